@@ -1,0 +1,23 @@
+// The catalogue of ways a run can end badly, and the exit code each one gets.
+import { z } from "zod";
+
+export const ErrorCode = z.enum([
+  "auth",
+  "rate_limited",
+  "overloaded",
+  "network",
+  "stream_cut",
+  "protocol",
+  "context_window",
+  "budget",
+  "limit",
+  "sandbox",
+  "mcp",
+  "hook",
+  "schema",
+  "empty",
+  "interrupted",
+  "refused",
+  "internal",
+]);
+export type ErrorCode = z.infer<typeof ErrorCode>;

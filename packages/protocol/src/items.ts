@@ -1,0 +1,45 @@
+// Items of the exec event stream: what the agent did, in the words programs read.
+import { z } from "zod";
+
+const Status = z.enum(["in_progress", "completed", "failed"]);
+const StatusOrDeclined = z.enum(["in_progress", "completed", "failed", "declined"]);
+const id = z.string().regex(/^item_\d+$/);
+
+export const ThreadItem = z.discriminatedUnion("type", [
+  z.object({ id, type: z.literal("agent_message"), text: z.string() }),
+  z.object({ id, type: z.literal("reasoning"), text: z.string() }),
+  z.object({
+    id,
+    type: z.literal("command_execution"),
+    command: z.string(),
+    aggregated_output: z.string(),
+    exit_code: z.int().nullable(),
+    status: StatusOrDeclined,
+    reason: z.string().optional(),
+  }),
+  z.object({
+    id,
+    type: z.literal("file_change"),
+    changes: z.array(z.object({ path: z.string(), kind: z.enum(["add", "delete", "update"]) })),
+    status: StatusOrDeclined,
+    reason: z.string().optional(),
+  }),
+  z.object({
+    id,
+    type: z.literal("todo_list"),
+    items: z.array(z.object({ text: z.string(), completed: z.boolean() })),
+  }),
+  z.object({
+    id,
+    type: z.literal("mcp_tool_call"),
+    server: z.string(),
+    tool: z.string(),
+    arguments: z.json(),
+    result: z.object({ content: z.array(z.json()), structured_content: z.json() }).nullable(),
+    error: z.object({ message: z.string() }).nullable(),
+    status: Status,
+  }),
+  z.object({ id, type: z.literal("error"), message: z.string() }),
+]);
+export type ThreadItem = z.infer<typeof ThreadItem>;
+export type ItemOf<T extends ThreadItem["type"]> = Extract<ThreadItem, { type: T }>;

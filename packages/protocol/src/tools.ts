@@ -1,0 +1,53 @@
+// Arguments of the tools the model sees. Their JSON Schema is what the model reads.
+import { z } from "zod";
+
+export const toolArguments = {
+  exec_command: z.strictObject({
+    cmd: z.string().describe("Shell command to run."),
+    workdir: z.string().optional().describe("Working directory; the workspace root unless given."),
+    tty: z.boolean().optional().describe("Run on a terminal. Only for programs that need one."),
+    yield_time_ms: z.number().optional().describe("Return after this long even if still running (250 to 30000; 10000)."),
+    max_output_tokens: z.number().optional().describe("Cut the output in the middle beyond this (10000)."),
+    shell: z.string().optional().describe("Shell to use instead of the user's."),
+    login: z.boolean().optional().describe("Use the login environment (true)."),
+    sandbox_permissions: z
+      .enum(["use_default", "require_escalated"])
+      .optional()
+      .describe("require_escalated asks to run outside the sandbox."),
+    justification: z.string().optional().describe("Why escalation is needed, one sentence."),
+    prefix_rule: z.array(z.string()).optional().describe("Command prefix to allow from now on."),
+  }),
+  write_stdin: z.strictObject({
+    session_id: z.number().describe("The session of a command that is still running."),
+    chars: z.string().optional().describe("What to write; empty only polls. \\u0003 interrupts."),
+    yield_time_ms: z.number().optional().describe("How long to wait for output."),
+    max_output_tokens: z.number().optional(),
+  }),
+  apply_patch: z.strictObject({ input: z.string().describe("The whole patch, from *** Begin Patch to *** End Patch.") }),
+  update_plan: z.strictObject({
+    explanation: z.string().optional(),
+    plan: z.array(z.strictObject({ step: z.string(), status: z.enum(["pending", "in_progress", "completed"]) })),
+  }),
+  view_image: z.strictObject({
+    path: z.string().describe("Image file in the workspace."),
+    detail: z.enum(["high", "original"]).optional(),
+  }),
+  read_file: z.strictObject({
+    path: z.string(),
+    offset: z.number().optional().describe("First line, from 1."),
+    limit: z.number().optional().describe("Number of lines (2000)."),
+  }),
+  list_dir: z.strictObject({
+    path: z.string(),
+    depth: z.number().optional().describe("Levels below the directory (1)."),
+    limit: z.number().optional().describe("Most entries (500)."),
+  }),
+  grep_files: z.strictObject({
+    pattern: z.string().describe("Regular expression."),
+    path: z.string().optional(),
+    include: z.string().optional().describe("Glob of file paths."),
+    limit: z.number().optional().describe("Most matches (200)."),
+  }),
+};
+export type ToolName = keyof typeof toolArguments;
+export type ToolArguments = { [Name in ToolName]: z.infer<(typeof toolArguments)[Name]> };
