@@ -1,1 +1,14 @@
+export { compactionPrompt } from "./compaction.ts";
+export { type Dependencies, drive, type StopReason } from "./drive.ts";
+export { type Guard, policyGuard } from "./guard.ts";
+export { type Log, openLog, readThread } from "./log.ts";
+export { next, type Step } from "./next.ts";
 export * from "./ports.ts";
+export { freeze, type Surroundings } from "./prompt.ts";
+export { apply, emptyThread, type ThreadState } from "./state.ts";
+export { execEvents, type Price } from "./surfaces/exec-jsonl.ts";
+export { humanText, type Paint } from "./surfaces/human.ts";
+export { builtInTools } from "./tools/index.ts";
+export type { Tool } from "./tools/tool.ts";
+export { imageType } from "./tools/view-image.ts";
+export { abandonTurn, beginTurn } from "./turn.ts";

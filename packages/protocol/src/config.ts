@@ -14,7 +14,12 @@ export const ModelProvider = z.object({
   query_params: z.record(z.string(), z.string()).optional().describe("Added to the request URL"),
   http_headers: z.record(z.string(), z.string()).optional().describe("Added to each request"),
   env_http_headers: z.record(z.string(), z.string()).optional().describe("Header name to environment variable"),
-  request_max_retries: z.int().min(0).max(100).optional().describe("Retries of a request that failed before its answer began (4)"),
+  request_max_retries: z
+    .int()
+    .min(0)
+    .max(100)
+    .optional()
+    .describe("Retries of a request that failed before its answer began (4)"),
   stream_max_retries: z.int().min(0).max(100).optional().describe("Retries of an answer that broke off (5)"),
   stream_idle_timeout_ms: z.int().positive().optional().describe("Longest silence within an answer (120000)"),
   retry_base_ms: z.int().positive().optional().describe("First wait between retries, doubled each time (200)"),
@@ -22,7 +27,10 @@ export const ModelProvider = z.object({
 });
 export type ModelProvider = z.infer<typeof ModelProvider>;
 
-const Duration = z.string().regex(/^(\d+(\.\d+)?(ms|s|m|h)|off)$/).describe("A duration such as 500ms, 30s, 10m, 1h, or off");
+const Duration = z
+  .string()
+  .regex(/^(\d+(\.\d+)?(ms|s|m|h)|off)$/)
+  .describe("A duration such as 500ms, 30s, 10m, 1h, or off");
 
 export const Limits = z.object({
   stdin: Duration.optional(),
@@ -40,10 +48,17 @@ export const Config = z.object({
   model_provider: z.string().optional().describe("Which entry of model_providers to use (openai)"),
   model_providers: z.record(z.string(), ModelProvider).optional().describe("Servers that speak a model wire"),
   openai_base_url: z.string().optional().describe("Base URL of the built-in openai provider"),
-  model_context_window: z.int().positive().optional().describe("Context window in tokens, where the model is not known"),
+  model_context_window: z
+    .int()
+    .positive()
+    .optional()
+    .describe("Context window in tokens, where the model is not known"),
   model_auto_compact_token_limit: z.int().positive().optional().describe("Compact the history at this many tokens"),
   model_reasoning_effort: z.string().optional().describe("How hard to think: none, minimal, low, medium, high, xhigh"),
-  model_reasoning_summary: z.enum(["auto", "concise", "detailed", "none"]).optional().describe("Summaries of reasoning"),
+  model_reasoning_summary: z
+    .enum(["auto", "concise", "detailed", "none"])
+    .optional()
+    .describe("Summaries of reasoning"),
   model_verbosity: z.enum(["low", "medium", "high"]).optional().describe("Length of answers"),
   sandbox_mode: SandboxMode.optional().describe("What commands may touch (read-only for exec)"),
   sandbox_workspace_write: z

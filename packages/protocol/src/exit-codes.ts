@@ -3,7 +3,10 @@ import type { ErrorCode } from "./errors.ts";
 
 export const exitCodes = {
   completed: { code: 0, when: "the turn completed" },
-  failed: { code: 1, when: "the turn failed: a stream cut after retries, a refused request, the context window, cancelled" },
+  failed: {
+    code: 1,
+    when: "the turn failed: a stream cut after retries, a refused request, the context window, cancelled",
+  },
   usage: { code: 2, when: "wrong usage or configuration, an unknown session, a bad schema, a broken requirement" },
   auth: { code: 3, when: "no credentials, or the provider answered 401 or 403" },
   unavailable: { code: 4, when: "429, 5xx or no connection, after retries" },

@@ -65,6 +65,7 @@ export const Detail = z.discriminatedUnion("kind", [
     output: z.string().describe("Whole up to 8 MiB, then head and tail"),
     exitCode: z.int().nullable(),
     sessionId: z.int().optional().describe("Set while the process goes on after the call"),
+    cursor: z.int().describe("Last output chunk that was read"),
     durationMs: z.number(),
   }),
   z.object({
@@ -73,6 +74,7 @@ export const Detail = z.discriminatedUnion("kind", [
     output: z.string().describe("What the process printed since it was last asked"),
     exitCode: z.int().nullable(),
     running: z.boolean(),
+    cursor: z.int(),
     durationMs: z.number(),
   }),
   z.object({ kind: z.literal("patch"), changes: z.array(FileChange) }),
@@ -137,8 +139,10 @@ export const TurnSettings = z.object({
   provider: z.string(),
   effort: z.string().optional(),
   cwd: z.string(),
+  shell: z.string(),
   sandbox: SandboxMode,
   approval: ApprovalPolicy,
+  compactAt: z.int().optional().describe("The history is summarised when the next request would be this many tokens"),
 });
 export type TurnSettings = z.infer<typeof TurnSettings>;
 

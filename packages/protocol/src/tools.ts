@@ -6,7 +6,10 @@ export const toolArguments = {
     cmd: z.string().describe("Shell command to run."),
     workdir: z.string().optional().describe("Working directory; the workspace root unless given."),
     tty: z.boolean().optional().describe("Run on a terminal. Only for programs that need one."),
-    yield_time_ms: z.number().optional().describe("Return after this long even if still running (250 to 30000; 10000)."),
+    yield_time_ms: z
+      .number()
+      .optional()
+      .describe("Return after this long even if still running (250 to 30000; 10000)."),
     max_output_tokens: z.number().optional().describe("Cut the output in the middle beyond this (10000)."),
     shell: z.string().optional().describe("Shell to use instead of the user's."),
     login: z.boolean().optional().describe("Use the login environment (true)."),
@@ -23,7 +26,9 @@ export const toolArguments = {
     yield_time_ms: z.number().optional().describe("How long to wait for output."),
     max_output_tokens: z.number().optional(),
   }),
-  apply_patch: z.strictObject({ input: z.string().describe("The whole patch, from *** Begin Patch to *** End Patch.") }),
+  apply_patch: z.strictObject({
+    input: z.string().describe("The whole patch, from *** Begin Patch to *** End Patch."),
+  }),
   update_plan: z.strictObject({
     explanation: z.string().optional(),
     plan: z.array(z.strictObject({ step: z.string(), status: z.enum(["pending", "in_progress", "completed"]) })),

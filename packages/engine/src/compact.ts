@@ -1,0 +1,44 @@
+// Performs a compaction: asks for the summary and writes it down; the turn goes on from there.
+
+import { failedTurn, request, requestFor } from "./ask.ts";
+import { boundedSummary, compactionRequest } from "./compaction.ts";
+import type { Drive } from "./drive.ts";
+import type { ModelReply } from "./ports.ts";
+import { lastMessage, type ThreadState } from "./state.ts";
+
+const mostAttempts = 4;
+
+export const canCompact = (state: ThreadState): boolean => state.repliesSinceCompaction > 0;
+
+export async function compact(run: Drive): Promise<void> {
+  const { log, signal } = run;
+  const reply = await askForSummary(run);
+  if (signal.aborted) return;
+  if (reply.kind === "fault") return log.write(failedTurn(log.state, reply.fault));
+  const summary = lastMessage(reply.blocks);
+  if (summary === null) {
+    const message = "The model gave no summary when the history had to be shortened.";
+    return log.write(failedTurn(log.state, { code: "context_window", message }));
+  }
+  return log.write({
+    type: "context.compacted",
+    upTo: log.state.seq,
+    summary: boundedSummary(summary, log.state.turn?.settings.compactAt),
+    usage: reply.usage,
+    model: reply.model,
+  });
+}
+
+/** Where even this request is too long for the model, it is halved and asked again. */
+async function askForSummary(run: Drive): Promise<ModelReply> {
+  const { log } = run;
+  const full = requestFor(log.state, run);
+  let room = log.state.turn?.settings.compactAt ?? log.state.tokens;
+  for (let attempt = 1; ; attempt += 1) {
+    const shortened = compactionRequest(full, log.state.frozen.context, room);
+    const reply = await request(shortened, run);
+    const tooLong = reply.kind === "fault" && reply.fault.code === "context_window";
+    if (!tooLong || attempt === mostAttempts) return reply;
+    room = Math.floor(room / 2);
+  }
+}

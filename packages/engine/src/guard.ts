@@ -1,0 +1,42 @@
+// Judges a call before it takes effect. What is declined is told to the model and shown as an item, with the reason.
+import type { TurnSettings } from "@agentcli/protocol";
+
+export interface ProposedCall {
+  name: string;
+  args: unknown;
+}
+
+export type Verdict = { kind: "allowed" } | { kind: "declined"; reason: string };
+
+export interface Guard {
+  /** Settles without side effects: it may be asked again for the same call after a crash. */
+  admit(call: ProposedCall, settings: TurnSettings): Promise<Verdict>;
+}
+
+/** The rules that follow from sandbox mode and approval policy alone. */
+export const policyGuard: Guard = {
+  async admit(call, settings) {
+    if (call.name === "apply_patch" && settings.sandbox === "read-only") return declined(readOnlyPatch);
+    if (call.name === "exec_command" && asksEscalation(call.args)) return judgeEscalation(settings);
+    return { kind: "allowed" };
+  },
+};
+
+const readOnlyPatch = "patch rejected: writing is blocked by read-only sandbox; rejected by user approval settings";
+
+function judgeEscalation(settings: TurnSettings): Verdict {
+  if (settings.sandbox === "danger-full-access") return { kind: "allowed" };
+  if (settings.approval === "never") {
+    return declined(
+      "approval policy is Never; reject command — you cannot ask for escalated permissions if the approval policy is Never",
+    );
+  }
+  return declined("this command needs an approval and nobody is here to give one; work within the sandbox");
+}
+
+const asksEscalation = (args: unknown): boolean =>
+  typeof args === "object" && args !== null && "sandbox_permissions" in args
+    ? args.sandbox_permissions === "require_escalated"
+    : false;
+
+const declined = (reason: string): Verdict => ({ kind: "declined", reason });

@@ -1,0 +1,43 @@
+// The thread's one write path: append to the store, fold, tell the surfaces, in this order and one after another.
+import type { ThreadRecord } from "@agentcli/protocol";
+import type { SessionStore, StoredRecord } from "./ports.ts";
+import { apply, type ThreadState } from "./state.ts";
+
+export type Emit = (stored: StoredRecord) => void | Promise<void>;
+
+export interface Log {
+  readonly state: ThreadState;
+  /** Settles when the records are stored and shown. Calls made at the same time are written in call order. */
+  write(...records: ThreadRecord[]): Promise<void>;
+}
+
+export function openLog(state: ThreadState, store: SessionStore, emit: Emit): Log {
+  let last: Promise<void> = Promise.resolve();
+  const append = async (records: ThreadRecord[]) => {
+    for (const stored of await store.append(state.threadId, state.seq, records)) {
+      apply(state, stored);
+      await emit(stored);
+    }
+  };
+  return {
+    state,
+    write(...records) {
+      last = last.then(() => append(records));
+      return last;
+    },
+  };
+}
+
+/** The thread as its log says. */
+export async function readThread(
+  store: SessionStore,
+  threadId: string,
+  start: ThreadState,
+  seen?: (stored: StoredRecord) => void,
+): Promise<ThreadState> {
+  for await (const stored of store.read(threadId, start.seq)) {
+    apply(start, stored);
+    seen?.(stored);
+  }
+  return start;
+}

@@ -1,0 +1,76 @@
+// Runs the calls of one reply: admit, write down, act, write down what came of it.
+import type { Outcome } from "@agentcli/protocol";
+import type { Drive } from "./drive.ts";
+import type { Json } from "./json.ts";
+import { readEmbeddedPatch } from "./patch/embedded.ts";
+import { type OpenCall, textPart } from "./state.ts";
+import { applyPatch } from "./tools/apply-patch.ts";
+import { failed, type Parsed, type Tool } from "./tools/tool.ts";
+import { interrupted, stopped } from "./turn.ts";
+
+/** Calls that may run beside each other do; one that may not waits for those before it and runs alone. */
+export async function runCalls(calls: OpenCall[], run: Drive): Promise<void> {
+  const mayShare = (call: OpenCall) => findTool(call.block.name, run)?.parallel ?? true;
+  const alone = calls.findIndex((call) => !mayShare(call));
+  const batch = calls.slice(0, alone === -1 ? calls.length : Math.max(1, alone));
+  const results = await Promise.allSettled(batch.map((call) => runCall(call, run)));
+  for (const result of results) if (result.status === "rejected") throw result.reason;
+}
+
+async function runCall(call: OpenCall, run: Drive): Promise<void> {
+  if (call.begun) return resumeCall(call, run);
+  const named = findTool(call.block.name, run);
+  if (!named) return settle(call, failed(`unsupported call: ${call.block.name}`), run);
+  const { tool, parsed } = await understand(named, call);
+  if (parsed.kind === "problem") return settle(call, failed(`${call.block.name}: ${parsed.message}`), run);
+  const refusal = await judge(tool, parsed.args, run);
+  if (refusal) return settle(call, refusal, run);
+  await run.log.write({
+    type: "tool.begun",
+    callId: call.callId,
+    name: tool.name,
+    args: parsed.args as Json,
+    incarnation: run.workspace.incarnation,
+    onResume: tool.onResume,
+  });
+  return perform(tool, call, run);
+}
+
+async function judge(tool: Tool, args: unknown, { guard, log }: Drive): Promise<Outcome | null> {
+  const settings = log.state.turn?.settings;
+  if (!settings) throw new Error(`${tool.name} was called outside a turn`);
+  const verdict = await guard.admit({ name: tool.name, args }, settings);
+  if (verdict.kind === "allowed") return null;
+  const { reason } = verdict;
+  return { status: "declined", parts: [textPart(reason)], reason, detail: { kind: "none" } };
+}
+
+/** Same incarnation: the process is still known by its id and is joined. Another: only what may be repeated is. */
+async function resumeCall(call: OpenCall, run: Drive): Promise<void> {
+  const tool = call.begun && findTool(call.begun.name, run);
+  const repeatable = call.begun?.onResume === "rerun" || call.begun?.incarnation === run.workspace.incarnation;
+  return tool && repeatable ? perform(tool, call, run) : settle(call, interrupted(call), run);
+}
+
+async function perform(tool: Tool, call: OpenCall, run: Drive): Promise<void> {
+  const { workspace, toolLimitMs, outputTokens, signal, log } = run;
+  const context = { callId: call.callId, workspace, state: log.state, toolLimitMs, outputTokens, signal };
+  const outcome = await tool.run(call.begun?.args, context);
+  return settle(call, signal.aborted ? stopped(outcome) : outcome, run);
+}
+
+const settle = (call: OpenCall, outcome: Outcome, { log }: Drive): Promise<void> =>
+  log.write({ type: "tool.settled", callId: call.callId, outcome });
+
+/** A shell command that is nothing but a patch is a patch: models write both. */
+async function understand(tool: Tool, call: OpenCall): Promise<{ tool: Tool; parsed: Parsed }> {
+  const parsed = await tool.parse(call.block.input, call.block.form);
+  if (tool.name !== "exec_command" || parsed.kind === "problem") return { tool, parsed };
+  const { cmd, workdir } = parsed.args as { cmd: string; workdir?: string };
+  const embedded = readEmbeddedPatch(cmd);
+  if (!embedded) return { tool, parsed };
+  const args = { input: embedded.patch, workdir: embedded.workdir ?? workdir };
+  return { tool: applyPatch, parsed: { kind: "arguments", args } };
+}
+
+const findTool = (name: string, { tools }: Drive): Tool | undefined => tools.find((tool) => tool.name === name);

@@ -1,0 +1,185 @@
+// The thread as a fold of its log. `apply` is the only place where state changes.
+import type {
+  Block,
+  CallBlock,
+  Frozen,
+  Outcome,
+  Part,
+  RecordOf,
+  ThreadRecord,
+  TurnEnd,
+  TurnSettings,
+  Usage,
+} from "@agentcli/protocol";
+import { retained, summaryMessage } from "./compaction.ts";
+import type { Message, StoredRecord } from "./ports.ts";
+import { estimateMessage, estimateText } from "./tokens.ts";
+
+export interface OpenCall {
+  callId: string;
+  block: CallBlock;
+  begun: Omit<RecordOf<"tool.begun">, "type"> | null;
+}
+
+export interface OpenTurn {
+  turnId: string;
+  settings: TurnSettings;
+  /** Asked for and not settled yet, in the order the model asked. */
+  calls: OpenCall[];
+  /** The last reply asked for nothing: its message, or null when it had none. Undefined while there is more to do. */
+  final: { message: string | null } | undefined;
+}
+
+/** A process that outlived the call that started it. */
+export interface ProcessSession {
+  callId: string;
+  terminal: boolean;
+  cursor: number;
+}
+
+export interface ThreadState {
+  threadId: string;
+  seq: number;
+  frozen: Frozen;
+  /** What the model reads behind the frozen context. */
+  messages: Message[];
+  /** Estimated size of the next request. */
+  tokens: number;
+  repliesSinceCompaction: number;
+  sessions: Map<number, ProcessSession>;
+  turn: OpenTurn | null;
+  /** Settings of the newest turn, also after it ended. */
+  settings: TurnSettings | null;
+  end: TurnEnd | null;
+}
+
+export function emptyThread(threadId: string): ThreadState {
+  return {
+    threadId,
+    seq: 0,
+    frozen: { instructions: "", tools: [], context: [] },
+    messages: [],
+    tokens: 0,
+    repliesSinceCompaction: 0,
+    sessions: new Map(),
+    turn: null,
+    settings: null,
+    end: null,
+  };
+}
+
+/** Changes `state` in place: a copying fold of 10,000 records took 112 ms, this one a few. */
+export function apply(state: ThreadState, stored: StoredRecord): ThreadState {
+  state.seq = stored.seq;
+  applyRecord(state, stored.seq, stored.record);
+  return state;
+}
+
+function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): void {
+  switch (record.type) {
+    case "thread.created":
+      state.frozen = record.frozen;
+      state.settings = record.settings;
+      state.tokens = frozenTokens(record.frozen);
+      return;
+    case "turn.begun":
+      state.turn = { turnId: record.turnId, settings: record.settings, calls: [], final: undefined };
+      state.settings = record.settings;
+      state.end = null;
+      hear(state, { role: "user", parts: record.input });
+      return;
+    case "input.added":
+      if (state.turn) state.turn.final = undefined;
+      hear(state, { role: "user", parts: record.input });
+      return;
+    case "model.replied":
+      applyReply(state, seq, record);
+      return;
+    case "tool.begun": {
+      const call = state.turn?.calls.find((open) => open.callId === record.callId);
+      if (call) call.begun = record;
+      return;
+    }
+    case "tool.settled":
+      applySettled(state, record);
+      return;
+    case "context.compacted":
+      state.messages = [...retained(state.messages, state.turn?.settings.compactAt), summaryMessage(record.summary)];
+      state.repliesSinceCompaction = 0;
+      state.tokens = frozenTokens(state.frozen) + sum(state.messages.map(estimateMessage));
+      return;
+    case "noted":
+      return;
+    case "turn.ended":
+      state.turn = null;
+      state.sessions.clear();
+      state.end = record.end;
+      return;
+  }
+}
+
+function applyReply(state: ThreadState, seq: number, record: RecordOf<"model.replied">): void {
+  state.messages.push({ role: "assistant", blocks: record.blocks });
+  state.repliesSinceCompaction += 1;
+  state.tokens = sizeAfterReply(state, record.blocks, record.usage);
+  if (!state.turn) return;
+  state.turn.calls = callsOf(seq, record.blocks);
+  state.turn.final = state.turn.calls.length === 0 ? { message: lastMessage(record.blocks) } : undefined;
+}
+
+function applySettled(state: ThreadState, record: RecordOf<"tool.settled">): void {
+  const turn = state.turn;
+  const call = turn?.calls.find((open) => open.callId === record.callId);
+  if (!turn || !call) return;
+  turn.calls = turn.calls.filter((open) => open !== call);
+  hear(state, { role: "tool", wireId: call.block.wireId, form: call.block.form, parts: record.outcome.parts });
+  trackSession(state, call, record.outcome);
+}
+
+function trackSession(state: ThreadState, call: OpenCall, outcome: Outcome): void {
+  const { detail } = outcome;
+  if (detail.kind === "command" && detail.sessionId !== undefined) {
+    const args = call.begun?.args as { tty?: boolean } | undefined;
+    state.sessions.set(detail.sessionId, {
+      callId: call.callId,
+      terminal: args?.tty === true,
+      cursor: detail.cursor,
+    });
+  }
+  if (detail.kind === "input") {
+    const session = state.sessions.get(detail.sessionId);
+    if (session) session.cursor = detail.cursor;
+    if (!detail.running) state.sessions.delete(detail.sessionId);
+  }
+}
+
+function hear(state: ThreadState, message: Message): void {
+  state.messages.push(message);
+  state.tokens += estimateMessage(message);
+}
+
+/** Call ids are ours: providers repeat theirs within a thread. */
+export const callsOf = (seq: number, blocks: Block[]): OpenCall[] =>
+  blocks
+    .filter((block) => block.type === "call")
+    .map((block, index) => ({ callId: `${seq}.${index}`, block, begun: null }));
+
+export function lastMessage(blocks: Block[]): string | null {
+  const text = blocks.findLast((block) => block.type === "message" && block.text.trim() !== "");
+  return text?.type === "message" ? text.text : null;
+}
+
+/** The provider's own count where it gives one: it knows its tokenizer, we only count bytes. */
+function sizeAfterReply(state: ThreadState, blocks: Block[], usage: Usage): number {
+  if (usage.inputTokens > 0) return usage.inputTokens + usage.outputTokens;
+  return state.tokens + estimateMessage({ role: "assistant", blocks });
+}
+
+const frozenTokens = (frozen: Frozen): number =>
+  estimateText(frozen.instructions) +
+  estimateText(JSON.stringify(frozen.tools)) +
+  sum(frozen.context.map(estimateMessage));
+
+const sum = (numbers: number[]): number => numbers.reduce((total, number) => total + number, 0);
+
+export const textPart = (text: string): Part => ({ type: "text", text });

@@ -1,0 +1,69 @@
+// Changes files by a patch: all of it or nothing.
+import type { Edit, EditResult, FileChange, Outcome } from "@agentcli/protocol";
+import { patchGrammar } from "../patch/grammar.ts";
+import { parsePatch } from "../patch/parse.ts";
+import { textPart } from "../state.ts";
+import { failed, functionSpec, parseArguments, type Tool } from "./tool.ts";
+
+const description = "Edit files with a patch. All changes are made, or none if any part does not fit.";
+
+const functionHelp = `${description} Format:
+*** Begin Patch
+*** Add File: path (then every line with +)
+*** Delete File: path
+*** Update File: path (optional next line: *** Move to: new path)
+@@ optional line to find first
+ context line
+-removed line
++added line
+*** End Patch
+Paths are relative to the workspace. Give about three lines of context around a change.`;
+
+export const applyPatch: Tool = {
+  name: "apply_patch",
+  onResume: "once",
+  parallel: false,
+  spec: ({ freeform }) =>
+    freeform
+      ? {
+          form: "freeform",
+          name: "apply_patch",
+          description: `${description} This is a freeform tool: write the patch itself, not JSON.`,
+          grammar: { syntax: "lark", definition: patchGrammar },
+        }
+      : functionSpec("apply_patch", functionHelp),
+  parse: (input, form) =>
+    form === "freeform" ? { kind: "arguments", args: { input } } : parseArguments("apply_patch", input),
+  async run(args, context) {
+    const { input, workdir } = args as { input: string; workdir?: string };
+    const patch = parsePatch(input);
+    if (patch.kind === "invalid") return failed(patch.message);
+    const startedAt = performance.now();
+    const result = await context.workspace.edit({ edits: patch.edits.map((edit) => within(workdir, edit)) });
+    return report(result, performance.now() - startedAt);
+  },
+};
+
+/** Paths of a patch given to a shell count from where that shell would stand. */
+function within(workdir: string | undefined, edit: Edit): Edit {
+  if (!workdir) return edit;
+  const place = (path: string) => (path.startsWith("/") ? path : `${workdir}/${path}`);
+  const moved = edit.kind === "update" && edit.moveTo ? { moveTo: place(edit.moveTo) } : {};
+  return { ...edit, path: place(edit.path), ...moved };
+}
+
+function report(result: EditResult, durationMs: number): Outcome {
+  if (result.kind === "refused") return failed(result.message);
+  const lines = result.files.map((file) => `${letter[file.kind]} ${file.movedTo ?? file.path}`);
+  return {
+    status: "completed",
+    parts: [
+      textPart(
+        `Exit code: 0\nWall time: ${(durationMs / 1000).toFixed(1)} seconds\nOutput:\nSuccess. Updated the following files:\n${lines.join("\n")}\n`,
+      ),
+    ],
+    detail: { kind: "patch", changes: result.files },
+  };
+}
+
+const letter: Record<FileChange["kind"], string> = { add: "A", delete: "D", update: "M" };

@@ -1,0 +1,74 @@
+// Runs a shell command in the workspace; one that takes longer goes on under a session id.
+import type { ExecResult, Outcome, ToolArguments } from "@agentcli/protocol";
+import { collectOutput } from "../output.ts";
+import { sessionIdOf } from "../sessions.ts";
+import { processReport } from "./process-report.ts";
+import { builtIn, failed, type ToolContext } from "./tool.ts";
+
+const defaultYieldMs = 10_000;
+
+export const execCommand = builtIn({
+  name: "exec_command",
+  description:
+    "Run a shell command in the workspace. Returns its output and exit code, or a session id if it is still running after yield_time_ms; use write_stdin with that id to wait, send input or interrupt.",
+  onResume: "once",
+  parallel: true,
+  async run(args, context) {
+    const output = collectOutput();
+    const startedAt = performance.now();
+    const result = await context.workspace.exec(
+      request(args, context),
+      (chunk) => output.add(chunk.text),
+      context.signal,
+    );
+    return report(result, { args, context, output: output.text(), durationMs: performance.now() - startedAt });
+  },
+});
+
+function request(args: ToolArguments["exec_command"], context: ToolContext) {
+  const shell = args.shell ?? context.state.turn?.settings.shell ?? "/bin/sh";
+  return {
+    id: context.callId,
+    start: {
+      argv: [shell, "-c", args.cmd],
+      cwd: args.workdir,
+      loginShell: args.login === false ? undefined : shell,
+      terminal: args.tty ? { columns: 120, rows: 40 } : undefined,
+      timeoutMs: context.toolLimitMs ?? undefined,
+    },
+    waitMs: Math.min(30_000, Math.max(250, args.yield_time_ms ?? defaultYieldMs)),
+  };
+}
+
+interface Ran {
+  args: ToolArguments["exec_command"];
+  context: ToolContext;
+  output: string;
+  durationMs: number;
+}
+
+function report(result: ExecResult, ran: Ran): Outcome {
+  if (result.state === "not-started" || result.state === "unknown") return failed(result.message);
+  const running = result.state === "running";
+  const sessionId = running ? sessionIdOf(ran.context.callId) : undefined;
+  const exitCode = running ? null : result.exitCode;
+  return {
+    status: running || exitCode === 0 ? "completed" : "failed",
+    parts: processReport({
+      ...ran,
+      key: ran.context.callId,
+      exitCode,
+      sessionId,
+      maxTokens: ran.args.max_output_tokens,
+    }),
+    reason: !running && result.timedOut ? "the command reached the time limit for tools and was ended" : undefined,
+    detail: {
+      kind: "command",
+      output: ran.output,
+      exitCode,
+      sessionId,
+      cursor: result.seq,
+      durationMs: running ? ran.durationMs : result.durationMs,
+    },
+  };
+}

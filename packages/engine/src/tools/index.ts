@@ -1,0 +1,21 @@
+// The tools every thread has.
+import { applyPatch } from "./apply-patch.ts";
+import { execCommand } from "./exec-command.ts";
+import { grepFiles } from "./grep-files.ts";
+import { listDir } from "./list-dir.ts";
+import { readFile } from "./read-file.ts";
+import type { Tool } from "./tool.ts";
+import { updatePlan } from "./update-plan.ts";
+import { viewImage } from "./view-image.ts";
+import { writeStdin } from "./write-stdin.ts";
+
+export const builtInTools: Tool[] = [
+  execCommand,
+  writeStdin,
+  applyPatch,
+  readFile,
+  listDir,
+  grepFiles,
+  viewImage,
+  updatePlan,
+];

@@ -1,0 +1,98 @@
+// What a tool is: a value with a name, a promise for resume, and a run that settles with an outcome.
+import type { Outcome, ToolArguments, ToolName, ToolSpec } from "@agentcli/protocol";
+import { toolSchemas } from "@agentcli/protocol/tool-schemas";
+import type { Workspace } from "../ports.ts";
+import { type ThreadState, textPart } from "../state.ts";
+
+export interface ToolContext {
+  callId: string;
+  workspace: Workspace;
+  state: ThreadState;
+  /** Longest a command may run. */
+  toolLimitMs: number | null;
+  /** The model's copy of an output is cut beyond this, unless the call asks for less. */
+  outputTokens: number;
+  signal: AbortSignal;
+}
+
+export type Parsed = { kind: "arguments"; args: unknown } | { kind: "problem"; message: string };
+
+export interface Tool {
+  name: string;
+  /** Whether a call interrupted by a crash may simply be made again. */
+  onResume: "rerun" | "once";
+  /** Whether calls of this tool may run beside others of the same reply. */
+  parallel: boolean;
+  /** Tools are offered in the form the model understands best. */
+  spec(forms: { freeform: boolean }): ToolSpec;
+  parse(input: string, form: "function" | "freeform"): Parsed | Promise<Parsed>;
+  run(args: unknown, context: ToolContext): Promise<Outcome>;
+}
+
+interface BuiltIn<Name extends ToolName> {
+  name: Name;
+  description: string;
+  onResume: "rerun" | "once";
+  parallel: boolean;
+  run(args: ToolArguments[Name], context: ToolContext): Promise<Outcome>;
+}
+
+export function builtIn<Name extends ToolName>(tool: BuiltIn<Name>): Tool {
+  return {
+    ...tool,
+    spec: () => functionSpec(tool.name, tool.description),
+    parse: (input) => parseArguments(tool.name, input),
+    run: (args, context) => tool.run(args as ToolArguments[Name], context),
+  };
+}
+
+export const functionSpec = (name: ToolName, description: string): ToolSpec => ({
+  form: "function",
+  name,
+  description,
+  parameters: toolSchemas[name] as unknown as Extract<ToolSpec, { form: "function" }>["parameters"],
+});
+
+export async function parseArguments(name: ToolName, input: string): Promise<Parsed> {
+  const json = parseJson(input.trim() === "" ? "{}" : input);
+  if (json.kind === "problem") return json;
+  const validators = await import("@agentcli/protocol/validators/tools");
+  const validate = validators[name];
+  if (validate(json.args)) return json;
+  return { kind: "problem", message: `invalid arguments for ${name}: ${describeViolation(validate.errors?.[0])}` };
+}
+
+function parseJson(input: string): Parsed {
+  try {
+    return { kind: "arguments", args: JSON.parse(input) };
+  } catch (error) {
+    return { kind: "problem", message: `arguments are not valid JSON: ${(error as Error).message}` };
+  }
+}
+
+interface Violation {
+  instancePath: string;
+  keyword: string;
+  message?: string;
+  params: Record<string, unknown>;
+}
+
+function describeViolation(violation: Violation | undefined): string {
+  if (!violation) return "they do not match the schema";
+  const where = violation.instancePath.slice(1).replaceAll("/", ".") || "the arguments";
+  const extra = violation.params.additionalProperty ?? violation.params.allowedValues;
+  return `${where} ${violation.message ?? "is not valid"}${extra === undefined ? "" : ` (${String(extra)})`}`;
+}
+
+export const failed = (text: string): Outcome => ({
+  status: "failed",
+  parts: [textPart(text)],
+  reason: text,
+  detail: { kind: "none" },
+});
+
+export const completed = (text: string): Outcome => ({
+  status: "completed",
+  parts: [textPart(text)],
+  detail: { kind: "none" },
+});

@@ -1,0 +1,17 @@
+// Lets the model lay out its steps where people can follow them.
+import { textPart } from "../state.ts";
+import { builtIn } from "./tool.ts";
+
+export const updatePlan = builtIn({
+  name: "update_plan",
+  description: "Show or update your plan as a list of steps. At most one step is in_progress.",
+  onResume: "rerun",
+  parallel: false,
+  async run(args) {
+    return {
+      status: "completed",
+      parts: [textPart("Plan updated")],
+      detail: { kind: "plan", steps: args.plan },
+    };
+  },
+});

@@ -1,0 +1,71 @@
+// Talks to a command that is still running: sends input, interrupts, or only waits for more output.
+import type { ExecRequest, ToolArguments } from "@agentcli/protocol";
+import { collectOutput } from "../output.ts";
+import type { ProcessSession } from "../state.ts";
+import { processReport } from "./process-report.ts";
+import { builtIn, failed } from "./tool.ts";
+
+const interrupt = "\u0003";
+
+export const writeStdin = builtIn({
+  name: "write_stdin",
+  description: "Send characters to a command that is still running, or wait for its output with empty chars.",
+  onResume: "once",
+  parallel: false,
+  async run(args, context) {
+    const session = context.state.sessions.get(args.session_id);
+    if (!session) return failed(unknownSession(args.session_id, [...context.state.sessions.keys()]));
+    const output = collectOutput();
+    const startedAt = performance.now();
+    const result = await context.workspace.exec(
+      request(args, session),
+      (chunk) => output.add(chunk.text),
+      context.signal,
+    );
+    if (result.state === "not-started" || result.state === "unknown") return failed(result.message);
+    const running = result.state === "running";
+    const exitCode = running ? null : result.exitCode;
+    const durationMs = performance.now() - startedAt;
+    return {
+      status: "completed",
+      parts: processReport({
+        context,
+        key: `${context.callId}:${result.seq}`,
+        output: output.text(),
+        exitCode,
+        sessionId: running ? args.session_id : undefined,
+        durationMs,
+        maxTokens: args.max_output_tokens,
+      }),
+      detail: {
+        kind: "input",
+        sessionId: args.session_id,
+        output: output.text(),
+        exitCode,
+        running,
+        cursor: result.seq,
+        durationMs,
+      },
+    };
+  },
+});
+
+function request(args: ToolArguments["write_stdin"], session: ProcessSession): ExecRequest {
+  const chars = args.chars ?? "";
+  // Without a terminal nobody turns ^C into a signal.
+  const signal = chars === interrupt && !session.terminal ? "SIGINT" : undefined;
+  return {
+    id: session.callId,
+    input: signal || chars === "" ? undefined : chars,
+    signal,
+    afterSeq: session.cursor,
+    waitMs:
+      chars === "" ? clamp(args.yield_time_ms ?? 5_000, 5_000, 300_000) : clamp(args.yield_time_ms ?? 250, 1, 30_000),
+  };
+}
+
+const clamp = (value: number, low: number, high: number): number => Math.round(Math.min(high, Math.max(low, value)));
+
+const unknownSession = (id: number, known: number[]): string =>
+  `There is no running command with session id ${id}. ` +
+  (known.length > 0 ? `Running: ${known.join(", ")}.` : "No command is running; start one with exec_command.");

@@ -1,0 +1,216 @@
+// Generated from protocol/src/tools.ts by npm run generate.
+export const toolSchemas = {
+  "exec_command": {
+    "type": "object",
+    "properties": {
+      "cmd": {
+        "type": "string",
+        "description": "Shell command to run."
+      },
+      "workdir": {
+        "description": "Working directory; the workspace root unless given.",
+        "type": "string"
+      },
+      "tty": {
+        "description": "Run on a terminal. Only for programs that need one.",
+        "type": "boolean"
+      },
+      "yield_time_ms": {
+        "description": "Return after this long even if still running (250 to 30000; 10000).",
+        "type": "number"
+      },
+      "max_output_tokens": {
+        "description": "Cut the output in the middle beyond this (10000).",
+        "type": "number"
+      },
+      "shell": {
+        "description": "Shell to use instead of the user's.",
+        "type": "string"
+      },
+      "login": {
+        "description": "Use the login environment (true).",
+        "type": "boolean"
+      },
+      "sandbox_permissions": {
+        "description": "require_escalated asks to run outside the sandbox.",
+        "type": "string",
+        "enum": [
+          "use_default",
+          "require_escalated"
+        ]
+      },
+      "justification": {
+        "description": "Why escalation is needed, one sentence.",
+        "type": "string"
+      },
+      "prefix_rule": {
+        "description": "Command prefix to allow from now on.",
+        "type": "array",
+        "items": {
+          "type": "string"
+        }
+      }
+    },
+    "required": [
+      "cmd"
+    ],
+    "additionalProperties": false
+  },
+  "write_stdin": {
+    "type": "object",
+    "properties": {
+      "session_id": {
+        "type": "number",
+        "description": "The session of a command that is still running."
+      },
+      "chars": {
+        "description": "What to write; empty only polls. \\u0003 interrupts.",
+        "type": "string"
+      },
+      "yield_time_ms": {
+        "description": "How long to wait for output.",
+        "type": "number"
+      },
+      "max_output_tokens": {
+        "type": "number"
+      }
+    },
+    "required": [
+      "session_id"
+    ],
+    "additionalProperties": false
+  },
+  "apply_patch": {
+    "type": "object",
+    "properties": {
+      "input": {
+        "type": "string",
+        "description": "The whole patch, from *** Begin Patch to *** End Patch."
+      }
+    },
+    "required": [
+      "input"
+    ],
+    "additionalProperties": false
+  },
+  "update_plan": {
+    "type": "object",
+    "properties": {
+      "explanation": {
+        "type": "string"
+      },
+      "plan": {
+        "type": "array",
+        "items": {
+          "type": "object",
+          "properties": {
+            "step": {
+              "type": "string"
+            },
+            "status": {
+              "type": "string",
+              "enum": [
+                "pending",
+                "in_progress",
+                "completed"
+              ]
+            }
+          },
+          "required": [
+            "step",
+            "status"
+          ],
+          "additionalProperties": false
+        }
+      }
+    },
+    "required": [
+      "plan"
+    ],
+    "additionalProperties": false
+  },
+  "view_image": {
+    "type": "object",
+    "properties": {
+      "path": {
+        "type": "string",
+        "description": "Image file in the workspace."
+      },
+      "detail": {
+        "type": "string",
+        "enum": [
+          "high",
+          "original"
+        ]
+      }
+    },
+    "required": [
+      "path"
+    ],
+    "additionalProperties": false
+  },
+  "read_file": {
+    "type": "object",
+    "properties": {
+      "path": {
+        "type": "string"
+      },
+      "offset": {
+        "description": "First line, from 1.",
+        "type": "number"
+      },
+      "limit": {
+        "description": "Number of lines (2000).",
+        "type": "number"
+      }
+    },
+    "required": [
+      "path"
+    ],
+    "additionalProperties": false
+  },
+  "list_dir": {
+    "type": "object",
+    "properties": {
+      "path": {
+        "type": "string"
+      },
+      "depth": {
+        "description": "Levels below the directory (1).",
+        "type": "number"
+      },
+      "limit": {
+        "description": "Most entries (500).",
+        "type": "number"
+      }
+    },
+    "required": [
+      "path"
+    ],
+    "additionalProperties": false
+  },
+  "grep_files": {
+    "type": "object",
+    "properties": {
+      "pattern": {
+        "type": "string",
+        "description": "Regular expression."
+      },
+      "path": {
+        "type": "string"
+      },
+      "include": {
+        "description": "Glob of file paths.",
+        "type": "string"
+      },
+      "limit": {
+        "description": "Most matches (200).",
+        "type": "number"
+      }
+    },
+    "required": [
+      "pattern"
+    ],
+    "additionalProperties": false
+  }
+} as const;
