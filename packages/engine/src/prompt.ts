@@ -19,7 +19,7 @@ export function freeze(settings: TurnSettings, around: Surroundings, tools: Tool
   return {
     instructions: baseInstructions,
     tools: tools.map((tool) => tool.spec({ freeform: traits.freeformTools })),
-    context: [developer(permissions(settings, around)), user([...around.rules, environment(settings, around)])],
+    context: [permissionsMessage(settings, around), user([...around.rules, environment(settings, around)])],
   };
 }
 
@@ -44,9 +44,10 @@ Final message
 - Say what you did and what the result is, first. Name files with paths. Keep it short and plain.
 - Report honestly: what you verified and how, what failed, what is left. Never claim a success you have not seen.`;
 
-function permissions(settings: TurnSettings, around: Surroundings): string {
+/** Sent at the start, and again in a turn whose policy is another. */
+export function permissionsMessage(settings: TurnSettings, around: Surroundings): ContextMessage {
   const lines = [sandboxSentence(settings, around), networkSentence(settings, around), approvalSentence(settings)];
-  return `<permissions instructions>\n${lines.join("\n")}\n</permissions instructions>`;
+  return developer(`<permissions instructions>\n${lines.join("\n")}\n</permissions instructions>`);
 }
 
 function sandboxSentence(settings: TurnSettings, around: Surroundings): string {

@@ -86,6 +86,7 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
       state.turn = { turnId: record.turnId, settings: record.settings, calls: [], final: undefined };
       state.settings = record.settings;
       state.end = null;
+      for (const message of record.context ?? []) hear(state, message);
       hear(state, { role: "user", parts: record.input });
       return;
     case "input.added":
@@ -109,6 +110,7 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
       state.tokens = frozenTokens(state.frozen) + sum(state.messages.map(estimateMessage));
       return;
     case "noted":
+      if (record.kind === "policy") applyPolicy(state, record.data.settings as TurnSettings | undefined);
       return;
     case "turn.ended":
       state.turn = null;
@@ -116,6 +118,13 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
       state.end = record.end;
       return;
   }
+}
+
+/** An open turn taken up again may be under another policy than it began with. */
+function applyPolicy(state: ThreadState, settings: TurnSettings | undefined): void {
+  if (!settings || !state.turn) return;
+  state.turn.settings = settings;
+  state.settings = settings;
 }
 
 function applyReply(state: ThreadState, seq: number, record: RecordOf<"model.replied">): void {

@@ -1,13 +1,6 @@
-// How a turn begins, and how one that cannot go on is closed so that the next can begin.
-import type { Outcome, Part, RecordOf, ThreadRecord, TurnEnd, TurnSettings } from "@agentcli/protocol";
+// How a turn that cannot go on is closed so that the next can begin.
+import type { Outcome, ThreadRecord, TurnEnd } from "@agentcli/protocol";
 import { type OpenCall, type ThreadState, textPart } from "./state.ts";
-
-export const beginTurn = (turnId: string, input: Part[], settings: TurnSettings): RecordOf<"turn.begun"> => ({
-  type: "turn.begun",
-  turnId,
-  input,
-  settings,
-});
 
 /** Settles every open call for what it is, then ends the turn. */
 export function abandonTurn(state: ThreadState, end: Exclude<TurnEnd, { status: "completed" }>): ThreadRecord[] {

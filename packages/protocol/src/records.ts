@@ -161,6 +161,7 @@ export const ThreadRecord = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("turn.begun"),
     turnId: z.string(),
+    context: z.array(ContextMessage).optional().describe("What has changed around the thread since its last turn"),
     input: z.array(Part),
     settings: TurnSettings,
   }),

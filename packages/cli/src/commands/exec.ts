@@ -1,0 +1,35 @@
+// `agentcli exec`: one prompt, one turn, one final message.
+import { emptyThread, freeze } from "@agentcli/engine";
+import type { ExecArguments } from "../args.ts";
+import type { Program } from "../program.ts";
+import { readPrompt } from "../prompt-input.ts";
+import { carryOut, openRun, type Run } from "../run.ts";
+import { newId } from "../sessions/thread-id.ts";
+
+export async function exec(prompt: string | null, options: ExecArguments, program: Program): Promise<number> {
+  const run = await openRun(options, program, null);
+  try {
+    const text = await readPrompt({ argument: prompt, stdinLimitMs: run.limits.stdinMs, say: program.reporter.say });
+    return await carryOut(await startThread(text, run), run);
+  } finally {
+    await run.close();
+  }
+}
+
+async function startThread(prompt: string, run: Run) {
+  const threadId = newId(Date.now());
+  const { settings, surroundings, tools, traits, sandbox } = run;
+  const log = run.openLog(emptyThread(threadId), run.program.reporter.show);
+  await log.write(
+    {
+      type: "thread.created",
+      threadId,
+      frozen: freeze(settings, surroundings, tools, traits),
+      settings,
+      program: { name: "agentcli", version: run.program.version },
+    },
+    { type: "noted", kind: "sandbox", data: { ...sandbox } },
+    { type: "turn.begun", turnId: newId(Date.now()), input: [{ type: "text", text: prompt }], settings },
+  );
+  return log;
+}

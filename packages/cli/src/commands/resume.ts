@@ -1,0 +1,67 @@
+// `agentcli exec resume`: the same thread goes on, with a follow-up or with the turn that was cut off.
+import { abandonTurn, emptyThread, type Log, permissionsMessage, readThread, type ThreadState } from "@agentcli/engine";
+import type { ThreadRecord, TurnSettings } from "@agentcli/protocol";
+import type { ExecArguments, Session } from "../args.ts";
+import { Problem } from "../problem.ts";
+import type { Program } from "../program.ts";
+import { readFollowUp } from "../prompt-input.ts";
+import { carryOut, openRun, type Run } from "../run.ts";
+import { findThread } from "../sessions/find.ts";
+import { openFileStore } from "../sessions/store.ts";
+import { newId } from "../sessions/thread-id.ts";
+
+export interface ResumeRequest {
+  session: Session;
+  prompt: string | null;
+  options: ExecArguments;
+}
+
+export async function resume({ session, prompt, options }: ResumeRequest, program: Program): Promise<number> {
+  const { environment, reporter } = program;
+  const threadId = findThread(session, environment.agentHome, environment.cwd);
+  const store = openFileStore(environment.agentHome);
+  try {
+    store.claim(threadId);
+    const state = await readThread(store, threadId, emptyThread(threadId), reporter.recall);
+    const run = await openRun(options, program, { store, settings: state.settings });
+    try {
+      const followUp = await readFollowUp({ argument: prompt, stdinLimitMs: run.limits.stdinMs, say: reporter.say });
+      return await carryOut(await takeUp(state, followUp, run), run);
+    } finally {
+      await run.close();
+    }
+  } finally {
+    store.close();
+  }
+}
+
+async function takeUp(state: ThreadState, followUp: string | null, run: Run): Promise<Log> {
+  if (followUp === null && !state.turn) {
+    throw new Problem(
+      "usage",
+      `Session ${state.threadId} has no turn to go on with. Give a prompt: agentcli exec resume ${state.threadId} "…"`,
+    );
+  }
+  const changed = hasOtherPolicy(state.settings, run.settings);
+  if (followUp !== null) {
+    // The cut-off turn belongs to the past: it is closed in the log, not shown as part of this run.
+    const past = run.openLog(state, run.program.reporter.recall);
+    await past.write(
+      ...abandonTurn(state, { status: "cancelled", reason: "The run was interrupted and a new prompt was given." }),
+    );
+  }
+  const log = run.openLog(state, run.program.reporter.show);
+  await log.write({ type: "noted", kind: "sandbox", data: { ...run.sandbox } }, ...opening(followUp, changed, run));
+  return log;
+}
+
+function opening(followUp: string | null, changed: boolean, { settings, surroundings }: Run): ThreadRecord[] {
+  if (followUp === null) return changed ? [{ type: "noted", kind: "policy", data: { settings } }] : [];
+  const context = changed ? [permissionsMessage(settings, surroundings)] : undefined;
+  return [
+    { type: "turn.begun", turnId: newId(Date.now()), context, input: [{ type: "text", text: followUp }], settings },
+  ];
+}
+
+const hasOtherPolicy = (before: TurnSettings | null, now: TurnSettings): boolean =>
+  before?.sandbox !== now.sandbox || before.cwd !== now.cwd || before.approval !== now.approval;

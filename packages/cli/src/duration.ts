@@ -1,0 +1,8 @@
+// Durations as people write them: 500ms, 30s, 10m, 1h, off.
+const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
+
+/** Milliseconds; null for `off`. The text has been validated by the configuration schema. */
+export function durationMs(text: string): number | null {
+  const [, amount, unit] = /^([\d.]+)(ms|s|m|h)$/.exec(text) ?? [];
+  return amount === undefined ? null : Math.round(Number(amount) * unitMs[unit as keyof typeof unitMs]);
+}

@@ -1,0 +1,9 @@
+// Where Node comes in. Asking for the version loads nothing else.
+import { version } from "./version.ts";
+
+const argv = process.argv.slice(2);
+if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
+  process.stdout.write(`agentcli ${version}\n`);
+} else {
+  void import("./main.ts").then(({ main }) => main(argv));
+}

@@ -1,0 +1,20 @@
+// The model of a run: the practice model, or one behind a provider.
+import type { Model } from "@agentcli/engine";
+import { type ModelFacts, modelFacts, openModel } from "@agentcli/models";
+import type { Config, TurnSettings } from "@agentcli/protocol";
+import type { Program } from "./program.ts";
+import { practice, resolveProvider } from "./provider.ts";
+
+export async function chooseModel(
+  settings: TurnSettings,
+  config: Config,
+  program: Program,
+): Promise<{ model: Model; facts: ModelFacts }> {
+  if (settings.provider === practice) {
+    const { openPracticeModel } = await import("@agentcli/models/practice");
+    return { model: openPracticeModel(), facts: modelFacts(practice, "responses") };
+  }
+  const provider = resolveProvider(settings.provider, config, program.environment);
+  const client = { clientName: "agentcli", clientVersion: program.version, random: Math.random };
+  return { model: openModel(provider, client), facts: modelFacts(settings.model, provider.wireApi) };
+}

@@ -1,0 +1,53 @@
+// Shows a run on the standard streams, as events for programs or as text for people.
+import { execEvents, humanText, type Paint, type Price, type StoredRecord } from "@agentcli/engine";
+import type { Writer } from "./writer.ts";
+
+export interface Reporter {
+  /** Takes note of a record of an earlier run without showing it. */
+  recall(stored: StoredRecord): void;
+  show(stored: StoredRecord): Promise<void>;
+  /** The final message, when the turn completed. */
+  finish(message: string): Promise<void>;
+  /** Trouble before or outside a turn. */
+  fail(message: string): Promise<void>;
+  /** Something worth knowing that is not part of the run. */
+  say(line: string): void;
+}
+
+export interface Streams {
+  out: Writer;
+  err: Writer;
+}
+
+export function jsonReporter({ out, err }: Streams, price: Price): Reporter {
+  const project = execEvents(price);
+  return {
+    recall: (stored) => void project(stored),
+    show: (stored) => out.write(lines(project(stored))),
+    finish: async () => {},
+    async fail(message) {
+      await out.write(lines([{ type: "error", message }]));
+      await err.write(`ERROR: ${message}\n`);
+    },
+    say: (line) => void err.write(`${line}\n`),
+  };
+}
+
+export function humanReporter(
+  { out, err }: Streams,
+  price: Price,
+  options: { paint: Paint; version: string },
+): Reporter {
+  const text = humanText(options.paint, price, options.version);
+  return {
+    recall: (stored) => void text(stored),
+    show: (stored) => err.write(text(stored)),
+    // On a terminal the message has just been shown as progress; twice would be once too often.
+    finish: async (message) => (out.terminal && err.terminal ? undefined : out.write(endLine(message))),
+    fail: (message) => err.write(`${options.paint.bad("ERROR:")} ${message}\n`),
+    say: (line) => void err.write(`${line}\n`),
+  };
+}
+
+const endLine = (text: string): string => (text.endsWith("\n") ? text : `${text}\n`);
+const lines = (events: object[]): string => events.map((event) => `${JSON.stringify(event)}\n`).join("");

@@ -1,0 +1,11 @@
+// What every command is given: where it runs and how it speaks.
+import type { Environment } from "./environment.ts";
+import type { Reporter } from "./output/reporter.ts";
+
+export interface Program {
+  environment: Environment;
+  reporter: Reporter;
+  version: string;
+  /** Aborted with a StopReason when the program is told to stop. */
+  signal: AbortSignal;
+}

@@ -1,0 +1,117 @@
+// The prompt: the argument, standard input, or both.
+import { fstatSync, readFileSync } from "node:fs";
+import { Problem } from "./problem.ts";
+
+export interface PromptInput {
+  argument: string | null;
+  /** How long to wait for the first byte where the argument would do alone; null waits for ever. */
+  stdinLimitMs: number | null;
+  say(line: string): void;
+}
+
+const mostCharacters = 1_048_576;
+
+/** `exec`: piped data beside an argument is context for it. */
+export async function readPrompt({ argument, stdinLimitMs, say }: PromptInput): Promise<string> {
+  if (argument === "-") return required(await readAll(null, say), "No prompt came from standard input.");
+  if (argument === null) {
+    if (isTerminal()) throw noPrompt();
+    say("Reading prompt from stdin...");
+    return required(await readAll(null, say), "No prompt came from standard input.");
+  }
+  if (argument.trim() === "") throw new Problem("usage", 'The prompt is empty. Say what to do: agentcli exec "…"');
+  const piped = isTerminal() ? "" : decode(await readAll(stdinLimitMs, say));
+  return bounded(piped.trim() === "" ? argument : withContext(argument, piped));
+}
+
+/** `resume`: standard input only with `-` or without a prompt; null is no prompt. */
+export async function readFollowUp({ argument, stdinLimitMs, say }: PromptInput): Promise<string | null> {
+  if (argument === "-") return required(await readAll(null, say), "No prompt came from standard input.");
+  if (argument !== null) return bounded(argument);
+  if (isTerminal()) return null;
+  const piped = decode(await readAll(stdinLimitMs, say));
+  return piped.trim() === "" ? null : bounded(piped);
+}
+
+const withContext = (prompt: string, piped: string): string =>
+  `${prompt}\n\n<stdin>\n${piped}${piped.endsWith("\n") ? "" : "\n"}</stdin>`;
+
+function required(bytes: Buffer, message: string): string {
+  const text = decode(bytes);
+  if (text.trim() === "") throw new Problem("usage", `${message} Pipe one in or give it as an argument.`);
+  return bounded(text);
+}
+
+function bounded(text: string): string {
+  if (text.length <= mostCharacters) return text;
+  throw new Problem(
+    "usage",
+    `The prompt has ${text.length} characters; the most is ${mostCharacters}. Put the data in a file and name it in the prompt.`,
+  );
+}
+
+/** UTF-8 with or without its mark, UTF-16 with one; anything else is not text. */
+export function decode(bytes: Buffer): string {
+  try {
+    if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder("utf-16le", { fatal: true }).decode(bytes);
+    if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder("utf-16be", { fatal: true }).decode(bytes);
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    if (!text.includes("\0")) return text;
+  } catch {
+    // Falls through to the one message for all that is not text.
+  }
+  throw new Problem(
+    "usage",
+    "Standard input is not text (UTF-8 or UTF-16). Put binary data in a file and name it in the prompt.",
+  );
+}
+
+async function readAll(limitMs: number | null, say: (line: string) => void): Promise<Buffer> {
+  const kind = stdinKind();
+  if (kind === "none") return Buffer.alloc(0);
+  if (kind === "file") return readFileSync(0);
+  const pieces: Buffer[] = [];
+  const stdin = process.stdin;
+  return new Promise((resolve, reject) => {
+    const finish = () => resolve(Buffer.concat(pieces));
+    const timer = limitMs === null ? undefined : setTimeout(giveUp, limitMs);
+    stdin.on("data", (piece: Buffer) => {
+      clearTimeout(timer);
+      pieces.push(piece);
+    });
+    stdin.once("end", () => {
+      clearTimeout(timer);
+      finish();
+    });
+    stdin.once("error", reject);
+    function giveUp() {
+      stdin.destroy();
+      say(`No data on standard input within ${limitMs} ms; going on without it.`);
+      finish();
+    }
+  });
+}
+
+function stdinKind(): "none" | "file" | "stream" {
+  try {
+    const stat = fstatSync(0);
+    return stat.isFile() || (stat.isCharacterDevice() && !isTerminal()) ? "file" : "stream";
+  } catch {
+    return "none";
+  }
+}
+
+/** A character device that is no terminal is /dev/null, which ends at once. */
+function isTerminal(): boolean {
+  try {
+    return fstatSync(0).isCharacterDevice() && process.stdin.isTTY === true;
+  } catch {
+    return false;
+  }
+}
+
+const noPrompt = (): Problem =>
+  new Problem(
+    "usage",
+    'There is no prompt. Give one as an argument (agentcli exec "…") or pipe it in (… | agentcli exec -).',
+  );

@@ -1,0 +1,138 @@
+// Everything one run needs, put together from settings, and the run itself.
+import { writeFileSync } from "node:fs";
+import {
+  builtInTools,
+  type Dependencies,
+  drive,
+  type Log,
+  openLog,
+  policyGuard,
+  type StoredRecord,
+  type Surroundings,
+  type ThreadState,
+  type Tool,
+} from "@agentcli/engine";
+import { loadConfig } from "@agentcli/project";
+import type { SandboxReport, TurnEnd, TurnSettings } from "@agentcli/protocol";
+import { exitCodes, exitOf } from "@agentcli/protocol/exit-codes";
+import { findRepositoryRoot } from "@agentcli/workspace/git";
+import type { ExecArguments } from "./args.ts";
+import { durationMs } from "./duration.ts";
+import { chooseModel } from "./model.ts";
+import { Problem } from "./problem.ts";
+import type { Program } from "./program.ts";
+import { type FileStore, openFileStore, openMemoryStore } from "./sessions/store.ts";
+import { compactAt, resolveSettings } from "./settings.ts";
+import { composeWorkspace } from "./workspace.ts";
+
+export interface Run {
+  program: Program;
+  options: ExecArguments;
+  settings: TurnSettings;
+  surroundings: Surroundings;
+  sandbox: SandboxReport;
+  tools: Tool[];
+  traits: { freeformTools: boolean };
+  limits: { stdinMs: number | null; wallMs: number | null };
+  dependencies: Dependencies;
+  openLog(state: ThreadState, emit: (stored: StoredRecord) => void | Promise<void>): Log;
+  close(): Promise<void>;
+}
+
+/** An existing thread brings its store, which holds the writer's lock, and its settings. */
+export interface Existing {
+  store: FileStore;
+  settings: TurnSettings | null;
+}
+
+export async function openRun(options: ExecArguments, program: Program, existing: Existing | null): Promise<Run> {
+  const { environment } = program;
+  const loaded = await loadConfig(environment.agentHome, options.overrides);
+  const { config } = loaded;
+  const chosen = resolveSettings(options, loaded, environment, existing?.settings ?? null);
+  if (!options.skipGitCheck && !findRepositoryRoot(chosen.cwd)) throw notARepository(chosen.cwd);
+  const { model, facts } = await chooseModel(chosen, config, program);
+  const settings = { ...chosen, compactAt: compactAt(config, facts.contextWindow) };
+  const place = await composeWorkspace(settings, config, program);
+  const store = existing?.store ?? (options.ephemeral ? openMemoryStore() : openFileStore(environment.agentHome));
+  const limits = config.limits ?? {};
+  return {
+    program,
+    options,
+    settings,
+    surroundings: { ...today(), rules: [], writableRoots: place.writableRoots, network: place.report.net === "on" },
+    sandbox: place.report,
+    tools: builtInTools,
+    traits: { freeformTools: facts.freeform },
+    limits: { stdinMs: durationMs(limits.stdin ?? "1s"), wallMs: durationMs(limits.wall ?? "off") },
+    dependencies: {
+      model,
+      workspace: place.workspace,
+      tools: builtInTools,
+      guard: policyGuard,
+      toolLimitMs: durationMs(limits.tool ?? "10m"),
+      outputTokens: config.tool_output_token_limit ?? 10_000,
+      requestOptions: { reasoningSummary: config.model_reasoning_summary, verbosity: config.model_verbosity },
+      onProgress: (progress) => progress.type === "calling" && place.workspace.warm(),
+    },
+    openLog: (state, emit) => openLog(state, store, emit),
+    async close() {
+      await place.workspace.close();
+      if (!existing) store.close();
+    },
+  };
+}
+
+/** Drives the thread to rest and answers with the exit code. */
+export async function carryOut(log: Log, run: Run): Promise<number> {
+  const { signal, reporter } = run.program;
+  const state = await drive(log, run.dependencies, withWall(signal, run.limits.wallMs));
+  const { end } = state;
+  if (!end) throw new Error(`thread ${state.threadId} rests without an end`);
+  if (end.status === "completed") {
+    if (run.options.outputFile) keepMessage(run.options.outputFile, end.message, reporter.say);
+    await reporter.finish(end.message);
+  }
+  return exitCode(end);
+}
+
+function exitCode(end: TurnEnd): number {
+  if (end.status === "completed") return exitCodes.completed.code;
+  return exitCodes[end.status === "failed" ? exitOf[end.code] : "failed"].code;
+}
+
+function withWall(signal: AbortSignal, wallMs: number | null): AbortSignal {
+  if (wallMs === null) return signal;
+  const wall = new AbortController();
+  const message = `The run reached its wall limit of ${wallMs} ms.`;
+  const timer = setTimeout(
+    () => wall.abort({ end: { status: "failed", code: "limit", message, limit: "wall" } }),
+    wallMs,
+  );
+  timer.unref();
+  signal.addEventListener("abort", () => wall.abort(signal.reason), { once: true });
+  return wall.signal;
+}
+
+/** The message is on standard output as well: a file that cannot be written is a pity, not a failure of the run. */
+function keepMessage(path: string, message: string, say: (line: string) => void): void {
+  try {
+    writeFileSync(path, message);
+  } catch (error) {
+    say(`warning: the final message could not be written to ${path}: ${(error as Error).message}`);
+  }
+}
+
+function today(): { date: string; timezone: string } {
+  const now = new Date();
+  const two = (number: number) => String(number).padStart(2, "0");
+  const offset = -now.getTimezoneOffset();
+  const timezone = `UTC${offset < 0 ? "-" : "+"}${two(Math.floor(Math.abs(offset) / 60))}:${two(Math.abs(offset) % 60)}`;
+  return { date: `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`, timezone };
+}
+
+const notARepository = (cwd: string): Problem =>
+  new Problem(
+    "usage",
+    `${cwd} is not inside a git repository, so changes could not be undone. Use --skip-git-repo-check to run here anyway.`,
+  );

@@ -1,0 +1,92 @@
+// One writer per session: a lock file that names its holder; a dead holder's lock is taken over.
+import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
+
+export interface Lock {
+  release(): void;
+}
+
+export type LockAttempt = { kind: "held"; lock: Lock } | { kind: "busy"; pid: number };
+
+const mostAttempts = 20;
+
+export function takeLock(path: string): LockAttempt {
+  const mine = JSON.stringify({ pid: process.pid, startedAt: startTime(process.pid) });
+  for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
+    if (create(path, mine)) return { kind: "held", lock: { release: () => remove(path, mine) } };
+    const holder = read(path);
+    if (holder === null) continue;
+    const { pid, alive } = judge(holder);
+    if (alive) return { kind: "busy", pid };
+    takeAway(path, holder);
+  }
+  return { kind: "busy", pid: 0 };
+}
+
+/** Appears with its content at once, or not at all: link() fails where the name exists. */
+function create(path: string, content: string): boolean {
+  const draft = `${path}.${process.pid}`;
+  writeFileSync(draft, content, { mode: 0o600 });
+  try {
+    linkSync(draft, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  } finally {
+    unlinkSync(draft);
+  }
+}
+
+/** Renaming first makes sure that only one taker gets it; one who grabbed a newer lock by mistake puts it back. */
+function takeAway(path: string, judged: string): void {
+  const aside = `${path}.dead.${process.pid}`;
+  try {
+    renameSync(path, aside);
+    if (read(aside) !== judged) linkSync(aside, path);
+    unlinkSync(aside);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ENOENT" && code !== "EEXIST") throw error;
+  }
+}
+
+function remove(path: string, content: string): void {
+  if (read(path) === content) unlinkSync(path);
+}
+
+function read(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+function judge(content: string): { pid: number; alive: boolean } {
+  try {
+    const { pid, startedAt } = JSON.parse(content);
+    return { pid, alive: isAlive(pid) && startTime(pid) === startedAt };
+  } catch {
+    return { pid: 0, alive: false };
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/** Clock ticks after boot at which the process started: a number used again belongs to somebody else. Null outside Linux. */
+function startTime(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,76 @@
+// Sessions as files under the agent home. A file is made with the first record, never for a thread without one.
+import type { SessionStore, StoredRecord } from "@agentcli/engine";
+import type { ThreadRecord } from "@agentcli/protocol";
+import { openSessionFile, type SessionFile } from "./file.ts";
+import { readLines, writeLine } from "./lines.ts";
+import { findSessionPath, newSessionPath } from "./paths.ts";
+
+export interface FileStore extends SessionStore {
+  /** Takes the writer's lock on an existing thread before anything is read from it. */
+  claim(threadId: string): void;
+  close(): void;
+}
+
+export function openFileStore(home: string): FileStore {
+  const open = new Map<string, SessionFile>();
+  const fileOf = (threadId: string): SessionFile => {
+    const known = open.get(threadId);
+    if (known) return known;
+    const path = findSessionPath(home, threadId) ?? newSessionPath(home, threadId, new Date());
+    const file = openSessionFile(path, threadId);
+    open.set(threadId, file);
+    return file;
+  };
+  return {
+    claim: (threadId) => void fileOf(threadId),
+    async append(threadId, after, records) {
+      const stored = stamp(after, records);
+      const file = after === 0 ? createFile(threadId) : fileOf(threadId);
+      file.append(stored.map(writeLine).join(""));
+      if (records.some(mustBeOnDisk)) file.sync();
+      return stored;
+    },
+    async *read(threadId, after = 0) {
+      const path = findSessionPath(home, threadId);
+      for (const stored of path ? await readLines(path) : []) if (stored.seq > after) yield stored;
+    },
+    close() {
+      for (const file of open.values()) file.close();
+      open.clear();
+    },
+  };
+
+  /** A new thread has a new id: there is nothing to look for. */
+  function createFile(threadId: string): SessionFile {
+    const file = open.get(threadId) ?? openSessionFile(newSessionPath(home, threadId, new Date()), threadId);
+    open.set(threadId, file);
+    return file;
+  }
+}
+
+/** For --ephemeral: nothing outlives the process. */
+export function openMemoryStore(): FileStore {
+  const threads = new Map<string, StoredRecord[]>();
+  return {
+    claim() {},
+    async append(threadId, after, records) {
+      const stored = stamp(after, records);
+      threads.set(threadId, [...(threads.get(threadId) ?? []), ...stored]);
+      return stored;
+    },
+    async *read(threadId, after = 0) {
+      for (const stored of threads.get(threadId) ?? []) if (stored.seq > after) yield stored;
+    },
+    close() {},
+  };
+}
+
+function stamp(after: number, records: ThreadRecord[]): StoredRecord[] {
+  const at = new Date().toISOString();
+  return records.map((record, index) => ({ seq: after + index + 1, at, record }));
+}
+
+const mustBeOnDisk = (record: ThreadRecord): boolean =>
+  record.type === "turn.begun" ||
+  record.type === "turn.ended" ||
+  (record.type === "tool.begun" && record.onResume === "once");
