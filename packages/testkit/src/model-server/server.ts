@@ -20,7 +20,7 @@ export interface ModelServer {
   /** Base URL for a provider, ending in /v1. */
   url: string;
   requests(): LoggedRequest[];
-  /** Ends open answers and settles when no connection is left. */
+  /** Ends open answers and settles when no connection is left. May be called again. */
   close(): Promise<void>;
 }
 
@@ -146,6 +146,7 @@ async function listen(server: Server, port: number): Promise<number> {
 }
 
 async function close(server: Server): Promise<void> {
+  if (!server.listening) return;
   const closed = new Promise<void>((resolve, reject) => server.close((error) => (error ? reject(error) : resolve())));
   server.closeAllConnections();
   await closed;
