@@ -24,6 +24,10 @@ export interface ModelRequest {
   messages: Message[];
   tools: ToolSpec[];
   effort?: string;
+  /** How to summarise reasoning: auto, concise, detailed or none. */
+  reasoningSummary?: string;
+  /** How long answers should be: low, medium or high. */
+  verbosity?: string;
   /** The final message must satisfy this JSON Schema. */
   outputSchema?: object;
   maxOutputTokens?: number;

@@ -1,0 +1,37 @@
+// What is known about models by name, and what to assume about all others.
+import type { WireApi } from "@agentcli/protocol";
+
+export interface ModelFacts {
+  /** Tokens of prompt and answer together. */
+  contextWindow: number;
+  /** Whether tools may take free text under a grammar. */
+  freeform: boolean;
+  images: boolean;
+  /** Whether the model thinks first and its thoughts can be carried on. */
+  reasoning: boolean;
+}
+
+export function modelFacts(model: string, wireApi: WireApi): ModelFacts {
+  const name = familyName(model);
+  const known = families.find(([family]) => family.test(name))?.[1];
+  const facts = { ...unknownModel, ...known };
+  return { ...facts, freeform: facts.freeform && wireApi === "responses" };
+}
+
+/** `openai/GPT-5` and `gpt-5` are one model: gateways put the vendor in front. */
+const familyName = (model: string): string => model.slice(model.lastIndexOf("/") + 1).toLowerCase();
+
+const unknownModel: ModelFacts = { contextWindow: 128_000, freeform: false, images: true, reasoning: true };
+
+const families: [family: RegExp, facts: Partial<ModelFacts>][] = [
+  // Beyond 272k tokens newer members still answer, at a higher price.
+  [/^gpt-5|codex/, { contextWindow: 272_000, freeform: true }],
+  [/^gpt-4\.1/, { contextWindow: 1_047_576, reasoning: false }],
+  [/^gpt-4/, { reasoning: false }],
+  [/^gpt-3/, { contextWindow: 16_385, images: false, reasoning: false }],
+  [/^o[134]/, { contextWindow: 200_000 }],
+  [/^gpt-oss/, { contextWindow: 131_072, images: false }],
+  [/^claude/, { contextWindow: 200_000 }],
+  [/^gemini/, { contextWindow: 1_048_576 }],
+  [/^(deepseek|qwen\d*-coder|kimi-k2|glm-\d|devstral|codestral)/, { images: false }],
+];

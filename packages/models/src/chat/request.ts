@@ -1,0 +1,96 @@
+// A model request as the body of POST /chat/completions. The same request gives the same bytes.
+import type { Message, ModelRequest } from "@agentcli/engine";
+import type { Block, CallBlock, Part, ToolSpec } from "@agentcli/protocol";
+
+export function chatBody(request: ModelRequest): object {
+  const { effort, verbosity, maxOutputTokens, outputSchema, tools } = request;
+  return {
+    model: request.model,
+    messages: [systemOf(request), ...conversationOf(request.messages)],
+    ...(tools.length > 0 && { tools: tools.map(toolOf), tool_choice: "auto", parallel_tool_calls: true }),
+    ...(effort && { reasoning_effort: effort }),
+    ...(verbosity && { verbosity }),
+    ...(outputSchema && {
+      response_format: {
+        type: "json_schema",
+        json_schema: { name: "agent_output_schema", strict: true, schema: outputSchema },
+      },
+    }),
+    ...(maxOutputTokens !== undefined && { [tokenLimitName(request.model)]: maxOutputTokens }),
+    stream: true,
+    stream_options: { include_usage: true },
+  };
+}
+
+// Chat templates of many open models allow one system message, and only in front.
+function systemOf({ instructions, messages }: ModelRequest): object {
+  const rules = messages.flatMap((message) => (message.role === "developer" ? [textOf(message.parts)] : []));
+  return { role: "system", content: [instructions, ...rules].filter((part) => part !== "").join("\n\n") };
+}
+
+function conversationOf(messages: Message[]): object[] {
+  const conversation: object[] = [];
+  // Tool messages carry no images on this wire, and nothing may stand between them: images follow as the user's.
+  let images: Part[] = [];
+  const showImages = (): void => {
+    if (images.length > 0) conversation.push({ role: "user", content: contentOf(images) });
+    images = [];
+  };
+  for (const message of messages) {
+    if (message.role !== "tool") showImages();
+    if (message.role === "user") conversation.push({ role: "user", content: contentOf(message.parts) });
+    if (message.role === "assistant") conversation.push(...assistantOf(message.blocks));
+    if (message.role !== "tool") continue;
+    conversation.push({ role: "tool", tool_call_id: message.wireId, content: toolText(message.parts) });
+    images.push(...message.parts.filter((part) => part.type === "image"));
+  }
+  showImages();
+  return conversation;
+}
+
+function assistantOf(blocks: Block[]): object[] {
+  const said = blocks.flatMap((block) => (block.type === "message" ? [block.text] : [])).join("\n\n");
+  const calls = blocks.flatMap((block) => (block.type === "call" ? [callOf(block)] : []));
+  if (said === "" && calls.length === 0) return [];
+  return [{ role: "assistant", content: said || null, ...(calls.length > 0 && { tool_calls: calls }) }];
+}
+
+const callOf = ({ wireId, name, form, input }: CallBlock): object => ({
+  id: wireId,
+  type: "function",
+  function: { name, arguments: form === "freeform" ? JSON.stringify({ input }) : input },
+});
+
+const textOf = (parts: Part[]): string => parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+
+function toolText(parts: Part[]): string {
+  const words = textOf(parts);
+  return words === "" && parts.length > 0 ? "The image follows." : words;
+}
+
+function contentOf(parts: Part[]): string | object[] {
+  if (parts.every((part) => part.type === "text")) return textOf(parts);
+  return parts.flatMap((part): object[] => {
+    if (part.type === "text") return [{ type: "text", text: part.text }];
+    const detail = part.detail === "original" ? "high" : part.detail;
+    const image = { type: "image_url", image_url: { url: part.url, ...(detail && { detail }) } };
+    return part.name === undefined ? [image] : [{ type: "text", text: `Image ${part.name}:` }, image];
+  });
+}
+
+function toolOf(tool: ToolSpec): object {
+  const { name, description } = tool;
+  const parameters = tool.form === "function" ? tool.parameters : freeformParameters;
+  return { type: "function", function: { name, description, parameters } };
+}
+
+const freeformParameters = {
+  type: "object",
+  properties: { input: { type: "string" } },
+  required: ["input"],
+  additionalProperties: false,
+};
+
+// Reasoning models of the wire's inventor refuse the old name; most other servers know only that one.
+const tokenLimitName = (model: string): string =>
+  /(^|\/)(gpt-5|o\d)/.test(model) ? "max_completion_tokens" : "max_tokens";

@@ -1,0 +1,4 @@
+export * from "./catalog.ts";
+export * from "./open.ts";
+export * from "./prices.ts";
+export * from "./provider.ts";

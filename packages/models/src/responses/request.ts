@@ -1,0 +1,84 @@
+// A model request as the body of POST /responses. The same request gives the same bytes: prompt caches depend on it.
+import type { Message, ModelRequest } from "@agentcli/engine";
+import type { Block, Part, ToolSpec } from "@agentcli/protocol";
+import { modelFacts } from "../catalog.ts";
+
+export function responsesBody(request: ModelRequest): object {
+  const { effort, reasoningSummary: summary, verbosity, maxOutputTokens } = request;
+  // Models that do not reason refuse a request that mentions it.
+  const { reasoning } = modelFacts(request.model, "responses");
+  return {
+    model: request.model,
+    instructions: request.instructions,
+    input: request.messages.flatMap(inputOf),
+    tools: request.tools.map(toolOf),
+    tool_choice: "auto",
+    parallel_tool_calls: true,
+    ...(reasoning
+      ? { reasoning: { ...(effort && { effort }), ...(summary && summary !== "none" && { summary }) } }
+      : {}),
+    store: false,
+    stream: true,
+    include: reasoning ? ["reasoning.encrypted_content"] : [],
+    prompt_cache_key: request.cacheKey,
+    text: { ...(verbosity && { verbosity }), ...formatOf(request.outputSchema) },
+    ...(maxOutputTokens !== undefined && { max_output_tokens: maxOutputTokens }),
+    client_metadata: { thread_id: request.cacheKey, turn_id: request.turnId },
+  };
+}
+
+function inputOf(message: Message): object[] {
+  if (message.role === "assistant") return message.blocks.flatMap(itemOf);
+  if (message.role !== "tool") return [{ type: "message", role: message.role, content: contentOf(message.parts) }];
+  const type = message.form === "freeform" ? "custom_tool_call_output" : "function_call_output";
+  return [{ type, call_id: message.wireId, output: outputOf(message.parts) }];
+}
+
+function itemOf(block: Block): object[] {
+  switch (block.type) {
+    case "message":
+      return [{ type: "message", role: "assistant", content: [{ type: "output_text", text: block.text }] }];
+    case "reasoning":
+      return reasoningOf(block);
+    case "call": {
+      const { wireId: call_id, name, input } = block;
+      if (block.form === "freeform") return [{ type: "custom_tool_call", call_id, name, input }];
+      return [{ type: "function_call", call_id, name, arguments: input }];
+    }
+  }
+}
+
+// Nothing is stored at the server, so thoughts go back whole: sealed where it sealed them, in words where it gave words.
+function reasoningOf({ summary, text, encrypted, wireId }: Extract<Block, { type: "reasoning" }>): object[] {
+  const told = { type: "reasoning", summary: summary.map((part) => ({ type: "summary_text", text: part })) };
+  if (encrypted !== undefined) return [{ ...told, ...(wireId && { id: wireId }), encrypted_content: encrypted }];
+  return text === undefined ? [] : [{ ...told, content: [{ type: "reasoning_text", text }] }];
+}
+
+const outputOf = (parts: Part[]): string | object[] =>
+  parts.some((part) => part.type === "image")
+    ? contentOf(parts)
+    : parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+
+function contentOf(parts: Part[]): object[] {
+  let images = 0;
+  return parts.flatMap((part) => {
+    if (part.type === "text") return [{ type: "input_text", text: part.text }];
+    images += 1;
+    const image = { type: "input_image", image_url: part.url, ...(part.detail && { detail: part.detail }) };
+    if (part.name === undefined) return [image];
+    const opening = `<image name=[Image #${images}] path=${part.name}>`;
+    return [{ type: "input_text", text: opening }, image, { type: "input_text", text: "</image>" }];
+  });
+}
+
+function toolOf(tool: ToolSpec): object {
+  const { name, description } = tool;
+  if (tool.form === "function")
+    return { type: "function", name, description, strict: false, parameters: tool.parameters };
+  const { syntax, definition } = tool.grammar;
+  return { type: "custom", name, description, format: { type: "grammar", syntax, definition } };
+}
+
+const formatOf = (schema: object | undefined): object =>
+  schema ? { format: { type: "json_schema", name: "agent_output_schema", strict: true, schema } } : {};

@@ -1,0 +1,104 @@
+// Events of the Responses stream become a reply. Finished items are the truth, deltas are only shown.
+import type { Block, Usage } from "@agentcli/protocol";
+import type { StreamReader } from "../attempt.ts";
+import { type Attempt, trouble } from "../trouble.ts";
+import { count, type Fields, fields, list, parseJson, text } from "../untrusted.ts";
+import type { Asking } from "../wire.ts";
+import { failedTrouble, incompleteTrouble } from "./errors.ts";
+
+export function responsesReader({ serverName, request, onProgress }: Asking): StreamReader {
+  const blocks: Block[] = [];
+
+  function take(data: string, name: string): Attempt | undefined {
+    const parsed = parseJson(data);
+    if (parsed === undefined) return trouble("protocol", `${serverName} sent an event that is not JSON.`);
+    const event = fields(parsed);
+    switch (text(event.type) ?? name) {
+      case "response.output_text.delta":
+        return show("text", event);
+      case "response.reasoning_summary_text.delta":
+      case "response.reasoning_text.delta":
+        return show("reasoning", event);
+      case "response.output_item.added":
+        return announce(fields(event.item));
+      case "response.output_item.done":
+        blocks.push(...blockOf(fields(event.item)));
+        return undefined;
+      case "response.completed":
+        return completed(fields(event.response));
+      case "response.failed":
+        return failedTrouble(serverName, fields(fields(event.response).error));
+      case "error":
+        return failedTrouble(serverName, fields(event.error ?? event));
+      case "response.incomplete":
+        return incompleteTrouble(serverName, fields(event.response));
+    }
+    return undefined;
+  }
+
+  function show(type: "text" | "reasoning", event: Fields): undefined {
+    const delta = text(event.delta);
+    if (delta) onProgress({ type, delta });
+  }
+
+  function announce(item: Fields): undefined {
+    const name = text(item.name);
+    if (name && isCall(item)) onProgress({ type: "calling", name });
+  }
+
+  const completed = (response: Fields): Attempt => ({
+    kind: "replied",
+    blocks,
+    usage: usageOf(fields(response.usage)),
+    model: text(response.model) ?? request.model,
+  });
+
+  return { take, end: () => undefined };
+}
+
+const isCall = (item: Fields): boolean => item.type === "function_call" || item.type === "custom_tool_call";
+
+function blockOf(item: Fields): Block[] {
+  const id = text(item.id);
+  if (item.type === "message") {
+    return [{ type: "message", text: list(item.content).map(saidIn).join(""), ...(id && { wireId: id }) }];
+  }
+  if (item.type === "reasoning") return [reasoningOf(item, id)];
+  if (!isCall(item)) return [];
+  const form = item.type === "function_call" ? "function" : "freeform";
+  return [
+    {
+      type: "call",
+      wireId: text(item.call_id) ?? id ?? "",
+      ...(id && { itemId: id }),
+      name: text(item.name) ?? "",
+      form,
+      input: text(form === "function" ? item.arguments : item.input) ?? "",
+    },
+  ];
+}
+
+const saidIn = (part: unknown): string => text(fields(part).text) ?? text(fields(part).refusal) ?? "";
+
+function reasoningOf(item: Fields, id: string | undefined): Block {
+  const words = list(item.content).map(saidIn).join("");
+  const encrypted = text(item.encrypted_content);
+  return {
+    type: "reasoning",
+    summary: list(item.summary).map(saidIn),
+    ...(words && { text: words }),
+    ...(encrypted && { encrypted }),
+    ...(id && { wireId: id }),
+  };
+}
+
+function usageOf(usage: Fields): Usage {
+  const input = fields(usage.input_tokens_details);
+  return {
+    inputTokens: count(usage.input_tokens),
+    cachedInputTokens: count(input.cached_tokens),
+    cacheWriteInputTokens: count(input.cache_write_tokens),
+    outputTokens: count(usage.output_tokens),
+    reasoningOutputTokens: count(fields(usage.output_tokens_details).reasoning_tokens),
+  };
+}

@@ -1,0 +1,65 @@
+// Tries again where that can help, waits longer each time, and tells of every retry.
+import type { ModelProgress, ModelReply } from "@agentcli/engine";
+import { type Attempt, interrupted, type Trouble } from "./trouble.ts";
+
+export interface RetryPlan {
+  requestMaxRetries: number;
+  streamMaxRetries: number;
+  retryBaseMs: number;
+  /** Evenly spread over [0, 1). */
+  random: () => number;
+  /** Settles after `ms`, or at once when the signal fires. Never throws. */
+  delay: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+export async function withRetries(
+  plan: RetryPlan,
+  attempt: () => Promise<Attempt>,
+  onProgress: (progress: ModelProgress) => void,
+  signal: AbortSignal,
+): Promise<ModelReply> {
+  const used = { request: 0, stream: 0 };
+  const allowed = { request: plan.requestMaxRetries, stream: plan.streamMaxRetries };
+  for (;;) {
+    const outcome = await attempt();
+    if (outcome.kind === "replied") return outcome;
+    if (outcome.retry === "never") return { kind: "fault", fault: outcome.fault };
+    const of = allowed[outcome.retry];
+    if (used[outcome.retry] >= of) return givenUp(outcome, used.request + used.stream);
+    const number = ++used[outcome.retry];
+    const delayMs = waitBefore(number, outcome, plan);
+    if (delayMs > longestWaitMs) return { kind: "fault", fault: outcome.fault };
+    onProgress({ type: "retrying", attempt: number, of, delayMs, reason: outcome.fault.message });
+    await plan.delay(delayMs, signal);
+    if (signal.aborted) return { kind: "fault", fault: interrupted().fault };
+  }
+}
+
+export function delay(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const settle = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", settle);
+      resolve();
+    };
+    const timer = setTimeout(settle, ms);
+    signal.addEventListener("abort", settle);
+  });
+}
+
+/** A server that asks for more than this is not waited for: whoever started the run decides. */
+const longestWaitMs = 60_000;
+
+function waitBefore(number: number, { fault }: Trouble, plan: RetryPlan): number {
+  if (fault.retryAfterMs) return fault.retryAfterMs;
+  const backoffMs = Math.min(plan.retryBaseMs * 2 ** (number - 1), longestWaitMs / 1.1);
+  return Math.round(backoffMs * (0.9 + 0.2 * plan.random()));
+}
+
+function givenUp({ fault }: Trouble, retries: number): ModelReply {
+  const message = retries > 0 ? `${fault.message} Given up after ${retries} ${plural(retries)}.` : fault.message;
+  return { kind: "fault", fault: { ...fault, message } };
+}
+
+const plural = (retries: number): string => (retries === 1 ? "retry" : "retries");

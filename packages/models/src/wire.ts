@@ -1,0 +1,69 @@
+// What all wires share: address, headers, tries.
+import type { Model, ModelProgress, ModelRequest } from "@agentcli/engine";
+import { attempt, type StreamReader } from "./attempt.ts";
+import type { Client, Provider } from "./provider.ts";
+import { delay, withRetries } from "./retry.ts";
+
+/** One protocol for asking a model, as a value. */
+export interface Wire {
+  /** Below the base URL of the provider. */
+  path: string;
+  body(request: ModelRequest): object;
+  reader(asking: Asking): StreamReader;
+}
+
+export interface Asking {
+  serverName: string;
+  request: ModelRequest;
+  onProgress: (progress: ModelProgress) => void;
+}
+
+export function openWire(wire: Wire, provider: Provider, client: Client): Model {
+  const url = addressOf(provider, wire.path);
+  const { requestMaxRetries, streamMaxRetries, retryBaseMs } = provider;
+  const plan = {
+    requestMaxRetries,
+    streamMaxRetries,
+    retryBaseMs,
+    random: client.random,
+    delay: client.delay ?? delay,
+  };
+  return {
+    reply(request, onProgress, signal) {
+      const headers = headersOf(provider, client, request);
+      const body = JSON.stringify(wire.body(request));
+      const ask = () => {
+        const reader = wire.reader({ serverName: provider.name, request, onProgress });
+        return attempt({ provider, url, headers, body, reader }, signal);
+      };
+      return withRetries(plan, ask, onProgress, signal);
+    },
+  };
+}
+
+function addressOf(provider: Provider, path: string): URL {
+  const address = `${provider.baseUrl.replace(/\/+$/, "")}/${path}`;
+  if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) {
+    throw new Error(`base_url of provider ${provider.id} is not an http or https URL: ${provider.baseUrl}`);
+  }
+  const url = new URL(address);
+  for (const [name, value] of Object.entries(provider.query)) url.searchParams.set(name, value);
+  return url;
+}
+
+function headersOf(provider: Provider, client: Client, request: ModelRequest): Record<string, string> {
+  return {
+    accept: "text/event-stream",
+    "content-type": "application/json",
+    originator: "agent_exec",
+    "user-agent": `${client.clientName}/${client.clientVersion} (${process.platform}; ${process.arch})`,
+    "session-id": request.cacheKey,
+    "thread-id": request.cacheKey,
+    ...(provider.apiKey === undefined ? {} : { authorization: `Bearer ${provider.apiKey}` }),
+    ...lowerCased(provider.headers),
+  };
+}
+
+// One spelling, so that a configured header replaces ours instead of standing beside it.
+const lowerCased = (headers: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));

@@ -1,0 +1,218 @@
+import type { ModelRequest } from "@agentcli/engine";
+import { garbage, say } from "@agentcli/testkit";
+import { expect, test } from "vitest";
+import { openBench, textOf } from "./harness.ts";
+
+const image = { type: "image", url: "data:image/png;base64,AA==" } as const;
+const text = (words: string) => ({ type: "text" as const, text: words });
+const chunks = (...lines: object[]) => garbage(lines.map((line) => `data: ${JSON.stringify(line)}\n\n`).join(""));
+const delta = (fields: object, finish_reason: string | null = null) => ({
+  choices: [{ delta: fields, finish_reason }],
+});
+
+const everything: Partial<ModelRequest> = {
+  effort: "high",
+  verbosity: "low",
+  maxOutputTokens: 900,
+  outputSchema: { type: "object" },
+  tools: [
+    { form: "function", name: "exec_command", description: "Run", parameters: { type: "object" } },
+    {
+      form: "freeform",
+      name: "apply_patch",
+      description: "Patch",
+      grammar: { syntax: "lark", definition: "start: x" },
+    },
+  ],
+  messages: [
+    { role: "developer", parts: [text("Rules")] },
+    { role: "user", parts: [text("Look"), { ...image, detail: "original", name: "shot.png" }] },
+    {
+      role: "assistant",
+      blocks: [
+        { type: "reasoning", summary: [], text: "Hm" },
+        { type: "message", text: "Looking" },
+        { type: "call", wireId: "call_1", name: "view_image", form: "function", input: '{"path":"a.png"}' },
+        { type: "call", wireId: "call_2", name: "apply_patch", form: "freeform", input: "*** Begin Patch" },
+      ],
+    },
+    { role: "tool", wireId: "call_1", form: "function", parts: [image] },
+    { role: "tool", wireId: "call_2", form: "freeform", parts: [text("done"), text("twice")] },
+    { role: "developer", parts: [text("More rules")] },
+    { role: "user", parts: [text("And?")] },
+  ],
+};
+
+test("the whole request looks as the wire wants it", async () => {
+  const { ask, requests } = await openBench("chat", [say("ok")]);
+  await ask(everything);
+  expect(requests()[0]?.path).toBe("/v1/chat/completions");
+  expect(requests()[0]?.body).toEqual({
+    model: "gpt-5.4",
+    messages: [
+      { role: "system", content: "Be brief.\n\nRules\n\nMore rules" },
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "Look" },
+          { type: "text", text: "Image shot.png:" },
+          { type: "image_url", image_url: { url: "data:image/png;base64,AA==", detail: "high" } },
+        ],
+      },
+      {
+        role: "assistant",
+        content: "Looking",
+        tool_calls: [
+          { id: "call_1", type: "function", function: { name: "view_image", arguments: '{"path":"a.png"}' } },
+          {
+            id: "call_2",
+            type: "function",
+            function: { name: "apply_patch", arguments: '{"input":"*** Begin Patch"}' },
+          },
+        ],
+      },
+      { role: "tool", tool_call_id: "call_1", content: "The image follows." },
+      { role: "tool", tool_call_id: "call_2", content: "done\ntwice" },
+      { role: "user", content: [{ type: "image_url", image_url: { url: "data:image/png;base64,AA==" } }] },
+      { role: "user", content: "And?" },
+    ],
+    tools: [
+      { type: "function", function: { name: "exec_command", description: "Run", parameters: { type: "object" } } },
+      {
+        type: "function",
+        function: {
+          name: "apply_patch",
+          description: "Patch",
+          parameters: {
+            type: "object",
+            properties: { input: { type: "string" } },
+            required: ["input"],
+            additionalProperties: false,
+          },
+        },
+      },
+    ],
+    tool_choice: "auto",
+    parallel_tool_calls: true,
+    reasoning_effort: "high",
+    verbosity: "low",
+    response_format: {
+      type: "json_schema",
+      json_schema: { name: "agent_output_schema", strict: true, schema: { type: "object" } },
+    },
+    max_completion_tokens: 900,
+    stream: true,
+    stream_options: { include_usage: true },
+  });
+});
+
+test("a plain request to a plain model leaves out what was not asked for", async () => {
+  const { ask, requests } = await openBench("chat", [say("ok")]);
+  await ask({ model: "llama", maxOutputTokens: 5 });
+  expect(requests()[0]?.body).toEqual({
+    model: "llama",
+    messages: [
+      { role: "system", content: "Be brief." },
+      { role: "user", content: "Hello" },
+    ],
+    max_tokens: 5,
+    stream: true,
+    stream_options: { include_usage: true },
+  });
+});
+
+test.each(["reasoning_content", "reasoning"])("thoughts in %s are shown and kept", async (field) => {
+  const { ask } = await openBench("chat", [
+    chunks(delta({ [field]: "Let me " }), delta({ [field]: "think" }), delta({ content: "42" }, "stop")),
+  ]);
+  const { reply, progress } = await ask();
+  expect(textOf(progress, "reasoning")).toBe("Let me think");
+  expect(reply).toMatchObject({
+    blocks: [
+      { type: "reasoning", summary: [], text: "Let me think" },
+      { type: "message", text: "42" },
+    ],
+  });
+});
+
+test("calls without ids, indexes or pieces get ids of their own", async () => {
+  const { ask } = await openBench("chat", [
+    chunks(
+      delta({
+        tool_calls: [
+          { function: { name: "a", arguments: '{"x":1}' } },
+          { function: { name: "b", arguments: { y: 2 } } },
+        ],
+      }),
+      delta({}, "tool_calls"),
+    ),
+  ]);
+  expect((await ask()).reply).toMatchObject({
+    usage: { inputTokens: 0 },
+    blocks: [
+      { type: "call", wireId: "call_1_0", name: "a", input: '{"x":1}' },
+      { type: "call", wireId: "call_1_1", name: "b", input: '{"y":2}' },
+    ],
+  });
+});
+
+test("calls that all have index 0 are told apart by their ids", async () => {
+  const piece = (id: string, args: string) => ({ index: 0, id, function: { name: "a", arguments: args } });
+  const { ask } = await openBench("chat", [
+    chunks(
+      delta({ tool_calls: [piece("one", "{")] }),
+      delta({ tool_calls: [piece("one", "}")] }),
+      delta({ tool_calls: [piece("two", "{}")] }, "stop"),
+    ),
+  ]);
+  expect((await ask()).reply).toMatchObject({
+    blocks: [
+      { wireId: "one", input: "{}" },
+      { wireId: "two", input: "{}" },
+    ],
+  });
+});
+
+test("interleaved pieces of parallel calls find their call by index", async () => {
+  const piece = (index: number, fields: object) => ({ index, ...fields });
+  const { ask } = await openBench("chat", [
+    chunks(
+      delta({
+        tool_calls: [piece(0, { id: "p", function: { name: "a" } }), piece(1, { id: "q", function: { name: "b" } })],
+      }),
+      delta({ tool_calls: [piece(1, { function: { arguments: "[" } }), piece(0, { function: { arguments: "{" } })] }),
+      delta(
+        { tool_calls: [piece(0, { function: { arguments: "}" } }), piece(1, { function: { arguments: "]" } })] },
+        "stop",
+      ),
+    ),
+  ]);
+  expect((await ask()).reply).toMatchObject({
+    blocks: [
+      { wireId: "p", name: "a", input: "{}" },
+      { wireId: "q", name: "b", input: "[]" },
+    ],
+  });
+});
+
+test("a finish reason in a chunk of its own, after the usage and without an end mark, is enough", async () => {
+  const { ask } = await openBench("chat", [
+    chunks(delta({ content: "hi" }), { choices: [], usage: { prompt_tokens: 7 } }, delta({}, "stop")),
+  ]);
+  expect((await ask()).reply).toMatchObject({ kind: "replied", usage: { inputTokens: 7 } });
+});
+
+test("an end mark without a finish reason is enough", async () => {
+  const { ask } = await openBench("chat", [
+    garbage('data:{"choices":[{"delta":{"content":"hi"}}]}\r\n\r\ndata:[DONE]\r\n\r\n'),
+  ]);
+  expect((await ask()).reply).toMatchObject({ kind: "replied", blocks: [{ text: "hi" }] });
+});
+
+test("an error in words only is a fault that quotes it", async () => {
+  const { ask } = await openBench("chat", [chunks({ error: "model crashed" })], { streamMaxRetries: 0 });
+  expect((await ask()).reply).toMatchObject({
+    kind: "fault",
+    fault: { code: "stream_cut", message: "Test server ended the answer with an error: model crashed" },
+  });
+});

@@ -1,0 +1,79 @@
+// A model on either wire against a scripted server, with waits that take no time and are written down.
+import type { ModelProgress, ModelReply, ModelRequest } from "@agentcli/engine";
+import { type LoggedRequest, type Reply, type Script, startModelServer } from "@agentcli/testkit";
+import { onTestFinished } from "vitest";
+import { type Client, openModel, type Provider, providerDefaults } from "../src/index.ts";
+
+export type WireName = Provider["wireApi"];
+
+export interface Asked {
+  reply: ModelReply;
+  progress: ModelProgress[];
+}
+
+export interface Bench {
+  /** Milliseconds of each wait between tries. */
+  waits: number[];
+  requests(): LoggedRequest[];
+  closeServer(): Promise<void>;
+  ask(request?: Partial<ModelRequest>, options?: AskOptions): Promise<Asked>;
+}
+
+export interface AskOptions {
+  signal?: AbortSignal;
+  onProgress?: (progress: ModelProgress) => void;
+}
+
+export const secretKey = "sk-test-0123456789abcdef";
+
+export async function openBench(
+  wireApi: WireName,
+  script: Script | Reply[],
+  changes: Partial<Provider> & Pick<Partial<Client>, "delay" | "random"> = {},
+): Promise<Bench> {
+  const server = await startModelServer(script);
+  onTestFinished(() => server.close());
+  const waits: number[] = [];
+  const { delay, random, ...provider } = changes;
+  const client: Client = {
+    clientName: "agentcli",
+    clientVersion: "1.2.3",
+    random: random ?? (() => 0.5),
+    delay: delay ?? (async (ms) => void waits.push(ms)),
+  };
+  const model = openModel({ ...testProvider(server.url, wireApi), ...provider }, client);
+  return {
+    waits,
+    requests: server.requests,
+    closeServer: server.close,
+    async ask(request = {}, { signal = new AbortController().signal, onProgress } = {}) {
+      const progress: ModelProgress[] = [];
+      const collect = (news: ModelProgress) => {
+        progress.push(news);
+        onProgress?.(news);
+      };
+      return { reply: await model.reply({ ...plainRequest, ...request }, collect, signal), progress };
+    },
+  };
+}
+
+export const testProvider = (baseUrl: string, wireApi: WireName): Provider => ({
+  ...providerDefaults,
+  id: "test",
+  name: "Test server",
+  baseUrl,
+  wireApi,
+  apiKey: secretKey,
+});
+
+export const plainRequest: ModelRequest = {
+  model: "gpt-5.4",
+  instructions: "Be brief.",
+  messages: [{ role: "user", parts: [{ type: "text", text: "Hello" }] }],
+  tools: [],
+  cacheKey: "thread-1",
+  turnId: "turn-1",
+};
+
+export const textOf = (progress: ModelProgress[], type: "text" | "reasoning"): string =>
+  progress.map((news) => (news.type === type ? news.delta : "")).join("");

@@ -1,0 +1,112 @@
+import { once } from "node:events";
+import { createServer, type RequestListener, type Server } from "node:http";
+import { type AddressInfo, createServer as createSocketServer, type Socket } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { type Post, post, type Receiver } from "../src/http.ts";
+
+async function serve(onRequest: RequestListener): Promise<{ server: Server; sockets: Socket[]; message: Post }> {
+  const server = createServer(onRequest);
+  const sockets: Socket[] = [];
+  server.on("connection", (socket) => sockets.push(socket));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { server, sockets, message: messageTo((server.address() as AddressInfo).port) };
+}
+
+const messageTo = (port: number): Post => ({
+  url: new URL(`http://127.0.0.1:${port}/`),
+  headers: {},
+  body: "question",
+  firstByteMs: Number.POSITIVE_INFINITY,
+  idleMs: Number.POSITIVE_INFINITY,
+});
+
+const collect = (taken: string[]): Receiver => ({
+  begin: (status) => void taken.push(String(status)),
+  take(bytes) {
+    taken.push(bytes.toString());
+    return bytes.includes("enough") ? "enough" : "more";
+  },
+});
+
+const never = new AbortController().signal;
+
+test("one connection serves request after request", async () => {
+  const { sockets, message } = await serve((_, response) => response.end("hi"));
+  for (let count = 0; count < 3; count++) {
+    const taken: string[] = [];
+    expect(await post(message, collect(taken), never)).toEqual({ kind: "ended" });
+    expect(taken).toEqual(["200", "hi"]);
+  }
+  expect(sockets).toHaveLength(1);
+});
+
+test("a kept connection that the server has closed is replaced without a word", async () => {
+  let requests = 0;
+  const { sockets, message } = await serve((request, response) => {
+    requests += 1;
+    if (requests === 2) request.socket.destroy();
+    else response.end("hi");
+  });
+  await post(message, collect([]), never);
+  expect(await post(message, collect([]), never)).toEqual({ kind: "ended" });
+  expect(requests).toBe(3);
+  expect(sockets).toHaveLength(2);
+});
+
+test("enough settles at once, and the connection is given up when the server does not end", async () => {
+  const { sockets, message } = await serve((_, response) => void response.write("enough"));
+  expect(await post(message, collect([]), never)).toEqual({ kind: "ended" });
+  const [socket] = sockets;
+  if (socket && !socket.destroyed) await once(socket, "close");
+});
+
+test("an abort destroys the connection", async () => {
+  const { sockets, message } = await serve((_, response) => void response.write("more"));
+  const stop = new AbortController();
+  const receiver: Receiver = {
+    begin() {},
+    take() {
+      stop.abort();
+      return "more";
+    },
+  };
+  expect(await post(message, receiver, stop.signal)).toEqual({ kind: "aborted" });
+  const [socket] = sockets;
+  if (socket && !socket.destroyed) await once(socket, "close");
+});
+
+test("what the receiver throws is thrown on, and the connection destroyed", async () => {
+  const { sockets, message } = await serve((_, response) => void response.write("more"));
+  const receiver: Receiver = {
+    begin() {},
+    take() {
+      throw new Error("a bug of ours");
+    },
+  };
+  await expect(post(message, receiver, never)).rejects.toThrow("a bug of ours");
+  const [socket] = sockets;
+  if (socket && !socket.destroyed) await once(socket, "close");
+});
+
+test.each([
+  { sent: "SSH-2.0-OpenSSH\r\n", kind: "garbled" },
+  { sent: "", kind: "unreachable" },
+  { sent: "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf", kind: "cut" },
+])("a server that says $sent and hangs up is $kind", async ({ sent, kind }) => {
+  const server = createSocketServer((socket) => socket.once("data", () => socket.end(sent)));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const message = messageTo((server.address() as AddressInfo).port);
+  expect(await post(message, collect([]), never)).toMatchObject({ kind, reason: expect.any(String) });
+});
+
+test("an unknown host is unreachable", async () => {
+  const message = { ...messageTo(80), url: new URL("http://no-such-host.invalid/") };
+  expect(await post(message, collect([]), never)).toMatchObject({ kind: "unreachable" });
+});

@@ -1,0 +1,191 @@
+import type { ModelRequest } from "@agentcli/engine";
+import { garbage, say } from "@agentcli/testkit";
+import { expect, test } from "vitest";
+import { openBench, textOf } from "./harness.ts";
+
+const image = { type: "image", url: "data:image/png;base64,AA==", detail: "high", name: "shot.png" } as const;
+
+const everything: Partial<ModelRequest> = {
+  effort: "high",
+  reasoningSummary: "auto",
+  verbosity: "low",
+  maxOutputTokens: 900,
+  outputSchema: { type: "object" },
+  tools: [
+    { form: "function", name: "exec_command", description: "Run", parameters: { type: "object" } },
+    {
+      form: "freeform",
+      name: "apply_patch",
+      description: "Patch",
+      grammar: { syntax: "lark", definition: "start: x" },
+    },
+  ],
+  messages: [
+    { role: "developer", parts: [{ type: "text", text: "Rules" }] },
+    { role: "user", parts: [{ type: "text", text: "Look" }, image] },
+    {
+      role: "assistant",
+      blocks: [
+        { type: "reasoning", summary: ["Hm"], encrypted: "sealed", wireId: "rs_1" },
+        { type: "message", text: "Looking", wireId: "msg_1" },
+        {
+          type: "call",
+          wireId: "call_1",
+          itemId: "fc_1",
+          name: "exec_command",
+          form: "function",
+          input: '{"cmd":"ls"}',
+        },
+        { type: "call", wireId: "call_2", name: "apply_patch", form: "freeform", input: "*** Begin Patch" },
+      ],
+    },
+    { role: "tool", wireId: "call_1", form: "function", parts: [{ type: "text", text: "a.txt" }] },
+    {
+      role: "tool",
+      wireId: "call_2",
+      form: "freeform",
+      parts: [
+        { type: "text", text: "done" },
+        { ...image, name: undefined },
+      ],
+    },
+  ],
+};
+
+test("the whole request looks as the wire wants it", async () => {
+  const { ask, requests } = await openBench("responses", [say("ok")]);
+  await ask(everything);
+  expect(requests()[0]?.path).toBe("/v1/responses");
+  expect(requests()[0]?.body).toEqual({
+    model: "gpt-5.4",
+    instructions: "Be brief.",
+    input: [
+      { type: "message", role: "developer", content: [{ type: "input_text", text: "Rules" }] },
+      {
+        type: "message",
+        role: "user",
+        content: [
+          { type: "input_text", text: "Look" },
+          { type: "input_text", text: "<image name=[Image #1] path=shot.png>" },
+          { type: "input_image", image_url: "data:image/png;base64,AA==", detail: "high" },
+          { type: "input_text", text: "</image>" },
+        ],
+      },
+      { type: "reasoning", id: "rs_1", summary: [{ type: "summary_text", text: "Hm" }], encrypted_content: "sealed" },
+      { type: "message", role: "assistant", content: [{ type: "output_text", text: "Looking" }] },
+      { type: "function_call", call_id: "call_1", name: "exec_command", arguments: '{"cmd":"ls"}' },
+      { type: "custom_tool_call", call_id: "call_2", name: "apply_patch", input: "*** Begin Patch" },
+      { type: "function_call_output", call_id: "call_1", output: "a.txt" },
+      {
+        type: "custom_tool_call_output",
+        call_id: "call_2",
+        output: [
+          { type: "input_text", text: "done" },
+          { type: "input_image", image_url: "data:image/png;base64,AA==", detail: "high" },
+        ],
+      },
+    ],
+    tools: [
+      { type: "function", name: "exec_command", description: "Run", strict: false, parameters: { type: "object" } },
+      {
+        type: "custom",
+        name: "apply_patch",
+        description: "Patch",
+        format: { type: "grammar", syntax: "lark", definition: "start: x" },
+      },
+    ],
+    tool_choice: "auto",
+    parallel_tool_calls: true,
+    reasoning: { effort: "high", summary: "auto" },
+    store: false,
+    stream: true,
+    include: ["reasoning.encrypted_content"],
+    prompt_cache_key: "thread-1",
+    text: {
+      verbosity: "low",
+      format: { type: "json_schema", name: "agent_output_schema", strict: true, schema: { type: "object" } },
+    },
+    max_output_tokens: 900,
+    client_metadata: { thread_id: "thread-1", turn_id: "turn-1" },
+  });
+});
+
+test("a plain request leaves out what was not asked for", async () => {
+  const { ask, requests } = await openBench("responses", [say("ok"), say("ok")]);
+  await ask({ reasoningSummary: "none" });
+  expect(requests()[0]?.body).toMatchObject({ reasoning: {}, text: {}, tools: [] });
+  expect(requests()[0]?.body).not.toHaveProperty("max_output_tokens");
+  await ask({ model: "gpt-4.1" });
+  expect(requests()[1]?.body).toMatchObject({ include: [] });
+  expect(requests()[1]?.body).not.toHaveProperty("reasoning");
+});
+
+test("reasoning of a reply goes back in front of the call it led to", async () => {
+  const { ask, requests } = await openBench("responses", [
+    {
+      reasoning: { summary: ["First", "Second"], encrypted: "sealed" },
+      calls: [{ name: "read_file", arguments: { path: "a" } }],
+    },
+    say("done"),
+  ]);
+  const { reply, progress } = await ask();
+  expect(textOf(progress, "reasoning")).toBe("FirstSecond");
+  if (reply.kind !== "replied") throw new Error(reply.fault.message);
+  await ask({ messages: [{ role: "assistant", blocks: reply.blocks }] });
+  expect(requests()[1]?.body).toMatchObject({
+    input: [
+      { type: "reasoning", id: "rs_0", summary: [{ text: "First" }, { text: "Second" }], encrypted_content: "sealed" },
+      { type: "function_call", call_id: "call_0_0", name: "read_file", arguments: '{"path":"a"}' },
+    ],
+  });
+});
+
+test("open reasoning goes back in words, and a mere summary not at all", async () => {
+  const { ask, requests } = await openBench("responses", [say("ok")]);
+  await ask({
+    messages: [
+      {
+        role: "assistant",
+        blocks: [
+          { type: "reasoning", summary: [], text: "aloud" },
+          { type: "reasoning", summary: ["only this"] },
+        ],
+      },
+    ],
+  });
+  expect(requests()[0]?.body).toMatchObject({
+    input: [{ type: "reasoning", summary: [], content: [{ type: "reasoning_text", text: "aloud" }] }],
+  });
+});
+
+test("unknown events and items are passed over, and types may stand in the event line only", async () => {
+  const { ask } = await openBench("responses", [
+    garbage(
+      [
+        'event: response.future\ndata: {"type":"response.future","item":{}}',
+        "data: 42",
+        'data: {"type":"response.output_item.done","item":{"type":"web_search_call","id":"ws_1"}}',
+        'data: {"type":"response.output_item.done","item":{"type":"message","content":[{"type":"refusal","refusal":"No."}]}}',
+        'event: response.completed\ndata: {"response":{"usage":null}}',
+        "",
+      ].join("\n\n"),
+    ),
+  ]);
+  expect((await ask()).reply).toMatchObject({
+    kind: "replied",
+    blocks: [{ type: "message", text: "No." }],
+    model: "gpt-5.4",
+  });
+});
+
+test("a top-level error event is a fault with the server's words", async () => {
+  const { ask } = await openBench(
+    "responses",
+    [garbage('data: {"type":"error","code":"slow_down","message":"Easy now"}\n\n')],
+    { requestMaxRetries: 0 },
+  );
+  expect((await ask()).reply).toMatchObject({
+    kind: "fault",
+    fault: { code: "overloaded", message: "Test server ended the answer with slow_down: Easy now" },
+  });
+});

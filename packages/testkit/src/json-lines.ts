@@ -1,0 +1,12 @@
+// JSON Lines as values; a line that is not JSON is an error that names it.
+export function jsonLines(text: string): unknown[] {
+  return text.split("\n").flatMap((line, index) => (line.trim() === "" ? [] : [parseLine(line, index + 1)]));
+}
+
+function parseLine(line: string, number: number): unknown {
+  try {
+    return JSON.parse(line);
+  } catch (cause) {
+    throw new Error(`line ${number} is not JSON: ${line.slice(0, 200)}`, { cause });
+  }
+}

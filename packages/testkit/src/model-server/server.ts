@@ -1,0 +1,153 @@
+// A model server on 127.0.0.1 that answers from a script and remembers what it was asked.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { parseScript, type Reply, type Script } from "../script.ts";
+import { openScript, type Picker } from "./pick.ts";
+import { type Asked, play, sendStatus } from "./play.ts";
+
+export interface LoggedRequest {
+  index: number;
+  /** Milliseconds since 1970. */
+  atMs: number;
+  method: string;
+  path: string;
+  headers: Record<string, string | string[] | undefined>;
+  /** Parsed where it is JSON, text otherwise. */
+  body: unknown;
+}
+
+export interface ModelServer {
+  /** Base URL for a provider, ending in /v1. */
+  url: string;
+  requests(): LoggedRequest[];
+  /** Ends open answers and settles when no connection is left. May be called again. */
+  close(): Promise<void>;
+}
+
+export interface ModelServerOptions {
+  port?: number;
+  /** Told of each request before it is answered. */
+  onRequest?: (request: LoggedRequest) => void;
+}
+
+export async function startModelServer(
+  script: Script | Reply[],
+  options: ModelServerOptions = {},
+): Promise<ModelServer> {
+  const requests: LoggedRequest[] = [];
+  const answer = answerFrom(openScript(parseScript(script)));
+  const server = createServer((request, response) => {
+    receive(request)
+      .then(({ received, text }) => {
+        const logged = { index: requests.length, ...received };
+        requests.push(logged);
+        options.onRequest?.(logged);
+        return answer(logged, text, response);
+      })
+      .catch((error: unknown) => response.destroy(error instanceof Error ? error : new Error(String(error))));
+  });
+  const port = await listen(server, options.port ?? 0);
+  return { url: `http://127.0.0.1:${port}/v1`, requests: () => [...requests], close: () => close(server) };
+}
+
+type Answerer = (request: LoggedRequest, text: string, response: ServerResponse) => Promise<void>;
+
+function answerFrom(picker: Picker): Answerer {
+  let answered = 0;
+  return async (request, text, response) => {
+    if (request.method === "GET" && request.path.endsWith("/models")) return sendStatus(response, modelList);
+    const wire = wireOf(request);
+    if (!wire) return sendStatus(response, notFound(request));
+    if (typeof request.body !== "object") return sendStatus(response, notJson);
+    const number = answered++;
+    const reply = picker.next(text);
+    if (!reply) return sendStatus(response, exhausted(number));
+    await playUntilGone(reply, { wire, number, ...wishesOf(request.body) }, response);
+  };
+}
+
+async function playUntilGone(reply: Reply, asked: Asked, response: ServerResponse): Promise<void> {
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  try {
+    await play(reply, asked, { response, gone: gone.signal });
+  } catch (error) {
+    if (!gone.signal.aborted) throw error;
+  }
+}
+
+function wireOf({ method, path }: LoggedRequest): Asked["wire"] | undefined {
+  const { pathname } = new URL(path, "http://127.0.0.1");
+  if (method !== "POST") return undefined;
+  if (pathname.endsWith("/responses")) return "responses";
+  return pathname.endsWith("/chat/completions") ? "chat" : undefined;
+}
+
+interface WireBody {
+  model?: unknown;
+  stream?: unknown;
+  stream_options?: { include_usage?: unknown } | null;
+}
+
+function wishesOf(body: unknown): Pick<Asked, "model" | "form" | "usage"> {
+  const { model, stream, stream_options }: WireBody = body ?? {};
+  return {
+    model: typeof model === "string" ? model : "scripted",
+    form: stream === true ? "stream" : "object",
+    usage: stream_options?.include_usage === true ? "with-usage" : "without-usage",
+  };
+}
+
+const modelList = {
+  status: 200,
+  body: { object: "list", data: [{ id: "scripted", object: "model", created: 0, owned_by: "testkit" }] },
+};
+
+const errorBody = (code: string, message: string) => ({ error: { message, type: code, code } });
+
+const notJson = { status: 400, body: errorBody("invalid_json", "The body of the request is not a JSON object.") };
+
+const notFound = ({ method, path }: LoggedRequest) => ({
+  status: 404,
+  body: errorBody("not_found", `${method} ${path} is not served here: POST …/responses or …/chat/completions.`),
+});
+
+const exhausted = (number: number) => ({
+  status: 500,
+  body: errorBody(
+    "script_exhausted",
+    `The script is exhausted: no reply is left for model request ${number + 1}. Add one, or set "repeat".`,
+  ),
+});
+
+async function receive(request: IncomingMessage): Promise<{ received: Omit<LoggedRequest, "index">; text: string }> {
+  const atMs = Date.now();
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const text = Buffer.concat(chunks).toString("utf8");
+  const { method = "", url = "", headers } = request;
+  return { received: { atMs, method, path: url, headers: { ...headers }, body: parseBody(text) }, text };
+}
+
+function parseBody(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+async function listen(server: Server, port: number): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", resolve);
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+async function close(server: Server): Promise<void> {
+  if (!server.listening) return;
+  const closed = new Promise<void>((resolve, reject) => server.close((error) => (error ? reject(error) : resolve())));
+  server.closeAllConnections();
+  await closed;
+}
