@@ -1,0 +1,24 @@
+// The patch language as a lark grammar, for models that write the patch as free text.
+import { marker } from "./markers.ts";
+
+/** What a model should write. The parser forgives more: spaces around markers, CRLF, a heredoc around the whole. */
+export const patchGrammar = `start: "${marker.begin}" NEWLINE file+ "${marker.end}" NEWLINE?
+
+file: add | delete | update
+
+add: "${marker.add}" PATH NEWLINE new_line*
+delete: "${marker.delete}" PATH NEWLINE
+update: "${marker.update}" PATH NEWLINE (chunks | move chunks?)
+move: "${marker.move}" PATH NEWLINE
+
+chunks: (anchor* body) (anchor+ body)*
+anchor: "${marker.anchor}" (" " TEXT)? NEWLINE
+body: line+ end_of_file?
+line: (" " | "-" | "+") TEXT? NEWLINE | NEWLINE
+new_line: "+" TEXT? NEWLINE
+end_of_file: "${marker.endOfFile}" NEWLINE
+
+PATH: /[^\\r\\n]+/
+TEXT: /[^\\r\\n]+/
+NEWLINE: /\\n/
+`;
