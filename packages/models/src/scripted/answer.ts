@@ -1,0 +1,71 @@
+// What the practice model says at the end of a turn: always labelled, never more than what the results say.
+import { examples } from "./forms.ts";
+import { readInstructions } from "./instructions.ts";
+import type { Report } from "./script.ts";
+import { hasEnded, type Work } from "./steps.ts";
+
+export const label = "Practice model (scripted, not an AI)";
+
+export function finalMessage({ reports, left }: Work): string {
+  const notAttempted = left.map(({ said }) => `- Not attempted: ${firstLine(said)}`);
+  return [`${label}: ${verdict(reports)}`, "", ...reports.map(bullet), ...notAttempted].join("\n");
+}
+
+export const succeeded = ({ reports }: Work): boolean =>
+  reports.some((report) => report.outcome === "done") && reports.every((report) => report.outcome !== "failed");
+
+/** For a prompt in which nothing can be read as an instruction. */
+export const helpMessage = (unknownSkills: string[]): string =>
+  [
+    `${label}: I did nothing, because I do not understand this prompt.`,
+    ...unknownSkills.map((name) => `There is no skill named ${name} in this conversation.`),
+    'I only follow plain instructions in these forms, joined by "then" or one a line:',
+    "",
+    ...examples().map((example) => `- ${example}`),
+    "",
+    "To ask a real model instead:",
+    "1. set AGENT_API_KEY for the invocation, or save a key once with `agentcli login --with-api-key`;",
+    "2. pass `--oss` to use a model server on this machine;",
+    "3. name another server under `[model_providers.NAME]` in `$AGENT_HOME/config.toml` and select it with `model_provider`.",
+  ].join("\n");
+
+/** Replaces the conversation so far. What is left is written as instructions, so that the turn can go on from it. */
+export function summaryMessage({ reports, left }: Work): string {
+  const open = hasEnded(reports) ? [] : left.map(({ said }, index) => `${index + 1}. ${said}`);
+  return [summaryTitle, reportsTitle, ...reports.map(bullet), toDoTitle, ...open].join("\n");
+}
+
+/** How far the work had come when a summary of ours was written; undefined for any other text. */
+export function readSummary(prompt: string): Work | undefined {
+  const start = prompt.indexOf(`${summaryTitle}\n${reportsTitle}\n`);
+  const middle = prompt.lastIndexOf(`\n${toDoTitle}`);
+  if (start < 0 || middle < start) return undefined;
+  const reported = prompt.slice(start + summaryTitle.length + reportsTitle.length + 2, middle);
+  const open = prompt.slice(middle + toDoTitle.length + 1).replace(/<\/\w+>\s*$/, "");
+  const bullets = `\n${reported}`.split("\n- ").slice(1);
+  return { reports: bullets.map(readBullet), left: readInstructions(open) };
+}
+
+const reportsTitle = "Reported so far:";
+const summaryTitle = `${label}: summary of the conversation.`;
+const toDoTitle = "Still to do:";
+
+function verdict(reports: Report[]): string {
+  const count = (outcome: Report["outcome"]) => reports.filter((report) => report.outcome === outcome).length;
+  const steps = `${count("done")} ${count("done") === 1 ? "step" : "steps"} done`;
+  if (count("failed") > 0) return `FAILED, ${steps} before that.`;
+  if (count("stopped") > 0) return `stopped as asked, ${steps}.`;
+  return count("skipped") > 0 ? `${steps}, ${count("skipped")} skipped.` : `${steps}.`;
+}
+
+const words = { done: "", failed: "Failed: ", stopped: "Stopped: ", skipped: "Skipped: " };
+
+const bullet = ({ outcome, text }: Report): string => `- ${words[outcome]}${text}`.replaceAll("\n", "\n  ");
+
+function readBullet(text: string): Report {
+  const outcomes = ["failed", "stopped", "skipped", "done"] as const;
+  const outcome = outcomes.find((candidate) => text.startsWith(words[candidate])) ?? "done";
+  return { outcome, text: text.slice(words[outcome].length).replaceAll("\n  ", "\n") };
+}
+
+const firstLine = (text: string): string => text.split("\n")[0] ?? text;

@@ -1,0 +1,61 @@
+// A script yields the calls it wants made and is given their results; run again over the same results it takes the same path.
+import type { ToolArguments } from "@agentcli/protocol";
+import {
+  type CommandResult,
+  type FileResult,
+  type PatchResult,
+  readCommandResult,
+  readFileResult,
+  readPatchResult,
+} from "./results.ts";
+
+type CallOf<Name extends keyof ToolArguments> = { name: Name; args: ToolArguments[Name]; says: string };
+
+export type PlannedCall = CallOf<"exec_command"> | CallOf<"write_stdin"> | CallOf<"apply_patch"> | CallOf<"read_file">;
+
+export type Script<Result> = Generator<PlannedCall, Result, string>;
+
+/** What became of one step, for the final message. */
+export interface Report {
+  outcome: "done" | "failed" | "stopped" | "skipped";
+  text: string;
+}
+
+export const done = (text: string): Report => ({ outcome: "done", text });
+export const failed = (text: string): Report => ({ outcome: "failed", text });
+
+export function* runCommand(cmd: string): Script<CommandResult> {
+  let result = readCommandResult(yield { name: "exec_command", args: { cmd }, says: `running ${code(cmd)}` });
+  let output = result.kind === "refused" ? "" : result.output;
+  for (let polls = 0; result.kind === "running" && polls < mostPolls; polls++) {
+    const args = { session_id: result.sessionId, yield_time_ms: 30_000 };
+    result = readCommandResult(yield { name: "write_stdin", args, says: `waiting for ${code(cmd)}` });
+    output += result.kind === "refused" ? "" : result.output;
+  }
+  return result.kind === "refused" ? result : { ...result, output };
+}
+
+export function* readLines(path: string): Script<FileResult> {
+  return readFileResult(yield { name: "read_file", args: { path }, says: `reading ${code(path)}` });
+}
+
+export function* applyPatch(input: string, says: string): Script<PatchResult> {
+  return readPatchResult(yield { name: "apply_patch", args: { input }, says });
+}
+
+/** Text as inline code, whatever it holds. */
+export function code(text: string): string {
+  const line = text.includes("\n") ? `${text.split("\n")[0]} …` : text;
+  return line.includes("`") ? `\`\` ${line} \`\`` : `\`${line}\``;
+}
+
+/** Text as a fenced block, cut in the middle when long. */
+export function block(text: string): string {
+  const lines = text.replace(/\s+$/, "").split("\n");
+  const shown = lines.length <= 60 ? lines : [...lines.slice(0, 20), "…", ...lines.slice(-39)];
+  const fence = "`".repeat(Math.max(3, ...(text.match(/`+/g) ?? []).map((run) => run.length + 1)));
+  return `${fence}\n${shown.join("\n")}\n${fence}`;
+}
+
+// Twenty minutes of waiting at 30 seconds each; the run's own limits are shorter.
+const mostPolls = 40;

@@ -1,0 +1,190 @@
+// Carries out steps through tool calls and reports what really happened. Stops at the first step that fails.
+import { checklistText } from "./documents.ts";
+import type { Step } from "./forms.ts";
+import { type Instruction, readInstructions, readProcedure } from "./instructions.ts";
+import { addFile, appendLines, changeLines, deleteFile, moveFile, replacementsIn } from "./patches.ts";
+import { repairFailingTest } from "./repair.ts";
+import type { CommandResult } from "./results.ts";
+import { applyPatch, block, code, done, failed, type Report, readLines, runCommand, type Script } from "./script.ts";
+
+/** What the conversation offers beside the prompt. */
+export interface Surroundings {
+  /** Text of each skill by name. */
+  skills: Map<string, string>;
+  cwd: string | undefined;
+}
+
+/** How far the work has come. The step in hand is the first of `left` until it is reported. */
+export interface Work {
+  reports: Report[];
+  left: Instruction[];
+}
+
+export function* carryOut({ reports, left }: Work, around: Surroundings): Script<void> {
+  for (let next = left[0]; next !== undefined && !hasEnded(reports); next = left[0]) {
+    const found = yield* perform(next, around, reports);
+    reports.push(found.report);
+    left.splice(0, 1, ...found.instead);
+  }
+}
+
+/** Nothing is attempted after a step that failed or asked to stop. */
+export const hasEnded = (reports: Report[]): boolean =>
+  reports.some(({ outcome }) => outcome === "failed" || outcome === "stopped");
+
+/** A report, and for a step that stands for others those others. */
+interface Performed {
+  report: Report;
+  instead: Instruction[];
+}
+
+function* perform(instruction: Instruction, around: Surroundings, earlier: Report[]): Script<Performed> {
+  if (instruction.step.kind === "carry-out") return yield* takeOpenStep(instruction.step.path);
+  return { report: yield* performStep(instruction, around, earlier), instead: [] };
+}
+
+/** A skill stands for its numbered steps; anything else for itself. */
+export function withSkillSteps(instruction: Instruction, around: Surroundings): Instruction[] {
+  const { step } = instruction;
+  const text = step.kind === "skill" ? around.skills.get(step.name) : undefined;
+  if (step.kind !== "skill" || text === undefined) return [instruction];
+  return readProcedure(text).flatMap((line) => understoodOrWhole(line).map((found) => withTopic(found, step.topic)));
+}
+
+/** The pieces of a line that can be read, or the line as one unclear piece. A skill inside a skill is not followed. */
+function understoodOrWhole(line: string): Instruction[] {
+  const pieces = readInstructions(line).filter((piece) => piece.step.kind !== "unclear" && piece.step.kind !== "skill");
+  return pieces.length > 0 ? pieces : [{ said: line, step: { kind: "unclear" } }];
+}
+
+const withTopic = (found: Instruction, topic: string): Instruction =>
+  found.step.kind === "checklist" && found.step.items.length === 0
+    ? { ...found, step: { ...found.step, items: topic ? [topic] : [] } }
+    : found;
+
+function* takeOpenStep(path: string): Script<Performed> {
+  const file = yield* readLines(path);
+  if (file.kind === "refused") return { report: unreadable(path, file.reason), instead: [] };
+  const line = file.lines.find((candidate) => candidate.includes("- [ ]"));
+  if (line === undefined) return { report: failed(`There is no open step (\`- [ ]\`) in ${code(path)}.`), instead: [] };
+  const task = line.replace(/^.*?- \[ \]\s*/, "");
+  const steps = understoodOrWhole(task);
+  const isFollowable = steps.every(({ step }) => step.kind !== "unclear" && step.kind !== "carry-out");
+  if (isFollowable) return { report: done(`Took the open step ${code(task)} of ${code(path)}.`), instead: steps };
+  return { report: failed(`The open step ${code(task)} of ${code(path)} is not a form I understand.`), instead: [] };
+}
+
+function* performStep({ said, step }: Instruction, around: Surroundings, earlier: Report[]): Script<Report> {
+  switch (step.kind) {
+    case "create":
+      return yield* patchFile(addFile(step.path, step.text), "creating", step.path, "Created");
+    case "checklist":
+      return yield* patchFile(
+        addFile(step.path, checklistText(step.path, step.items)),
+        "creating",
+        step.path,
+        "Created",
+      );
+    case "append":
+      return yield* append(step);
+    case "replace":
+      return yield* replace(step);
+    case "delete":
+      return yield* patchFile(deleteFile(step.path), "deleting", step.path, "Deleted");
+    case "move":
+      return yield* move(step);
+    case "read":
+      return yield* show(step.path);
+    case "run":
+      return yield* run(step.command);
+    case "repair":
+      return yield* repairFailingTest(around.cwd);
+    case "stop-if":
+      return yield* stopIf(step);
+    case "commit":
+      return yield* run(`git add -A && git commit -m ${shellQuoted(step.message)}`);
+    case "commit-step":
+      return yield* run(`git add -A && git commit -m ${shellQuoted(lastTickedStep(earlier))}`);
+    case "skill":
+      return { outcome: "skipped", text: `There is no skill ${code(step.name)} in this conversation.` };
+    case "carry-out":
+    case "unclear":
+      return { outcome: "skipped", text: `Not a form I understand: ${code(said)}.` };
+  }
+}
+
+type StepOf<Kind extends Step["kind"]> = Extract<Step, { kind: Kind }>;
+
+function* append(step: StepOf<"append">): Script<Report> {
+  const file = yield* readLines(step.path);
+  if (file.kind === "refused") return unreadable(step.path, file.reason);
+  const last = file.lines.at(-1) ?? "";
+  const isEmpty = file.lines.length <= 1 && last === "";
+  const patch = isEmpty ? addFile(step.path, step.text) : appendLines(step.path, last, step.text);
+  return yield* patchFile(patch, "appending to", step.path, "Appended to");
+}
+
+function* replace(step: StepOf<"replace">): Script<Report> {
+  const file = yield* readLines(step.path);
+  if (file.kind === "refused") return unreadable(step.path, file.reason);
+  const changes = replacementsIn(file.lines, step.from, step.to, step.which);
+  const [first] = changes;
+  if (first === undefined)
+    return failed(`${code(step.path)} does not contain ${code(step.from)}; nothing was changed.`);
+  if (step.from === step.to) return done(`${code(step.path)} already says ${code(step.to)}.`);
+  const lines = changes.length === 1 ? code(first.after.join("\n")) : `${changes.length} places`;
+  return yield* patchFile(changeLines(step.path, changes), "changing", step.path, `Changed ${lines} in`);
+}
+
+function* move(step: StepOf<"move">): Script<Report> {
+  const file = yield* readLines(step.path);
+  if (file.kind === "refused") return unreadable(step.path, file.reason);
+  const patch = moveFile(step.path, step.to, file.lines[0] ?? "");
+  return yield* patchFile(patch, "moving", step.path, `Moved to ${code(step.to)}:`);
+}
+
+function* patchFile(patch: string, doing: string, path: string, did: string): Script<Report> {
+  const result = yield* applyPatch(patch, `${doing} ${code(path)}`);
+  if (result.kind === "applied") return done(`${did} ${code(path)}.`);
+  return failed(`Could not go on with ${doing} ${code(path)}:\n${block(result.reason)}`);
+}
+
+function* show(path: string): Script<Report> {
+  const file = yield* readLines(path);
+  return file.kind === "refused"
+    ? unreadable(path, file.reason)
+    : done(`Read ${code(path)}:\n${block(file.lines.join("\n"))}`);
+}
+
+function* run(command: string): Script<Report> {
+  return reportCommand(command, yield* runCommand(command));
+}
+
+function* stopIf(step: StepOf<"stop-if">): Script<Report> {
+  const file = yield* readLines(step.path);
+  if (file.kind === "refused") return unreadable(step.path, file.reason);
+  const words = file.lines.join("\n").split(/[^\w-]+/);
+  const says = /^[\w-]+$/.test(step.text) ? words.includes(step.text) : file.lines.join("\n").includes(step.text);
+  if (says) return { outcome: "stopped", text: `${code(step.path)} says ${code(step.text)}.` };
+  return done(`Went on: ${code(step.path)} does not say ${code(step.text)}.`);
+}
+
+function reportCommand(command: string, result: CommandResult): Report {
+  if (result.kind === "refused")
+    return failed(`${code(command)} was not carried out to its end:\n${block(result.reason)}`);
+  const output = result.output.trim() === "" ? " It printed nothing." : `\n${block(result.output)}`;
+  if (result.kind === "running") return failed(`${code(command)} still runs; its end was not awaited.${output}`);
+  if (result.exitCode !== 0) return failed(`${code(command)} failed with exit code ${result.exitCode}.${output}`);
+  return done(`Ran ${code(command)}: exit code 0.${output}`);
+}
+
+const unreadable = (path: string, reason: string): Report => failed(`Could not read ${code(path)}:\n${block(reason)}`);
+
+const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+function lastTickedStep(earlier: Report[]): string {
+  const ticked = earlier
+    .map((report) => /- \[x\] ([^`\n]+)/.exec(report.text)?.[1])
+    .filter((task) => task !== undefined);
+  return ticked.at(-1) ?? "Carry out the steps of the practice model";
+}
