@@ -1,6 +1,7 @@
 // Everything one run needs, put together from settings, and the run itself.
 import { writeFileSync } from "node:fs";
 import {
+  abandonTurn,
   builtInTools,
   type Dependencies,
   drive,
@@ -85,15 +86,38 @@ export async function openRun(options: ExecArguments, program: Program, existing
 
 /** Drives the thread to rest and answers with the exit code. */
 export async function carryOut(log: Log, run: Run): Promise<number> {
-  const { signal, reporter } = run.program;
-  const state = await drive(log, run.dependencies, withWall(signal, run.limits.wallMs));
-  const { end } = state;
-  if (!end) throw new Error(`thread ${state.threadId} rests without an end`);
+  const { reporter } = run.program;
+  const end = await driveToEnd(log, run);
   if (end.status === "completed") {
     if (run.options.outputFile) keepMessage(run.options.outputFile, end.message, reporter.say);
     await reporter.finish(end.message);
   }
   return exitCode(end);
+}
+
+/** Whatever happens in the middle, a turn that was shown to begin is shown to end. */
+async function driveToEnd(log: Log, run: Run): Promise<TurnEnd> {
+  try {
+    const { end } = await drive(log, run.dependencies, withWall(run.program.signal, run.limits.wallMs));
+    if (end) return end;
+    throw new Error(`thread ${log.state.threadId} rests without an end`);
+  } catch (error) {
+    const { name, message } = error instanceof Error ? error : { name: "Error", message: String(error) };
+    const end: TurnEnd = { status: "failed", code: name === "SandboxUnavailable" ? "sandbox" : "internal", message };
+    await closeTurn(log, end, run);
+    return end;
+  }
+}
+
+async function closeTurn(log: Log, end: Exclude<TurnEnd, { status: "completed" }>, run: Run): Promise<void> {
+  const records = abandonTurn(log.state, end);
+  try {
+    await log.write(...records);
+  } catch {
+    // The session cannot be written (a full disk, another writer): the turn stays open there and can be resumed.
+    const at = new Date().toISOString();
+    for (const record of records) await run.program.reporter.show({ seq: log.state.seq, at, record });
+  }
 }
 
 function exitCode(end: TurnEnd): number {

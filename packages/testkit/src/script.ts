@@ -71,11 +71,11 @@ export type Reply = z.infer<typeof Reply>;
 
 export interface Script {
   replies: Reply[];
-  /** What follows the last reply; an HTTP 500 that says so unless given. */
-  repeat?: "last" | "loop";
+  /** What follows the last reply; an HTTP 500 that says so unless given. `always`: replies are never used up. */
+  repeat?: "last" | "loop" | "always";
 }
 
-const Outline = z.strictObject({ replies: z.array(z.unknown()), repeat: z.enum(["last", "loop"]).optional() });
+const Outline = z.strictObject({ replies: z.array(z.unknown()), repeat: z.enum(["last", "loop", "always"]).optional() });
 
 /** Accepts a script or a bare list of replies; throws one line per mistake, each naming its place. */
 export function parseScript(value: unknown): Script {

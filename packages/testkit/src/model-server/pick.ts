@@ -15,6 +15,7 @@ export function openScript(script: Script): Picker {
   };
   return {
     next(body) {
+      if (script.repeat === "always") return script.replies.find((candidate) => fits(candidate, body));
       const reply = take(body);
       if (reply || script.repeat === undefined) return reply;
       if (script.repeat === "last") return script.replies.findLast((candidate) => fits(candidate, body));
