@@ -1,0 +1,77 @@
+// Reads a git repository from its files, without starting git.
+import { readFileSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+
+export interface Head {
+  /** Null when HEAD names a commit instead of a branch. */
+  branch: string | null;
+  /** Null before the first commit. */
+  commit: string | null;
+}
+
+/** The nearest directory at or above this one that git would take for the top of a working tree. */
+export function findRepositoryRoot(directory: string): string | undefined {
+  for (let here = resolve(directory); ; here = dirname(here)) {
+    if (findGitDirectory(here) !== undefined) return here;
+    if (here === dirname(here)) return undefined;
+  }
+}
+
+/** Where the repository of this working tree keeps its state: `.git`, or where a `.git` file points. */
+export function findGitDirectory(root: string): string | undefined {
+  const path = join(root, ".git");
+  const directory = isDirectory(path) ? path : readPointer(path, root);
+  if (directory === undefined || readText(join(directory, "HEAD")) === undefined) return undefined;
+  return directory;
+}
+
+/** What several working trees of one repository share; the git directory itself, when there is only one. */
+export function findCommonDirectory(gitDirectory: string): string {
+  const pointer = readText(join(gitDirectory, "commondir"))?.trim();
+  return pointer ? resolve(gitDirectory, pointer) : gitDirectory;
+}
+
+export function readHead(root: string): Head {
+  const directory = findGitDirectory(root);
+  if (directory === undefined) return { branch: null, commit: null };
+  const head = readText(join(directory, "HEAD"))?.trim() ?? "";
+  // How a repository with the newer table of references says that this file does not know.
+  if (head === "ref: refs/heads/.invalid") return { branch: null, commit: null };
+  const reference = /^ref: (.+)$/.exec(head)?.[1];
+  if (reference === undefined) return { branch: null, commit: asCommit(head) };
+  return { branch: reference.replace(/^refs\/heads\//, ""), commit: readReference(directory, reference) };
+}
+
+function readReference(gitDirectory: string, reference: string): string | null {
+  if (reference.split("/").includes("..")) return null;
+  const common = findCommonDirectory(gitDirectory);
+  const loose = readText(join(gitDirectory, reference)) ?? readText(join(common, reference));
+  if (loose !== undefined) return asCommit(loose.trim());
+  const packed = readText(join(common, "packed-refs")) ?? "";
+  const line = packed.split("\n").find((entry) => entry.endsWith(` ${reference}`));
+  return line === undefined ? null : asCommit(line.slice(0, line.indexOf(" ")));
+}
+
+const asCommit = (text: string) => (/^[0-9a-f]{40}([0-9a-f]{24})?$/.test(text) ? text : null);
+
+function readPointer(path: string, root: string): string | undefined {
+  const target = /^gitdir: (.+)$/m.exec(readText(path) ?? "")?.[1];
+  return target === undefined ? undefined : resolve(root, target.trim());
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+/** Undefined when there is no such file, or none that we may read. */
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,47 @@
+// A workspace: files and processes the agent may touch, in this process or inside a sandbox. Heavy parts load when used.
+import type { Readable, Writable } from "node:stream";
+import type { Workspace } from "@agentcli/protocol";
+import type { Connection } from "./client/client.ts";
+import type { OpenedWorkspace } from "./client/lazy.ts";
+import type { WorkspaceOptions } from "./sandbox/launch.ts";
+import type { SandboxPolicy } from "./sandbox/policy.ts";
+import type { SandboxProbe, Surroundings } from "./sandbox/probe.ts";
+import type { ServerConfig, WorkspaceServer } from "./server/server.ts";
+
+export type { Connection } from "./client/client.ts";
+export { type LazyOptions, type LazyWorkspace, lazyWorkspace, type OpenedWorkspace } from "./client/lazy.ts";
+export { WorkspaceLost } from "./client/workspace-lost.ts";
+export { findRepositoryRoot, type Head, readHead } from "./git/repository.ts";
+export { type ToolEnvironmentOptions, toolEnvironment } from "./sandbox/environment.ts";
+export type { WorkspaceOptions } from "./sandbox/launch.ts";
+export {
+  hiddenByDefault,
+  type PolicyChoice,
+  protectedNames,
+  type SandboxPolicy,
+  sandboxPolicy,
+} from "./sandbox/policy.ts";
+export type { SandboxProbe, Surroundings } from "./sandbox/probe.ts";
+export { describeSandbox } from "./sandbox/report.ts";
+export { SandboxUnavailable } from "./sandbox/sandbox-unavailable.ts";
+export type { DeniedVariables } from "./server/denied-variables.ts";
+export type { ServerConfig, WorkspaceServer } from "./server/server.ts";
+
+/** In this process for danger-full-access, else inside bubblewrap; throws SandboxUnavailable where that cannot be had. */
+export const openWorkspace = async (policy: SandboxPolicy, options: WorkspaceOptions): Promise<OpenedWorkspace> =>
+  (await import("./sandbox/launch.ts")).openWorkspace(policy, options);
+
+export const probeSandbox = async (surroundings: Surroundings): Promise<SandboxProbe> =>
+  (await import("./sandbox/probe.ts")).probeSandbox(surroundings);
+
+export const openServer = async (config: ServerConfig): Promise<WorkspaceServer> =>
+  (await import("./server/server.ts")).openServer(config);
+
+export const serveWorkspace = async (
+  workspace: WorkspaceServer,
+  readable: Readable,
+  writable: Writable,
+): Promise<void> => (await import("./server/stream.ts")).serveWorkspace(workspace, readable, writable);
+
+export const connectWorkspace = async (connection: Connection): Promise<Workspace> =>
+  (await import("./client/client.ts")).connectWorkspace(connection);

@@ -1,0 +1,76 @@
+// Mounts to the command line of bubblewrap. Pure.
+export type Mount =
+  /** Our own, empty at first, writable, gone at the end. */
+  | { kind: "private"; path: string; mode: string }
+  | { kind: "devices"; path: string }
+  | { kind: "processes"; path: string }
+  | { kind: "read-only"; path: string; source: string }
+  | { kind: "writable"; path: string }
+  | { kind: "hidden-directory"; path: string }
+  | { kind: "hidden-file"; path: string }
+  /** Does not exist and must not come to exist. */
+  | { kind: "absent"; path: string };
+
+export interface MountPlan {
+  root: string;
+  network: "on" | "off";
+  nestedSandboxes: "allowed" | "refused";
+  mounts: Mount[];
+}
+
+/** What every sandbox begins with. Real root could write kernel settings whatever its capabilities: hence /proc/sys. */
+export const privateMounts = (euid: number): Mount[] => [
+  { kind: "read-only", path: "/", source: "/" },
+  { kind: "devices", path: "/dev" },
+  { kind: "processes", path: "/proc" },
+  ...(euid === 0 ? [{ kind: "read-only", path: "/proc/sys", source: "/proc/sys" } as const] : []),
+  { kind: "private", path: "/tmp", mode: "1777" },
+  { kind: "private", path: "/run", mode: "0755" },
+  { kind: "private", path: "/dev/shm", mode: "1777" },
+];
+
+export interface CommandInside {
+  argv: string[];
+  /** The descriptor that holds the system-call filter. */
+  seccompDescriptor: number | undefined;
+}
+
+export function bubblewrapArguments(plan: MountPlan, inside: CommandInside): string[] {
+  return [
+    ...["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
+    ...(plan.network === "off" ? ["--unshare-net"] : []),
+    ...["--die-with-parent", "--new-session", "--cap-drop", "ALL"],
+    ...(plan.nestedSandboxes === "refused" ? ["--disable-userns"] : []),
+    ...["--hostname", "sandbox"],
+    ...parentsFirst(plan.mounts).flatMap(argumentsOf),
+    ...["--chdir", plan.root],
+    ...(inside.seccompDescriptor === undefined ? [] : ["--seccomp", String(inside.seccompDescriptor)]),
+    "--",
+    ...inside.argv,
+  ];
+}
+
+/** A mount covers everything below it, so the deeper one must come later; equals keep their order. */
+const parentsFirst = (mounts: Mount[]) => [...mounts].sort((one, other) => depth(one.path) - depth(other.path));
+
+const depth = (path: string) => path.split("/").filter((name) => name !== "").length;
+
+function argumentsOf(mount: Mount): string[] {
+  switch (mount.kind) {
+    case "private":
+      return ["--perms", mount.mode, "--tmpfs", mount.path];
+    case "devices":
+      return ["--dev", mount.path];
+    case "processes":
+      return ["--proc", mount.path];
+    case "read-only":
+      return ["--ro-bind", mount.source, mount.path];
+    case "writable":
+      return ["--bind", mount.path, mount.path];
+    case "hidden-directory":
+    case "absent":
+      return ["--perms", "0555", "--tmpfs", mount.path, "--remount-ro", mount.path];
+    case "hidden-file":
+      return ["--ro-bind", "/dev/null", mount.path];
+  }
+}

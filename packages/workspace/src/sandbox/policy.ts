@@ -1,0 +1,60 @@
+// What commands of one thread may touch: a value, made once, enforced by the kernel.
+import { realpathSync } from "node:fs";
+import { join } from "node:path";
+import type { SandboxMode } from "@agentcli/protocol";
+
+export interface SandboxPolicy {
+  mode: SandboxMode;
+  /** Absolute, without symlinks. */
+  root: string;
+  /** More directories that may be written in workspace-write. */
+  writableRoots: string[];
+  network: "on" | "off";
+  unixSockets: "allowed" | "refused";
+  /** Files and directories that seem empty or unreadable inside. Those that do not exist are passed over. */
+  hidden: string[];
+  /** Shown read-only even inside something hidden. */
+  shown: string[];
+  /** Directly under every writable root these stay as they are, and cannot be made when missing. */
+  protectedNames: string[];
+  /** Nested sandboxes need user namespaces of their own. */
+  nestedSandboxes: "allowed" | "refused";
+}
+
+export const protectedNames = [".git", ".agentcli", ".agents", ".platform"];
+
+export type PolicyChoice = Pick<SandboxPolicy, "mode" | "root"> & Partial<SandboxPolicy>;
+
+/** Fills in what was not chosen: no network, nothing more to write, nothing hidden. */
+export function sandboxPolicy(choice: PolicyChoice): SandboxPolicy {
+  return {
+    writableRoots: [],
+    network: choice.mode === "danger-full-access" ? "on" : "off",
+    unixSockets: "refused",
+    hidden: [],
+    shown: [],
+    protectedNames,
+    nestedSandboxes: "refused",
+    ...choice,
+    root: realpathSync(choice.root),
+  };
+}
+
+const secretsInHome = [
+  ".ssh",
+  ".aws",
+  ".config/gh",
+  ".gnupg",
+  ".netrc",
+  ".docker/config.json",
+  ".npmrc",
+  ".kube",
+  ".config/gcloud",
+  ".azure",
+];
+
+/** What a tool has no business reading: the agent's own home and the usual places of credentials. */
+export const hiddenByDefault = (home: string, agentHome: string): string[] => [
+  agentHome,
+  ...secretsInHome.map((path) => join(home, path)),
+];

@@ -1,0 +1,41 @@
+// What the server itself needs to see inside, though it may lie in /tmp, in /run or in something hidden.
+import { createRequire } from "node:module";
+import { delimiter, dirname } from "node:path";
+import type { SandboxPolicy } from "./policy.ts";
+
+export interface Runtime {
+  serverProgram: string;
+  nodePath: string;
+  /** Where programs are looked for inside. */
+  path: string;
+  terminals: TerminalLibrary | undefined;
+}
+
+export interface TerminalLibrary {
+  /** The file to load. */
+  module: string;
+  directories: string[];
+}
+
+export function showRuntime(policy: SandboxPolicy, runtime: Runtime): SandboxPolicy {
+  const programs = runtime.path.split(delimiter).filter((place) => place.startsWith("/"));
+  // On many systems this is a link into /run.
+  const names = policy.network === "on" ? ["/etc/resolv.conf"] : [];
+  const own = [runtime.nodePath, dirname(runtime.serverProgram), ...(runtime.terminals?.directories ?? [])];
+  return { ...policy, shown: [...policy.shown, ...own, ...programs, ...names] };
+}
+
+/** Looked for from the server program, then from here. Undefined where it is not installed: then there are no terminals. */
+export function findTerminalLibrary(serverProgram: string): TerminalLibrary | undefined {
+  const native = `@lydell/node-pty-${process.platform}-${process.arch}/package.json`;
+  for (const from of [serverProgram, import.meta.url]) {
+    try {
+      const require = createRequire(from);
+      const module = require.resolve("@lydell/node-pty");
+      return { module, directories: [dirname(module), dirname(createRequire(module).resolve(native))] };
+    } catch {
+      // Not installed next to this one.
+    }
+  }
+  return undefined;
+}

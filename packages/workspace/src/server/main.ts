@@ -1,0 +1,37 @@
+// The program that serves a workspace on its standard streams: configuration on the first line, then frames.
+import { Socket } from "node:net";
+import { PassThrough, type Readable } from "node:stream";
+import { openServer, type ServerConfig } from "./server.ts";
+import { serveWorkspace } from "./stream.ts";
+
+// Commands run in the same pid namespace: `pkill node` is meant for their own servers, not for this one.
+process.title = "agent-workspace";
+void main();
+
+async function main(): Promise<void> {
+  // process.stdout would block on a full pipe, and with it the abort that could empty it.
+  const output = new Socket({ fd: 1, readable: false, writable: true });
+  const { firstLine, rest } = await readFirstLine(process.stdin);
+  const workspace = openServer(JSON.parse(firstLine) as ServerConfig);
+  await serveWorkspace(workspace, rest, output);
+  await workspace.close();
+  process.exit(0);
+}
+
+async function readFirstLine(readable: Readable): Promise<{ firstLine: string; rest: Readable }> {
+  let head = Buffer.alloc(0);
+  const rest = new PassThrough();
+  return new Promise((resolve, reject) => {
+    const onData = (data: Buffer) => {
+      head = Buffer.concat([head, data]);
+      const end = head.indexOf(10);
+      if (end < 0) return;
+      readable.off("data", onData);
+      rest.write(head.subarray(end + 1));
+      readable.pipe(rest);
+      resolve({ firstLine: head.subarray(0, end).toString("utf8"), rest });
+    };
+    readable.on("data", onData);
+    readable.on("end", () => reject(new Error("The input ended before the configuration line.")));
+  });
+}

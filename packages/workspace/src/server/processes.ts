@@ -1,0 +1,156 @@
+// The processes of one workspace, by caller-chosen ids: start, re-attach, feed, wait, release.
+import { resolve } from "node:path";
+import type { Chunk, ExecRequest, ExecResult, StatusResult } from "@agentcli/protocol";
+import type { ChildEvents, ChildSpec, Launch } from "./child.ts";
+import { type Environment, type LoginEnvironments, openLoginEnvironments } from "./login-environment.ts";
+import { startPiped } from "./piped.ts";
+import { openPipeSupply } from "./pipes.ts";
+import { openProcess, type Process } from "./process.ts";
+import { startOnTerminal } from "./pty.ts";
+import { endFamily } from "./terminate.ts";
+import { markerName, pipeVariables, terminalVariables } from "./tool-environment.ts";
+import type { Watchdog } from "./watchdog.ts";
+
+export interface Processes {
+  exec(request: ExecRequest, onChunk: (chunk: Chunk) => void, signal: AbortSignal): Promise<ExecResult>;
+  list(): StatusResult["processes"];
+  release(ids: string[]): Promise<void>;
+  holdOutput(): void;
+  resumeOutput(): void;
+  close(): Promise<void>;
+}
+
+export interface ProcessesConfig {
+  root: string;
+  incarnation: string;
+  env: Environment;
+  isDenied: (name: string) => boolean;
+  warmLoginShell?: string | undefined;
+  terminalModule?: string | undefined;
+  /** Told which groups live; absent where a pid namespace ends everything anyway. */
+  watchdog?: Watchdog | undefined;
+}
+
+type Start = NonNullable<ExecRequest["start"]>;
+
+export function openProcesses(config: ProcessesConfig): Processes {
+  const processes = new Map<string, Process>();
+  const pipes = openPipeSupply();
+  const base = { ...config.env, [markerName]: `${config.incarnation}/` };
+  const logins = openLoginEnvironments({ cwd: config.root, env: base, isDenied: config.isDenied });
+  let count = 0;
+  let hasLeftovers = false;
+  let outputIsHeld = false;
+  pipes.warm();
+  if (config.warmLoginShell !== undefined) void logins.of(config.warmLoginShell);
+
+  function begin(id: string, how: Start): Process {
+    count += 1;
+    hasLeftovers = true;
+    const marker = `${config.incarnation}/${count}/`;
+    config.watchdog?.start();
+    const process = openProcess({
+      marker,
+      timeoutMs: how.timeoutMs,
+      launch: (events) => launch(how, marker, events),
+      onGroupChange: () => config.watchdog?.guard(livingGroups()),
+    });
+    if (outputIsHeld) process.holdOutput();
+    processes.set(id, process);
+    return process;
+  }
+
+  async function launch(how: Start, marker: string, events: ChildEvents): Promise<Launch> {
+    const cwd = resolve(config.root, how.cwd ?? ".");
+    const env = { ...(await environmentOf(how, logins, base)), PWD: cwd, [markerName]: marker };
+    const spec: ChildSpec = { argv: how.argv, cwd, env };
+    if (how.terminal === undefined) return startPiped(spec, pipes, events);
+    return startOnTerminal({ spec, size: how.terminal, modulePath: config.terminalModule }, events);
+  }
+
+  const livingGroups = () => [...processes.values()].flatMap((process) => process.family().leaders);
+
+  /** One look for all of them: a look reads the whole process table. */
+  async function releaseAll(): Promise<void> {
+    const running = [...processes.values()].filter((process) => process.ending() === undefined);
+    const leaders = livingGroups();
+    processes.clear();
+    await Promise.all(running.map((process) => process.end()));
+    if (hasLeftovers) await endFamily({ leaders, marker: `${config.incarnation}/` });
+    hasLeftovers = false;
+    config.watchdog?.guard([]);
+  }
+
+  async function release(ids: string[]): Promise<void> {
+    if (ids.length === 0) return releaseAll();
+    const named = ids.flatMap((id) => processes.get(id) ?? []);
+    for (const id of ids) processes.delete(id);
+    await Promise.all(named.map((process) => process.end()));
+  }
+
+  return {
+    async exec(request, onChunk, signal) {
+      const { id, start } = request;
+      const known = processes.get(id);
+      if (known !== undefined) return follow(known, request, { onChunk, signal });
+      if (start === undefined) return { state: "unknown", message: `There is no process ${id} in this workspace.` };
+      if (signal.aborted) return { state: "not-started", message: "The call was aborted before the process started." };
+      return follow(begin(id, start), request, { onChunk, signal });
+    },
+    list: () =>
+      [...processes].map(([id, process]) => ({ id, state: process.ending() === undefined ? "running" : "exited" })),
+    release,
+    holdOutput() {
+      outputIsHeld = true;
+      for (const process of processes.values()) process.holdOutput();
+    },
+    resumeOutput() {
+      outputIsHeld = false;
+      for (const process of processes.values()) process.resumeOutput();
+    },
+    async close() {
+      await releaseAll();
+      pipes.close();
+      config.watchdog?.dismiss();
+    },
+  };
+}
+
+/** Later ones win: workspace, login shell, what every tool gets, the request, our marker. */
+async function environmentOf(how: Start, logins: LoginEnvironments, plain: Environment): Promise<Environment> {
+  const login = how.loginShell === undefined ? plain : await logins.of(how.loginShell);
+  const always = how.terminal === undefined ? pipeVariables : terminalVariables;
+  return { ...login, ...always, ...how.env };
+}
+
+interface Follower {
+  onChunk: (chunk: Chunk) => void;
+  signal: AbortSignal;
+}
+
+/** Until the process ends, the wait is over, or the caller gives up; then the process is ended first. */
+async function follow(process: Process, request: ExecRequest, { onChunk, signal }: Follower): Promise<ExecResult> {
+  const stop = process.follow(request.afterSeq ?? 0, onChunk);
+  const end = () => void process.end();
+  signal.addEventListener("abort", end);
+  if (signal.aborted) end();
+  const wait = openWait(request.waitMs);
+  try {
+    void process.apply(request);
+    await Promise.race([process.ended, wait.over]);
+    if (signal.aborted) await process.end();
+    return process.ending() ?? { state: "running", seq: process.lastSeq() };
+  } finally {
+    wait.cancel();
+    signal.removeEventListener("abort", end);
+    stop();
+  }
+}
+
+function openWait(waitMs: number | undefined): { over: Promise<void>; cancel: () => void } {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    if (waitMs !== undefined) timer = setTimeout(resolve, waitMs);
+  });
+  return { over, cancel: () => clearTimeout(timer) };
+}

@@ -1,0 +1,61 @@
+// Starts a process on a real terminal.
+import { createRequire } from "node:module";
+import type { Terminal } from "@agentcli/protocol";
+import { type ChildEvents, type ChildSpec, findObstacle, type Launch } from "./child.ts";
+
+type TerminalModule = typeof import("@lydell/node-pty");
+
+/** Ctrl-D: how a terminal says that no more input will come. */
+const endOfTransmission = "\x04";
+
+export interface TerminalRequest {
+  spec: ChildSpec;
+  size: Terminal;
+  /** Where the terminal library is, when it cannot be found from here. */
+  modulePath?: string | undefined;
+}
+
+export async function startOnTerminal(request: TerminalRequest, events: ChildEvents): Promise<Launch> {
+  const { spec, size } = request;
+  // The library reports these only as an exit code, so they are looked for before.
+  const obstacle = findObstacle(spec);
+  if (obstacle !== undefined) return { kind: "not-started", message: obstacle };
+  try {
+    const { spawn } = await loadTerminals(request.modulePath);
+    const [program = "", ...rest] = spec.argv;
+    const { cwd, env } = spec;
+    const terminal = spawn(program, rest, {
+      name: env.TERM ?? "xterm-256color",
+      cols: size.columns,
+      rows: size.rows,
+      cwd,
+      env,
+    });
+    let ended = false;
+    terminal.onData((text) => events.output("terminal", text));
+    terminal.onExit(({ exitCode, signal }) => {
+      ended = true;
+      events.exited(signal ? 128 + signal : exitCode);
+      events.closed();
+    });
+    const whileOpen = (action: () => void) => void (ended || action());
+    return {
+      kind: "started",
+      child: {
+        pid: terminal.pid,
+        write: (text) => whileOpen(() => terminal.write(text)),
+        endInput: () => whileOpen(() => terminal.write(endOfTransmission)),
+        resize: ({ columns, rows }) => whileOpen(() => terminal.resize(columns, rows)),
+        holdOutput: () => whileOpen(() => terminal.pause()),
+        resumeOutput: () => whileOpen(() => terminal.resume()),
+      },
+    };
+  } catch (error) {
+    return { kind: "not-started", message: `A terminal could not be opened: ${String(error)}. Run it without one.` };
+  }
+}
+
+async function loadTerminals(modulePath: string | undefined): Promise<TerminalModule> {
+  if (modulePath === undefined) return import("@lydell/node-pty");
+  return createRequire(modulePath)(modulePath);
+}
