@@ -59,7 +59,8 @@ describe("kill -9 at a write of the session file, then resume --last", () => {
     (["before", "torn", "after"] as const).map((when): Kill => ({ at, when })),
   );
   // A third of the points each time; over three neighbouring points every way to die is tried.
-  const points = process.env.SWEEP === "full" ? all : all.filter(({ at, when }) => ["before", "torn", "after"][at % 3] === when);
+  const points =
+    process.env.SWEEP === "full" ? all : all.filter(({ at, when }) => ["before", "torn", "after"][at % 3] === when);
 
   test("an undisturbed run makes as many writes as are swept", async () => {
     const tidy = await startDesk();
@@ -69,19 +70,22 @@ describe("kill -9 at a write of the session file, then resume --last", () => {
     expect(Number(readFileSync(counted, "utf8"))).toBe(writes);
   });
 
-  test.each(points)("killed $when write $at: the run finishes, nothing is done twice, the unknown is told", async (kill) => {
-    const crashed = await startDesk();
-    expect((await killed(crashed, kill)).signal).toBe("SIGKILL");
-    if (kill.at === 1 && kill.when !== "after") {
-      expect((await crashed.run(["exec", "resume", "--last"])).code).toBe(2);
-      return;
-    }
-    const over = kill.at === writes && kill.when === "after";
-    const resumed = await crashed.run(["exec", "resume", "--last"]);
-    expect(resumed.code, resumed.stderr).toBe(over ? 2 : 0);
-    if (!over) expect(resumed.stdout).toBe("Done.\n");
-    expectSound(crashed);
-  });
+  test.each(points)(
+    "killed $when write $at: the run finishes, nothing is done twice, the unknown is told",
+    async (kill) => {
+      const crashed = await startDesk();
+      expect((await killed(crashed, kill)).signal).toBe("SIGKILL");
+      if (kill.at === 1 && kill.when !== "after") {
+        expect((await crashed.run(["exec", "resume", "--last"])).code).toBe(2);
+        return;
+      }
+      const over = kill.at === writes && kill.when === "after";
+      const resumed = await crashed.run(["exec", "resume", "--last"]);
+      expect(resumed.code, resumed.stderr).toBe(over ? 2 : 0);
+      if (!over) expect(resumed.stdout).toBe("Done.\n");
+      expectSound(crashed);
+    },
+  );
 });
 
 test("a command killed in the middle is not repeated, and the model is told that its outcome is unknown", async () => {
@@ -110,7 +114,12 @@ test("a follow-up after a crash closes the cut-off turn and begins a new one", a
   });
   const { code, events } = await crashed.events(["resume", "--last", "another way"]);
   expect(code).toBe(0);
-  expect(events.map((event) => event.type)).toEqual(["thread.started", "turn.started", "item.completed", "turn.completed"]);
+  expect(events.map((event) => event.type)).toEqual([
+    "thread.started",
+    "turn.started",
+    "item.completed",
+    "turn.completed",
+  ]);
   const ends = crashed.records().filter(({ record }) => record.type === "turn.ended");
   expect(ends.map(({ record }) => (record.end as { status: string }).status)).toEqual(["cancelled", "completed"]);
 });

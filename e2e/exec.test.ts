@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { call, freeform, say } from "@agentcli/testkit";
+import { call, freeform, type ScriptedCall, say } from "@agentcli/testkit";
 import Ajv from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import eventSchema from "../packages/protocol/generated/exec-event.schema.json" with { type: "json" };
@@ -179,8 +179,8 @@ describe("exec for people", () => {
 
 describe("the prompt", () => {
   const lastPrompt = (requests: { body: unknown }[]) => {
-    const input = (requests.at(-1)?.body as { input: { content: { text: string }[] }[] }).input;
-    return input
+    const body = requests.at(-1)?.body as { input: { content: { text: string }[] }[] } | undefined;
+    return body?.input
       .at(-1)
       ?.content.map((part) => part.text)
       .join("");
@@ -250,7 +250,7 @@ describe("what the model is sent", () => {
     const { events: run, requests } = await desk({ replies: [thinking, say("Done.")] });
     const { events } = await run(["think"]);
     expect(itemsOf(events, "reasoning")).toMatchObject([{ text: "Let me look." }]);
-    const input = (requests()[1]?.body as { input: { type: string; encrypted_content?: string }[] }).input;
+    const { input } = requests()[1]?.body as { input: { type: string; encrypted_content?: string }[] };
     const kinds = input.map((item) => item.type);
     expect(input.find((item) => item.type === "reasoning")?.encrypted_content).toBe("opaque-blob");
     expect(kinds.indexOf("reasoning")).toBeLessThan(kinds.indexOf("function_call"));
@@ -280,7 +280,7 @@ describe("what the model is sent", () => {
   });
 
   test("looking tools read the workspace", async () => {
-    const calls = [
+    const calls: ScriptedCall[] = [
       { name: "read_file", arguments: { path: "src/a.txt", offset: 2, limit: 1 } },
       { name: "list_dir", arguments: { path: ".", depth: 2 } },
       { name: "grep_files", arguments: { pattern: "tw." } },

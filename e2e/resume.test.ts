@@ -3,7 +3,8 @@ import { call, say, temporaryRepository } from "@agentcli/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import { desk, itemsOf, sessionFiles } from "./harness.ts";
 
-const texts = (request: { body: unknown } | undefined) => JSON.stringify((request?.body as { input: unknown }).input);
+const texts = (request: { body: unknown } | undefined) =>
+  JSON.stringify((request?.body as { input?: unknown } | undefined)?.input);
 
 test("a follow-up goes on in the same thread and the same file", async () => {
   const { events, requests, home } = await desk({ replies: [say("First."), say("Second.")] });
@@ -27,7 +28,9 @@ test("the request of a resumed thread begins with the same bytes as the one befo
   const { run, requests } = await desk({ replies: [say("First."), say("Second.")] });
   await run(["exec", "hello"]);
   await run(["exec", "resume", "--last", "again"]);
-  const [before, after] = requests().map(({ body }) => body as { instructions: string; tools: unknown; input: unknown[] });
+  const [before, after] = requests().map(
+    ({ body }) => body as { instructions: string; tools: unknown; input: unknown[] },
+  );
   expect(after?.instructions).toBe(before?.instructions);
   expect(after?.tools).toEqual(before?.tools);
   expect(after?.input.slice(0, before?.input.length)).toEqual(before?.input);
@@ -59,7 +62,10 @@ test("a read-only thread stays read-only when the configuration allows more, and
   const replies = [say("Read."), call("apply_patch", patch), say("No."), call("apply_patch", patch), say("Yes.")];
   const { events, home } = await desk({ replies });
   await events(["-s", "read-only", "look"]);
-  writeFileSync(`${home}/config.toml`, `sandbox_mode = "workspace-write"\n${readFileSync(`${home}/config.toml`, "utf8")}`);
+  writeFileSync(
+    `${home}/config.toml`,
+    `sandbox_mode = "workspace-write"\n${readFileSync(`${home}/config.toml`, "utf8")}`,
+  );
   const kept = await events(["resume", "--last", "write"]);
   expect(kept.events[0]).toMatchObject({ sandbox: { mode: "read-only" } });
   expect(itemsOf(kept.events, "file_change")).toMatchObject([{ status: "declined" }]);
@@ -87,7 +93,10 @@ test("a record of an unknown type is kept and passed over, a damaged line is nam
   const { run, sessionFile } = await desk({ replies: [say("First."), say("Second.")] });
   await run(["exec", "hello"]);
   const whole = readFileSync(sessionFile(), "utf8");
-  writeFileSync(sessionFile(), `${whole}{"v":1,"seq":6,"at":"2026-01-01T00:00:00.000Z","record":{"type":"from.later"}}\n`);
+  writeFileSync(
+    sessionFile(),
+    `${whole}{"v":1,"seq":6,"at":"2026-01-01T00:00:00.000Z","record":{"type":"from.later"}}\n`,
+  );
   expect((await run(["exec", "resume", "--last", "again"])).stdout).toBe("Second.\n");
   expect(readFileSync(sessionFile(), "utf8")).toContain("from.later");
   writeFileSync(sessionFile(), readFileSync(sessionFile(), "utf8").replace('"turn.begun"', '"turn.begun'));

@@ -18,7 +18,14 @@ try {
   run("git", ["add", "--all"]);
   run("git", [...git, "commit", "--quiet", "--message=A sample with one failing test"]);
   console.log('$ agentcli exec --model practice --sandbox workspace-write "fix the failing test"\n');
-  const agent = [join(house, "packages/cli/bin/agentcli.cjs"), "exec", "--model", "practice", "--sandbox", "workspace-write"];
+  const agent = [
+    join(house, "packages/cli/bin/agentcli.cjs"),
+    "exec",
+    "--model",
+    "practice",
+    "--sandbox",
+    "workspace-write",
+  ];
   run(process.execPath, [...agent, "fix the failing test"]);
   console.log("\n$ git diff\n");
   run("git", ["--no-pager", "diff"]);

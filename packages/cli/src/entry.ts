@@ -5,5 +5,5 @@ const argv = process.argv.slice(2);
 if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
   process.stdout.write(`agentcli ${version}\n`);
 } else {
-  void import("./main.ts").then(({ main }) => main(argv));
+  void import("./main.ts").then(({ main }) => main(argv, __dirname));
 }

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 
 export interface Environment {
-  variables: Record<string, string | undefined>;
+  variables: NodeJS.ProcessEnv;
   agentHome: string;
   userHome: string;
   cwd: string;

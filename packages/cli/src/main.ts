@@ -10,29 +10,26 @@ import { Problem } from "./problem.ts";
 import type { Program } from "./program.ts";
 import { version } from "./version.ts";
 
-export async function main(argv: string[]): Promise<void> {
+/** `directory` is where the built program is. */
+export async function main(argv: string[], directory: string): Promise<void> {
   const stop = new AbortController();
   const told = listenForSignals(stop);
-  const environment = readEnvironment();
   const streams = openStreams(stop);
-  const code = await runCommand(argv, environment, streams, stop.signal);
+  const surroundings = { environment: readEnvironment(), version, directory, signal: stop.signal };
+  const code = await runCommand(argv, surroundings, streams);
   await Promise.all([streams.out.flush(), streams.err.flush()]);
   process.exit(told() ?? (streams.out.gone ? exitCodes.readerGone.code : code));
 }
 
-async function runCommand(
-  argv: string[],
-  environment: Environment,
-  streams: Streams,
-  signal: AbortSignal,
-): Promise<number> {
+async function runCommand(argv: string[], surroundings: Omit<Program, "reporter">, streams: Streams): Promise<number> {
+  const { environment } = surroundings;
   let reporter = plainReporter(argv.includes("--json"), environment, streams);
   try {
     const command = parseCommandLine(argv);
     if (command.command === "version") return print(streams, `agentcli ${version}`);
     if (command.command === "help") return print(streams, (await import("./help.ts")).helpText(command.topic));
     reporter = reporterFor(command, environment, streams);
-    return await perform(command, { environment, reporter, version, signal });
+    return await perform(command, { ...surroundings, reporter });
   } catch (error) {
     return explain(error, reporter);
   }

@@ -6,6 +6,8 @@ export interface Program {
   environment: Environment;
   reporter: Reporter;
   version: string;
+  /** Where the built program and the programs beside it are. */
+  directory: string;
   /** Aborted with a StopReason when the program is told to stop. */
   signal: AbortSignal;
 }

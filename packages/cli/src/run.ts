@@ -16,7 +16,7 @@ import {
 import { loadConfig } from "@agentcli/project";
 import type { SandboxReport, TurnEnd, TurnSettings } from "@agentcli/protocol";
 import { exitCodes, exitOf } from "@agentcli/protocol/exit-codes";
-import { findRepositoryRoot } from "@agentcli/workspace/git";
+import { findRepositoryRoot } from "@agentcli/workspace";
 import type { ExecArguments } from "./args.ts";
 import { durationMs } from "./duration.ts";
 import { chooseModel } from "./model.ts";

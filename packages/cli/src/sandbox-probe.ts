@@ -1,8 +1,7 @@
 // What the sandbox can do here, tried out once per boot: trying costs more than the rest of a start.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { SandboxPolicy } from "@agentcli/workspace/policy";
-import type { SandboxProbe } from "@agentcli/workspace/probe";
+import { probeSandbox, type SandboxPolicy, type SandboxProbe } from "@agentcli/workspace";
 import type { Environment } from "./environment.ts";
 
 /** Only a success is remembered: whoever has just installed what was missing wants to go on at once. */
@@ -12,8 +11,10 @@ export async function knownProbe(policy: SandboxPolicy, environment: Environment
   const key = probeKey(environment);
   const remembered = recall(path, key);
   if (remembered) return remembered;
-  const { probeSandbox } = await import("@agentcli/workspace/probe");
-  const probe = await probeSandbox({ path: environment.variables.PATH ?? "", untrusted: [policy.root, ...policy.writableRoots] });
+  const probe = await probeSandbox({
+    path: environment.variables.PATH ?? "",
+    untrusted: [policy.root, ...policy.writableRoots],
+  });
   if (probe.kind === "available" && key) remember(path, key, probe);
   return probe;
 }

@@ -1,9 +1,16 @@
 // Where commands run and files change: opened when first needed, its enforcement known from the start.
 import { isAbsolute, join, resolve } from "node:path";
 import type { Config, SandboxReport, TurnSettings } from "@agentcli/protocol";
-import { describeSandbox } from "@agentcli/workspace/report";
-import { hiddenByDefault, type SandboxPolicy, sandboxPolicy } from "@agentcli/workspace/policy";
-import { type LazyWorkspace, lazyWorkspace } from "@agentcli/workspace/lazy";
+import {
+  describeSandbox,
+  hiddenByDefault,
+  type LazyWorkspace,
+  lazyWorkspace,
+  openWorkspace,
+  type SandboxPolicy,
+  sandboxPolicy,
+  toolEnvironment,
+} from "@agentcli/workspace";
 import type { Environment } from "./environment.ts";
 import { Problem } from "./problem.ts";
 import type { Program } from "./program.ts";
@@ -17,22 +24,24 @@ export interface Place {
 }
 
 /** Refuses here, before anything is asked or written, where the sandbox cannot be had. */
-export async function composeWorkspace(settings: TurnSettings, config: Config, { environment }: Program): Promise<Place> {
+export async function composeWorkspace(
+  settings: TurnSettings,
+  config: Config,
+  { environment, directory }: Program,
+): Promise<Place> {
   const policy = policyOf(settings, config, environment);
   const probe = await knownProbe(policy, environment);
   if (probe.kind === "unavailable" && policy.mode !== "danger-full-access") {
     throw new Problem("sandbox", `The ${policy.mode} sandbox is not available here. ${probe.reason} ${probe.remedy}`);
   }
   const incarnation = newId(Date.now());
-  const open = async () => {
-    const { openWorkspace, toolEnvironment } = await import("@agentcli/workspace");
-    return openWorkspace(policy, {
-      serverProgram: join(__dirname, "workspace-server.cjs"),
-      env: toolEnvironment(environment.variables as NodeJS.ProcessEnv, { home: environment.userHome }),
+  const open = () =>
+    openWorkspace(policy, {
+      serverProgram: join(directory, "workspace-server.cjs"),
+      env: toolEnvironment(environment.variables, { home: environment.userHome }),
       incarnation,
       warmLoginShell: settings.shell,
     });
-  };
   return {
     workspace: lazyWorkspace({ root: policy.root, incarnation, open }),
     report: describeSandbox(policy, probe),

@@ -75,7 +75,10 @@ export interface Script {
   repeat?: "last" | "loop" | "always";
 }
 
-const Outline = z.strictObject({ replies: z.array(z.unknown()), repeat: z.enum(["last", "loop", "always"]).optional() });
+const Outline = z.strictObject({
+  replies: z.array(z.unknown()),
+  repeat: z.enum(["last", "loop", "always"]).optional(),
+});
 
 /** Accepts a script or a bare list of replies; throws one line per mistake, each naming its place. */
 export function parseScript(value: unknown): Script {
