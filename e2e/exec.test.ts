@@ -250,7 +250,8 @@ describe("what the model is sent", () => {
     const { events: run, requests } = await desk({ replies: [thinking, say("Done.")] });
     const { events } = await run(["think"]);
     expect(itemsOf(events, "reasoning")).toMatchObject([{ text: "Let me look." }]);
-    const { input } = requests()[1]?.body as { input: { type: string; encrypted_content?: string }[] };
+    const body = requests()[1]?.body as { input: { type: string; encrypted_content?: string }[] } | undefined;
+    const input = body?.input ?? [];
     const kinds = input.map((item) => item.type);
     expect(input.find((item) => item.type === "reasoning")?.encrypted_content).toBe("opaque-blob");
     expect(kinds.indexOf("reasoning")).toBeLessThan(kinds.indexOf("function_call"));

@@ -1,7 +1,7 @@
 // The thread's one write path: append to the store, fold, tell the surfaces, in this order and one after another.
 import type { ThreadRecord } from "@agentcli/protocol";
 import type { SessionStore, StoredRecord } from "./ports.ts";
-import { apply, type ThreadState } from "./state.ts";
+import { apply, emptyThread, type ThreadState } from "./state.ts";
 
 export type Emit = (stored: StoredRecord) => void | Promise<void>;
 
@@ -28,16 +28,18 @@ export function openLog(state: ThreadState, store: SessionStore, emit: Emit): Lo
   };
 }
 
-/** The thread as its log says. */
+/** The thread as its log says, with the records it was made of. */
 export async function readThread(
   store: SessionStore,
   threadId: string,
-  start: ThreadState,
-  seen?: (stored: StoredRecord) => void,
-): Promise<ThreadState> {
-  for await (const stored of store.read(threadId, start.seq)) {
-    apply(start, stored);
-    seen?.(stored);
+): Promise<{ state: ThreadState; records: StoredRecord[] }> {
+  const state = emptyThread(threadId);
+  const records: StoredRecord[] = [];
+  for await (const batch of store.read(threadId)) {
+    for (const stored of batch) {
+      apply(state, stored);
+      records.push(stored);
+    }
   }
-  return start;
+  return { state, records };
 }

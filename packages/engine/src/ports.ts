@@ -99,8 +99,8 @@ export interface SessionStore {
    * They are on disk before this settles when one of them begins or ends a turn or begins a tool marked `once`.
    */
   append(threadId: string, after: number, records: ThreadRecord[]): Promise<StoredRecord[]>;
-  /** All records after number `after`, in order. */
-  read(threadId: string, after?: number): AsyncIterable<StoredRecord>;
+  /** All records after number `after`, in order, in batches of the store's choosing. */
+  read(threadId: string, after?: number): AsyncIterable<StoredRecord[]>;
 }
 
 export interface Clock {

@@ -1,5 +1,12 @@
 // `agentcli exec resume`: the same thread goes on, with a follow-up or with the turn that was cut off.
-import { abandonTurn, emptyThread, type Log, permissionsMessage, readThread, type ThreadState } from "@agentcli/engine";
+import {
+  abandonTurn,
+  type Log,
+  permissionsMessage,
+  readThread,
+  type StoredRecord,
+  type ThreadState,
+} from "@agentcli/engine";
 import type { ThreadRecord, TurnSettings } from "@agentcli/protocol";
 import type { ExecArguments, Session } from "../args.ts";
 import { Problem } from "../problem.ts";
@@ -7,7 +14,7 @@ import type { Program } from "../program.ts";
 import { readFollowUp } from "../prompt-input.ts";
 import { carryOut, openRun, type Run } from "../run.ts";
 import { findThread } from "../sessions/find.ts";
-import { openFileStore } from "../sessions/store.ts";
+import { type FileStore, openFileStore } from "../sessions/store.ts";
 import { newId } from "../sessions/thread-id.ts";
 
 export interface ResumeRequest {
@@ -22,7 +29,8 @@ export async function resume({ session, prompt, options }: ResumeRequest, progra
   const store = openFileStore(environment.agentHome);
   try {
     store.claim(threadId);
-    const state = await readThread(store, threadId, emptyThread(threadId), reporter.recall);
+    const { state, records } = await readSound(store, threadId);
+    for (const stored of stillShowing(records)) reporter.recall(stored);
     const run = await openRun(options, program, { store, settings: state.settings });
     try {
       const followUp = await readFollowUp({ argument: prompt, stdinLimitMs: run.limits.stdinMs, say: reporter.say });
@@ -33,6 +41,22 @@ export async function resume({ session, prompt, options }: ResumeRequest, progra
   } finally {
     store.close();
   }
+}
+
+/** A record that is JSON but not what it should be shows only in the fold. */
+async function readSound(store: FileStore, threadId: string): ReturnType<typeof readThread> {
+  try {
+    return await readThread(store, threadId);
+  } catch (error) {
+    throw (await store.findDamage(threadId)) ?? error;
+  }
+}
+
+/** What the surfaces must know of the past: which thread it is, and the turn that is still open. */
+function stillShowing(records: StoredRecord[]): StoredRecord[] {
+  const begun = records.findLastIndex(({ record }) => record.type === "turn.begun");
+  const ended = records.findLastIndex(({ record }) => record.type === "turn.ended");
+  return [...records.slice(0, 1), ...(begun > ended ? records.slice(begun) : [])];
 }
 
 async function takeUp(state: ThreadState, followUp: string | null, run: Run): Promise<Log> {

@@ -1,11 +1,14 @@
 // Sessions as files under the agent home. A file is made with the first record, never for a thread without one.
 import type { SessionStore, StoredRecord } from "@agentcli/engine";
 import type { ThreadRecord } from "@agentcli/protocol";
+import type { Problem } from "../problem.ts";
 import { openSessionFile, type SessionFile } from "./file.ts";
-import { readLines, writeLine } from "./lines.ts";
+import { findDamage, readLines, writeLine } from "./lines.ts";
 import { findSessionPath, newSessionPath } from "./paths.ts";
 
 export interface FileStore extends SessionStore {
+  /** Explains why a thread cannot be folded, where a damaged line is the reason. */
+  findDamage(threadId: string): Promise<Problem | null>;
   /** Takes the writer's lock on an existing thread before anything is read from it. */
   claim(threadId: string): void;
   close(): void;
@@ -23,6 +26,10 @@ export function openFileStore(home: string): FileStore {
   };
   return {
     claim: (threadId) => void fileOf(threadId),
+    async findDamage(threadId) {
+      const path = findSessionPath(home, threadId);
+      return path ? findDamage(path) : null;
+    },
     async append(threadId, after, records) {
       const stored = stamp(after, records);
       const file = after === 0 ? createFile(threadId) : fileOf(threadId);
@@ -32,7 +39,7 @@ export function openFileStore(home: string): FileStore {
     },
     async *read(threadId, after = 0) {
       const path = findSessionPath(home, threadId);
-      for (const stored of path ? await readLines(path) : []) if (stored.seq > after) yield stored;
+      if (path) yield readLines(path).filter(({ seq }) => seq > after);
     },
     close() {
       for (const file of open.values()) file.close();
@@ -53,13 +60,14 @@ export function openMemoryStore(): FileStore {
   const threads = new Map<string, StoredRecord[]>();
   return {
     claim() {},
+    findDamage: async () => null,
     async append(threadId, after, records) {
       const stored = stamp(after, records);
       threads.set(threadId, [...(threads.get(threadId) ?? []), ...stored]);
       return stored;
     },
     async *read(threadId, after = 0) {
-      for (const stored of threads.get(threadId) ?? []) if (stored.seq > after) yield stored;
+      yield (threads.get(threadId) ?? []).filter(({ seq }) => seq > after);
     },
     close() {},
   };

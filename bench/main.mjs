@@ -1,0 +1,268 @@
+// `npm run bench`: our start-up, tool calls, memory and streams as ratios against what Node itself needs.
+// Another program as one more row: npm run bench -- --row 'name=command with {url}'.
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { cpuMs, median, minimum, peakMemoryMb, run } from "./measure.mjs";
+import { command, message, startServer } from "./model-server.mjs";
+
+const house = join(dirname(fileURLToPath(import.meta.url)), "..");
+const cli = join(house, "packages/cli/bin/agentcli.cjs");
+const floor = join(house, "bench/floor.cjs");
+const rounds = Number(process.env.ROUNDS ?? 25);
+const scratch = mkdtempSync(join(tmpdir(), "agentcli-bench-"));
+const rows = [];
+
+try {
+  const repository = join(scratch, "repository");
+  mkdirSync(repository);
+  spawnSync("git", ["init", "--quiet", repository]);
+  await hello(repository);
+  await version(repository);
+  await toolCalls(repository);
+  await longAnswer(repository);
+  await longThread(repository);
+  print();
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+
+async function hello(cwd) {
+  const server = await startServer(() => message("Hello."));
+  const programs = [
+    { name: "node -e 0", program: process.execPath, args: ["-e", "0"], silent: true },
+    { name: "floor: one request", program: process.execPath, args: [floor, server.url] },
+    { name: "agentcli exec", ...agent(server.url, ["exec", "hello"]) },
+    ...otherRows(server.url),
+  ].map((each) => ({ env: agentEnvironment(server.url), cwd, ...each, wall: [], first: [] }));
+  for (let round = 0; round < rounds + 2; round += 1) {
+    for (const each of programs) await once(each, server, round >= 2);
+  }
+  const [, base] = programs;
+  for (const { name, wall, first, silent } of programs) {
+    add(
+      "hello, wall",
+      name,
+      median(wall),
+      "ms",
+      median(wall) / median(base.wall),
+      name === "agentcli exec" ? "≤ 1.6x" : "",
+    );
+    if (!silent)
+      add(
+        "hello, first request",
+        name,
+        median(first),
+        "ms",
+        median(first) / median(base.first),
+        name === "agentcli exec" ? "≤ 1.5x" : "",
+      );
+  }
+  const slow = await startServer(() => message("Hello."));
+  const peaks = [];
+  for (let round = 0; round < 5; round += 1)
+    peaks.push(await peakMemoryMb({ ...agent(slow.url, ["exec", "hello"]), cwd }));
+  add("hello, peak memory of the tree", "agentcli exec", Math.max(...peaks), "MB", null, "< 110 MB");
+  slow.close();
+  server.close();
+}
+
+async function once(each, server, counts) {
+  server.reset();
+  let startedAt = 0;
+  const { wallMs } = await run(each, (at) => {
+    startedAt = at;
+  });
+  if (!counts) return;
+  each.wall.push(wallMs);
+  if (server.arrivals[0] !== undefined) each.first.push(server.arrivals[0] - startedAt);
+}
+
+async function version(cwd) {
+  const times = { node: [], ours: [] };
+  for (let round = 0; round < rounds; round += 1) {
+    times.node.push((await run({ program: process.execPath, args: ["-e", "0"], env: process.env, cwd })).wallMs);
+    times.ours.push((await run({ program: process.execPath, args: [cli, "--version"], env: process.env, cwd })).wallMs);
+  }
+  add("--version", "agentcli", median(times.ours), "ms", median(times.ours) / median(times.node), "Node's own");
+}
+
+/** End of the reply to arrival of the next request, less a plain spawn of the same command. */
+async function toolCalls(cwd) {
+  const calls = 50;
+  const server = await startServer((index) => (index < calls ? command("true", index) : message("Done.")));
+  await run({ ...agent(server.url, ["exec", "-s", "workspace-write", "run"]), cwd });
+  const gaps = server.departures.slice(0, calls).map((departure, index) => server.arrivals[index + 1] - departure);
+  const plain = spawnTimes("bash", ["-c", "true"], calls);
+  const wrapped = spawnTimes(
+    "bwrap",
+    ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-all", "bash", "-c", "true"],
+    calls,
+  );
+  const overhead = minimum(gaps) - minimum(plain);
+  add(
+    "tool call in the sandbox, over a plain spawn",
+    "agentcli exec",
+    overhead,
+    "ms",
+    minimum(gaps) / minimum(wrapped),
+    "< 8 ms",
+  );
+  add("tool call, plain spawn", "bash -c true", minimum(plain), "ms", minimum(plain) / minimum(wrapped), "");
+  add("tool call, bubblewrap per command", "bwrap bash -c true", minimum(wrapped), "ms", 1, "");
+  server.close();
+}
+
+function spawnTimes(program, args, count) {
+  return Array.from({ length: count }, () => {
+    const startedAt = performance.now();
+    spawnSync(program, args);
+    return performance.now() - startedAt;
+  });
+}
+
+async function longAnswer(cwd) {
+  const text = "0123456789abcdef0123456789abcde\n".repeat(65_536);
+  const answer = message(text, 65_536);
+  const server = await startServer(() => answer);
+  const base = [];
+  const ours = [];
+  for (let round = 0; round < 5; round += 1) {
+    base.push(await cpuMs({ program: process.execPath, args: [floor, server.url], env: process.env, cwd }));
+    ours.push(await cpuMs({ ...agent(server.url, ["exec", "hello"]), cwd }));
+  }
+  add("2 MB answer in 65,536 deltas, CPU", "floor: one request", minimum(base), "ms", 1, "");
+  add(
+    "2 MB answer in 65,536 deltas, CPU",
+    "agentcli exec",
+    minimum(ours),
+    "ms",
+    minimum(ours) / minimum(base),
+    "≤ 1.6x",
+  );
+  server.close();
+}
+
+async function longThread(cwd) {
+  const server = await startServer(() => message("Hello."));
+  const times = { short: [], long: [] };
+  const ids = { short: thread(cwd, 6), long: thread(cwd, 10_000) };
+  for (let round = 0; round < 9; round += 1) {
+    for (const name of ["short", "long"]) {
+      times[name].push((await run({ ...agent(server.url, ["exec", "resume", ids[name], "hello"]), cwd })).wallMs);
+    }
+  }
+  const added = median(times.long) - median(times.short);
+  add(
+    "resume of 10,000 records, over a short thread",
+    "agentcli exec resume",
+    added,
+    "ms",
+    median(times.long) / median(times.short),
+    "< 100 ms",
+  );
+  server.close();
+}
+
+/** A session file as the program itself would have written it. */
+function thread(cwd, count) {
+  const id = `0198c0de-0000-7000-8000-${String(count).padStart(12, "0")}`;
+  const settings = {
+    model: "scripted",
+    provider: "scripted",
+    cwd,
+    shell: "/bin/bash",
+    sandbox: "read-only",
+    approval: "never",
+    compactAt: 100_000_000,
+  };
+  const usage = {
+    inputTokens: 10,
+    cachedInputTokens: 0,
+    cacheWriteInputTokens: 0,
+    outputTokens: 2,
+    reasoningOutputTokens: 0,
+  };
+  const records = [
+    {
+      type: "thread.created",
+      threadId: id,
+      frozen: { instructions: "Be brief.", tools: [], context: [] },
+      settings,
+      program: { name: "agentcli", version: "0.1.0" },
+    },
+    { type: "turn.begun", turnId: "t", input: [{ type: "text", text: "Begin." }], settings },
+  ];
+  for (let seq = 3; records.length + 4 <= count; seq += 3) {
+    const call = {
+      type: "call",
+      wireId: `call_${seq}`,
+      name: "exec_command",
+      form: "function",
+      input: '{"cmd":"echo hello"}',
+    };
+    const outcome = {
+      status: "completed",
+      parts: [{ type: "text", text: "Process exited with code 0\nOutput:\nhello\n" }],
+      detail: { kind: "command", output: "hello\n", exitCode: 0, cursor: 1, durationMs: 2 },
+    };
+    records.push({ type: "model.replied", blocks: [call], usage, model: "scripted" });
+    records.push({
+      type: "tool.begun",
+      callId: `${seq}.0`,
+      name: "exec_command",
+      args: { cmd: "echo hello" },
+      incarnation: "i",
+      onResume: "once",
+    });
+    records.push({ type: "tool.settled", callId: `${seq}.0`, outcome });
+  }
+  records.push({ type: "model.replied", blocks: [{ type: "message", text: "Done." }], usage, model: "scripted" });
+  records.push({ type: "turn.ended", turnId: "t", end: { status: "completed", message: "Done." } });
+  const directory = join(scratch, "home/sessions/2026/01/01");
+  mkdirSync(directory, { recursive: true });
+  const at = "2026-01-01T00:00:00.000Z";
+  const lines = records.map((record, index) => `${JSON.stringify({ v: 1, seq: index + 1, at, record })}\n`);
+  writeFileSync(join(directory, `rollout-2026-01-01T00-00-00-${id}.jsonl`), lines.join(""));
+  return id;
+}
+
+function agent(url, args) {
+  return { program: process.execPath, args: [cli, ...args], env: agentEnvironment(url) };
+}
+
+function agentEnvironment(url) {
+  const home = join(scratch, "home");
+  mkdirSync(home, { recursive: true });
+  writeFileSync(
+    join(home, "config.toml"),
+    `model = "scripted"\nmodel_provider = "scripted"\n[model_providers.scripted]\nbase_url = "${url}"\n`,
+  );
+  return { ...process.env, AGENT_HOME: home, BENCH_URL: url };
+}
+
+function otherRows(url) {
+  return process.argv.flatMap((argument, index, all) => {
+    if (argument !== "--row") return [];
+    const [name, ...line] = (all[index + 1] ?? "").split("=");
+    return [{ name, program: "bash", args: ["-c", line.join("=").replaceAll("{url}", url)] }];
+  });
+}
+
+function add(what, who, value, unit, ratio, bar) {
+  rows.push([what, who, `${value.toFixed(1)} ${unit}`, ratio === null ? "" : `${ratio.toFixed(2)}x`, bar]);
+}
+
+function print() {
+  const table = [["what", "who", "value", "ratio", "bar"], ...rows];
+  const widths = table[0].map((_, column) => Math.max(...table.map((row) => row[column].length)));
+  for (const row of table)
+    console.log(
+      row
+        .map((cell, column) => cell.padEnd(widths[column]))
+        .join("  ")
+        .trimEnd(),
+    );
+}

@@ -1,0 +1,88 @@
+// Ways of measuring whole programs from outside.
+import { spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+
+export const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
+export const minimum = (values) => Math.min(...values);
+
+/** Wall milliseconds from start to exit; the moment of the start is handed to `onStart`. */
+export function run({ program, args, env, cwd }, onStart = () => {}) {
+  return new Promise((resolve, reject) => {
+    const startedAt = performance.now();
+    onStart(startedAt);
+    const child = spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+    let output = "";
+    let errors = "";
+    child.stdout.on("data", (piece) => {
+      output += piece;
+    });
+    child.stderr.on("data", (piece) => {
+      errors += piece;
+    });
+    child.on("error", reject);
+    child.on("exit", (code) => {
+      const wallMs = performance.now() - startedAt;
+      child.on("close", () =>
+        code === 0
+          ? resolve({ wallMs, output })
+          : reject(new Error(`${program} ${args.join(" ")}: exit ${code}\n${errors}`)),
+      );
+    });
+  });
+}
+
+/** CPU milliseconds, user and system, of a program and its children, by the shell's own clock. */
+export function cpuMs({ program, args, env, cwd }) {
+  const script = 'TIMEFORMAT="%U %S"; time "$0" "$@" > /dev/null 2> /dev/null < /dev/null';
+  return new Promise((resolve, reject) => {
+    const child = spawn("bash", ["-c", script, program, ...args], { env, cwd, stdio: ["ignore", "ignore", "pipe"] });
+    let said = "";
+    child.stderr.on("data", (piece) => {
+      said += piece;
+    });
+    child.on("close", (code) => {
+      const seconds = said.trim().split(" ").map(Number);
+      return code === 0
+        ? resolve(1000 * (seconds[0] + seconds[1]))
+        : reject(new Error(`${program} ended with ${code}`));
+    });
+  });
+}
+
+/** Highest resident memory of a program with all its descendants, in MB, looked at as often as /proc allows. */
+export async function peakMemoryMb({ program, args, env, cwd }) {
+  const child = spawn(program, args, { cwd, env, stdio: "ignore" });
+  let peak = 0;
+  let running = true;
+  child.on("exit", () => {
+    running = false;
+  });
+  while (running) {
+    peak = Math.max(peak, treeMemoryKb(child.pid));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return peak / 1024;
+}
+
+function treeMemoryKb(root) {
+  const parents = new Map();
+  const memory = new Map();
+  for (const name of readdirSync("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      const status = readFileSync(`/proc/${name}/status`, "utf8");
+      parents.set(Number(name), Number(/^PPid:\s+(\d+)/m.exec(status)?.[1]));
+      memory.set(Number(name), Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0));
+    } catch {
+      // It ended while we were looking.
+    }
+  }
+  let total = 0;
+  for (const [pid, kilobytes] of memory) if (isBelow(pid, root, parents)) total += kilobytes;
+  return total;
+}
+
+function isBelow(pid, root, parents) {
+  for (let at = pid; at; at = parents.get(at)) if (at === root) return true;
+  return false;
+}
