@@ -50,7 +50,8 @@ export function troubleOf(error: unknown): Trouble {
   }
 }
 
+// Not `instanceof Error`: errors from another realm, such as those of `node:vm`, have another Error.
 export function errnoOf(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !("code" in error)) return undefined;
+  if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
   return typeof error.code === "string" ? error.code : undefined;
 }

@@ -55,7 +55,9 @@ async function scanLines({ handle, stat }: OpenFile, file: FileRequest): Promise
   let binary: boolean | undefined;
   const end = await scan(handle, stat.size === 0 ? limits.unsizedBytes : limits.scannedBytes, (piece) => {
     binary ??= looksBinary(piece);
-    if (!binary) splitter.write(piece);
+    if (binary) return "stop";
+    splitter.write(piece);
+    return "go on";
   });
   if (binary) return fault("read", file.path, { code: "binary", reason: "it is a binary file" });
   splitter.end();

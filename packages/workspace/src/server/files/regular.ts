@@ -44,19 +44,19 @@ export function kindTrouble(found: Stats): Trouble | null {
   return { code: "not-a-file", reason: `it is ${kind}, not a regular file` };
 }
 
-/** Hands on the content piece by piece, at most `limitBytes` of it; says whether that was all. */
+/** Hands on the content piece by piece, at most `limitBytes` of it or until told to stop; says whether that was all. */
 export async function scan(
   handle: FileHandle,
   limitBytes: number,
-  onPiece: (piece: Buffer) => void,
+  onPiece: (piece: Buffer) => "go on" | "stop",
 ): Promise<"whole" | "cut"> {
   let seen = 0;
   for (;;) {
     const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(pieceBytes), 0, pieceBytes, null);
     if (bytesRead === 0) return "whole";
-    onPiece(buffer.subarray(0, Math.min(bytesRead, limitBytes - seen)));
+    const next = onPiece(buffer.subarray(0, Math.min(bytesRead, limitBytes - seen)));
     seen += bytesRead;
-    if (seen > limitBytes) return "cut";
+    if (next === "stop" || seen > limitBytes) return "cut";
   }
 }
 
@@ -74,7 +74,10 @@ export async function readRegular(
     const tooLarge = tooLargeFor(stat.size, limitBytes);
     if (tooLarge !== null) return { kind: "closed", trouble: tooLarge };
     const pieces: Buffer[] = [];
-    const end = await scan(handle, limitBytes, (piece) => pieces.push(piece));
+    const end = await scan(handle, limitBytes, (piece) => {
+      pieces.push(piece);
+      return "go on";
+    });
     if (end === "whole") return { kind: "bytes", bytes: Buffer.concat(pieces), stat };
     return { kind: "closed", trouble: { code: "too-large", reason: `it holds more than ${limitBytes} bytes` } };
   } catch (error) {
