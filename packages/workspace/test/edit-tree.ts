@@ -40,12 +40,12 @@ export async function fillTree(root: string, tree: Tree): Promise<void> {
   }
 }
 
-/** Text of every file by path, symlinks as `-> target`, empty directories with a slash. */
+/** Text of every file by path, symlinks as `-> target`, empty directories with a slash at the end. */
 export async function readTree(root: string): Promise<Record<string, string>> {
   const found = await snapshot(root);
   const parents = new Set(Object.keys(found).map((path) => `${dirname(path)}/`));
   const entries = Object.entries(found).filter(([path]) => !parents.has(path));
-  return Object.fromEntries(entries.map(([path, { content }]) => [path, content]));
+  return Object.fromEntries(entries.map(([path, { content }]) => [path, Buffer.from(content, "latin1").toString()]));
 }
 
 /** Everything that must stay as it was when a patch fails: names, kinds, modes and bytes. */

@@ -19,7 +19,7 @@ const readLines = async (content: string | Buffer, range: { offset?: number; lim
 
 describe("lines", () => {
   const tenLines = Array.from({ length: 10 }, (_, index) => `line ${index + 1}\n`).join("");
-  const cases: [string, string, { offset?: number; limit?: number }, object][] = [
+  const cases: [string, string | Buffer, { offset?: number; limit?: number }, object][] = [
     ["are the whole file when it is short", "a\nb\n", {}, { lines: ["a", "b"], firstLine: 1, totalLines: 2 }],
     ["need no newline at the end", "a\nb", {}, { lines: ["a", "b"], totalLines: 2 }],
     ["may be blank", "\n\na\n\n", {}, { lines: ["", "", "a", ""], totalLines: 4 }],
@@ -29,7 +29,7 @@ describe("lines", () => {
     ["stop at the limit", tenLines, { offset: 2, limit: 2 }, { lines: ["line 2", "line 3"], totalLines: 10 }],
     ["are none behind the end", tenLines, { offset: 11 }, { lines: [], firstLine: 11, totalLines: 10 }],
     ["are two thousand unless asked otherwise", "x\n".repeat(2500), {}, { totalLines: 2500 }],
-    ["replace what is not UTF-8", "caf\u00e9", {}, { lines: ["café"] }],
+    ["replace what is not UTF-8", Buffer.from([0x63, 0xe9, 0x0a]), {}, { lines: ["c\ufffd"] }],
   ];
   test.each(cases)("%s", async (_name, content, range, expected) => {
     const answer = await readLines(content, range);
@@ -38,12 +38,12 @@ describe("lines", () => {
   });
 
   test("longer than two thousand characters are cut with a marker", async () => {
-    const answer = await readLines(`${"x".repeat(5000)}\nshort\n${"😀".repeat(1001)}\n${"y".repeat(300_000)}\n`);
+    const answer = await readLines(`${"x".repeat(5000)}\nshort\nx${"😀".repeat(1000)}\n${"y".repeat(300_000)}\n`);
     expect(answer).toMatchObject({
       lines: [
         `${"x".repeat(2000)}… [line cut, 5000 bytes in all]`,
         "short",
-        `${"😀".repeat(1000)}… [line cut, 4004 bytes in all]`,
+        `x${"😀".repeat(999)}… [line cut, 4001 bytes in all]`,
         `${"y".repeat(2000)}… [line cut, 300000 bytes in all]`,
       ],
       totalLines: 4,
