@@ -97,8 +97,22 @@ export function perform(root: string, call: Call): string {
   if (call.name === "apply_patch") return applyPatch(root, args.input ?? "");
   if (call.name !== "read_file") return `unsupported call: ${call.name}`;
   const path = resolve(root, args.path ?? "");
-  return existsSync(path) ? readFileSync(path, "utf8") : `No such file: ${args.path}`;
+  return existsSync(path)
+    ? fileText(readFileSync(path, "utf8"), Number(args.offset ?? 1))
+    : `No such file: ${args.path}`;
 }
+
+/** The answer of read_file, with small pages so that tests meet the second one. */
+export function fileText(text: string, offset: number): string {
+  const lines = text === "" ? [] : text.replace(/\n$/, "").split("\n");
+  if (lines.length === 0) return "[the file is empty]";
+  const page = lines.slice(offset - 1, offset - 1 + pageLines);
+  const left = lines.length - offset + 1 - page.length;
+  const more = left > 0 ? [`[${left} more lines; read on with offset ${offset + page.length}]`] : [];
+  return [...page.map((line, index) => `${offset + index}: ${line}`), ...more].join("\n");
+}
+
+const pageLines = 50;
 
 export const commandText = (exitCode: number, output: string): string =>
   `Chunk ID: bcb10d\nWall time: 0.1732 seconds\nProcess exited with code ${exitCode}\nOriginal token count: 16\nOutput:\n${output}`;

@@ -1,4 +1,6 @@
 // The practice model at work: real files, real commands, and results that say what may go wrong.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Message, ModelProgress } from "@agentcli/engine";
 import Ajv from "ajv/dist/2020.js";
@@ -61,18 +63,16 @@ describe("plain instructions", () => {
     await fc.assert(property, { numRuns: Math.ceil(Number(process.env.FUZZ_RUNS ?? 200) / 5) });
   });
 
-  test("numbered lines of a file are read without their numbers", async () => {
-    const messages: Message[] = [userSays("replace b with c in f.txt")];
-    const first = await ask(requestWith(messages));
-    const call = callIn(first.blocks);
-    if (!call) throw new Error("expected a call");
-    const results = ["L1: a\nL2: b", "1\ta\n2\tb", "     1→a\n     2→b\n", "a\nb\n"];
-    for (const result of results) {
-      const next = await ask(
-        requestWith([...messages, { role: "assistant", blocks: first.blocks }, answerTo(call, result)]),
-      );
-      expect(callIn(next.blocks)?.input).toContain("\n-b\n+c\n");
-    }
+  test("a long file is read page by page, and an empty one can be appended to", async () => {
+    using host = openHost();
+    const lines = Array.from({ length: 120 }, (_, index) => `line ${index + 1}`);
+    writeFileSync(join(host.root, "long.txt"), `${lines.join("\n")}\n`);
+    writeFileSync(join(host.root, "empty.txt"), "");
+    await host.turn([
+      userSays("append `end` to long.txt\nreplace `line 113` with `changed` in long.txt\nappend `x` to empty.txt"),
+    ]);
+    expect(host.read("long.txt")).toBe(`${lines.join("\n").replace("line 113", "changed")}\nend\n`);
+    expect(host.read("empty.txt")).toBe("x\n");
   });
 });
 
@@ -97,6 +97,7 @@ describe("honest reports", () => {
   test.each([
     ["run rm -rf migrations", "Command blocked by PreToolUse hook: never changed. Command: rm -rf migrations"],
     ["create a.txt containing x", "patch rejected: writing is blocked by read-only sandbox"],
+    ["append x to a.txt", "Warning: truncated output (original token count: 9)\n\n1: a\n…5 tokens truncated…\n9: b"],
     ["run sleep 1", "The outcome is unknown: the call was interrupted."],
     ["delete a.txt", "Failed to read file to update a.txt: No such file"],
     ["create a.txt containing x", "Exit code: 1\nWall time: 0 seconds\nOutput:\ninvalid patch"],
@@ -243,6 +244,13 @@ describe("a conversation", () => {
       expect(text).toContain("3 steps done.");
       expect(text).toContain("Created `c.txt`.");
     }
+  });
+
+  test("ends honestly when the prompt was out of sight of the summary", async () => {
+    const summary = await ask(requestWith([userSays("Summarise the conversation.")], { tools: [] }));
+    const after = await ask(requestWith([userSays("run ls"), userSays(`Summary:\n${textIn(summary.blocks)}`)]));
+    expect(callIn(after.blocks)).toBeUndefined();
+    expect(textIn(after.blocks)).toContain("FAILED");
   });
 
   test("the same conversation always gets the same reply", async () => {

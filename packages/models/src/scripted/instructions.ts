@@ -37,16 +37,14 @@ const announcesText = /\b(?:containing|contents?|text|lines?|following|with|says
 
 /** One instruction a line; a fence belongs to the line in front of it, and so does text announced by "containing:". */
 function linesOf(masked: Masked): string[] {
-  const attached = masked.text.replace(new RegExp(`\\s*\\n\\s*(?=${fenceToken.source})`, "g"), " ");
-  const lines: string[] = [];
+  const attached = masked.text.replace(new RegExp(`(?<!\\s)\\s+(?=${fenceToken.source})`, "g"), " ");
+  const groups: string[][] = [];
   for (const line of attached.split("\n")) {
-    const last = lines.at(-1);
-    const isText =
-      last !== undefined && announcesText.test(last.split("\n")[0] ?? "") && !startsInstruction(line, masked);
-    if (isText) lines[lines.length - 1] = `${last}\n${line}`;
-    else if (line.trim() !== "") lines.push(line.replace(marker, ""));
+    const last = groups.at(-1);
+    if (last?.[0] && announcesText.test(last[0]) && !startsInstruction(line, masked)) last.push(line);
+    else if (line.trim() !== "") groups.push([line.replace(marker, "")]);
   }
-  return lines.map((line) => line.trimEnd());
+  return groups.map((lines) => lines.join("\n").trimEnd());
 }
 
 const startsInstruction = (line: string, masked: Masked): boolean =>
@@ -54,7 +52,7 @@ const startsInstruction = (line: string, masked: Masked): boolean =>
 
 function splitAtThen(line: string): string[] {
   if (/^if\b/i.test(line.trim())) return [line];
-  return line.split(/[,;.]?\s+(?:and\s+)?then,?\s+|^then,?\s+/i);
+  return line.split(/(?:[,;.]\s+|(?<!\s)\s+)(?:and\s+)?then,?\s+|^then,?\s+/i);
 }
 
 /** Splits at a full stop, a semicolon or "and" where both sides can be read; text that is not quoted may hold any of them. */

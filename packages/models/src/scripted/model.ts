@@ -5,7 +5,7 @@ import { finalMessage, helpMessage, label, readSummary, succeeded, summaryMessag
 import { readSituation, type SettledCall } from "./conversation.ts";
 import { readInstructions } from "./instructions.ts";
 import { answerInSchema } from "./schema-answer.ts";
-import type { PlannedCall } from "./script.ts";
+import { failed, type PlannedCall } from "./script.ts";
 import { carryOut, type Surroundings, type Work, withSkillSteps } from "./steps.ts";
 
 export const practiceModelName = "practice";
@@ -51,10 +51,18 @@ function summarise({ messages }: ModelRequest): Decision {
   const asked = readSituation(messages);
   const isAsking = !canFollow(workIn(asked.prompt, asked.around));
   const { prompt, settled, around } = isAsking ? readSituation(messages.slice(0, lastUserMessage(messages))) : asked;
-  const work = workIn(prompt, around);
+  const work = prompt === "" ? outOfSight() : workIn(prompt, around);
   replay(work, around, settled, () => true);
   return { do: "say", text: summaryMessage(work), work };
 }
+
+/** The oldest messages are left out of a request to sum up that would be too long. */
+const outOfSight = (): Work => ({
+  reports: [
+    failed("The prompt was no longer in sight when the conversation was summed up. What was done before it stands."),
+  ],
+  left: [],
+});
 
 const lastUserMessage = (messages: Message[]): number =>
   Math.max(

@@ -7,7 +7,7 @@ export type CommandResult =
 
 export type PatchResult = { kind: "applied" } | { kind: "refused"; reason: string };
 
-export type FileResult = { kind: "lines"; lines: string[] } | { kind: "refused"; reason: string };
+export type FileResult = { kind: "lines"; lines: string[]; more: boolean } | { kind: "refused"; reason: string };
 
 export function readCommandResult(text: string): CommandResult {
   const [head, output] = splitAtOutput(text);
@@ -25,29 +25,14 @@ export function readPatchResult(text: string): PatchResult {
   return isApplied ? { kind: "applied" } : { kind: "refused", reason: reasonOf(exited ? output : text) };
 }
 
-export function readFileResult(text: string): FileResult {
-  const numbered = readNumberedLines(text);
-  if (numbered) return { kind: "lines", lines: numbered };
-  const isShort = text.split("\n").length <= 3;
-  if (isShort && soundsLikeRefusal.test(text)) return { kind: "refused", reason: reasonOf(text) };
-  return { kind: "lines", lines: text.replace(/\n$/, "").split("\n") };
-}
-
-const soundsLikeRefusal =
-  /^(?:no such|not an? |cannot|can't|could not|failed|error|permission|denied|unsupported call|tool call blocked|interrupted|unknown|the outcome)|\b(?:does not exist|is a directory|is not a file|too large|not found|outcome (?:is )?unknown)\b/i;
-
-/** Lines that carry their numbers, in any of the usual ways, without what stands before and after them. */
-function readNumberedLines(text: string): string[] | undefined {
-  const numbered = text.split("\n").map((line) => /^ *L?(\d+)(?:: ?|\t|→|\| ?)(.*)$/.exec(line));
-  const first = numbered.findIndex((match) => match !== null);
-  if (first < 0 || first > 1) return undefined;
-  const lines: string[] = [];
-  for (const match of numbered.slice(first)) {
-    if (match === null || Number(match[1]) !== lines.length + 1) break;
-    lines.push(match[2] ?? "");
-  }
-  const rest = numbered.length - first - lines.length;
-  return lines.length > 0 && rest <= 2 ? lines : undefined;
+/** Lines as read_file gives them, `7: text`; what is not numbered through from `firstLine` is no file. */
+export function readFileResult(text: string, firstLine: number): FileResult {
+  if (text === "[the file is empty]") return { kind: "lines", lines: [], more: false };
+  const more = /\n\[\d+ more lines;[^\n]*\]$/.exec(text);
+  const numbered = (more ? text.slice(0, more.index) : text).split("\n").map((line) => /^(\d+): (.*)$/.exec(line));
+  const isWhole = numbered.every((match, index) => match !== null && Number(match[1]) === firstLine + index);
+  if (!isWhole) return { kind: "refused", reason: reasonOf(text) };
+  return { kind: "lines", lines: numbered.map((match) => match?.[2] ?? ""), more: more !== null };
 }
 
 function splitAtOutput(text: string): [head: string, output: string] {

@@ -36,7 +36,16 @@ export function* runCommand(cmd: string): Script<CommandResult> {
 }
 
 export function* readLines(path: string): Script<FileResult> {
-  return readFileResult(yield { name: "read_file", args: { path }, says: `reading ${code(path)}` });
+  const lines: string[] = [];
+  for (let pages = 0; pages < mostPages; pages++) {
+    const args = lines.length > 0 ? { path, offset: lines.length + 1 } : { path };
+    const text = yield { name: "read_file", args, says: `reading ${code(path)}` };
+    const page = readFileResult(text, lines.length + 1);
+    if (page.kind === "refused") return page;
+    lines.push(...page.lines);
+    if (!page.more) return { ...page, lines };
+  }
+  return { kind: "refused", reason: `${path} has more than ${lines.length} lines, too many for the practice model.` };
 }
 
 export function* applyPatch(input: string, says: string): Script<PatchResult> {
@@ -59,3 +68,5 @@ export function block(text: string): string {
 
 // Twenty minutes of waiting at 30 seconds each; the run's own limits are shorter.
 const mostPolls = 40;
+// Of 2000 lines each.
+const mostPages = 20;

@@ -118,9 +118,8 @@ type StepOf<Kind extends Step["kind"]> = Extract<Step, { kind: Kind }>;
 function* append(step: StepOf<"append">): Script<Report> {
   const file = yield* readLines(step.path);
   if (file.kind === "refused") return unreadable(step.path, file.reason);
-  const last = file.lines.at(-1) ?? "";
-  const isEmpty = file.lines.length <= 1 && last === "";
-  const patch = isEmpty ? addFile(step.path, step.text) : appendLines(step.path, last, step.text);
+  const last = file.lines.at(-1);
+  const patch = last === undefined ? addFile(step.path, step.text) : appendLines(step.path, last, step.text);
   return yield* patchFile(patch, "appending to", step.path, "Appended to");
 }
 
@@ -139,7 +138,9 @@ function* replace(step: StepOf<"replace">): Script<Report> {
 function* move(step: StepOf<"move">): Script<Report> {
   const file = yield* readLines(step.path);
   if (file.kind === "refused") return unreadable(step.path, file.reason);
-  const patch = moveFile(step.path, step.to, file.lines[0] ?? "");
+  const [first] = file.lines;
+  if (first === undefined) return failed(`${code(step.path)} is empty; the practice model only moves files with text.`);
+  const patch = moveFile(step.path, step.to, first);
   return yield* patchFile(patch, "moving", step.path, `Moved to ${code(step.to)}:`);
 }
 

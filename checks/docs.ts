@@ -1,0 +1,111 @@
+// Commands in the documentation work: every line of a ```sh block runs in a fresh copy of the sample repository.
+// Blocks marked ```console are shown, not run. `npm` lines are not run either; their script must exist.
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { type Problem, repositoryRoot } from "./tree.ts";
+
+export function findBrokenCommands(root = repositoryRoot): Problem[] {
+  return documentsOf(root).flatMap((path) => {
+    if (!existsSync(join(root, path))) return [`${path} is missing.`];
+    const commands = readCommands(readFileSync(join(root, path), "utf8"));
+    return runDocument(root, commands).map((problem) => `${path}:${problem}`);
+  });
+}
+
+export interface Command {
+  line: number;
+  text: string;
+}
+
+/** The lines of ```sh blocks; a line that ends with a backslash goes on in the next. */
+export function readCommands(document: string): Command[] {
+  const commands: Command[] = [];
+  let isShell = false;
+  let fence: string | undefined;
+  for (const [index, line] of document.split("\n").entries()) {
+    const mark = /^\s*(`{3,})\s*(\S*)/.exec(line);
+    if (mark && (fence === undefined || (line.trim() === fence && fence === mark[1]))) {
+      fence = fence === undefined ? mark[1] : undefined;
+      isShell = fence !== undefined && mark[2] === "sh";
+    } else if (isShell) addLine(commands, line, index + 1);
+  }
+  return commands;
+}
+
+function addLine(commands: Command[], line: string, number: number): void {
+  const last = commands.at(-1);
+  if (last?.text.endsWith("\\")) last.text = `${last.text.slice(0, -1)}${line.trim()}`;
+  else if (line.trim() !== "" && !line.trim().startsWith("#")) commands.push({ line: number, text: line.trim() });
+}
+
+function documentsOf(root: string): string[] {
+  const folder = join(root, "docs");
+  const pages = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".md")) : [];
+  return ["README.md", ...pages.sort().map((name) => `docs/${name}`)];
+}
+
+// A command of the documentation that takes longer would be no first example.
+const commandTimeoutMs = 120_000;
+
+function runDocument(root: string, commands: Command[]): Problem[] {
+  if (commands.length === 0) return [];
+  const place = mkdtempSync(join(tmpdir(), "docs-"));
+  try {
+    const env = prepare(root, place);
+    return commands.flatMap(({ line, text }) => {
+      if (/^npm\b/.test(text)) return judgeNpm(root, text).map((problem) => `${line}: ${problem}`);
+      const cwd = join(place, "repository");
+      const run = spawnSync("bash", ["-c", text], { cwd, env, encoding: "utf8", input: "", timeout: commandTimeoutMs });
+      if (run.status === 0) return [];
+      const ending = run.status === null ? `ended by ${run.signal}` : `exit code ${run.status}`;
+      return [`${line}: \`${text}\` failed (${ending}).\n${run.stdout}${run.stderr}`];
+    });
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+}
+
+/** A repository made from the sample, an empty agent home, and `agentcli` on the path. */
+function prepare(root: string, place: string): NodeJS.ProcessEnv {
+  const [repository, bin, home] = ["repository", "bin", "home"].map((name) => join(place, name)) as [
+    string,
+    string,
+    string,
+  ];
+  cpSync(join(root, "examples/sample"), repository, { recursive: true });
+  for (const folder of [bin, home]) mkdirSync(folder);
+  const program = join(root, "packages/cli/bin/agentcli.cjs");
+  writeFileSync(join(bin, "agentcli"), `#!/bin/sh\nexec "${process.execPath}" "${program}" "$@"\n`);
+  chmodSync(join(bin, "agentcli"), 0o755);
+  const git = (...args: string[]) =>
+    spawnSync("git", ["-c", "user.name=Docs", "-c", "user.email=docs@example.org", ...args], { cwd: repository });
+  git("init", "-q", "-b", "main");
+  git("add", "-A");
+  git("commit", "-q", "-m", "Start");
+  const { AGENT_API_KEY: _key, NODE_TEST_CONTEXT: _context, ...env } = process.env;
+  return { ...env, AGENT_HOME: home, PATH: `${bin}${delimiter}${process.env.PATH}` };
+}
+
+function judgeNpm(root: string, text: string): Problem[] {
+  const known = ["install", "ci", "test", "start", "pack", "login"];
+  const { scripts = {} }: { scripts?: Record<string, string> } = JSON.parse(
+    readFileSync(join(root, "package.json"), "utf8"),
+  );
+  const [, verb = "", name = ""] = /^npm\s+(\S+)(?:\s+(?:--\s+)?(\S+))?/.exec(text) ?? [];
+  const script = verb === "run" ? name : ["test", "start"].includes(verb) ? verb : undefined;
+  if (script === undefined)
+    return known.includes(verb) ? [] : [`\`${text}\` is not an npm command the documentation uses.`];
+  return script in scripts ? [] : [`\`${text}\` needs the script ${script}, which package.json does not have.`];
+}

@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { findUntidiness } from "./hygiene.ts";
+import { plantRepository } from "./planted.ts";
+
+test("the repository is tidy", () => {
+  expect(findUntidiness()).toEqual([]);
+});
+
+test.each([
+  ["packages/a/src/string-utils.ts", "", "the name says nothing"],
+  ["packages/a/src/sessionManager.ts", "", "the name says nothing"],
+  ["packages/a/src/helpers.ts", "", "the name says nothing"],
+  ["packages/a/src/a.ts", "\n// TODO: later", "a.ts:2: write TODO(owner): condition"],
+  ["packages/a/test/a.test.ts", "\ntest.only('x', () => {});", "a.test.ts:2: .only(…) leaves tests out"],
+  ["checks/a.test.ts", "describe.skip.each([])('x');", ".skip.each(…)"],
+  ["package-lock.json", '{"resolved": "https://example.org/a.tgz"}', "resolved from https://example.org"],
+])("%s holding %j is refused", (path, text, problem) => {
+  using planted = plantRepository({ [path]: text });
+  expect(findUntidiness(planted.root)).toEqual([expect.stringContaining(problem)]);
+});
+
+test("an owned TODO, a quoted word and a link inside the lock file are fine", () => {
+  using planted = plantRepository({
+    "packages/a/src/a.ts": '// TODO(anna): remove when Node 18 is gone\nconst words = "TODO"; list.skip(1);',
+    "packages/a/src/utilisation.ts": "",
+    "package-lock.json": '{"resolved": "packages/a", "link": true}',
+  });
+  expect(findUntidiness(planted.root)).toEqual([]);
+});

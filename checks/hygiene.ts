@@ -1,0 +1,44 @@
+// Small habits a machine can watch over: owned TODOs, telling file names, no switched-off tests, a lock file without hosts.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { lineAt, viewSource } from "./source.ts";
+import { type Problem, readSources, repositoryRoot, type SourceFile } from "./tree.ts";
+
+export function findUntidiness(root = repositoryRoot): Problem[] {
+  const sources = readSources(root, /\.(ts|tsx|mts|cts|js|mjs|cjs|py)$/);
+  return [
+    ...sources.flatMap((file) => [...judgeName(file), ...judgeComments(file), ...judgeTests(file)]),
+    ...judgeLock(root),
+  ];
+}
+
+function judgeName({ path }: SourceFile): Problem[] {
+  const name = path.split("/").at(-1) ?? "";
+  const isVague =
+    /(?:^|[-_.])(?:utils?|helpers?|managers?)(?=[-_.]|$)|[a-z](?:Utils?|Helpers?|Manager)(?=[-_.]|$)/i.test(name);
+  return isVague ? [`${path}: the name says nothing; call the file after what it promises.`] : [];
+}
+
+function judgeComments({ path, text }: SourceFile): Problem[] {
+  const { comments } = viewSource(text);
+  return [...comments.matchAll(/\b(?:TODO|FIXME|XXX|HACK)\b(?!\([\w@.-]+\): \S)/g)].map(
+    (found) => `${path}:${lineAt(comments, found.index)}: write ${found[0]}(owner): condition, or do it now.`,
+  );
+}
+
+function judgeTests({ path, text }: SourceFile): Problem[] {
+  if (!/\.test\.\w+$/.test(path)) return [];
+  const { code } = viewSource(text);
+  return [...code.matchAll(/\.(?:only|skip|todo)\b\s*(?:\.each\b\s*)?\(/g)].map(
+    (found) => `${path}:${lineAt(code, found.index)}: ${found[0]}…) leaves tests out; remove it.`,
+  );
+}
+
+function judgeLock(root: string): Problem[] {
+  const path = join(root, "package-lock.json");
+  const hosts = existsSync(path) ? [...readFileSync(path, "utf8").matchAll(/"resolved": "(https?:\/\/[^/"]+)/g)] : [];
+  const names = [...new Set(hosts.map((found) => found[1]))];
+  return names.map(
+    (host) => `package-lock.json: resolved from ${host}; install again with the .npmrc of this repository.`,
+  );
+}

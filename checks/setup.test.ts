@@ -1,0 +1,120 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, cpSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { plantRepository } from "./planted.ts";
+import { repositoryRoot } from "./tree.ts";
+
+const manifest = { name: "clone", version: "1.0.0", workspaces: ["packages/*"] };
+
+/** A clone with nothing to download, whose build leaves a mark. */
+function plantClone() {
+  const planted = plantRepository({
+    "package.json": JSON.stringify(manifest),
+    "packages/cli/package.json": '{"name": "cli", "version": "1.0.0"}',
+    "package-lock.json": JSON.stringify({
+      ...{ name: "clone", version: "1.0.0", lockfileVersion: 3 },
+      packages: {
+        "": manifest,
+        "node_modules/cli": { resolved: "packages/cli", link: true },
+        "packages/cli": { version: "1.0.0" },
+      },
+    }),
+    "packages/cli/src/a.ts": "export {};",
+    "scripts/build.mjs": 'import { mkdirSync } from "node:fs"; mkdirSync("packages/cli/dist", { recursive: true });',
+    ...Object.fromEntries(["bwrap", "git", "tmux", "ssh", "rg"].map((name) => [`bin/${name}`, ""])),
+  });
+  for (const name of ["bwrap", "git", "tmux", "ssh", "rg"]) chmodSync(join(planted.root, "bin", name), 0o755);
+  for (const script of ["setup.mjs", "system-tools.mjs"])
+    cpSync(join(repositoryRoot, "scripts", script), join(planted.root, "scripts", script));
+  return planted;
+}
+
+function setUp(root: string, env: NodeJS.ProcessEnv = {}) {
+  const path = `${process.env.PATH}:${join(root, "bin")}`;
+  const run = spawnSync(process.execPath, ["scripts/setup.mjs"], {
+    cwd: root,
+    env: { ...process.env, PATH: path, ...env },
+    encoding: "utf8",
+  });
+  return { status: run.status, said: run.stdout, complaints: run.stderr };
+}
+
+test("a fresh clone is installed and built, and the second time nothing is said", () => {
+  using planted = plantClone();
+  const first = setUp(planted.root);
+  expect(first).toMatchObject({ status: 0, said: expect.stringContaining("npm ci") });
+  expect(first.said).toContain("Building");
+  expect(setUp(planted.root)).toMatchObject({ status: 0, said: "" });
+});
+
+test("a changed, a new and a missing file each lead to a build", () => {
+  using planted = plantClone();
+  setUp(planted.root);
+  const source = join(planted.root, "packages/cli/src/b.ts");
+  const changes = [
+    () => writeFileSync(source, "export {};"),
+    () => utimesSync(source, new Date(), new Date(0)),
+    () => rmSync(source),
+    () => rmSync(join(planted.root, "packages/cli/dist"), { recursive: true }),
+  ];
+  for (const change of changes) {
+    change();
+    expect(setUp(planted.root).said).toBe("Building: node scripts/build.mjs\n");
+    expect(setUp(planted.root).said).toBe("");
+  }
+});
+
+test("a newer lock file leads to an install", () => {
+  using planted = plantClone();
+  setUp(planted.root);
+  const future = new Date(Date.now() + 60_000);
+  utimesSync(join(planted.root, "package-lock.json"), future, future);
+  expect(setUp(planted.root).said).toContain("npm ci");
+});
+
+test("a build that fails ends the set-up and is tried again", () => {
+  using planted = plantClone();
+  writeFileSync(join(planted.root, "scripts/build.mjs"), "process.exit(3)");
+  for (let attempt = 1; attempt <= 2; attempt++) {
+    const { status, complaints } = setUp(planted.root);
+    expect(status).not.toBe(0);
+    expect(complaints).toContain("scripts/build.mjs failed (exit code 3)");
+  }
+});
+
+/** Asks the tools script in a process of its own about an imaginary machine. */
+function toolsOn(host: { uid: number; osRelease: string; path: string; installs: boolean }) {
+  const script = `
+    import { provideSystemTools } from ${JSON.stringify(join(repositoryRoot, "scripts/system-tools.mjs"))};
+    const install = (packages) => { console.log("installed " + packages); return ${host.installs}; };
+    provideSystemTools({ ...${JSON.stringify(host)}, install });`;
+  const run = spawnSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
+  return run.stdout + run.stderr;
+}
+
+const debian = 'PRETTY_NAME="X"\nID=debian\n';
+const ubuntuLike = 'ID=other\nID_LIKE="ubuntu debian"\n';
+
+test("missing tools are installed by root on Debian and its kin", () => {
+  for (const osRelease of [debian, ubuntuLike]) {
+    const said = toolsOn({ uid: 0, osRelease, path: "/nowhere", installs: true });
+    expect(said).toBe(
+      "Installing with apt-get: bubblewrap git tmux openssh-client ripgrep\ninstalled bubblewrap,git,tmux,openssh-client,ripgrep\n",
+    );
+  }
+});
+
+test("elsewhere one line says what to run, and so it does when the installation fails", () => {
+  const line = "sudo apt-get update && sudo apt-get install -y --no-install-recommends bubblewrap git";
+  expect(toolsOn({ uid: 1000, osRelease: debian, path: "/nowhere", installs: true })).toMatch(
+    new RegExp(`^Missing: .*${line}.*\n$`),
+  );
+  expect(toolsOn({ uid: 0, osRelease: "ID=fedora\n", path: "/nowhere", installs: true })).toContain(line);
+  expect(toolsOn({ uid: 0, osRelease: debian, path: "/nowhere", installs: false })).toContain(`That failed. Missing`);
+});
+
+test("nothing is said when all tools are there", () => {
+  using planted = plantClone();
+  expect(toolsOn({ uid: 0, osRelease: debian, path: join(planted.root, "bin"), installs: false })).toBe("");
+});

@@ -1,0 +1,69 @@
+// Programs of the operating system that agentcli and its tests use: finds what is missing, installs it where that is ours to do.
+import { spawnSync } from "node:child_process";
+import { accessSync, constants, readFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+
+/** Program → the Debian package that brings it, and what for. */
+export const systemTools = [
+  { program: "bwrap", package: "bubblewrap", need: "required", purpose: "the sandbox" },
+  { program: "git", package: "git", need: "required", purpose: "repositories" },
+  { program: "tmux", package: "tmux", need: "required", purpose: "tests of terminals" },
+  { program: "ssh", package: "openssh-client", need: "required", purpose: "repositories reached over ssh" },
+  { program: "rg", package: "ripgrep", need: "recommended", purpose: "fast search; without it search is slower" },
+];
+
+/**
+ * Looks for the tools and deals with those that are missing. Never stops the set-up: a test that needs a tool says so itself.
+ * @param {{ path?: string, uid?: number, osRelease?: string, say?: (line: string) => void, install?: (packages: string[]) => boolean }} host
+ */
+export function provideSystemTools(host = {}) {
+  const {
+    path = process.env.PATH ?? "",
+    uid = process.getuid?.(),
+    say = console.log,
+    install = installPackages,
+  } = host;
+  const missing = systemTools.filter((tool) => !isOnPath(tool.program, path));
+  if (missing.length === 0) return;
+  const packages = missing.map((tool) => tool.package);
+  const names = missing.map((tool) => `${tool.package} (${tool.need}: ${tool.purpose})`).join(", ");
+  const isOurs = uid === 0 && isDebian(host.osRelease ?? readOsRelease());
+  if (!isOurs) return say(`Missing: ${names}. Install: ${installLine(packages)}`);
+  say(`Installing with apt-get: ${packages.join(" ")}`);
+  if (!install(packages)) say(`That failed. Missing: ${names}. Install: ${installLine(packages)}`);
+}
+
+const installLine = (packages) =>
+  `sudo apt-get update && sudo apt-get install -y --no-install-recommends ${packages.join(" ")}`;
+
+function isOnPath(program, path) {
+  return path.split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK);
+      return true;
+    } catch {
+      return false; // Not in this folder; the next may have it.
+    }
+  });
+}
+
+const isDebian = (osRelease) => /^(?:ID|ID_LIKE)=.*\b(?:debian|ubuntu)\b/m.test(osRelease);
+
+function readOsRelease() {
+  try {
+    return readFileSync("/etc/os-release", "utf8");
+  } catch {
+    return ""; // Only Linux has it, and elsewhere nothing is installed anyway.
+  }
+}
+
+/** Tells whether it worked; what apt-get printed is shown only when it did not. */
+function installPackages(packages) {
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  const steps = [["update"], ["install", "-y", "--no-install-recommends", ...packages]];
+  return steps.every((args) => {
+    const run = spawnSync("apt-get", args, { env, encoding: "utf8" });
+    if (run.status !== 0) process.stderr.write(run.error ? `${run.error.message}\n` : `${run.stdout}${run.stderr}`);
+    return run.status === 0;
+  });
+}
