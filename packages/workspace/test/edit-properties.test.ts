@@ -98,7 +98,7 @@ const tree: Tree = {
 };
 const somePath = fc.oneof(
   fc.constantFrom(...Object.keys(tree), "d", "d/e", "new", "new/x", "new/x/y", "a/x", "empty/g", "link-to-directory/c"),
-  fc.constantFrom("../x", "out/x", "nothing/x", "", "/dev/null", "d/../a", `n/${"x".repeat(300)}`),
+  fc.constantFrom("../x", "out/x", "nothing/x", "", "/nowhere/outside/x", "d/../a", `n/${"x".repeat(300)}`),
 );
 const someLines = fc.array(fc.constantFrom("1", "2", "3", "x", "", "no"), { maxLength: 2 });
 const someChunk = fc.record({

@@ -110,13 +110,14 @@ async function replacedFile(shown: string, path: string): Promise<Stats | null> 
   return found;
 }
 
-/** Whether the entry is on disk; throws when there is nothing to delete, or a directory. */
+/** Whether the entry is on disk; throws when there is nothing to delete, or no file. */
 async function removable(target: Target, known: Effect | undefined): Promise<boolean> {
   const failed = `Failed to delete ${target.shown}:`;
   const found = await statOrNull(lstat, target.entry, failed);
   if (known?.kind === "remove") throw new Refusal(`${failed} this patch deletes it earlier`);
   if (known === undefined && found === null) throw new Refusal(`${failed} there is no such file`);
-  if (found?.isDirectory()) throw new Refusal(`${failed} it is a directory; only files can be deleted`);
+  const trouble = found === null || found.isSymbolicLink() ? null : kindTrouble(found);
+  if (trouble !== null) throw new Refusal(`${failed} ${trouble.reason}; only files can be deleted`);
   return found !== null;
 }
 
