@@ -30,11 +30,12 @@ export type Ending =
   | { kind: "unsendable"; reason: string };
 
 export async function post(message: Post, receiver: Receiver, signal: AbortSignal): Promise<Ending> {
-  if (signal.aborted) return { kind: "aborted" };
   const transport = await openTransport(message.url);
+  if (signal.aborted) return { kind: "aborted" };
   const first = await exchange(transport, message, receiver, signal);
   // A server may close a kept-alive connection in the moment it is used again: that says nothing about the server.
   if (first.kind !== "stale") return first;
+  if (signal.aborted) return { kind: "aborted" };
   const second = await exchange({ ...transport, agent: false }, message, receiver, signal);
   return second.kind === "stale" ? { kind: "unreachable", reason: second.reason } : second;
 }

@@ -80,6 +80,15 @@ test("an abort destroys the connection", async () => {
   if (socket && !socket.destroyed) await once(socket, "close");
 });
 
+test("an abort in the moment of the call is not lost", async () => {
+  const { sockets, message } = await serve(() => {});
+  const stop = new AbortController();
+  const posted = post(message, collect([]), stop.signal);
+  stop.abort();
+  expect(await posted).toEqual({ kind: "aborted" });
+  expect(sockets).toHaveLength(0);
+});
+
 test("what the receiver throws is thrown on, and the connection destroyed", async () => {
   const { sockets, message } = await serve((_, response) => void response.write("more"));
   const receiver: Receiver = {
