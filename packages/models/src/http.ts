@@ -94,8 +94,10 @@ function send({ request, agent }: Transport, { url, headers, body }: Post): Clie
 
 function answered(sent: ClientRequest, silence: Silence, receiver: Receiver): Promise<Exchanged> {
   return new Promise((resolve, reject) => {
-    sent.on("error", (error) => resolve(failureOf(error, sent)));
+    let begun = false;
+    sent.on("error", (error) => resolve(begun ? { kind: "cut", reason: error.message } : failureOf(error, sent)));
     sent.on("response", (answer) => {
+      begun = true;
       silence.begin();
       receiver.begin(answer.statusCode ?? 0, answer.headers);
       readAnswer(answer, silence, receiver).then(resolve, reject);
