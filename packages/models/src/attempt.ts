@@ -5,7 +5,7 @@ import type { Provider } from "./provider.ts";
 import { hideSecrets } from "./secrets.ts";
 import { openSse } from "./sse.ts";
 import { statusTrouble } from "./status.ts";
-import { type Attempt, interrupted, shorten, type Trouble, trouble } from "./trouble.ts";
+import { type Attempt, interrupted, quote, type Trouble, trouble } from "./trouble.ts";
 
 /** Makes sense of the events of one wire. */
 export interface StreamReader {
@@ -121,7 +121,7 @@ function unfinishedTrouble(provider: Provider, ending: Ending): Trouble {
 const notAStream = (provider: Provider, type: string | undefined, body: string): Trouble =>
   trouble(
     "protocol",
-    `${provider.name} did not answer with a stream of events but with ${type}: ${shorten(body.trim())} Check base_url and wire_api of ${provider.id}.`,
+    `${provider.name} did not answer with a stream of events but with ${type}: ${quote(body)} Check base_url and wire_api of ${provider.id}.`,
   );
 
 function withoutSecrets(provider: Provider, outcome: Attempt): Attempt {

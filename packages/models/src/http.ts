@@ -30,11 +30,12 @@ export type Ending =
   | { kind: "unsendable"; reason: string };
 
 export async function post(message: Post, receiver: Receiver, signal: AbortSignal): Promise<Ending> {
-  if (signal.aborted) return { kind: "aborted" };
   const transport = await openTransport(message.url);
+  if (signal.aborted) return { kind: "aborted" };
   const first = await exchange(transport, message, receiver, signal);
   // A server may close a kept-alive connection in the moment it is used again: that says nothing about the server.
   if (first.kind !== "stale") return first;
+  if (signal.aborted) return { kind: "aborted" };
   const second = await exchange({ ...transport, agent: false }, message, receiver, signal);
   return second.kind === "stale" ? { kind: "unreachable", reason: second.reason } : second;
 }
@@ -93,8 +94,10 @@ function send({ request, agent }: Transport, { url, headers, body }: Post): Clie
 
 function answered(sent: ClientRequest, silence: Silence, receiver: Receiver): Promise<Exchanged> {
   return new Promise((resolve, reject) => {
-    sent.on("error", (error) => resolve(failureOf(error, sent)));
+    let begun = false;
+    sent.on("error", (error) => resolve(begun ? { kind: "cut", reason: error.message } : failureOf(error, sent)));
     sent.on("response", (answer) => {
+      begun = true;
       silence.begin();
       receiver.begin(answer.statusCode ?? 0, answer.headers);
       readAnswer(answer, silence, receiver).then(resolve, reject);

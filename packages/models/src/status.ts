@@ -1,7 +1,7 @@
 // An HTTP status other than success, as trouble.
 import type { IncomingHttpHeaders } from "node:http";
 import type { Provider } from "./provider.ts";
-import { isContextTrouble, lasting, shorten, type Trouble, trouble, waitIn } from "./trouble.ts";
+import { isContextTrouble, lasting, quote, type Trouble, trouble, waitIn } from "./trouble.ts";
 import { fields, parseJson, text } from "./untrusted.ts";
 
 export interface StatusAnswer {
@@ -13,7 +13,7 @@ export interface StatusAnswer {
 export function statusTrouble(provider: Provider, answer: StatusAnswer): Trouble {
   const { status } = answer;
   const { code, message } = errorIn(answer.body);
-  const said = `${provider.name} answered HTTP ${status}${message ? `: ${shorten(message)}` : "."}`;
+  const said = `${provider.name} answered HTTP ${status}${message ? `: ${quote(message)}` : "."}`;
   if (status === 401 || status === 403) return trouble("auth", `${said} ${keyAdvice(provider)}`, { status });
   if (status === 429) {
     const limited = trouble("rate_limited", said, { status, ...retryAfter(answer.headers), ...waitIn(message) });

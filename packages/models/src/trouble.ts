@@ -41,7 +41,7 @@ export const interrupted = (): Trouble => trouble("interrupted", "The request to
 
 /** Trouble that a server reports within its stream, by the code it gives. */
 export function reportedTrouble(serverName: string, code: string, message: string): Trouble {
-  const said = `${serverName} ended the answer with ${code || "an error"}: ${shorten(message) || "no reason given"}`;
+  const said = `${serverName} ended the answer with ${code || "an error"}: ${quote(message) || "no reason given."}`;
   if (isContextTrouble(code, message)) return trouble("context_window", said);
   if (code === "rate_limit_exceeded") return trouble("rate_limited", said, waitIn(message));
   if (code === "server_is_overloaded" || code === "slow_down") return trouble("overloaded", said);
@@ -64,5 +64,10 @@ export function waitIn(message: string): { retryAfterMs?: number } {
 }
 
 const longestQuote = 500;
-export const shorten = (message: string): string =>
-  message.length > longestQuote ? `${message.slice(0, longestQuote)}…` : message;
+
+/** What a server said, at bounded length and as a whole sentence. */
+export function quote(message: string): string {
+  const words = message.trim();
+  if (words.length > longestQuote) return `${words.slice(0, longestQuote)}…`;
+  return words === "" || /[.!?…]$/.test(words) ? words : `${words}.`;
+}

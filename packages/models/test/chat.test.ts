@@ -213,6 +213,6 @@ test("an error in words only is a fault that quotes it", async () => {
   const { ask } = await openBench("chat", [chunks({ error: "model crashed" })], { streamMaxRetries: 0 });
   expect((await ask()).reply).toMatchObject({
     kind: "fault",
-    fault: { code: "stream_cut", message: "Test server ended the answer with an error: model crashed" },
+    fault: { code: "stream_cut", message: "Test server ended the answer with an error: model crashed." },
   });
 });

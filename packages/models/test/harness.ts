@@ -1,5 +1,5 @@
 // A model on either wire against a scripted server, with waits that take no time and are written down.
-import type { ModelProgress, ModelReply, ModelRequest } from "@agentcli/engine";
+import type { ModelFault, ModelProgress, ModelReply, ModelRequest } from "@agentcli/engine";
 import { type LoggedRequest, type Reply, type Script, startModelServer } from "@agentcli/testkit";
 import { onTestFinished } from "vitest";
 import { type Client, openModel, type Provider, providerDefaults } from "../src/index.ts";
@@ -77,3 +77,9 @@ export const plainRequest: ModelRequest = {
 
 export const textOf = (progress: ModelProgress[], type: "text" | "reasoning"): string =>
   progress.map((news) => (news.type === type ? news.delta : "")).join("");
+
+export async function faultOf(asked: Promise<Asked>): Promise<ModelFault> {
+  const { reply } = await asked;
+  if (reply.kind !== "fault") throw new Error(`expected a fault, got ${JSON.stringify(reply)}`);
+  return reply.fault;
+}

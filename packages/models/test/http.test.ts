@@ -58,6 +58,30 @@ test("a kept connection that the server has closed is replaced without a word", 
   expect(sockets).toHaveLength(2);
 });
 
+test("a kept connection that is reset within an answer is a cut, and the request is not sent again", async () => {
+  let requests = 0;
+  let connection: Socket | undefined;
+  const { message } = await serve((request, response) => {
+    requests += 1;
+    if (requests === 1) response.end("hi");
+    else response.write("half");
+    connection = request.socket;
+  });
+  await post(message, collect([]), never);
+  const taken: string[] = [];
+  const cutting: Receiver = {
+    begin: () => void taken.push("begin"),
+    take(bytes) {
+      taken.push(bytes.toString());
+      connection?.resetAndDestroy();
+      return "more";
+    },
+  };
+  expect(await post(message, cutting, never)).toMatchObject({ kind: "cut" });
+  expect(taken).toEqual(["begin", "half"]);
+  expect(requests).toBe(2);
+});
+
 test("enough settles at once, and the connection is given up when the server does not end", async () => {
   const { sockets, message } = await serve((_, response) => void response.write("enough"));
   expect(await post(message, collect([]), never)).toEqual({ kind: "ended" });
@@ -78,6 +102,15 @@ test("an abort destroys the connection", async () => {
   expect(await post(message, receiver, stop.signal)).toEqual({ kind: "aborted" });
   const [socket] = sockets;
   if (socket && !socket.destroyed) await once(socket, "close");
+});
+
+test("an abort in the moment of the call is not lost", async () => {
+  const { sockets, message } = await serve(() => {});
+  const stop = new AbortController();
+  const posted = post(message, collect([]), stop.signal);
+  stop.abort();
+  expect(await posted).toEqual({ kind: "aborted" });
+  expect(sockets).toHaveLength(0);
 });
 
 test("what the receiver throws is thrown on, and the connection destroyed", async () => {

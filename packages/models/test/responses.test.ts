@@ -186,6 +186,6 @@ test("a top-level error event is a fault with the server's words", async () => {
   );
   expect((await ask()).reply).toMatchObject({
     kind: "fault",
-    fault: { code: "overloaded", message: "Test server ended the answer with slow_down: Easy now" },
+    fault: { code: "overloaded", message: "Test server ended the answer with slow_down: Easy now." },
   });
 });

@@ -7,8 +7,9 @@ import type { Asking } from "../wire.ts";
 import { chatTrouble, finishTrouble } from "./errors.ts";
 
 export function chatReader({ serverName, request, onProgress }: Asking): StreamReader {
-  const said: string[] = [];
-  const thought: string[] = [];
+  // Appending does not copy: the pieces are linked and flattened once, at the end.
+  let said = "";
+  let thought = "";
   const calls = openCalls((name) => onProgress({ type: "calling", name }));
   let usage: Fields = {};
   let model = request.model;
@@ -29,15 +30,13 @@ export function chatReader({ serverName, request, onProgress }: Asking): StreamR
   }
 
   function takeDelta(delta: Fields): void {
-    show("reasoning", text(delta.reasoning_content) ?? text(delta.reasoning), thought);
-    show("text", text(delta.content) ?? text(delta.refusal), said);
-    for (const piece of list(delta.tool_calls)) calls.take(fields(piece));
-  }
-
-  function show(type: "text" | "reasoning", delta: string | undefined, pieces: string[]): void {
-    if (!delta) return;
-    pieces.push(delta);
-    onProgress({ type, delta });
+    const thinking = text(delta.reasoning_content) ?? text(delta.reasoning);
+    const saying = text(delta.content) ?? text(delta.refusal);
+    if (thinking) onProgress({ type: "reasoning", delta: thinking });
+    if (saying) onProgress({ type: "text", delta: saying });
+    thought += thinking ?? "";
+    said += saying ?? "";
+    if (delta.tool_calls) for (const piece of list(delta.tool_calls)) calls.take(fields(piece));
   }
 
   function settle(): Attempt {
@@ -46,8 +45,8 @@ export function chatReader({ serverName, request, onProgress }: Asking): StreamR
 
   function blocks(): Block[] {
     const freeform = new Set(request.tools.flatMap((tool) => (tool.form === "freeform" ? [tool.name] : [])));
-    const reasoning: Block[] = thought.length > 0 ? [{ type: "reasoning", summary: [], text: thought.join("") }] : [];
-    const message: Block[] = said.length > 0 ? [{ type: "message", text: said.join("") }] : [];
+    const reasoning: Block[] = thought ? [{ type: "reasoning", summary: [], text: thought }] : [];
+    const message: Block[] = said ? [{ type: "message", text: said }] : [];
     return [...reasoning, ...message, ...calls.blocks(`call_${request.messages.length}`, freeform)];
   }
 

@@ -1,0 +1,128 @@
+// Contract: what an answer becomes, and what a request says about its sender.
+import { call, say } from "@agentcli/testkit";
+import { expect, test } from "vitest";
+import { openBench, secretKey, textOf, type WireName } from "../harness.ts";
+
+const patchTool = {
+  form: "freeform",
+  name: "apply_patch",
+  description: "Change files",
+  grammar: { syntax: "lark", definition: "start: /.+/" },
+} as const;
+
+export function answers(wire: WireName): void {
+  test("plain text is shown as it comes and replied whole, with model and usage", async () => {
+    const usage = { inputTokens: 1200, cachedInputTokens: 1000, outputTokens: 34, reasoningOutputTokens: 12 };
+    const { ask } = await openBench(wire, [say("Hello there, friend", { deltas: 6, usage, model: "gpt-5.4-today" })]);
+    const { reply, progress } = await ask();
+    expect(reply).toMatchObject({
+      kind: "replied",
+      blocks: [{ type: "message", text: "Hello there, friend" }],
+      usage: { ...usage, cacheWriteInputTokens: 0 },
+      model: "gpt-5.4-today",
+    });
+    expect(progress.length).toBe(6);
+    expect(textOf(progress, "text")).toBe("Hello there, friend");
+  });
+
+  test("a tool call is announced early and replied with its arguments as written", async () => {
+    const { ask } = await openBench(wire, [call("exec_command", '{"cmd": "ls" }', { deltas: 4 })]);
+    const { reply, progress } = await ask();
+    expect(progress).toEqual([{ type: "calling", name: "exec_command" }]);
+    expect(reply).toMatchObject({
+      blocks: [{ type: "call", wireId: "call_0_0", name: "exec_command", form: "function", input: '{"cmd": "ls" }' }],
+    });
+  });
+
+  test("a message and several calls keep their order", async () => {
+    const { ask } = await openBench(wire, [
+      {
+        messages: ["Both at once"],
+        deltas: 3,
+        calls: [
+          { name: "read_file", arguments: { path: "a" } },
+          { name: "list_dir", arguments: { path: "b" }, callId: "call_x" },
+          { name: "read_file", arguments: "not json" },
+        ],
+      },
+    ]);
+    const { reply } = await ask();
+    expect(reply).toMatchObject({
+      blocks: [
+        { type: "message", text: "Both at once" },
+        { type: "call", wireId: "call_0_0", name: "read_file", input: '{"path":"a"}' },
+        { type: "call", wireId: "call_x", name: "list_dir", input: '{"path":"b"}' },
+        { type: "call", wireId: "call_0_2", name: "read_file", input: "not json" },
+      ],
+    });
+  });
+
+  test("a freeform call comes back as the text the model wrote", async () => {
+    const patch = '*** Begin Patch\n*** Add File: "a"\n+1\n*** End Patch';
+    const { ask } = await openBench(wire, [
+      { calls: [{ name: "apply_patch", arguments: patch, freeform: true }], deltas: 5 },
+    ]);
+    const { reply } = await ask({ tools: [patchTool] });
+    expect(reply).toMatchObject({ blocks: [{ type: "call", name: "apply_patch", form: "freeform", input: patch }] });
+  });
+
+  test("characters that are split between chunks arrive whole", async () => {
+    const text = "Grüße, 世界 👩‍🚀 and \u2028 more";
+    const { ask } = await openBench(wire, [say(text, { deltas: 9, chunkBytes: 1 })]);
+    const { reply, progress } = await ask();
+    expect(reply).toMatchObject({ blocks: [{ type: "message", text }] });
+    expect(textOf(progress, "text")).toBe(text);
+  });
+
+  test("slow tokens are no silence, even when the whole answer takes longer than the idle limit", async () => {
+    const { ask } = await openBench(wire, [say("slow but steady", { deltas: 15, deltaDelayMs: 60 })], { idleMs: 600 });
+    expect((await ask()).reply).toMatchObject({ kind: "replied", blocks: [{ text: "slow but steady" }] });
+  });
+
+  test("two megabytes in 65,536 deltas arrive whole", async () => {
+    const { ask } = await openBench(wire, [{ text: { bytes: 2_000_000, deltas: 65_536 } }]);
+    const { reply, progress } = await ask();
+    expect(progress).toHaveLength(65_536);
+    const text = textOf(progress, "text");
+    expect(text).toHaveLength(2_000_000);
+    expect(reply).toMatchObject({ kind: "replied", blocks: [{ type: "message", text }] });
+  });
+
+  test("an answer without usage counts as none", async () => {
+    const { ask } = await openBench(wire, [say("hi", { usage: null })]);
+    expect((await ask()).reply).toMatchObject({ kind: "replied", usage: { inputTokens: 0, outputTokens: 0 } });
+  });
+
+  test("each request says who asks, with which key, for which thread", async () => {
+    const { ask, requests } = await openBench(wire, [say("hi")], {
+      headers: { "X-Team": "blue", Originator: "mine" },
+      query: { "api-version": "1 2" },
+    });
+    await ask();
+    expect(requests()[0]?.path).toMatch(/\?api-version=1(\+|%20)2$/);
+    expect(requests()[0]?.headers).toMatchObject({
+      accept: "text/event-stream",
+      "content-type": "application/json",
+      authorization: `Bearer ${secretKey}`,
+      originator: "mine",
+      "x-team": "blue",
+      "user-agent": `agentcli/1.2.3 (${process.platform}; ${process.arch})`,
+      "session-id": "thread-1",
+      "thread-id": "thread-1",
+    });
+  });
+
+  test("without a key no authorization is sent", async () => {
+    const { ask, requests } = await openBench(wire, [say("hi")], { apiKey: undefined });
+    await ask();
+    expect(requests()[0]?.headers).not.toHaveProperty("authorization");
+    expect(requests()[0]?.headers.originator).toBe("agent_exec");
+  });
+
+  test("the same request gives the same bytes", async () => {
+    const { ask, requests } = await openBench(wire, { replies: [say("hi")], repeat: "last" });
+    await ask();
+    await ask();
+    expect(JSON.stringify(requests()[0]?.body)).toBe(JSON.stringify(requests()[1]?.body));
+  });
+}
