@@ -133,7 +133,7 @@ test("of two processes resuming one thread one finishes and the other stops with
   expect(winner).toMatchObject({ code: 0, stdout: "Slowly done.\n" });
   expect(loser?.code).toBe(2);
   expect(loser?.stderr).toMatch(/Thread [0-9a-f-]+ is being written by another process \(process \d+\)/);
-  expect(jsonLines(readFileSync(shared.sessionFile(), "utf8"))).toHaveLength(7);
+  expect(jsonLines(readFileSync(shared.sessionFile(), "utf8"))).toHaveLength(9);
   expect(sessionFiles(shared.home)).toHaveLength(1);
 });
 

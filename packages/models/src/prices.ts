@@ -1,4 +1,4 @@
-// What tokens cost, in US dollars per million at list price. Sources: the vendors' price pages, November 2026.
+// What tokens cost, in US dollars per million: published list prices as of November 2026, without long-context surcharges.
 import type { Usage } from "@agentcli/protocol";
 
 interface Price {

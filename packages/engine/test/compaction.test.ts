@@ -1,0 +1,83 @@
+import { describe, expect, test } from "vitest";
+import { type Dependencies, drive, type ModelRequest } from "../src/index.ts";
+import { estimateMessage, estimateText } from "../src/tokens.ts";
+import { bench, calls, replies, says } from "./memory.ts";
+
+const never = new AbortController().signal;
+const noWorkspace = {
+  incarnation: "none",
+  root: "/work",
+  release: async () => {},
+} as unknown as Dependencies["workspace"];
+const long = "many words ".repeat(200);
+const isCompaction = (request: ModelRequest) => request.tools.length === 0;
+
+const sizeOf = (request: ModelRequest) =>
+  estimateText(request.instructions) +
+  estimateText(JSON.stringify(request.tools)) +
+  request.messages.reduce((total, message) => total + estimateMessage(message), 0);
+
+describe("a conversation of 200 turns", () => {
+  test.each([
+    ["counted by us", 0],
+    ["counted by the provider", 1],
+  ])("is compacted and goes on, every request within the window, %s", async (_, counted) => {
+    const window = 12_000;
+    const thread = await bench(
+      (request) => says(isCompaction(request) ? "What was said so far." : `Yes. ${long}`, counted * sizeOf(request)),
+      noWorkspace,
+    );
+    for (let turn = 0; turn < 200; turn += 1) {
+      await thread.begin(`prompt ${turn} ${long}`, { compactAt: window * 0.9 });
+      expect((await drive(thread.log, thread.dependencies, never)).end?.status).toBe("completed");
+    }
+    expect(thread.types().filter((type) => type === "context.compacted").length).toBeGreaterThan(10);
+    for (const request of thread.requests) expect(sizeOf(request)).toBeLessThan(window);
+    expect(JSON.stringify(thread.requests.at(-1)?.messages)).toContain("prompt 199");
+    expect(JSON.stringify(thread.requests.at(-1)?.messages)).toContain("What was said so far.");
+  });
+});
+
+test("a request that the model finds too long is compacted and asked again", async () => {
+  let tooLong = 1;
+  const thread = await bench((request) => {
+    if (isCompaction(request)) return says("Short.");
+    if (request.messages.length > 4 && tooLong-- > 0)
+      return { kind: "fault", fault: { code: "context_window", message: "too long" } };
+    return says("Fine.");
+  }, noWorkspace);
+  for (const prompt of ["one", "two"]) {
+    await thread.begin(prompt);
+    await drive(thread.log, thread.dependencies, never);
+  }
+  expect(thread.types().filter((type) => type === "context.compacted")).toHaveLength(1);
+  expect(thread.log.state.end).toEqual({ status: "completed", message: "Fine." });
+});
+
+test("where nothing can be shortened the turn fails and says why", async () => {
+  const thread = await bench(
+    () => ({ kind: "fault", fault: { code: "context_window", message: "too long" } }),
+    noWorkspace,
+  );
+  await thread.begin("huge");
+  expect((await drive(thread.log, thread.dependencies, never)).end).toMatchObject({
+    status: "failed",
+    code: "context_window",
+  });
+});
+
+test("compaction in the middle of a turn keeps the prompt and goes on", async () => {
+  const script = [
+    replies([calls("update_plan", { plan: [{ step: long.repeat(20), status: "pending" }] })]),
+    says("Planned so far."),
+    says("Finished."),
+  ];
+  const thread = await bench((_, number) => script[number] ?? says("?"), noWorkspace);
+  await thread.begin("the task at hand", { compactAt: 6_000 });
+  expect((await drive(thread.log, thread.dependencies, never)).end).toEqual({
+    status: "completed",
+    message: "Finished.",
+  });
+  expect(JSON.stringify(thread.requests[2]?.messages)).toContain("the task at hand");
+  expect(JSON.stringify(thread.requests[2]?.messages)).toContain("Planned so far.");
+});

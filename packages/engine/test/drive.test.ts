@@ -1,0 +1,144 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openServer, type WorkspaceServer } from "@agentcli/workspace";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { drive, emptyThread, execEvents, openLog, readThread, type StoredRecord } from "../src/index.ts";
+import { bench, calls, memoryStore, replies, says } from "./memory.ts";
+
+let root: string;
+let workspace: WorkspaceServer;
+
+beforeEach(async () => {
+  root = mkdtempSync(join(tmpdir(), "engine-"));
+  const env = { PATH: process.env.PATH ?? "", HOME: root };
+  workspace = await openServer({ root, writable: "anywhere", env, incarnation: "first", orphans: "ended-by-watchdog" });
+});
+afterEach(async () => {
+  await workspace.close();
+  rmSync(root, { recursive: true });
+});
+
+const never = new AbortController().signal;
+
+describe("a turn", () => {
+  test("writes each effect down before and after it happens", async () => {
+    const script = [replies([calls("exec_command", { cmd: "echo hi > made.txt" })]), says("Made.")];
+    const thread = await bench((_, number) => script[number] ?? says("?"), workspace);
+    await thread.begin("make it");
+    const state = await drive(thread.log, thread.dependencies, never);
+    expect(thread.types()).toEqual([
+      "thread.created",
+      "turn.begun",
+      "model.replied",
+      "tool.begun",
+      "tool.settled",
+      "model.replied",
+      "turn.ended",
+    ]);
+    expect(state.end).toEqual({ status: "completed", message: "Made." });
+    expect(readFileSync(join(root, "made.txt"), "utf8")).toBe("hi\n");
+  });
+
+  test("settles every call before the next request, whatever became of it", async () => {
+    const mixed = [
+      calls("exec_command", { cmd: "exit 1" }, "a"),
+      calls("nonsense", {}, "b"),
+      calls("read_file", "{", "c"),
+    ];
+    const thread = await bench((_, number) => (number === 0 ? replies(mixed) : says("Done.")), workspace);
+    await thread.begin("try it");
+    await drive(thread.log, thread.dependencies, never);
+    const told = thread.requests[1]?.messages.filter((message) => message.role === "tool");
+    expect(told?.map((message) => message.role === "tool" && message.wireId).sort()).toEqual(["a", "b", "c"]);
+  });
+
+  test("tells the same events when its log is replayed", async () => {
+    const script = [replies([calls("update_plan", { plan: [{ step: "one", status: "pending" }] })]), says("Done.")];
+    const live = execEvents(() => 0.5);
+    const seen: string[] = [];
+    const emit = (stored: StoredRecord) => void seen.push(JSON.stringify(live(stored)));
+    const thread = await bench((_, number) => script[number] ?? says("?"), workspace, emit);
+    await thread.log.write({ type: "noted", kind: "sandbox", data: { mode: "workspace-write", backend: "none" } });
+    await thread.begin("plan");
+    await drive(thread.log, thread.dependencies, never);
+    const replay = execEvents(() => 0.5);
+    const again = thread.store.records.map((stored) => JSON.stringify(replay(stored)));
+    expect(again).toEqual(seen);
+    expect(seen.join("")).toContain("turn.completed");
+  });
+
+  test("that is stopped settles its open calls, ends cancelled and leaves no process", async () => {
+    const stop = new AbortController();
+    const thread = await bench(() => replies([calls("exec_command", { cmd: "echo $$ > pid; sleep 1000" })]), workspace);
+    await thread.begin("sleep");
+    const driven = drive(thread.log, thread.dependencies, stop.signal);
+    const pid = await waitFor(() => Number(readFileSync(join(root, "pid"), "utf8")));
+    stop.abort({ end: { status: "cancelled", reason: "told to stop" } });
+    expect((await driven).end).toEqual({ status: "cancelled", reason: "told to stop" });
+    expect(thread.types().slice(-2)).toEqual(["tool.settled", "turn.ended"]);
+    expect(() => process.kill(pid, 0)).toThrow();
+  });
+});
+
+describe("a thread taken up by another process", () => {
+  test("is folded to the same state", async () => {
+    const thread = await bench((_, number) => says(`Answer ${number}.`), workspace);
+    for (const prompt of ["one", "two"]) {
+      await thread.begin(prompt);
+      await drive(thread.log, thread.dependencies, never);
+    }
+    const { state } = await readThread(thread.store, "thread");
+    expect(state).toEqual(thread.log.state);
+  });
+
+  test("joins a process of the same incarnation instead of starting it again", async () => {
+    const command = "echo run >> runs.txt; sleep 0.3; echo end";
+    const thread = await bench((_, number) => (number === 0 ? says("Joined.") : says("?")), workspace);
+    await thread.begin("run");
+    await thread.log.write(
+      { type: "model.replied", blocks: [calls("exec_command", { cmd: command })], usage: zero, model: "scripted" },
+      {
+        type: "tool.begun",
+        callId: "3.0",
+        name: "exec_command",
+        args: { cmd: command },
+        incarnation: "first",
+        onResume: "once",
+      },
+    );
+    void workspace.exec({ id: "3.0", start: { argv: ["/bin/bash", "-c", command] } }, () => {}, never);
+    await drive(thread.log, thread.dependencies, never);
+    expect(readFileSync(join(root, "runs.txt"), "utf8")).toBe("run\n");
+    expect(JSON.stringify(thread.requests[0]?.messages)).toContain("end\\n");
+  });
+
+  test("of two writers the one behind is fenced off", async () => {
+    const store = memoryStore();
+    const [first, second] = [1, 2].map(() => openLog(emptyThread("thread"), store, () => {}));
+    const note = { type: "noted", kind: "warning", data: { message: "mine" } } as const;
+    await first?.write(note);
+    await expect(second?.write(note)).rejects.toThrow("is being written by another process");
+    expect(store.records).toHaveLength(1);
+  });
+});
+
+const zero = {
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  cacheWriteInputTokens: 0,
+  outputTokens: 0,
+  reasoningOutputTokens: 0,
+};
+
+async function waitFor<T>(look: () => T): Promise<T> {
+  for (;;) {
+    try {
+      const found = look();
+      if (found) return found;
+    } catch {
+      // Not there yet.
+    }
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
