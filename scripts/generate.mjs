@@ -12,7 +12,13 @@ const house = join(dirname(fileURLToPath(import.meta.url)), "..");
 const target = join(house, "packages/protocol/generated");
 
 const protocol = await loadProtocol();
-const files = new Map([...jsonSchemas(protocol), ...toolSchemas(protocol), ...validators(protocol)]);
+const files = new Map([
+  ...jsonSchemas(protocol),
+  ...toolSchemas(protocol),
+  ...validators(protocol),
+  [join(house, "docs/config.md"), configPage(protocol)],
+  [join(house, "docs/exit-codes.md"), exitCodesPage(protocol)],
+]);
 const stale = [...files].filter(([path, text]) => readOr(path) !== text).map(([path]) => path);
 
 if (process.argv.includes("--check")) {
@@ -92,6 +98,49 @@ function validatorModule(exported, toJsonSchema) {
     names[name] = name;
   }
   return `// Generated from the protocol schemas by npm run generate.\n${standalone(ajv, names)}\n`;
+}
+
+function configPage({ schemas, toJsonSchema }) {
+  const rows = configRows(toJsonSchema(schemas.Config, "inline"), "");
+  return `<!-- Generated from packages/protocol/src/config.ts by npm run generate. -->
+# Configuration
+
+Keys are read from \`$AGENT_HOME/config.toml\` (\`~/.agentcli\` unless set) and from \`-c key=value\` on the command line, which wins. Values of \`-c\` are TOML; text that is not TOML is taken as a string. Flags win over both.
+
+| key | value | meaning |
+|---|---|---|
+${rows.map((row) => `| ${row.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`).join("\n")}
+`;
+}
+
+function configRows(schema, prefix) {
+  return Object.entries(schema.properties).flatMap(([key, property]) => {
+    const name = `${prefix}${key}`;
+    const inner = property.additionalProperties;
+    if (property.properties) return configRows(property, `${name}.`);
+    if (inner?.properties) return configRows(inner, `${name}.<id>.`);
+    return [[`\`${name}\``, kindOf(property), property.description ?? ""]];
+  });
+}
+
+function kindOf(property) {
+  if (property.enum) return property.enum.map((value) => `\`${value}\``).join(", ");
+  if (property.type === "array") return `list of ${property.items.type}`;
+  if (property.type === "object") return "table of strings";
+  return property.type;
+}
+
+function exitCodesPage({ schemas }) {
+  const rows = Object.values(schemas.exitCodes).map(({ code, when }) => `| ${code} | ${when} |`);
+  return `<!-- Generated from packages/protocol/src/exit-codes.ts by npm run generate. -->
+# Exit codes
+
+The first cause wins; a signal wins over all.
+
+| code | when |
+|---|---|
+${rows.join("\n")}
+`;
 }
 
 function declarations(names) {

@@ -1,83 +1,68 @@
-// The command line as a value. Flags may stand before or after the command they belong to.
+// The command line as a value. Flags may stand before or after the words of the command they belong to.
 import { parseArgs } from "node:util";
-import { allFlags, execFlags, type Flag, resumeFlags, rootFlags } from "./flags.ts";
+import { type Command, commands } from "./commands.ts";
+import { type Flag, type FlagName, flags } from "./flags.ts";
 import { Problem } from "./problem.ts";
 
-export interface ExecArguments {
-  model?: string;
-  sandbox?: string;
-  directory?: string;
-  overrides: string[];
-  json: boolean;
-  outputFile?: string;
-  skipGitCheck: boolean;
-  ephemeral: boolean;
-  color: "always" | "never" | "auto";
+type Values = { [Name in FlagName]?: string | boolean | string[] };
+
+/** A command with what it was given, checked against the tables. */
+export interface Invocation {
+  positionals: string[];
+  has(flag: FlagName): boolean;
+  text(flag: FlagName): string | undefined;
+  list(flag: FlagName): string[];
 }
 
-export type Command =
-  | { command: "help"; topic: string | null }
-  | { command: "version" }
-  | { command: "exec"; prompt: string | null; options: ExecArguments }
-  | { command: "resume"; session: Session; prompt: string | null; options: ExecArguments };
+export type CommandLine =
+  | { kind: "help"; topic: string[] }
+  | { kind: "version" }
+  | { kind: "command"; command: Command; invocation: Invocation };
 
-export type Session = { by: "id"; id: string } | { by: "last"; anywhere: boolean };
+export function parseCommandLine(argv: string[]): CommandLine {
+  const { values, words } = split(argv);
+  if (values.version) return { kind: "version" };
+  if (words[0] === "help") return { kind: "help", topic: words.slice(1) };
+  if (values.help || words.length === 0) return { kind: "help", topic: words };
+  const { command, positionals } = findCommand(words);
+  checkFlags(values, command);
+  const extra = positionals[command.mostPositionals];
+  if (extra !== undefined) throw tooMany(extra);
+  return { kind: "command", command, invocation: invocation(values, positionals) };
+}
 
-type Values = Record<string, string | boolean | string[] | undefined>;
+/** The longest name that fits: `exec resume` before `exec`. */
+function findCommand(words: string[]): { command: Command; positionals: string[] } {
+  const named = commands.flatMap((command) =>
+    [command.path, ...(command.aliases ?? [])].map((path) => ({ command, path })),
+  );
+  const fitting = named.filter(({ path }) => path.every((word, index) => words[index] === word));
+  const longest = fitting.sort((left, right) => right.path.length - left.path.length)[0];
+  if (longest) return { command: longest.command, positionals: words.slice(longest.path.length) };
+  const near = nearest(words[0] ?? "", [...new Set(named.map(({ path }) => path[0] ?? ""))]);
+  const hint = near ? `Did you mean ${near}?` : `To run a prompt: agentcli exec "${words.join(" ")}".`;
+  throw new Problem("usage", `There is no command "${words[0]}". ${hint} See agentcli --help.`);
+}
 
-export function parseCommandLine(argv: string[]): Command {
-  const { values, positionals } = split(argv);
-  const [name, ...rest] = positionals;
-  if (values.version) return { command: "version" };
-  if (name === "help") return { command: "help", topic: rest[0] ?? null };
-  if (values.help || name === undefined) return { command: "help", topic: name ?? null };
-  if (name !== "exec" && name !== "e") {
-    throw new Problem(
-      "usage",
-      `There is no command "${name}". Did you mean: agentcli exec "${name}"? See agentcli --help.`,
-    );
+function checkFlags(values: Values, command: Command): void {
+  for (const name of Object.keys(values) as FlagName[]) {
+    if (command.flags.includes(name)) continue;
+    const where = commands.filter((other) => other.flags.includes(name)).map((other) => other.path.join(" "));
+    const hint = where[0] ? ` It belongs to: agentcli ${where[0]}.` : "";
+    throw new Problem("usage", `--${name} is not a flag of agentcli ${command.path.join(" ")}.${hint}`);
   }
-  return rest[0] === "resume" ? resume(rest.slice(1), values) : exec(rest, values);
 }
 
-function exec(positionals: string[], values: Values): Command {
-  allow(values, { ...execFlags, ...rootFlags }, "exec");
-  if (positionals.length > 1) throw tooMany(positionals[1] ?? "");
-  return { command: "exec", prompt: positionals[0] ?? null, options: execOptions(values) };
-}
-
-/** With --last the single positional is the prompt. */
-function resume(positionals: string[], values: Values): Command {
-  const options = execOptions(values);
-  const most = values.last ? 1 : 2;
-  if (positionals.length > most) throw tooMany(positionals[most] ?? "");
-  if (values.last) {
-    const session: Session = { by: "last", anywhere: values.all === true };
-    return { command: "resume", session, prompt: positionals[0] ?? null, options };
-  }
-  const [id, prompt] = positionals;
-  if (!id) throw new Problem("usage", "Which session? Give its id, or --last for the newest of this directory.");
-  return { command: "resume", session: { by: "id", id }, prompt: prompt ?? null, options };
-}
-
-function execOptions(values: Values): ExecArguments {
-  const text = (name: string) => values[name] as string | undefined;
-  return {
-    model: text("model"),
-    sandbox: text("sandbox"),
-    directory: text("cd"),
-    overrides: (values.config as string[] | undefined) ?? [],
-    json: values.json === true,
-    outputFile: text("output-last-message"),
-    skipGitCheck: values["skip-git-repo-check"] === true,
-    ephemeral: values.ephemeral === true,
-    color: (text("color") ?? "auto") as ExecArguments["color"],
-  };
-}
+const invocation = (values: Values, positionals: string[]): Invocation => ({
+  positionals,
+  has: (flag) => values[flag] === true,
+  text: (flag) => values[flag] as string | undefined,
+  list: (flag) => (values[flag] as string[] | undefined) ?? [],
+});
 
 /** Not strict in the parser: its own messages do not say what to do next. */
-function split(argv: string[]): { values: Values; positionals: string[] } {
-  const options = Object.fromEntries(Object.entries(allFlags).map(([name, flag]) => [name, parserOption(flag)]));
+function split(argv: string[]): { values: Values; words: string[] } {
+  const options = Object.fromEntries(parserOptions());
   const { values, positionals, tokens } = parseArgs({
     args: argv,
     options,
@@ -86,18 +71,31 @@ function split(argv: string[]): { values: Values; positionals: string[] } {
     tokens: true,
   });
   for (const token of tokens) if (token.kind === "option") checkOption(token.rawName, token.name, token.value);
-  return { values: values as Values, positionals };
+  return { values: mergeAliases(values as Record<string, string | boolean | string[]>), words: positionals };
+}
+
+function* parserOptions(): Generator<[string, ReturnType<typeof parserOption>]> {
+  for (const [name, flag] of Object.entries(flags)) {
+    yield [name, { ...parserOption(flag), ...(flag.short ? { short: flag.short } : {}) }];
+    for (const alias of flag.aliases ?? []) yield [alias, parserOption(flag)];
+  }
 }
 
 const parserOption = (flag: Flag) => ({
   type: flag.value ? ("string" as const) : ("boolean" as const),
-  ...(flag.short ? { short: flag.short } : {}),
   ...(flag.repeatable ? { multiple: true } : {}),
 });
 
+function mergeAliases(values: Record<string, string | boolean | string[]>): Values {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [canonical(name), value]));
+}
+
+const canonical = (name: string): string =>
+  Object.entries(flags).find(([, flag]) => flag.aliases?.includes(name))?.[0] ?? name;
+
 function checkOption(rawName: string, name: string, value: string | undefined): void {
-  const flag = allFlags[name];
-  if (!flag) throw new Problem("usage", `Unknown flag ${rawName}.${suggestion(name)} See agentcli exec --help.`);
+  const flag = (flags as Record<string, Flag | undefined>)[canonical(name)];
+  if (!flag) throw unknownFlag(rawName, name);
   if (flag.value && value === undefined)
     throw new Problem("usage", `${rawName} needs a value: ${rawName} ${flag.value}.`);
   if (!flag.value && value !== undefined)
@@ -107,25 +105,23 @@ function checkOption(rawName: string, name: string, value: string | undefined): 
   }
 }
 
-function allow(values: Values, flags: Record<string, Flag>, command: string): void {
-  for (const name of Object.keys(values)) {
-    if (!(name in flags))
-      throw new Problem(
-        "usage",
-        `--${name} is not a flag of ${command}.${name in resumeFlags ? " Use it with: agentcli exec resume." : ""}`,
-      );
-  }
+function unknownFlag(rawName: string, name: string): Problem {
+  const near = nearest(name, Object.keys(flags));
+  return new Problem("usage", `Unknown flag ${rawName}.${near ? ` Did you mean --${near}?` : ""} See agentcli --help.`);
 }
 
-function suggestion(name: string): string {
-  const near = Object.keys(allFlags).filter(
-    (flag) => distance(flag, name) <= 2 || (name.length > 2 && flag.startsWith(name)),
-  );
-  return near[0] ? ` Did you mean --${near[0]}?` : "";
+/** A known word that was probably meant: two letters away at most, or begun the same way. */
+export function nearest(word: string, known: string[]): string | undefined {
+  const ranked = known
+    .map((candidate) => ({ candidate, far: distance(candidate, word) }))
+    .sort((a, b) => a.far - b.far);
+  const [best] = ranked;
+  if (best && best.far <= 2) return best.candidate;
+  return word.length > 2 ? known.find((candidate) => candidate.startsWith(word)) : undefined;
 }
 
-/** Edit distance, for did-you-mean. */
-export function distance(left: string, right: string): number {
+/** Edit distance. */
+function distance(left: string, right: string): number {
   let row = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (let i = 1; i <= left.length; i += 1) {
     const next = [i];

@@ -1,6 +1,8 @@
-// Every flag in one table: the parser, the help and the checks are made from it.
+// Every flag in one table: the parser, the help and the completion are made from it. A name means the same everywhere.
 export interface Flag {
   short?: string;
+  /** Other names that mean the same. */
+  aliases?: readonly string[];
   /** Name of the value in the help; a flag without one is a switch. */
   value?: string;
   choices?: readonly string[];
@@ -8,7 +10,7 @@ export interface Flag {
   help: string;
 }
 
-export const execFlags = {
+const table = {
   model: { short: "m", value: "MODEL", help: "Model to ask (practice needs no key and no network)" },
   sandbox: {
     short: "s",
@@ -18,21 +20,29 @@ export const execFlags = {
   },
   cd: { short: "C", value: "DIR", help: "Work in this directory" },
   config: { short: "c", value: "KEY=VALUE", repeatable: true, help: "Override a configuration key (TOML value)" },
-  json: { help: "Print events as JSON lines on standard output" },
+  json: { aliases: ["experimental-json"], help: "Print events as JSON lines on standard output" },
   "output-last-message": { short: "o", value: "FILE", help: "Also write the final message to this file" },
   "skip-git-repo-check": { help: "Allow running outside a git repository" },
   ephemeral: { help: "Keep no session file" },
   color: { value: "WHEN", choices: ["always", "never", "auto"], help: "Colours in the progress" },
-} as const satisfies Record<string, Flag>;
-
-export const resumeFlags = {
   last: { help: "Take the newest session of this directory" },
   all: { help: "With --last: of any directory" },
-} as const satisfies Record<string, Flag>;
-
-export const rootFlags = {
-  help: { short: "h", help: "Show this help" },
+  help: { short: "h", help: "Show help" },
   version: { short: "V", help: "Show the version" },
 } as const satisfies Record<string, Flag>;
 
-export const allFlags: Record<string, Flag> = { ...execFlags, ...resumeFlags, ...rootFlags };
+export type FlagName = keyof typeof table;
+export const flags: Record<FlagName, Flag> = table;
+
+/** What every run takes, in the order the help shows it. */
+export const runFlags: FlagName[] = [
+  "model",
+  "sandbox",
+  "cd",
+  "config",
+  "json",
+  "output-last-message",
+  "skip-git-repo-check",
+  "ephemeral",
+  "color",
+];

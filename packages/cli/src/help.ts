@@ -1,57 +1,54 @@
-// Help for people: what the commands do, with examples, made from the flag table.
-import { execFlags, type Flag, resumeFlags, rootFlags } from "./flags.ts";
+// Help for people, made from the tables of commands and flags.
+import { type Command, commands } from "./commands.ts";
+import { type FlagName, flags } from "./flags.ts";
 
-export function helpText(topic: string | null): string {
-  return topic === "exec" || topic === "e" || topic === "resume" ? execHelp() : overview();
+export function helpText(topic: string[]): string {
+  const command = commands.find((candidate) =>
+    [candidate.path, ...(candidate.aliases ?? [])].some((path) => path.join(" ") === topic.join(" ")),
+  );
+  return command ? commandHelp(command) : overview();
 }
 
 const overview = (): string => `agentcli: a coding agent that works with nobody present
 
-Usage: agentcli <command> [flags]
+Usage: agentcli COMMAND [flags]
 
 Commands:
-  exec (e) PROMPT      carry out one prompt and print the final message
-  exec resume          go on with an earlier session
-  help [COMMAND]       explain a command
+${columns([...commands].reverse().map((command) => [usage(command), command.summary]))}
+${columns([["help [COMMAND]", "Explain a command"]])}
 
-${flagTable(rootFlags)}
+Flags:
+${flagTable(["help", "version"])}
 
 Try it, without a key and without a network:
   agentcli exec --model practice --sandbox workspace-write "create hello.txt containing Hello"
 `;
 
-const execHelp = (): string => `Carry out one prompt in a sandbox and print the final message
+const commandHelp = (command: Command): string => `${command.summary}
 
-Usage:
-  agentcli exec [flags] PROMPT           progress on standard error, final message on standard output
-  agentcli exec [flags] -                the prompt comes from standard input
-  … | agentcli exec [flags] PROMPT       what is piped in is context for the prompt
-  agentcli exec resume ID [PROMPT]       go on with a session
-  agentcli exec resume --last [PROMPT]   go on with the newest session of this directory
+Usage: agentcli ${usage(command)}
 
-${flagTable(execFlags)}
+Flags:
+${flagTable([...command.flags, "help"])}
+${command.notes ? `\n${command.notes}\n` : ""}`;
 
-For resume:
-${flagTable(resumeFlags)}
+const usage = ({ path, takes }: Command): string => `${path.join(" ")} ${takes}`.trim();
 
-Without a prompt, resume goes on with a turn that was cut off.
-Exit codes: 0 completed, 1 failed, 2 usage or configuration, 3 credentials, 4 provider unavailable,
-6 a limit, 8 no sandbox, 11 no final message, 130 interrupted.
-
-Examples:
-  agentcli exec -s workspace-write "fix the failing test"
-  git diff | agentcli exec "write a commit message for this diff"
-  agentcli exec --json -o summary.txt "list the TODOs" | jq .type
-`;
-
-function flagTable(flags: Record<string, Flag>): string {
-  const rows = Object.entries(flags).map(([name, flag]) => [flagName(name, flag), describe(flag)] as const);
-  const width = Math.max(...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`).join("\n");
+function flagTable(names: FlagName[]): string {
+  return columns(names.map((name) => [flagName(name), describe(name)]));
 }
 
-const flagName = (name: string, { short, value }: Flag): string =>
-  `${short ? `-${short}, ` : "    "}--${name}${value ? ` ${value}` : ""}`;
+function flagName(name: FlagName): string {
+  const { short, value } = flags[name];
+  return `${short ? `-${short}, ` : "    "}--${name}${value ? ` ${value}` : ""}`;
+}
 
-const describe = ({ help, choices, repeatable }: Flag): string =>
-  `${help}${choices ? `: ${choices.join(", ")}` : ""}${repeatable ? " (repeatable)" : ""}`;
+function describe(name: FlagName): string {
+  const { help, choices, repeatable } = flags[name];
+  return `${help}${choices ? `: ${choices.join(", ")}` : ""}${repeatable ? " (repeatable)" : ""}`;
+}
+
+function columns(rows: string[][]): string {
+  const width = Math.max(...rows.map(([left = ""]) => left.length));
+  return rows.map(([left = "", right = ""]) => `  ${left.padEnd(width)}  ${right}`).join("\n");
+}

@@ -1,7 +1,7 @@
 // The program: reads the command line, runs the command, ends with its exit code and nothing left unsaid.
 import { costUsd } from "@agentcli/models";
 import { type ExitName, exitCodes } from "@agentcli/protocol/exit-codes";
-import { type Command, parseCommandLine } from "./args.ts";
+import { parseCommandLine } from "./args.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
 import { choosePaint } from "./output/paint.ts";
 import { humanReporter, jsonReporter, type Reporter, type Streams } from "./output/reporter.ts";
@@ -22,26 +22,19 @@ export async function main(argv: string[], directory: string): Promise<void> {
 }
 
 async function runCommand(argv: string[], surroundings: Omit<Program, "reporter">, streams: Streams): Promise<number> {
-  const { environment } = surroundings;
-  let reporter = plainReporter(argv.includes("--json"), environment, streams);
+  const wanted = { json: argv.includes("--json"), color: "auto" };
+  let reporter = openReporter(wanted, surroundings.environment, streams);
   try {
-    const command = parseCommandLine(argv);
-    if (command.command === "version") return print(streams, `agentcli ${version}`);
-    if (command.command === "help") return print(streams, (await import("./help.ts")).helpText(command.topic));
-    reporter = reporterFor(command, environment, streams);
-    return await perform(command, { ...surroundings, reporter });
+    const line = parseCommandLine(argv);
+    if (line.kind === "version") return print(streams, `agentcli ${version}\n`);
+    if (line.kind === "help") return print(streams, (await import("./help.ts")).helpText(line.topic));
+    const { has, text } = line.invocation;
+    reporter = openReporter({ json: has("json"), color: text("color") ?? "auto" }, surroundings.environment, streams);
+    const { run } = await line.command.load();
+    return await run(line.invocation, { ...surroundings, reporter });
   } catch (error) {
     return explain(error, reporter);
   }
-}
-
-async function perform(command: Extract<Command, { command: "exec" | "resume" }>, program: Program): Promise<number> {
-  if (command.command === "exec") {
-    const { exec } = await import("./commands/exec.ts");
-    return exec(command.prompt, command.options, program);
-  }
-  const { resume } = await import("./commands/resume.ts");
-  return resume(command, program);
 }
 
 /** Trouble of the user's making is a sentence; trouble of ours keeps its name so that it can be reported. */
@@ -86,23 +79,17 @@ function listenForSignals(stop: AbortController): () => number | null {
   return () => code;
 }
 
-function reporterFor(
-  command: Extract<Command, { command: "exec" | "resume" }>,
-  environment: Environment,
-  streams: Streams,
-): Reporter {
-  if (command.options.json) return jsonReporter(streams, costUsd);
-  const paint = choosePaint(command.options.color, environment.variables);
-  return humanReporter(streams, costUsd, { paint, version });
+interface Wanted {
+  json: boolean;
+  color: string;
 }
 
-/** For trouble with the command line itself. */
-const plainReporter = (json: boolean, environment: Environment, streams: Streams): Reporter =>
-  json
-    ? jsonReporter(streams, costUsd)
-    : humanReporter(streams, costUsd, { paint: choosePaint("auto", environment.variables), version });
+function openReporter({ json, color }: Wanted, { variables }: Environment, streams: Streams): Reporter {
+  if (json) return jsonReporter(streams, costUsd);
+  return humanReporter(streams, costUsd, { paint: choosePaint(color, variables), version });
+}
 
 async function print(streams: Streams, text: string): Promise<number> {
-  await streams.out.write(`${text}\n`);
+  await streams.out.write(text);
   return exitCodes.completed.code;
 }

@@ -17,18 +17,18 @@ import { loadConfig } from "@agentcli/project";
 import type { SandboxReport, TurnEnd, TurnSettings } from "@agentcli/protocol";
 import { exitCodes, exitOf } from "@agentcli/protocol/exit-codes";
 import { findRepositoryRoot } from "@agentcli/workspace";
-import type { ExecArguments } from "./args.ts";
 import { durationMs } from "./duration.ts";
 import { chooseModel } from "./model.ts";
 import { Problem } from "./problem.ts";
 import type { Program } from "./program.ts";
+import type { RunOptions } from "./run-options.ts";
 import { type FileStore, openFileStore, openMemoryStore } from "./sessions/store.ts";
 import { compactAt, resolveSettings } from "./settings.ts";
 import { composeWorkspace } from "./workspace.ts";
 
 export interface Run {
   program: Program;
-  options: ExecArguments;
+  options: RunOptions;
   settings: TurnSettings;
   surroundings: Surroundings;
   sandbox: SandboxReport;
@@ -46,7 +46,7 @@ export interface Existing {
   settings: TurnSettings | null;
 }
 
-export async function openRun(options: ExecArguments, program: Program, existing: Existing | null): Promise<Run> {
+export async function openRun(options: RunOptions, program: Program, existing: Existing | null): Promise<Run> {
   const { environment } = program;
   const loaded = await loadConfig(environment.agentHome, options.overrides);
   const { config } = loaded;

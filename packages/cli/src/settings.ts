@@ -3,16 +3,16 @@ import { existsSync, realpathSync, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import type { LoadedConfig } from "@agentcli/project";
 import type { Config, SandboxMode, TurnSettings } from "@agentcli/protocol";
-import type { ExecArguments } from "./args.ts";
 import type { Environment } from "./environment.ts";
 import { Problem } from "./problem.ts";
 import { practice } from "./provider.ts";
+import type { RunOptions } from "./run-options.ts";
 
 const defaultModel = "gpt-5.4";
 
 /** Without `compactAt`, which needs to know the model. */
 export function resolveSettings(
-  options: ExecArguments,
+  options: RunOptions,
   loaded: LoadedConfig,
   environment: Environment,
   recorded: TurnSettings | null,
@@ -29,7 +29,7 @@ export function resolveSettings(
 }
 
 /** A thread goes on with the model it had, unless the command line names another. */
-function chooseModel(options: ExecArguments, { config, overridden }: LoadedConfig, recorded: TurnSettings | null) {
+function chooseModel(options: RunOptions, { config, overridden }: LoadedConfig, recorded: TurnSettings | null) {
   const model = options.model ?? overridden.model ?? recorded?.model ?? config.model ?? defaultModel;
   if (model === practice) return { model, provider: practice };
   const kept = options.model === undefined && recorded?.provider !== practice ? recorded?.provider : undefined;
@@ -38,7 +38,7 @@ function chooseModel(options: ExecArguments, { config, overridden }: LoadedConfi
 
 /** A file may narrow what a thread was allowed; only the command line may widen it. */
 function chooseSandbox(
-  options: ExecArguments,
+  options: RunOptions,
   { config, overridden }: LoadedConfig,
   recorded: TurnSettings | null,
 ): SandboxMode {

@@ -1,14 +1,16 @@
 // `agentcli exec`: one prompt, one turn, one final message.
 import { emptyThread, freeze } from "@agentcli/engine";
-import type { ExecArguments } from "../args.ts";
+import type { Invocation } from "../args.ts";
 import type { Program } from "../program.ts";
 import { readPrompt } from "../prompt-input.ts";
 import { carryOut, openRun, type Run } from "../run.ts";
+import { runOptions } from "../run-options.ts";
 import { newId } from "../sessions/thread-id.ts";
 
-export async function exec(prompt: string | null, options: ExecArguments, program: Program): Promise<number> {
-  const run = await openRun(options, program, null);
+export async function run(invocation: Invocation, program: Program): Promise<number> {
+  const run = await openRun(runOptions(invocation), program, null);
   try {
+    const [prompt = null] = invocation.positionals;
     const text = await readPrompt({ argument: prompt, stdinLimitMs: run.limits.stdinMs, say: program.reporter.say });
     return await carryOut(await startThread(text, run), run);
   } finally {

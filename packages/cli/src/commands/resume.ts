@@ -8,22 +8,18 @@ import {
   type ThreadState,
 } from "@agentcli/engine";
 import type { ThreadRecord, TurnSettings } from "@agentcli/protocol";
-import type { ExecArguments, Session } from "../args.ts";
+import type { Invocation } from "../args.ts";
 import { Problem } from "../problem.ts";
 import type { Program } from "../program.ts";
 import { readFollowUp } from "../prompt-input.ts";
 import { carryOut, openRun, type Run } from "../run.ts";
-import { findThread } from "../sessions/find.ts";
+import { runOptions } from "../run-options.ts";
+import { findThread, type Session } from "../sessions/find.ts";
 import { type FileStore, openFileStore } from "../sessions/store.ts";
 import { newId } from "../sessions/thread-id.ts";
 
-export interface ResumeRequest {
-  session: Session;
-  prompt: string | null;
-  options: ExecArguments;
-}
-
-export async function resume({ session, prompt, options }: ResumeRequest, program: Program): Promise<number> {
+export async function run(invocation: Invocation, program: Program): Promise<number> {
+  const { session, prompt } = readArguments(invocation);
   const { environment, reporter } = program;
   const threadId = findThread(session, environment.agentHome, environment.cwd);
   const store = openFileStore(environment.agentHome);
@@ -31,7 +27,7 @@ export async function resume({ session, prompt, options }: ResumeRequest, progra
     store.claim(threadId);
     const { state, records } = await readSound(store, threadId);
     for (const stored of stillShowing(records)) reporter.recall(stored);
-    const run = await openRun(options, program, { store, settings: state.settings });
+    const run = await openRun(runOptions(invocation), program, { store, settings: state.settings });
     try {
       const followUp = await readFollowUp({ argument: prompt, stdinLimitMs: run.limits.stdinMs, say: reporter.say });
       return await carryOut(await takeUp(state, followUp, run), run);
@@ -41,6 +37,19 @@ export async function resume({ session, prompt, options }: ResumeRequest, progra
   } finally {
     store.close();
   }
+}
+
+/** With --last the single positional is the prompt. */
+function readArguments({ positionals, has }: Invocation): { session: Session; prompt: string | null } {
+  const [first, second] = positionals;
+  if (has("last")) {
+    if (second !== undefined)
+      throw new Problem("usage", "With --last only a prompt follows; leave out the session id.");
+    return { session: { by: "last", anywhere: has("all") }, prompt: first ?? null };
+  }
+  if (first === undefined)
+    throw new Problem("usage", "Which session? Give its id, or --last for the newest of this directory.");
+  return { session: { by: "id", id: first }, prompt: second ?? null };
 }
 
 /** A record that is JSON but not what it should be shows only in the fold. */

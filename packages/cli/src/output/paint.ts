@@ -1,7 +1,7 @@
 // Colours, where wanted.
 import type { Paint } from "@agentcli/engine";
 
-export function choosePaint(when: "always" | "never" | "auto", variables: Record<string, string | undefined>): Paint {
+export function choosePaint(when: string, variables: NodeJS.ProcessEnv): Paint {
   const wanted = when === "auto" ? process.stderr.isTTY === true && !variables.NO_COLOR : when === "always";
   return wanted ? colours : plain;
 }

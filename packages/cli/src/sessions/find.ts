@@ -2,9 +2,10 @@
 import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import type { SessionLine } from "@agentcli/protocol";
-import type { Session } from "../args.ts";
 import { Problem } from "../problem.ts";
 import { findSessionPath, listSessionPaths } from "./paths.ts";
+
+export type Session = { by: "id"; id: string } | { by: "last"; anywhere: boolean };
 
 export function findThread(session: Session, home: string, cwd: string): string {
   if (session.by === "id") {

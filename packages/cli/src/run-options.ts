@@ -1,0 +1,22 @@
+// What exec, resume and their like are told on the command line.
+import type { Invocation } from "./args.ts";
+
+export interface RunOptions {
+  model?: string;
+  sandbox?: string;
+  directory?: string;
+  overrides: string[];
+  outputFile?: string;
+  skipGitCheck: boolean;
+  ephemeral: boolean;
+}
+
+export const runOptions = ({ text, has, list }: Invocation): RunOptions => ({
+  model: text("model"),
+  sandbox: text("sandbox"),
+  directory: text("cd"),
+  overrides: list("config"),
+  outputFile: text("output-last-message"),
+  skipGitCheck: has("skip-git-repo-check"),
+  ephemeral: has("ephemeral"),
+});
