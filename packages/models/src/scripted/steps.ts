@@ -92,7 +92,7 @@ function* performStep({ said, step }: Instruction, around: Surroundings, earlier
     case "delete":
       return yield* patchFile(deleteFile(step.path), "deleting", step.path, "Deleted");
     case "move":
-      return yield* move(step);
+      return yield* patchFile(moveFile(step.path, step.to), "moving", step.path, `Moved to ${code(step.to)}:`);
     case "read":
       return yield* show(step.path);
     case "run":
@@ -133,15 +133,6 @@ function* replace(step: StepOf<"replace">): Script<Report> {
   if (step.from === step.to) return done(`${code(step.path)} already says ${code(step.to)}.`);
   const lines = changes.length === 1 ? code(first.after.join("\n")) : `${changes.length} places`;
   return yield* patchFile(changeLines(step.path, changes), "changing", step.path, `Changed ${lines} in`);
-}
-
-function* move(step: StepOf<"move">): Script<Report> {
-  const file = yield* readLines(step.path);
-  if (file.kind === "refused") return unreadable(step.path, file.reason);
-  const [first] = file.lines;
-  if (first === undefined) return failed(`${code(step.path)} is empty; the practice model only moves files with text.`);
-  const patch = moveFile(step.path, step.to, first);
-  return yield* patchFile(patch, "moving", step.path, `Moved to ${code(step.to)}:`);
 }
 
 function* patchFile(patch: string, doing: string, path: string, did: string): Script<Report> {
