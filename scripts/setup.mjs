@@ -45,7 +45,7 @@ function build(root) {
   writeFileSync(stamp, digest);
 }
 
-/** Changes when a source file comes, goes or is touched. Stamps, not contents: 600 files take 10 ms this way. */
+/** Changes when a source file comes, goes or is touched. Stamps, not contents: 200 files took 8 ms cold. */
 function digestOf(root) {
   const hash = createHash("sha256");
   for (const path of ["package.json", "package-lock.json", "scripts/build.mjs"])
