@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, cpSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { plantRepository } from "./planted.ts";
@@ -43,7 +43,7 @@ function setUp(root: string, env: NodeJS.ProcessEnv = {}) {
 test("a fresh clone is installed and built, and the second time nothing is said", () => {
   using planted = plantClone();
   const first = setUp(planted.root);
-  expect(first).toMatchObject({ status: 0, said: expect.stringContaining("npm ci") });
+  expect(first).toMatchObject({ status: 0, said: expect.stringContaining("npm install") });
   expect(first.said).toContain("Building");
   expect(setUp(planted.root)).toMatchObject({ status: 0, said: "" });
 });
@@ -65,12 +65,14 @@ test("a changed, a new and a missing file each lead to a build", () => {
   }
 });
 
-test("a newer lock file leads to an install", () => {
+test("another lock file leads to one install that leaves it as it is", () => {
   using planted = plantClone();
   setUp(planted.root);
-  const future = new Date(Date.now() + 60_000);
-  utimesSync(join(planted.root, "package-lock.json"), future, future);
-  expect(setUp(planted.root).said).toContain("npm ci");
+  const lock = join(planted.root, "package-lock.json");
+  writeFileSync(lock, `${readFileSync(lock, "utf8")}\n`);
+  expect(setUp(planted.root).said).toContain("npm install");
+  expect(setUp(planted.root).said).toBe("");
+  expect(readFileSync(lock, "utf8")).toMatch(/\}\n$/);
 });
 
 test("a build that fails ends the set-up and is tried again", () => {

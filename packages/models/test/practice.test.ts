@@ -209,13 +209,13 @@ describe("the sample repository", () => {
       "1. Carry out the first open step in `PLAN.md`.\n2. Change the first `- [ ]` in `PLAN.md` to `- [x]`.\n3. Commit with a message naming the step.";
     const messages = [userSays("$go"), userSays(`<skill>\n<name>go</name>\n${skill}\n</skill>`)];
     await host.turn([userSays("run `git init -q && git config user.name P && git config user.email p@example.org`")]);
-    await host.turn([userSays('write PLAN.md with checkboxes "Create a.txt containing one", "Delete a.txt"')]);
+    await host.turn([userSays('write PLAN.md with checkboxes "Create `a.txt` containing one", "Delete a.txt"')]);
     await host.turn(messages);
     expect(host.read("a.txt")).toBe("one\n");
     await host.turn(messages);
     expect(host.has("a.txt")).toBe(false);
     const log = await host.turn([userSays("run git log --format=%s")]);
-    expect(log.text).toContain("Delete a.txt\n  Create a.txt containing one");
+    expect(log.text).toContain("Delete a.txt\n  Create `a.txt` containing one");
     expect((await host.turn(messages)).text).toContain("There is no open step");
   });
 

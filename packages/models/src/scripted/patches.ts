@@ -6,22 +6,14 @@ export interface LineChange {
 }
 
 export const addFile = (path: string, text: string): string =>
-  patch([`*** Add File: ${path}`, ...prefixed("+", text.replace(/\n$/, "").split("\n"))]);
+  patch([`*** Add File: ${path}`, ...(text === "" ? [] : prefixed("+", linesOf(text)))]);
 
 export const deleteFile = (path: string): string => patch([`*** Delete File: ${path}`]);
 
-/** A move must hold a chunk, so the first line stands for itself. */
-export const moveFile = (path: string, to: string, firstLine: string): string =>
-  patch([`*** Update File: ${path}`, `*** Move to: ${to}`, "@@", ` ${firstLine}`]);
+export const moveFile = (path: string, to: string): string => patch([`*** Update File: ${path}`, `*** Move to: ${to}`]);
 
 export const appendLines = (path: string, lastLine: string, text: string): string =>
-  patch([
-    `*** Update File: ${path}`,
-    "@@",
-    ` ${lastLine}`,
-    ...prefixed("+", text.replace(/\n$/, "").split("\n")),
-    "*** End of File",
-  ]);
+  patch([`*** Update File: ${path}`, "@@", ` ${lastLine}`, ...prefixed("+", linesOf(text)), "*** End of File"]);
 
 export const changeLines = (path: string, changes: LineChange[]): string =>
   patch([
@@ -60,6 +52,8 @@ function endOfLastTouched(text: string, at: number, from: string): number {
 
 const substitute = (text: string, from: string, to: string, which: "first" | "every"): string =>
   which === "first" ? text.replace(from, () => to) : text.replaceAll(from, () => to);
+
+const linesOf = (text: string): string[] => text.replace(/\n$/, "").split("\n");
 
 const prefixed = (mark: string, lines: string[]): string[] => lines.map((line) => mark + line);
 

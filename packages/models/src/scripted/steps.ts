@@ -77,20 +77,15 @@ function* takeOpenStep(path: string): Script<Performed> {
 function* performStep({ said, step }: Instruction, around: Surroundings, earlier: Report[]): Script<Report> {
   switch (step.kind) {
     case "create":
-      return yield* patchFile(addFile(step.path, step.text), "creating", step.path, "Created");
+      return yield* create(step.path, step.text);
     case "checklist":
-      return yield* patchFile(
-        addFile(step.path, checklistText(step.path, step.items)),
-        "creating",
-        step.path,
-        "Created",
-      );
+      return yield* create(step.path, checklistText(step.path, step.items));
     case "append":
       return yield* append(step);
     case "replace":
       return yield* replace(step);
     case "delete":
-      return yield* patchFile(deleteFile(step.path), "deleting", step.path, "Deleted");
+      return yield* patchFile(deleteFile(step.path), `deleting ${code(step.path)}`, `Deleted ${code(step.path)}.`);
     case "move":
       return yield* move(step);
     case "read":
@@ -120,7 +115,7 @@ function* append(step: StepOf<"append">): Script<Report> {
   if (file.kind === "refused") return unreadable(step.path, file.reason);
   const last = file.lines.at(-1);
   const patch = last === undefined ? addFile(step.path, step.text) : appendLines(step.path, last, step.text);
-  return yield* patchFile(patch, "appending to", step.path, "Appended to");
+  return yield* patchFile(patch, `appending to ${code(step.path)}`, `Appended to ${code(step.path)}.`);
 }
 
 function* replace(step: StepOf<"replace">): Script<Report> {
@@ -131,23 +126,26 @@ function* replace(step: StepOf<"replace">): Script<Report> {
   if (first === undefined)
     return failed(`${code(step.path)} does not contain ${code(step.from)}; nothing was changed.`);
   if (step.from === step.to) return done(`${code(step.path)} already says ${code(step.to)}.`);
-  const lines = changes.length === 1 ? code(first.after.join("\n")) : `${changes.length} places`;
-  return yield* patchFile(changeLines(step.path, changes), "changing", step.path, `Changed ${lines} in`);
+  const lines = changes.length === 1 ? code(first.after.join("\n")) : `${code(step.to)} in ${changes.length} places`;
+  return yield* patchFile(
+    changeLines(step.path, changes),
+    `changing ${code(step.path)}`,
+    `${code(step.path)} now says ${lines}.`,
+  );
 }
 
-function* move(step: StepOf<"move">): Script<Report> {
-  const file = yield* readLines(step.path);
-  if (file.kind === "refused") return unreadable(step.path, file.reason);
-  const [first] = file.lines;
-  if (first === undefined) return failed(`${code(step.path)} is empty; the practice model only moves files with text.`);
-  const patch = moveFile(step.path, step.to, first);
-  return yield* patchFile(patch, "moving", step.path, `Moved to ${code(step.to)}:`);
+function* create(path: string, text: string): Script<Report> {
+  return yield* patchFile(addFile(path, text), `creating ${code(path)}`, `Created ${code(path)}.`);
 }
 
-function* patchFile(patch: string, doing: string, path: string, did: string): Script<Report> {
-  const result = yield* applyPatch(patch, `${doing} ${code(path)}`);
-  if (result.kind === "applied") return done(`${did} ${code(path)}.`);
-  return failed(`Could not go on with ${doing} ${code(path)}:\n${block(result.reason)}`);
+function* move({ path, to }: StepOf<"move">): Script<Report> {
+  const files = `${code(path)} to ${code(to)}`;
+  return yield* patchFile(moveFile(path, to), `moving ${files}`, `Moved ${files}.`);
+}
+
+function* patchFile(patch: string, doing: string, did: string): Script<Report> {
+  const result = yield* applyPatch(patch, doing);
+  return result.kind === "applied" ? done(did) : failed(`${doing} was not possible:\n${block(result.reason)}`);
 }
 
 function* show(path: string): Script<Report> {
@@ -185,7 +183,7 @@ const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}
 
 function lastTickedStep(earlier: Report[]): string {
   const ticked = earlier
-    .map((report) => /- \[x\] ([^`\n]+)/.exec(report.text)?.[1])
+    .map((report) => / says `+ ?- \[x\] (.*?) ?`+\.$/m.exec(report.text)?.[1])
     .filter((task) => task !== undefined);
   return ticked.at(-1) ?? "Carry out the steps of the practice model";
 }
