@@ -4,7 +4,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Chunk } from "@agentcli/protocol";
 import { expect, test } from "vitest";
-import { bash, exec, freshId, inPlace, type Place, until } from "./places.ts";
+import { bash, exec, freshId, until } from "./commands.ts";
+import { inPlace, type Place } from "./places.ts";
 import { processesWith } from "./processes-alive.ts";
 
 export function workspaceContract([, open]: Place): void {

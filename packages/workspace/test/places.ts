@@ -4,7 +4,6 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import type { ExecRequest, ExecResult, Workspace } from "@agentcli/protocol";
 import { connectWorkspace } from "../src/client/client.ts";
 import type { OpenedWorkspace } from "../src/client/lazy.ts";
 import { toolEnvironment } from "../src/sandbox/environment.ts";
@@ -60,39 +59,4 @@ export async function inPlace(
     await workspace.close();
     rmSync(root, { recursive: true, force: true });
   }
-}
-
-export interface Told {
-  result: ExecResult;
-  stdout: string;
-  stderr: string;
-  /** Everything, in order of arrival. */
-  all: string;
-}
-
-let lastId = 0;
-export const freshId = () => {
-  lastId += 1;
-  return `process-${lastId}`;
-};
-
-export async function exec(workspace: Workspace, request: ExecRequest, signal = new AbortController().signal) {
-  const told: Told = { result: { state: "unknown", message: "" }, stdout: "", stderr: "", all: "" };
-  told.result = await workspace.exec(
-    request,
-    (chunk) => {
-      told.all += chunk.text;
-      if (chunk.stream !== "terminal") told[chunk.stream] += chunk.text;
-    },
-    signal,
-  );
-  return told;
-}
-
-export const bash = (workspace: Workspace, script: string, more: Partial<NonNullable<ExecRequest["start"]>> = {}) =>
-  exec(workspace, { id: freshId(), start: { argv: ["bash", "-c", script], ...more } });
-
-/** Looks again until it is so; the suite's own time limit ends it otherwise. */
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 5));
 }
