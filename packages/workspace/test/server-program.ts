@@ -1,4 +1,4 @@
-// Builds the server program once per change of its sources, and hands out where it is.
+// Builds programs out of our sources, as the release does: one file each.
 import { mkdirSync, readdirSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
@@ -6,22 +6,26 @@ import { rolldown } from "rolldown";
 const sources = join(import.meta.dirname, "../src");
 const directory = join(import.meta.dirname, "../../../node_modules/.cache/workspace-server");
 
-/** Several test files may ask at once: each builds under a name of its own, and a rename publishes it. */
+/** Built once per change of the sources. Several test files may ask at once: the last step is a rename. */
 export async function serverProgram(): Promise<string> {
   const program = join(directory, `${Math.round(newestChange())}`, "workspace-server.cjs");
   if (statSync(program, { throwIfNoEntry: false }) !== undefined) return program;
   mkdirSync(join(program, ".."), { recursive: true });
-  const draft = `${program}.${process.pid}`;
-  const bundle = await rolldown({
-    input: join(sources, "server/main.ts"),
-    platform: "node",
-    external: ["@lydell/node-pty"],
-    logLevel: "silent",
-  });
-  await bundle.write({ file: draft, format: "cjs", codeSplitting: false });
-  await bundle.close();
+  const draft = `${program}.${process.pid}.cjs`;
+  await buildProgram(join(sources, "server/main.ts"), draft);
   renameSync(draft, program);
   return program;
+}
+
+export async function buildProgram(input: string, output: string): Promise<void> {
+  const bundle = await rolldown({
+    input,
+    platform: "node",
+    external: ["@lydell/node-pty", "rolldown"],
+    logLevel: "silent",
+  });
+  await bundle.write({ file: output, format: output.endsWith(".cjs") ? "cjs" : "esm", codeSplitting: false });
+  await bundle.close();
 }
 
 const newestChange = () =>

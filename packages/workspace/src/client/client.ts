@@ -139,10 +139,10 @@ function openCalls(connection: Connection): Calls {
     try {
       return await new Promise<Result>((resolve, reject) => {
         pending.set(call, { question, resolve: resolve as PendingCall["resolve"], reject });
+        if (signal?.aborted) abort();
         void writer.send({ frame: "call", call, operation, request });
         if (operation !== "exec") patience.start(answerMs);
         signal?.addEventListener("abort", abort);
-        if (signal?.aborted) abort();
       });
     } finally {
       patience.end();

@@ -43,6 +43,8 @@ export function bubblewrapArguments(plan: MountPlan, inside: CommandInside): str
     ...(plan.nestedSandboxes === "refused" ? ["--disable-userns"] : []),
     ...["--hostname", "sandbox"],
     ...parentsFirst(plan.mounts).flatMap(argumentsOf),
+    // After all mounts: something shown inside something hidden needs its mount point made first.
+    ...parentsFirst(plan.mounts).flatMap((mount) => (isEmptied(mount) ? ["--remount-ro", mount.path] : [])),
     ...["--chdir", plan.root],
     ...(inside.seccompDescriptor === undefined ? [] : ["--seccomp", String(inside.seccompDescriptor)]),
     "--",
@@ -52,6 +54,8 @@ export function bubblewrapArguments(plan: MountPlan, inside: CommandInside): str
 
 /** A mount covers everything below it, so the deeper one must come later; equals keep their order. */
 const parentsFirst = (mounts: Mount[]) => [...mounts].sort((one, other) => depth(one.path) - depth(other.path));
+
+const isEmptied = (mount: Mount) => mount.kind === "hidden-directory" || mount.kind === "absent";
 
 const depth = (path: string) => path.split("/").filter((name) => name !== "").length;
 
@@ -69,7 +73,7 @@ function argumentsOf(mount: Mount): string[] {
       return ["--bind", mount.path, mount.path];
     case "hidden-directory":
     case "absent":
-      return ["--perms", "0555", "--tmpfs", mount.path, "--remount-ro", mount.path];
+      return ["--perms", "0555", "--tmpfs", mount.path];
     case "hidden-file":
       return ["--ro-bind", "/dev/null", mount.path];
   }

@@ -8,6 +8,8 @@ export interface ChildSpec {
   argv: string[];
   cwd: string;
   env: Environment;
+  /** All of its input, when that is known at the start; else it can be written later. */
+  input: string | undefined;
 }
 
 export interface ChildEvents {

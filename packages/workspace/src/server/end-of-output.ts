@@ -14,7 +14,7 @@ const silenceMs = 200;
 /** And after this much chatter. */
 const chatterMs = 1000;
 
-export function awaitEndOfOutput(onEnd: () => void): EndOfOutput {
+export function awaitEndOfOutput(onEnd: () => unknown): EndOfOutput {
   let isOpen = true;
   let isHeld = false;
   let exitedAt: number | undefined;

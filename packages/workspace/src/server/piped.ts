@@ -1,51 +1,47 @@
-// Starts a process on three pipes.
+// Starts a process on three pipes, or on two and a file when its whole input is known.
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync } from "node:fs";
 import { constants } from "node:os";
 import type { Readable, Writable } from "node:stream";
-import { type ChildEvents, type ChildSpec, findObstacle, type Launch } from "./child.ts";
+import { type Child, type ChildEvents, type ChildSpec, findObstacle, type Launch } from "./child.ts";
+import { openInputFile } from "./input-file.ts";
 import type { Pipe, PipeSupply } from "./pipes.ts";
 
 export async function startPiped(spec: ChildSpec, supply: PipeSupply, events: ChildEvents): Promise<Launch> {
-  const pipes = [await supply.take("to-child"), await supply.take("from-child"), await supply.take("from-child")];
-  const child = spawnOn(spec, pipes);
+  const ends = await openEnds(spec, supply);
+  const child = spawnOn(spec, ends);
   const failure = child instanceof Error ? child : await outcomeOfStart(child);
   if (child instanceof Error || child.pid === undefined) {
-    for (const pipe of pipes) pipe?.socket.destroy();
+    for (const end of ends) end?.socket?.destroy();
     return { kind: "not-started", message: explain(spec, failure) };
   }
-
-  const [input, output, errors] = [0, 1, 2].map((index) => pipes[index]?.socket ?? child.stdio[index]);
-  const stdin = input as Writable;
-  const readers = [output as Readable, errors as Readable];
-  listen(child, stdin, readers, events);
+  const [stdin, stdout, stderr] = ends.map((end, index) => (end === undefined ? child.stdio[index] : end.socket));
+  const readers = [stdout, stderr] as Readable[];
+  listen(child, readers, events);
   return {
     kind: "started",
-    child: {
-      pid: child.pid,
-      write: (text) => void stdin.write(text),
-      endInput: () => void stdin.end(),
-      resize: () => {},
-      holdOutput: () => readers.forEach((reader) => void reader.pause()),
-      resumeOutput: () => readers.forEach((reader) => void reader.resume()),
-    },
+    child: { pid: child.pid, ...inputOf(child, stdin as Writable | undefined), ...outputOf(readers) },
   };
 }
 
-function spawnOn({ argv, cwd, env }: ChildSpec, pipes: (Pipe | undefined)[]): ChildProcess | Error {
+/** Undefined where Node is to make its own. */
+type End = Pipe | { socket: undefined; childEnd: number } | undefined;
+
+async function openEnds({ input }: ChildSpec, supply: PipeSupply): Promise<End[]> {
+  const outputs = [await supply.take("from-child"), await supply.take("from-child")];
+  if (input === undefined) return [await supply.take("to-child"), ...outputs];
+  return [{ socket: undefined, childEnd: openInputFile(input) }, ...outputs];
+}
+
+function spawnOn({ argv, cwd, env }: ChildSpec, ends: End[]): ChildProcess | Error {
   const [program = "", ...rest] = argv;
   try {
-    return spawn(program, rest, {
-      cwd,
-      env,
-      detached: true,
-      stdio: pipes.map((pipe) => pipe?.childEnd ?? "pipe"),
-    });
+    return spawn(program, rest, { cwd, env, detached: true, stdio: ends.map((end) => end?.childEnd ?? "pipe") });
   } catch (error) {
     // Such as an argument with a null character in it.
     return error as Error;
   } finally {
-    for (const pipe of pipes) if (pipe !== undefined) closeSync(pipe.childEnd);
+    for (const end of ends) if (end !== undefined) closeSync(end.childEnd);
   }
 }
 
@@ -59,9 +55,7 @@ function outcomeOfStart(child: ChildProcess): Promise<Error | undefined> {
 const explain = (spec: ChildSpec, failure: Error | undefined): string =>
   findObstacle(spec) ?? `${spec.argv[0]} could not be started: ${failure?.message ?? "no reason was given"}.`;
 
-function listen(child: ChildProcess, stdin: Writable, readers: Readable[], events: ChildEvents): void {
-  // A process may end before it has read its input; how it ended is told by its exit code.
-  stdin.on("error", () => {});
+function listen(child: ChildProcess, readers: Readable[], events: ChildEvents): void {
   let open = readers.length;
   readers.forEach((reader, index) => {
     reader.setEncoding("utf8");
@@ -72,8 +66,25 @@ function listen(child: ChildProcess, stdin: Writable, readers: Readable[], event
       if (open === 0) events.closed();
     });
   });
-  child.on("exit", (code, signal) => {
-    stdin.destroy();
-    events.exited(code ?? 128 + constants.signals[signal ?? "SIGKILL"]);
-  });
+  child.on("exit", (code, signal) => events.exited(code ?? 128 + constants.signals[signal ?? "SIGKILL"]));
 }
+
+function inputOf(child: ChildProcess, stdin: Writable | undefined): Pick<Child, "write" | "endInput" | "resize"> {
+  // A process may end before it has read its input; how it ended is told by its exit code.
+  stdin?.on("error", () => {});
+  child.on("exit", () => stdin?.destroy());
+  return {
+    write: (text) => void stdin?.write(text),
+    endInput: () => void stdin?.end(),
+    resize: () => {},
+  };
+}
+
+const outputOf = (readers: Readable[]): Pick<Child, "holdOutput" | "resumeOutput"> => ({
+  holdOutput() {
+    for (const reader of readers) reader.pause();
+  },
+  resumeOutput() {
+    for (const reader of readers) reader.resume();
+  },
+});

@@ -19,7 +19,7 @@ export interface PipeSupply {
   warm(): void;
   /** Undefined where named pipes cannot be made; then Node's own have to do. */
   take(direction: Direction): Promise<Pipe | undefined>;
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** One mkfifo (1.5 ms) makes this many. */
@@ -58,8 +58,9 @@ export function openPipeSupply(): PipeSupply {
       if (names.length < lowWater && state === "open") void make();
       return name === undefined ? undefined : openPipe(name, direction);
     },
-    close() {
+    async close() {
       state = "closed";
+      await making;
       if (directory !== undefined) rmSync(directory, { recursive: true, force: true });
     },
   };

@@ -35,7 +35,8 @@ export interface ProcessSpec {
 export function openProcess({ marker, timeoutMs, launch, onGroupChange }: ProcessSpec): Process {
   const begunAt = performance.now();
   const buffer = openOutputBuffer();
-  const endOfOutput = awaitEndOfOutput(() => settleExited());
+  // While everything is being ended, that work settles it: not before the last of the family is gone.
+  const endOfOutput = awaitEndOfOutput(() => beingEnded ?? settleExited());
   const { promise: ended, resolve: resolveEnded } = openPromise<Ending>();
   let child: Child | undefined;
   let leader: number | undefined;

@@ -44,7 +44,7 @@ export function openProcesses(config: ProcessesConfig): Processes {
   pipes.warm();
   if (config.warmLoginShell !== undefined) void logins.of(config.warmLoginShell);
 
-  function begin(id: string, how: Start): Process {
+  function begin(id: string, how: Start, input: string | undefined): Process {
     count += 1;
     hasLeftovers = true;
     const marker = `${config.incarnation}/${count}/`;
@@ -52,7 +52,7 @@ export function openProcesses(config: ProcessesConfig): Processes {
     const process = openProcess({
       marker,
       timeoutMs: how.timeoutMs,
-      launch: (events) => launch(how, marker, events),
+      launch: (events) => launch(how, { marker, input }, events),
       onGroupChange: () => config.watchdog?.guard(livingGroups()),
     });
     if (outputIsHeld) process.holdOutput();
@@ -60,10 +60,10 @@ export function openProcesses(config: ProcessesConfig): Processes {
     return process;
   }
 
-  async function launch(how: Start, marker: string, events: ChildEvents): Promise<Launch> {
+  async function launch(how: Start, { marker, input }: Given, events: ChildEvents): Promise<Launch> {
     const cwd = resolve(config.root, how.cwd ?? ".");
     const env = { ...(await environmentOf(how, logins, base)), PWD: cwd, [markerName]: marker };
-    const spec: ChildSpec = { argv: how.argv, cwd, env };
+    const spec: ChildSpec = { argv: how.argv, cwd, env, input };
     if (how.terminal === undefined) return startPiped(spec, pipes, events);
     return startOnTerminal({ spec, size: how.terminal, modulePath: config.terminalModule }, events);
   }
@@ -95,7 +95,9 @@ export function openProcesses(config: ProcessesConfig): Processes {
       if (known !== undefined) return follow(known, request, { onChunk, signal });
       if (start === undefined) return { state: "unknown", message: `There is no process ${id} in this workspace.` };
       if (signal.aborted) return { state: "not-started", message: "The call was aborted before the process started." };
-      return follow(begin(id, start), request, { onChunk, signal });
+      const input = wholeInput(request);
+      const rest = input === undefined ? request : { ...request, input: undefined, endInput: undefined };
+      return follow(begin(id, start, input), rest, { onChunk, signal });
     },
     list: () =>
       [...processes].map(([id, process]) => ({ id, state: process.ending() === undefined ? "running" : "exited" })),
@@ -110,10 +112,20 @@ export function openProcesses(config: ProcessesConfig): Processes {
     },
     async close() {
       await releaseAll();
-      pipes.close();
+      await pipes.close();
       config.watchdog?.dismiss();
     },
   };
+}
+
+interface Given {
+  marker: string;
+  input: string | undefined;
+}
+
+/** All that will ever be read, when that is known at the start. */
+function wholeInput({ start, input = "", endInput }: ExecRequest): string | undefined {
+  return endInput && start?.terminal === undefined ? input : undefined;
 }
 
 /** Later ones win: workspace, login shell, what every tool gets, the request, our marker. */

@@ -10,10 +10,17 @@ type CallFrame = Extract<OperationFrame, { frame: "call" }>;
 export function serveWorkspace(workspace: WorkspaceServer, readable: Readable, writable: Writable): Promise<void> {
   const writer = openLineWriter(writable, { onFull: workspace.holdOutput, onDrain: workspace.resumeOutput });
   const aborts = new Map<number, AbortController>();
+  let lastCall = 0;
+
+  /** An abort may come before its call: then the call finds it. One that comes after the answer is nothing any more. */
+  function abortOf(call: number): AbortController | undefined {
+    if (call > lastCall && !aborts.has(call)) aborts.set(call, new AbortController());
+    return aborts.get(call);
+  }
 
   async function answer(frame: CallFrame): Promise<void> {
-    const abort = new AbortController();
-    aborts.set(frame.call, abort);
+    const abort = abortOf(frame.call) ?? new AbortController();
+    lastCall = Math.max(lastCall, frame.call);
     try {
       const result = await perform(workspace, frame, { writer, signal: abort.signal });
       void writer.send({ frame: "result", call: frame.call, result: result ?? null });
@@ -34,7 +41,7 @@ export function serveWorkspace(workspace: WorkspaceServer, readable: Readable, w
       onLine(line) {
         const frame = JSON.parse(line) as OperationFrame;
         if (frame.frame === "call") void answer(frame);
-        if (frame.frame === "abort") aborts.get(frame.call)?.abort();
+        if (frame.frame === "abort") abortOf(frame.call)?.abort();
       },
       onEnd: () => resolve(),
     });

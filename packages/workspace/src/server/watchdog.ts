@@ -15,7 +15,8 @@ const script = `
 while read -r line; do groups=$line; done
 for group in $groups; do kill -s KILL -- "-$group"; done
 for round in 1 2 3 4 5; do
-  found=$(grep -lsa -e "$1" /proc/[0-9]*/environ) || exit 0
+  found=$(grep -lsa -e "$1" /proc/[0-9]*/environ)
+  [ -n "$found" ] || exit 0
   for file in $found; do pid=\${file#/proc/}; kill -s KILL "\${pid%/environ}"; done
 done
 `;

@@ -1,0 +1,192 @@
+// The smaller parts: buffer, environment, git readers, laziness.
+import { execFileSync } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Chunk } from "@agentcli/protocol";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { lazyWorkspace } from "../src/client/lazy.ts";
+import { findRepositoryRoot, readHead } from "../src/git/repository.ts";
+import { toolEnvironment } from "../src/sandbox/environment.ts";
+import { sandboxPolicy } from "../src/sandbox/policy.ts";
+import { findBubblewrap, probeSandbox } from "../src/sandbox/probe.ts";
+import { describeSandbox } from "../src/sandbox/report.ts";
+import { openOutputBuffer } from "../src/server/output-buffer.ts";
+import { openHere, temporaryDirectory } from "./places.ts";
+
+let base = "";
+beforeEach(() => {
+  base = temporaryDirectory();
+});
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+describe("the output buffer", () => {
+  const replayOf = (buffer: ReturnType<typeof openOutputBuffer>, after: number) => {
+    const chunks: Chunk[] = [];
+    buffer.follow(after, (chunk) => void chunks.push(chunk))();
+    return chunks;
+  };
+
+  test("keeps head and tail and counts every byte it drops", () => {
+    const size = fc.integer({ min: 1, max: 400_000 });
+    const property = fc.property(fc.array(size, { maxLength: 60 }), (sizes) => {
+      const buffer = openOutputBuffer();
+      for (const [index, length] of sizes.entries()) buffer.append("stdout", String(index % 10).repeat(length));
+      const kept = replayOf(buffer, 0);
+      const total = sizes.reduce((sum, length) => sum + length, 0);
+      const bytes = kept.reduce((sum, chunk) => sum + chunk.text.length, 0);
+      expect(bytes + buffer.droppedBytes()).toBe(total);
+      expect(bytes).toBeLessThanOrEqual(8 * 1024 * 1024);
+      if (total <= 4 * 1024 * 1024) expect(buffer.droppedBytes()).toBe(0);
+      expect(kept.at(0)?.seq ?? 1).toBe(1);
+      expect(kept.at(-1)?.seq ?? 0).toBe(sizes.length);
+      expect(kept.map((chunk) => chunk.seq)).toEqual(kept.map((chunk) => chunk.seq).sort((a, b) => a - b));
+    });
+    fc.assert(property, { numRuns: 30 });
+  });
+
+  test("is bounded for single characters too", () => {
+    const buffer = openOutputBuffer();
+    for (let count = 0; count < 300_000; count += 1) buffer.append("stdout", "x");
+    expect(replayOf(buffer, 0).length).toBeLessThanOrEqual((8 * 1024 * 1024) / 64);
+    expect(replayOf(buffer, 299_999)).toEqual([{ seq: 300_000, stream: "stdout", text: "x" }]);
+  });
+});
+
+describe("the environment of tools", () => {
+  test("lacks what looks like a secret, and the agent's key under any rule", () => {
+    const from = {
+      PATH: "/bin",
+      HOME: "/h",
+      github_token: "x",
+      MY_SECRET: "x",
+      AGENT_API_KEY: "x",
+      PLAIN: "y",
+      NAMED: "z",
+    };
+    expect(toolEnvironment(from, { home: "/x", denied: { names: ["NAMED"] } })).toEqual({
+      PATH: "/bin",
+      HOME: "/h",
+      PLAIN: "y",
+    });
+    const lax = toolEnvironment(from, { home: "/x", denied: { pattern: "^$" } });
+    expect(lax).toMatchObject({ MY_SECRET: "x" });
+    expect(lax).not.toHaveProperty("AGENT_API_KEY");
+  });
+
+  test("has a home, a path and what was set on purpose", () => {
+    const env = toolEnvironment({}, { home: "/home/me", set: { DEPLOY_KEY: "on purpose" } });
+    expect(env).toMatchObject({
+      HOME: "/home/me",
+      PATH: expect.stringContaining("/usr/bin"),
+      DEPLOY_KEY: "on purpose",
+    });
+  });
+});
+
+describe("a repository read from its files", () => {
+  const git = (...words: string[]) => execFileSync("git", ["-C", base, ...words], { encoding: "utf8" }).trim();
+  const commit = () => git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x");
+
+  test("is found from below, and not where an empty .git pretends", () => {
+    mkdirSync(join(base, "a/b/.git"), { recursive: true });
+    expect(findRepositoryRoot(join(base, "a/b"))).toBe(undefined);
+    git("init", "-q");
+    expect(findRepositoryRoot(join(base, "a/b"))).toBe(base);
+  });
+
+  test("tells branch and commit: unborn, loose, packed and detached", () => {
+    git("init", "-q", "-b", "topic/one");
+    expect(readHead(base)).toEqual({ branch: "topic/one", commit: null });
+    commit();
+    const head = git("rev-parse", "HEAD");
+    expect(readHead(base)).toEqual({ branch: "topic/one", commit: head });
+    git("pack-refs", "--all");
+    expect(readHead(base)).toEqual({ branch: "topic/one", commit: head });
+    git("checkout", "-q", "--detach");
+    expect(readHead(base)).toEqual({ branch: null, commit: head });
+  });
+
+  test("works in a linked working tree and a submodule-like pointer", () => {
+    git("init", "-q", "-b", "main");
+    commit();
+    git("worktree", "add", "-q", join(base, "tree"), "-b", "side");
+    expect(findRepositoryRoot(join(base, "tree"))).toBe(join(base, "tree"));
+    expect(readHead(join(base, "tree"))).toEqual({ branch: "side", commit: git("rev-parse", "HEAD") });
+  });
+
+  test("is not fooled by a reference that climbs", () => {
+    mkdirSync(join(base, ".git"));
+    writeFileSync(join(base, "secret"), "0".repeat(40));
+    writeFileSync(join(base, ".git/HEAD"), "ref: refs/heads/../../../secret\n");
+    expect(readHead(base).commit).toBe(null);
+  });
+});
+
+describe("a lazy workspace", () => {
+  test("opens once, on first use, and knows its root and incarnation before", async () => {
+    let opened = 0;
+    const workspace = lazyWorkspace({
+      root: base,
+      incarnation: "mine",
+      async open() {
+        opened += 1;
+        return openHere(base);
+      },
+    });
+    expect([workspace.root, workspace.incarnation, opened]).toEqual([base, "mine", 0]);
+    await workspace.release([]);
+    expect(opened).toBe(0);
+    workspace.warm();
+    await Promise.all([workspace.status(), workspace.status()]);
+    expect(opened).toBe(1);
+    await workspace.close();
+    await expect(workspace.status()).rejects.toThrow("closed");
+  });
+
+  test("tells a failure to open at the first use, and closes all the same", async () => {
+    const workspace = lazyWorkspace({ root: base, incarnation: "i", open: () => Promise.reject(new Error("no luck")) });
+    workspace.warm();
+    await expect(workspace.status()).rejects.toThrow("no luck");
+    await workspace.close();
+  });
+});
+
+describe("the report of the sandbox", () => {
+  const policy = (mode: "read-only" | "danger-full-access") => sandboxPolicy({ mode, root: base });
+
+  test("says what bubblewrap enforces where it works", async () => {
+    const probe = await probeSandbox({ path: process.env.PATH ?? "", untrusted: [base] });
+    expect(probe).toMatchObject({ kind: "available" });
+    expect(describeSandbox(policy("read-only"), probe)).toEqual({
+      mode: "read-only",
+      backend: "bubblewrap",
+      fs: "read-only",
+      net: "off",
+      pid: true,
+      syscalls: ["x64", "arm64"].includes(process.arch),
+    });
+  });
+
+  test("admits that nothing is enforced where nothing is", async () => {
+    const probe = await probeSandbox({ path: base, untrusted: [] });
+    expect(probe).toMatchObject({ kind: "unavailable", remedy: expect.stringContaining("apt-get install bubblewrap") });
+    const nothing = { backend: "none", fs: "none", net: "on", pid: false, syscalls: false };
+    expect(describeSandbox(policy("read-only"), probe)).toMatchObject(nothing);
+    expect(describeSandbox(policy("danger-full-access"), probe)).toMatchObject(nothing);
+  });
+
+  test("a bubblewrap that fails is explained in its own words", async () => {
+    writeFileSync(
+      join(base, "bwrap"),
+      "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2; exit 1\n",
+      { mode: 0o755 },
+    );
+    expect(await probeSandbox({ path: base, untrusted: [] })).toMatchObject({
+      kind: "unavailable",
+      reason: expect.stringContaining("No permissions to create new namespace"),
+      remedy: expect.stringContaining("kernel.unprivileged_userns_clone=1"),
+    });
+    expect(() => findBubblewrap({ path: base, untrusted: [base] })).toThrow("not found on PATH");
+  });
+});
