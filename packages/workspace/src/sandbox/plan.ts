@@ -21,7 +21,7 @@ export function planMounts(policy: SandboxPolicy, euid: number): MountPlan {
     root: policy.root,
     network: policy.network,
     nestedSandboxes: policy.nestedSandboxes,
-    mounts: mounts.filter((mount) => mount.kind !== "hidden-file" || !isInPrivate(mount.path, mounts)),
+    mounts: mounts.filter((mount) => !isHiding(mount) || !isInPrivate(mount.path, mounts)),
   };
 }
 
@@ -89,7 +89,9 @@ const isMasked = (path: string, mounts: Mount[]) => {
   return deciding !== undefined && ["private", "hidden-directory", "absent"].includes(deciding.kind);
 };
 
-/** A file to hide that lies in a private directory is not there anyway. */
+const isHiding = (mount: Mount) => mount.kind === "hidden-file" || mount.kind === "hidden-directory";
+
+/** What is to be hidden and lies in a private directory is not there anyway. */
 const isInPrivate = (path: string, mounts: Mount[]) =>
   decidingMount(
     path,
