@@ -1,5 +1,4 @@
 // The program: reads the command line, runs the command, ends with its exit code and nothing left unsaid.
-import { costUsd } from "@agentcli/models";
 import { type ExitName, exitCodes } from "@agentcli/protocol/exit-codes";
 import { parseCommandLine } from "./args.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
@@ -85,8 +84,8 @@ interface Wanted {
 }
 
 function openReporter({ json, color }: Wanted, { variables }: Environment, streams: Streams): Reporter {
-  if (json) return jsonReporter(streams, costUsd);
-  return humanReporter(streams, costUsd, { paint: choosePaint(color, variables), version });
+  if (json) return jsonReporter(streams);
+  return humanReporter(streams, { paint: choosePaint(color, variables), version });
 }
 
 async function print(streams: Streams, text: string): Promise<number> {

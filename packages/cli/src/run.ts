@@ -13,6 +13,7 @@ import {
   type ThreadState,
   type Tool,
 } from "@agentcli/engine";
+import { costUsd } from "@agentcli/models";
 import { loadConfig } from "@agentcli/project";
 import type { SandboxReport, TurnEnd, TurnSettings } from "@agentcli/protocol";
 import { exitCodes, exitOf } from "@agentcli/protocol/exit-codes";
@@ -73,6 +74,7 @@ export async function openRun(options: RunOptions, program: Program, existing: E
       guard: policyGuard,
       toolLimitMs: durationMs(limits.tool ?? "10m"),
       outputTokens: config.tool_output_token_limit ?? 10_000,
+      price: costUsd,
       requestOptions: { reasoningSummary: config.model_reasoning_summary, verbosity: config.model_verbosity },
       onProgress: (progress) => progress.type === "calling" && place.workspace.warm(),
     },

@@ -1,5 +1,5 @@
 // Takes a thread as far as it goes. Start, follow-up, resume and crash recovery are this same call.
-import type { TurnEnd } from "@agentcli/protocol";
+import type { TurnEnd, Usage } from "@agentcli/protocol";
 import { ask } from "./ask.ts";
 import { compact } from "./compact.ts";
 import type { Guard } from "./guard.ts";
@@ -10,6 +10,7 @@ import { runCalls } from "./run.ts";
 import type { ThreadState } from "./state.ts";
 import type { Tool } from "./tools/tool.ts";
 import { abandonTurn } from "./turn.ts";
+import { wrapUp } from "./wrap-up.ts";
 
 export interface Dependencies {
   model: Model;
@@ -20,6 +21,8 @@ export interface Dependencies {
   toolLimitMs: number | null;
   /** Budget of one tool output for the model. */
   outputTokens: number;
+  /** USD for this usage, or null where the price is not known. */
+  price(model: string, usage: Usage): number | null;
   requestOptions: { reasoningSummary?: string; verbosity?: string; outputSchema?: object };
   onProgress(progress: ModelProgress): void;
 }
@@ -53,6 +56,9 @@ export async function drive(log: Log, dependencies: Dependencies, signal: AbortS
         break;
       case "compact":
         await compact(run);
+        break;
+      case "wrap-up":
+        await wrapUp(step.spent, run);
         break;
       case "end":
         await end(step.message, run);

@@ -6,7 +6,7 @@ export { next, type Step } from "./next.ts";
 export * from "./ports.ts";
 export { freeze, permissionsMessage, type Surroundings } from "./prompt.ts";
 export { apply, emptyThread, type ThreadState } from "./state.ts";
-export { execEvents, type Price } from "./surfaces/exec-jsonl.ts";
+export { execEvents } from "./surfaces/exec-jsonl.ts";
 export { humanText, type Paint } from "./surfaces/human.ts";
 export { builtInTools } from "./tools/index.ts";
 export type { Tool } from "./tools/tool.ts";

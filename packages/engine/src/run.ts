@@ -23,7 +23,7 @@ async function runCall(call: OpenCall, run: Drive): Promise<void> {
   if (!named) return settle(call, failed(`unsupported call: ${call.block.name}`), run);
   const { tool, parsed } = await understand(named, call);
   if (parsed.kind === "problem") return settle(call, failed(`${call.block.name}: ${parsed.message}`), run);
-  const refusal = await judge(tool, parsed.args, run);
+  const refusal = overBudget(run) ?? (await judge(tool, parsed.args, run));
   if (refusal) return settle(call, refusal, run);
   await run.log.write({
     type: "tool.begun",
@@ -36,14 +36,26 @@ async function runCall(call: OpenCall, run: Drive): Promise<void> {
   return perform(tool, call, run);
 }
 
+function overBudget({ log }: Drive): Outcome | null {
+  const { ledger, settings } = log.state.turn ?? {};
+  const most = settings?.budget?.tools;
+  if (most === undefined || !ledger || ledger.tools < most) return null;
+  return declined(`the budget of ${most} tool calls is spent`);
+}
+
 async function judge(tool: Tool, args: unknown, { guard, log }: Drive): Promise<Outcome | null> {
   const settings = log.state.turn?.settings;
   if (!settings) throw new Error(`${tool.name} was called outside a turn`);
   const verdict = await guard.admit({ name: tool.name, args }, settings);
-  if (verdict.kind === "allowed") return null;
-  const { reason } = verdict;
-  return { status: "declined", parts: [textPart(reason)], reason, detail: { kind: "none" } };
+  return verdict.kind === "allowed" ? null : declined(verdict.reason);
 }
+
+const declined = (reason: string): Outcome => ({
+  status: "declined",
+  parts: [textPart(reason)],
+  reason,
+  detail: { kind: "none" },
+});
 
 /** Same incarnation: the process is still known by its id and is joined. Another: only what may be repeated is. */
 async function resumeCall(call: OpenCall, run: Drive): Promise<void> {

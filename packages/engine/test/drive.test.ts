@@ -55,14 +55,14 @@ describe("a turn", () => {
 
   test("tells the same events when its log is replayed", async () => {
     const script = [replies([calls("update_plan", { plan: [{ step: "one", status: "pending" }] })]), says("Done.")];
-    const live = execEvents(() => 0.5);
+    const live = execEvents();
     const seen: string[] = [];
     const emit = (stored: StoredRecord) => void seen.push(JSON.stringify(live(stored)));
     const thread = await bench((_, number) => script[number] ?? says("?"), workspace, emit);
     await thread.log.write({ type: "noted", kind: "sandbox", data: { mode: "workspace-write", backend: "none" } });
     await thread.begin("plan");
     await drive(thread.log, thread.dependencies, never);
-    const replay = execEvents(() => 0.5);
+    const replay = execEvents();
     const again = thread.store.records.map((stored) => JSON.stringify(replay(stored)));
     expect(again).toEqual(seen);
     expect(seen.join("")).toContain("turn.completed");

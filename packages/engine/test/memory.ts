@@ -115,6 +115,7 @@ export async function bench(
       guard: policyGuard,
       toolLimitMs: null,
       outputTokens: 10_000,
+      price: (_, { inputTokens, outputTokens }) => (inputTokens + outputTokens) / 1e6,
       requestOptions: {},
       onProgress() {},
     },

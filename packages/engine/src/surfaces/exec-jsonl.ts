@@ -19,17 +19,13 @@ import { callsOf } from "../state.ts";
 import { beginItem, type NewItem, refusedItem, settledStatus } from "./items.ts";
 import { addUsage, eventUsage, noUsage } from "./usage.ts";
 
-/** USD for this usage, or null where the price is not known. */
-export type Price = (model: string, usage: Usage) => number | null;
-
-export function execEvents(price: Price): (stored: StoredRecord) => ExecEvent[] {
-  const stream = openStream(price);
+export function execEvents(): (stored: StoredRecord) => ExecEvent[] {
+  const stream = openStream();
   return (stored) => project(stream, stored);
 }
 
 /** What the stream has shown so far; a fold of the log like the thread itself. */
 interface Stream {
-  price: Price;
   threadId: string;
   shell: string;
   nextItem: number;
@@ -48,7 +44,7 @@ interface ShownCall {
   output: OutputCollector;
 }
 
-function openStream(price: Price): Stream {
+function openStream(): Stream {
   const shown = {
     threadId: "",
     shell: "/bin/sh",
@@ -58,7 +54,7 @@ function openStream(price: Price): Stream {
     costUsd: 0,
     plan: null,
   };
-  return { price, ...shown, calls: new Map(), sessions: new Map() };
+  return { ...shown, calls: new Map(), sessions: new Map() };
 }
 
 function project(stream: Stream, { seq, record }: StoredRecord): ExecEvent[] {
@@ -210,9 +206,8 @@ function terminal(stream: Stream, end: TurnEnd): ExecEvent {
   }
 }
 
-function charge(stream: Stream, { model, usage }: { model: string; usage: Usage }): void {
+function charge(stream: Stream, { usage, costUsd = null }: { usage: Usage; costUsd?: number | null }): void {
   stream.usage = addUsage(stream.usage, usage);
-  const costUsd = stream.price(model, usage);
   stream.costUsd = stream.costUsd === null || costUsd === null ? null : stream.costUsd + costUsd;
 }
 

@@ -19,6 +19,7 @@ export interface ProcessesConfig extends LauncherConfig {
   watchdog?: Watchdog | undefined;
 }
 
+// Over 60 lines because all of it works on one table of processes that nobody else may touch.
 export function openProcesses(config: ProcessesConfig): Processes {
   const processes = new Map<string, Process>();
   const launcher = openLauncher(config);
