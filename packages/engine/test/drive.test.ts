@@ -115,7 +115,7 @@ describe("a thread taken up by another process", () => {
 
   test("of two writers the one behind is fenced off", async () => {
     const store = memoryStore();
-    const [first, second] = [1, 2].map(() => openLog(emptyThread("thread"), store, () => {}));
+    const [first, second] = [1, 2].map(() => openLog(emptyThread("thread"), { store, emit() {} }));
     const note = { type: "noted", kind: "warning", data: { message: "mine" } } as const;
     await first?.write(note);
     await expect(second?.write(note)).rejects.toThrow("is being written by another process");

@@ -83,7 +83,7 @@ export async function bench(
   emit: (stored: StoredRecord) => void = () => {},
 ): Promise<Bench> {
   const store = memoryStore();
-  const log = openLog(emptyThread("thread"), store, emit);
+  const log = openLog(emptyThread("thread"), { store, emit });
   const requests: ModelRequest[] = [];
   const surroundings = {
     date: "2026-01-01",
