@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { call, say } from "@agentcli/testkit";
 import { expect, test } from "vitest";
 import { desk, itemsOf } from "./harness.ts";
@@ -75,4 +77,18 @@ test("a key in the environment is in no request, event or session file, in no fo
     // The model wrote the first command itself; what it is told back is clean.
     expect(sent).not.toContain(form);
   }
+});
+
+test("the changes made before the budget was spent are kept as a patch that applies", async () => {
+  const replies = [
+    call("exec_command", { cmd: "echo changed > README.md; mkdir src; echo new > src/new.txt" }),
+    say("Spent."),
+  ];
+  const place = await desk({ replies });
+  expect((await place.run(["exec", "-s", "workspace-write", "--budget", "turns=2", "work"])).code).toBe(5);
+  const patch = place.sessionFile().replace(/\.jsonl$/, ".partial.patch");
+  await place.git("stash", "--include-untracked");
+  await place.git("apply", patch);
+  expect(readFileSync(join(place.repository, "src/new.txt"), "utf8")).toBe("new\n");
+  expect(readFileSync(join(place.repository, "README.md"), "utf8")).toBe("changed\n");
 });

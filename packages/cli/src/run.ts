@@ -20,6 +20,7 @@ import { findRepositoryRoot } from "@agentcli/workspace";
 import { checkPrice, resolveBudget } from "./budget.ts";
 import { durationMs } from "./duration.ts";
 import { chooseModel } from "./model.ts";
+import { keepPartialPatch } from "./partial-patch.ts";
 import { priceBook } from "./prices.ts";
 import { Problem } from "./problem.ts";
 import type { Program } from "./program.ts";
@@ -45,6 +46,8 @@ export interface Run {
   traits: { freeformTools: boolean };
   limits: { stdinMs: number | null; ends: TimedEnd[] };
   dependencies: Dependencies;
+  /** The session file of a thread; null where none is kept. */
+  sessionPath(threadId: string): string | null;
   openLog(state: ThreadState, emit: (stored: StoredRecord) => void | Promise<void>): Log;
   close(): Promise<void>;
 }
@@ -92,9 +95,11 @@ export async function openRun(options: RunOptions, program: Program, existing: E
       toolLimitMs: durationMs(limits.tool ?? "10m"),
       outputTokens: config.tool_output_token_limit ?? 10_000,
       price,
+      wait,
       requestOptions: { reasoningSummary: config.model_reasoning_summary, verbosity: config.model_verbosity },
       onProgress: (progress) => progress.type === "calling" && place.workspace.warm(),
     },
+    sessionPath: store.path,
     openLog: (state, emit) => openLog(state, { store, emit, scrub: program.scrub }),
     async close() {
       await place.workspace.close();
@@ -107,6 +112,7 @@ export async function openRun(options: RunOptions, program: Program, existing: E
 export async function carryOut(log: Log, run: Run): Promise<number> {
   const { reporter } = run.program;
   const end = await driveToEnd(log, run);
+  if (end.status === "failed" && end.code === "budget") await keepPartialPatch(log.state, run);
   if (end.status === "completed") {
     if (run.options.outputFile) keepMessage(run.options.outputFile, end.message, reporter.say);
     await reporter.finish(end.message);
@@ -154,6 +160,18 @@ function withTimedEnds(signal: AbortSignal, ends: TimedEnd[]): AbortSignal {
   if (signal.aborted) stop.abort(signal.reason);
   signal.addEventListener("abort", () => stop.abort(signal.reason), { once: true });
   return stop.signal;
+}
+
+function wait(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener("abort", done);
+  });
 }
 
 /** The message is on standard output as well: a file that cannot be written is a pity, not a failure of the run. */

@@ -1,6 +1,7 @@
 // One request to the model and what it brought: a reply, a shorter history, or the end of the turn.
 import { canCompact, compact } from "./compact.ts";
 import type { Drive } from "./drive.ts";
+import type { ModelFault } from "./ports.ts";
 import { charged, failedTurn, request, requestFor } from "./request.ts";
 
 export async function ask(run: Drive): Promise<void> {
@@ -11,5 +12,23 @@ export async function ask(run: Drive): Promise<void> {
   }
   if (signal.aborted) return;
   if (reply.fault.code === "context_window" && canCompact(log.state)) return compact(run);
+  if (worthWaiting(reply.fault, run)) return waitFor(reply.fault, run);
   return log.write(failedTurn(log.state, reply.fault));
+}
+
+/** A provider that says when to come back is waited for, where the user said so; the thread loses nothing meanwhile. */
+const worthWaiting = ({ code, retryAfterMs }: ModelFault, { log }: Drive): boolean =>
+  (code === "rate_limited" || code === "overloaded") &&
+  retryAfterMs !== undefined &&
+  log.state.turn?.settings.onLimit === "wait";
+
+async function waitFor({ message, retryAfterMs = 0 }: ModelFault, { log, wait, signal }: Drive): Promise<void> {
+  const data = {
+    attempt: 1,
+    of: 1,
+    delayMs: retryAfterMs,
+    reason: `${message} Waiting ${Math.ceil(retryAfterMs / 1000)} s.`,
+  };
+  await log.write({ type: "noted", kind: "retry", data });
+  await wait(retryAfterMs, signal);
 }

@@ -21,6 +21,8 @@ export interface Dependencies {
   toolLimitMs: number | null;
   /** Budget of one tool output for the model. */
   outputTokens: number;
+  /** Settles after this long, or at once when aborted. */
+  wait(ms: number, signal: AbortSignal): Promise<void>;
   /** USD for this usage, or null where the price is not known. */
   price(model: string, usage: Usage): number | null;
   requestOptions: { reasoningSummary?: string; verbosity?: string; outputSchema?: object };

@@ -116,6 +116,7 @@ export async function bench(
       toolLimitMs: null,
       outputTokens: 10_000,
       price: (_, { inputTokens, outputTokens }) => (inputTokens + outputTokens) / 1e6,
+      wait: async () => {},
       requestOptions: {},
       onProgress() {},
     },

@@ -153,6 +153,10 @@ export const TurnSettings = z.object({
   sandbox: SandboxMode,
   approval: ApprovalPolicy,
   budget: Budget.optional(),
+  onLimit: z
+    .enum(["wait", "stop"])
+    .optional()
+    .describe("Whether to wait for a provider that names a time to come back"),
   compactAt: z.int().optional().describe("The history is summarised when the next request would be this many tokens"),
 });
 export type TurnSettings = z.infer<typeof TurnSettings>;
