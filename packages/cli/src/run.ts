@@ -17,6 +17,7 @@ import { loadConfig } from "@agentcli/project";
 import type { SandboxReport, TurnEnd, TurnSettings } from "@agentcli/protocol";
 import { exitCodes, exitOf } from "@agentcli/protocol/exit-codes";
 import { findRepositoryRoot } from "@agentcli/workspace";
+import { composeAgents } from "./agents.ts";
 import { checkPrice, resolveBudget } from "./budget.ts";
 import { durationMs } from "./duration.ts";
 import { chooseModel } from "./model.ts";
@@ -72,13 +73,15 @@ export async function openRun(options: RunOptions, program: Program, existing: E
   const place = await composeWorkspace(settings, config, program);
   const store = existing?.store ?? (options.ephemeral ? openMemoryStore() : openFileStore(environment.agentHome));
   const limits = config.limits ?? {};
+  const { family, tools: agents } = composeAgents(config.agents, store, program);
+  const tools = [...builtInTools, ...agents];
   return {
     program,
     options,
     settings,
     surroundings: { ...today(), rules: [], writableRoots: place.writableRoots, network: place.report.net === "on" },
     sandbox: place.report,
-    tools: builtInTools,
+    tools,
     traits: { freeformTools: facts.freeform },
     limits: {
       stdinMs: durationMs(limits.stdin ?? "1s"),
@@ -90,7 +93,8 @@ export async function openRun(options: RunOptions, program: Program, existing: E
     dependencies: {
       model,
       workspace: place.workspace,
-      tools: builtInTools,
+      tools,
+      family,
       guard: policyGuard,
       toolLimitMs: durationMs(limits.tool ?? "10m"),
       outputTokens: config.tool_output_token_limit ?? 10_000,
@@ -102,6 +106,7 @@ export async function openRun(options: RunOptions, program: Program, existing: E
     sessionPath: store.path,
     openLog: (state, emit) => openLog(state, { store, emit, scrub: program.scrub }),
     async close() {
+      await family?.end();
       await place.workspace.close();
       if (!existing) store.close();
     },

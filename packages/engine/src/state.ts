@@ -53,6 +53,8 @@ export interface ThreadState {
   repliesSinceCompaction: number;
   sessions: Map<number, ProcessSession>;
   turn: OpenTurn | null;
+  /** Over all turns. */
+  spent: Ledger;
   /** Settings of the newest turn, also after it ended. */
   settings: TurnSettings | null;
   end: TurnEnd | null;
@@ -68,6 +70,7 @@ export function emptyThread(threadId: string): ThreadState {
     repliesSinceCompaction: 0,
     sessions: new Map(),
     turn: null,
+    spent: emptyLedger(),
     settings: null,
     end: null,
   };
@@ -111,6 +114,7 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
     case "tool.begun": {
       const call = state.turn?.calls.find((open) => open.callId === record.callId);
       if (call) call.begun = record;
+      state.spent.tools += 1;
       if (state.turn) state.turn.ledger.tools += 1;
       return;
     }
@@ -118,6 +122,7 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
       applySettled(state, record);
       return;
     case "context.compacted":
+      charge(state.spent, record);
       if (state.turn) charge(state.turn.ledger, record);
       state.messages = [...retained(state.messages, state.turn?.settings.compactAt), summaryMessage(record.summary)];
       state.repliesSinceCompaction = 0;
@@ -146,6 +151,7 @@ function applyReply(state: ThreadState, seq: number, record: RecordOf<"model.rep
   state.messages.push({ role: "assistant", blocks: record.blocks });
   state.repliesSinceCompaction += 1;
   state.tokens = sizeAfterReply(state, record.blocks, record.usage);
+  charge(state.spent, record, state.tokens);
   if (!state.turn) return;
   charge(state.turn.ledger, record, state.tokens);
   state.turn.calls = callsOf(seq, record.blocks);

@@ -59,6 +59,15 @@ export const PriceConfig = z.object({
 });
 export type PriceConfig = z.infer<typeof PriceConfig>;
 
+export const AgentsConfig = z.looseObject({
+  enabled: z.boolean().optional().describe("Offer sub-agents to the model (true)"),
+  max_concurrent_threads_per_session: z.int().positive().optional().describe("Sub-agents open at once (6)"),
+  max_depth: z.int().nonnegative().optional().describe("How deep sub-agents may have sub-agents (1)"),
+  default_subagent_model: z.string().optional().describe("Model of sub-agents (that of their parent)"),
+  default_subagent_reasoning_effort: z.string().optional().describe("Reasoning effort of sub-agents"),
+});
+export type AgentsConfig = z.infer<typeof AgentsConfig>;
+
 export const Config = z.object({
   model: z.string().optional().describe("The model to ask"),
   model_provider: z.string().optional().describe("Which entry of model_providers to use (openai)"),
@@ -87,6 +96,7 @@ export const Config = z.object({
   approval_policy: ApprovalPolicy.optional().describe("Whether actions may ask for approval; exec never asks"),
   tool_output_token_limit: z.int().positive().optional().describe("Budget of one tool output for the model (10000)"),
   limits: Limits.optional().describe("Longest waits, by name"),
+  agents: AgentsConfig.optional().describe("Sub-agents"),
   budget: BudgetConfig.optional().describe("What a turn may spend, its sub-agents included"),
   prices: z.record(z.string(), PriceConfig).optional().describe("Prices by model, over those that are built in"),
 });

@@ -59,6 +59,13 @@ export const PlanStep = z.object({ step: z.string(), status: z.enum(["pending", 
 export type PlanStep = z.infer<typeof PlanStep>;
 
 /** What a tool did, for people and programs; the model reads `parts` of the outcome instead. */
+/** How a sub-agent stands. */
+export const AgentState = z.object({
+  status: z.enum(["pending_init", "running", "interrupted", "completed", "errored", "shutdown", "not_found"]),
+  message: z.string().nullable(),
+});
+export type AgentState = z.infer<typeof AgentState>;
+
 export const Detail = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("command"),
@@ -79,6 +86,11 @@ export const Detail = z.discriminatedUnion("kind", [
   }),
   z.object({ kind: z.literal("patch"), changes: z.array(FileChange) }),
   z.object({ kind: z.literal("plan"), steps: z.array(PlanStep) }),
+  z.object({
+    kind: z.literal("agents"),
+    prompt: z.string().nullable(),
+    agents: z.record(z.string(), AgentState),
+  }),
   z.object({ kind: z.literal("none") }),
 ]);
 export type Detail = z.infer<typeof Detail>;

@@ -114,7 +114,7 @@ function said(stream: Stream, block: Block): ExecEvent[] {
 
 function begun(stream: Stream, record: RecordOf<"tool.begun">): ExecEvent[] {
   const call = stream.calls.get(record.callId);
-  const item = call && beginItem(record.name, record.args, stream.shell);
+  const item = call && beginItem(record.name, record.args, stream);
   if (!item) return [];
   call.item = number(stream, item);
   return [{ type: "item.started", item: call.item }];
@@ -136,7 +136,7 @@ function settled(stream: Stream, { callId, outcome }: RecordOf<"tool.settled">):
 }
 
 function finished(stream: Stream, call: ShownCall, outcome: Outcome): ExecEvent[] {
-  const refused = call.item ? null : refusedItem(call.block, stream.shell);
+  const refused = call.item ? null : refusedItem(call.block, stream);
   const item = call.item ?? (refused && number(stream, refused));
   const status = settledStatus(outcome);
   const { reason, detail } = outcome;
@@ -149,6 +149,11 @@ function finished(stream: Stream, call: ShownCall, outcome: Outcome): ExecEvent[
   if (item?.type === "file_change") {
     const changes = detail.kind === "patch" ? detail.changes.map(({ path, kind }) => ({ path, kind })) : item.changes;
     return [{ type: "item.completed", item: { ...item, changes, status, reason } }];
+  }
+  if (item?.type === "collab_tool_call") {
+    const agents_states = detail.kind === "agents" ? detail.agents : {};
+    const receiver_thread_ids = detail.kind === "agents" ? Object.keys(detail.agents) : item.receiver_thread_ids;
+    return [{ type: "item.completed", item: { ...item, agents_states, receiver_thread_ids, status, reason } }];
   }
   return unshown(stream, call, outcome);
 }
