@@ -13,7 +13,6 @@ import {
   type ThreadState,
   type Tool,
 } from "@agentcli/engine";
-import { loadConfig } from "@agentcli/project";
 import type { SandboxReport, TurnEnd, TurnSettings } from "@agentcli/protocol";
 import { exitCodes, exitOf } from "@agentcli/protocol/exit-codes";
 import { findRepositoryRoot } from "@agentcli/workspace";
@@ -23,7 +22,7 @@ import { Problem } from "./problem.ts";
 import type { Program } from "./program.ts";
 import type { RunOptions } from "./run-options.ts";
 import { type FileStore, openFileStore, openMemoryStore } from "./sessions/store.ts";
-import { compactAt, resolveSettings } from "./settings.ts";
+import { compactAt, settle } from "./settings.ts";
 import { composeWorkspace } from "./workspace.ts";
 
 export interface Run {
@@ -48,15 +47,15 @@ export interface Existing {
 
 export async function openRun(options: RunOptions, program: Program, existing: Existing | null): Promise<Run> {
   const { environment } = program;
-  const loaded = await loadConfig(environment.agentHome, options.overrides);
+  const { settings: chosen, loaded, warnings } = await settle(options, environment, existing?.settings ?? null);
   const { config } = loaded;
-  const chosen = resolveSettings(options, loaded, environment, existing?.settings ?? null);
+  for (const warning of warnings) program.reporter.say(`warning: ${warning}`);
   if (!options.skipGitCheck && !findRepositoryRoot(chosen.cwd)) throw notARepository(chosen.cwd);
   const { model, facts } = await chooseModel(chosen, config, program);
   const settings = { ...chosen, compactAt: compactAt(config, facts.contextWindow) };
   const place = await composeWorkspace(settings, config, program);
   const store = existing?.store ?? (options.ephemeral ? openMemoryStore() : openFileStore(environment.agentHome));
-  const limits = config.limits ?? {};
+  const { limits } = config;
   return {
     program,
     options,
@@ -65,14 +64,14 @@ export async function openRun(options: RunOptions, program: Program, existing: E
     sandbox: place.report,
     tools: builtInTools,
     traits: { freeformTools: facts.freeform },
-    limits: { stdinMs: durationMs(limits.stdin ?? "1s"), wallMs: durationMs(limits.wall ?? "off") },
+    limits: { stdinMs: durationMs(limits.stdin), wallMs: durationMs(limits.wall) },
     dependencies: {
       model,
       workspace: place.workspace,
       tools: builtInTools,
       guard: policyGuard,
-      toolLimitMs: durationMs(limits.tool ?? "10m"),
-      outputTokens: config.tool_output_token_limit ?? 10_000,
+      toolLimitMs: durationMs(limits.tool),
+      outputTokens: config.tool_output_token_limit,
       requestOptions: { reasoningSummary: config.model_reasoning_summary, verbosity: config.model_verbosity },
       onProgress: (progress) => progress.type === "calling" && place.workspace.warm(),
     },
