@@ -4,7 +4,7 @@ export { type ConfigRequest, type FlagValue, type LoadedConfig, loadConfig } fro
 export { describeOrigin, type Layer, type Origin, type Origins } from "./config/origin.ts";
 export { ConfigProblem } from "./config/problem.ts";
 export { type Requirements, type Rule, refusalOf } from "./config/requirements.ts";
-export { dottedKey, type Leaf, leavesOf, type Table } from "./config/table.ts";
+export { dottedKey, type Leaf, leavesOf, quoted, type Table } from "./config/table.ts";
 export { findProject, type Project } from "./trust/project.ts";
 export { isTrusted, trustLevel } from "./trust/trusted.ts";
 

@@ -49,6 +49,9 @@ export function withoutValueAt(table: Table, [key = "", ...rest]: string[]): Tab
 
 /** As it would be written in a file: `projects."/home/me/project".trust_level`. */
 export const dottedKey = (path: string[]): string =>
-  path.map((key) => (/^[A-Za-z0-9_-]+$/.test(key) ? key : JSON.stringify(key))).join(".");
+  path.map((key) => (/^[A-Za-z0-9_-]+$/.test(key) ? key : quoted(key))).join(".");
+
+/** TOML escapes as JSON does, and DEL besides. */
+export const quoted = (text: string): string => JSON.stringify(text).replaceAll("\u007f", "\\u007f");
 
 const ownValue = (table: Table, key: string): unknown => (Object.hasOwn(table, key) ? table[key] : undefined);

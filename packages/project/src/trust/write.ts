@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { readIfPresent, readTable } from "../config/files.ts";
 import { ConfigProblem } from "../config/problem.ts";
-import { valueAt, withValueAt } from "../config/table.ts";
+import { dottedKey, leavesOf, quoted, type Table, valueAt, withValueAt } from "../config/table.ts";
 
 export async function trustProject(configFile: string, root: string): Promise<void> {
   const key = ["projects", root, "trust_level"];
@@ -12,7 +12,7 @@ export async function trustProject(configFile: string, root: string): Promise<vo
   if (valueAt(before, key) === "trusted") return;
   const text = withTrust(readIfPresent(configFile) ?? "", root);
   const { parse } = await import("smol-toml");
-  if (!isDeepStrictEqual(parsed(text, parse), withValueAt(before, key, "trusted"))) throw byHand(configFile, root);
+  if (!saysTheSame(parsed(text, parse), withValueAt(before, key, "trusted"))) throw byHand(configFile, root);
   replaceFile(configFile, text);
 }
 
@@ -23,7 +23,7 @@ function withTrust(text: string, root: string): string {
   const header = lines.findIndex((line) => projectOf(line) === root);
   if (header === -1) {
     const gap = text === "" ? "" : text.endsWith(newline) ? newline : newline + newline;
-    return `${text}${gap}[projects.${JSON.stringify(root)}]${newline}trust_level = "trusted"${newline}`;
+    return `${text}${gap}[projects.${quoted(root)}]${newline}trust_level = "trusted"${newline}`;
   }
   const after = lines.findIndex((line, index) => index > header && /^\s*\[/.test(line));
   const end = after === -1 ? lines.length : after;
@@ -44,17 +44,22 @@ function projectOf(line: string): string | undefined {
   }
 }
 
-/** Null where the edit did not come out as TOML, because the file says it in a way of its own. */
-function parsed(text: string, parse: (text: string) => unknown): unknown {
+function saysTheSame(left: Table, right: Table): boolean {
+  const byKey = (table: Table) => new Map([...leavesOf(table)].map(({ path, value }) => [dottedKey(path), value]));
+  return isDeepStrictEqual(byKey(left), byKey(right));
+}
+
+/** Nothing where the edit did not come out as TOML, because the file says it in a way of its own. */
+function parsed(text: string, parse: (text: string) => Table): Table {
   try {
     return parse(text);
   } catch {
-    return null;
+    return {};
   }
 }
 
 function byHand(configFile: string, root: string): ConfigProblem {
-  const lines = `[projects.${JSON.stringify(root)}]\ntrust_level = "trusted"`;
+  const lines = `[projects.${quoted(root)}]\ntrust_level = "trusted"`;
   return new ConfigProblem(
     `${configFile} writes its projects in a form that is not edited here. Put this in by hand:\n${lines}`,
   );
