@@ -128,6 +128,29 @@ describe("requirements", () => {
   });
 });
 
+describe("a resumed thread", () => {
+  test.each([
+    ["keeps its policy under a wider configuration", "read-only", "workspace-write", [], "read-only", "kept"],
+    ["is narrowed by a stricter configuration", "workspace-write", "read-only", [], "read-only", "narrowed"],
+    ["is widened by a flag", "read-only", "read-only", ["-s", "workspace-write"], "workspace-write", ""],
+    ["keeps what it has where nothing is configured", "workspace-write", "", [], "workspace-write", ""],
+  ])("%s, and says so", async (_, first, configured, args, expected, said) => {
+    const { run, home, records } = await machine();
+    await run(["exec", "-s", first, "hi"]);
+    const file = join(home, "config.toml");
+    const sandbox = configured ? `sandbox_mode = "${configured}"\n` : "";
+    writeFileSync(file, `${sandbox}${readFileSync(file, "utf8")}`);
+    const { code, stderr } = await run(["exec", "resume", "--last", ...args, "again"]);
+    expect(code).toBe(0);
+    expect(stderr).toContain(`sandbox: ${expected}`);
+    expect(stderr.includes(`warning: the thread had sandbox_mode = ${first}`)).toBe(said !== "");
+    expect(stderr).toContain(said);
+    expect(records().findLast(({ record }) => record.type === "turn.begun")?.record.settings).toMatchObject({
+      sandbox: expected,
+    });
+  });
+});
+
 describe("flags that set the policy", () => {
   test("--yolo says loudly that nothing is confined, and runs outside a repository", async () => {
     const at = await machine({ replies: [call("exec_command", { cmd: "echo free > out.txt" }), say("Done.")] });

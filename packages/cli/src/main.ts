@@ -2,6 +2,7 @@
 import { costUsd } from "@agentcli/models";
 import { type ExitName, exitCodes } from "@agentcli/protocol/exit-codes";
 import { parseCommandLine } from "./args.ts";
+import { commands } from "./commands.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
 import { choosePaint } from "./output/paint.ts";
 import { humanReporter, jsonReporter, type Reporter, type Streams } from "./output/reporter.ts";
@@ -16,7 +17,7 @@ export async function main(argv: string[], directory: string): Promise<void> {
   const told = listenForSignals(stop);
   const streams = openStreams(stop);
   const print = (text: string) => streams.out.write(text);
-  const surroundings = { environment: readEnvironment(), version, directory, print, signal: stop.signal };
+  const surroundings = { environment: readEnvironment(), commands, version, directory, print, signal: stop.signal };
   const code = await runCommand(argv, surroundings, streams);
   await Promise.all([streams.out.flush(), streams.err.flush()]);
   process.exit(told() ?? (streams.out.gone ? exitCodes.readerGone.code : code));

@@ -1,4 +1,5 @@
 // What every command is given: where it runs and how it speaks.
+import type { Command } from "./commands.ts";
 import type { Environment } from "./environment.ts";
 import type { Reporter } from "./output/reporter.ts";
 
@@ -7,6 +8,8 @@ export interface Program {
   reporter: Reporter;
   /** Standard output of a command that is no run. */
   print(text: string): Promise<void>;
+  /** Every command there is, for those that speak about commands. */
+  commands: Command[];
   version: string;
   /** Where the built program and the programs beside it are. */
   directory: string;

@@ -1,6 +1,6 @@
 // What a run was asked to be: the configuration as its flags leave it; a resumed thread keeps its own policy.
 import { existsSync } from "node:fs";
-import { type LoadedConfig, loadConfig, refusalOf } from "@agentcli/project";
+import { describeOrigin, type EffectiveConfig, type LoadedConfig, loadConfig, refusalOf } from "@agentcli/project";
 import type { ApprovalPolicy, Config, SandboxMode, TurnSettings } from "@agentcli/protocol";
 import { configRequest, existingDirectory, flagWarnings } from "./config-request.ts";
 import type { Environment } from "./environment.ts";
@@ -24,15 +24,18 @@ export async function settle(
   const cwd = existingDirectory(options.directory ?? recorded?.cwd ?? ".", environment.cwd);
   const loaded = await loadConfig(configRequest(options, cwd, environment));
   const { config, overridden } = loaded;
+  const sandbox = choosePolicy("sandbox_mode", sandboxModes, loaded, recorded?.sandbox);
+  const approval = choosePolicy("approval_policy", approvalPolicies, loaded, recorded?.approval);
   const settings: TurnSettings = {
     ...chooseModel(options, loaded, recorded),
     effort: overridden.model_reasoning_effort ?? recorded?.effort ?? config.model_reasoning_effort,
     cwd,
     shell: userShell(environment.variables.SHELL),
-    sandbox: choosePolicy("sandbox_mode", sandboxModes, loaded, recorded?.sandbox),
-    approval: choosePolicy("approval_policy", approvalPolicies, loaded, recorded?.approval),
+    sandbox: sandbox.value,
+    approval: approval.value,
   };
-  const warnings = [...flagWarnings(options), ...loaded.warnings, ...idleFlags(options, settings)];
+  const policy = [...sandbox.warnings, ...approval.warnings];
+  const warnings = [...flagWarnings(options), ...loaded.warnings, ...policy, ...idleFlags(options, settings)];
   return { settings, loaded, warnings };
 }
 
@@ -48,22 +51,28 @@ function chooseModel(options: ConfigOptions, { config, overridden }: LoadedConfi
 const sandboxModes: SandboxMode[] = ["read-only", "workspace-write", "danger-full-access"];
 const approvalPolicies: ApprovalPolicy[] = ["never", "on-request"];
 
+interface Chosen<Value> {
+  value: Value;
+  warnings: string[];
+}
+
 /** A file may narrow what a thread was allowed, a default changes nothing; only the command line may widen it. */
 function choosePolicy<Key extends "sandbox_mode" | "approval_policy">(
   key: Key,
-  fromStrict: LoadedConfig["config"][Key][],
+  fromStrict: EffectiveConfig[Key][],
   { config, overridden, origins, requirements }: LoadedConfig,
-  recorded: LoadedConfig["config"][Key] | undefined,
-): LoadedConfig["config"][Key] {
+  recorded: EffectiveConfig[Key] | undefined,
+): Chosen<EffectiveConfig[Key]> {
   const configured = config[key];
-  if (recorded === undefined || overridden[key] !== undefined) return configured;
-  const { kind } = origins.get(key) ?? { kind: "default" };
-  const isChosen = kind !== "default" && kind !== "requirement";
-  const narrows = isChosen && fromStrict.indexOf(configured) < fromStrict.indexOf(recorded);
-  if (narrows) return configured;
+  if (recorded === undefined || overridden[key] !== undefined) return { value: configured, warnings: [] };
+  const origin = origins.get(key) ?? { kind: "default" };
+  const isChosen = origin.kind !== "default" && origin.kind !== "requirement";
+  const widening = isChosen ? fromStrict.indexOf(configured) - fromStrict.indexOf(recorded) : 0;
+  const said = `the thread had ${key} = ${recorded}, ${describeOrigin(origin)} says ${configured}`;
+  if (widening < 0) return { value: configured, warnings: [`${said}: narrowed.`] };
   const refused = refusalOf(requirements, key, recorded, "The resumed thread");
   if (refused) throw new Problem("usage", `${refused} Choose one of them with a flag.`);
-  return recorded;
+  return { value: recorded, warnings: widening > 0 ? [`${said}: kept. Only a flag or -c widens it.`] : [] };
 }
 
 function idleFlags({ moreDirectories }: ConfigOptions, { sandbox }: TurnSettings): string[] {

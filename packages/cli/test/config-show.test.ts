@@ -7,6 +7,7 @@ import { parse } from "smol-toml";
 import { expect, onTestFinished, test } from "vitest";
 import { parseCommandLine } from "../src/args.ts";
 import { run } from "../src/commands/config-show.ts";
+import { commands } from "../src/commands.ts";
 import { choosePaint } from "../src/output/paint.ts";
 import { humanReporter } from "../src/output/reporter.ts";
 import { openWriter } from "../src/output/writer.ts";
@@ -161,6 +162,7 @@ async function show(args: string[], root: string): Promise<string> {
     print: async (text) => {
       printed += text;
     },
+    commands,
     version: "0",
     directory: root,
     signal: new AbortController().signal,

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isTrusted, loadConfig } from "../src/index.ts";
 import { machine, trusted } from "./desk.ts";
@@ -103,6 +104,44 @@ describe("a file that cannot be used is refused, and named", () => {
     );
     await expect(loadConfig(request({ profile: "../evil" }))).rejects.toThrow("letters, digits, - and _ only");
   });
+});
+
+test("any text in a file is taken, or refused with a sentence that names the file", async () => {
+  const { request, write, pathOf } = await machine();
+  const word = fc.constantFrom(
+    "model",
+    "limits",
+    "=",
+    '"x"',
+    "[",
+    "]",
+    "{",
+    "}",
+    ".",
+    "\n",
+    "1",
+    "true",
+    "'''",
+    "#",
+    " ",
+  );
+  const text = fc.oneof(
+    fc.string({ unit: "binary" }),
+    fc.array(word).map((words) => words.join("")),
+  );
+  await fc.assert(
+    fc.asyncProperty(text, async (config) => {
+      write({ "home/config.toml": config });
+      const outcome = await loadConfig(request()).catch((error: Error) => error);
+      if (outcome instanceof Error) {
+        expect(outcome).toMatchObject({
+          name: "ConfigProblem",
+          message: expect.stringContaining(pathOf("home/config.toml")),
+        });
+      }
+    }),
+    { numRuns: Number(process.env.FUZZ_RUNS ?? 200) },
+  );
 });
 
 describe("unknown keys", () => {

@@ -9,13 +9,13 @@ import type { Program } from "../program.ts";
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
-export async function run({ positionals }: Invocation, { print }: Program): Promise<number> {
+export async function run({ positionals }: Invocation, { commands, print }: Program): Promise<number> {
   const shell = positionals[0] ?? "";
   if (!isKnown(shell)) {
     const choices = Object.keys(scripts).join(", ");
     throw new Problem("usage", `Which shell? Choose one of ${choices}: source <(agentcli completion bash)`);
   }
-  await print(scripts[shell]());
+  await print(scripts[shell](commands));
   return exitCodes.completed.code;
 }
 

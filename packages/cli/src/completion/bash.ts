@@ -1,8 +1,11 @@
 // The completion script for bash.
+import type { Command } from "../commands.ts";
 import { flags } from "../flags.ts";
-import { places, spellings, turns, valueFlags, valueKind } from "./grammar.ts";
+import { edges, type Place, places, spellings, valueFlags, valueKind } from "./grammar.ts";
 
-export const bashScript = (): string => `# bash completion for agentcli: source <(agentcli completion bash)
+export const bashScript = (
+  commands: Command[],
+): string => `# bash completion for agentcli: source <(agentcli completion bash)
 _agentcli() {
   local IFS=$' \\t\\n'
   local current="\${COMP_WORDS[COMP_CWORD]}" command="" words="" index
@@ -14,13 +17,13 @@ ${valueCases().join("\n")}
       ${valueFlags().flatMap(spellings).join("|")}) ((index++)); continue ;;
     esac
     case "$command|\${COMP_WORDS[index]}" in
-${turns()
+${edges(commands)
   .map(({ from, word, to }) => `      "${from}|${word}") command="${to}" ;;`)
   .join("\n")}
     esac
   done
   case "$command" in
-${places()
+${places(commands)
   .map((place) => `    "${place.at}") words="${wordsOf(place)}" ;;`)
   .join("\n")}
   esac
@@ -43,5 +46,5 @@ function valueAction(name: keyof typeof flags): string {
   return actions[valueKind(flags[name]) ?? "other"];
 }
 
-const wordsOf = ({ next, flags: names }: ReturnType<typeof places>[number]): string =>
+const wordsOf = ({ next, flags: names }: Place): string =>
   [...next.map(({ word }) => word), ...names.map((name) => `--${name}`)].join(" ");

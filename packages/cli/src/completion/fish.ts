@@ -1,8 +1,9 @@
 // The completion script for fish.
+import type { Command } from "../commands.ts";
 import { type FlagName, flags } from "../flags.ts";
-import { places, spellings, turns, valueFlags, valueKind } from "./grammar.ts";
+import { edges, type Place, places, spellings, valueFlags, valueKind } from "./grammar.ts";
 
-export const fishScript = (): string => `# fish completion for agentcli
+export const fishScript = (commands: Command[]): string => `# fish completion for agentcli
 function __agentcli_at
     set -l command ''
     set -l skip 0
@@ -16,7 +17,7 @@ function __agentcli_at
             continue
         end
         switch "$command|$word"
-${turns()
+${edges(commands)
   .map(({ from, word, to }) => `            case ${quote(`${from}|${word}`)}\n                set command ${quote(to)}`)
   .join("\n")}
         end
@@ -24,10 +25,10 @@ ${turns()
     test "$command" = "$argv[1]"
 end
 complete -c agentcli -f
-${places().flatMap(linesOf).join("\n")}
+${places(commands).flatMap(linesOf).join("\n")}
 `;
 
-function linesOf({ at, next, flags: names }: ReturnType<typeof places>[number]): string[] {
+function linesOf({ at, next, flags: names }: Place): string[] {
   const condition = `complete -c agentcli -n ${quote(`__agentcli_at ${quote(at)}`)}`;
   return [
     ...next.map(({ word, summary }) => `${condition} -a ${word} -d ${quote(summary)}`),

@@ -1,9 +1,9 @@
 // What can stand where on the command line, read from the tables of commands and flags.
-import { commands } from "../commands.ts";
+import type { Command } from "../commands.ts";
 import { type Flag, type FlagName, flags } from "../flags.ts";
 
 /** Having read `from`, this word leads to `to`. Both are the words of a command so far; "" is the beginning. */
-export interface Turn {
+export interface Edge {
   from: string;
   word: string;
   to: string;
@@ -16,7 +16,7 @@ export interface Place {
   flags: FlagName[];
 }
 
-export function turns(): Turn[] {
+export function edges(commands: Command[]): Edge[] {
   const all = commands.flatMap(({ path, aliases = [] }) =>
     [path, ...aliases].flatMap((words) =>
       words.map((word, index) => ({ from: joined(path, index), word, to: joined(path, index + 1) })),
@@ -25,12 +25,15 @@ export function turns(): Turn[] {
   return unique(all, ({ from, word }) => `${from}|${word}`);
 }
 
-export function places(): Place[] {
-  const all = turns();
+export function places(commands: Command[]): Place[] {
+  const commandAt = (at: string) => commands.find(({ path }) => path.join(" ") === at);
+  const all = edges(commands);
   const ats = unique(["", ...all.map(({ to }) => to)], (at) => at);
   return ats.map((at) => ({
     at,
-    next: all.filter(({ from }) => from === at).map(({ word, to }) => ({ word, summary: summaryOf(to) })),
+    next: all
+      .filter(({ from }) => from === at)
+      .map(({ word, to }) => ({ word, summary: commandAt(to)?.summary ?? "" })),
     flags: [...(commandAt(at)?.flags ?? []), "help", ...(at === "" ? (["version"] as const) : [])],
   }));
 }
@@ -53,8 +56,6 @@ export const spellings = (name: FlagName): string[] => {
 export const valueFlags = (): FlagName[] =>
   (Object.keys(flags) as FlagName[]).filter((name) => flags[name].value !== undefined);
 
-const commandAt = (at: string) => commands.find(({ path }) => path.join(" ") === at);
-const summaryOf = (at: string): string => commandAt(at)?.summary ?? "";
 const joined = (path: string[], count: number): string => path.slice(0, count).join(" ");
 
 const unique = <T>(values: T[], keyOf: (value: T) => string): T[] => [

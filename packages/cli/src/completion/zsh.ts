@@ -1,8 +1,9 @@
 // The completion script for zsh, to be sourced or put on the function path.
+import type { Command } from "../commands.ts";
 import { flags } from "../flags.ts";
-import { places, spellings, turns, valueFlags, valueKind } from "./grammar.ts";
+import { edges, type Place, places, spellings, valueFlags, valueKind } from "./grammar.ts";
 
-export const zshScript = (): string => `#compdef agentcli
+export const zshScript = (commands: Command[]): string => `#compdef agentcli
 _agentcli() {
   local command="" index
   case "\${words[CURRENT - 1]}" in
@@ -15,14 +16,14 @@ ${valueFlags()
       ${valueFlags().flatMap(spellings).join("|")}) ((index++)); continue ;;
     esac
     case "$command|\${words[index]}" in
-${turns()
+${edges(commands)
   .map(({ from, word, to }) => `      ${quote(`${from}|${word}`)}) command=${quote(to)} ;;`)
   .join("\n")}
     esac
   done
   local -a entries
   case "$command" in
-${places()
+${places(commands)
   .map((place) => `    ${quote(place.at)}) entries=(${entriesOf(place)}) ;;`)
   .join("\n")}
   esac
@@ -41,7 +42,7 @@ function valueAction(name: keyof typeof flags): string {
   return actions[valueKind(flags[name]) ?? "other"];
 }
 
-const entriesOf = ({ next, flags: names }: ReturnType<typeof places>[number]): string =>
+const entriesOf = ({ next, flags: names }: Place): string =>
   [
     ...next.map(({ word, summary }) => quote(`${word}:${summary}`)),
     ...names.map((name) => quote(`--${name}:${flags[name].help.replaceAll(":", "\\:")}`)),
