@@ -30,6 +30,27 @@ async function build({ directory, input }) {
     format: "cjs",
     entryFileNames: "[name].cjs",
     chunkFileNames: "chunks/[name].cjs",
+    codeSplitting: { groups: [group("shared", 2, isShared), group("run", 1, isOfRun)] },
     minify: { compress: true, mangle: false, codegen: { removeWhitespace: false } },
   });
+}
+
+/** All that a run loads is one file, whatever other commands share with it: each more would cost every start. */
+function isOfRun(id, graph) {
+  return reachedFrom("packages/cli/src/commands/exec.ts", graph).has(id);
+}
+
+/** But for what the server in the sandbox loads too. */
+function isShared(id, graph) {
+  return isOfRun(id, graph) && reachedFrom("packages/workspace/src/server/server.ts", graph).has(id);
+}
+
+function reachedFrom(start, graph) {
+  const reached = new Set([join(house, start)]);
+  for (const id of reached) for (const next of graph.getModuleInfo(id)?.importedIds ?? []) reached.add(next);
+  return reached;
+}
+
+function group(name, priority, belongs) {
+  return { name: (id, graph) => (belongs(id, graph) ? name : null), debugName: name, priority };
 }

@@ -1,5 +1,6 @@
 // The command line as a value. Flags may stand before or after the words of the command they belong to.
 import { parseArgs } from "node:util";
+import { nearest } from "@agentcli/project/nearest";
 import { type Command, commands } from "./commands.ts";
 import { type Flag, type FlagName, flags } from "./flags.ts";
 import { Problem } from "./problem.ts";
@@ -39,6 +40,8 @@ function findCommand(words: string[]): { command: Command; positionals: string[]
   const fitting = named.filter(({ path }) => path.every((word, index) => words[index] === word));
   const longest = fitting.sort((left, right) => right.path.length - left.path.length)[0];
   if (longest) return { command: longest.command, positionals: words.slice(longest.path.length) };
+  const begun = named.filter(({ path }) => path[0] === words[0]).map(({ path }) => `agentcli ${path.join(" ")}`);
+  if (begun.length > 0) throw new Problem("usage", `${words[0]} of what? There is: ${begun.join(", ")}.`);
   const near = nearest(words[0] ?? "", [...new Set(named.map(({ path }) => path[0] ?? ""))]);
   const hint = near ? `Did you mean ${near}?` : `To run a prompt: agentcli exec "${words.join(" ")}".`;
   throw new Problem("usage", `There is no command "${words[0]}". ${hint} See agentcli --help.`);
@@ -108,30 +111,6 @@ function checkOption(rawName: string, name: string, value: string | undefined): 
 function unknownFlag(rawName: string, name: string): Problem {
   const near = nearest(name, Object.keys(flags));
   return new Problem("usage", `Unknown flag ${rawName}.${near ? ` Did you mean --${near}?` : ""} See agentcli --help.`);
-}
-
-/** A known word that was probably meant: two letters away at most, or begun the same way. */
-export function nearest(word: string, known: string[]): string | undefined {
-  const ranked = known
-    .map((candidate) => ({ candidate, far: distance(candidate, word) }))
-    .sort((a, b) => a.far - b.far);
-  const [best] = ranked;
-  if (best && best.far <= 2) return best.candidate;
-  return word.length > 2 ? known.find((candidate) => candidate.startsWith(word)) : undefined;
-}
-
-/** Edit distance. */
-function distance(left: string, right: string): number {
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= left.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= right.length; j += 1) {
-      const change = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[right.length] ?? 0;
 }
 
 const tooMany = (extra: string): Problem =>

@@ -1,7 +1,7 @@
 // Every command in one table: what it is called, what it takes, and the file that carries it out.
 
 import type { Invocation } from "./args.ts";
-import { type FlagName, runFlags } from "./flags.ts";
+import { configFlags, type FlagName, runFlags } from "./flags.ts";
 import type { Program } from "./program.ts";
 
 export interface Command {
@@ -20,6 +20,55 @@ export interface Command {
 }
 
 export const commands: Command[] = [
+  {
+    path: ["exit-codes"],
+    takes: "",
+    mostPositionals: 0,
+    summary: "Print what each exit code means",
+    flags: ["json"],
+    load: () => import("./commands/exit-codes.ts"),
+  },
+  {
+    path: ["completion"],
+    takes: "bash | zsh | fish",
+    mostPositionals: 1,
+    summary: "Print a completion script for a shell",
+    flags: [],
+    load: () => import("./commands/completion.ts"),
+    notes: `Examples:
+  source <(agentcli completion bash)
+  agentcli completion zsh > "\${fpath[1]}/_agentcli"
+  agentcli completion fish > ~/.config/fish/completions/agentcli.fish`,
+  },
+  {
+    path: ["doctor"],
+    takes: "",
+    mostPositionals: 0,
+    summary: "Say what is configured, what would fail, and how to mend it",
+    flags: [...configFlags, "skip-git-repo-check", "json"],
+    load: () => import("./commands/doctor.ts"),
+    notes: "Exit code 0 when agentcli exec would start with the same flags, 1 when it would not.",
+  },
+  {
+    path: ["trust"],
+    takes: "[DIR]",
+    mostPositionals: 1,
+    summary: "Let a project's own .agentcli/config.toml count",
+    flags: [],
+    load: () => import("./commands/trust.ts"),
+    notes: `Without DIR, the project around this directory. Written to config.toml in the agent home:
+  [projects."/path/of/the/project"]
+  trust_level = "trusted"`,
+  },
+  {
+    path: ["config", "show"],
+    takes: "",
+    mostPositionals: 0,
+    summary: "Print the effective configuration",
+    flags: ["origin", "json", ...configFlags],
+    load: () => import("./commands/config-show.ts"),
+    notes: "Values that look like secrets are masked.",
+  },
   {
     path: ["exec", "resume"],
     aliases: [["e", "resume"]],

@@ -18,6 +18,29 @@ const table = {
     choices: ["read-only", "workspace-write", "danger-full-access"],
     help: "What commands may touch",
   },
+  "ask-for-approval": {
+    short: "a",
+    value: "POLICY",
+    choices: ["on-request", "never"],
+    help: "Whether the model may ask for more; a run with nobody present never grants it",
+  },
+  "full-auto": { help: "Deprecated: --sandbox workspace-write" },
+  "dangerously-bypass-approvals-and-sandbox": {
+    aliases: ["yolo"],
+    help: "No sandbox and no approvals; only where the whole machine may be lost",
+  },
+  profile: { short: "p", value: "NAME", help: "Add $AGENT_HOME/NAME.config.toml to the configuration" },
+  "add-dir": { value: "DIR", repeatable: true, help: "Let workspace-write also write here" },
+  limit: { value: "NAME=DURATION,…", repeatable: true, help: "Longest waits, as in [limits] of the configuration" },
+  "on-limit": {
+    value: "WHAT",
+    choices: ["wait", "stop"],
+    help: "What to do when the provider says to come back later",
+  },
+  "strict-config": { help: "Refuse unknown configuration keys" },
+  "ignore-user-config": { help: "Leave out config.toml and profiles of the agent home" },
+  "trust-project": { help: "Use the configuration of this project, in this run" },
+  origin: { help: "Also show where each value comes from" },
   cd: { short: "C", value: "DIR", help: "Work in this directory" },
   config: { short: "c", value: "KEY=VALUE", repeatable: true, help: "Override a configuration key (TOML value)" },
   json: { aliases: ["experimental-json"], help: "Print events as JSON lines on standard output" },
@@ -39,12 +62,27 @@ const table = {
 export type FlagName = keyof typeof table;
 export const flags: Record<FlagName, Flag> = table;
 
-/** What every run takes, in the order the help shows it. */
-export const runFlags: FlagName[] = [
+/** What shapes the configuration of a run. */
+export const configFlags: FlagName[] = [
   "model",
   "sandbox",
+  "ask-for-approval",
+  "full-auto",
+  "dangerously-bypass-approvals-and-sandbox",
   "cd",
+  "add-dir",
   "config",
+  "profile",
+  "limit",
+  "strict-config",
+  "ignore-user-config",
+  "trust-project",
+];
+
+/** What every run takes, in the order the help shows it. */
+export const runFlags: FlagName[] = [
+  ...configFlags,
+  "on-limit",
   "json",
   "output-last-message",
   "skip-git-repo-check",

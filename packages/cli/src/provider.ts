@@ -57,6 +57,25 @@ function findKey(id: string, entry: ModelProvider, variables: Environment["varia
   return undefined;
 }
 
+/** Where the key of a provider would come from; never the key. */
+export type Credential =
+  | { kind: "found"; source: string }
+  | { kind: "unneeded"; reason: string }
+  | { kind: "missing"; reason: string; mend: string };
+
+export function describeCredential(id: string, config: Config, { variables }: Environment): Credential {
+  if (id === practice) return { kind: "unneeded", reason: "the practice model needs none" };
+  const { env_key, env_key_instructions, requires_openai_auth } = findProvider(id, config);
+  const source = [env_key, "AGENT_API_KEY"].find((name) => name && variables[name]?.trim());
+  if (source) return { kind: "found", source: `the environment variable ${source}` };
+  if (env_key) {
+    const mend = env_key_instructions ?? `set ${env_key} to the API key of ${id}`;
+    return { kind: "missing", reason: `the environment variable ${env_key} is not set`, mend };
+  }
+  if (!requires_openai_auth) return { kind: "unneeded", reason: `${id} is asked without one` };
+  return { kind: "missing", reason: `${id} needs an API key`, mend: "set AGENT_API_KEY, or use --model practice" };
+}
+
 function environmentHeaders(entry: ModelProvider, variables: Environment["variables"]): Record<string, string> {
   const named = Object.entries(entry.env_http_headers ?? {});
   return Object.fromEntries(named.flatMap(([header, name]) => (variables[name] ? [[header, variables[name]]] : [])));

@@ -1,24 +1,54 @@
 // What exec, resume and their like are told on the command line.
 import type { Invocation } from "./args.ts";
 
-export interface RunOptions {
-  model?: string;
-  sandbox?: string;
-  directory?: string;
-  overrides: string[];
+export interface RunOptions extends ConfigOptions {
   outputFile?: string;
   skipGitCheck: boolean;
   ephemeral: boolean;
   budget: string[];
+  /** What to do when the provider says to come back later. */
+  onLimit?: "wait" | "stop";
 }
 
-export const runOptions = ({ text, has, list }: Invocation): RunOptions => ({
+/** What decides the configuration of a run, or of the answer to what it would be. */
+export interface ConfigOptions {
+  model?: string;
+  sandbox?: string;
+  approval?: string;
+  fullAuto: boolean;
+  /** No sandbox and no approvals. */
+  bypass: boolean;
+  directory?: string;
+  moreDirectories: string[];
+  profile?: string;
+  overrides: string[];
+  limits: string[];
+  strictConfig: boolean;
+  ignoreUserConfig: boolean;
+  trustProject: boolean;
+}
+
+export const configOptions = ({ text, has, list }: Invocation): ConfigOptions => ({
   model: text("model"),
   sandbox: text("sandbox"),
+  approval: text("ask-for-approval"),
+  fullAuto: has("full-auto"),
+  bypass: has("dangerously-bypass-approvals-and-sandbox"),
   directory: text("cd"),
+  moreDirectories: list("add-dir"),
+  profile: text("profile"),
   overrides: list("config"),
-  outputFile: text("output-last-message"),
-  skipGitCheck: has("skip-git-repo-check"),
-  ephemeral: has("ephemeral"),
-  budget: list("budget"),
+  limits: list("limit"),
+  strictConfig: has("strict-config"),
+  ignoreUserConfig: has("ignore-user-config"),
+  trustProject: has("trust-project"),
+});
+
+export const runOptions = (invocation: Invocation): RunOptions => ({
+  ...configOptions(invocation),
+  outputFile: invocation.text("output-last-message"),
+  skipGitCheck: invocation.has("skip-git-repo-check") || invocation.has("dangerously-bypass-approvals-and-sandbox"),
+  ephemeral: invocation.has("ephemeral"),
+  budget: invocation.list("budget"),
+  onLimit: invocation.text("on-limit") as RunOptions["onLimit"],
 });

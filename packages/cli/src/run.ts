@@ -13,7 +13,6 @@ import {
   type ThreadState,
   type Tool,
 } from "@agentcli/engine";
-import { loadConfig } from "@agentcli/project";
 import type { SandboxReport, TurnEnd, TurnSettings } from "@agentcli/protocol";
 import { exitCodes, exitOf } from "@agentcli/protocol/exit-codes";
 import { findRepositoryRoot } from "@agentcli/workspace";
@@ -27,7 +26,7 @@ import { Problem } from "./problem.ts";
 import type { Program } from "./program.ts";
 import type { RunOptions } from "./run-options.ts";
 import { type FileStore, openFileStore, openMemoryStore } from "./sessions/store.ts";
-import { compactAt, resolveSettings } from "./settings.ts";
+import { compactAt, settle } from "./settings.ts";
 import { composeWorkspace } from "./workspace.ts";
 
 /** After this long the turn is over, for this reason. */
@@ -61,9 +60,9 @@ export interface Existing {
 
 export async function openRun(options: RunOptions, program: Program, existing: Existing | null): Promise<Run> {
   const { environment } = program;
-  const loaded = await loadConfig(environment.agentHome, options.overrides);
+  const { settings: chosen, loaded, warnings } = await settle(options, environment, existing?.settings ?? null);
   const { config } = loaded;
-  const chosen = resolveSettings(options, loaded, environment, existing?.settings ?? null);
+  for (const warning of warnings) program.reporter.say(`warning: ${warning}`);
   if (!options.skipGitCheck && !findRepositoryRoot(chosen.cwd)) throw notARepository(chosen.cwd);
   const { model, facts } = await chooseModel(chosen, config, program);
   const price = priceBook(config.prices);
@@ -72,7 +71,7 @@ export async function openRun(options: RunOptions, program: Program, existing: E
   const settings = { ...chosen, budget, compactAt: compactAt(config, facts.contextWindow) };
   const place = await composeWorkspace(settings, config, program);
   const store = existing?.store ?? (options.ephemeral ? openMemoryStore() : openFileStore(environment.agentHome));
-  const limits = config.limits ?? {};
+  const { limits } = config;
   const { family, tools: agents } = composeAgents(config.agents, store, program);
   const tools = [...builtInTools, ...agents];
   return {
@@ -84,9 +83,9 @@ export async function openRun(options: RunOptions, program: Program, existing: E
     tools,
     traits: { freeformTools: facts.freeform },
     limits: {
-      stdinMs: durationMs(limits.stdin ?? "1s"),
+      stdinMs: durationMs(limits.stdin),
       ends: [
-        { afterMs: durationMs(limits.wall ?? "off"), code: "limit", limit: "wall" },
+        { afterMs: durationMs(limits.wall), code: "limit", limit: "wall" },
         { afterMs: budget?.wallMs ?? null, code: "budget", limit: "wall" },
       ],
     },
@@ -96,8 +95,8 @@ export async function openRun(options: RunOptions, program: Program, existing: E
       tools,
       family,
       guard: policyGuard,
-      toolLimitMs: durationMs(limits.tool ?? "10m"),
-      outputTokens: config.tool_output_token_limit ?? 10_000,
+      toolLimitMs: durationMs(limits.tool),
+      outputTokens: config.tool_output_token_limit,
       price,
       wait,
       requestOptions: { reasoningSummary: config.model_reasoning_summary, verbosity: config.model_verbosity },
