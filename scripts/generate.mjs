@@ -71,6 +71,7 @@ function validators({ schemas, toJsonSchema }) {
   const modules = {
     config: { validateConfig: schemas.Config },
     "session-line": { validateSessionLine: schemas.SessionLine },
+    saved: { validateAuthFile: schemas.AuthFile, validateSessionName: schemas.SessionName },
     tools: Object.fromEntries(Object.entries(schemas.toolArguments)),
     operations: {
       validateFrame: schemas.OperationFrame,

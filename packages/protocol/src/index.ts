@@ -5,5 +5,6 @@ export * from "./exit-codes.ts";
 export * from "./items.ts";
 export * from "./operations.ts";
 export * from "./records.ts";
+export * from "./saved.ts";
 export * from "./schema-version.ts";
 export * from "./tools.ts";
