@@ -21,9 +21,90 @@ export interface Command {
 
 export const commands: Command[] = [
   {
+    path: ["logout"],
+    takes: "",
+    mostPositionals: 0,
+    summary: "Forget the saved login",
+    flags: [],
+    load: () => import("./commands/logout.ts"),
+  },
+  {
+    path: ["login", "status"],
+    takes: "",
+    mostPositionals: 0,
+    summary: "Say which credential a run would use (exit code 1: none)",
+    flags: ["config"],
+    load: () => import("./commands/login-status.ts"),
+  },
+  {
+    path: ["login"],
+    takes: "",
+    mostPositionals: 0,
+    summary: "Keep an API key for later runs",
+    flags: ["with-api-key", "api-key"],
+    load: () => import("./commands/login.ts"),
+    notes: `Examples:
+  agentcli login                                        asks for the key without showing it
+  printenv MY_KEY | agentcli login --with-api-key`,
+  },
+  {
+    path: ["sessions", "name"],
+    takes: "ID NAME",
+    mostPositionals: 2,
+    summary: "Call a session by a name",
+    flags: [],
+    load: () => import("./commands/sessions-name.ts"),
+  },
+  {
+    path: ["sessions", "delete"],
+    takes: "ID… | --older-than AGE",
+    mostPositionals: Number.MAX_SAFE_INTEGER,
+    summary: "Remove sessions",
+    flags: ["older-than", "force"],
+    load: () => import("./commands/sessions-delete.ts"),
+  },
+  {
+    path: ["sessions", "export"],
+    takes: "ID",
+    mostPositionals: 1,
+    summary: "Write a session as JSON lines or Markdown",
+    flags: ["format", "output-last-message"],
+    load: () => import("./commands/sessions-export.ts"),
+  },
+  {
+    path: ["sessions", "show"],
+    takes: "ID",
+    mostPositionals: 1,
+    summary: "Show what was said and done in a session",
+    flags: ["color"],
+    load: () => import("./commands/sessions-show.ts"),
+  },
+  {
+    path: ["sessions", "list"],
+    aliases: [["sessions"]],
+    takes: "",
+    mostPositionals: 0,
+    summary: "List the newest sessions of this directory",
+    flags: ["all", "json", "limit"],
+    load: () => import("./commands/sessions-list.ts"),
+  },
+  {
+    path: ["exec", "fork"],
+    aliases: [["e", "fork"]],
+    takes: "ID [PROMPT | -]",
+    mostPositionals: 2,
+    summary: "Begin a new session with what another said and did",
+    flags: runFlags,
+    load: () => import("./commands/fork.ts"),
+    notes: `Without a prompt the new session is only made, and its id printed.
+
+Example:
+  agentcli exec fork nightly "try it the other way"`,
+  },
+  {
     path: ["exec", "resume"],
     aliases: [["e", "resume"]],
-    takes: "ID | --last [--all] [PROMPT | -]",
+    takes: "ID | NAME | --last [--all] [PROMPT | -]",
     mostPositionals: 2,
     summary: "Go on with an earlier session",
     flags: ["last", "all", ...runFlags],
@@ -41,7 +122,7 @@ Examples:
     takes: "[PROMPT | -]",
     mostPositionals: 1,
     summary: "Carry out one prompt in a sandbox and print the final message",
-    flags: runFlags,
+    flags: [...runFlags, "worktree"],
     load: () => import("./commands/exec.ts"),
     notes: `The prompt is the argument, or standard input with -. What is piped in beside an argument is context for it.
 Progress is on standard error, the final message alone on standard output.

@@ -5,6 +5,8 @@ import type { Reporter } from "./output/reporter.ts";
 export interface Program {
   environment: Environment;
   reporter: Reporter;
+  /** Writes to standard output: what a command was asked for, and nothing else. */
+  print(text: string): Promise<void>;
   version: string;
   /** Where the built program and the programs beside it are. */
   directory: string;

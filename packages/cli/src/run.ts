@@ -50,7 +50,10 @@ export async function openRun(options: RunOptions, program: Program, existing: E
   const { environment } = program;
   const loaded = await loadConfig(environment.agentHome, options.overrides);
   const { config } = loaded;
-  const chosen = resolveSettings(options, loaded, environment, existing?.settings ?? null);
+  const told = options.local
+    ? await (await import("./local-provider.ts")).withLocalModel(options, loaded, environment)
+    : options;
+  const chosen = resolveSettings(told, loaded, environment, existing?.settings ?? null);
   if (!options.skipGitCheck && !findRepositoryRoot(chosen.cwd)) throw notARepository(chosen.cwd);
   const { model, facts } = await chooseModel(chosen, config, program);
   const settings = { ...chosen, compactAt: compactAt(config, facts.contextWindow) };

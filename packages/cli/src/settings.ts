@@ -33,7 +33,10 @@ function chooseModel(options: RunOptions, { config, overridden }: LoadedConfig, 
   const model = options.model ?? overridden.model ?? recorded?.model ?? config.model ?? defaultModel;
   if (model === practice) return { model, provider: practice };
   const kept = options.model === undefined && recorded?.provider !== practice ? recorded?.provider : undefined;
-  return { model, provider: overridden.model_provider ?? kept ?? config.model_provider ?? "openai" };
+  return {
+    model,
+    provider: options.provider ?? overridden.model_provider ?? kept ?? config.model_provider ?? "openai",
+  };
 }
 
 /** A file may narrow what a thread was allowed; only the command line may widen it. */

@@ -4,7 +4,7 @@ export { type Guard, policyGuard } from "./guard.ts";
 export { type Log, openLog, readThread } from "./log.ts";
 export { next, type Step } from "./next.ts";
 export * from "./ports.ts";
-export { freeze, permissionsMessage, type Surroundings } from "./prompt.ts";
+export { environmentMessage, freeze, permissionsMessage, type Surroundings } from "./prompt.ts";
 export { apply, emptyThread, type ThreadState } from "./state.ts";
 export { execEvents, type Price } from "./surfaces/exec-jsonl.ts";
 export { humanText, type Paint } from "./surfaces/human.ts";
