@@ -142,8 +142,18 @@ function readBytes(file: number, start: number, length: number): Buffer {
 function parseLine(line: Buffer): SessionLine | null {
   try {
     const parsed = JSON.parse(line.toString("utf8"));
-    return typeof parsed?.record?.type === "string" ? parsed : null;
+    return isSound(parsed) ? parsed : null;
   } catch {
     return null;
   }
+}
+
+/** As much as a list goes by; the full check is for whoever takes the thread up. */
+function isSound(line: { at?: unknown; record?: Record<string, unknown> } | null): boolean {
+  const record = line?.record;
+  if (typeof record?.type !== "string" || typeof line?.at !== "string") return false;
+  const hasSettings = typeof (record.settings as { cwd?: unknown } | null | undefined)?.cwd === "string";
+  if (record.type === "thread.created") return hasSettings && typeof record.threadId === "string";
+  if (record.type === "turn.begun") return hasSettings && Array.isArray(record.input) && !record.input.includes(null);
+  return record.type !== "turn.ended" || typeof (record.end as { status?: unknown } | null)?.status === "string";
 }
