@@ -27,8 +27,9 @@ export async function askForKey(ask: (text: string) => void, signal: AbortSignal
       "Standard input is not a terminal. Pipe the key in: printenv MY_KEY | agentcli login --with-api-key",
     );
   }
-  ask("API key (not shown): ");
+  // Before the question: a quick answer would be shown by the terminal itself.
   process.stdin.setRawMode(true);
+  ask("API key (not shown): ");
   try {
     return checked(await readLine(signal));
   } finally {
