@@ -144,10 +144,11 @@ describe("workload identity", () => {
 
   test("exchanges once more when the key is refused, and no secret is left anywhere", async () => {
     const tokens = await startTokenServer((_, index) => grant(index, 3_600));
-    const here = await desk({ replies: [fault(401), fault(401)], config: config(tokens.url) });
+    const replies = [call("exec_command", { cmd: "env" }), fault(401), fault(401)];
+    const here = await desk({ replies, config: config(tokens.url) });
     const { code, stdout, stderr } = await here.run(["exec", "--json", "work"], { env });
     expect(code).toBe(3);
-    expect(keysOf(here)).toEqual(["Bearer short-lived-0", "Bearer short-lived-1"]);
+    expect(keysOf(here)).toEqual(["Bearer short-lived-0", "Bearer short-lived-0", "Bearer short-lived-1"]);
     const left = stdout + stderr + readFileSync(here.sessionFile(), "utf8");
     for (const secret of [identity, "short-lived-0", "short-lived-1"]) expect(left).not.toContain(secret);
   });

@@ -27,7 +27,7 @@ export function parseCommandLine(argv: string[]): CommandLine {
   const { command, positionals } = findCommand(words);
   checkFlags(values, command);
   const extra = positionals[command.mostPositionals];
-  if (extra !== undefined) throw tooMany(extra);
+  if (extra !== undefined) throw tooMany(extra, command);
   return { kind: "command", command, invocation: invocation(values, positionals) };
 }
 
@@ -134,8 +134,13 @@ function distance(left: string, right: string): number {
   return row[right.length] ?? 0;
 }
 
-const tooMany = (extra: string): Problem =>
-  new Problem(
+function tooMany(extra: string, { path, mostPositionals }: Command): Problem {
+  if (mostPositionals === 0) {
+    const words = path.join(" ");
+    return new Problem("usage", `agentcli ${words} takes no argument, but "${extra}" was given. See agentcli --help.`);
+  }
+  return new Problem(
     "usage",
     `Unexpected argument "${extra}". Quote a prompt of several words: agentcli exec "fix the test".`,
   );
+}

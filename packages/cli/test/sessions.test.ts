@@ -80,6 +80,23 @@ describe("a session in a list", () => {
     expect(list(home)).toMatchObject([{ cwd: "/truth" }]);
   });
 
+  test("keeps its end where notes follow it", async () => {
+    const home = await temporaryHome();
+    writeSession(home, "/a", [begun("x", "/a"), ended(), sandboxNote, sandboxNote]);
+    expect(list(home)).toMatchObject([{ status: "completed" }]);
+  });
+
+  test("is found wherever its latest turn lies in the file", async () => {
+    const home = await temporaryHome();
+    const blockBytes = 256 * 1024;
+    for (let shift = 0; shift < 60; shift += 1) {
+      const after = said("x".repeat(blockBytes - 500 + 10 * shift));
+      const { path } = writeSession(home, "/a", [begun("x", "/a"), ended(), begun("y", "/b"), after]);
+      expect(scanSession(path)?.lastTurn?.settings.cwd).toBe("/b");
+      removeSession(path);
+    }
+  });
+
   test("of a sub-agent is left out", async () => {
     const home = await temporaryHome();
     writeSession(home, "/a", [created(id("1"), "/a", { parentId: id("2") }), begun("x", "/a"), ended()]);

@@ -70,21 +70,17 @@ function lastTurn(file: number, size: number): RecordOf<"turn.begun"> | null {
   for (let before = size; ; ) {
     const mark = lastIndexOf(file, turnMark, before);
     if (mark === -1) return null;
-    const start = lineStart(file, mark);
-    const line = start === null ? null : readLineAt(file, start);
+    const line = readLineAt(file, lineStart(file, mark));
     const record = line && parseLine(line)?.record;
     if (record?.type === "turn.begun") return record;
     before = mark;
   }
 }
 
-/** Null where the mark is inside a line that holds something else, such as the arguments of a call. */
-function lineStart(file: number, mark: number): number | null {
+/** A mark far inside a line is not a record of its own; what is read from here then makes no sense and is passed over. */
+function lineStart(file: number, mark: number): number {
   const from = Math.max(0, mark - longestPrefix);
-  const prefix = readBytes(file, from, mark - from).toString("utf8");
-  const newline = prefix.lastIndexOf("\n");
-  if (newline === -1 && from > 0) return null;
-  return /^\{"v":1,"seq":\d+,"at":"[^"]*",$/.test(prefix.slice(newline + 1)) ? from + newline + 1 : null;
+  return from + readBytes(file, from, mark - from).lastIndexOf(0x0a) + 1;
 }
 
 /** The last whole line decides; notes say nothing about the turn. */
