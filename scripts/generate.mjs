@@ -77,6 +77,7 @@ function toolSchemas({ schemas, toJsonSchema }) {
 function validators({ schemas, toJsonSchema }) {
   const modules = {
     "session-line": { validateSessionLine: schemas.SessionLine },
+    saved: { validateAuthFile: schemas.AuthFile, validateSessionName: schemas.SessionName },
     tools: Object.fromEntries(Object.entries(schemas.toolArguments)),
     operations: {
       validateFrame: schemas.OperationFrame,

@@ -28,7 +28,7 @@ export function parseCommandLine(argv: string[]): CommandLine {
   const { command, positionals } = findCommand(words);
   checkFlags(values, command);
   const extra = positionals[command.mostPositionals];
-  if (extra !== undefined) throw tooMany(extra);
+  if (extra !== undefined) throw tooMany(extra, command);
   return { kind: "command", command, invocation: invocation(values, positionals) };
 }
 
@@ -113,8 +113,13 @@ function unknownFlag(rawName: string, name: string): Problem {
   return new Problem("usage", `Unknown flag ${rawName}.${near ? ` Did you mean --${near}?` : ""} See agentcli --help.`);
 }
 
-const tooMany = (extra: string): Problem =>
-  new Problem(
+function tooMany(extra: string, { path, mostPositionals }: Command): Problem {
+  if (mostPositionals === 0) {
+    const words = path.join(" ");
+    return new Problem("usage", `agentcli ${words} takes no argument, but "${extra}" was given. See agentcli --help.`);
+  }
+  return new Problem(
     "usage",
     `Unexpected argument "${extra}". Quote a prompt of several words: agentcli exec "fix the test".`,
   );
+}

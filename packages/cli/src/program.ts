@@ -7,7 +7,7 @@ import type { Reporter } from "./output/reporter.ts";
 export interface Program {
   environment: Environment;
   reporter: Reporter;
-  /** Standard output of a command that is no run. */
+  /** Writes to standard output: what a command was asked for, and nothing else. */
   print(text: string): Promise<void>;
   /** Every command there is, for those that speak about commands. */
   commands: Command[];

@@ -1,5 +1,7 @@
 // What exec, resume and their like are told on the command line.
+import type { LocalProvider, Tags } from "@agentcli/protocol";
 import type { Invocation } from "./args.ts";
+import { parseTags } from "./sessions/tags.ts";
 
 export interface RunOptions extends ConfigOptions {
   outputFile?: string;
@@ -8,6 +10,12 @@ export interface RunOptions extends ConfigOptions {
   budget: string[];
   /** What to do when the provider says to come back later. */
   onLimit?: "wait" | "stop";
+  images: string[];
+  tags: Tags;
+  /** A model server on this machine: this one, or whichever answers. */
+  local: LocalProvider | "any" | null;
+  /** Chosen by a flag, over what is configured. */
+  provider?: string;
 }
 
 /** What decides the configuration of a run, or of the answer to what it would be. */
@@ -51,4 +59,7 @@ export const runOptions = (invocation: Invocation): RunOptions => ({
   ephemeral: invocation.has("ephemeral"),
   budget: invocation.list("budget"),
   onLimit: invocation.text("on-limit") as RunOptions["onLimit"],
+  images: invocation.list("image"),
+  tags: parseTags(invocation.list("tag")),
+  local: (invocation.text("local-provider") as LocalProvider | undefined) ?? (invocation.has("oss") ? "any" : null),
 });

@@ -13,12 +13,14 @@ import {
   type ThreadState,
   type Tool,
 } from "@agentcli/engine";
+import type { LoadedConfig } from "@agentcli/project";
 import type { SandboxReport, TurnEnd, TurnSettings } from "@agentcli/protocol";
 import { exitCodes, exitOf } from "@agentcli/protocol/exit-codes";
 import { findRepositoryRoot } from "@agentcli/workspace";
 import { composeAgents } from "./agents.ts";
 import { checkPrice, resolveBudget } from "./budget.ts";
 import { durationMs } from "./duration.ts";
+import type { Environment } from "./environment.ts";
 import { chooseModel } from "./model.ts";
 import { keepPartialPatch } from "./partial-patch.ts";
 import { priceBook } from "./prices.ts";
@@ -60,8 +62,9 @@ export interface Existing {
 
 export async function openRun(options: RunOptions, program: Program, existing: Existing | null): Promise<Run> {
   const { environment } = program;
-  const { settings: chosen, loaded, warnings } = await settle(options, environment, existing?.settings ?? null);
+  const { settings: settled, loaded, warnings } = await settle(options, environment, existing?.settings ?? null);
   const { config } = loaded;
+  const chosen = options.local ? { ...settled, ...(await localModel(options, loaded, environment)) } : settled;
   for (const warning of warnings) program.reporter.say(`warning: ${warning}`);
   if (!options.skipGitCheck && !findRepositoryRoot(chosen.cwd)) throw notARepository(chosen.cwd);
   const { model, facts } = await chooseModel(chosen, config, program);
@@ -110,6 +113,13 @@ export async function openRun(options: RunOptions, program: Program, existing: E
       if (!existing) store.close();
     },
   };
+}
+
+/** The model server on this machine and the model it has. */
+async function localModel(options: RunOptions, loaded: LoadedConfig, environment: Environment) {
+  const { withLocalModel } = await import("./local-provider.ts");
+  const { model = "", provider = "" } = await withLocalModel(options, loaded, environment);
+  return { model, provider };
 }
 
 /** Drives the thread to rest and answers with the exit code. */

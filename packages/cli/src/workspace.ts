@@ -11,6 +11,7 @@ import {
   sandboxPolicy,
   toolEnvironment,
 } from "@agentcli/workspace";
+import { credentialVariables } from "./credentials/variables.ts";
 import type { Environment } from "./environment.ts";
 import { Problem } from "./problem.ts";
 import type { Program } from "./program.ts";
@@ -35,10 +36,12 @@ export async function composeWorkspace(
     throw new Problem("sandbox", `The ${policy.mode} sandbox is not available here. ${probe.reason} ${probe.remedy}`);
   }
   const incarnation = newId(Date.now());
+  const denied = { names: credentialVariables(config) };
   const open = () =>
     openWorkspace(policy, {
       serverProgram: join(directory, "workspace-server.cjs"),
-      env: toolEnvironment(environment.variables, { home: environment.userHome }),
+      env: toolEnvironment(environment.variables, { home: environment.userHome, denied }),
+      denyEnvironment: denied,
       incarnation,
       warmLoginShell: settings.shell,
     });

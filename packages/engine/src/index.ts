@@ -4,7 +4,7 @@ export { type Guard, policyGuard } from "./guard.ts";
 export { type Log, openLog, readThread } from "./log.ts";
 export { next, type Step } from "./next.ts";
 export * from "./ports.ts";
-export { freeze, permissionsMessage, type Surroundings } from "./prompt.ts";
+export { environmentMessage, freeze, permissionsMessage, type Surroundings } from "./prompt.ts";
 export type { Dependencies, StopReason } from "./running.ts";
 export { type Scrub, type Secret, scrubber } from "./scrub.ts";
 export { apply, emptyThread, type ThreadState } from "./state.ts";

@@ -115,16 +115,35 @@ export const AgentsConfig = z
   .catchall(AgentRole);
 export type AgentsConfig = z.infer<typeof AgentsConfig>;
 
+export const WorkloadIdentity = z.object({
+  token_endpoint: z
+    .string()
+    .optional()
+    .describe("Where an identity token is exchanged for a short-lived key (RFC 8693)"),
+  audience: z.string().optional().describe("For whom the identity token is made out"),
+  token_file: z.string().optional().describe("File that holds the identity token"),
+  token_env: z.string().optional().describe("Environment variable that holds the identity token"),
+});
+export type WorkloadIdentity = z.infer<typeof WorkloadIdentity>;
+
+export const Auth = z.object({
+  refresh_endpoint: z.string().optional().describe("Where the access token of a managed account is renewed (OAuth)"),
+  client_id: z.string().optional().describe("Who we are at refresh_endpoint, where it asks"),
+  workload_identity: WorkloadIdentity.optional().describe("Short-lived keys for a runner that has an identity token"),
+});
+export type Auth = z.infer<typeof Auth>;
+
+export const LocalProvider = z.enum(["ollama", "lmstudio"]);
+export type LocalProvider = z.infer<typeof LocalProvider>;
+
 export const Config = z.object({
   model: z.string().optional().describe("The model to ask"),
   review_model: z.string().optional().describe("The model that reviews; accepted; no effect yet"),
   model_provider: z.string().optional().describe("Which entry of model_providers to use (openai)"),
   model_providers: z.record(z.string(), ModelProvider).optional().describe("Servers that speak a model wire"),
+  oss_provider: LocalProvider.optional().describe("Which local server --oss means (whichever answers)"),
+  auth: Auth.optional().describe("Credentials that are renewed"),
   openai_base_url: z.string().optional().describe("Base URL of the built-in openai provider"),
-  oss_provider: z
-    .enum(["ollama", "lmstudio"])
-    .optional()
-    .describe("Local server that --oss uses; accepted; no effect yet"),
   model_context_window: z
     .int()
     .positive()

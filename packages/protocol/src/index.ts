@@ -7,6 +7,7 @@ export * from "./items.ts";
 export * from "./operations.ts";
 export * from "./records.ts";
 export * from "./requirements.ts";
+export * from "./saved.ts";
 export * from "./schema-version.ts";
 export * from "./shape.ts";
 export * from "./tools.ts";

@@ -1,8 +1,9 @@
 // Looks at everything a run needs, in the order a run needs it. Nothing is changed and nobody is asked over the network.
 import { resolve } from "node:path";
 import { describeOrigin, type Layer, type Requirements } from "@agentcli/project";
+import { describeCredential } from "../credentials/describe.ts";
 import type { Program } from "../program.ts";
-import { describeCredential, practice, resolveProvider } from "../provider.ts";
+import { practice, resolveProvider } from "../provider.ts";
 import type { RunOptions } from "../run-options.ts";
 import { type Settled, settle } from "../settings.ts";
 import { composeWorkspace } from "../workspace.ts";
@@ -44,14 +45,13 @@ const examineRequirements = ({ rules }: Requirements): Finding[] =>
 async function examineProvider({ settings, loaded }: Settled, { environment }: Program): Promise<Finding[]> {
   const { model, provider } = settings;
   const named = fine("model", `${model} of ${provider}`);
-  const described = await attempt("provider", async () => describeCredential(provider, loaded.config, environment));
-  if ("finding" in described) return [named, described.finding];
-  const credential = described.value;
-  if (credential.kind === "missing") return [named, broken("credential", credential.reason, credential.mend)];
-  const found = fine("credential", credential.kind === "found" ? `from ${credential.source}` : credential.reason);
-  if (provider === practice) return [named, found];
-  const opened = await attempt("provider", async () => resolveProvider(provider, loaded.config, environment));
-  return [named, "finding" in opened ? opened.finding : fine("provider", opened.value.baseUrl), found];
+  if (provider === practice) return [named, fine("credential", "the practice model needs none")];
+  const resolve = () => resolveProvider(provider, loaded.config, environment, () => {});
+  const opened = await attempt("credential", resolve);
+  if ("finding" in opened) return [named, opened.finding];
+  const described = describeCredential(opened.value.credential);
+  const credential = described ? `${described.shown} from ${described.source}` : `${provider} is asked without one`;
+  return [named, fine("provider", opened.value.provider.baseUrl), fine("credential", credential)];
 }
 
 /** As a run would, up to the point where the sandbox would be opened. */
@@ -68,6 +68,7 @@ async function examineSandbox({ settings, loaded }: Settled, program: Program): 
 }
 
 const remedies = {
+  credential: "set the variable that is named, AGENT_API_KEY, or use agentcli login; --model practice needs none",
   configuration: "change the file or the flag that is named",
   provider: "change model_provider or its entry in model_providers; agentcli config show --origin says where they are",
   sandbox: "do what is said there, or use --sandbox danger-full-access in a container or machine you can lose",
