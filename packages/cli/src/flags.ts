@@ -24,6 +24,9 @@ const table = {
   "output-last-message": { short: "o", value: "FILE", help: "Also write the final message to this file" },
   "skip-git-repo-check": { help: "Allow running outside a git repository" },
   ephemeral: { help: "Keep no session file" },
+  "ignore-rules": { help: "Leave out the rules of user and project" },
+  rules: { short: "r", value: "FILE", repeatable: true, help: "Rules file to check against" },
+  pretty: { help: "Indent the JSON" },
   color: { value: "WHEN", choices: ["always", "never", "auto"], help: "Colours in the progress" },
   last: { help: "Take the newest session of this directory" },
   all: { help: "With --last: of any directory" },
@@ -44,5 +47,6 @@ export const runFlags: FlagName[] = [
   "output-last-message",
   "skip-git-repo-check",
   "ephemeral",
+  "ignore-rules",
   "color",
 ];

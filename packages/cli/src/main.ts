@@ -15,7 +15,8 @@ export async function main(argv: string[], directory: string): Promise<void> {
   const stop = new AbortController();
   const told = listenForSignals(stop);
   const streams = openStreams(stop);
-  const surroundings = { environment: readEnvironment(), version, directory, signal: stop.signal };
+  const print = (text: string) => streams.out.write(text);
+  const surroundings = { environment: readEnvironment(), version, directory, print, signal: stop.signal };
   const code = await runCommand(argv, surroundings, streams);
   await Promise.all([streams.out.flush(), streams.err.flush()]);
   process.exit(told() ?? (streams.out.gone ? exitCodes.readerGone.code : code));

@@ -5,6 +5,8 @@ import type { Reporter } from "./output/reporter.ts";
 export interface Program {
   environment: Environment;
   reporter: Reporter;
+  /** Standard output of a command that is no run. */
+  print(text: string): Promise<void>;
   version: string;
   /** Where the built program and the programs beside it are. */
   directory: string;

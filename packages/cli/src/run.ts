@@ -7,7 +7,6 @@ import {
   drive,
   type Log,
   openLog,
-  policyGuard,
   type StoredRecord,
   type Surroundings,
   type ThreadState,
@@ -18,6 +17,7 @@ import type { SandboxReport, TurnEnd, TurnSettings } from "@agentcli/protocol";
 import { exitCodes, exitOf } from "@agentcli/protocol/exit-codes";
 import { findRepositoryRoot } from "@agentcli/workspace";
 import { durationMs } from "./duration.ts";
+import { composeGuard } from "./guard.ts";
 import { chooseModel } from "./model.ts";
 import { Problem } from "./problem.ts";
 import type { Program } from "./program.ts";
@@ -52,6 +52,12 @@ export async function openRun(options: RunOptions, program: Program, existing: E
   const { config } = loaded;
   const chosen = resolveSettings(options, loaded, environment, existing?.settings ?? null);
   if (!options.skipGitCheck && !findRepositoryRoot(chosen.cwd)) throw notARepository(chosen.cwd);
+  const guard = await composeGuard({
+    cwd: chosen.cwd,
+    ignoreRules: options.ignoreRules,
+    trust: () => "untrusted",
+    program,
+  });
   const { model, facts } = await chooseModel(chosen, config, program);
   const settings = { ...chosen, compactAt: compactAt(config, facts.contextWindow) };
   const place = await composeWorkspace(settings, config, program);
@@ -70,7 +76,7 @@ export async function openRun(options: RunOptions, program: Program, existing: E
       model,
       workspace: place.workspace,
       tools: builtInTools,
-      guard: policyGuard,
+      guard,
       toolLimitMs: durationMs(limits.tool ?? "10m"),
       outputTokens: config.tool_output_token_limit ?? 10_000,
       requestOptions: { reasoningSummary: config.model_reasoning_summary, verbosity: config.model_verbosity },

@@ -57,7 +57,7 @@ interface Reading {
   until: number;
 }
 
-const mostDepth = 16;
+const mostDepth = 100;
 const mostScripts = 1_000;
 /** A sound script of the greatest length takes about 200 ms. */
 const mostMs = 2_000;
@@ -123,7 +123,10 @@ function within(reading: Reading, read: () => void): void {
 /** Text the grammar does not understand may still be run: each stretch of it counts as a command. */
 function readRoughly(text: string, reading: Reading): void {
   for (const stretch of text.split(/[\n;&|(){}`]+/)) {
-    const words = splitWords(stretch) ?? stretch.trim().split(/\s+/);
-    if (words.length > 0 && words[0] !== "") within(reading, () => addCommand(words, null, reading));
+    const words = splitWords(stretch) ?? stretch.split(/\s+/);
+    const program = words.findIndex((word) => !mayPrecedeProgram.test(word));
+    if (program !== -1) within(reading, () => addCommand(words.slice(program), null, reading));
   }
 }
+
+const mayPrecedeProgram = /^(|\w+=.*|!|if|then|elif|else|while|until|do)$/s;
