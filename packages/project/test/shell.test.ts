@@ -160,12 +160,19 @@ describe("the commands of a script", () => {
     expect(show(found)).toEqual(commands);
   });
 
-  test.each(["git $X", 'git "a$X"', "git {push,pull}", "git a{1..3}", "git $(x)", "git `x`", "git <(x)", "git $((1))"])(
-    "an argument that is made when it runs is not known: %s",
-    (script) => {
-      expect(shell.commandsOf(script).commands[0]?.words).toEqual(["git", { unknown: script.slice(4) }]);
-    },
-  );
+  test.each([
+    "git $X",
+    'git "a$X"',
+    "git {push,pull}",
+    "git a{1..3}",
+    "git $(x)",
+    "git `x`",
+    "git a`x`b",
+    "git <(x)",
+    "git $((1))",
+  ])("an argument that is made when it runs is not known: %s", (script) => {
+    expect(shell.commandsOf(script).commands[0]?.words).toEqual(["git", { unknown: script.slice(4) }]);
+  });
 
   test("what does not parse is unknown, and what it seems to run is still listed", () => {
     for (const script of ["git push; if", "if git push", "cat <<A; git push\nx\nA", "echo @(a|b) && git push"]) {
