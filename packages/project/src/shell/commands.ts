@@ -59,7 +59,7 @@ interface Reading {
 
 const mostDepth = 100;
 const mostScripts = 1_000;
-/** A sound script of the greatest length takes about 200 ms. */
+/** A sound script of the greatest length takes about 300 ms. */
 const mostMs = 2_000;
 
 function result({ commands, reasons: [reason] }: Reading): Commands {

@@ -1,6 +1,7 @@
 // The bash grammar of tree-sitter: loaded when first asked for, every parse bounded, the tree handed out as plain data.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
 import type { Parser, TreeCursor } from "@vscode/tree-sitter-wasm";
 
 export interface SyntaxNode {
@@ -34,6 +35,8 @@ async function load(directory: string): Promise<Parse> {
       readFile(join(directory, "tree-sitter.wasm")),
       readFile(join(directory, "tree-sitter-bash.wasm")),
     ]);
+    // Optimising the lexer takes 0.7 s of a processor and the process waits for it at its end; one parse takes 1 ms.
+    setFlagsFromString("--liftoff-only");
     const { Parser, Language } = "default" in module ? (module.default as typeof module) : module;
     await Parser.init({ wasmBinary: runtime } as unknown as Parameters<typeof Parser.init>[0]);
     const language = await Language.load(grammar);
@@ -54,10 +57,11 @@ const mostDepth = 800;
 function parse(openParser: () => Parser, script: string, until: number): Parsed {
   if (script.length > mostCharacters) return unreadable(`the script is longer than ${mostCharacters} characters`);
   if (script.includes("\0")) return unreadable("the script has a NUL character in it");
+  if (performance.now() > until) return tooTangled;
   const parser = openParser();
   try {
     const tree = parser.parse(script, null, { progressCallback: () => performance.now() > until });
-    if (!tree) return unreadable("the script is too tangled to parse");
+    if (!tree) return tooTangled;
     try {
       const root = copyTree(tree.walk(), script);
       return root
@@ -109,3 +113,4 @@ const copyNode = (cursor: TreeCursor, script: string): SyntaxNode => ({
 });
 
 const unreadable = (reason: string): Parsed => ({ kind: "unreadable", reason });
+const tooTangled = unreadable("the script is too tangled to parse");
