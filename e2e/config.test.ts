@@ -226,7 +226,7 @@ describe("doctor", () => {
     const args = ["doctor", "-c", "model_providers.scripted.env_key=MY_KEY"];
     const { code, stdout } = await run(args, { env });
     expect(code).toBe(0);
-    for (const found of [repository, "from the environment variable MY_KEY", "read-only (bubblewrap", "would start"])
+    for (const found of [repository, "from environment variable MY_KEY", "read-only (bubblewrap", "would start"])
       expect(stdout).toContain(found);
     expect(stdout).not.toContain("s3cret-value");
   });

@@ -1,5 +1,6 @@
 // Builds what users run: the CLI as one file with lazily loaded chunks, and the programs beside it.
-import { rmSync } from "node:fs";
+import { copyFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
@@ -11,6 +12,13 @@ await build({
   directory: "packages/cli/dist",
   input: { agentcli: "packages/cli/src/entry.ts", "workspace-server": "packages/workspace/src/server/main.ts" },
 });
+// The bash grammar, read when rules have to judge the first command.
+const grammar = dirname(
+  createRequire(join(house, "packages/project/package.json")).resolve("@vscode/tree-sitter-wasm"),
+);
+for (const file of ["tree-sitter.wasm", "tree-sitter-bash.wasm"])
+  copyFileSync(join(grammar, file), join(house, "packages/cli/dist", file));
+
 await build({
   directory: "packages/testkit/dist",
   input: { "model-server": "packages/testkit/src/model-server/main.ts" },
@@ -24,6 +32,8 @@ async function build({ directory, input }) {
     external: [/^@lydell\/node-pty/],
     transform: { target: "node18.19" },
     treeshake: { moduleSideEffects: false },
+    // The runtime of the grammar could evaluate code for grammars that ask for it; bash's does not.
+    checks: { eval: false },
   });
   await bundle.write({
     dir: join(house, directory),

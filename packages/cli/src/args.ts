@@ -21,11 +21,12 @@ export type CommandLine =
   | { kind: "command"; command: Command; invocation: Invocation };
 
 export function parseCommandLine(argv: string[]): CommandLine {
-  const { values, words } = split(argv);
+  const { values, words, literal } = split(argv);
   if (values.version) return { kind: "version" };
   if (words[0] === "help") return { kind: "help", topic: words.slice(1) };
   if (values.help || words.length === 0) return { kind: "help", topic: words };
-  const { command, positionals } = findCommand(words);
+  const { command, positionals: named } = findCommand(words);
+  const positionals = [...named, ...literal];
   checkFlags(values, command);
   const extra = positionals[command.mostPositionals];
   if (extra !== undefined) throw tooMany(extra, command);
@@ -63,10 +64,10 @@ const invocation = (values: Values, positionals: string[]): Invocation => ({
   list: (flag) => (values[flag] as string[] | undefined) ?? [],
 });
 
-/** Not strict in the parser: its own messages do not say what to do next. */
-function split(argv: string[]): { values: Values; words: string[] } {
+/** Words behind `--` name no command. Not strict in the parser: its own messages do not say what to do next. */
+function split(argv: string[]): { values: Values; words: string[]; literal: string[] } {
   const options = Object.fromEntries(parserOptions());
-  const { values, positionals, tokens } = parseArgs({
+  const { values, tokens } = parseArgs({
     args: argv,
     options,
     allowPositionals: true,
@@ -74,7 +75,13 @@ function split(argv: string[]): { values: Values; words: string[] } {
     tokens: true,
   });
   for (const token of tokens) if (token.kind === "option") checkOption(token.rawName, token.name, token.value);
-  return { values: mergeAliases(values as Record<string, string | boolean | string[]>), words: positionals };
+  const positionals = tokens.filter((token) => token.kind === "positional");
+  const end = tokens.find((token) => token.kind === "option-terminator")?.index ?? Infinity;
+  return {
+    values: mergeAliases(values as Record<string, string | boolean | string[]>),
+    words: positionals.filter(({ index }) => index < end).map(({ value }) => value),
+    literal: positionals.filter(({ index }) => index > end).map(({ value }) => value),
+  };
 }
 
 function* parserOptions(): Generator<[string, ReturnType<typeof parserOption>]> {

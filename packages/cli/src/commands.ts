@@ -151,6 +151,18 @@ Example:
   agentcli exec fork nightly "try it the other way"`,
   },
   {
+    path: ["execpolicy", "check"],
+    takes: "--rules FILE -- COMMAND …",
+    mostPositionals: Infinity,
+    summary: "Say what rules files decide about a command",
+    flags: ["rules", "pretty"],
+    load: () => import("./commands/execpolicy.ts"),
+    notes: `The words after -- are the command. Nothing is run.
+
+Example:
+  agentcli execpolicy check --rules .agentcli/rules/default.rules --pretty -- git push origin main`,
+  },
+  {
     path: ["exec", "resume"],
     aliases: [["e", "resume"]],
     takes: "ID | NAME | --last [--all] [PROMPT | -]",

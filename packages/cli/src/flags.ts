@@ -60,6 +60,9 @@ const table = {
     repeatable: true,
     help: "What the turn may spend: usd=2, tokens=500k, turns=40, tools=200, wall=20m",
   },
+  "ignore-rules": { help: "Leave out the rules of user and project" },
+  rules: { short: "r", value: "FILE", repeatable: true, help: "Rules file to check against" },
+  pretty: { help: "Indent the JSON" },
   color: { value: "WHEN", choices: ["always", "never", "auto"], help: "Colours in the progress" },
   image: { short: "i", value: "FILE", repeatable: true, help: "Show the model an image; several with commas" },
   tag: { value: "KEY=VALUE", repeatable: true, help: "Label the run" },
@@ -110,5 +113,6 @@ export const runFlags: FlagName[] = [
   "tag",
   "oss",
   "local-provider",
+  "ignore-rules",
   "color",
 ];

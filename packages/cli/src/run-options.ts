@@ -16,6 +16,7 @@ export interface RunOptions extends ConfigOptions {
   local: LocalProvider | "any" | null;
   /** Chosen by a flag, over what is configured. */
   provider?: string;
+  ignoreRules: boolean;
 }
 
 /** What decides the configuration of a run, or of the answer to what it would be. */
@@ -62,4 +63,5 @@ export const runOptions = (invocation: Invocation): RunOptions => ({
   images: invocation.list("image"),
   tags: parseTags(invocation.list("tag")),
   local: (invocation.text("local-provider") as LocalProvider | undefined) ?? (invocation.has("oss") ? "any" : null),
+  ignoreRules: invocation.has("ignore-rules"),
 });

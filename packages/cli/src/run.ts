@@ -7,7 +7,6 @@ import {
   drive,
   type Log,
   openLog,
-  policyGuard,
   type StoredRecord,
   type Surroundings,
   type ThreadState,
@@ -21,6 +20,7 @@ import { composeAgents } from "./agents.ts";
 import { checkPrice, resolveBudget } from "./budget.ts";
 import { durationMs } from "./duration.ts";
 import type { Environment } from "./environment.ts";
+import { composeGuard } from "./guard.ts";
 import { chooseModel } from "./model.ts";
 import { keepPartialPatch } from "./partial-patch.ts";
 import { priceBook } from "./prices.ts";
@@ -67,6 +67,12 @@ export async function openRun(options: RunOptions, program: Program, existing: E
   const chosen = options.local ? { ...settled, ...(await localModel(options, loaded, environment)) } : settled;
   for (const warning of warnings) program.reporter.say(`warning: ${warning}`);
   if (!options.skipGitCheck && !findRepositoryRoot(chosen.cwd)) throw notARepository(chosen.cwd);
+  const guard = await composeGuard({
+    cwd: chosen.cwd,
+    ignoreRules: options.ignoreRules,
+    trust: () => (loaded.project.trusted ? "trusted" : "untrusted"),
+    program,
+  });
   const { model, facts } = await chooseModel(chosen, config, program);
   const price = priceBook(config.prices);
   const budget = resolveBudget(options.budget, config.budget, existing?.settings?.budget);
@@ -97,7 +103,7 @@ export async function openRun(options: RunOptions, program: Program, existing: E
       workspace: place.workspace,
       tools,
       family,
-      guard: policyGuard,
+      guard,
       toolLimitMs: durationMs(limits.tool),
       outputTokens: config.tool_output_token_limit,
       price,

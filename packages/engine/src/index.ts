@@ -1,6 +1,6 @@
 export { compactionPrompt } from "./compaction.ts";
 export { drive } from "./drive.ts";
-export { type Guard, policyGuard } from "./guard.ts";
+export { type Guard, type ProposedCall, policyGuard, type Verdict } from "./guard.ts";
 export { type Log, openLog, readThread } from "./log.ts";
 export { next, type Step } from "./next.ts";
 export * from "./ports.ts";

@@ -11,3 +11,4 @@ export { isTrusted, trustLevel } from "./trust/trusted.ts";
 /** Loaded when used: it edits a file, which no run does. */
 export const trustProject = async (configFile: string, root: string): Promise<void> =>
   (await import("./trust/write.ts")).trustProject(configFile, root);
+export { findRuleFiles, type RuleFile, type RuleLayer } from "./rules/find.ts";

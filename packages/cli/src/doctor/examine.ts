@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { describeOrigin, type Layer, type Requirements } from "@agentcli/project";
 import { describeCredential } from "../credentials/describe.ts";
 import type { Program } from "../program.ts";
-import { practice, resolveProvider } from "../provider.ts";
+import { findProvider, practice, resolveProvider } from "../provider.ts";
 import type { RunOptions } from "../run-options.ts";
 import { type Settled, settle } from "../settings.ts";
 import { composeWorkspace } from "../workspace.ts";
@@ -46,6 +46,8 @@ async function examineProvider({ settings, loaded }: Settled, { environment }: P
   const { model, provider } = settings;
   const named = fine("model", `${model} of ${provider}`);
   if (provider === practice) return [named, fine("credential", "the practice model needs none")];
+  const known = await attempt("provider", async () => findProvider(provider, loaded.config, environment.variables));
+  if ("finding" in known) return [named, known.finding];
   const resolve = () => resolveProvider(provider, loaded.config, environment, () => {});
   const opened = await attempt("credential", resolve);
   if ("finding" in opened) return [named, opened.finding];
