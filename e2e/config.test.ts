@@ -293,7 +293,7 @@ describe("completion", () => {
     [["agentcli", "exec", "--mo"], ["--model"]],
     [
       ["agentcli", "ex"],
-      ["exit-codes", "exec"],
+      ["exit-codes", "exec", "execpolicy"],
     ],
     [["agentcli", "exec", "-m", "exec", "res"], ["resume"]],
     [["agentcli", "e", "resume", "--la"], ["--last"]],

@@ -13,7 +13,7 @@ import {
   type Tool,
 } from "@agentcli/engine";
 import type { LoadedConfig } from "@agentcli/project";
-import type { SandboxReport, TurnEnd, TurnSettings } from "@agentcli/protocol";
+import type { SandboxReport, ThreadRecord, TurnEnd, TurnSettings } from "@agentcli/protocol";
 import { exitCodes, exitOf } from "@agentcli/protocol/exit-codes";
 import { findRepositoryRoot } from "@agentcli/workspace";
 import { composeAgents } from "./agents.ts";
@@ -42,6 +42,8 @@ export interface Run {
   program: Program;
   options: RunOptions;
   settings: TurnSettings;
+  /** Worth knowing, shown with the first things of the turn. */
+  warnings: string[];
   surroundings: Surroundings;
   sandbox: SandboxReport;
   tools: Tool[];
@@ -65,7 +67,6 @@ export async function openRun(options: RunOptions, program: Program, existing: E
   const { settings: settled, loaded, warnings } = await settle(options, environment, existing?.settings ?? null);
   const { config } = loaded;
   const chosen = options.local ? { ...settled, ...(await localModel(options, loaded, environment)) } : settled;
-  for (const warning of warnings) program.reporter.say(`warning: ${warning}`);
   if (!options.skipGitCheck && !findRepositoryRoot(chosen.cwd)) throw notARepository(chosen.cwd);
   const guard = await composeGuard({
     cwd: chosen.cwd,
@@ -77,7 +78,8 @@ export async function openRun(options: RunOptions, program: Program, existing: E
   const price = priceBook(config.prices);
   const budget = resolveBudget(options.budget, config.budget, existing?.settings?.budget);
   checkPrice(budget, chosen.model, price);
-  const settings = { ...chosen, budget, compactAt: compactAt(config, facts.contextWindow) };
+  const onLimit = options.onLimit ?? existing?.settings?.onLimit;
+  const settings = { ...chosen, budget, onLimit, compactAt: compactAt(config, facts.contextWindow) };
   const place = await composeWorkspace(settings, config, program);
   const store = existing?.store ?? (options.ephemeral ? openMemoryStore() : openFileStore(environment.agentHome));
   const { limits } = config;
@@ -87,6 +89,7 @@ export async function openRun(options: RunOptions, program: Program, existing: E
     program,
     options,
     settings,
+    warnings,
     surroundings: { ...today(), rules: [], writableRoots: place.writableRoots, network: place.report.net === "on" },
     sandbox: place.report,
     tools,
@@ -131,6 +134,7 @@ async function localModel(options: RunOptions, loaded: LoadedConfig, environment
 /** Drives the thread to rest and answers with the exit code. */
 export async function carryOut(log: Log, run: Run): Promise<number> {
   const { reporter } = run.program;
+  await log.write(...run.warnings.map(warningNote));
   const end = await driveToEnd(log, run);
   if (end.status === "failed" && end.code === "budget") await keepPartialPatch(log.state, run);
   if (end.status === "completed") {
@@ -139,6 +143,8 @@ export async function carryOut(log: Log, run: Run): Promise<number> {
   }
   return exitCode(end);
 }
+
+const warningNote = (message: string): ThreadRecord => ({ type: "noted", kind: "warning", data: { message } });
 
 /** Whatever happens in the middle, a turn that was shown to begin is shown to end. */
 async function driveToEnd(log: Log, run: Run): Promise<TurnEnd> {

@@ -37,7 +37,8 @@ async function execute(options: RunOptions, start: Start, program: Program): Pro
   const run = await openRun(options, program, null);
   try {
     const { say } = program.reporter;
-    const text = await readPrompt({ argument: start.argument, stdinLimitMs: run.limits.stdinMs, say });
+    const warn = (message: string) => void run.warnings.push(message);
+    const text = await readPrompt({ argument: start.argument, stdinLimitMs: run.limits.stdinMs, say, warn });
     return await carryOut(await startThread(promptInput(images, text), start, run), run);
   } finally {
     await run.close();

@@ -30,7 +30,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   try {
     store.claim(threadId);
     const readPrompt = ({ limits }: Run) =>
-      readFollowUp({ argument: prompt, stdinLimitMs: limits.stdinMs, say: reporter.say });
+      readFollowUp({ argument: prompt, stdinLimitMs: limits.stdinMs, warn: reporter.say });
     return await goOn({ ...(await readSound(store, threadId)), store }, readPrompt, runOptions(invocation), program);
   } finally {
     store.close();
