@@ -12,6 +12,7 @@ export type { Connection } from "./client/client.ts";
 export { type LazyOptions, type LazyWorkspace, lazyWorkspace, type OpenedWorkspace } from "./client/lazy.ts";
 export { WorkspaceLost } from "./client/workspace-lost.ts";
 export { findRepositoryRoot, type Head, readHead } from "./git/repository.ts";
+export { admissionsOf, type BackEnd, describeAdmission } from "./sandbox/back-end.ts";
 export { type ToolEnvironmentOptions, toolEnvironment } from "./sandbox/environment.ts";
 export type { WorkspaceOptions } from "./sandbox/launch.ts";
 export {
@@ -21,13 +22,13 @@ export {
   type SandboxPolicy,
   sandboxPolicy,
 } from "./sandbox/policy.ts";
-export type { SandboxProbe, Surroundings } from "./sandbox/probe.ts";
+export type { SandboxProbe, Shortfall, Surroundings } from "./sandbox/probe.ts";
 export { describeSandbox } from "./sandbox/report.ts";
 export { SandboxUnavailable } from "./sandbox/sandbox-unavailable.ts";
 export type { DeniedVariables } from "./server/denied-variables.ts";
 export type { ServerConfig, WorkspaceServer } from "./server/server.ts";
 
-/** In this process for danger-full-access, else inside bubblewrap; throws SandboxUnavailable where that cannot be had. */
+/** In this process for danger-full-access, else in a sandbox; throws SandboxUnavailable where that cannot be had. */
 export const openWorkspace = async (policy: SandboxPolicy, options: WorkspaceOptions): Promise<OpenedWorkspace> =>
   (await import("./sandbox/launch.ts")).openWorkspace(policy, options);
 

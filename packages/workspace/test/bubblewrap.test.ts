@@ -12,6 +12,7 @@ const plan = (more: Partial<MountPlan> = {}): MountPlan => ({
   root: "/home/me/project",
   network: "off",
   nestedSandboxes: "refused",
+  processes: "own",
   mounts: privateMounts(1000),
   ...more,
 });
