@@ -24,6 +24,11 @@ const table = {
   "output-last-message": { short: "o", value: "FILE", help: "Also write the final message to this file" },
   "skip-git-repo-check": { help: "Allow running outside a git repository" },
   ephemeral: { help: "Keep no session file" },
+  budget: {
+    value: "NAME=N,…",
+    repeatable: true,
+    help: "What the turn may spend: usd=2, tokens=500k, turns=40, tools=200, wall=20m",
+  },
   color: { value: "WHEN", choices: ["always", "never", "auto"], help: "Colours in the progress" },
   last: { help: "Take the newest session of this directory" },
   all: { help: "With --last: of any directory" },
@@ -44,5 +49,6 @@ export const runFlags: FlagName[] = [
   "output-last-message",
   "skip-git-repo-check",
   "ephemeral",
+  "budget",
   "color",
 ];

@@ -1,5 +1,5 @@
 // The program: reads the command line, runs the command, ends with its exit code and nothing left unsaid.
-import { costUsd } from "@agentcli/models";
+import { type Scrub, scrubber } from "@agentcli/engine";
 import { type ExitName, exitCodes } from "@agentcli/protocol/exit-codes";
 import { parseCommandLine } from "./args.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
@@ -8,6 +8,7 @@ import { humanReporter, jsonReporter, type Reporter, type Streams } from "./outp
 import { openWriter } from "./output/writer.ts";
 import { Problem } from "./problem.ts";
 import type { Program } from "./program.ts";
+import { knownSecrets } from "./secrets.ts";
 import { version } from "./version.ts";
 
 /** `directory` is where the built program is. */
@@ -15,7 +16,9 @@ export async function main(argv: string[], directory: string): Promise<void> {
   const stop = new AbortController();
   const told = listenForSignals(stop);
   const streams = openStreams(stop);
-  const surroundings = { environment: readEnvironment(), version, directory, signal: stop.signal };
+  const environment = readEnvironment();
+  const scrub = scrubber(knownSecrets(environment));
+  const surroundings = { environment, scrub, version, directory, signal: stop.signal };
   const code = await runCommand(argv, surroundings, streams);
   await Promise.all([streams.out.flush(), streams.err.flush()]);
   process.exit(told() ?? (streams.out.gone ? exitCodes.readerGone.code : code));
@@ -33,19 +36,19 @@ async function runCommand(argv: string[], surroundings: Omit<Program, "reporter"
     const { run } = await line.command.load();
     return await run(line.invocation, { ...surroundings, reporter });
   } catch (error) {
-    return explain(error, reporter);
+    return explain(error, reporter, surroundings.scrub);
   }
 }
 
 /** Trouble of the user's making is a sentence; trouble of ours keeps its name so that it can be reported. */
-async function explain(error: unknown, reporter: Reporter): Promise<number> {
+async function explain(error: unknown, reporter: Reporter, scrub: Scrub): Promise<number> {
   const exitCode = exitCodeOf(error);
   if (exitCode !== null) {
-    await reporter.fail((error as Error).message);
+    await reporter.fail(scrub((error as Error).message));
     return exitCode;
   }
   const { name, message } = error instanceof Error ? error : { name: "Error", message: String(error) };
-  await reporter.fail(`Internal error: ${name}: ${message}. The session file keeps what was done.`);
+  await reporter.fail(scrub(`Internal error: ${name}: ${message}. The session file keeps what was done.`));
   return exitCodes.failed.code;
 }
 
@@ -85,8 +88,8 @@ interface Wanted {
 }
 
 function openReporter({ json, color }: Wanted, { variables }: Environment, streams: Streams): Reporter {
-  if (json) return jsonReporter(streams, costUsd);
-  return humanReporter(streams, costUsd, { paint: choosePaint(color, variables), version });
+  if (json) return jsonReporter(streams);
+  return humanReporter(streams, { paint: choosePaint(color, variables), version });
 }
 
 async function print(streams: Streams, text: string): Promise<number> {

@@ -1,4 +1,5 @@
 // What every command is given: where it runs and how it speaks.
+import type { Scrub } from "@agentcli/engine";
 import type { Environment } from "./environment.ts";
 import type { Reporter } from "./output/reporter.ts";
 
@@ -6,6 +7,8 @@ export interface Program {
   environment: Environment;
   reporter: Reporter;
   version: string;
+  /** Takes known secrets out of a text; everything that is stored or shown goes through it. */
+  scrub: Scrub;
   /** Where the built program and the programs beside it are. */
   directory: string;
   /** Aborted with a StopReason when the program is told to stop. */

@@ -9,6 +9,7 @@ export interface RunOptions {
   outputFile?: string;
   skipGitCheck: boolean;
   ephemeral: boolean;
+  budget: string[];
 }
 
 export const runOptions = ({ text, has, list }: Invocation): RunOptions => ({
@@ -19,4 +20,5 @@ export const runOptions = ({ text, has, list }: Invocation): RunOptions => ({
   outputFile: text("output-last-message"),
   skipGitCheck: has("skip-git-repo-check"),
   ephemeral: has("ephemeral"),
+  budget: list("budget"),
 });

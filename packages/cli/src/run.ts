@@ -17,14 +17,25 @@ import { loadConfig } from "@agentcli/project";
 import type { SandboxReport, TurnEnd, TurnSettings } from "@agentcli/protocol";
 import { exitCodes, exitOf } from "@agentcli/protocol/exit-codes";
 import { findRepositoryRoot } from "@agentcli/workspace";
+import { composeAgents } from "./agents.ts";
+import { checkPrice, resolveBudget } from "./budget.ts";
 import { durationMs } from "./duration.ts";
 import { chooseModel } from "./model.ts";
+import { keepPartialPatch } from "./partial-patch.ts";
+import { priceBook } from "./prices.ts";
 import { Problem } from "./problem.ts";
 import type { Program } from "./program.ts";
 import type { RunOptions } from "./run-options.ts";
 import { type FileStore, openFileStore, openMemoryStore } from "./sessions/store.ts";
 import { compactAt, resolveSettings } from "./settings.ts";
 import { composeWorkspace } from "./workspace.ts";
+
+/** After this long the turn is over, for this reason. */
+export interface TimedEnd {
+  afterMs: number | null;
+  code: "limit" | "budget";
+  limit: string;
+}
 
 export interface Run {
   program: Program;
@@ -34,8 +45,10 @@ export interface Run {
   sandbox: SandboxReport;
   tools: Tool[];
   traits: { freeformTools: boolean };
-  limits: { stdinMs: number | null; wallMs: number | null };
+  limits: { stdinMs: number | null; ends: TimedEnd[] };
   dependencies: Dependencies;
+  /** The session file of a thread; null where none is kept. */
+  sessionPath(threadId: string): string | null;
   openLog(state: ThreadState, emit: (stored: StoredRecord) => void | Promise<void>): Log;
   close(): Promise<void>;
 }
@@ -53,31 +66,47 @@ export async function openRun(options: RunOptions, program: Program, existing: E
   const chosen = resolveSettings(options, loaded, environment, existing?.settings ?? null);
   if (!options.skipGitCheck && !findRepositoryRoot(chosen.cwd)) throw notARepository(chosen.cwd);
   const { model, facts } = await chooseModel(chosen, config, program);
-  const settings = { ...chosen, compactAt: compactAt(config, facts.contextWindow) };
+  const price = priceBook(config.prices);
+  const budget = resolveBudget(options.budget, config.budget, existing?.settings?.budget);
+  checkPrice(budget, chosen.model, price);
+  const settings = { ...chosen, budget, compactAt: compactAt(config, facts.contextWindow) };
   const place = await composeWorkspace(settings, config, program);
   const store = existing?.store ?? (options.ephemeral ? openMemoryStore() : openFileStore(environment.agentHome));
   const limits = config.limits ?? {};
+  const { family, tools: agents } = composeAgents(config.agents, store, program);
+  const tools = [...builtInTools, ...agents];
   return {
     program,
     options,
     settings,
     surroundings: { ...today(), rules: [], writableRoots: place.writableRoots, network: place.report.net === "on" },
     sandbox: place.report,
-    tools: builtInTools,
+    tools,
     traits: { freeformTools: facts.freeform },
-    limits: { stdinMs: durationMs(limits.stdin ?? "1s"), wallMs: durationMs(limits.wall ?? "off") },
+    limits: {
+      stdinMs: durationMs(limits.stdin ?? "1s"),
+      ends: [
+        { afterMs: durationMs(limits.wall ?? "off"), code: "limit", limit: "wall" },
+        { afterMs: budget?.wallMs ?? null, code: "budget", limit: "wall" },
+      ],
+    },
     dependencies: {
       model,
       workspace: place.workspace,
-      tools: builtInTools,
+      tools,
+      family,
       guard: policyGuard,
       toolLimitMs: durationMs(limits.tool ?? "10m"),
       outputTokens: config.tool_output_token_limit ?? 10_000,
+      price,
+      wait,
       requestOptions: { reasoningSummary: config.model_reasoning_summary, verbosity: config.model_verbosity },
       onProgress: (progress) => progress.type === "calling" && place.workspace.warm(),
     },
-    openLog: (state, emit) => openLog(state, store, emit),
+    sessionPath: store.path,
+    openLog: (state, emit) => openLog(state, { store, emit, scrub: program.scrub }),
     async close() {
+      await family?.end();
       await place.workspace.close();
       if (!existing) store.close();
     },
@@ -88,6 +117,7 @@ export async function openRun(options: RunOptions, program: Program, existing: E
 export async function carryOut(log: Log, run: Run): Promise<number> {
   const { reporter } = run.program;
   const end = await driveToEnd(log, run);
+  if (end.status === "failed" && end.code === "budget") await keepPartialPatch(log.state, run);
   if (end.status === "completed") {
     if (run.options.outputFile) keepMessage(run.options.outputFile, end.message, reporter.say);
     await reporter.finish(end.message);
@@ -98,7 +128,7 @@ export async function carryOut(log: Log, run: Run): Promise<number> {
 /** Whatever happens in the middle, a turn that was shown to begin is shown to end. */
 async function driveToEnd(log: Log, run: Run): Promise<TurnEnd> {
   try {
-    const { end } = await drive(log, run.dependencies, withWall(run.program.signal, run.limits.wallMs));
+    const { end } = await drive(log, run.dependencies, withTimedEnds(run.program.signal, run.limits.ends));
     if (end) return end;
     throw new Error(`thread ${log.state.threadId} rests without an end`);
   } catch (error) {
@@ -125,17 +155,28 @@ function exitCode(end: TurnEnd): number {
   return exitCodes[end.status === "failed" ? exitOf[end.code] : "failed"].code;
 }
 
-function withWall(signal: AbortSignal, wallMs: number | null): AbortSignal {
-  if (wallMs === null) return signal;
-  const wall = new AbortController();
-  const message = `The run reached its wall limit of ${wallMs} ms.`;
-  const timer = setTimeout(
-    () => wall.abort({ end: { status: "failed", code: "limit", message, limit: "wall" } }),
-    wallMs,
-  );
-  timer.unref();
-  signal.addEventListener("abort", () => wall.abort(signal.reason), { once: true });
-  return wall.signal;
+function withTimedEnds(signal: AbortSignal, ends: TimedEnd[]): AbortSignal {
+  const stop = new AbortController();
+  for (const { afterMs, code, limit } of ends) {
+    if (afterMs === null) continue;
+    const message = `The run reached its ${limit} ${code} of ${afterMs} ms.`;
+    setTimeout(() => stop.abort({ end: { status: "failed", code, message, limit } }), afterMs).unref();
+  }
+  if (signal.aborted) stop.abort(signal.reason);
+  signal.addEventListener("abort", () => stop.abort(signal.reason), { once: true });
+  return stop.signal;
+}
+
+function wait(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener("abort", done);
+  });
 }
 
 /** The message is on standard output as well: a file that cannot be written is a pity, not a failure of the run. */

@@ -1,16 +1,46 @@
 // One request to the model and what it brought: a reply, a shorter history, or the end of the turn.
 import { canCompact, compact } from "./compact.ts";
-import type { Drive } from "./drive.ts";
-import { failedTurn, request, requestFor } from "./request.ts";
+import type { ModelFault } from "./ports.ts";
+import { charged, failedTurn, request, requestFor } from "./request.ts";
+import type { Drive } from "./running.ts";
+import { textPart } from "./state.ts";
+import { wireStatus } from "./subagents/status.ts";
 
 export async function ask(run: Drive): Promise<void> {
   const { log, signal } = run;
+  await tellNews(run);
   const reply = await request(requestFor(log.state, run), run);
   if (reply.kind === "replied") {
-    const { blocks, usage, model } = reply;
-    return log.write({ type: "model.replied", blocks, usage, model });
+    return log.write({ type: "model.replied", blocks: reply.blocks, ...charged(reply, run) });
   }
   if (signal.aborted) return;
   if (reply.fault.code === "context_window" && canCompact(log.state)) return compact(run);
+  if (worthWaiting(reply.fault, run)) return waitFor(reply.fault, run);
   return log.write(failedTurn(log.state, reply.fault));
+}
+
+/** A provider that says when to come back is waited for, where the user said so; the thread loses nothing meanwhile. */
+const worthWaiting = ({ code, retryAfterMs }: ModelFault, { log }: Drive): boolean =>
+  (code === "rate_limited" || code === "overloaded") &&
+  retryAfterMs !== undefined &&
+  log.state.turn?.settings.onLimit === "wait";
+
+async function waitFor({ message, retryAfterMs = 0 }: ModelFault, { log, wait, signal }: Drive): Promise<void> {
+  const data = {
+    attempt: 1,
+    of: 1,
+    delayMs: retryAfterMs,
+    reason: `${message} Waiting ${Math.ceil(retryAfterMs / 1000)} s.`,
+  };
+  await log.write({ type: "noted", kind: "retry", data });
+  await wait(retryAfterMs, signal);
+}
+
+/** A sub-agent that has ended is news to a model that did not wait for it. */
+async function tellNews({ log, family }: Drive): Promise<void> {
+  const news = Object.entries(family?.news() ?? {});
+  if (news.length === 0) return;
+  const notes = news.map(([id, state]) => JSON.stringify({ agent_path: id, status: wireStatus(state) }));
+  const text = notes.map((note) => `<subagent_notification>\n${note}\n</subagent_notification>`).join("\n");
+  await log.write({ type: "input.added", origin: "agent", input: [textPart(text)] });
 }

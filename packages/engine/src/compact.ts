@@ -1,9 +1,9 @@
 // Performs a compaction: asks for the summary and writes it down; the turn goes on from there.
 
 import { boundedSummary, compactionRequest } from "./compaction.ts";
-import type { Drive } from "./drive.ts";
 import type { ModelReply } from "./ports.ts";
-import { failedTurn, request, requestFor } from "./request.ts";
+import { charged, failedTurn, request, requestFor } from "./request.ts";
+import type { Drive } from "./running.ts";
 import { lastMessage, type ThreadState } from "./state.ts";
 
 const mostAttempts = 4;
@@ -24,8 +24,7 @@ export async function compact(run: Drive): Promise<void> {
     type: "context.compacted",
     upTo: log.state.seq,
     summary: boundedSummary(summary, log.state.turn?.settings.compactAt),
-    usage: reply.usage,
-    model: reply.model,
+    ...charged(reply, run),
   });
 }
 

@@ -56,7 +56,7 @@ function isSummary(message: Message): boolean {
 }
 
 /** The newest messages that fit; a tool output is never kept without the reply that asked for it. */
-function newestWithin(messages: Message[], room: number): Message[] {
+export function newestWithin(messages: Message[], room: number): Message[] {
   let used = 0;
   let start = messages.length;
   while (start > 0) {

@@ -1,6 +1,7 @@
 // The thread's one write path: append to the store, fold, tell the surfaces, in this order and one after another.
 import type { ThreadRecord } from "@agentcli/protocol";
 import type { SessionStore, StoredRecord } from "./ports.ts";
+import { type Scrub, scrubJson } from "./scrub.ts";
 import { apply, emptyThread, type ThreadState } from "./state.ts";
 
 export type Emit = (stored: StoredRecord) => void | Promise<void>;
@@ -11,9 +12,17 @@ export interface Log {
   write(...records: ThreadRecord[]): Promise<void>;
 }
 
-export function openLog(state: ThreadState, store: SessionStore, emit: Emit): Log {
+export interface LogOptions {
+  store: SessionStore;
+  emit: Emit;
+  /** Applied to every text of every record before anything else sees it. */
+  scrub?: Scrub;
+}
+
+export function openLog(state: ThreadState, { store, emit, scrub }: LogOptions): Log {
   let last: Promise<void> = Promise.resolve();
-  const append = async (records: ThreadRecord[]) => {
+  const append = async (written: ThreadRecord[]) => {
+    const records = scrub ? scrubJson(written, scrub) : written;
     for (const stored of await store.append(state.threadId, state.seq, records)) {
       apply(state, stored);
       await emit(stored);

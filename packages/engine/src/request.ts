@@ -1,7 +1,8 @@
 // What the model is asked, and the asking itself with every retry written down.
-import type { ThreadRecord } from "@agentcli/protocol";
-import type { Drive } from "./drive.ts";
+import type { ThreadRecord, Usage } from "@agentcli/protocol";
+import { outputCap } from "./budget.ts";
 import type { Message, ModelFault, ModelReply, ModelRequest } from "./ports.ts";
+import type { Drive } from "./running.ts";
 import type { ThreadState } from "./state.ts";
 
 /** The bytes of a request depend on the log alone: a resumed thread asks the same and meets a warm prompt cache. */
@@ -13,6 +14,8 @@ export function requestFor(state: ThreadState, { requestOptions }: Pick<Drive, "
     messages: [...(state.frozen.context as Message[]), ...state.messages],
     tools: state.frozen.tools,
     effort: settings?.effort,
+    maxOutputTokens:
+      settings?.budget && state.turn ? outputCap(settings.budget, state.turn.ledger, state.tokens) : undefined,
     cacheKey: state.threadId,
     turnId: state.turn?.turnId ?? "",
     ...requestOptions,
@@ -36,6 +39,13 @@ export async function request(modelRequest: ModelRequest, run: Drive): Promise<M
   await Promise.all(notes);
   return reply;
 }
+
+/** What a reply cost, as its record keeps it. */
+export const charged = ({ usage, model }: { usage: Usage; model: string }, { price }: Drive) => ({
+  usage,
+  model,
+  costUsd: price(model, usage),
+});
 
 export const failedTurn = (state: ThreadState, fault: ModelFault): ThreadRecord => ({
   type: "turn.ended",

@@ -1,8 +1,8 @@
 // Runs the calls of one reply: admit, write down, act, write down what came of it.
 import type { Outcome } from "@agentcli/protocol";
-import type { Drive } from "./drive.ts";
 import type { Json } from "./json.ts";
 import { readEmbeddedPatch } from "./patch/embedded.ts";
+import { type Drive, elsewhere } from "./running.ts";
 import { type OpenCall, textPart } from "./state.ts";
 import { applyPatch } from "./tools/apply-patch.ts";
 import { failed, type Parsed, type Tool } from "./tools/tool.ts";
@@ -23,7 +23,7 @@ async function runCall(call: OpenCall, run: Drive): Promise<void> {
   if (!named) return settle(call, failed(`unsupported call: ${call.block.name}`), run);
   const { tool, parsed } = await understand(named, call);
   if (parsed.kind === "problem") return settle(call, failed(`${call.block.name}: ${parsed.message}`), run);
-  const refusal = await judge(tool, parsed.args, run);
+  const refusal = overBudget(run) ?? (await judge(tool, parsed.args, run));
   if (refusal) return settle(call, refusal, run);
   await run.log.write({
     type: "tool.begun",
@@ -36,14 +36,26 @@ async function runCall(call: OpenCall, run: Drive): Promise<void> {
   return perform(tool, call, run);
 }
 
+function overBudget(run: Drive): Outcome | null {
+  const { ledger, settings } = run.log.state.turn ?? {};
+  const most = settings?.budget?.tools;
+  if (most === undefined || !ledger || ledger.tools + elsewhere(run).tools < most) return null;
+  return declined(`the budget of ${most} tool calls is spent`);
+}
+
 async function judge(tool: Tool, args: unknown, { guard, log }: Drive): Promise<Outcome | null> {
   const settings = log.state.turn?.settings;
   if (!settings) throw new Error(`${tool.name} was called outside a turn`);
   const verdict = await guard.admit({ name: tool.name, args }, settings);
-  if (verdict.kind === "allowed") return null;
-  const { reason } = verdict;
-  return { status: "declined", parts: [textPart(reason)], reason, detail: { kind: "none" } };
+  return verdict.kind === "allowed" ? null : declined(verdict.reason);
 }
+
+const declined = (reason: string): Outcome => ({
+  status: "declined",
+  parts: [textPart(reason)],
+  reason,
+  detail: { kind: "none" },
+});
 
 /** Same incarnation: the process is still known by its id and is joined. Another: only what may be repeated is. */
 async function resumeCall(call: OpenCall, run: Drive): Promise<void> {
@@ -54,7 +66,7 @@ async function resumeCall(call: OpenCall, run: Drive): Promise<void> {
 
 async function perform(tool: Tool, call: OpenCall, run: Drive): Promise<void> {
   const { workspace, toolLimitMs, outputTokens, signal, log } = run;
-  const context = { callId: call.callId, workspace, state: log.state, toolLimitMs, outputTokens, signal };
+  const context = { callId: call.callId, workspace, state: log.state, toolLimitMs, outputTokens, signal, run };
   const outcome = await tool.run(call.begun?.args, context);
   return settle(call, signal.aborted ? stopped(outcome) : outcome, run);
 }

@@ -1,6 +1,7 @@
 // The thread as a fold of its log. `apply` is the only place where state changes.
 import type {
   Block,
+  Budget,
   CallBlock,
   Frozen,
   Outcome,
@@ -11,6 +12,7 @@ import type {
   TurnSettings,
   Usage,
 } from "@agentcli/protocol";
+import { charge, emptyLedger, type Ledger } from "./budget.ts";
 import { retained, summaryMessage } from "./compaction.ts";
 import type { Message, StoredRecord } from "./ports.ts";
 import { estimateMessage, estimateText } from "./tokens.ts";
@@ -28,6 +30,9 @@ export interface OpenTurn {
   calls: OpenCall[];
   /** The last reply asked for nothing: its message, or null when it had none. Undefined while there is more to do. */
   final: { message: string | null } | undefined;
+  ledger: Ledger;
+  /** Which part of the budget is spent, once the wrap-up has begun. */
+  wrappingUp: keyof Budget | undefined;
 }
 
 /** A process that outlived the call that started it. */
@@ -48,6 +53,8 @@ export interface ThreadState {
   repliesSinceCompaction: number;
   sessions: Map<number, ProcessSession>;
   turn: OpenTurn | null;
+  /** Over all turns. */
+  spent: Ledger;
   /** Settings of the newest turn, also after it ended. */
   settings: TurnSettings | null;
   end: TurnEnd | null;
@@ -63,6 +70,7 @@ export function emptyThread(threadId: string): ThreadState {
     repliesSinceCompaction: 0,
     sessions: new Map(),
     turn: null,
+    spent: emptyLedger(),
     settings: null,
     end: null,
   };
@@ -83,7 +91,14 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
       state.tokens = frozenTokens(record.frozen);
       return;
     case "turn.begun":
-      state.turn = { turnId: record.turnId, settings: record.settings, calls: [], final: undefined };
+      state.turn = {
+        turnId: record.turnId,
+        settings: record.settings,
+        calls: [],
+        final: undefined,
+        ledger: emptyLedger(),
+        wrappingUp: undefined,
+      };
       state.settings = record.settings;
       state.end = null;
       for (const message of record.context ?? []) hear(state, message);
@@ -99,18 +114,23 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
     case "tool.begun": {
       const call = state.turn?.calls.find((open) => open.callId === record.callId);
       if (call) call.begun = record;
+      state.spent.tools += 1;
+      if (state.turn) state.turn.ledger.tools += 1;
       return;
     }
     case "tool.settled":
       applySettled(state, record);
       return;
     case "context.compacted":
+      charge(state.spent, record);
+      if (state.turn) charge(state.turn.ledger, record);
       state.messages = [...retained(state.messages, state.turn?.settings.compactAt), summaryMessage(record.summary)];
       state.repliesSinceCompaction = 0;
       state.tokens = frozenTokens(state.frozen) + sum(state.messages.map(estimateMessage));
       return;
     case "noted":
       if (record.kind === "policy") applyPolicy(state, record.data.settings as TurnSettings | undefined);
+      if (record.kind === "budget" && state.turn) state.turn.wrappingUp = record.data.spent as keyof Budget;
       return;
     case "turn.ended":
       state.turn = null;
@@ -131,7 +151,9 @@ function applyReply(state: ThreadState, seq: number, record: RecordOf<"model.rep
   state.messages.push({ role: "assistant", blocks: record.blocks });
   state.repliesSinceCompaction += 1;
   state.tokens = sizeAfterReply(state, record.blocks, record.usage);
+  charge(state.spent, record, state.tokens);
   if (!state.turn) return;
+  charge(state.turn.ledger, record, state.tokens);
   state.turn.calls = callsOf(seq, record.blocks);
   state.turn.final = state.turn.calls.length === 0 ? { message: lastMessage(record.blocks) } : undefined;
 }

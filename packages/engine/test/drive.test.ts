@@ -55,14 +55,14 @@ describe("a turn", () => {
 
   test("tells the same events when its log is replayed", async () => {
     const script = [replies([calls("update_plan", { plan: [{ step: "one", status: "pending" }] })]), says("Done.")];
-    const live = execEvents(() => 0.5);
+    const live = execEvents();
     const seen: string[] = [];
     const emit = (stored: StoredRecord) => void seen.push(JSON.stringify(live(stored)));
-    const thread = await bench((_, number) => script[number] ?? says("?"), workspace, emit);
+    const thread = await bench((_, number) => script[number] ?? says("?"), workspace, { emit });
     await thread.log.write({ type: "noted", kind: "sandbox", data: { mode: "workspace-write", backend: "none" } });
     await thread.begin("plan");
     await drive(thread.log, thread.dependencies, never);
-    const replay = execEvents(() => 0.5);
+    const replay = execEvents();
     const again = thread.store.records.map((stored) => JSON.stringify(replay(stored)));
     expect(again).toEqual(seen);
     expect(seen.join("")).toContain("turn.completed");
@@ -115,7 +115,7 @@ describe("a thread taken up by another process", () => {
 
   test("of two writers the one behind is fenced off", async () => {
     const store = memoryStore();
-    const [first, second] = [1, 2].map(() => openLog(emptyThread("thread"), store, () => {}));
+    const [first, second] = [1, 2].map(() => openLog(emptyThread("thread"), { store, emit() {} }));
     const note = { type: "noted", kind: "warning", data: { message: "mine" } } as const;
     await first?.write(note);
     await expect(second?.write(note)).rejects.toThrow("is being written by another process");

@@ -13,6 +13,7 @@ import {
   type SessionStore,
   StaleWriter,
   type StoredRecord,
+  type Tool,
 } from "../src/index.ts";
 
 export const settings: TurnSettings = {
@@ -80,10 +81,10 @@ type Scripted = (request: ModelRequest, number: number) => ModelReply;
 export async function bench(
   model: Scripted,
   workspace: Dependencies["workspace"],
-  emit: (stored: StoredRecord) => void = () => {},
+  { emit = () => {}, tools = builtInTools }: { emit?: (stored: StoredRecord) => void; tools?: Tool[] } = {},
 ): Promise<Bench> {
   const store = memoryStore();
-  const log = openLog(emptyThread("thread"), store, emit);
+  const log = openLog(emptyThread("thread"), { store, emit });
   const requests: ModelRequest[] = [];
   const surroundings = {
     date: "2026-01-01",
@@ -95,7 +96,7 @@ export async function bench(
   await log.write({
     type: "thread.created",
     threadId: "thread",
-    frozen: freeze(settings, surroundings, builtInTools, { freeformTools: false }),
+    frozen: freeze(settings, surroundings, tools, { freeformTools: false }),
     settings,
     program: { name: "test", version: "0" },
   });
@@ -111,10 +112,12 @@ export async function bench(
         },
       },
       workspace,
-      tools: builtInTools,
+      tools,
       guard: policyGuard,
       toolLimitMs: null,
       outputTokens: 10_000,
+      price: (_, { inputTokens, outputTokens }) => (inputTokens + outputTokens) / 1e6,
+      wait: async () => {},
       requestOptions: {},
       onProgress() {},
     },

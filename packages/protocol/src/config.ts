@@ -43,6 +43,31 @@ export const Limits = z.object({
 });
 export type Limits = z.infer<typeof Limits>;
 
+export const BudgetConfig = z.object({
+  usd: z.number().positive().optional().describe("US dollars, by the price book"),
+  tokens: z.int().positive().optional().describe("Input and output tokens together"),
+  turns: z.int().positive().optional().describe("Model requests"),
+  tools: z.int().nonnegative().optional().describe("Tool calls"),
+  wall: Duration.optional().describe("Time from the prompt on"),
+});
+export type BudgetConfig = z.infer<typeof BudgetConfig>;
+
+export const PriceConfig = z.object({
+  input: z.number().nonnegative().describe("US dollars per million input tokens"),
+  output: z.number().nonnegative().describe("US dollars per million output tokens"),
+  cached_input: z.number().nonnegative().optional().describe("The same for cached input (input)"),
+});
+export type PriceConfig = z.infer<typeof PriceConfig>;
+
+export const AgentsConfig = z.looseObject({
+  enabled: z.boolean().optional().describe("Offer sub-agents to the model (true)"),
+  max_concurrent_threads_per_session: z.int().positive().optional().describe("Sub-agents open at once (6)"),
+  max_depth: z.int().nonnegative().optional().describe("How deep sub-agents may have sub-agents (1)"),
+  default_subagent_model: z.string().optional().describe("Model of sub-agents (that of their parent)"),
+  default_subagent_reasoning_effort: z.string().optional().describe("Reasoning effort of sub-agents"),
+});
+export type AgentsConfig = z.infer<typeof AgentsConfig>;
+
 export const Config = z.object({
   model: z.string().optional().describe("The model to ask"),
   model_provider: z.string().optional().describe("Which entry of model_providers to use (openai)"),
@@ -71,5 +96,8 @@ export const Config = z.object({
   approval_policy: ApprovalPolicy.optional().describe("Whether actions may ask for approval; exec never asks"),
   tool_output_token_limit: z.int().positive().optional().describe("Budget of one tool output for the model (10000)"),
   limits: Limits.optional().describe("Longest waits, by name"),
+  agents: AgentsConfig.optional().describe("Sub-agents"),
+  budget: BudgetConfig.optional().describe("What a turn may spend, its sub-agents included"),
+  prices: z.record(z.string(), PriceConfig).optional().describe("Prices by model, over those that are built in"),
 });
 export type Config = z.infer<typeof Config>;

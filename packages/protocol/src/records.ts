@@ -59,6 +59,13 @@ export const PlanStep = z.object({ step: z.string(), status: z.enum(["pending", 
 export type PlanStep = z.infer<typeof PlanStep>;
 
 /** What a tool did, for people and programs; the model reads `parts` of the outcome instead. */
+/** How a sub-agent stands. */
+export const AgentState = z.object({
+  status: z.enum(["pending_init", "running", "interrupted", "completed", "errored", "shutdown", "not_found"]),
+  message: z.string().nullable(),
+});
+export type AgentState = z.infer<typeof AgentState>;
+
 export const Detail = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("command"),
@@ -79,6 +86,11 @@ export const Detail = z.discriminatedUnion("kind", [
   }),
   z.object({ kind: z.literal("patch"), changes: z.array(FileChange) }),
   z.object({ kind: z.literal("plan"), steps: z.array(PlanStep) }),
+  z.object({
+    kind: z.literal("agents"),
+    prompt: z.string().nullable(),
+    agents: z.record(z.string(), AgentState),
+  }),
   z.object({ kind: z.literal("none") }),
 ]);
 export type Detail = z.infer<typeof Detail>;
@@ -134,6 +146,16 @@ export type SandboxMode = z.infer<typeof SandboxMode>;
 export const ApprovalPolicy = z.enum(["never", "on-request"]);
 export type ApprovalPolicy = z.infer<typeof ApprovalPolicy>;
 
+/** What a turn may spend, its sub-agents included. */
+export const Budget = z.object({
+  usd: z.number().positive().optional(),
+  tokens: z.int().positive().optional(),
+  turns: z.int().positive().optional().describe("Model requests"),
+  tools: z.int().nonnegative().optional().describe("Tool calls"),
+  wallMs: z.int().positive().optional(),
+});
+export type Budget = z.infer<typeof Budget>;
+
 export const TurnSettings = z.object({
   model: z.string(),
   provider: z.string(),
@@ -142,12 +164,24 @@ export const TurnSettings = z.object({
   shell: z.string(),
   sandbox: SandboxMode,
   approval: ApprovalPolicy,
+  budget: Budget.optional(),
+  onLimit: z
+    .enum(["wait", "stop"])
+    .optional()
+    .describe("Whether to wait for a provider that names a time to come back"),
   compactAt: z.int().optional().describe("The history is summarised when the next request would be this many tokens"),
 });
 export type TurnSettings = z.infer<typeof TurnSettings>;
 
 export const NoteKind = z.enum(["sandbox", "hook", "mcp", "retry", "approval", "budget", "policy", "warning"]);
 export type NoteKind = z.infer<typeof NoteKind>;
+
+/** What a model request cost; the price is written down because price books change. */
+const charge = {
+  usage: Usage,
+  model: z.string(),
+  costUsd: z.number().nullable().optional().describe("Null where the price is not known"),
+};
 
 export const ThreadRecord = z.discriminatedUnion("type", [
   z.object({
@@ -170,7 +204,7 @@ export const ThreadRecord = z.discriminatedUnion("type", [
     origin: z.enum(["user", "hook", "schema", "agent", "budget"]),
     input: z.array(Part),
   }),
-  z.object({ type: z.literal("model.replied"), blocks: z.array(Block), usage: Usage, model: z.string() }),
+  z.object({ type: z.literal("model.replied"), blocks: z.array(Block), ...charge }),
   z.object({
     type: z.literal("tool.begun"),
     callId: z.string().describe("Ours and unique in the thread: <seq of the reply>.<index of the call>"),
@@ -184,8 +218,7 @@ export const ThreadRecord = z.discriminatedUnion("type", [
     type: z.literal("context.compacted"),
     upTo: z.int().describe("Records up to this one are replaced by the summary in model requests"),
     summary: z.string(),
-    usage: Usage,
-    model: z.string(),
+    ...charge,
   }),
   z.object({ type: z.literal("noted"), kind: NoteKind, data: z.record(z.string(), z.json()) }),
   z.object({ type: z.literal("turn.ended"), turnId: z.string(), end: TurnEnd }),

@@ -10,7 +10,7 @@ test("a mistake in a script is reported with its place", () => {
 
 test("something that is no script at all is refused", () => {
   expect(() => parseScript("hello")).toThrowError(/script file: /);
-  expect(() => parseScript({ replies: [], repeat: "always" })).toThrowError(/script repeat: /);
+  expect(() => parseScript({ replies: [], repeat: "sometimes" })).toThrowError(/script repeat: /);
 });
 
 test("JSON lines are parsed, blank lines skipped, and a bad line is named", () => {

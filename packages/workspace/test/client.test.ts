@@ -164,9 +164,11 @@ describe("what is checked by hand agrees with the schemas", () => {
   ] as const;
 
   test.each(pairs)("%s", (_, schema, isShape) => {
-    const junk = fc.jsonValue();
-    const property = fc.property(fc.constantFrom(...samples), junk, fc.nat(), (sample, value, where) => {
-      for (const candidate of [sample, value, damage(sample, value, where)]) {
+    const valid = samples.filter((sample) => schema.safeParse(sample).success);
+    const anySample = fc.oneof(fc.constantFrom(...valid), fc.constantFrom(...samples));
+    const property = fc.property(anySample, fc.jsonValue(), fc.nat(), (sample, value, where) => {
+      const damaged = [value, undefined, null, 0, -1, 1.5, "", [], {}].map((by) => damage(sample, by, where));
+      for (const candidate of [sample, value, ...damaged]) {
         expect([isShape(candidate), candidate]).toEqual([schema.safeParse(candidate).success, candidate]);
       }
     });

@@ -1,6 +1,6 @@
 // The smaller parts: buffer, environment, git readers, laziness.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Chunk } from "@agentcli/protocol";
 import fc from "fast-check";
@@ -9,7 +9,9 @@ import { lazyWorkspace } from "../src/client/lazy.ts";
 import { findRepositoryRoot, readHead } from "../src/git/repository.ts";
 import { toolEnvironment } from "../src/sandbox/environment.ts";
 import { openOutputBuffer } from "../src/server/output-buffer.ts";
-import { openHere, temporaryDirectory } from "./places.ts";
+import { openServer } from "../src/server/server.ts";
+import { bash, until } from "./commands.ts";
+import { openHere, temporaryDirectory, toolEnv } from "./places.ts";
 
 let base = "";
 beforeEach(() => {
@@ -26,7 +28,7 @@ describe("the output buffer", () => {
 
   test("keeps head and tail and counts every byte it drops", () => {
     const size = fc.integer({ min: 1, max: 400_000 });
-    const property = fc.property(fc.array(size, { maxLength: 60 }), (sizes) => {
+    const property = fc.property(fc.array(size, { maxLength: 60, size: "max" }), (sizes) => {
       const buffer = openOutputBuffer();
       for (const [index, length] of sizes.entries()) buffer.append("stdout", String(index % 10).repeat(length));
       const kept = replayOf(buffer, 0);
@@ -79,6 +81,21 @@ describe("the environment of tools", () => {
       DEPLOY_KEY: "on purpose",
     });
   });
+});
+
+test("the environment of a login shell is captured once, ahead of the first command", async () => {
+  const shell = join(base, "shell");
+  writeFileSync(shell, `#!/bin/sh\necho started >> ${base}/starts\nexport FROM_PROFILE=yes\nexec sh -c "$2"\n`, {
+    mode: 0o755,
+  });
+  const config = { root: base, writable: "anywhere", env: toolEnv(), orphans: "ended-by-watchdog" } as const;
+  const server = openServer({ ...config, warmLoginShell: shell });
+  await until(() => existsSync(join(base, "starts")));
+  for (const _ of [1, 2]) {
+    expect((await bash(server, "echo $FROM_PROFILE", { loginShell: shell })).stdout).toBe("yes\n");
+  }
+  expect(readFileSync(join(base, "starts"), "utf8")).toBe("started\n");
+  await server.close();
 });
 
 describe("a repository read from its files", () => {

@@ -1,5 +1,5 @@
 // Shows a run on the standard streams, as events for programs or as text for people.
-import { execEvents, humanText, type Paint, type Price, type StoredRecord } from "@agentcli/engine";
+import { execEvents, humanText, type Paint, type StoredRecord } from "@agentcli/engine";
 import type { Writer } from "./writer.ts";
 
 export interface Reporter {
@@ -19,8 +19,8 @@ export interface Streams {
   err: Writer;
 }
 
-export function jsonReporter({ out, err }: Streams, price: Price): Reporter {
-  const project = execEvents(price);
+export function jsonReporter({ out, err }: Streams): Reporter {
+  const project = execEvents();
   return {
     recall: (stored) => void project(stored),
     show: (stored) => out.write(lines(project(stored))),
@@ -33,12 +33,8 @@ export function jsonReporter({ out, err }: Streams, price: Price): Reporter {
   };
 }
 
-export function humanReporter(
-  { out, err }: Streams,
-  price: Price,
-  options: { paint: Paint; version: string },
-): Reporter {
-  const text = humanText(options.paint, price, options.version);
+export function humanReporter({ out, err }: Streams, options: { paint: Paint; version: string }): Reporter {
+  const text = humanText(options.paint, options.version);
   return {
     recall: (stored) => void text(stored),
     show: (stored) => err.write(text(stored)),

@@ -11,6 +11,8 @@ export interface FileStore extends SessionStore {
   findDamage(threadId: string): Promise<Problem | null>;
   /** Takes the writer's lock on an existing thread before anything is read from it. */
   claim(threadId: string): void;
+  /** Where the thread is kept; null where it is not. */
+  path(threadId: string): string | null;
   close(): void;
 }
 
@@ -41,6 +43,7 @@ export function openFileStore(home: string): FileStore {
       const path = findSessionPath(home, threadId);
       if (path) yield readLines(path).filter(({ seq }) => seq > after);
     },
+    path: (threadId) => open.get(threadId)?.path ?? null,
     close() {
       for (const file of open.values()) file.close();
       open.clear();
@@ -69,6 +72,7 @@ export function openMemoryStore(): FileStore {
     async *read(threadId, after = 0) {
       yield (threads.get(threadId) ?? []).filter(({ seq }) => seq > after);
     },
+    path: () => null,
     close() {},
   };
 }

@@ -19,17 +19,13 @@ import { callsOf } from "../state.ts";
 import { beginItem, type NewItem, refusedItem, settledStatus } from "./items.ts";
 import { addUsage, eventUsage, noUsage } from "./usage.ts";
 
-/** USD for this usage, or null where the price is not known. */
-export type Price = (model: string, usage: Usage) => number | null;
-
-export function execEvents(price: Price): (stored: StoredRecord) => ExecEvent[] {
-  const stream = openStream(price);
+export function execEvents(): (stored: StoredRecord) => ExecEvent[] {
+  const stream = openStream();
   return (stored) => project(stream, stored);
 }
 
 /** What the stream has shown so far; a fold of the log like the thread itself. */
 interface Stream {
-  price: Price;
   threadId: string;
   shell: string;
   nextItem: number;
@@ -48,7 +44,7 @@ interface ShownCall {
   output: OutputCollector;
 }
 
-function openStream(price: Price): Stream {
+function openStream(): Stream {
   const shown = {
     threadId: "",
     shell: "/bin/sh",
@@ -58,7 +54,7 @@ function openStream(price: Price): Stream {
     costUsd: 0,
     plan: null,
   };
-  return { price, ...shown, calls: new Map(), sessions: new Map() };
+  return { ...shown, calls: new Map(), sessions: new Map() };
 }
 
 function project(stream: Stream, { seq, record }: StoredRecord): ExecEvent[] {
@@ -118,7 +114,7 @@ function said(stream: Stream, block: Block): ExecEvent[] {
 
 function begun(stream: Stream, record: RecordOf<"tool.begun">): ExecEvent[] {
   const call = stream.calls.get(record.callId);
-  const item = call && beginItem(record.name, record.args, stream.shell);
+  const item = call && beginItem(record.name, record.args, stream);
   if (!item) return [];
   call.item = number(stream, item);
   return [{ type: "item.started", item: call.item }];
@@ -140,7 +136,7 @@ function settled(stream: Stream, { callId, outcome }: RecordOf<"tool.settled">):
 }
 
 function finished(stream: Stream, call: ShownCall, outcome: Outcome): ExecEvent[] {
-  const refused = call.item ? null : refusedItem(call.block, stream.shell);
+  const refused = call.item ? null : refusedItem(call.block, stream);
   const item = call.item ?? (refused && number(stream, refused));
   const status = settledStatus(outcome);
   const { reason, detail } = outcome;
@@ -153,6 +149,11 @@ function finished(stream: Stream, call: ShownCall, outcome: Outcome): ExecEvent[
   if (item?.type === "file_change") {
     const changes = detail.kind === "patch" ? detail.changes.map(({ path, kind }) => ({ path, kind })) : item.changes;
     return [{ type: "item.completed", item: { ...item, changes, status, reason } }];
+  }
+  if (item?.type === "collab_tool_call") {
+    const agents_states = detail.kind === "agents" ? detail.agents : {};
+    const receiver_thread_ids = detail.kind === "agents" ? Object.keys(detail.agents) : item.receiver_thread_ids;
+    return [{ type: "item.completed", item: { ...item, agents_states, receiver_thread_ids, status, reason } }];
   }
   return unshown(stream, call, outcome);
 }
@@ -210,9 +211,8 @@ function terminal(stream: Stream, end: TurnEnd): ExecEvent {
   }
 }
 
-function charge(stream: Stream, { model, usage }: { model: string; usage: Usage }): void {
+function charge(stream: Stream, { usage, costUsd = null }: { usage: Usage; costUsd?: number | null }): void {
   stream.usage = addUsage(stream.usage, usage);
-  const costUsd = stream.price(model, usage);
   stream.costUsd = stream.costUsd === null || costUsd === null ? null : stream.costUsd + costUsd;
 }
 

@@ -1,7 +1,7 @@
 // The log as progress for a person, on standard error. The final message is not here: it goes to standard output.
 import type { ExecEvent, ItemOf, RecordOf, SandboxReport, ThreadItem } from "@agentcli/protocol";
 import type { StoredRecord } from "../ports.ts";
-import { execEvents, type Price } from "./exec-jsonl.ts";
+import { execEvents } from "./exec-jsonl.ts";
 
 export interface Paint {
   bold(text: string): string;
@@ -20,8 +20,8 @@ interface Screen {
 }
 
 /** Each record as text, empty where there is nothing to say. */
-export function humanText(paint: Paint, price: Price, version: string): (stored: StoredRecord) => string {
-  const project = execEvents(price);
+export function humanText(paint: Paint, version: string): (stored: StoredRecord) => string {
+  const project = execEvents();
   const screen: Screen = { paint, version, threadId: "", sandbox: null, durationMs: 0 };
   return (stored) => {
     const events = project(stored);
@@ -98,6 +98,10 @@ function showItem(screen: Screen, item: ThreadItem): string {
     case "file_change": {
       const paths = item.changes.map((change) => `${change.kind} ${change.path}\n`).join("");
       return `${paint.bold("apply patch")}\npatch: ${item.status}${item.reason ? ` (${item.reason})` : ""}\n${paths}`;
+    }
+    case "collab_tool_call": {
+      const states = Object.entries(item.agents_states).map(([id, state]) => `  ${id} ${state.status}\n`);
+      return `${paint.bold("agents:")} ${item.tool} ${item.status}\n${states.join("")}`;
     }
     case "error":
       return `${paint.bad("warning:")} ${item.message}\n`;

@@ -1,5 +1,6 @@
 // Speaks to a workspace over a byte stream. Whatever comes back, the host is neither crashed nor confused by it.
 import type { Readable, Writable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Chunk, OperationFrame, Workspace } from "@agentcli/protocol";
 import { longestLineBytes, openLineWriter, readLines } from "../lines.ts";
 import {
@@ -40,7 +41,9 @@ interface PendingCall {
 
 /** How long a server may take to end a process group after an abort. */
 const abortAnswerMs = 15_000;
-/** And to answer everything that is not a process. */
+/** How long we wait to hear why a stream ended. */
+const describeEndMs = 2000;
+/** How long a server may take to answer everything that is not a process. */
 const answerMs = 300_000;
 
 /** Settles with the greeting of the server. */
@@ -71,6 +74,7 @@ interface Calls {
   lose(reason: string): WorkspaceLost;
 }
 
+// Longer than others because it is one state: the calls that wait, and whether the workspace is lost.
 function openCalls(connection: Connection): Calls {
   const writer = openLineWriter(connection.writable);
   const pending = new Map<number, PendingCall>();
@@ -94,7 +98,8 @@ function openCalls(connection: Connection): Calls {
   }
 
   async function explainEnd(): Promise<void> {
-    lose((await connection.describeEnd?.()) ?? "its stream ended.");
+    const described = connection.describeEnd?.();
+    lose((await Promise.race([described, delay(describeEndMs, undefined, { ref: false })])) ?? "its stream ended.");
   }
 
   function onLine(line: string): void {

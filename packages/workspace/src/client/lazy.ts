@@ -5,6 +5,7 @@ export interface OpenedWorkspace extends Workspace {
   close(): Promise<void>;
 }
 
+/** What was never opened, or could not be, has nothing to release and closes all the same. */
 export interface LazyWorkspace extends OpenedWorkspace {
   /** Begins to open, so that the first operation need not wait. A failure is told by that operation. */
   warm(): void;
@@ -38,8 +39,10 @@ export function lazyWorkspace({ root, incarnation, open }: LazyOptions): LazyWor
     search: async (request) => (await reach()).search(request),
     edit: async (request) => (await reach()).edit(request),
     status: async () => (await reach()).status(),
-    /** What was never opened has nothing to release. */
-    release: async (ids) => void (await (await opening)?.release(ids)),
+    async release(ids) {
+      const opened = await opening?.catch(() => undefined);
+      await opened?.release(ids);
+    },
     async close() {
       isClosed = true;
       const opened = await opening?.catch(() => undefined);

@@ -22,7 +22,7 @@ export function planMounts(policy: SandboxPolicy, euid: number): MountPlan {
     network: policy.network,
     nestedSandboxes: policy.nestedSandboxes,
     processes: "own",
-    mounts: mounts.filter((mount) => mount.kind !== "hidden-file" || !isInPrivate(mount.path, mounts)),
+    mounts: mounts.filter((mount) => !isHiding(mount) || !isInPrivate(mount.path, mounts)),
   };
 }
 
@@ -90,7 +90,9 @@ const isMasked = (path: string, mounts: Mount[]) => {
   return deciding !== undefined && ["private", "hidden-directory", "absent"].includes(deciding.kind);
 };
 
-/** A file to hide that lies in a private directory is not there anyway. */
+const isHiding = (mount: Mount) => mount.kind === "hidden-file" || mount.kind === "hidden-directory";
+
+/** What is to be hidden and lies in a private directory is not there anyway. */
 const isInPrivate = (path: string, mounts: Mount[]) =>
   decidingMount(
     path,

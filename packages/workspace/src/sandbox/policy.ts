@@ -28,7 +28,6 @@ export type PolicyChoice = Pick<SandboxPolicy, "mode" | "root"> & Partial<Sandbo
 /** Fills in what was not chosen: no network, nothing more to write, nothing hidden. */
 export function sandboxPolicy(choice: PolicyChoice): SandboxPolicy {
   return {
-    writableRoots: [],
     network: choice.mode === "danger-full-access" ? "on" : "off",
     unixSockets: "refused",
     hidden: [],
@@ -37,7 +36,17 @@ export function sandboxPolicy(choice: PolicyChoice): SandboxPolicy {
     nestedSandboxes: "refused",
     ...choice,
     root: realpathSync(choice.root),
+    writableRoots: (choice.writableRoots ?? []).map(resolveWhereThere),
   };
+}
+
+/** One that is missing keeps its name, so that opening the sandbox can refuse it by name. */
+function resolveWhereThere(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }
 
 const secretsInHome = [

@@ -1,6 +1,6 @@
 // Real pipes for standard streams, made from named ones. Node's own are sockets, on which `> /dev/stderr` fails.
 import { spawn } from "node:child_process";
-import { closeSync, constants, mkdtempSync, openSync, rmSync, unlinkSync } from "node:fs";
+import { closeSync, constants, mkdtempSync, openSync, rmSync } from "node:fs";
 import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,21 +17,20 @@ export type Direction = "to-child" | "from-child";
 export interface PipeSupply {
   /** Makes the next ones ahead of time. */
   warm(): void;
-  /** Undefined where named pipes cannot be made; then Node's own have to do. */
+  /** Undefined where they cannot be made; then Node's own have to do. */
   take(direction: Direction): Promise<Pipe | undefined>;
   close(): Promise<void>;
 }
 
 /** One mkfifo (1.5 ms) makes this many. */
-const batchSize = 48;
-const lowWater = 12;
+const batchSize = 24;
+const lowWater = 9;
 
 export function openPipeSupply(): PipeSupply {
-  const names: string[] = [];
-  let directory: string | undefined;
-  let state: "open" | "unavailable" | "closed" = "open";
+  /** Each a pipe without a name, held open for both directions. */
+  const held: number[] = [];
+  let state: "open" | "unavailable" | "closed" = process.platform === "linux" ? "open" : "unavailable";
   let making: Promise<void> | undefined;
-  let made = 0;
 
   function make(): Promise<void> {
     making ??= makeBatch().finally(() => {
@@ -41,67 +40,62 @@ export function openPipeSupply(): PipeSupply {
   }
 
   async function makeBatch(): Promise<void> {
-    directory ??= makeDirectory();
-    const into = directory;
-    if (into === undefined || state !== "open") return;
-    const batch = Array.from({ length: batchSize }, (_, index) => join(into, String(made + index)));
-    made += batchSize;
-    if (await makeNamedPipes(batch)) names.push(...batch);
-    else if (state === "open") state = "unavailable";
+    if (state !== "open") return;
+    const batch = await makePipes();
+    held.push(...batch);
+    if (batch.length === 0) state = "unavailable";
   }
 
   return {
     warm: () => void make(),
     async take(direction) {
-      if (names.length === 0) await make();
-      const name = names.shift();
-      if (names.length < lowWater && state === "open") void make();
-      return name === undefined ? undefined : openPipe(name, direction);
+      if (held.length === 0) await make();
+      const both = held.shift();
+      if (held.length < lowWater) void make();
+      return both === undefined ? undefined : openEnds(both, direction);
     },
     async close() {
       state = "closed";
       await making;
-      if (directory !== undefined) rmSync(directory, { recursive: true, force: true });
+      for (const both of held.splice(0)) closeSync(both);
     },
   };
 }
 
-function makeDirectory(): string | undefined {
+/** Their names last for a moment only: nothing is left lying about. Empty where the directory cannot be written. */
+async function makePipes(): Promise<number[]> {
+  const opened: number[] = [];
   try {
-    return mkdtempSync(join(tmpdir(), ".agent-pipes-"));
+    const directory = mkdtempSync(join(tmpdir(), ".agent-pipes-"));
+    try {
+      const paths = Array.from({ length: batchSize }, (_, index) => join(directory, String(index)));
+      await makeNamedPipes(paths);
+      const flags = constants.O_RDWR | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+      for (const path of paths) opened.push(openSync(path, flags));
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
   } catch {
-    return undefined;
+    return opened;
   }
+  return opened;
 }
 
-function makeNamedPipes(paths: string[]): Promise<boolean> {
-  return new Promise((resolve) => {
+function makeNamedPipes(paths: string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
     const child = spawn("mkfifo", ["-m", "600", ...paths], { stdio: "ignore" });
-    child.on("error", () => resolve(false));
-    child.on("exit", (code) => resolve(code === 0));
+    child.on("error", reject);
+    child.on("exit", (code) => (code === 0 ? resolve() : reject(new Error(`mkfifo exited with code ${code}`))));
   });
 }
 
-/** Undefined when somebody took the name away: commands can reach the directory for temporary files. */
-function openPipe(path: string, direction: Direction): Pipe | undefined {
-  const opened: number[] = [];
-  const open = (flags: number) => {
-    const descriptor = openSync(path, flags);
-    opened.push(descriptor);
-    return descriptor;
-  };
-  try {
-    // Open for both first: one end alone would wait for the other, and the child's end must stay a blocking one.
-    const both = open(constants.O_RDWR | constants.O_NONBLOCK | constants.O_NOFOLLOW);
-    const toRead = open(constants.O_RDONLY | constants.O_NOFOLLOW);
-    const toWrite = open(constants.O_WRONLY | constants.O_NOFOLLOW);
-    unlinkSync(path);
-    const [ours, childEnd] = direction === "to-child" ? [toWrite, toRead] : [toRead, toWrite];
-    const socket = new Socket({ fd: ours, readable: direction === "from-child", writable: direction === "to-child" });
-    closeSync(both);
-    return { socket, childEnd };
-  } catch {
-    for (const descriptor of opened) closeSync(descriptor);
-    return undefined;
-  }
+/** Opened anew for each direction, so that the child's end is a blocking one and ours is not. */
+function openEnds(both: number, direction: Direction): Pipe {
+  const path = `/proc/self/fd/${both}`;
+  const toRead = openSync(path, constants.O_RDONLY);
+  const toWrite = openSync(path, constants.O_WRONLY);
+  const [ours, childEnd] = direction === "to-child" ? [toWrite, toRead] : [toRead, toWrite];
+  const socket = new Socket({ fd: ours, readable: direction === "from-child", writable: direction === "to-child" });
+  closeSync(both);
+  return { socket, childEnd };
 }

@@ -1,14 +1,8 @@
 // The processes of one workspace, by caller-chosen ids: start, re-attach, feed, wait, release.
-import { resolve } from "node:path";
 import type { Chunk, ExecRequest, ExecResult, StatusResult } from "@agentcli/protocol";
-import type { ChildEvents, ChildSpec, Launch } from "./child.ts";
-import { type Environment, type LoginEnvironments, openLoginEnvironments } from "./login-environment.ts";
-import { startPiped } from "./piped.ts";
-import { openPipeSupply } from "./pipes.ts";
+import { type LauncherConfig, openLauncher, type Start } from "./launcher.ts";
 import { openProcess, type Process } from "./process.ts";
-import { startOnTerminal } from "./pty.ts";
 import { endFamily } from "./terminate.ts";
-import { markerName, pipeVariables, terminalVariables } from "./tool-environment.ts";
 import type { Watchdog } from "./watchdog.ts";
 
 export interface Processes {
@@ -20,29 +14,19 @@ export interface Processes {
   close(): Promise<void>;
 }
 
-export interface ProcessesConfig {
-  root: string;
-  incarnation: string;
-  env: Environment;
-  isDenied: (name: string) => boolean;
-  warmLoginShell?: string | undefined;
-  terminalModule?: string | undefined;
+export interface ProcessesConfig extends LauncherConfig {
   /** Told which groups live; absent where a pid namespace ends everything anyway. */
   watchdog?: Watchdog | undefined;
 }
 
-type Start = NonNullable<ExecRequest["start"]>;
-
+// Over 60 lines because all of it works on one table of processes that nobody else may touch.
 export function openProcesses(config: ProcessesConfig): Processes {
   const processes = new Map<string, Process>();
-  const pipes = openPipeSupply();
-  const base = { ...config.env, [markerName]: `${config.incarnation}/` };
-  const logins = openLoginEnvironments({ cwd: config.root, env: base, isDenied: config.isDenied });
+  const launcher = openLauncher(config);
   let count = 0;
-  let hasLeftovers = false;
+  // A login shell may be starting already.
+  let hasLeftovers = config.warmLoginShell !== undefined;
   let outputIsHeld = false;
-  pipes.warm();
-  if (config.warmLoginShell !== undefined) void logins.of(config.warmLoginShell);
 
   function begin(id: string, how: Start, input: string | undefined): Process {
     count += 1;
@@ -52,20 +36,12 @@ export function openProcesses(config: ProcessesConfig): Processes {
     const process = openProcess({
       marker,
       timeoutMs: how.timeoutMs,
-      launch: (events) => launch(how, { marker, input }, events),
+      launch: (events) => launcher.launch(how, { marker, input }, events),
       onGroupChange: () => config.watchdog?.guard(livingGroups()),
     });
     if (outputIsHeld) process.holdOutput();
     processes.set(id, process);
     return process;
-  }
-
-  async function launch(how: Start, { marker, input }: Given, events: ChildEvents): Promise<Launch> {
-    const cwd = resolve(config.root, how.cwd ?? ".");
-    const env = { ...(await environmentOf(how, logins, base)), PWD: cwd, [markerName]: marker };
-    const spec: ChildSpec = { argv: how.argv, cwd, env, input };
-    if (how.terminal === undefined) return startPiped(spec, pipes, events);
-    return startOnTerminal({ spec, size: how.terminal, modulePath: config.terminalModule }, events);
   }
 
   const livingGroups = () => [...processes.values()].flatMap((process) => process.family().leaders);
@@ -112,27 +88,15 @@ export function openProcesses(config: ProcessesConfig): Processes {
     },
     async close() {
       await releaseAll();
-      await pipes.close();
+      await launcher.close();
       config.watchdog?.dismiss();
     },
   };
 }
 
-interface Given {
-  marker: string;
-  input: string | undefined;
-}
-
 /** All that will ever be read, when that is known at the start. */
 function wholeInput({ start, input = "", endInput }: ExecRequest): string | undefined {
   return endInput && start?.terminal === undefined ? input : undefined;
-}
-
-/** Later ones win: workspace, login shell, what every tool gets, the request, our marker. */
-async function environmentOf(how: Start, logins: LoginEnvironments, plain: Environment): Promise<Environment> {
-  const login = how.loginShell === undefined ? plain : await logins.of(how.loginShell);
-  const always = how.terminal === undefined ? pipeVariables : terminalVariables;
-  return { ...login, ...always, ...how.env };
 }
 
 interface Follower {

@@ -23,7 +23,7 @@ export function encloseWithLandlock(policy: SandboxPolicy, { serverProgram, node
       rules: planRules(shown, { temporary, euid: process.geteuid?.() ?? 0 }),
       network: policy.network,
       filter: filter?.toString("base64") ?? null,
-      then: { kind: "become", argv: [nodePath, serverProgram], env: { PATH: serverPath, TMPDIR: temporary } },
+      goal: { kind: "become", argv: [nodePath, serverProgram], env: { PATH: serverPath, TMPDIR: temporary } },
     };
     const launcher = launcherBeside(serverProgram);
     const confined = startConfined(nodePath, [launcher], Buffer.from(JSON.stringify(plan)));

@@ -10,14 +10,14 @@ import { oldestUsefulVersion } from "./rights.ts";
 export interface LaunchPlan extends Omit<Confinement, "filter"> {
   /** In base 64; null where there is none for this processor. */
   filter: string | null;
-  then: { kind: "become"; argv: string[]; env: Record<string, string> } | { kind: "tell-version" };
+  goal: { kind: "become"; argv: string[]; env: Record<string, string> } | { kind: "tell-version" };
 }
 
 const planDescriptor = 3;
 launch();
 
 function launch(): void {
-  const { then, rules, network, filter } = JSON.parse(readFileSync(planDescriptor, "utf8")) as LaunchPlan;
+  const { goal, rules, network, filter } = JSON.parse(readFileSync(planDescriptor, "utf8")) as LaunchPlan;
   closeSync(planDescriptor);
   const kernel = openKernel();
   const version = kernel.landlockVersion();
@@ -25,6 +25,6 @@ function launch(): void {
     throw new Error(`Landlock version ${oldestUsefulVersion} is needed; this kernel offers ${version || "none"}.`);
   }
   kernel.confine({ rules, network, filter: filter === null ? undefined : Buffer.from(filter, "base64") });
-  if (then.kind === "become") kernel.become(then.argv, then.env);
+  if (goal.kind === "become") kernel.become(goal.argv, goal.env);
   else writeSync(1, String(version));
 }

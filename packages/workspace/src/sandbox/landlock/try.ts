@@ -18,7 +18,7 @@ export async function tryLandlock({ serverProgram }: { serverProgram: string }):
   if (filter === undefined) return fallsShort(`there is no system-call filter for ${process.arch}`, unfiltered);
   if (!existsSync(launcher)) return fallsShort(`${launcher} is missing`, "Reinstall agentcli.");
   const rules = [{ path: "/", grant: "read" } as const];
-  const plan: LaunchPlan = { rules, network: "off", filter: filter.toString("base64"), then: { kind: "tell-version" } };
+  const plan: LaunchPlan = { rules, network: "off", filter: filter.toString("base64"), goal: { kind: "tell-version" } };
   const confined = startConfined(process.execPath, [launcher], Buffer.from(JSON.stringify(plan)));
   let told = "";
   confined.stdout.on("data", (data: Buffer) => {

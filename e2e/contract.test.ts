@@ -1,0 +1,123 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { call, jsonLines, say, stall } from "@agentcli/testkit";
+import { describe, expect, test } from "vitest";
+import { desk, type Event, ended } from "./harness.ts";
+
+const terminal = (events: Event[]) => events.filter(({ type }) => type === "turn.completed" || type === "turn.failed");
+
+describe("a signal", () => {
+  test.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+    ["SIGHUP", 129],
+  ] as const)("%s ends the turn with one terminal event, exit code %i and no process left", async (signal, exit) => {
+    const replies = [
+      call("exec_command", { cmd: "echo $$ > pids; (sleep 1000 & echo $! >> pids; setsid sleep 1000 & wait)" }),
+    ];
+    const { start, repository, run } = await desk({ replies: [...replies, say("Went on.")] });
+    const child = start(["exec", "--json", "-s", "danger-full-access", "sleep"]);
+    const result = ended(child);
+    await until(() => lines(join(repository, "pids")).length === 2);
+    child.kill(signal);
+    const { code, stdout } = await result;
+    const events = jsonLines(stdout) as Event[];
+    expect(code).toBe(exit);
+    expect(terminal(events)).toMatchObject([{ type: "turn.failed", error: { code: "interrupted" } }]);
+    expect(events.at(-1)?.type).toBe("turn.failed");
+    await until(() => running("sleep 1000", repository).length === 0);
+    expect((await run(["exec", "resume", "--last", "go on"])).stdout).toBe("Went on.\n");
+  });
+
+  test("while the model is silent ends at once", async () => {
+    const { start, requests } = await desk({ replies: [stall("after-headers")] });
+    const child = start(["exec", "--json", "hi"]);
+    const result = ended(child);
+    await until(() => requests().length === 1);
+    child.kill("SIGTERM");
+    const { code, stdout } = await result;
+    expect(code).toBe(143);
+    expect(terminal(jsonLines(stdout) as Event[])).toHaveLength(1);
+  });
+});
+
+describe("a reader of the output", () => {
+  const long = { text: { bytes: 2_000_000, deltas: 65_536 } };
+
+  test.each([["--json"], []])("that is slow gets every byte of a 2 MB answer (%s)", async (...flags) => {
+    const { start, requests } = await desk({ replies: [long] });
+    const child = start(["exec", ...flags.filter(Boolean), "say a lot"]);
+    child.stdout?.pause();
+    await until(() => requests().length === 1);
+    const result = await slowly(child);
+    const text = flags.length > 0 ? messageOf(result.stdout) : result.stdout.slice(0, -1);
+    expect(text.length).toBe(2_000_000);
+    expect(result.code).toBe(0);
+  });
+
+  test("that goes away ends the run quietly", async () => {
+    const { start } = await desk({ replies: [call("exec_command", { cmd: "sleep 0.5" }), long] });
+    const child = start(["exec", "--json", "say a lot"]);
+    child.stdout?.once("data", () => child.stdout?.destroy());
+    const { code, stderr } = await ended(child);
+    expect(code).toBe(141);
+    expect(stderr).not.toMatch(/EPIPE|at .+:\d+:\d+/);
+  });
+});
+
+test("a limit on the whole run ends it with exit code 6 and names it", async () => {
+  const config = '[limits]\nwall = "500ms"\n';
+  const { events: run } = await desk({ replies: [call("exec_command", { cmd: "sleep 1000" })], config });
+  const { code, events } = await run(["sleep"]);
+  expect(code).toBe(6);
+  expect(terminal(events)).toMatchObject([{ type: "turn.failed", error: { code: "limit", limit: "wall" } }]);
+});
+
+test("a silent model ends with exit code 6 and names the limit", async () => {
+  const config = 'stream_max_retries = 1\n[limits]\nidle = "100ms"\n';
+  const { events: run } = await desk({ replies: { replies: [stall("after-headers")], repeat: "last" }, config });
+  const { code, events } = await run(["hello"]);
+  expect(code).toBe(6);
+  expect(terminal(events)).toMatchObject([{ error: { code: "limit", limit: "idle" } }]);
+});
+
+function messageOf(stdout: string): string {
+  const item = (jsonLines(stdout) as { item?: { type: string; text: string } }[]).find(
+    (event) => event.item?.type === "agent_message",
+  );
+  return item?.item?.text ?? "";
+}
+
+async function slowly(child: ReturnType<Awaited<ReturnType<typeof desk>>["start"]>) {
+  const result = ended(child);
+  child.stdout?.on("data", () => {
+    child.stdout?.pause();
+    setTimeout(() => child.stdout?.resume(), 2);
+  });
+  child.stdout?.resume();
+  return result;
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+function lines(path: string): string[] {
+  try {
+    return readFileSync(path, "utf8").trim().split("\n").filter(Boolean);
+  } catch {
+    return [];
+  }
+}
+
+/** Processes of this command line whose working directory is the repository of the test. */
+function running(command: string, cwd: string): string[] {
+  return readdirSync("/proc").filter((pid) => {
+    try {
+      const line = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
+      return line === command && readFileSync(`/proc/${pid}/environ`, "utf8").includes(cwd);
+    } catch {
+      return false;
+    }
+  });
+}

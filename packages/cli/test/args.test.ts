@@ -1,0 +1,89 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { parseCommandLine } from "../src/args.ts";
+import { durationMs } from "../src/duration.ts";
+import { flags } from "../src/flags.ts";
+import { helpText } from "../src/help.ts";
+import { Problem } from "../src/problem.ts";
+import { decode } from "../src/prompt-input.ts";
+
+const runs = { numRuns: Number(process.env.FUZZ_RUNS ?? 200) };
+
+function command(argv: string[]) {
+  const line = parseCommandLine(argv);
+  if (line.kind !== "command") throw new Error(`expected a command, got ${line.kind}`);
+  return { path: line.command.path.join(" "), positionals: line.invocation.positionals, invocation: line.invocation };
+}
+
+describe("the command line", () => {
+  test("takes flags before, between and after the words of a command", () => {
+    for (const argv of [
+      ["-m", "x", "exec", "resume", "--last", "go"],
+      ["exec", "-m", "x", "resume", "--last", "go"],
+      ["exec", "resume", "go", "--last", "-m", "x"],
+      ["e", "resume", "--model=x", "--last", "go"],
+    ]) {
+      const parsed = command(argv);
+      expect(parsed).toMatchObject({ path: "exec resume", positionals: ["go"] });
+      expect(parsed.invocation.text("model")).toBe("x");
+    }
+  });
+
+  test("keeps everything behind -- as it is", () => {
+    expect(command(["exec", "--", "--json"]).positionals).toEqual(["--json"]);
+  });
+
+  test("collects repeated overrides in order", () => {
+    expect(command(["exec", "-c", "a=1", "x", "-c", "b=2"]).invocation.list("config")).toEqual(["a=1", "b=2"]);
+  });
+
+  test("knows the older name of --json", () => {
+    expect(command(["exec", "--experimental-json", "x"]).invocation.has("json")).toBe(true);
+  });
+
+  test("either makes sense or is a problem that says so, whatever is typed", () => {
+    const word = fc.oneof(
+      fc.string(),
+      fc.constantFrom("exec", "e", "resume", "-", "--", "help", "--last", "-c", "a=b", "--json=1", "-mx", "--no-json"),
+      fc.constantFrom(...Object.keys(flags).map((name) => `--${name}`)),
+    );
+    fc.assert(
+      fc.property(fc.array(word, { maxLength: 6 }), (argv) => {
+        try {
+          parseCommandLine(argv);
+        } catch (error) {
+          expect(error).toBeInstanceOf(Problem);
+          expect((error as Problem).message).not.toBe("");
+        }
+      }),
+      runs,
+    );
+  });
+});
+
+test("the help of every topic is written from the tables", () => {
+  expect(helpText([])).toContain("exec resume");
+  expect(helpText(["exec"])).toContain("--sandbox MODE");
+  expect(helpText(["nonsense"])).toBe(helpText([]));
+});
+
+describe("standard input", () => {
+  test("is text in UTF-8 or UTF-16, or a problem", () => {
+    expect(decode(Buffer.from("\ufeffgrüß"))).toBe("grüß");
+    expect(decode(Buffer.from("\ufeffgrüß", "utf16le"))).toBe("grüß");
+    fc.assert(
+      fc.property(fc.uint8Array(), (bytes) => {
+        try {
+          expect(typeof decode(Buffer.from(bytes))).toBe("string");
+        } catch (error) {
+          expect(error).toBeInstanceOf(Problem);
+        }
+      }),
+      runs,
+    );
+  });
+});
+
+test("durations are read in their units", () => {
+  expect(["500ms", "1.5s", "10m", "1h", "off"].map(durationMs)).toEqual([500, 1500, 600_000, 3_600_000, null]);
+});

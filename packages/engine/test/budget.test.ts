@@ -1,0 +1,88 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type Dependencies, drive, type ModelRequest } from "../src/index.ts";
+import { estimateMessage, estimateText } from "../src/tokens.ts";
+import { bench, calls, replies, says } from "./memory.ts";
+
+const runs = { numRuns: Number(process.env.FUZZ_RUNS ?? 100) };
+const never = new AbortController().signal;
+const noWorkspace = {
+  incarnation: "none",
+  root: "/work",
+  release: async () => {},
+} as unknown as Dependencies["workspace"];
+const look = (size = 10) => calls("update_plan", { plan: [{ step: "x".repeat(size), status: "pending" }] });
+
+const sizeOf = (request: ModelRequest) =>
+  estimateText(request.instructions) +
+  estimateText(JSON.stringify(request.tools)) +
+  request.messages.reduce((total, message) => total + estimateMessage(message), 0);
+
+const isWrapUp = (request: ModelRequest) => request.tools.length === 0;
+
+async function endless(
+  budget: { tokens?: number; turns?: number; tools?: number; usd?: number },
+  sizes: number[] = [10],
+) {
+  const thread = await bench((request, number) => {
+    if (isWrapUp(request)) return says("Wrapped up.", sizeOf(request));
+    return replies([look(sizes[number % sizes.length])], sizeOf(request));
+  }, noWorkspace);
+  await thread.begin("never stop", { budget });
+  await drive(thread.log, thread.dependencies, never);
+  return thread;
+}
+
+describe("an endless loop of tool calls", () => {
+  test("under turns makes exactly that many requests, the last of them the wrap-up", async () => {
+    const thread = await endless({ turns: 4 });
+    expect(thread.requests).toHaveLength(4);
+    expect(thread.requests.map(isWrapUp)).toEqual([false, false, false, true]);
+    expect(thread.log.state.end).toMatchObject({ status: "failed", code: "budget", limit: "turns" });
+  });
+
+  test("under tools makes exactly that many calls", async () => {
+    const thread = await endless({ tools: 3 });
+    expect(thread.types().filter((type) => type === "tool.begun")).toHaveLength(3);
+    expect(thread.requests.at(-1)?.tools).toEqual([]);
+    expect(thread.log.state.end).toMatchObject({ code: "budget", limit: "tools" });
+  });
+
+  test("of which one request is allowed gets that one and no wrap-up", async () => {
+    const thread = await endless({ turns: 1 });
+    expect(thread.requests).toHaveLength(1);
+    expect(thread.log.state.end).toMatchObject({ code: "budget" });
+  });
+});
+
+test("a turn that ends in time is not touched by its budget", async () => {
+  const thread = await bench((_, number) => (number === 0 ? replies([look()], 100) : says("Done.", 100)), noWorkspace);
+  await thread.begin("two requests", { budget: { turns: 3, tokens: 10_000, tools: 5, usd: 1 } });
+  expect((await drive(thread.log, thread.dependencies, never)).end).toEqual({ status: "completed", message: "Done." });
+});
+
+test("spent passes the limit by one estimation error at most, and the wrap-up is always paid for", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 4_000, max: 60_000 }),
+      fc.array(fc.integer({ min: 0, max: 4_000 }), { minLength: 1, maxLength: 5 }),
+      async (tokens, sizes) => {
+        const thread = await endless({ tokens }, sizes);
+        const spent = thread.requests.reduce((total, request) => total + sizeOf(request) + 1, 0);
+        // The first request is made without an estimate; later ones err by what a reply adds to the conversation.
+        const firstAlone = sizeOf(thread.requests[0] as ModelRequest) + 1;
+        expect(spent).toBeLessThanOrEqual(Math.max(tokens, firstAlone) + thread.requests.length);
+        expect(thread.log.state.end).toMatchObject({ code: "budget", limit: "tokens" });
+        if (firstAlone * 2 < tokens) expect(thread.requests.filter(isWrapUp)).toHaveLength(1);
+      },
+    ),
+    runs,
+  );
+});
+
+test("money is a budget too", async () => {
+  const thread = await endless({ usd: 0.02 });
+  const costs = thread.store.records.map(({ record }) => (record.type === "model.replied" ? (record.costUsd ?? 0) : 0));
+  expect(costs.reduce((total, cost) => total + cost, 0)).toBeLessThanOrEqual(0.02);
+  expect(thread.log.state.end).toMatchObject({ code: "budget", limit: "usd" });
+});

@@ -1,0 +1,56 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { scrubber } from "../src/index.ts";
+import { scrubJson } from "../src/scrub.ts";
+
+const runs = { numRuns: Number(process.env.FUZZ_RUNS ?? 200) };
+const value = 'sk-Very/Secret+"Value"=ä';
+const scrub = scrubber([{ name: "API_KEY", value }]);
+
+describe("a known secret", () => {
+  test.each([
+    ["as it is", value],
+    ["in JSON", JSON.stringify({ value })],
+    ["in JSON in JSON", JSON.stringify(JSON.stringify({ value }))],
+    ["in a URL", `https://example.com/?key=${encodeURIComponent(value)}`],
+    ["in hex", Buffer.from(value).toString("hex")],
+    ["in upper-case hex", Buffer.from(value).toString("hex").toUpperCase()],
+    ["in base64", Buffer.from(value).toString("base64")],
+    ["in base64 for URLs", Buffer.from(value).toString("base64url")],
+    ["in the middle of base64", Buffer.from(`user:${value}:rest`).toString("base64")],
+  ])("is taken out %s", (_, text) => {
+    expect(scrub(text)).toContain("[redacted API_KEY]");
+    expect(scrub(text)).not.toContain(value);
+  });
+
+  test("is taken out of base64 at every alignment", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (before, after) => {
+        const text = Buffer.from(`${before}${value}${after}`).toString("base64");
+        const left = Buffer.from(scrub(text).replace("[redacted API_KEY]", ""), "base64").toString();
+        expect(left).not.toContain(value.slice(2, -2));
+      }),
+      runs,
+    );
+  });
+
+  test("is taken out wherever it stands in a record, and nothing else changes", () => {
+    const record = { a: [`x${value}y`, 1, null, true], b: { c: "plain" } };
+    expect(scrubJson(record, scrub)).toEqual({ a: ["x[redacted API_KEY]y", 1, null, true], b: { c: "plain" } });
+  });
+});
+
+test("of two secrets the longer is recognised", () => {
+  const both = scrubber([
+    { name: "SHORT", value: "abcdefgh" },
+    { name: "LONG", value: "abcdefgh-and-more" },
+  ]);
+  expect(both("abcdefgh-and-more abcdefgh")).toBe("[redacted LONG] [redacted SHORT]");
+});
+
+test("without secrets every text stays as it is", () => {
+  fc.assert(
+    fc.property(fc.string(), (text) => scrubber([])(text) === text),
+    runs,
+  );
+});
