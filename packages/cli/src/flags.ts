@@ -18,6 +18,12 @@ const table = {
     choices: ["read-only", "workspace-write", "danger-full-access"],
     help: "What commands may touch",
   },
+  "sandbox-min": {
+    value: "BACKEND",
+    choices: ["bubblewrap", "landlock"],
+    help: "The least that may enforce the sandbox; landlock cannot protect .git",
+  },
+  "add-dir": { value: "DIR", repeatable: true, help: "Let workspace-write also write here" },
   cd: { short: "C", value: "DIR", help: "Work in this directory" },
   config: { short: "c", value: "KEY=VALUE", repeatable: true, help: "Override a configuration key (TOML value)" },
   json: { aliases: ["experimental-json"], help: "Print events as JSON lines on standard output" },
@@ -43,6 +49,7 @@ export const flags: Record<FlagName, Flag> = table;
 export const runFlags: FlagName[] = [
   "model",
   "sandbox",
+  "sandbox-min",
   "cd",
   "config",
   "json",

@@ -70,7 +70,7 @@ export async function openRun(options: RunOptions, program: Program, existing: E
   const budget = resolveBudget(options.budget, config.budget, existing?.settings?.budget);
   checkPrice(budget, chosen.model, price);
   const settings = { ...chosen, budget, compactAt: compactAt(config, facts.contextWindow) };
-  const place = await composeWorkspace(settings, config, program);
+  const place = await composeWorkspace({ ...settings, sandboxMin: options.sandboxMin }, config, program);
   const store = existing?.store ?? (options.ephemeral ? openMemoryStore() : openFileStore(environment.agentHome));
   const limits = config.limits ?? {};
   const { family, tools: agents } = composeAgents(config.agents, store, program);

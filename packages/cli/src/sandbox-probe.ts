@@ -59,10 +59,16 @@ function probeKey(path: string): string | null {
 }
 
 const bubblewrapsOn = (path: string): number[] =>
-  path
-    .split(delimiter)
-    .map((place) => statSync(join(place, "bwrap"), { throwIfNoEntry: false })?.mtimeMs ?? 0)
-    .filter((changedMs) => changedMs > 0);
+  path.split(delimiter).flatMap((place) => changeOf(join(place, "bwrap")));
+
+/** Nothing where there is no such file, or none that we may see. */
+function changeOf(path: string): number[] {
+  try {
+    return [statSync(path).mtimeMs];
+  } catch {
+    return [];
+  }
+}
 
 function readSetting(path: string): string {
   try {

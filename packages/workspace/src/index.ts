@@ -3,9 +3,12 @@ import type { Readable, Writable } from "node:stream";
 import type { Workspace } from "@agentcli/protocol";
 import type { Connection } from "./client/client.ts";
 import type { OpenedWorkspace } from "./client/lazy.ts";
+import type { BackEnd } from "./sandbox/back-end.ts";
 import type { WorkspaceOptions } from "./sandbox/launch.ts";
+import type { Limits } from "./sandbox/limits-here.ts";
 import type { SandboxPolicy } from "./sandbox/policy.ts";
-import type { SandboxProbe, Surroundings } from "./sandbox/probe.ts";
+import type { SandboxProbe, Shortfall, Surroundings } from "./sandbox/probe.ts";
+import type { Finding, SelftestOptions } from "./selftest/run.ts";
 import type { ServerConfig, WorkspaceServer } from "./server/server.ts";
 
 export type { Connection } from "./client/client.ts";
@@ -15,6 +18,7 @@ export { findRepositoryRoot, type Head, readHead } from "./git/repository.ts";
 export { admissionsOf, type BackEnd, describeAdmission } from "./sandbox/back-end.ts";
 export { type ToolEnvironmentOptions, toolEnvironment } from "./sandbox/environment.ts";
 export type { WorkspaceOptions } from "./sandbox/launch.ts";
+export type { Limits } from "./sandbox/limits-here.ts";
 export {
   hiddenByDefault,
   type PolicyChoice,
@@ -25,6 +29,7 @@ export {
 export type { SandboxProbe, Shortfall, Surroundings } from "./sandbox/probe.ts";
 export { describeSandbox } from "./sandbox/report.ts";
 export { SandboxUnavailable } from "./sandbox/sandbox-unavailable.ts";
+export type { Finding, SelftestOptions } from "./selftest/run.ts";
 export type { DeniedVariables } from "./server/denied-variables.ts";
 export type { ServerConfig, WorkspaceServer } from "./server/server.ts";
 
@@ -34,6 +39,17 @@ export const openWorkspace = async (policy: SandboxPolicy, options: WorkspaceOpt
 
 export const probeSandbox = async (surroundings: Surroundings): Promise<SandboxProbe> =>
   (await import("./sandbox/probe.ts")).probeSandbox(surroundings);
+
+/** Every back end of this system, also those below the first that works. */
+export const probeEveryRung = async (surroundings: Surroundings): Promise<(BackEnd | Shortfall)[]> =>
+  (await import("./sandbox/probe.ts")).probeEveryRung(surroundings);
+
+/** Tries to break out, one way after the other. */
+export async function* runSelftest(options: SelftestOptions): AsyncGenerator<Finding> {
+  yield* (await import("./selftest/run.ts")).runSelftest(options);
+}
+
+export const findLimits = async (): Promise<Limits> => (await import("./sandbox/limits-here.ts")).findLimits();
 
 export const openServer = async (config: ServerConfig): Promise<WorkspaceServer> =>
   (await import("./server/server.ts")).openServer(config);

@@ -43,7 +43,7 @@ describe.each(combinations)("on %s %s cannot", (name, user) => {
   });
   const admits = (mode: "workspace-write" | "read-only") => admissionsOf(backEnd, { mode, unixSockets: "refused" });
   const claimed = attempts.filter(
-    ({ admission, mode = "workspace-write" }) => !admission || !admits(mode).includes(admission),
+    ({ admission, mode }) => !admission || !admits(mode ?? "workspace-write").includes(admission),
   );
   test.each(claimed.map((attempt) => attempt.name))("%s", (attempt) => {
     expect(findings.find((finding) => finding.name === attempt)).toMatchObject({ outcome: "held" });

@@ -28,8 +28,10 @@ export const describeAdmission = (admission: Admission): string => sentences[adm
 type Choice = Pick<SandboxPolicy, "mode" | "unixSockets">;
 
 export function admissionsOf(backEnd: BackEnd, choice: Choice): Admission[] {
-  return ["hard-links", "server", ...admissionsBeyond(backEnd, choice)];
+  return [...(choice.mode === "workspace-write" ? writing : []), "server", ...admissionsBeyond(backEnd, choice)];
 }
+
+const writing: Admission[] = ["hard-links"];
 
 function admissionsBeyond(backEnd: BackEnd, choice: Choice): Admission[] {
   switch (backEnd.kind) {

@@ -15,7 +15,9 @@ export function findBubblewrap({ path, untrusted }: PlacesToLook): string {
   const places = path.split(delimiter).filter((place) => place.startsWith("/"));
   for (const place of places) {
     const program = resolveProgram(join(place, "bwrap"));
-    if (program !== undefined && !untrusted.some((root) => contains(root, program))) return program;
+    // Whoever works in / trusts the whole machine.
+    const isTrusted = (found: string) => !untrusted.some((root) => root !== "/" && contains(root, found));
+    if (program !== undefined && isTrusted(program)) return program;
   }
   throw new SandboxUnavailable(
     "The program bwrap (bubblewrap) was not found on PATH.",
@@ -38,7 +40,7 @@ const remedies: { sign: RegExp; remedy: string }[] = [
     remedy: "Install bubblewrap 0.8 or newer.",
   },
   {
-    sign: /proc/,
+    sign: /mount proc/,
     remedy: "In a container, unmask /proc: docker run --security-opt systempaths=unconfined.",
   },
   {
@@ -52,7 +54,7 @@ const remedies: { sign: RegExp; remedy: string }[] = [
 export function explainFailure(said: string): { reason: string; remedy: string } {
   const known = remedies.find(({ sign }) => sign.test(said));
   return {
-    reason: `bubblewrap does not work here: ${said.trim()}.`,
+    reason: `bubblewrap does not work here: ${said.trim().replace(/\.$/, "")}.`,
     remedy: known?.remedy ?? "See what it said, or use danger-full-access inside a container or machine you can lose.",
   };
 }

@@ -45,6 +45,10 @@ export async function probeSandbox(surroundings: Surroundings): Promise<SandboxP
   };
 }
 
+/** Every rung, also those below the first that bears. */
+export const probeEveryRung = (surroundings: Surroundings): Promise<(BackEnd | Shortfall)[]> =>
+  Promise.all(ladder(process.platform).map((tryOut) => tryOut(surroundings)));
+
 type TryOut = (surroundings: Surroundings) => Promise<BackEnd | Shortfall>;
 
 function ladder(platform: string): TryOut[] {
