@@ -15,7 +15,7 @@ export interface Rule {
 const notShared = ["/tmp", "/run", "/dev"];
 const harmlessDevices = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 /** Landlock can only add, so around something hidden every neighbour is a rule; a rule takes about 10 µs. */
-const mostRules = 20_000;
+const mostRules = 5000;
 
 export interface PlanOptions {
   /** The one directory for temporary files; Landlock cannot make /tmp private. */
