@@ -10,7 +10,11 @@ const house = join(dirname(fileURLToPath(import.meta.url)), "..");
 // CommonJS: an ESM entry starts 10 ms (Node 20) to 45 ms (Node 24) later.
 await build({
   directory: "packages/cli/dist",
-  input: { agentcli: "packages/cli/src/entry.ts", "workspace-server": "packages/workspace/src/server/main.ts" },
+  input: {
+    agentcli: "packages/cli/src/entry.ts",
+    "workspace-server": "packages/workspace/src/server/main.ts",
+    "landlock-launcher": "packages/workspace/src/sandbox/landlock/launcher.ts",
+  },
 });
 // The bash grammar, read when rules have to judge the first command.
 const grammar = dirname(
@@ -29,7 +33,7 @@ async function build({ directory, input }) {
   const bundle = await rolldown({
     input: Object.fromEntries(Object.entries(input).map(([name, path]) => [name, join(house, path)])),
     platform: "node",
-    external: [/^@lydell\/node-pty/],
+    external: [/^@lydell\/node-pty/, "koffi"],
     transform: { target: "node18.19" },
     treeshake: { moduleSideEffects: false },
     // The runtime of the grammar could evaluate code for grammars that ask for it; bash's does not.

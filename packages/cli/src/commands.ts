@@ -163,6 +163,36 @@ Example:
   agentcli execpolicy check --rules .agentcli/rules/default.rules --pretty -- git push origin main`,
   },
   {
+    path: ["sandbox", "selftest"],
+    takes: "",
+    mostPositionals: 0,
+    summary: "Try to break out of the sandbox of this machine, in every known way",
+    flags: ["json"],
+    load: () => import("./commands/sandbox-selftest.ts"),
+    notes: `Each line says held, admitted (the back end says it cannot stop this) or ESCAPED.
+The exit code is 0 only if nothing escaped.`,
+  },
+  {
+    path: ["sandbox", "run"],
+    takes: "-- COMMAND …",
+    mostPositionals: Infinity,
+    summary: "Run one command in the sandbox",
+    flags: ["sandbox", "sandbox-min", "cd", "add-dir", "config"],
+    load: () => import("./commands/sandbox-run.ts"),
+    notes: `Standard input is passed in, output and exit code are passed on.
+
+Example:
+  agentcli sandbox run --sandbox workspace-write -- npm test`,
+  },
+  {
+    path: ["sandbox", "probe"],
+    takes: "",
+    mostPositionals: 0,
+    summary: "Say what can be enforced on this machine, and what cannot",
+    flags: ["json"],
+    load: () => import("./commands/sandbox-probe.ts"),
+  },
+  {
     path: ["exec", "resume"],
     aliases: [["e", "resume"]],
     takes: "ID | NAME | --last [--all] [PROMPT | -]",

@@ -1,6 +1,7 @@
 // What exec, resume and their like are told on the command line.
 import type { LocalProvider, Tags } from "@agentcli/protocol";
 import type { Invocation } from "./args.ts";
+import type { LeastBackEnd } from "./sandbox-choice.ts";
 import { parseTags } from "./sessions/tags.ts";
 
 export interface RunOptions extends ConfigOptions {
@@ -23,6 +24,7 @@ export interface RunOptions extends ConfigOptions {
 export interface ConfigOptions {
   model?: string;
   sandbox?: string;
+  sandboxMin?: LeastBackEnd;
   approval?: string;
   fullAuto: boolean;
   /** No sandbox and no approvals. */
@@ -43,6 +45,7 @@ export const configOptions = ({ text, has, list }: Invocation): ConfigOptions =>
   approval: text("ask-for-approval"),
   fullAuto: has("full-auto"),
   bypass: has("dangerously-bypass-approvals-and-sandbox"),
+  sandboxMin: text("sandbox-min") as LeastBackEnd,
   directory: text("cd"),
   moreDirectories: list("add-dir"),
   profile: text("profile"),

@@ -80,7 +80,7 @@ export async function openRun(options: RunOptions, program: Program, existing: E
   checkPrice(budget, chosen.model, price);
   const onLimit = options.onLimit ?? existing?.settings?.onLimit;
   const settings = { ...chosen, budget, onLimit, compactAt: compactAt(config, facts.contextWindow) };
-  const place = await composeWorkspace(settings, config, program);
+  const place = await composeWorkspace({ ...settings, sandboxMin: options.sandboxMin }, config, program);
   const store = existing?.store ?? (options.ephemeral ? openMemoryStore() : openFileStore(environment.agentHome));
   const { limits } = config;
   const { family, tools: agents } = composeAgents(config.agents, store, program);

@@ -1,5 +1,5 @@
 // Where commands run and files change: opened when first needed, its enforcement known from the start.
-import { isAbsolute, join, resolve } from "node:path";
+import { isAbsolute, resolve } from "node:path";
 import type { Config, SandboxReport, TurnSettings } from "@agentcli/protocol";
 import {
   describeSandbox,
@@ -13,9 +13,9 @@ import {
 } from "@agentcli/workspace";
 import { credentialVariables } from "./credentials/variables.ts";
 import type { Environment } from "./environment.ts";
-import { Problem } from "./problem.ts";
 import type { Program } from "./program.ts";
-import { knownProbe } from "./sandbox-probe.ts";
+import { backEndOf, chooseSandbox, type LeastBackEnd } from "./sandbox-choice.ts";
+import { serverProgramIn } from "./sandbox-probe.ts";
 import { newId } from "./sessions/thread-id.ts";
 
 export interface Place {
@@ -24,22 +24,19 @@ export interface Place {
   writableRoots: string[];
 }
 
+export type PlaceSettings = Pick<TurnSettings, "sandbox" | "cwd" | "shell"> & { sandboxMin?: LeastBackEnd };
+
 /** Refuses here, before anything is asked or written, where the sandbox cannot be had. */
-export async function composeWorkspace(
-  settings: TurnSettings,
-  config: Config,
-  { environment, directory }: Program,
-): Promise<Place> {
+export async function composeWorkspace(settings: PlaceSettings, config: Config, program: Program): Promise<Place> {
+  const { environment, directory } = program;
   const policy = policyOf(settings, config, environment);
-  const probe = await knownProbe(policy, environment);
-  if (probe.kind === "unavailable" && policy.mode !== "danger-full-access") {
-    throw new Problem("sandbox", `The ${policy.mode} sandbox is not available here. ${probe.reason} ${probe.remedy}`);
-  }
+  const probe = await chooseSandbox(policy, settings.sandboxMin, program);
   const incarnation = newId(Date.now());
   const denied = { names: credentialVariables(config) };
   const open = () =>
     openWorkspace(policy, {
-      serverProgram: join(directory, "workspace-server.cjs"),
+      serverProgram: serverProgramIn(directory),
+      ...backEndOf(probe),
       env: toolEnvironment(environment.variables, { home: environment.userHome, denied }),
       denyEnvironment: denied,
       incarnation,
@@ -52,7 +49,7 @@ export async function composeWorkspace(
   };
 }
 
-function policyOf(settings: TurnSettings, config: Config, environment: Environment): SandboxPolicy {
+function policyOf(settings: PlaceSettings, config: Config, environment: Environment): SandboxPolicy {
   const write = config.sandbox_workspace_write ?? {};
   const roots = (write.writable_roots ?? []).map((path) => (isAbsolute(path) ? path : resolve(settings.cwd, path)));
   return sandboxPolicy({

@@ -3,17 +3,22 @@ import type { Readable, Writable } from "node:stream";
 import type { Workspace } from "@agentcli/protocol";
 import type { Connection } from "./client/client.ts";
 import type { OpenedWorkspace } from "./client/lazy.ts";
+import type { BackEnd } from "./sandbox/back-end.ts";
 import type { WorkspaceOptions } from "./sandbox/launch.ts";
+import type { Limits } from "./sandbox/limits-here.ts";
 import type { SandboxPolicy } from "./sandbox/policy.ts";
-import type { SandboxProbe, Surroundings } from "./sandbox/probe.ts";
+import type { SandboxProbe, Shortfall, Surroundings } from "./sandbox/probe.ts";
+import type { Finding, SelftestOptions } from "./selftest/run.ts";
 import type { ServerConfig, WorkspaceServer } from "./server/server.ts";
 
 export type { Connection } from "./client/client.ts";
 export { type LazyOptions, type LazyWorkspace, lazyWorkspace, type OpenedWorkspace } from "./client/lazy.ts";
 export { WorkspaceLost } from "./client/workspace-lost.ts";
 export { findRepositoryRoot, type Head, readHead } from "./git/repository.ts";
+export { admissionsOf, type BackEnd, describeAdmission } from "./sandbox/back-end.ts";
 export { type ToolEnvironmentOptions, toolEnvironment } from "./sandbox/environment.ts";
 export type { WorkspaceOptions } from "./sandbox/launch.ts";
+export type { Limits } from "./sandbox/limits-here.ts";
 export {
   hiddenByDefault,
   type PolicyChoice,
@@ -21,18 +26,30 @@ export {
   type SandboxPolicy,
   sandboxPolicy,
 } from "./sandbox/policy.ts";
-export type { SandboxProbe, Surroundings } from "./sandbox/probe.ts";
+export type { SandboxProbe, Shortfall, Surroundings } from "./sandbox/probe.ts";
 export { describeSandbox } from "./sandbox/report.ts";
 export { SandboxUnavailable } from "./sandbox/sandbox-unavailable.ts";
+export type { Finding, SelftestOptions } from "./selftest/run.ts";
 export type { DeniedVariables } from "./server/denied-variables.ts";
 export type { ServerConfig, WorkspaceServer } from "./server/server.ts";
 
-/** In this process for danger-full-access, else inside bubblewrap; throws SandboxUnavailable where that cannot be had. */
+/** In this process for danger-full-access, else in a sandbox; throws SandboxUnavailable where that cannot be had. */
 export const openWorkspace = async (policy: SandboxPolicy, options: WorkspaceOptions): Promise<OpenedWorkspace> =>
   (await import("./sandbox/launch.ts")).openWorkspace(policy, options);
 
 export const probeSandbox = async (surroundings: Surroundings): Promise<SandboxProbe> =>
   (await import("./sandbox/probe.ts")).probeSandbox(surroundings);
+
+/** Every back end of this system, also those below the first that works. */
+export const probeEveryRung = async (surroundings: Surroundings): Promise<(BackEnd | Shortfall)[]> =>
+  (await import("./sandbox/probe.ts")).probeEveryRung(surroundings);
+
+/** Tries to break out, one way after the other. */
+export async function* runSelftest(options: SelftestOptions): AsyncGenerator<Finding> {
+  yield* (await import("./selftest/run.ts")).runSelftest(options);
+}
+
+export const findLimits = async (): Promise<Limits> => (await import("./sandbox/limits-here.ts")).findLimits();
 
 export const openServer = async (config: ServerConfig): Promise<WorkspaceServer> =>
   (await import("./server/server.ts")).openServer(config);

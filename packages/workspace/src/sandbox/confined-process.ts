@@ -1,28 +1,31 @@
-// One running bubblewrap: its streams, what it said, and how to end it.
+// One running process with a sandbox around it: its streams, what it said, and how to end it.
 import { type ChildProcess, type ChildProcessWithoutNullStreams, type StdioOptions, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { inheritedDescriptors } from "./inherited.ts";
 
-export interface BubblewrapProcess {
+export interface ConfinedProcess {
   stdin: Writable;
   stdout: Readable;
   /** The last of what it wrote to standard error. */
   said(): string;
   /** Settles when it has ended. */
   describeEnd(): Promise<string>;
-  /** Ends it and, with its pid namespace, everything inside. */
+  /** Ends it and, where it has a pid namespace of its own, everything inside. */
   kill(): Promise<void>;
+  /** Lets the server inside end what it started; ends it when that takes too long. */
+  end(): Promise<void>;
 }
 
-/** The descriptor the system-call filter is passed through. */
-export const seccompDescriptor = 3;
+/** What is handed over to whoever puts up the walls: the system-call filter, or a whole plan. */
+export const givenDescriptor = 3;
+const endLimitMs = 5000;
 const saidBytes = 4096;
 
-export function startBubblewrap(program: string, argv: string[], filter: Buffer | undefined): BubblewrapProcess {
+export function startConfined(program: string, argv: string[], given: Buffer | undefined): ConfinedProcess {
   // Node cannot close what it inherited, but it can put something harmless in its place.
   const harmless = openSync("/dev/null", "r");
-  const stdio: StdioOptions = ["pipe", "pipe", "pipe", filter === undefined ? harmless : "pipe"];
+  const stdio: StdioOptions = ["pipe", "pipe", "pipe", given === undefined ? harmless : "pipe"];
   for (const descriptor of inheritedDescriptors()) stdio[descriptor] ??= harmless;
   // A group of its own: Ctrl-C at the terminal is for the host, which decides what becomes of the workspace.
   const child = spawn(program, argv, {
@@ -33,7 +36,7 @@ export function startBubblewrap(program: string, argv: string[], filter: Buffer 
   });
   closeSync(harmless);
   const { stdin, stdout, stderr } = child as ChildProcessWithoutNullStreams;
-  const filterStream = child.stdio[seccompDescriptor] as Writable | null;
+  const givenStream = child.stdio[givenDescriptor] as Writable | null;
   let said = "";
   stderr.setEncoding("utf8");
   stderr.on("data", (text: string) => {
@@ -41,17 +44,24 @@ export function startBubblewrap(program: string, argv: string[], filter: Buffer 
   });
   // It may end before it has read all; its exit tells.
   stdin.on("error", () => {});
-  filterStream?.on("error", () => {});
-  filterStream?.end(filter);
+  givenStream?.on("error", () => {});
+  givenStream?.end(given);
   const ended = endOf(child);
+  const kill = async () => {
+    child.kill("SIGKILL");
+    await ended;
+  };
   return {
     stdin,
     stdout,
     said: () => said,
     describeEnd: async () => [`its process ${await ended}.`, said.trim()].filter(Boolean).join(" It said: "),
-    async kill() {
-      child.kill("SIGKILL");
+    kill,
+    async end() {
+      stdin.end();
+      const limit = setTimeout(() => void kill(), endLimitMs);
       await ended;
+      clearTimeout(limit);
     },
   };
 }
