@@ -5,6 +5,7 @@ import { parseTags } from "./sessions/tags.ts";
 
 export interface RunOptions extends ConfigOptions {
   outputFile?: string;
+  outputSchemaFile?: string;
   skipGitCheck: boolean;
   ephemeral: boolean;
   budget: string[];
@@ -55,6 +56,7 @@ export const configOptions = ({ text, has, list }: Invocation): ConfigOptions =>
 export const runOptions = (invocation: Invocation): RunOptions => ({
   ...configOptions(invocation),
   outputFile: invocation.text("output-last-message"),
+  outputSchemaFile: invocation.text("output-schema"),
   skipGitCheck: invocation.has("skip-git-repo-check") || invocation.has("dangerously-bypass-approvals-and-sandbox"),
   ephemeral: invocation.has("ephemeral"),
   budget: invocation.list("budget"),
