@@ -6,7 +6,7 @@ import { Problem } from "../problem.ts";
 import { removeAbsent } from "./absence.ts";
 import { strictForm } from "./strict-form.ts";
 import { findStrictProblems } from "./strict-problems.ts";
-import { compile, type Validator } from "./validator.ts";
+import { type Draft, openDraft, type Validator } from "./validator.ts";
 import { isObject, type Schema } from "./walk.ts";
 
 export interface OutputSchema {
@@ -17,11 +17,23 @@ export interface OutputSchema {
 
 export function loadOutputSchema(file: string, directory: string): OutputSchema {
   const schema = readSchema(file, isAbsolute(file) ? file : resolve(directory, file));
-  const compiled = compile(schema);
-  if (compiled.kind === "problems") throw refused(`${file} is not a valid JSON Schema`, compiled.problems);
-  const problems = findStrictProblems(schema);
-  if (problems.length > 0) throw refused(`${file} has what strict providers refuse`, problems);
-  return { strict: strictForm(schema), answer: answerIn(schema, compiled.validator) };
+  const draft = openDraft(schema);
+  refuse(`${file} is not a valid JSON Schema`, draft.problems());
+  refuse(`${file} has what strict providers refuse`, findStrictProblems(schema));
+  return { strict: strictForm(schema), answer: answerIn(schema, compile(file, draft)) };
+}
+
+function refuse(what: string, problems: string[]): void {
+  if (problems.length === 0) return;
+  throw new Problem("usage", `--output-schema ${what}:\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
+}
+
+function compile(file: string, draft: Draft): Validator {
+  try {
+    return draft.compile();
+  } catch (error) {
+    throw new Problem("usage", `--output-schema ${file} is not a valid JSON Schema: ${(error as Error).message}`);
+  }
 }
 
 function readSchema(file: string, path: string): Schema {
@@ -50,9 +62,6 @@ const kindOf = (value: unknown): string => {
   if (value === null) return "null";
   return Array.isArray(value) ? "a list" : `a ${typeof value}`;
 };
-
-const refused = (what: string, problems: string[]): Problem =>
-  new Problem("usage", `--output-schema ${what}:\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
 
 // More would bury the cause; the model mends the first and the others with it.
 const mostProblems = 10;

@@ -17,7 +17,8 @@ function rootProblems(root: Schema): string[] {
 }
 
 function walk(schema: Schema, pointer: string, root: Schema): string[] {
-  const own = [...keywordProblems(schema, pointer), ...shapeProblems(schema, pointer, root)];
+  const refused = keywordProblems(schema, pointer);
+  const own = refused.length > 0 ? refused : shapeProblems(schema, pointer, root);
   const inner = subschemas(schema).flatMap((part) => {
     const place = `${pointer}${part.pointer}`;
     if (isObject(part.schema)) return walk(part.schema, place, root);
@@ -46,10 +47,9 @@ function shapeProblems(schema: Schema, pointer: string, root: Schema): string[] 
     );
   const types = typesOf(schema);
   const described = types.length > 0 || "anyOf" in schema || "$ref" in schema;
-  if (!described && pointer !== "")
-    problems.push(`${pointer || "/"}: it has no type; strict providers want one everywhere.`);
+  if (!described && pointer !== "") problems.push(`${pointer}: it has no type; strict providers want one everywhere.`);
   if (types.includes("array") && !("items" in schema))
-    problems.push(`${pointer || "/"}: an array needs items, the schema of what is in it.`);
+    problems.push(`${pointer}/items: an array needs it, the schema of what is in it.`);
   return problems;
 }
 

@@ -3,10 +3,13 @@ import Ajv7, { type ErrorObject, type Options } from "ajv";
 import Ajv2020 from "ajv/dist/2020.js";
 import type { Schema } from "./walk.ts";
 
-export type Compiled =
-  | { kind: "validator"; validator: Validator }
-  /** The schema itself is wrong; each problem starts with its place. */
-  | { kind: "problems"; problems: string[] };
+/** A schema under the draft it names, before anything is made of it. */
+export interface Draft {
+  /** What is wrong with the schema by the rules of its draft, each with its place. */
+  problems(): string[];
+  /** Throws where the schema keeps to the rules and still cannot be used, such as a pattern that is none. */
+  compile(): Validator;
+}
 
 export interface Validator {
   satisfies(value: unknown, pointer: string): boolean;
@@ -23,20 +26,19 @@ const name = "answer";
 // Formats are for the provider: by the standard they are a remark, and checking them would need another library.
 const options: Options = { strict: false, allErrors: true, validateFormats: false, logger: false };
 
-export function compile(schema: Schema): Compiled {
+export function openDraft(schema: Schema): Draft {
   const draft = String(schema.$schema ?? "https://json-schema.org/draft/2020-12/schema").replace(/#$/, "");
-  const Draft = Object.hasOwn(drafts, draft) ? drafts[draft as keyof typeof drafts] : undefined;
-  if (!Draft) return wrong([`/$schema: "${draft}" is not known; use draft 2020-12 or draft-07, or leave it out.`]);
-  const ajv = new Draft(options);
+  const Version = Object.hasOwn(drafts, draft) ? drafts[draft as keyof typeof drafts] : undefined;
+  const ajv = new (Version ?? Ajv2020)(options);
   // References within are pointers, so the name of the schema is ours to choose.
   const { $schema: _draft, $id: _id, ...plain } = schema;
-  if (!ajv.validateSchema(plain)) return wrong(ajv.errors?.map(describe) ?? []);
-  try {
-    ajv.addSchema(plain, name);
-    return { kind: "validator", validator: validatorOf(ajv) };
-  } catch (error) {
-    return wrong([`/: ${(error as Error).message}`]);
-  }
+  return {
+    problems() {
+      if (!Version) return [`/$schema: "${draft}" is not known; use draft 2020-12 or draft-07, or leave it out.`];
+      return ajv.validateSchema(plain) === true ? [] : (ajv.errors ?? []).map(describe);
+    },
+    compile: () => validatorOf(ajv.addSchema(plain, name)),
+  };
 }
 
 function validatorOf(ajv: Ajv7 | Ajv2020): Validator {
@@ -51,8 +53,6 @@ function validatorOf(ajv: Ajv7 | Ajv2020): Validator {
     problems: (value) => (whole(value) === true ? [] : (whole.errors ?? []).map(describe)),
   };
 }
-
-const wrong = (problems: string[]): Compiled => ({ kind: "problems", problems });
 
 function describe({ instancePath, message, params }: ErrorObject): string {
   const detail = detailOf(params);
