@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { call, type Reply, say } from "@agentcli/testkit";
+import { call, type Reply, type Script, say } from "@agentcli/testkit";
 import { describe, expect, test } from "vitest";
 import { desk, itemsOf } from "./harness.ts";
 
@@ -10,7 +10,11 @@ const schema = {
   required: ["verdict"],
 };
 
-async function shapedDesk(replies: Reply[], wanted: unknown = schema, wireApi: "responses" | "chat" = "responses") {
+async function shapedDesk(
+  replies: Reply[] | Script,
+  wanted: unknown = schema,
+  wireApi: "responses" | "chat" = "responses",
+) {
   const made = await desk({ replies, wireApi });
   writeFileSync(join(made.repository, "schema.json"), typeof wanted === "string" ? wanted : JSON.stringify(wanted));
   return made;
@@ -96,6 +100,34 @@ describe("--output-schema", () => {
     expect(itemsOf(resumed.events, "agent_message").at(-1)).toMatchObject({ text: good });
     expect(await run(["exec", "resume", "--last", "and now?"])).toMatchObject({ code: 0, stdout: "Free again.\n" });
     expect(requests().map((request) => bodyOf(request).text.format !== undefined)).toEqual([false, true, true, false]);
+  });
+
+  test("is not for sub-agents", async () => {
+    const replies = [
+      { ...say(good), when: { bodyIncludes: "I looked." } },
+      { ...call("exec_command", { cmd: "true" }), when: { bodyIncludes: '\\"agent_id\\":' } },
+      { ...say("I looked."), when: { bodyIncludes: "look around" } },
+      call("spawn_agent", { message: "look around" }),
+    ];
+    const { run, requests } = await shapedDesk({ replies, repeat: "always" });
+    expect(await run(["exec", ...flags, "judge it"])).toMatchObject({ code: 0, stdout: `${good}\n` });
+    const [parents, children] = [true, false].map((isParent) =>
+      requests().filter((request) => JSON.stringify(request.body).includes("spawn_agent") === isParent),
+    );
+    expect(children?.map((request) => bodyOf(request).text.format)).toEqual([undefined]);
+    for (const request of parents ?? []) expect(bodyOf(request).text.format).toBeDefined();
+  });
+
+  test("does not shape the last words of a run whose budget is spent", async () => {
+    const replies = [
+      { ...say("Half done."), when: { bodyIncludes: "budget of this run is spent" } },
+      call("exec_command", { cmd: "true" }),
+    ];
+    const { events: run, requests } = await shapedDesk({ replies, repeat: "always" });
+    const { code, events } = await run([...flags, "--budget", "turns=3", "judge it"]);
+    expect(code).toBe(5);
+    expect(itemsOf(events, "agent_message")).toMatchObject([{ text: "Half done." }]);
+    expect(requests().map((request) => bodyOf(request).text.format !== undefined)).toEqual([true, true, false]);
   });
 
   test("does not repair a second time after the program was killed during the repair", async () => {

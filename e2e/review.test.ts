@@ -31,6 +31,7 @@ async function changedDesk(options: DeskOptions = { replies: [found] }): Promise
 }
 
 interface Body {
+  model: string;
   input: { role: string; content: { text: string }[] }[];
   text: { format?: { schema: { properties: object } } };
 }
@@ -74,7 +75,7 @@ describe("agentcli review", () => {
 
   test("may look around, and cannot write whatever is configured", async () => {
     const replies = [call("exec_command", { cmd: "cat mean.py; echo bad > mean.py" }), found];
-    const { run, repository, requests } = await changedDesk({ replies, config: "" });
+    const { run, repository, requests } = await changedDesk({ replies });
     const before = readFileSync(join(repository, "mean.py"), "utf8");
     const ended = await run([
       "review",
@@ -90,6 +91,15 @@ describe("agentcli review", () => {
     expect(readFileSync(join(repository, "mean.py"), "utf8")).toBe(before);
   });
 
+  test("asks the model configured for reviews, unless the command line names one", async () => {
+    const { run, requests } = await changedDesk({ replies: { replies: [found], repeat: "last" } });
+    const reviewer = ["-c", "review_model=reviewer", "--uncommitted"];
+    await run(["review", ...reviewer]);
+    await run(["review", "-m", "other", ...reviewer]);
+    await run(["exec", "-c", "review_model=reviewer", "hello"]);
+    expect(requests().map((request) => bodyOf(request).model)).toEqual(["reviewer", "other", "scripted"]);
+  });
+
   test("shows an answer that is not JSON as it is", async () => {
     const { run } = await changedDesk({ replies: [say("Looks good to me.")] });
     expect(await run(["review", "--uncommitted"])).toMatchObject({ code: 0, stdout: "Looks good to me.\n" });
@@ -101,12 +111,14 @@ describe("agentcli review", () => {
     });
     const schema = { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] };
     writeFileSync(join(repository, "schema.json"), JSON.stringify(schema));
+    writeFileSync(join(repository, "logo.png"), Buffer.from([0x89, 0x50, 0, 1, 2]));
     const flags = ["--uncommitted", "--output-schema", "schema.json"];
     expect(await run(["review", ...flags, "-o", "out.json"])).toMatchObject({ code: 0, stdout: '{"ok":true}\n' });
     expect(readFileSync(join(repository, "out.json"), "utf8")).toBe('{"ok":true}');
     expect(Object.keys(bodyOf(requests()[0]).text.format?.schema.properties ?? {})).toEqual(["ok"]);
     const failed = await events(["review", ...flags]);
     expect(failed.code).toBe(10);
+    expect(itemsOf(failed.events, "error")[0]?.message).toContain("not reviewed: logo.png (binary)");
     expect(failed.events.at(-1)).toMatchObject({ type: "turn.failed", error: { code: "schema" } });
   });
 
@@ -127,6 +139,18 @@ describe("agentcli review", () => {
     expect((await run(["review", "--base", "main", "-o", "out.json"])).stdout).toContain("adds nothing to main");
     expect(JSON.parse(readFileSync(join(repository, "out.json"), "utf8"))).toMatchObject({ findings: [] });
     expect(requests()).toHaveLength(0);
+  });
+
+  test("whose budget is spent ends with what was seen so far", async () => {
+    const replies = [
+      { ...say("I had seen half of it."), when: { bodyIncludes: "budget of this run is spent" } },
+      call("exec_command", { cmd: "true" }),
+    ];
+    const { events: run } = await changedDesk({ replies: { replies, repeat: "always" } });
+    const { code, events } = await run(["review", "--uncommitted", "--budget", "turns=3"]);
+    expect(code).toBe(5);
+    expect(itemsOf(events, "agent_message")).toMatchObject([{ text: "I had seen half of it." }]);
+    expect(events.at(-1)).toMatchObject({ type: "turn.failed", error: { code: "budget" } });
   });
 
   test("is an ordinary thread that can be asked about its findings", async () => {

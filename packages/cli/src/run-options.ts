@@ -22,6 +22,8 @@ export interface RunOptions extends ConfigOptions {
 /** What decides the configuration of a run, or of the answer to what it would be. */
 export interface ConfigOptions {
   model?: string;
+  /** A review may have a model of its own. */
+  purpose?: "review";
   sandbox?: string;
   approval?: string;
   fullAuto: boolean;

@@ -51,9 +51,10 @@ describe("uncommitted changes", () => {
     write("noise.log", "ignored\n");
     mkdirSync(join(path, "deep"));
     write("deep/*.ts", "a star in a name\n");
+    write(":y", "what git takes for more than a name\n");
     const before = await git("status", "--porcelain");
     const { diff, root } = await collect(uncommitted, join(path, "deep"));
-    expect(paths(diff)).toEqual(["a.txt", "b.txt", "deep/*.ts", "new.txt"]);
+    expect(paths(diff)).toEqual([":y", "a.txt", "b.txt", "deep/*.ts", "new.txt"]);
     expect(root).toBe(path);
     expect(await git("status", "--porcelain")).toBe(before);
   });
@@ -104,7 +105,7 @@ describe("uncommitted changes", () => {
   });
 
   test("are shown in one form, whatever is configured, and start no program", async () => {
-    const { git, write, collect, path } = await repository();
+    const { git, write, collect, path } = await repository({ "a.txt": "one\ntwo\n\nfour\n" });
     const trap = join(path, ".git", "sprung");
     const program = join(path, ".git", "trap.sh");
     write(".git/trap.sh", `#!/bin/sh\ntouch '${trap}'\n`);
@@ -127,16 +128,16 @@ describe("uncommitted changes", () => {
     write(".git/info/attributes", "*.txt diff=trap\n");
     write(".git/hooks/post-index-change", `#!/bin/sh\ntouch '${trap}'\n`);
     chmodSync(join(path, ".git/hooks/post-index-change"), 0o755);
-    write("a.txt", "one\n\nthree\nfour\nfive\n");
+    write("a.txt", "one\n2\n\nfour\n");
     write("new.txt", "untracked\n");
     rmSync(trap, { force: true });
-    const variables = { GIT_EXTERNAL_DIFF: program, GIT_PAGER: program, GIT_INDEX_FILE: "/nonexistent/index" };
+    const variables = { GIT_EXTERNAL_DIFF: program, GIT_PAGER: program, GIT_DIR: "/nonexistent" };
     const { diff } = await collectChange(uncommitted, path, {
       environment: { variables: { PATH: process.env.PATH, HOME: "/nonexistent", ...variables }, userHome: "" },
       signal: new AbortController().signal,
     } as unknown as Program);
     expect(existsSync(trap)).toBe(false);
-    expect(diff).toContain("--- a/a.txt\n+++ b/a.txt\n@@ -1,5 +1,5 @@\n one\n-two\n+\n three\n four\n five\n");
+    expect(diff).toContain("--- a/a.txt\n+++ b/a.txt\n@@ -1,4 +1,4 @@\n one\n-two\n+2\n \n four\n");
     expect((await collect(uncommitted)).diff).toBe(diff);
   });
 });

@@ -83,7 +83,7 @@ async function readInstructions(wanted: WantedTarget, { positionals }: Invocatio
 /** A review changes nothing, whatever is configured. */
 function reviewOptions(invocation: Invocation, { reporter }: Program): RunOptions {
   const options = runOptions(invocation);
-  if (options.sandbox !== undefined && options.sandbox !== "read-only")
-    reporter.say(`warning: a review is always read-only; --sandbox ${options.sandbox} is ignored.`);
-  return { ...options, sandbox: "read-only" };
+  const isWider = options.fullAuto || options.bypass || (options.sandbox ?? "read-only") !== "read-only";
+  if (isWider) reporter.say("warning: a review is always read-only; flags that allow more are ignored.");
+  return { ...options, sandbox: "read-only", fullAuto: false, bypass: false, purpose: "review" };
 }

@@ -1,5 +1,5 @@
 // Names of branches and commits as the commits they mean.
-import { nearest } from "../args.ts";
+import { nearest } from "@agentcli/project/nearest";
 import { Problem } from "../problem.ts";
 import { ask, type Git } from "./git.ts";
 
