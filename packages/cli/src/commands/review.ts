@@ -1,7 +1,9 @@
 // `agentcli review`: a change is collected, judged by the model with read-only tools, and reported as findings.
 import type { Log } from "@agentcli/engine";
 import { findingsOf, fitChange, parseDiff, type ReviewAssignment, reviewTurn } from "@agentcli/engine/review";
+import type { Part } from "@agentcli/protocol";
 import type { Invocation } from "../args.ts";
+import { readImages } from "../images.ts";
 import type { Program } from "../program.ts";
 import { readFollowUp } from "../prompt-input.ts";
 import { type CollectedChange, collectChange } from "../review/collect.ts";
@@ -14,18 +16,21 @@ import { startThread } from "../thread.ts";
 export async function run(invocation: Invocation, program: Program): Promise<number> {
   const wanted = readTarget(invocation);
   const instructions = await readInstructions(wanted, invocation, program);
-  const run = await openRun(reviewOptions(invocation, program), program, null);
+  const options = reviewOptions(invocation, program);
+  const images = readImages(options.images, program.environment.cwd);
+  const run = await openRun(options, program, null);
   try {
     const change = wanted.kind === "custom" ? null : await collectChange(wanted, run.settings.cwd, program);
     if (change?.diff === "") return await reportNothing(change, run);
-    return await review(assign(change, instructions, run), run);
+    return await review(assign(change, instructions, run), images, run);
   } finally {
     await run.close();
   }
 }
 
-async function review(assignment: ReviewAssignment, run: Run): Promise<number> {
-  const { review, ...opening } = reviewTurn(assignment);
+async function review(assignment: ReviewAssignment, images: Part[], run: Run): Promise<number> {
+  const { review, context, input } = reviewTurn(assignment);
+  const opening = { context, input: [...images, ...input] };
   const coverage = review?.coverage ?? null;
   // A schema of the user's own: the final message is what it describes, and nothing can be added to it.
   if (run.options.outputSchemaFile !== undefined) {
