@@ -208,6 +208,25 @@ Examples:
   agentcli exec resume --last`,
   },
   {
+    path: ["review"],
+    aliases: [
+      ["exec", "review"],
+      ["e", "review"],
+    ],
+    takes: "--uncommitted | --base BRANCH | --commit SHA [--title TEXT] [INSTRUCTIONS | -]",
+    mostPositionals: 1,
+    summary: "Review a change and report findings; nothing is edited",
+    flags: ["uncommitted", "base", "commit", "title", ...runFlags],
+    load: () => import("./commands/review.ts"),
+    notes: `Instructions alone are a review of whatever they name. The sandbox is read-only in every case.
+The findings are printed as text; -o FILE.json keeps them as JSON.
+
+Examples:
+  agentcli review --uncommitted
+  agentcli review --base main "look at error handling above all"
+  agentcli review --commit HEAD -o findings.json`,
+  },
+  {
     path: ["exec"],
     aliases: [["e"]],
     takes: "[PROMPT | -]",

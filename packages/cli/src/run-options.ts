@@ -6,6 +6,7 @@ import { parseTags } from "./sessions/tags.ts";
 
 export interface RunOptions extends ConfigOptions {
   outputFile?: string;
+  outputSchemaFile?: string;
   skipGitCheck: boolean;
   ephemeral: boolean;
   budget: string[];
@@ -23,6 +24,8 @@ export interface RunOptions extends ConfigOptions {
 /** What decides the configuration of a run, or of the answer to what it would be. */
 export interface ConfigOptions {
   model?: string;
+  /** A review may have a model of its own. */
+  purpose?: "review";
   sandbox?: string;
   sandboxMin?: LeastBackEnd;
   approval?: string;
@@ -59,6 +62,7 @@ export const configOptions = ({ text, has, list }: Invocation): ConfigOptions =>
 export const runOptions = (invocation: Invocation): RunOptions => ({
   ...configOptions(invocation),
   outputFile: invocation.text("output-last-message"),
+  outputSchemaFile: invocation.text("output-schema"),
   skipGitCheck: invocation.has("skip-git-repo-check") || invocation.has("dangerously-bypass-approvals-and-sandbox"),
   ephemeral: invocation.has("ephemeral"),
   budget: invocation.list("budget"),

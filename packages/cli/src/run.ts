@@ -22,6 +22,7 @@ import { durationMs } from "./duration.ts";
 import type { Environment } from "./environment.ts";
 import { composeGuard } from "./guard.ts";
 import { chooseModel } from "./model.ts";
+import type { OutputSchema } from "./output-schema/load.ts";
 import { keepPartialPatch } from "./partial-patch.ts";
 import { priceBook } from "./prices.ts";
 import { Problem } from "./problem.ts";
@@ -64,6 +65,7 @@ export interface Existing {
 
 export async function openRun(options: RunOptions, program: Program, existing: Existing | null): Promise<Run> {
   const { environment } = program;
+  const shape = await loadShape(options, environment.cwd);
   const { settings: settled, loaded, warnings } = await settle(options, environment, existing?.settings ?? null);
   const { config } = loaded;
   const chosen = options.local ? { ...settled, ...(await localModel(options, loaded, environment)) } : settled;
@@ -111,7 +113,12 @@ export async function openRun(options: RunOptions, program: Program, existing: E
       outputTokens: config.tool_output_token_limit,
       price,
       wait,
-      requestOptions: { reasoningSummary: config.model_reasoning_summary, verbosity: config.model_verbosity },
+      requestOptions: {
+        reasoningSummary: config.model_reasoning_summary,
+        verbosity: config.model_verbosity,
+        outputSchema: shape?.strict,
+      },
+      answer: shape?.answer,
       onProgress: (progress) => progress.type === "calling" && place.workspace.warm(),
     },
     sessionPath: store.path,
@@ -130,6 +137,12 @@ async function localModel(options: RunOptions, loaded: LoadedConfig, environment
   const { model = "", provider = "" } = await withLocalModel(options, loaded, environment);
   return { model, provider };
 }
+
+/** Loaded only when asked for: the checker of schemas is larger than the rest of the program. */
+const loadShape = async ({ outputSchemaFile }: RunOptions, directory: string): Promise<OutputSchema | null> =>
+  outputSchemaFile === undefined
+    ? null
+    : (await import("./output-schema/load.ts")).loadOutputSchema(outputSchemaFile, directory);
 
 /** Drives the thread to rest and answers with the exit code. */
 export async function carryOut(log: Log, run: Run): Promise<number> {
@@ -201,7 +214,7 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** The message is on standard output as well: a file that cannot be written is a pity, not a failure of the run. */
-function keepMessage(path: string, message: string, say: (line: string) => void): void {
+export function keepMessage(path: string, message: string, say: (line: string) => void): void {
   try {
     writeFileSync(path, message);
   } catch (error) {

@@ -41,7 +41,8 @@ export async function settle(
 
 /** A thread goes on with the model it had, unless the command line names another. */
 function chooseModel(options: ConfigOptions, { config, overridden }: LoadedConfig, recorded: TurnSettings | null) {
-  const model = overridden.model ?? recorded?.model ?? config.model;
+  const configured = (options.purpose === "review" && config.review_model) || config.model;
+  const model = overridden.model ?? recorded?.model ?? configured;
   if (model === practice) return { model, provider: practice };
   const kept = options.model === undefined && recorded?.provider !== practice ? recorded?.provider : undefined;
   return { model, provider: overridden.model_provider ?? kept ?? config.model_provider };

@@ -1,3 +1,4 @@
+export type { Answer, Checked } from "./answer/answer.ts";
 export { compactionPrompt } from "./compaction.ts";
 export { drive } from "./drive.ts";
 export { type Guard, type ProposedCall, policyGuard, type Verdict } from "./guard.ts";

@@ -138,7 +138,7 @@ export type LocalProvider = z.infer<typeof LocalProvider>;
 
 export const Config = z.object({
   model: z.string().optional().describe("The model to ask"),
-  review_model: z.string().optional().describe("The model that reviews; accepted; no effect yet"),
+  review_model: z.string().optional().describe("The model of agentcli review, in place of model"),
   model_provider: z.string().optional().describe("Which entry of model_providers to use (openai)"),
   model_providers: z.record(z.string(), ModelProvider).optional().describe("Servers that speak a model wire"),
   oss_provider: LocalProvider.optional().describe("Which local server --oss means (whichever answers)"),

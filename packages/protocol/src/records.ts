@@ -215,6 +215,10 @@ export const ThreadRecord = z.discriminatedUnion("type", [
     input: z.array(Part),
     settings: TurnSettings,
     tags: Tags.optional().describe("All that hold from this turn on"),
+    review: z
+      .object({ coverage: z.string().nullable().describe("What of the change was left out, as a sentence") })
+      .optional()
+      .describe("The final message of the model is findings; people read them rendered"),
   }),
   z.object({
     type: z.literal("input.added"),

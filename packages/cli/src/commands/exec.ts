@@ -1,14 +1,12 @@
 // `agentcli exec`: one prompt, one turn, one final message.
-import { emptyThread, freeze } from "@agentcli/engine";
-import type { Part, WorktreeOrigin } from "@agentcli/protocol";
 import type { Invocation } from "../args.ts";
 import { promptInput, readImages } from "../images.ts";
 import type { Program } from "../program.ts";
 import { readPrompt } from "../prompt-input.ts";
-import { carryOut, openRun, type Run } from "../run.ts";
+import { carryOut, openRun } from "../run.ts";
 import { type RunOptions, runOptions } from "../run-options.ts";
-import { recordedTags } from "../sessions/tags.ts";
 import { newId } from "../sessions/thread-id.ts";
+import { type NewThread, startThread } from "../thread.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
   const options = runOptions(invocation);
@@ -25,11 +23,9 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   }
 }
 
-interface Start {
-  threadId: string;
+interface Start extends NewThread {
   /** The prompt as an argument. */
   argument: string | null;
-  worktree?: WorktreeOrigin;
 }
 
 async function execute(options: RunOptions, start: Start, program: Program): Promise<number> {
@@ -39,28 +35,8 @@ async function execute(options: RunOptions, start: Start, program: Program): Pro
     const { say } = program.reporter;
     const warn = (message: string) => void run.warnings.push(message);
     const text = await readPrompt({ argument: start.argument, stdinLimitMs: run.limits.stdinMs, say, warn });
-    return await carryOut(await startThread(promptInput(images, text), start, run), run);
+    return await carryOut(await startThread({ input: promptInput(images, text) }, run, start), run);
   } finally {
     await run.close();
   }
-}
-
-async function startThread(input: Part[], { threadId, worktree }: Start, run: Run) {
-  const { settings, surroundings, tools, traits, sandbox } = run;
-  const tags = recordedTags(run.options.tags);
-  const log = run.openLog(emptyThread(threadId), run.program.reporter.show);
-  await log.write(
-    {
-      type: "thread.created",
-      threadId,
-      ...(worktree && { worktree }),
-      ...tags,
-      frozen: freeze(settings, surroundings, tools, traits),
-      settings,
-      program: { name: "agentcli", version: run.program.version },
-    },
-    { type: "noted", kind: "sandbox", data: { ...sandbox } },
-    { type: "turn.begun", turnId: newId(Date.now()), input, settings, ...tags },
-  );
-  return log;
 }

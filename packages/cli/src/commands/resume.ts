@@ -61,7 +61,8 @@ export async function goOn(
     try {
       const followUp = followUpOf(await readPrompt(run), images, options.tags, records);
       begin?.();
-      return await carryOut(await takeUp(state, followUp, run), run);
+      const log = await takeUp(state, followUp, run);
+      return await carryOut(log, await asBegun(log.state, run));
     } finally {
       await run.close();
     }
@@ -137,6 +138,12 @@ async function takeUp(state: ThreadState, followUp: FollowUp | null, run: Run): 
   const log = run.openLog(state, run.program.reporter.show);
   await log.write({ type: "noted", kind: "sandbox", data: { ...run.sandbox } }, ...opening(followUp, context, run));
   return log;
+}
+
+/** A review that was cut off is finished as one. */
+async function asBegun({ turn }: ThreadState, run: Run): Promise<Run> {
+  if (!turn?.review || run.dependencies.answer) return run;
+  return (await import("../review/run.ts")).asReview(run, turn.review.coverage);
 }
 
 function opening(followUp: FollowUp | null, context: ContextMessage[], { settings }: Run): ThreadRecord[] {
