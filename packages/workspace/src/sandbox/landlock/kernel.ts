@@ -30,6 +30,7 @@ const filterMode = 2;
 const setDescriptorFlags = 2;
 const capabilityFormat = 0x20080522;
 
+// Over 60 lines because every call into the kernel is declared beside its use.
 export function openKernel(): Kernel {
   const library = koffi.load(null);
   const createRuleset = library.func("syscall", "long", ["long", "void *", "size_t", "uint32_t"]);
