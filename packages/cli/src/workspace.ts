@@ -11,6 +11,7 @@ import {
   sandboxPolicy,
   toolEnvironment,
 } from "@agentcli/workspace";
+import { credentialVariables } from "./credentials/variables.ts";
 import type { Environment } from "./environment.ts";
 import type { Program } from "./program.ts";
 import { backEndOf, chooseSandbox, type LeastBackEnd } from "./sandbox-choice.ts";
@@ -31,11 +32,13 @@ export async function composeWorkspace(settings: PlaceSettings, config: Config, 
   const policy = policyOf(settings, config, environment);
   const probe = await chooseSandbox(policy, settings.sandboxMin, program);
   const incarnation = newId(Date.now());
+  const denied = { names: credentialVariables(config) };
   const open = () =>
     openWorkspace(policy, {
       serverProgram: serverProgramIn(directory),
       ...backEndOf(probe),
-      env: toolEnvironment(environment.variables, { home: environment.userHome }),
+      env: toolEnvironment(environment.variables, { home: environment.userHome, denied }),
+      denyEnvironment: denied,
       incarnation,
       warmLoginShell: settings.shell,
     });

@@ -1,5 +1,5 @@
 // Takes a thread as far as it goes. Start, follow-up, resume and crash recovery are this same call.
-import type { TurnEnd } from "@agentcli/protocol";
+import { judgeAnswer } from "./answer/answer.ts";
 import { ask } from "./ask.ts";
 import { addLedgers, emptyLedger, reservation } from "./budget.ts";
 import { compact } from "./compact.ts";
@@ -41,13 +41,11 @@ export async function drive(log: Log, dependencies: Dependencies, signal: AbortS
 }
 
 /** Processes kept for the model live as long as the turn. */
-async function end(message: string | null, { log, workspace }: Drive): Promise<void> {
+async function end(message: string | null, { log, workspace, answer }: Drive): Promise<void> {
+  const verdict = await judgeAnswer(message, log.state, answer);
+  if (verdict.kind === "repair") return log.write(...verdict.records);
   if (log.state.sessions.size > 0) await workspace.release([]);
-  const end: TurnEnd =
-    message === null
-      ? { status: "failed", code: "empty", message: "The model ended the turn without a final message." }
-      : { status: "completed", message };
-  await log.write({ type: "turn.ended", turnId: log.state.turn?.turnId ?? "", end });
+  await log.write({ type: "turn.ended", turnId: log.state.turn?.turnId ?? "", end: verdict.end });
 }
 
 async function stop({ log, workspace, signal }: Drive): Promise<void> {

@@ -1,10 +1,11 @@
+export type { Answer, Checked } from "./answer/answer.ts";
 export { compactionPrompt } from "./compaction.ts";
 export { drive } from "./drive.ts";
-export { type Guard, policyGuard } from "./guard.ts";
+export { type Guard, type ProposedCall, policyGuard, type Verdict } from "./guard.ts";
 export { type Log, openLog, readThread } from "./log.ts";
 export { next, type Step } from "./next.ts";
 export * from "./ports.ts";
-export { freeze, permissionsMessage, type Surroundings } from "./prompt.ts";
+export { environmentMessage, freeze, permissionsMessage, type Surroundings } from "./prompt.ts";
 export type { Dependencies, StopReason } from "./running.ts";
 export { type Scrub, type Secret, scrubber } from "./scrub.ts";
 export { apply, emptyThread, type ThreadState } from "./state.ts";

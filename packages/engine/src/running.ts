@@ -1,5 +1,6 @@
 // A thread under way: what its steps need, and what it shares with its sub-agents.
 import type { TurnEnd, Usage } from "@agentcli/protocol";
+import type { Answer } from "./answer/answer.ts";
 import { addLedgers, emptyLedger, type Ledger } from "./budget.ts";
 import type { Guard } from "./guard.ts";
 import type { Log } from "./log.ts";
@@ -21,6 +22,8 @@ export interface Dependencies {
   /** USD for this usage, or null where the price is not known. */
   price(model: string, usage: Usage): number | null;
   requestOptions: { reasoningSummary?: string; verbosity?: string; outputSchema?: object };
+  /** What the final message must satisfy; without it any message will do. */
+  answer?: Answer | undefined;
   /** The sub-agents of the thread, where it may have any. */
   family?: Family | undefined;
   spentElsewhere?(): Ledger;

@@ -33,6 +33,10 @@ export interface OpenTurn {
   ledger: Ledger;
   /** Which part of the budget is spent, once the wrap-up has begun. */
   wrappingUp: keyof Budget | undefined;
+  /** The model has been asked to mend its final message; there is no second time. */
+  repaired: boolean;
+  /** Set where the final message is findings that are shown as text. */
+  review: RecordOf<"turn.begun">["review"];
 }
 
 /** A process that outlived the call that started it. */
@@ -91,21 +95,14 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
       state.tokens = frozenTokens(record.frozen);
       return;
     case "turn.begun":
-      state.turn = {
-        turnId: record.turnId,
-        settings: record.settings,
-        calls: [],
-        final: undefined,
-        ledger: emptyLedger(),
-        wrappingUp: undefined,
-      };
+      state.turn = openTurn(record);
       state.settings = record.settings;
       state.end = null;
       for (const message of record.context ?? []) hear(state, message);
       hear(state, { role: "user", parts: record.input });
       return;
     case "input.added":
-      if (state.turn) state.turn.final = undefined;
+      if (state.turn) Object.assign(state.turn, afterInput(state.turn, record));
       hear(state, { role: "user", parts: record.input });
       return;
     case "model.replied":
@@ -139,6 +136,22 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
       return;
   }
 }
+
+const openTurn = ({ turnId, settings, review }: RecordOf<"turn.begun">): OpenTurn => ({
+  turnId,
+  settings,
+  calls: [],
+  final: undefined,
+  ledger: emptyLedger(),
+  wrappingUp: undefined,
+  repaired: false,
+  review,
+});
+
+const afterInput = ({ repaired }: OpenTurn, { origin }: RecordOf<"input.added">): Partial<OpenTurn> => ({
+  final: undefined,
+  repaired: repaired || origin === "schema",
+});
 
 /** An open turn taken up again may be under another policy than it began with. */
 function applyPolicy(state: ThreadState, settings: TurnSettings | undefined): void {

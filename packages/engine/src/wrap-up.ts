@@ -38,7 +38,8 @@ function lastRequest(state: ThreadState, run: Drive): ModelRequest | null {
   const { budget } = state.turn?.settings ?? {};
   const ledger = state.turn && addLedgers(state.turn.ledger, elsewhere(run));
   if (!ledger || !mayAskOnce(budget, ledger)) return null;
-  const full = requestFor(state, run);
+  // It explains in words where the work stands; an answer in the wanted shape would claim to be one.
+  const full = { ...requestFor(state, run), outputSchema: undefined };
   const ask: Message = { role: "user", parts: [{ type: "text", text: prompt }] };
   const room = wrapUpRoom(budget, ledger);
   if (room === null)

@@ -1,38 +1,27 @@
 // `agentcli sandbox run`: one command in the sandbox, its streams and its exit code passed on.
-import { isAbsolute, resolve } from "node:path";
-import { loadConfig } from "@agentcli/project";
-import type { Chunk, Config, ExecResult, Workspace } from "@agentcli/protocol";
+import type { Chunk, ExecResult, Workspace } from "@agentcli/protocol";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { Invocation } from "../args.ts";
 import { Problem } from "../problem.ts";
 import type { Program } from "../program.ts";
-import { runOptions } from "../run-options.ts";
-import { resolveSettings } from "../settings.ts";
+import { configOptions } from "../run-options.ts";
+import { settle } from "../settings.ts";
 import { composeWorkspace } from "../workspace.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
   if (invocation.positionals.length === 0) {
     throw new Problem("usage", "Which command? Give it after --: agentcli sandbox run -- npm test.");
   }
-  const options = runOptions(invocation);
-  const loaded = await loadConfig(program.environment.agentHome, options.overrides);
-  const settings = resolveSettings(options, loaded, program.environment, null);
-  const config = withDirectories(loaded.config, invocation.list("add-dir"), program.environment.cwd);
-  const { workspace } = await composeWorkspace({ ...settings, sandboxMin: options.sandboxMin }, config, program);
+  const options = configOptions(invocation);
+  const { settings, loaded, warnings } = await settle(options, program.environment, null);
+  for (const warning of warnings) program.reporter.say(`warning: ${warning}`);
+  const wanted = { ...settings, sandboxMin: options.sandboxMin };
+  const { workspace } = await composeWorkspace(wanted, loaded.config, program);
   try {
     return exitCode(await passThrough(workspace, invocation.positionals, program));
   } finally {
     await workspace.close();
   }
-}
-
-function withDirectories(config: Config, directories: string[], cwd: string): Config {
-  const write = config.sandbox_workspace_write ?? {};
-  const more = directories.map((path) => (isAbsolute(path) ? path : resolve(cwd, path)));
-  return {
-    ...config,
-    sandbox_workspace_write: { ...write, writable_roots: [...(write.writable_roots ?? []), ...more] },
-  };
 }
 
 const id = "command";

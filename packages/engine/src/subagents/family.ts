@@ -91,7 +91,10 @@ export function openFamily(options: FamilyOptions): Family {
     const workspace = scopedWorkspace(own.workspace, id);
     const spentElsewhere = () => elsewhere(parent, child, [...children.values()]);
     const { reservations } = parent;
-    const dependencies = { ...own, workspace, family: undefined, spentElsewhere, reservations };
+    // What shapes the final message of the parent is not for its children.
+    const requestOptions = { ...own.requestOptions, outputSchema: undefined };
+    const theirs = { family: undefined, answer: undefined, requestOptions };
+    const dependencies = { ...own, ...theirs, workspace, spentElsewhere, reservations };
     const log = openLog(state, { store: options.store, emit() {}, ...(options.scrub && { scrub: options.scrub }) });
     const child: Child = {
       log,

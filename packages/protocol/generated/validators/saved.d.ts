@@ -9,4 +9,5 @@ export interface Validator {
   (value: unknown): boolean;
   errors?: Violation[] | null;
 }
-export const validateConfig: Validator;
+export const validateAuthFile: Validator;
+export const validateSessionName: Validator;
