@@ -1,4 +1,5 @@
 // The sandbox as a user meets it: what it falls back to, what it keeps secret, what it leaves behind, what works in it.
+import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -179,6 +180,25 @@ describe("the key of the model", () => {
       expect(text).not.toContain(reversed);
     }
   });
+});
+
+test("what a command plants in a submodule is not run by the program outside", async () => {
+  const plant = [
+    "cd inner && git init -q . && git config user.name x && git config user.email x@x",
+    "git add . && git commit -qm inner && git rev-parse HEAD",
+  ].join("; ");
+  const files = { "inner/file": "original\n" };
+  const place = await desk({ files, replies: [call("exec_command", { cmd: "touch inner/file" }), say("Spent.")] });
+  const { stdout } = spawnSync("bash", ["-c", plant], { cwd: place.repository, encoding: "utf8" });
+  await place.git("rm", "-rq", "--cached", "inner");
+  await place.git("update-index", "--add", "--cacheinfo", `160000,${stdout.trim()},inner`);
+  await place.git("commit", "-qm", "Point to a submodule");
+  const inner = join(place.repository, "inner/.git");
+  writeFileSync(join(inner, "info/attributes"), "* filter=planted\n");
+  const filter = `[filter "planted"]\n\tclean = "touch ${place.home}/planted; cat"\n`;
+  writeFileSync(join(inner, "config"), filter, { flag: "a" });
+  expect((await place.run(["exec", "-s", "workspace-write", "--budget", "turns=2", "work"])).code).toBe(5);
+  expect(readdirSync(place.home)).not.toContain("planted");
 });
 
 describe("when the program is ended in the middle of a command", () => {
