@@ -17,7 +17,9 @@ export async function keepPartialPatch(state: ThreadState, run: Run): Promise<vo
 async function changes({ settings, program }: Run): Promise<Buffer> {
   const output = async (...args: string[]) =>
     (await git({ directory: settings.cwd, args, environment: program.environment })).stdout;
-  const diff = (...args: string[]) => output("diff", "--binary", "--no-ext-diff", "--no-textconv", ...args);
+  // A look into the working tree of a submodule would run git there, under a configuration the agent may have written.
+  const flags = ["--binary", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"];
+  const diff = (...args: string[]) => output("diff", ...flags, ...args);
   const patch = [await diff("HEAD", "--")];
   const untracked = await output("ls-files", "--others", "--exclude-standard", "-z");
   for (const file of untracked.toString().split("\0").filter(Boolean)) {

@@ -1,10 +1,11 @@
 // The command line of the sandbox, to the word.
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { bubblewrapArguments, type MountPlan, privateMounts } from "../src/sandbox/bubblewrap.ts";
 import { planMounts } from "../src/sandbox/plan.ts";
-import { type PolicyChoice, sandboxPolicy } from "../src/sandbox/policy.ts";
+import { hiddenByDefault, type PolicyChoice, sandboxPolicy } from "../src/sandbox/policy.ts";
 import { temporaryDirectory } from "./places.ts";
 
 const inside = { argv: ["node", "server.cjs"], seccompDescriptor: 3 };
@@ -100,6 +101,11 @@ test("what is hidden is resolved, what does not exist is passed over, what is in
     "hidden-file ~/w/netrc",
     "writable ~/w",
   ]);
+});
+
+test("credentials of the account are hidden wherever HOME points", () => {
+  const hidden = hiddenByDefault("/elsewhere", "/agent");
+  expect(hidden).toEqual(expect.arrayContaining(["/agent", "/elsewhere/.ssh", join(userInfo().homedir, ".ssh")]));
 });
 
 test("a git file cannot uncover something hidden", () => {

@@ -47,6 +47,11 @@ describe.each<Architecture>(["x86_64", "aarch64"])("on %s", (architecture) => {
     for (const family of [1, 17, 38, 40]) expect(ask(calls.socket, family)).toBe(EAFNOSUPPORT);
   });
 
+  test("a process may limit itself, but no other", () => {
+    expect(ask(calls.prlimit, 0)).toBe(allowed);
+    expect(ask(calls.prlimit, 1)).toBe(EPERM);
+  });
+
   test("modes with set-id bits are refused where a file is made or changed", () => {
     const withMode = (at: number, mode: number) => Array.from({ length: 6 }, (_, index) => (index === at ? mode : 0));
     for (const { number, argument } of calls.modeAt) {

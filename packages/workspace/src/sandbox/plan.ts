@@ -8,7 +8,11 @@ import type { SandboxPolicy } from "./policy.ts";
 import { SandboxUnavailable } from "./sandbox-unavailable.ts";
 
 /** Readable by the owner whatever capabilities are dropped, and the owner is root. */
-export const hiddenFromRoot = ["/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-"];
+export const hiddenFromRoot = [
+  ...["/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/krb5.keytab"],
+  ...["rsa", "dsa", "ecdsa", "ed25519"].map((kind) => `/etc/ssh/ssh_host_${kind}_key`),
+  "/etc/ssl/private",
+];
 
 export function planMounts(policy: SandboxPolicy, euid: number): MountPlan {
   const mounts: Mount[] = [...privateMounts(euid)];

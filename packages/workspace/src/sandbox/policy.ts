@@ -1,5 +1,6 @@
 // What commands of one thread may touch: a value, made once, enforced by the kernel.
 import { realpathSync } from "node:fs";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import type { SandboxMode } from "@agentcli/protocol";
 
@@ -50,13 +51,26 @@ function resolveWhereThere(path: string): string {
 }
 
 const secretsInHome = [
+  ".agentcli",
   ".ssh",
   ".aws",
   ".config/gh",
   ".gnupg",
   ".netrc",
   ".docker/config.json",
+  ".config/containers/auth.json",
   ".npmrc",
+  ".pypirc",
+  ".cargo/credentials",
+  ".cargo/credentials.toml",
+  ".gem/credentials",
+  ".git-credentials",
+  ".config/git/credentials",
+  ".pgpass",
+  ".vault-token",
+  ".terraform.d/credentials.tfrc.json",
+  ".password-store",
+  ".local/share/keyrings",
   ".kube",
   ".config/gcloud",
   ".azure",
@@ -65,5 +79,15 @@ const secretsInHome = [
 /** What a tool has no business reading: the agent's own home and the usual places of credentials. */
 export const hiddenByDefault = (home: string, agentHome: string): string[] => [
   agentHome,
-  ...secretsInHome.map((path) => join(home, path)),
+  ...[...new Set([home, ...accountHome()])].flatMap((each) => secretsInHome.map((path) => join(each, path))),
 ];
+
+/** HOME may point elsewhere, as it does in CI; the keys stay where the account has them. */
+function accountHome(): string[] {
+  try {
+    return [userInfo().homedir];
+  } catch {
+    // An account without an entry in the password file, as in many containers.
+    return [];
+  }
+}

@@ -109,6 +109,8 @@ function argumentRules(options: FilterOptions): Instruction[] {
     ...whenCall(calls.openat2, [give(refuse(errno.ENOSYS))]),
     ...whenCall(calls.ioctl, refuseValues(1, terminalInjection)),
     ...whenCall(calls.socket, allowOnlyValues(0, allowed)),
+    // Where processes are shared, a limit is a way to end those of others.
+    ...whenCall(calls.prlimit, allowOnlyZero(0)),
     ...calls.modeAt.flatMap(({ number, argument }) => whenCall(number, refuseBits(argument, setIdBits))),
     ...calls.createAt.flatMap(({ number, flags, mode }) => whenCall(number, refuseBitsOnCreate(flags, mode))),
   ];
@@ -131,6 +133,13 @@ const allowOnlyValues = (argument: number, values: number[]): Instruction[] => [
   load(argumentOffset(argument)),
   ...values.flatMap((value) => [ifEqual(value, 1), give(allow)]),
   give(refuse(errno.EAFNOSUPPORT)),
+];
+
+const allowOnlyZero = (argument: number): Instruction[] => [
+  load(argumentOffset(argument)),
+  ifEqual(0, 1),
+  give(allow),
+  give(refuse(errno.EPERM)),
 ];
 
 /** Without these flags the mode is whatever the register held. */

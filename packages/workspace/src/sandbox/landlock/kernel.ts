@@ -20,78 +20,43 @@ export interface Kernel {
   become(argv: string[], env: Record<string, string>): never;
 }
 
-/** The same on every processor we have a filter for. */
-const calls = { createRuleset: 444, addRule: 445, restrictSelf: 446 };
-const pathBeneath = 1;
-const askVersion = 1;
-const pathOnly = 0o10000000;
-const processControl = { setSeccomp: 22, setNoNewPrivileges: 38 };
-const filterMode = 2;
-const setDescriptorFlags = 2;
-const capabilityFormat = 0x20080522;
-
-// Over 60 lines because every call into the kernel is declared beside its use.
 export function openKernel(): Kernel {
-  const library = koffi.load(null);
-  const createRuleset = library.func("syscall", "long", ["long", "void *", "size_t", "uint32_t"]);
-  const addRule = library.func("syscall", "long", ["long", "int", "int", "void *", "uint32_t"]);
-  const restrictSelf = library.func("syscall", "long", ["long", "int", "uint32_t"]);
-  const control = library.func("prctl", "int", ["int", "ulong", "ulong", "ulong", "ulong"]);
-  const program = koffi.struct({ length: "uint16_t", instructions: "void *" });
-  const controlFilter = library.func("prctl", "int", ["int", "ulong", koffi.pointer(program), "ulong", "ulong"]);
-  const setCapabilities = library.func("capset", "int", ["void *", "void *"]);
-  const controlFile = library.func("fcntl", "int", ["int", "int", "int"]);
-  const execute = library.func("execve", "int", ["str", "str *", "str *"]);
-
-  /** Nothing goes on after a wall that could not be put up. */
-  function must(what: string, result: number): number {
-    if (result >= 0) return result;
-    throw new Error(`${what} failed with error number ${koffi.errno()}.`);
-  }
-
-  function restrict({ rules, network }: Confinement): void {
-    const version = landlockVersion();
-    const attribute = rulesetAttribute(version, network);
-    const ruleset = must("landlock_create_ruleset", createRuleset(calls.createRuleset, attribute, attribute.length, 0));
-    for (const rule of rules) {
-      const opened = openPath(rule.path);
-      if (opened === undefined) continue;
-      const rights = rightsOf(rule.grant, opened.kind, version);
-      const bytes = ruleAttribute(rights, opened.descriptor);
-      must(`landlock_add_rule for ${rule.path}`, addRule(calls.addRule, ruleset, pathBeneath, bytes, 0));
-      closeSync(opened.descriptor);
-    }
-    must("landlock_restrict_self", restrictSelf(calls.restrictSelf, ruleset, 0));
-    closeSync(ruleset);
-  }
-
-  function landlockVersion(): number {
-    return Math.max(0, createRuleset(calls.createRuleset, null, 0, askVersion));
-  }
-
+  const library = openLibrary();
   return {
-    landlockVersion,
-    confine(confinement) {
-      must("prctl no_new_privs", control(processControl.setNoNewPrivileges, 1, 0, 0, 0));
+    landlockVersion: library.version,
+    confine({ rules, network, filter }) {
+      library.refusePrivileges();
       // Real root would otherwise keep powers that know no paths; without new privileges no program brings them back.
-      const header = Buffer.alloc(8);
-      header.writeUInt32LE(capabilityFormat, 0);
-      must("capset", setCapabilities(header, Buffer.alloc(24)));
-      restrict(confinement);
-      const { filter } = confinement;
-      if (filter === undefined) return;
-      const filterProgram = { length: filter.length / 8, instructions: filter };
-      must("prctl seccomp", controlFilter(processControl.setSeccomp, filterMode, filterProgram, 0, 0));
+      library.dropCapabilities();
+      restrict(library, rules, network);
+      if (filter !== undefined) library.filterCalls(filter);
     },
     become(argv, env) {
       // Node marks its standard streams to be closed.
-      for (const stream of [0, 1, 2]) must("fcntl", controlFile(stream, setDescriptorFlags, 0));
-      const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-      execute(argv[0], [...argv, null], [...variables, null]);
+      for (const stream of [0, 1, 2]) library.keepOpen(stream);
+      library.execute(
+        argv,
+        Object.entries(env).map(([name, value]) => `${name}=${value}`),
+      );
       throw new Error(`${argv[0]} could not be executed: error number ${koffi.errno()}.`);
     },
   };
 }
+
+function restrict(library: Library, rules: Rule[], network: Confinement["network"]): void {
+  const version = library.version();
+  const ruleset = library.createRuleset(rulesetAttribute(version, network));
+  for (const rule of rules) {
+    const opened = openPath(rule.path);
+    if (opened === undefined) continue;
+    library.addRule(ruleset, ruleAttribute(rightsOf(rule.grant, opened.kind, version), opened.descriptor));
+    closeSync(opened.descriptor);
+  }
+  library.restrictSelf(ruleset);
+  closeSync(ruleset);
+}
+
+const pathOnly = 0o10000000;
 
 /** Undefined when it is gone meanwhile, or a link now: then there is nothing to grant. */
 function openPath(path: string): { descriptor: number; kind: "directory" | "file" } | undefined {
@@ -104,4 +69,54 @@ function openPath(path: string): { descriptor: number; kind: "directory" | "file
   } catch {
     return undefined;
   }
+}
+
+type Library = ReturnType<typeof openLibrary>;
+
+/** System calls without a name in the C library; the same on every processor we have a filter for. */
+const calls = { createRuleset: 444, addRule: 445, restrictSelf: 446 };
+const pathBeneath = 1;
+const askVersion = 1;
+const control = { setSeccomp: 22, filterMode: 2, setNoNewPrivileges: 38, setDescriptorFlags: 2 };
+const capabilityFormat = 0x20080522;
+
+function openLibrary() {
+  const library = koffi.load(null);
+  const createRuleset = library.func("syscall", "long", ["long", "void *", "size_t", "uint32_t"]);
+  const addRule = library.func("syscall", "long", ["long", "int", "int", "void *", "uint32_t"]);
+  const restrictSelf = library.func("syscall", "long", ["long", "int", "uint32_t"]);
+  const setForProcess = library.func("prctl", "int", ["int", "ulong", "ulong", "ulong", "ulong"]);
+  const program = koffi.struct({ length: "uint16_t", instructions: "void *" });
+  const setFilter = library.func("prctl", "int", ["int", "ulong", koffi.pointer(program), "ulong", "ulong"]);
+  const setCapabilities = library.func("capset", "int", ["void *", "void *"]);
+  const setForDescriptor = library.func("fcntl", "int", ["int", "int", "int"]);
+  const execute = library.func("execve", "int", ["str", "str *", "str *"]);
+  return {
+    version: (): number => Math.max(0, createRuleset(calls.createRuleset, null, 0, askVersion)),
+    createRuleset: (bytes: Buffer) =>
+      must("landlock_create_ruleset", createRuleset(calls.createRuleset, bytes, bytes.length, 0)),
+    addRule: (ruleset: number, bytes: Buffer) =>
+      must("landlock_add_rule", addRule(calls.addRule, ruleset, pathBeneath, bytes, 0)),
+    restrictSelf: (ruleset: number) => must("landlock_restrict_self", restrictSelf(calls.restrictSelf, ruleset, 0)),
+    refusePrivileges: () => must("prctl no_new_privs", setForProcess(control.setNoNewPrivileges, 1, 0, 0, 0)),
+    dropCapabilities() {
+      const header = Buffer.alloc(8);
+      header.writeUInt32LE(capabilityFormat, 0);
+      must("capset", setCapabilities(header, Buffer.alloc(24)));
+    },
+    filterCalls: (filter: Buffer) =>
+      must(
+        "prctl seccomp",
+        setFilter(control.setSeccomp, control.filterMode, { length: filter.length / 8, instructions: filter }, 0, 0),
+      ),
+    keepOpen: (stream: number) => must("fcntl", setForDescriptor(stream, control.setDescriptorFlags, 0)),
+    /** Returns only when it failed. */
+    execute: (argv: string[], env: string[]): number => execute(argv[0], [...argv, null], [...env, null]),
+  };
+}
+
+/** Nothing goes on after a wall that could not be put up. */
+function must(what: string, result: number): number {
+  if (result >= 0) return result;
+  throw new Error(`${what} failed with error number ${koffi.errno()}.`);
 }

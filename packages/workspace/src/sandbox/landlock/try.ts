@@ -27,8 +27,9 @@ export async function tryLandlock({ serverProgram }: { serverProgram: string }):
   await confined.end();
   const version = Number(told);
   if (version > 0) return { kind: "landlock", version };
-  const { reason, remedy } = explainLauncher(confined.said()) ?? { reason: confined.said(), remedy: "" };
-  return { backEnd: "landlock", reason, remedy };
+  const explained = explainLauncher(confined.said());
+  if (explained === undefined) return fallsShort(confined.said().trim() || "its launcher said nothing", "Report this.");
+  return { backEnd: "landlock", reason: explained.reason, remedy: explained.remedy };
 }
 
 const unfiltered = "Run on x86-64 or ARM64, or make bubblewrap work.";

@@ -26,7 +26,6 @@ export const onProcesses: Attempt[] = [
   },
   {
     name: "limit a process of the machine",
-    admission: "other-processes",
     // The limit it has already.
     carryOut: byScript(
       ({ hostPid }) =>
