@@ -16,6 +16,7 @@ import { Problem } from "./problem.ts";
 import type { Program } from "./program.ts";
 import { knownProbe } from "./sandbox-probe.ts";
 import { newId } from "./sessions/thread-id.ts";
+import { shellEnvironment } from "./shell-environment.ts";
 
 export interface Place {
   workspace: LazyWorkspace;
@@ -35,10 +36,12 @@ export async function composeWorkspace(
     throw new Problem("sandbox", `The ${policy.mode} sandbox is not available here. ${probe.reason} ${probe.remedy}`);
   }
   const incarnation = newId(Date.now());
+  const shell = shellEnvironment(config, environment);
   const open = () =>
     openWorkspace(policy, {
       serverProgram: join(directory, "workspace-server.cjs"),
-      env: toolEnvironment(environment.variables, { home: environment.userHome }),
+      env: toolEnvironment(environment.variables, { home: environment.userHome, ...shell }),
+      environmentPolicy: shell.policy,
       incarnation,
       warmLoginShell: settings.shell,
     });

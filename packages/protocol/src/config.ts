@@ -32,6 +32,11 @@ const Duration = z
   .regex(/^(\d+(\.\d+)?(ms|s|m|h)|off)$/)
   .describe("A duration such as 500ms, 30s, 10m, 1h, or off");
 
+const Size = z
+  .string()
+  .regex(/^(\d+(\.\d+)?[kmgtKMGT]?|off)$/)
+  .describe("Memory of a sandbox: bytes, or a number with k, m, g or t such as 4g, or off (off)");
+
 export const Limits = z.object({
   stdin: Duration.optional(),
   "first-byte": Duration.optional(),
@@ -40,6 +45,12 @@ export const Limits = z.object({
   hook: Duration.optional(),
   "mcp-start": Duration.optional(),
   wall: Duration.optional(),
+  memory: Size.optional(),
+  processes: z
+    .int()
+    .positive()
+    .optional()
+    .describe("Most processes and threads of a sandbox at once, where that can be enforced (4096)"),
 });
 export type Limits = z.infer<typeof Limits>;
 
@@ -58,6 +69,19 @@ export const PriceConfig = z.object({
   cached_input: z.number().nonnegative().optional().describe("The same for cached input (input)"),
 });
 export type PriceConfig = z.infer<typeof PriceConfig>;
+
+export const ShellEnvironmentPolicy = z.object({
+  inherit: z.enum(["all", "core", "none"]).optional().describe("Which variables commands take over (all)"),
+  ignore_default_excludes: z
+    .boolean()
+    .optional()
+    .describe("Also take over names like *KEY*, *TOKEN*, *SECRET*, *PASSWORD*, *CREDENTIAL* (false)"),
+  exclude: z.array(z.string()).optional().describe("Globs of names that commands do not get"),
+  include: z.array(z.string()).optional().describe("Exact names that pass though they look like secrets"),
+  include_only: z.array(z.string()).optional().describe("Globs; when given, no other name passes"),
+  set: z.record(z.string(), z.string()).optional().describe("Variables given to every command"),
+});
+export type ShellEnvironmentPolicy = z.infer<typeof ShellEnvironmentPolicy>;
 
 export const Config = z.object({
   model: z.string().optional().describe("The model to ask"),
@@ -81,9 +105,19 @@ export const Config = z.object({
     .object({
       writable_roots: z.array(z.string()).optional().describe("More directories that may be written"),
       network_access: z.boolean().optional().describe("Let commands use the network (false)"),
+      allowed_domains: z
+        .array(z.string())
+        .optional()
+        .describe("Let commands reach only these, through a proxy: name, *.name, **.name, address, each with :port"),
+      denied_domains: z.array(z.string()).optional().describe("Never these, even where allowed_domains matches"),
+      git: z
+        .enum(["commit", "none"])
+        .optional()
+        .describe("Whether git add, commit, mv and rm may change the repository (commit)"),
     })
     .optional()
     .describe("Details of the workspace-write sandbox"),
+  shell_environment_policy: ShellEnvironmentPolicy.optional().describe("The environment of commands"),
   approval_policy: ApprovalPolicy.optional().describe("Whether actions may ask for approval; exec never asks"),
   tool_output_token_limit: z.int().positive().optional().describe("Budget of one tool output for the model (10000)"),
   limits: Limits.optional().describe("Longest waits, by name"),

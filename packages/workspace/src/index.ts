@@ -13,6 +13,7 @@ export { type LazyOptions, type LazyWorkspace, lazyWorkspace, type OpenedWorkspa
 export { WorkspaceLost } from "./client/workspace-lost.ts";
 export { findRepositoryRoot, type Head, readHead } from "./git/repository.ts";
 export { type ToolEnvironmentOptions, toolEnvironment } from "./sandbox/environment.ts";
+export { type EnvironmentPolicy, environmentPolicy } from "./sandbox/environment-policy.ts";
 export type { WorkspaceOptions } from "./sandbox/launch.ts";
 export {
   hiddenByDefault,
@@ -24,7 +25,6 @@ export {
 export type { SandboxProbe, Surroundings } from "./sandbox/probe.ts";
 export { describeSandbox } from "./sandbox/report.ts";
 export { SandboxUnavailable } from "./sandbox/sandbox-unavailable.ts";
-export type { DeniedVariables } from "./server/denied-variables.ts";
 export type { ServerConfig, WorkspaceServer } from "./server/server.ts";
 
 /** In this process for danger-full-access, else inside bubblewrap; throws SandboxUnavailable where that cannot be had. */

@@ -2,12 +2,12 @@
 import type { Workspace } from "@agentcli/protocol";
 import { connectWorkspace } from "../client/client.ts";
 import type { OpenedWorkspace } from "../client/lazy.ts";
-import type { DeniedVariables } from "../server/denied-variables.ts";
 import type { Environment } from "../server/login-environment.ts";
 import type { ServerConfig } from "../server/server.ts";
 import { bubblewrapArguments } from "./bubblewrap.ts";
 import { type BubblewrapProcess, seccompDescriptor, startBubblewrap } from "./bubblewrap-process.ts";
 import { sandboxedEnvironment } from "./environment.ts";
+import type { EnvironmentPolicy } from "./environment-policy.ts";
 import { makeMountPoints, removeMountPoints } from "./mount-points.ts";
 import { planMounts } from "./plan.ts";
 import type { SandboxPolicy } from "./policy.ts";
@@ -25,7 +25,8 @@ export interface WorkspaceOptions {
   env: Environment;
   incarnation: string;
   warmLoginShell?: string;
-  denyEnvironment?: DeniedVariables;
+  /** What of a login shell's environment tools get. */
+  environmentPolicy?: EnvironmentPolicy;
 }
 
 const startLimitMs = 30_000;
@@ -88,14 +89,14 @@ async function greet(sandbox: BubblewrapProcess, config: ServerConfig): Promise<
 }
 
 function configOf(policy: SandboxPolicy, options: WorkspaceOptions): Omit<ServerConfig, "orphans"> {
-  const { env, incarnation, warmLoginShell, denyEnvironment } = options;
+  const { env, incarnation, warmLoginShell, environmentPolicy } = options;
   return {
     root: policy.root,
     writable: writableOf(policy),
     env,
     incarnation,
     ...(warmLoginShell && { warmLoginShell }),
-    ...(denyEnvironment && { denyEnvironment }),
+    ...(environmentPolicy && { environmentPolicy }),
   };
 }
 
