@@ -18,6 +18,7 @@ import type { SandboxReport, TurnEnd, TurnSettings } from "@agentcli/protocol";
 import { exitCodes, exitOf } from "@agentcli/protocol/exit-codes";
 import { findRepositoryRoot } from "@agentcli/workspace";
 import { checkPrice, resolveBudget } from "./budget.ts";
+import { noteDenials } from "./denials.ts";
 import { durationMs } from "./duration.ts";
 import { chooseModel } from "./model.ts";
 import { keepPartialPatch } from "./partial-patch.ts";
@@ -76,7 +77,13 @@ export async function openRun(options: RunOptions, program: Program, existing: E
     program,
     options,
     settings,
-    surroundings: { ...today(), rules: [], writableRoots: place.writableRoots, network: place.report.net === "on" },
+    surroundings: {
+      ...today(),
+      rules: [],
+      writableRoots: place.writableRoots,
+      network: place.report.net === "on",
+      allowedDomains: place.allowedDomains,
+    },
     sandbox: place.report,
     tools: builtInTools,
     traits: { freeformTools: facts.freeform },
@@ -100,7 +107,11 @@ export async function openRun(options: RunOptions, program: Program, existing: E
       onProgress: (progress) => progress.type === "calling" && place.workspace.warm(),
     },
     sessionPath: store.path,
-    openLog: (state, emit) => openLog(state, { store, emit, scrub: program.scrub }),
+    openLog(state, emit) {
+      const log = openLog(state, { store, emit, scrub: program.scrub });
+      place.listenForDenials(noteDenials(log));
+      return log;
+    },
     async close() {
       await place.workspace.close();
       if (!existing) store.close();

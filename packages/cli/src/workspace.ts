@@ -2,6 +2,8 @@
 import { isAbsolute, join, resolve } from "node:path";
 import type { Config, SandboxReport, TurnSettings } from "@agentcli/protocol";
 import {
+  checkDomains,
+  type Denial,
   describeSandbox,
   hiddenByDefault,
   type LazyWorkspace,
@@ -22,6 +24,10 @@ export interface Place {
   workspace: LazyWorkspace;
   report: SandboxReport;
   writableRoots: string[];
+  /** What commands may reach where a proxy decides. */
+  allowedDomains?: string[];
+  /** The last to listen is told of every connection the proxy refused. */
+  listenForDenials(listener: (denial: Denial) => void): void;
 }
 
 /** Refuses here, before anything is asked or written, where the sandbox cannot be had. */
@@ -35,7 +41,9 @@ export async function composeWorkspace(
   if (probe.kind === "unavailable" && policy.mode !== "danger-full-access") {
     throw new Problem("sandbox", `The ${policy.mode} sandbox is not available here. ${probe.reason} ${probe.remedy}`);
   }
+  if (policy.network === "proxy") await refuseBadDomains(policy);
   const incarnation = newId(Date.now());
+  let tellDenial: (denial: Denial) => void = () => {};
   const shell = shellEnvironment(config, environment);
   const open = () =>
     openWorkspace(policy, {
@@ -44,11 +52,16 @@ export async function composeWorkspace(
       environmentPolicy: shell.policy,
       incarnation,
       warmLoginShell: settings.shell,
+      onDenied: (denial) => tellDenial(denial),
     });
   return {
     workspace: lazyWorkspace({ root: policy.root, incarnation, open }),
     report: describeSandbox(policy, probe),
     writableRoots: [policy.root, ...policy.writableRoots],
+    ...(policy.network === "proxy" && { allowedDomains: policy.allowedDomains }),
+    listenForDenials(listener) {
+      tellDenial = listener;
+    },
   };
 }
 
@@ -59,7 +72,28 @@ function policyOf(settings: TurnSettings, config: Config, environment: Environme
     mode: settings.sandbox,
     root: settings.cwd,
     writableRoots: settings.sandbox === "workspace-write" ? roots : [],
-    network: settings.sandbox === "danger-full-access" || write.network_access ? "on" : "off",
+    ...networkOf(settings, write),
     hidden: hiddenByDefault(environment.userHome, environment.agentHome),
   });
+}
+
+type NetworkPolicy = Pick<SandboxPolicy, "network" | "allowedDomains" | "deniedDomains">;
+
+/** Naming domains narrows the network, whether or not it is switched on; only denying some leaves all others. */
+function networkOf({ sandbox }: TurnSettings, write: NonNullable<Config["sandbox_workspace_write"]>): NetworkPolicy {
+  const { network_access, allowed_domains, denied_domains } = write;
+  const deniedDomains = denied_domains ?? [];
+  const direct = (network: "on" | "off") => ({ network, allowedDomains: [], deniedDomains: [] });
+  if (sandbox !== "workspace-write") return direct(sandbox === "danger-full-access" ? "on" : "off");
+  if (allowed_domains) return { network: "proxy", allowedDomains: allowed_domains, deniedDomains };
+  if (network_access && denied_domains) return { network: "proxy", allowedDomains: ["*"], deniedDomains };
+  return direct(network_access ? "on" : "off");
+}
+
+async function refuseBadDomains({ allowedDomains, deniedDomains }: SandboxPolicy): Promise<void> {
+  try {
+    await checkDomains([...allowedDomains, ...deniedDomains]);
+  } catch (error) {
+    throw new Problem("usage", `sandbox_workspace_write: ${(error as Error).message}`);
+  }
 }

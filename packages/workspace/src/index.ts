@@ -11,6 +11,7 @@ import type { ServerConfig, WorkspaceServer } from "./server/server.ts";
 export type { Connection } from "./client/client.ts";
 export { type LazyOptions, type LazyWorkspace, lazyWorkspace, type OpenedWorkspace } from "./client/lazy.ts";
 export { WorkspaceLost } from "./client/workspace-lost.ts";
+export type { Denial } from "./egress/reach.ts";
 export { findRepositoryRoot, type Head, readHead } from "./git/repository.ts";
 export { type ToolEnvironmentOptions, toolEnvironment } from "./sandbox/environment.ts";
 export { type EnvironmentPolicy, environmentPolicy } from "./sandbox/environment-policy.ts";
@@ -33,6 +34,10 @@ export const openWorkspace = async (policy: SandboxPolicy, options: WorkspaceOpt
 
 export const probeSandbox = async (surroundings: Surroundings): Promise<SandboxProbe> =>
   (await import("./sandbox/probe.ts")).probeSandbox(surroundings);
+
+/** Throws BadDomainRule where one of them is nothing that could be allowed or denied. */
+export const checkDomains = async (domains: string[]): Promise<void> =>
+  void (await import("./egress/rules.ts")).readRules(domains, []);
 
 export const openServer = async (config: ServerConfig): Promise<WorkspaceServer> =>
   (await import("./server/server.ts")).openServer(config);

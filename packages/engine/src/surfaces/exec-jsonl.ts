@@ -91,7 +91,8 @@ function noted(stream: Stream, { kind, data }: RecordOf<"noted">): ExecEvent[] {
   if (kind === "retry") {
     return [{ type: "error", message: `Reconnecting... ${data.attempt}/${data.of} (${data.reason})` }];
   }
-  if (kind === "warning") return [completed(stream, { type: "error", message: String(data.message) })];
+  const warns = kind === "warning" || (kind === "policy" && data.message !== undefined);
+  if (warns) return [completed(stream, { type: "error", message: String(data.message) })];
   return kind === "sandbox" ? started(stream, data as unknown as SandboxReport) : [];
 }
 

@@ -1,7 +1,8 @@
 // One running bubblewrap: its streams, what it said, and how to end it.
 import { type ChildProcess, type ChildProcessWithoutNullStreams, type StdioOptions, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
-import type { Readable, Writable } from "node:stream";
+import type { Duplex, Readable, Writable } from "node:stream";
+import { bridgeDescriptor } from "../egress/bridge-wire.ts";
 import { inheritedDescriptors } from "./inherited.ts";
 
 export interface BubblewrapProcess {
@@ -19,10 +20,23 @@ export interface BubblewrapProcess {
 export const seccompDescriptor = 3;
 const saidBytes = 4096;
 
-export function startBubblewrap(program: string, argv: string[], filter: Buffer | undefined): BubblewrapProcess {
+export interface ExtraStreams {
+  /** The system-call filter. */
+  filter: Buffer | undefined;
+  /** Takes the host's end of a stream to the server inside, where one is wanted. */
+  onBridge: ((stream: Duplex) => void) | undefined;
+}
+
+export function startBubblewrap(
+  program: string,
+  argv: string[],
+  { filter, onBridge }: ExtraStreams,
+): BubblewrapProcess {
   // Node cannot close what it inherited, but it can put something harmless in its place.
   const harmless = openSync("/dev/null", "r");
   const stdio: StdioOptions = ["pipe", "pipe", "pipe", filter === undefined ? harmless : "pipe"];
+  // Node makes a pair of connected sockets of it: no socket call is needed inside, where the filter would refuse it.
+  if (onBridge !== undefined) stdio[bridgeDescriptor] = "pipe";
   for (const descriptor of inheritedDescriptors()) stdio[descriptor] ??= harmless;
   // A group of its own: Ctrl-C at the terminal is for the host, which decides what becomes of the workspace.
   const child = spawn(program, argv, {
@@ -43,6 +57,7 @@ export function startBubblewrap(program: string, argv: string[], filter: Buffer 
   stdin.on("error", () => {});
   filterStream?.on("error", () => {});
   filterStream?.end(filter);
+  onBridge?.(child.stdio[bridgeDescriptor] as Duplex);
   const ended = endOf(child);
   return {
     stdin,

@@ -13,7 +13,7 @@ export type Mount =
 
 export interface MountPlan {
   root: string;
-  network: "on" | "off";
+  network: "on" | "off" | "proxy";
   nestedSandboxes: "allowed" | "refused";
   mounts: Mount[];
 }
@@ -38,7 +38,7 @@ export interface CommandInside {
 export function bubblewrapArguments(plan: MountPlan, inside: CommandInside): string[] {
   return [
     ...["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
-    ...(plan.network === "off" ? ["--unshare-net"] : []),
+    ...(plan.network === "on" ? [] : ["--unshare-net"]),
     ...["--die-with-parent", "--new-session", "--cap-drop", "ALL"],
     ...(plan.nestedSandboxes === "refused" ? ["--disable-userns"] : []),
     ...["--hostname", "sandbox"],

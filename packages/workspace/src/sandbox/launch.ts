@@ -2,12 +2,15 @@
 import type { Workspace } from "@agentcli/protocol";
 import { connectWorkspace } from "../client/client.ts";
 import type { OpenedWorkspace } from "../client/lazy.ts";
+import { proxyVariables } from "../egress/bridge-wire.ts";
+import type { EgressProxy } from "../egress/proxy.ts";
+import type { Denial } from "../egress/reach.ts";
 import type { Environment } from "../server/login-environment.ts";
 import type { ServerConfig } from "../server/server.ts";
 import { bubblewrapArguments } from "./bubblewrap.ts";
 import { type BubblewrapProcess, seccompDescriptor, startBubblewrap } from "./bubblewrap-process.ts";
 import { sandboxedEnvironment } from "./environment.ts";
-import type { EnvironmentPolicy } from "./environment-policy.ts";
+import { type EnvironmentPolicy, environmentPolicy } from "./environment-policy.ts";
 import { makeMountPoints, removeMountPoints } from "./mount-points.ts";
 import { planMounts } from "./plan.ts";
 import type { SandboxPolicy } from "./policy.ts";
@@ -27,6 +30,8 @@ export interface WorkspaceOptions {
   warmLoginShell?: string;
   /** What of a login shell's environment tools get. */
   environmentPolicy?: EnvironmentPolicy;
+  /** Told of every connection the proxy refused. */
+  onDenied?(denial: Denial): void;
 }
 
 const startLimitMs = 30_000;
@@ -41,6 +46,7 @@ export async function openWorkspace(policy: SandboxPolicy, options: WorkspaceOpt
 export async function openSandbox(policy: SandboxPolicy, options: WorkspaceOptions): Promise<OpenedWorkspace> {
   const { serverProgram, nodePath = process.execPath, env } = options;
   const path = env.PATH ?? "";
+  const egress = await openEgress(policy, options);
   const program = findBubblewrap({ path, untrusted: [policy.root, ...policy.writableRoots] });
   const terminals = findTerminalLibrary(serverProgram);
   const plan = planMounts(showRuntime(policy, { serverProgram, nodePath, path, terminals }), process.geteuid?.() ?? 0);
@@ -51,7 +57,7 @@ export async function openSandbox(policy: SandboxPolicy, options: WorkspaceOptio
     { ...plan, mounts },
     { argv: [nodePath, serverProgram], seccompDescriptor: filter && seccompDescriptor },
   );
-  const sandbox = startBubblewrap(program, argv, filter);
+  const sandbox = startBubblewrap(program, argv, { filter, onBridge: egress?.serveBridge });
   const close = async () => {
     await sandbox.kill();
     removeMountPoints(points);
@@ -59,7 +65,7 @@ export async function openSandbox(policy: SandboxPolicy, options: WorkspaceOptio
   const terminalModule = terminals && { terminalModule: terminals.module };
   const config: ServerConfig = {
     ...configOf(policy, options),
-    env: sandboxedEnvironment(env),
+    ...environmentInside(policy, options),
     ...terminalModule,
     orphans: "ended-by-namespace",
   };
@@ -86,6 +92,30 @@ async function greet(sandbox: BubblewrapProcess, config: ServerConfig): Promise<
   } finally {
     clearTimeout(limit);
   }
+}
+
+/** Before anything is started: domains that cannot be read are refused here. */
+async function openEgress(policy: SandboxPolicy, options: WorkspaceOptions): Promise<EgressProxy | undefined> {
+  if (policy.network !== "proxy") return undefined;
+  const [{ openEgressProxy }, { readRules }] = await Promise.all([
+    import("../egress/proxy.ts"),
+    import("../egress/rules.ts"),
+  ]);
+  const rules = readRules(policy.allowedDomains, policy.deniedDomains);
+  return openEgressProxy({ rules, onDenied: (denial) => options.onDenied?.(denial) });
+}
+
+/** A profile cannot lead tools past the proxy. */
+function environmentInside({ network }: SandboxPolicy, options: WorkspaceOptions) {
+  const env = sandboxedEnvironment(options.env);
+  if (network !== "proxy") return { env };
+  const variables = proxyVariables();
+  const policy = options.environmentPolicy ?? environmentPolicy();
+  return {
+    env: { ...env, ...variables },
+    environmentPolicy: { ...policy, set: { ...policy.set, ...variables } },
+    egress: "bridge" as const,
+  };
 }
 
 function configOf(policy: SandboxPolicy, options: WorkspaceOptions): Omit<ServerConfig, "orphans"> {

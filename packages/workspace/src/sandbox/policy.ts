@@ -9,7 +9,10 @@ export interface SandboxPolicy {
   root: string;
   /** More directories that may be written in workspace-write. */
   writableRoots: string[];
-  network: "on" | "off";
+  /** With a proxy only the hosts of allowedDomains can be reached, and nothing goes around it. */
+  network: "on" | "off" | "proxy";
+  allowedDomains: string[];
+  deniedDomains: string[];
   unixSockets: "allowed" | "refused";
   /** Files and directories that seem empty or unreadable inside. Those that do not exist are passed over. */
   hidden: string[];
@@ -29,6 +32,8 @@ export type PolicyChoice = Pick<SandboxPolicy, "mode" | "root"> & Partial<Sandbo
 export function sandboxPolicy(choice: PolicyChoice): SandboxPolicy {
   return {
     network: choice.mode === "danger-full-access" ? "on" : "off",
+    allowedDomains: [],
+    deniedDomains: [],
     unixSockets: "refused",
     hidden: [],
     shown: [],
