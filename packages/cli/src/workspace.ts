@@ -73,6 +73,7 @@ function policyOf(settings: TurnSettings, config: Config, environment: Environme
     root: settings.cwd,
     writableRoots: settings.sandbox === "workspace-write" ? roots : [],
     ...networkOf(settings, write),
+    git: write.git ?? "commit",
     hidden: hiddenByDefault(environment.userHome, environment.agentHome),
   });
 }

@@ -11,6 +11,7 @@ import { bubblewrapArguments } from "./bubblewrap.ts";
 import { type BubblewrapProcess, seccompDescriptor, startBubblewrap } from "./bubblewrap-process.ts";
 import { sandboxedEnvironment } from "./environment.ts";
 import { type EnvironmentPolicy, environmentPolicy } from "./environment-policy.ts";
+import { withCommits } from "./git-commit.ts";
 import { makeMountPoints, removeMountPoints } from "./mount-points.ts";
 import { planMounts } from "./plan.ts";
 import type { SandboxPolicy } from "./policy.ts";
@@ -70,7 +71,9 @@ export async function openSandbox(policy: SandboxPolicy, options: WorkspaceOptio
     orphans: "ended-by-namespace",
   };
   try {
-    return { ...(await greet(sandbox, config)), close };
+    const opened = { ...(await greet(sandbox, config)), close };
+    const commits = policy.mode === "workspace-write" && policy.git === "commit";
+    return commits ? withCommits(opened, { policy, path }) : opened;
   } catch (error) {
     await close();
     throw explain(sandbox, error);

@@ -20,6 +20,8 @@ export interface SandboxPolicy {
   shown: string[];
   /** Directly under every writable root these stay as they are, and cannot be made when missing. */
   protectedNames: string[];
+  /** Whether git add, commit, mv and rm may bring commits into protected repositories. */
+  git: "commit" | "none";
   /** Nested sandboxes need user namespaces of their own. */
   nestedSandboxes: "allowed" | "refused";
 }
@@ -38,6 +40,7 @@ export function sandboxPolicy(choice: PolicyChoice): SandboxPolicy {
     hidden: [],
     shown: [],
     protectedNames,
+    git: "commit",
     nestedSandboxes: "refused",
     ...choice,
     root: realpathSync(choice.root),
