@@ -16,6 +16,7 @@ import {
 import type { Environment } from "./environment.ts";
 import { Problem } from "./problem.ts";
 import type { Program } from "./program.ts";
+import { resourceLimits } from "./resource-limits.ts";
 import { knownProbe } from "./sandbox-probe.ts";
 import { newId } from "./sessions/thread-id.ts";
 import { shellEnvironment } from "./shell-environment.ts";
@@ -53,6 +54,7 @@ export async function composeWorkspace(
       incarnation,
       warmLoginShell: settings.shell,
       onDenied: (denial) => tellDenial(denial),
+      limits: resourceLimits(config.limits),
     });
   return {
     workspace: lazyWorkspace({ root: policy.root, incarnation, open }),

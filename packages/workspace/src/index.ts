@@ -3,6 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import type { Workspace } from "@agentcli/protocol";
 import type { Connection } from "./client/client.ts";
 import type { OpenedWorkspace } from "./client/lazy.ts";
+import type { LimitsReport, ResourceLimits } from "./limits/limits.ts";
 import type { WorkspaceOptions } from "./sandbox/launch.ts";
 import type { SandboxPolicy } from "./sandbox/policy.ts";
 import type { SandboxProbe, Surroundings } from "./sandbox/probe.ts";
@@ -13,6 +14,7 @@ export { type LazyOptions, type LazyWorkspace, lazyWorkspace, type OpenedWorkspa
 export { WorkspaceLost } from "./client/workspace-lost.ts";
 export type { Denial } from "./egress/reach.ts";
 export { findRepositoryRoot, type Head, readHead } from "./git/repository.ts";
+export type { LimitsReport, ResourceLimits } from "./limits/limits.ts";
 export { type ToolEnvironmentOptions, toolEnvironment } from "./sandbox/environment.ts";
 export { type EnvironmentPolicy, environmentPolicy } from "./sandbox/environment-policy.ts";
 export type { WorkspaceOptions } from "./sandbox/launch.ts";
@@ -38,6 +40,10 @@ export const probeSandbox = async (surroundings: Surroundings): Promise<SandboxP
 /** Throws BadDomainRule where one of them is nothing that could be allowed or denied. */
 export const checkDomains = async (domains: string[]): Promise<void> =>
   void (await import("./egress/rules.ts")).readRules(domains, []);
+
+/** What of these limits is really enforced here, tried out. */
+export const describeLimits = async (wanted: ResourceLimits): Promise<LimitsReport> =>
+  (await import("./limits/limits.ts")).describeLimits(wanted);
 
 export const openServer = async (config: ServerConfig): Promise<WorkspaceServer> =>
   (await import("./server/server.ts")).openServer(config);

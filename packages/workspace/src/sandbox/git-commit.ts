@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { join, resolve } from "node:path";
 import type { Chunk, ExecRequest, ExecResult } from "@agentcli/protocol";
 import type { OpenedWorkspace } from "../client/lazy.ts";
+import { addNote } from "../client/note.ts";
 import { type CommitCommand, readCommitCommand } from "./git-commit-command.ts";
 import { type ConfigEntry, readConfigList } from "./git-commit-config.ts";
 import { type CommitRepository, findCommitRepository } from "./git-commit-repository.ts";
@@ -52,8 +53,7 @@ export function withCommits(workspace: OpenedWorkspace, options: CommitOptions):
       return { result };
     } catch (error) {
       const text = `The commit could not be taken over into the repository: ${(error as Error).message}\n`;
-      const note: Chunk = { seq: result.seq + 1, stream: "stderr", text };
-      return { result: { ...result, seq: note.seq, exitCode: result.exitCode || 1 }, note };
+      return addNote({ ...result, exitCode: result.exitCode || 1 }, text);
     }
   }
 

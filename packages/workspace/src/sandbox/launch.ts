@@ -5,6 +5,8 @@ import type { OpenedWorkspace } from "../client/lazy.ts";
 import { proxyVariables } from "../egress/bridge-wire.ts";
 import type { EgressProxy } from "../egress/proxy.ts";
 import type { Denial } from "../egress/reach.ts";
+import { withLimitNotes } from "../limits/limit-notes.ts";
+import { openLimits, type ResourceLimits } from "../limits/limits.ts";
 import type { Environment } from "../server/login-environment.ts";
 import type { ServerConfig } from "../server/server.ts";
 import { bubblewrapArguments } from "./bubblewrap.ts";
@@ -33,6 +35,8 @@ export interface WorkspaceOptions {
   environmentPolicy?: EnvironmentPolicy;
   /** Told of every connection the proxy refused. */
   onDenied?(denial: Denial): void;
+  /** None when absent. */
+  limits?: ResourceLimits;
 }
 
 const startLimitMs = 30_000;
@@ -58,10 +62,13 @@ export async function openSandbox(policy: SandboxPolicy, options: WorkspaceOptio
     { ...plan, mounts },
     { argv: [nodePath, serverProgram], seccompDescriptor: filter && seccompDescriptor },
   );
-  const sandbox = startBubblewrap(program, argv, { filter, onBridge: egress?.serveBridge });
+  const limits = openLimits(options.limits ?? { memoryBytes: null, processes: null });
+  const limited = limits.enter(program, argv);
+  const sandbox = startBubblewrap(limited.program, limited.argv, { filter, onBridge: egress?.serveBridge });
   const close = async () => {
     await sandbox.kill();
     removeMountPoints(points);
+    await limits.close();
   };
   const terminalModule = terminals && { terminalModule: terminals.module };
   const config: ServerConfig = {
@@ -69,11 +76,12 @@ export async function openSandbox(policy: SandboxPolicy, options: WorkspaceOptio
     ...environmentInside(policy, options),
     ...terminalModule,
     orphans: "ended-by-namespace",
+    whenOutOfMemory: "commands-end-first",
   };
   try {
     const opened = { ...(await greet(sandbox, config)), close };
     const commits = policy.mode === "workspace-write" && policy.git === "commit";
-    return commits ? withCommits(opened, { policy, path }) : opened;
+    return withLimitNotes(commits ? withCommits(opened, { policy, path }) : opened, limits);
   } catch (error) {
     await close();
     throw explain(sandbox, error);
