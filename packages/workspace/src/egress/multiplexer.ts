@@ -18,6 +18,7 @@ const mostChannels = 512;
 /** One that sends without reading what comes back is cut off at this much. */
 const mostUnsentBytes = 256 * 1024 * 1024;
 
+// Over 60 lines because both ends of the stream work on one table of channels that nobody else may touch.
 export function openMultiplexer({ stream, onChannel }: MultiplexerOptions): Multiplexer {
   const channels = new Map<number, Channel>();
   let lastOpened = 0;

@@ -91,14 +91,20 @@ function enter(report: LimitsReport, groups: Cgroup[], argv: string[]): { progra
   const steps = groups.map(() => 'echo $$ > "$1"; shift');
   // Address space would be the classic limit, but many run-times reserve far more of it than they use.
   if (memory.by === "rlimit" && memory.bytes !== null) steps.push(`ulimit -d ${Math.ceil(memory.bytes / 1024)}`);
-  // Shells do not agree on the letter.
-  if (processes.by === "rlimit") {
-    steps.push(`ulimit -u ${processes.count} 2> /dev/null || ulimit -p ${processes.count}`);
+  if (processes.by === "rlimit" && processes.count !== null) {
+    // The kernel counts all of the user's threads, wherever they run. Shells do not agree on the letter.
+    const most = processes.count + threadsAlive();
+    steps.push(`ulimit -u ${most} 2> /dev/null || ulimit -p ${most} 2> /dev/null`);
   }
   const [program = "", ...rest] = argv;
   if (steps.length === 0) return { program, argv: rest };
   const script = [...steps, 'exec "$@"'].join("\n");
   return { program: "/bin/sh", argv: ["-c", script, "limits", ...groups.map((group) => group.membersFile), ...argv] };
+}
+
+/** Of the whole machine: an upper bound that costs one small read. */
+function threadsAlive(): number {
+  return Number(/\/(\d+) /.exec(readFileSync("/proc/loadavg", "utf8"))?.[1] ?? 0);
 }
 
 function sentenceOf({ controller }: Cgroup, { memory, processes }: LimitsReport): string {
