@@ -18,10 +18,47 @@ const table = {
     choices: ["read-only", "workspace-write", "danger-full-access"],
     help: "What commands may touch",
   },
+  "ask-for-approval": {
+    short: "a",
+    value: "POLICY",
+    choices: ["on-request", "never"],
+    help: "Whether the model may ask for more; a run with nobody present never grants it",
+  },
+  "full-auto": { help: "Deprecated: --sandbox workspace-write" },
+  "dangerously-bypass-approvals-and-sandbox": {
+    aliases: ["yolo"],
+    help: "No sandbox and no approvals; only where the whole machine may be lost",
+  },
+  profile: { short: "p", value: "NAME", help: "Add $AGENT_HOME/NAME.config.toml to the configuration" },
+  "add-dir": { value: "DIR", repeatable: true, help: "Let workspace-write also write here" },
+  limit: {
+    value: "NAME=DURATION,…",
+    repeatable: true,
+    help: "Longest waits, as in [limits] of the configuration (for sessions list: how many to show)",
+  },
+  "on-limit": {
+    value: "WHAT",
+    choices: ["wait", "stop"],
+    help: "What to do when the provider says to come back later",
+  },
+  "strict-config": { help: "Refuse unknown configuration keys" },
+  "ignore-user-config": { help: "Leave out config.toml and profiles of the agent home" },
+  "trust-project": { help: "Use the configuration of this project, in this run" },
+  origin: { help: "Also show where each value comes from" },
+  "sandbox-min": {
+    value: "BACKEND",
+    choices: ["bubblewrap", "landlock"],
+    help: "The least that may enforce the sandbox; landlock cannot protect .git",
+  },
   cd: { short: "C", value: "DIR", help: "Work in this directory" },
   config: { short: "c", value: "KEY=VALUE", repeatable: true, help: "Override a configuration key (TOML value)" },
   json: { aliases: ["experimental-json"], help: "Print events as JSON lines on standard output" },
-  "output-last-message": { short: "o", value: "FILE", help: "Also write the final message to this file" },
+  "output-last-message": {
+    short: "o",
+    value: "FILE",
+    help: "Also write the final message (or the export) to this file",
+  },
+  "output-schema": { value: "FILE", help: "JSON Schema the final message must satisfy" },
   "skip-git-repo-check": { help: "Allow running outside a git repository" },
   ephemeral: { help: "Keep no session file" },
   budget: {
@@ -29,9 +66,26 @@ const table = {
     repeatable: true,
     help: "What the turn may spend: usd=2, tokens=500k, turns=40, tools=200, wall=20m",
   },
+  "ignore-rules": { help: "Leave out the rules of user and project" },
+  rules: { short: "r", value: "FILE", repeatable: true, help: "Rules file to check against" },
+  pretty: { help: "Indent the JSON" },
   color: { value: "WHEN", choices: ["always", "never", "auto"], help: "Colours in the progress" },
+  image: { short: "i", value: "FILE", repeatable: true, help: "Show the model an image; several with commas" },
+  tag: { value: "KEY=VALUE", repeatable: true, help: "Label the run" },
+  worktree: { help: "Work in a fresh git worktree, kept only if something changed" },
+  oss: { help: "Ask a model server on this machine" },
+  "local-provider": { value: "NAME", choices: ["ollama", "lmstudio"], help: "With --oss: which server" },
+  uncommitted: { help: "Review staged, unstaged and untracked changes" },
+  base: { value: "BRANCH", help: "Review what this branch adds to BRANCH" },
+  commit: { value: "SHA", help: "Review the changes of one commit" },
+  title: { value: "TEXT", help: "With --commit: what the commit is about" },
   last: { help: "Take the newest session of this directory" },
-  all: { help: "With --last: of any directory" },
+  all: { help: "Sessions of any directory, not of this one alone" },
+  format: { value: "FORMAT", choices: ["jsonl", "markdown"], help: "Form of the export" },
+  "older-than": { value: "AGE", help: "Only sessions not used for this long: 12h, 30d, 2w" },
+  force: { help: "Take all that a beginning of an id means" },
+  "with-api-key": { help: "Read the key from standard input" },
+  "api-key": { value: "KEY", help: "Refused: a key on the command line is seen by others" },
   help: { short: "h", help: "Show help" },
   version: { short: "V", help: "Show the version" },
 } as const satisfies Record<string, Flag>;
@@ -39,16 +93,38 @@ const table = {
 export type FlagName = keyof typeof table;
 export const flags: Record<FlagName, Flag> = table;
 
-/** What every run takes, in the order the help shows it. */
-export const runFlags: FlagName[] = [
+/** What shapes the configuration of a run. */
+export const configFlags: FlagName[] = [
   "model",
   "sandbox",
+  "ask-for-approval",
+  "full-auto",
+  "dangerously-bypass-approvals-and-sandbox",
+  "sandbox-min",
   "cd",
+  "add-dir",
   "config",
+  "profile",
+  "limit",
+  "strict-config",
+  "ignore-user-config",
+  "trust-project",
+];
+
+/** What every run takes, in the order the help shows it. */
+export const runFlags: FlagName[] = [
+  ...configFlags,
+  "on-limit",
   "json",
   "output-last-message",
+  "output-schema",
   "skip-git-repo-check",
   "ephemeral",
   "budget",
+  "image",
+  "tag",
+  "oss",
+  "local-provider",
+  "ignore-rules",
   "color",
 ];

@@ -1,6 +1,7 @@
 // [shell_environment_policy] and the provider's credentials, as the workspace wants them told.
 import type { Config } from "@agentcli/protocol";
 import { type EnvironmentPolicy, environmentPolicy } from "@agentcli/workspace";
+import { credentialVariables } from "./credentials/variables.ts";
 import type { Environment } from "./environment.ts";
 
 export interface ShellEnvironment {
@@ -18,13 +19,7 @@ export function shellEnvironment(config: Config, { variables }: Environment): Sh
     includeOnly: chosen.include_only ?? [],
     include: chosen.include ?? [],
     set: chosen.set ?? {},
-    never: credentialNames(config),
+    never: credentialVariables(config),
   });
   return { policy, secrets: policy.never.flatMap((name) => variables[name] || []) };
 }
-
-const credentialNames = (config: Config): string[] =>
-  Object.values(config.model_providers ?? {}).flatMap(({ env_key, env_http_headers }) => [
-    ...(env_key ? [env_key] : []),
-    ...Object.values(env_http_headers ?? {}),
-  ]);

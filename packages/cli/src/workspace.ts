@@ -1,8 +1,7 @@
 // Where commands run and files change: opened when first needed, its enforcement known from the start.
-import { isAbsolute, join, resolve } from "node:path";
+import { isAbsolute, resolve } from "node:path";
 import type { Config, SandboxReport, TurnSettings } from "@agentcli/protocol";
 import {
-  checkDomains,
   type Denial,
   describeSandbox,
   hiddenByDefault,
@@ -14,10 +13,11 @@ import {
   toolEnvironment,
 } from "@agentcli/workspace";
 import type { Environment } from "./environment.ts";
-import { Problem } from "./problem.ts";
+import { checkNetwork, networkOf } from "./network-policy.ts";
 import type { Program } from "./program.ts";
 import { resourceLimits } from "./resource-limits.ts";
-import { knownProbe } from "./sandbox-probe.ts";
+import { backEndOf, chooseSandbox, type LeastBackEnd } from "./sandbox-choice.ts";
+import { serverProgramIn } from "./sandbox-probe.ts";
 import { newId } from "./sessions/thread-id.ts";
 import { shellEnvironment } from "./shell-environment.ts";
 
@@ -31,24 +31,21 @@ export interface Place {
   listenForDenials(listener: (denial: Denial) => void): void;
 }
 
+export type PlaceSettings = Pick<TurnSettings, "sandbox" | "cwd" | "shell"> & { sandboxMin?: LeastBackEnd };
+
 /** Refuses here, before anything is asked or written, where the sandbox cannot be had. */
-export async function composeWorkspace(
-  settings: TurnSettings,
-  config: Config,
-  { environment, directory }: Program,
-): Promise<Place> {
+export async function composeWorkspace(settings: PlaceSettings, config: Config, program: Program): Promise<Place> {
+  const { environment, directory } = program;
   const policy = policyOf(settings, config, environment);
-  const probe = await knownProbe(policy, environment);
-  if (probe.kind === "unavailable" && policy.mode !== "danger-full-access") {
-    throw new Problem("sandbox", `The ${policy.mode} sandbox is not available here. ${probe.reason} ${probe.remedy}`);
-  }
-  if (policy.network === "proxy") await refuseBadDomains(policy);
+  const probe = await chooseSandbox(policy, settings.sandboxMin, program);
+  await checkNetwork(policy, probe);
   const incarnation = newId(Date.now());
-  let tellDenial: (denial: Denial) => void = () => {};
   const shell = shellEnvironment(config, environment);
+  let tellDenial: (denial: Denial) => void = () => {};
   const open = () =>
     openWorkspace(policy, {
-      serverProgram: join(directory, "workspace-server.cjs"),
+      serverProgram: serverProgramIn(directory),
+      ...backEndOf(probe),
       env: toolEnvironment(environment.variables, { home: environment.userHome, ...shell }),
       environmentPolicy: shell.policy,
       incarnation,
@@ -67,36 +64,15 @@ export async function composeWorkspace(
   };
 }
 
-function policyOf(settings: TurnSettings, config: Config, environment: Environment): SandboxPolicy {
+function policyOf(settings: PlaceSettings, config: Config, environment: Environment): SandboxPolicy {
   const write = config.sandbox_workspace_write ?? {};
   const roots = (write.writable_roots ?? []).map((path) => (isAbsolute(path) ? path : resolve(settings.cwd, path)));
   return sandboxPolicy({
     mode: settings.sandbox,
     root: settings.cwd,
     writableRoots: settings.sandbox === "workspace-write" ? roots : [],
-    ...networkOf(settings, write),
+    ...networkOf(settings.sandbox, write),
     git: write.git ?? "commit",
     hidden: hiddenByDefault(environment.userHome, environment.agentHome),
   });
-}
-
-type NetworkPolicy = Pick<SandboxPolicy, "network" | "allowedDomains" | "deniedDomains">;
-
-/** Naming domains narrows the network, whether or not it is switched on; only denying some leaves all others. */
-function networkOf({ sandbox }: TurnSettings, write: NonNullable<Config["sandbox_workspace_write"]>): NetworkPolicy {
-  const { network_access, allowed_domains, denied_domains } = write;
-  const deniedDomains = denied_domains ?? [];
-  const direct = (network: "on" | "off") => ({ network, allowedDomains: [], deniedDomains: [] });
-  if (sandbox !== "workspace-write") return direct(sandbox === "danger-full-access" ? "on" : "off");
-  if (allowed_domains) return { network: "proxy", allowedDomains: allowed_domains, deniedDomains };
-  if (network_access && denied_domains) return { network: "proxy", allowedDomains: ["*"], deniedDomains };
-  return direct(network_access ? "on" : "off");
-}
-
-async function refuseBadDomains({ allowedDomains, deniedDomains }: SandboxPolicy): Promise<void> {
-  try {
-    await checkDomains([...allowedDomains, ...deniedDomains]);
-  } catch (error) {
-    throw new Problem("usage", `sandbox_workspace_write: ${(error as Error).message}`);
-  }
 }

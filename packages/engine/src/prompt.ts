@@ -72,6 +72,10 @@ const approvalSentence = (settings: TurnSettings): string =>
     ? "Approvals: nobody can approve anything; do not ask for escalated permissions."
     : "Approvals: a refused command may be retried with sandbox_permissions require_escalated and a justification.";
 
+/** Sent again in a turn that works elsewhere. */
+export const environmentMessage = (settings: TurnSettings, around: Surroundings): ContextMessage =>
+  user([environment(settings, around)]);
+
 const environment = (settings: TurnSettings, around: Surroundings): string =>
   `<environment_context>
   <cwd>${settings.cwd}</cwd>

@@ -59,6 +59,13 @@ export const PlanStep = z.object({ step: z.string(), status: z.enum(["pending", 
 export type PlanStep = z.infer<typeof PlanStep>;
 
 /** What a tool did, for people and programs; the model reads `parts` of the outcome instead. */
+/** How a sub-agent stands. */
+export const AgentState = z.object({
+  status: z.enum(["pending_init", "running", "interrupted", "completed", "errored", "shutdown", "not_found"]),
+  message: z.string().nullable(),
+});
+export type AgentState = z.infer<typeof AgentState>;
+
 export const Detail = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("command"),
@@ -79,6 +86,11 @@ export const Detail = z.discriminatedUnion("kind", [
   }),
   z.object({ kind: z.literal("patch"), changes: z.array(FileChange) }),
   z.object({ kind: z.literal("plan"), steps: z.array(PlanStep) }),
+  z.object({
+    kind: z.literal("agents"),
+    prompt: z.string().nullable(),
+    agents: z.record(z.string(), AgentState),
+  }),
   z.object({ kind: z.literal("none") }),
 ]);
 export type Detail = z.infer<typeof Detail>;
@@ -161,6 +173,19 @@ export const TurnSettings = z.object({
 });
 export type TurnSettings = z.infer<typeof TurnSettings>;
 
+/** Labels a person gives a run, to find it and to sum it up by. */
+export const Tags = z.record(z.string(), z.string());
+export type Tags = z.infer<typeof Tags>;
+
+/** A git working tree made for one thread. */
+export const WorktreeOrigin = z.object({
+  path: z.string().describe("Top of the working tree"),
+  startedIn: z.string().describe("The directory the run was started in"),
+  branch: z.string(),
+  base: z.string().describe("The commit it began with"),
+});
+export type WorktreeOrigin = z.infer<typeof WorktreeOrigin>;
+
 export const NoteKind = z.enum(["sandbox", "hook", "mcp", "retry", "approval", "budget", "policy", "warning"]);
 export type NoteKind = z.infer<typeof NoteKind>;
 
@@ -176,6 +201,9 @@ export const ThreadRecord = z.discriminatedUnion("type", [
     type: z.literal("thread.created"),
     threadId: z.string(),
     parentId: z.string().optional(),
+    forkedFrom: z.string().optional().describe("The thread whose records this one began with"),
+    worktree: WorktreeOrigin.optional(),
+    tags: Tags.optional(),
     frozen: Frozen,
     settings: TurnSettings,
     program: z.object({ name: z.string(), version: z.string() }),
@@ -186,6 +214,11 @@ export const ThreadRecord = z.discriminatedUnion("type", [
     context: z.array(ContextMessage).optional().describe("What has changed around the thread since its last turn"),
     input: z.array(Part),
     settings: TurnSettings,
+    tags: Tags.optional().describe("All that hold from this turn on"),
+    review: z
+      .object({ coverage: z.string().nullable().describe("What of the change was left out, as a sentence") })
+      .optional()
+      .describe("The final message of the model is findings; people read them rendered"),
   }),
   z.object({
     type: z.literal("input.added"),

@@ -12,6 +12,7 @@ const plan = (more: Partial<MountPlan> = {}): MountPlan => ({
   root: "/home/me/project",
   network: "off",
   nestedSandboxes: "refused",
+  processes: "own",
   mounts: privateMounts(1000),
   ...more,
 });
@@ -22,8 +23,14 @@ test("the smallest sandbox sees everything and writes nothing but /tmp", () => {
     "--unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try --unshare-net " +
       "--die-with-parent --new-session --cap-drop ALL --disable-userns --hostname sandbox " +
       "--ro-bind / / --dev /dev --proc /proc --perms 1777 --tmpfs /tmp --perms 0755 --tmpfs /run " +
-      "--perms 1777 --tmpfs /dev/shm --chdir /home/me/project --seccomp 3 -- node server.cjs",
+      "--perms 1777 --tmpfs /dev/shm --remount-ro /proc --chdir /home/me/project --seccomp 3 -- node server.cjs",
   );
+});
+
+test("where /proc is shared nothing of its own is made there", () => {
+  const line = commandLine(plan({ processes: "shared" }));
+  expect(line).toContain("--ro-bind /proc /proc");
+  for (const word of ["--unshare-pid", "--proc ", "--disable-userns", "--remount-ro"]) expect(line).not.toContain(word);
 });
 
 test("real root gets the kernel's settings masked", () => {

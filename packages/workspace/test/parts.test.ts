@@ -7,9 +7,6 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { lazyWorkspace } from "../src/client/lazy.ts";
 import { findRepositoryRoot, readHead } from "../src/git/repository.ts";
-import { sandboxPolicy } from "../src/sandbox/policy.ts";
-import { findBubblewrap, probeSandbox } from "../src/sandbox/probe.ts";
-import { describeSandbox } from "../src/sandbox/report.ts";
 import { openOutputBuffer } from "../src/server/output-buffer.ts";
 import { openServer } from "../src/server/server.ts";
 import { bash, until } from "./commands.ts";
@@ -134,44 +131,5 @@ describe("a lazy workspace", () => {
     workspace.warm();
     await expect(workspace.status()).rejects.toThrow("no luck");
     await workspace.close();
-  });
-});
-
-describe("the report of the sandbox", () => {
-  const policy = (mode: "read-only" | "danger-full-access") => sandboxPolicy({ mode, root: base });
-
-  test("says what bubblewrap enforces where it works", async () => {
-    const probe = await probeSandbox({ path: process.env.PATH ?? "", untrusted: [base] });
-    expect(probe).toMatchObject({ kind: "available" });
-    expect(describeSandbox(policy("read-only"), probe)).toEqual({
-      mode: "read-only",
-      backend: "bubblewrap",
-      fs: "read-only",
-      net: "off",
-      pid: true,
-      syscalls: ["x64", "arm64"].includes(process.arch),
-    });
-  });
-
-  test("admits that nothing is enforced where nothing is", async () => {
-    const probe = await probeSandbox({ path: base, untrusted: [] });
-    expect(probe).toMatchObject({ kind: "unavailable", remedy: expect.stringContaining("apt-get install bubblewrap") });
-    const nothing = { backend: "none", fs: "none", net: "on", pid: false, syscalls: false };
-    expect(describeSandbox(policy("read-only"), probe)).toMatchObject(nothing);
-    expect(describeSandbox(policy("danger-full-access"), probe)).toMatchObject(nothing);
-  });
-
-  test("a bubblewrap that fails is explained in its own words", async () => {
-    writeFileSync(
-      join(base, "bwrap"),
-      "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2; exit 1\n",
-      { mode: 0o755 },
-    );
-    expect(await probeSandbox({ path: base, untrusted: [] })).toMatchObject({
-      kind: "unavailable",
-      reason: expect.stringContaining("No permissions to create new namespace"),
-      remedy: expect.stringContaining("kernel.unprivileged_userns_clone=1"),
-    });
-    expect(() => findBubblewrap({ path: base, untrusted: [base] })).toThrow("not found on PATH");
   });
 });

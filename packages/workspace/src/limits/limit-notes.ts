@@ -2,6 +2,7 @@
 import type { Chunk, ExecResult } from "@agentcli/protocol";
 import type { OpenedWorkspace } from "../client/lazy.ts";
 import { addNote, type NotedResult } from "../client/note.ts";
+import { WorkspaceLost } from "../client/workspace-lost.ts";
 import type { OpenedLimits } from "./limits.ts";
 
 export function withLimitNotes(workspace: OpenedWorkspace, limits: OpenedLimits): OpenedWorkspace {
@@ -18,10 +19,16 @@ export function withLimitNotes(workspace: OpenedWorkspace, limits: OpenedLimits)
     return fresh;
   }
 
+  /** The kernel ends whoever has most, which may be the server itself. */
+  function explain(error: unknown): never {
+    const sentences = error instanceof WorkspaceLost ? limits.newlyMet() : [];
+    throw sentences.length === 0 ? error : new WorkspaceLost(`its server was ended. ${sentences.join(" ")}`);
+  }
+
   return {
     ...workspace,
     async exec(request, onChunk, signal) {
-      const { result, note } = judge(request.id, await workspace.exec(request, onChunk, signal));
+      const { result, note } = judge(request.id, await workspace.exec(request, onChunk, signal).catch(explain));
       if (note !== undefined && note.seq > (request.afterSeq ?? 0)) onChunk(note);
       return result;
     },

@@ -4,6 +4,8 @@ import { type Architecture, argumentNumbers, refusedNumbers } from "./system-cal
 export interface FilterOptions {
   architecture: Architecture;
   unixSockets: "allowed" | "refused";
+  /** Refused where no network namespace keeps them in: UDP and raw sockets know no other bounds. */
+  internetSockets: "allowed" | "refused";
   /** Whether processes may make user namespaces of their own, as nested sandboxes do. */
   nestedSandboxes: "allowed" | "refused";
 }
@@ -89,9 +91,11 @@ const createFlags = 0x40 /* O_CREAT */ | 0x400000; /* O_TMPFILE without its O_DI
 const families = { unix: 1, inet: 2, inet6: 10, netlink: 16 };
 
 /** Each body ends with a verdict, because it has overwritten the call number. */
-function argumentRules({ architecture, unixSockets, nestedSandboxes }: FilterOptions): Instruction[] {
+function argumentRules(options: FilterOptions): Instruction[] {
+  const { architecture, unixSockets, internetSockets, nestedSandboxes } = options;
   const calls = argumentNumbers(architecture);
-  const allowed = [families.inet, families.inet6, families.netlink];
+  const allowed = [families.netlink];
+  if (internetSockets === "allowed") allowed.push(families.inet, families.inet6);
   if (unixSockets === "allowed") allowed.push(families.unix);
   const namespaces = [
     // The flags of clone3 lie in memory, out of reach; libraries fall back to clone.

@@ -1,5 +1,4 @@
 // Starts processes of a workspace: their directory, their environment, and pipes or a terminal.
-import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { ExecRequest } from "@agentcli/protocol";
 import type { ChildEvents, Launch } from "./child.ts";
@@ -18,7 +17,6 @@ export interface LauncherConfig {
   isDenied: (name: string) => boolean;
   warmLoginShell?: string | undefined;
   terminalModule?: string | undefined;
-  whenOutOfMemory?: "commands-end-first" | undefined;
 }
 
 export interface Given {
@@ -52,23 +50,9 @@ export function openLauncher(config: LauncherConfig): Launcher {
       const cwd = resolve(config.root, how.cwd ?? ".");
       const env = { ...(await environmentOf(how)), PWD: cwd, [markerName]: marker };
       const spec = { argv: how.argv, cwd, env, input };
-      const launched = await (how.terminal === undefined
-        ? startPiped(spec, pipes, events)
-        : startOnTerminal({ spec, size: how.terminal, modulePath: config.terminalModule }, events));
-      if (launched.kind === "started" && config.whenOutOfMemory !== undefined) endEarly(launched.child.pid);
-      return launched;
+      if (how.terminal === undefined) return startPiped(spec, pipes, events);
+      return startOnTerminal({ spec, size: how.terminal, modulePath: config.terminalModule }, events);
     },
     close: pipes.close,
   };
-}
-
-/** Half of the memory there is, as far as the kernel's choice is concerned; its children inherit it. */
-const worseScore = "500";
-
-function endEarly(pid: number): void {
-  try {
-    writeFileSync(`/proc/${pid}/oom_score_adj`, worseScore);
-  } catch {
-    // It has ended already, or this kernel does not let itself be told.
-  }
 }

@@ -1,11 +1,17 @@
 // The program that serves a workspace on its standard streams: configuration on the first line, then frames.
+import { closeSync } from "node:fs";
 import { Socket } from "node:net";
 import { PassThrough, type Readable } from "node:stream";
+import { inheritedDescriptors } from "../sandbox/inherited.ts";
 import { openServer, type ServerConfig } from "./server.ts";
 import { serveWorkspace } from "./stream.ts";
 
 // Commands run in the same pid namespace: `pkill node` is meant for their own servers, not for this one.
 process.title = "agent-workspace";
+// Node would open a debugger, and with it this process, to any command that sends this signal.
+process.on("SIGUSR1", () => {});
+// Placeholders for what the host inherited; commands are to have their three streams and nothing else.
+for (const descriptor of inheritedDescriptors()) closeSync(descriptor);
 void main();
 
 async function main(): Promise<void> {

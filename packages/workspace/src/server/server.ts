@@ -22,8 +22,6 @@ export interface ServerConfig {
   environmentPolicy?: EnvironmentPolicy;
   /** Where the terminal library is, when the server cannot find it by name. */
   terminalModule?: string;
-  /** Whether commands are to be ended before the server where memory is short; otherwise the kernel has no preference. */
-  whenOutOfMemory?: "commands-end-first";
   /** A bridge to the host's proxy is there to be opened. */
   egress?: "bridge";
   /** Who ends the processes when the server is killed: the kernel with their pid namespace, or a watchdog of ours. */
