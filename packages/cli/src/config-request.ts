@@ -72,17 +72,30 @@ function policyFlags({ sandbox, approval, fullAuto, bypass }: ConfigOptions): Fl
   ];
 }
 
-/** `name=duration`, with the names and durations of [limits]. */
+/** `name=value`, with the names and values of [limits]. */
 function limitFlag(text: string): FlagValue {
-  const [, name = "", duration = ""] = /^\s*([^=]*?)\s*=\s*(.*?)\s*$/.exec(text) ?? [];
+  const [, name = "", value = ""] = /^\s*([^=]*?)\s*=\s*(.*?)\s*$/.exec(text) ?? [];
   const known = Object.keys(defaults.limits);
   if (!known.includes(name)) {
     const near = nearest(name, known);
     const hint = near ? `Did you mean ${near}?` : `Limits are ${known.join(", ")}: --limit idle=30s,wall=10m.`;
     throw new Problem("usage", `--limit ${text}: there is no limit "${name}". ${hint}`);
   }
-  if (!/^(\d+(\.\d+)?(ms|s|m|h)|off)$/.test(duration)) {
-    throw new Problem("usage", `--limit ${text}: write a duration such as 500ms, 30s, 10m, 1h, or off.`);
-  }
-  return { flag: "--limit", key: ["limits", name], value: duration };
+  const { form, example } = amounts[name] ?? duration;
+  if (!form.test(value)) throw new Problem("usage", `--limit ${text}: write ${example}.`);
+  return { flag: "--limit", key: ["limits", name], value: name === "processes" ? Number(value) : value };
 }
+
+interface Amount {
+  form: RegExp;
+  example: string;
+}
+
+const duration: Amount = {
+  form: /^(\d+(\.\d+)?(ms|s|m|h)|off)$/,
+  example: "a duration such as 500ms, 30s, 10m, 1h, or off",
+};
+const amounts: Record<string, Amount> = {
+  memory: { form: /^(\d+(\.\d+)?[kmgt]?|off)$/i, example: "a size such as 512m, 4g, or off" },
+  processes: { form: /^[1-9]\d*$/, example: "a number such as 500" },
+};

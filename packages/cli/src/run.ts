@@ -18,6 +18,7 @@ import { exitCodes, exitOf } from "@agentcli/protocol/exit-codes";
 import { findRepositoryRoot } from "@agentcli/workspace";
 import { composeAgents } from "./agents.ts";
 import { checkPrice, resolveBudget } from "./budget.ts";
+import { noteDenials } from "./denials.ts";
 import { durationMs } from "./duration.ts";
 import type { Environment } from "./environment.ts";
 import { composeGuard } from "./guard.ts";
@@ -99,7 +100,13 @@ export async function openRun(options: RunOptions, program: Program, existing: E
     options,
     settings,
     warnings,
-    surroundings: { ...today(), rules: [], writableRoots: place.writableRoots, network: place.report.net === "on" },
+    surroundings: {
+      ...today(),
+      rules: [],
+      writableRoots: place.writableRoots,
+      network: place.report.net === "on",
+      allowedDomains: place.allowedDomains,
+    },
     sandbox: place.report,
     tools,
     traits: { freeformTools: facts.freeform },
@@ -129,7 +136,11 @@ export async function openRun(options: RunOptions, program: Program, existing: E
       onProgress: (progress) => progress.type === "calling" && place.workspace.warm(),
     },
     sessionPath: store.path,
-    openLog: (state, emit) => openLog(state, { store, emit, scrub: program.scrub }),
+    openLog(state, emit) {
+      const log = openLog(state, { store, emit, scrub: program.scrub });
+      place.listenForDenials(noteDenials(log));
+      return log;
+    },
     async close() {
       await family?.end();
       await narrowed.close();

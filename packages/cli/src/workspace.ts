@@ -2,6 +2,7 @@
 import { isAbsolute, resolve } from "node:path";
 import type { Config, SandboxReport, TurnSettings } from "@agentcli/protocol";
 import {
+  type Denial,
   describeSandbox,
   hiddenByDefault,
   type LazyWorkspace,
@@ -11,17 +12,23 @@ import {
   sandboxPolicy,
   toolEnvironment,
 } from "@agentcli/workspace";
-import { credentialVariables } from "./credentials/variables.ts";
 import type { Environment } from "./environment.ts";
+import { checkNetwork, networkOf } from "./network-policy.ts";
 import type { Program } from "./program.ts";
+import { resourceLimits } from "./resource-limits.ts";
 import { backEndOf, chooseSandbox, type LeastBackEnd } from "./sandbox-choice.ts";
 import { serverProgramIn } from "./sandbox-probe.ts";
 import { newId } from "./sessions/thread-id.ts";
+import { shellEnvironment } from "./shell-environment.ts";
 
 export interface Place {
   workspace: LazyWorkspace;
   report: SandboxReport;
   writableRoots: string[];
+  /** What commands may reach where a proxy decides. */
+  allowedDomains?: string[];
+  /** The last to listen is told of every connection the proxy refused. */
+  listenForDenials(listener: (denial: Denial) => void): void;
 }
 
 export type PlaceSettings = Pick<TurnSettings, "sandbox" | "cwd" | "shell"> & { sandboxMin?: LeastBackEnd };
@@ -31,21 +38,29 @@ export async function composeWorkspace(settings: PlaceSettings, config: Config, 
   const { environment, directory } = program;
   const policy = policyOf(settings, config, environment);
   const probe = await chooseSandbox(policy, settings.sandboxMin, program);
+  await checkNetwork(policy, probe);
   const incarnation = newId(Date.now());
-  const denied = { names: credentialVariables(config) };
+  const shell = shellEnvironment(config, environment);
+  let tellDenial: (denial: Denial) => void = () => {};
   const open = () =>
     openWorkspace(policy, {
       serverProgram: serverProgramIn(directory),
       ...backEndOf(probe),
-      env: toolEnvironment(environment.variables, { home: environment.userHome, denied }),
-      denyEnvironment: denied,
+      env: toolEnvironment(environment.variables, { home: environment.userHome, ...shell }),
+      environmentPolicy: shell.policy,
       incarnation,
       warmLoginShell: settings.shell,
+      onDenied: (denial) => tellDenial(denial),
+      limits: resourceLimits(config.limits),
     });
   return {
     workspace: lazyWorkspace({ root: policy.root, incarnation, open }),
     report: describeSandbox(policy, probe),
     writableRoots: [policy.root, ...policy.writableRoots],
+    ...(policy.network === "proxy" && { allowedDomains: policy.allowedDomains }),
+    listenForDenials(listener) {
+      tellDenial = listener;
+    },
   };
 }
 
@@ -56,7 +71,8 @@ function policyOf(settings: PlaceSettings, config: Config, environment: Environm
     mode: settings.sandbox,
     root: settings.cwd,
     writableRoots: settings.sandbox === "workspace-write" ? roots : [],
-    network: settings.sandbox === "danger-full-access" || write.network_access ? "on" : "off",
+    ...networkOf(settings.sandbox, write),
+    git: write.git ?? "commit",
     hidden: hiddenByDefault(environment.userHome, environment.agentHome),
   });
 }

@@ -14,6 +14,11 @@ const Duration = z
     expected: "a duration such as 500ms, 30s, 10m, 1h, or off",
   });
 
+const Size = z
+  .string()
+  .regex(/^(\d+(\.\d+)?[kmgtKMGT]?|off)$/)
+  .describe("Memory of a sandbox: bytes, or a number with k, m, g or t such as 4g, or off (off)");
+
 export const Limits = z.object({
   stdin: Duration.optional(),
   "first-byte": Duration.optional(),
@@ -22,6 +27,12 @@ export const Limits = z.object({
   hook: Duration.optional(),
   "mcp-start": Duration.optional(),
   wall: Duration.optional(),
+  memory: Size.optional(),
+  processes: z
+    .int()
+    .positive()
+    .optional()
+    .describe("Most processes and threads of a sandbox at once, where that can be enforced (4096)"),
 });
 export type Limits = z.infer<typeof Limits>;
 
@@ -58,27 +69,30 @@ export type Features = z.infer<typeof Features>;
 const WorkspaceWrite = z.object({
   writable_roots: z.array(z.string()).optional().describe("More directories that may be written"),
   network_access: z.boolean().optional().describe("Let commands use the network (false)"),
+  allowed_domains: z
+    .array(z.string())
+    .optional()
+    .describe("Let commands reach only these, through a proxy: name, *.name, **.name, * or address, each with :port"),
+  denied_domains: z.array(z.string()).optional().describe("Never these, even where allowed_domains matches"),
   unix_sockets: z.boolean().optional().describe("Let commands open unix sockets (false); accepted; no effect yet"),
   git: z
     .enum(["commit", "none"])
     .optional()
-    .describe("Whether git add, commit, mv and rm may write .git (commit); accepted; no effect yet"),
+    .describe("Whether git add, commit, mv and rm may change the repository (commit)"),
 });
 
 const strings = z.array(z.string());
 
 const ShellEnvironment = z.object({
-  inherit: z
-    .enum(["all", "core", "none"])
-    .optional()
-    .describe("Which variables commands inherit; accepted; no effect yet"),
+  inherit: z.enum(["all", "core", "none"]).optional().describe("Which variables commands take over (all)"),
   ignore_default_excludes: z
     .boolean()
     .optional()
-    .describe("Also pass on variables named like keys, tokens and secrets; accepted; no effect yet"),
-  exclude: strings.optional().describe("Patterns of variables to leave out; accepted; no effect yet"),
-  include_only: strings.optional().describe("Patterns of the only variables to pass on; accepted; no effect yet"),
-  set: z.record(z.string(), z.string()).optional().describe("Variables to set; accepted; no effect yet"),
+    .describe("Also take over names like *KEY*, *TOKEN*, *SECRET*, *PASSWORD*, *CREDENTIAL* (false)"),
+  exclude: strings.optional().describe("Globs of names that commands do not get"),
+  include: strings.optional().describe("Exact names that pass though they look like secrets"),
+  include_only: strings.optional().describe("Globs; when given, no other name passes"),
+  set: z.record(z.string(), z.string()).optional().describe("Variables given to every command"),
 });
 
 const AgentRole = z.object({

@@ -3,9 +3,9 @@ import type { Readable, Writable } from "node:stream";
 import type { Workspace } from "@agentcli/protocol";
 import type { Connection } from "./client/client.ts";
 import type { OpenedWorkspace } from "./client/lazy.ts";
+import type { LimitsReport, ResourceLimits } from "./limits/limits.ts";
 import type { BackEnd } from "./sandbox/back-end.ts";
 import type { WorkspaceOptions } from "./sandbox/launch.ts";
-import type { Limits } from "./sandbox/limits-here.ts";
 import type { SandboxPolicy } from "./sandbox/policy.ts";
 import type { SandboxProbe, Shortfall, Surroundings } from "./sandbox/probe.ts";
 import type { Finding, SelftestOptions } from "./selftest/run.ts";
@@ -14,11 +14,13 @@ import type { ServerConfig, WorkspaceServer } from "./server/server.ts";
 export type { Connection } from "./client/client.ts";
 export { type LazyOptions, type LazyWorkspace, lazyWorkspace, type OpenedWorkspace } from "./client/lazy.ts";
 export { WorkspaceLost } from "./client/workspace-lost.ts";
+export type { Denial } from "./egress/reach.ts";
 export { findRepositoryRoot, type Head, readHead } from "./git/repository.ts";
-export { admissionsOf, type BackEnd, describeAdmission } from "./sandbox/back-end.ts";
+export type { LimitsReport, ResourceLimits } from "./limits/limits.ts";
+export { admissionsOf, type BackEnd, canProxy, describeAdmission, noProxy } from "./sandbox/back-end.ts";
 export { type ToolEnvironmentOptions, toolEnvironment } from "./sandbox/environment.ts";
+export { type EnvironmentPolicy, environmentPolicy } from "./sandbox/environment-policy.ts";
 export type { WorkspaceOptions } from "./sandbox/launch.ts";
-export type { Limits } from "./sandbox/limits-here.ts";
 export {
   hiddenByDefault,
   type PolicyChoice,
@@ -30,7 +32,6 @@ export type { SandboxProbe, Shortfall, Surroundings } from "./sandbox/probe.ts";
 export { describeSandbox } from "./sandbox/report.ts";
 export { SandboxUnavailable } from "./sandbox/sandbox-unavailable.ts";
 export type { Finding, SelftestOptions } from "./selftest/run.ts";
-export type { DeniedVariables } from "./server/denied-variables.ts";
 export type { ServerConfig, WorkspaceServer } from "./server/server.ts";
 
 /** In this process for danger-full-access, else in a sandbox; throws SandboxUnavailable where that cannot be had. */
@@ -49,7 +50,13 @@ export async function* runSelftest(options: SelftestOptions): AsyncGenerator<Fin
   yield* (await import("./selftest/run.ts")).runSelftest(options);
 }
 
-export const findLimits = async (): Promise<Limits> => (await import("./sandbox/limits-here.ts")).findLimits();
+/** What of these limits is really enforced here, tried out. */
+export const describeLimits = async (wanted: ResourceLimits): Promise<LimitsReport> =>
+  (await import("./limits/limits.ts")).describeLimits(wanted);
+
+/** Throws BadDomainRule where one of them is nothing that could be allowed or denied. */
+export const checkDomains = async (domains: string[]): Promise<void> =>
+  void (await import("./egress/rules.ts")).readRules(domains, []);
 
 export const openServer = async (config: ServerConfig): Promise<WorkspaceServer> =>
   (await import("./server/server.ts")).openServer(config);

@@ -7,7 +7,6 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { lazyWorkspace } from "../src/client/lazy.ts";
 import { findRepositoryRoot, readHead } from "../src/git/repository.ts";
-import { toolEnvironment } from "../src/sandbox/environment.ts";
 import { openOutputBuffer } from "../src/server/output-buffer.ts";
 import { openServer } from "../src/server/server.ts";
 import { bash, until } from "./commands.ts";
@@ -49,37 +48,6 @@ describe("the output buffer", () => {
     for (let count = 0; count < 300_000; count += 1) buffer.append("stdout", "x");
     expect(replayOf(buffer, 0).length).toBeLessThanOrEqual((8 * 1024 * 1024) / 64);
     expect(replayOf(buffer, 299_999)).toEqual([{ seq: 300_000, stream: "stdout", text: "x" }]);
-  });
-});
-
-describe("the environment of tools", () => {
-  test("lacks what looks like a secret, and the agent's key under any rule", () => {
-    const from = {
-      PATH: "/bin",
-      HOME: "/h",
-      github_token: "x",
-      MY_SECRET: "x",
-      AGENT_API_KEY: "x",
-      PLAIN: "y",
-      NAMED: "z",
-    };
-    expect(toolEnvironment(from, { home: "/x", denied: { names: ["NAMED"] } })).toEqual({
-      PATH: "/bin",
-      HOME: "/h",
-      PLAIN: "y",
-    });
-    const lax = toolEnvironment(from, { home: "/x", denied: { pattern: "^$" } });
-    expect(lax).toMatchObject({ MY_SECRET: "x" });
-    expect(lax).not.toHaveProperty("AGENT_API_KEY");
-  });
-
-  test("has a home, a path and what was set on purpose", () => {
-    const env = toolEnvironment({}, { home: "/home/me", set: { DEPLOY_KEY: "on purpose" } });
-    expect(env).toMatchObject({
-      HOME: "/home/me",
-      PATH: expect.stringContaining("/usr/bin"),
-      DEPLOY_KEY: "on purpose",
-    });
   });
 });
 

@@ -12,6 +12,9 @@ const policy = (more: Partial<SandboxPolicy> = {}): SandboxPolicy => ({
   hidden: ["/Users/me/.ssh"],
   shown: ["/Users/me/.node/bin/node"],
   protectedNames: [".git", ".agentcli"],
+  allowedDomains: [],
+  deniedDomains: [],
+  git: "commit",
   nestedSandboxes: "refused",
   ...more,
 });

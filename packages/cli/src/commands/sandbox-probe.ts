@@ -3,9 +3,9 @@ import type { SandboxMode, SandboxReport } from "@agentcli/protocol";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import {
   type BackEnd,
+  describeLimits,
   describeSandbox,
-  findLimits,
-  type Limits,
+  type LimitsReport,
   probeEveryRung,
   type SandboxProbe,
   type Shortfall,
@@ -19,8 +19,11 @@ interface Report {
   backend: SandboxReport["backend"];
   tried: (BackEnd | Shortfall)[];
   modes: SandboxReport[];
-  limits: Limits;
+  limits: LimitsReport;
 }
+
+/** The amounts do not matter: asked is who would enforce them. */
+const typicalLimits = { memoryBytes: 4 * 1024 ** 3, processes: 4096 };
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
   const report = await examine(program);
@@ -43,7 +46,7 @@ async function examine({ environment, directory }: Program): Promise<Report> {
     backend: backEnd?.kind ?? "none",
     tried,
     modes: modes.map((mode) => describeSandbox(sandboxPolicy({ mode, root: environment.cwd }), probe)),
-    limits: await findLimits(),
+    limits: await describeLimits(typicalLimits),
   };
 }
 
@@ -51,7 +54,7 @@ const text = ({ tried, modes, limits }: Report): string =>
   `${[
     ...tried.flatMap(rungText),
     ...modes.flatMap(modeText),
-    row("limits", `memory through ${limits.memory}, processes through ${limits.pids}`),
+    row("limits", `memory through ${limits.memory.by}, processes through ${limits.processes.by}`),
   ].join("\n")}\n`;
 
 function rungText(rung: BackEnd | Shortfall): string[] {

@@ -97,7 +97,8 @@ function noted(stream: Stream, { kind, data }: RecordOf<"noted">): ExecEvent[] {
   }
   // What follows is a word about the work so far, not the review.
   if (kind === "budget") stream.review = false;
-  if (kind === "warning") return [completed(stream, { type: "error", message: String(data.message) })];
+  const warns = kind === "warning" || (kind === "policy" && data.message !== undefined);
+  if (warns) return [completed(stream, { type: "error", message: String(data.message) })];
   return kind === "sandbox" ? started(stream, data as unknown as SandboxReport) : [];
 }
 

@@ -17,6 +17,8 @@ export const defaults = {
     hook: "60s",
     "mcp-start": "30s",
     wall: "off",
+    memory: "off",
+    processes: 4096,
   } satisfies Required<Limits>,
 } satisfies Config;
 

@@ -8,6 +8,15 @@ export type BackEnd =
   | { kind: "landlock"; version: number }
   | { kind: "seatbelt"; program: string };
 
+/** Only a network of its own can be made to end at a proxy. */
+export const canProxy = ({ kind }: BackEnd): boolean => kind === "bubblewrap";
+
+/** Why there is no proxy, and what to do. */
+export const noProxy = ({ kind }: BackEnd): [reason: string, remedy: string] => [
+  `Commands cannot be held to allowed_domains on ${kind}.`,
+  "Install bubblewrap, or leave the network off.",
+];
+
 const sentences = {
   "hard-links": "a file inside that was hard-linked to one outside before: writing it changes both",
   server: "a command can crash or misuse the server beside it, which may no more than the command itself",

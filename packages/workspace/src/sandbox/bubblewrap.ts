@@ -13,7 +13,7 @@ export type Mount =
 
 export interface MountPlan {
   root: string;
-  network: "on" | "off";
+  network: "on" | "off" | "proxy";
   nestedSandboxes: "allowed" | "refused";
   /** Shared where a container masks /proc: the kernel then mounts no other one, and its settings cannot be written. */
   processes: "own" | "shared";
@@ -41,7 +41,7 @@ export function bubblewrapArguments(plan: MountPlan, inside: CommandInside): str
   const own = plan.processes === "own";
   return [
     ...["--unshare-user", ...(own ? ["--unshare-pid"] : []), "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
-    ...(plan.network === "off" ? ["--unshare-net"] : []),
+    ...(plan.network === "on" ? [] : ["--unshare-net"]),
     ...["--die-with-parent", "--new-session", "--cap-drop", "ALL"],
     // It writes a kernel setting; without it the system-call filter alone refuses user namespaces.
     ...(plan.nestedSandboxes === "refused" && own ? ["--disable-userns"] : []),

@@ -1,7 +1,8 @@
 // One running process with a sandbox around it: its streams, what it said, and how to end it.
 import { type ChildProcess, type ChildProcessWithoutNullStreams, type StdioOptions, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
-import type { Readable, Writable } from "node:stream";
+import type { Duplex, Readable, Writable } from "node:stream";
+import { bridgeDescriptor } from "../egress/bridge-wire.ts";
 import { inheritedDescriptors } from "./inherited.ts";
 
 export interface ConfinedProcess {
@@ -22,10 +23,21 @@ export const givenDescriptor = 3;
 const endLimitMs = 5000;
 const saidBytes = 4096;
 
-export function startConfined(program: string, argv: string[], given: Buffer | undefined): ConfinedProcess {
+export interface ConfinedCommand {
+  program: string;
+  argv: string[];
+  /** Read by the program on a descriptor of its own. */
+  given: Buffer | undefined;
+  /** Takes the host's end of a stream to the server inside, where one is wanted. */
+  onBridge?: ((stream: Duplex) => void) | undefined;
+}
+
+export function startConfined({ program, argv, given, onBridge }: ConfinedCommand): ConfinedProcess {
   // Node cannot close what it inherited, but it can put something harmless in its place.
   const harmless = openSync("/dev/null", "r");
   const stdio: StdioOptions = ["pipe", "pipe", "pipe", given === undefined ? harmless : "pipe"];
+  // Node makes a pair of connected sockets of it: no socket call is needed inside, where the filter would refuse it.
+  if (onBridge !== undefined) stdio[bridgeDescriptor] = "pipe";
   for (const descriptor of inheritedDescriptors()) stdio[descriptor] ??= harmless;
   // A group of its own: Ctrl-C at the terminal is for the host, which decides what becomes of the workspace.
   const child = spawn(program, argv, {
@@ -46,6 +58,7 @@ export function startConfined(program: string, argv: string[], given: Buffer | u
   stdin.on("error", () => {});
   givenStream?.on("error", () => {});
   givenStream?.end(given);
+  onBridge?.(child.stdio[bridgeDescriptor] as Duplex);
   const ended = endOf(child);
   const kill = async () => {
     child.kill("SIGKILL");

@@ -16,7 +16,7 @@ type Bubblewrap = Extract<BackEnd, { kind: "bubblewrap" }>;
 export function encloseWithBubblewrap(
   policy: SandboxPolicy,
   { program, processes }: Bubblewrap,
-  { serverProgram, nodePath, env }: ServerProgram,
+  { serverProgram, nodePath, env, enter, onBridge }: ServerProgram,
 ): Enclosure {
   const terminals = findTerminalLibrary(serverProgram);
   const runtime = { serverProgram, nodePath, path: env.PATH ?? "", terminals };
@@ -28,7 +28,7 @@ export function encloseWithBubblewrap(
     { ...plan, mounts, processes },
     { argv: [nodePath, serverProgram], seccompDescriptor: filter && givenDescriptor },
   );
-  const confined = startConfined(program, argv, filter);
+  const confined = startConfined({ ...enter(program, argv), given: filter, onBridge });
   return {
     process: confined,
     config: {

@@ -1,4 +1,6 @@
 // What a back end hands back once its walls stand: the process inside, and what the server in it must know of them.
+import type { Duplex } from "node:stream";
+import type { OpenedLimits } from "../limits/limits.ts";
 import type { Environment } from "../server/login-environment.ts";
 import type { ServerConfig } from "../server/server.ts";
 import type { ConfinedProcess } from "./confined-process.ts";
@@ -20,6 +22,10 @@ export interface ServerProgram {
   serverProgram: string;
   nodePath: string;
   env: Environment;
+  /** How a program is started within the limits of the sandbox. */
+  enter: OpenedLimits["enter"];
+  /** Takes the host's end of a stream to the server; only bubblewrap can lead one in. */
+  onBridge?: ((stream: Duplex) => void) | undefined;
 }
 
 /** Undefined on processors whose call numbers we do not have. */

@@ -2,13 +2,19 @@
 import type { Workspace } from "@agentcli/protocol";
 import { connectWorkspace } from "../client/client.ts";
 import type { OpenedWorkspace } from "../client/lazy.ts";
-import type { DeniedVariables } from "../server/denied-variables.ts";
+import { proxyVariables } from "../egress/bridge-wire.ts";
+import type { EgressProxy } from "../egress/proxy.ts";
+import type { Denial } from "../egress/reach.ts";
+import { withLimitNotes } from "../limits/limit-notes.ts";
+import { type OpenedLimits, openLimits, type ResourceLimits } from "../limits/limits.ts";
 import type { Environment } from "../server/login-environment.ts";
 import type { ServerConfig } from "../server/server.ts";
-import type { BackEnd } from "./back-end.ts";
+import { type BackEnd, canProxy, noProxy } from "./back-end.ts";
 import type { ConfinedProcess } from "./confined-process.ts";
 import type { Enclosure, ServerProgram } from "./enclosure.ts";
+import { type EnvironmentPolicy, environmentPolicy } from "./environment-policy.ts";
 import { findBubblewrap } from "./find-bubblewrap.ts";
+import { withCommits } from "./git-commit.ts";
 import type { SandboxPolicy } from "./policy.ts";
 import { SandboxUnavailable } from "./sandbox-unavailable.ts";
 
@@ -23,7 +29,12 @@ export interface WorkspaceOptions {
   /** What a probe found; bubblewrap from PATH when absent. */
   backEnd?: BackEnd;
   warmLoginShell?: string;
-  denyEnvironment?: DeniedVariables;
+  /** What of a login shell's environment tools get. */
+  environmentPolicy?: EnvironmentPolicy;
+  /** Told of every connection the proxy refused. */
+  onDenied?(denial: Denial): void;
+  /** None when absent. */
+  limits?: ResourceLimits;
 }
 
 const startLimitMs = 30_000;
@@ -41,20 +52,37 @@ export async function openWorkspace(policy: SandboxPolicy, options: WorkspaceOpt
 
 /** Nothing inside outlives this process, nor the workspace once it is closed. */
 export async function openSandbox(policy: SandboxPolicy, options: WorkspaceOptions): Promise<OpenedWorkspace> {
-  const enclosure = await enclose(policy, options);
-  try {
-    const workspace = await greet(enclosure.process, { ...configOf(policy, options), ...enclosure.config });
-    return { ...workspace, close: enclosure.close };
-  } catch (error) {
+  const backEnd = options.backEnd ?? bubblewrapOnPath(policy, options.env);
+  const egress = await openEgress(policy, options, backEnd);
+  const limits = openLimits(options.limits ?? { memoryBytes: null, processes: null });
+  const enclosure = await enclose(policy, backEnd, programOf(options, limits, egress)).catch(async (error) => {
+    await limits.close();
+    throw error;
+  });
+  const close = async () => {
     await enclosure.close();
+    await limits.close();
+  };
+  try {
+    const config = { ...configOf(policy, options), ...enclosure.config };
+    const opened = { ...(await greet(enclosure.process, egress ? throughProxy(config) : config)), close };
+    return withLimitNotes(
+      commits(policy, backEnd) ? withCommits(opened, { policy, path: options.env.PATH ?? "" }) : opened,
+      limits,
+    );
+  } catch (error) {
+    await close();
     throw enclosure.explain(enclosure.process.said()) ?? notStarted(error);
   }
 }
 
-async function enclose(policy: SandboxPolicy, options: WorkspaceOptions): Promise<Enclosure> {
-  const { serverProgram, nodePath = process.execPath, env } = options;
-  const program: ServerProgram = { serverProgram, nodePath, env };
-  const backEnd = options.backEnd ?? bubblewrapOnPath(policy, env);
+const programOf = (
+  { serverProgram, nodePath = process.execPath, env }: WorkspaceOptions,
+  { enter }: OpenedLimits,
+  egress: EgressProxy | undefined,
+): ServerProgram => ({ serverProgram, nodePath, env, enter, onBridge: egress?.serveBridge });
+
+async function enclose(policy: SandboxPolicy, backEnd: BackEnd, program: ServerProgram): Promise<Enclosure> {
   switch (backEnd.kind) {
     case "bubblewrap":
       return (await import("./enclose-bubblewrap.ts")).encloseWithBubblewrap(policy, backEnd, program);
@@ -64,6 +92,37 @@ async function enclose(policy: SandboxPolicy, options: WorkspaceOptions): Promis
       return (await import("./seatbelt-enclose.ts")).encloseWithSeatbelt(policy, backEnd, program);
   }
 }
+
+/** Before anything is started: domains that cannot be read are refused here. */
+async function openEgress(
+  { network, allowedDomains, deniedDomains }: SandboxPolicy,
+  { onDenied = () => {} }: WorkspaceOptions,
+  backEnd: BackEnd,
+): Promise<EgressProxy | undefined> {
+  if (network !== "proxy") return undefined;
+  if (!canProxy(backEnd)) throw new SandboxUnavailable(...noProxy(backEnd));
+  const [{ openEgressProxy }, { readRules }] = await Promise.all([
+    import("../egress/proxy.ts"),
+    import("../egress/rules.ts"),
+  ]);
+  return openEgressProxy({ rules: readRules(allowedDomains, deniedDomains), onDenied });
+}
+
+/** A profile cannot lead tools past the proxy. */
+function throughProxy(config: ServerConfig): ServerConfig {
+  const variables = proxyVariables();
+  const policy = config.environmentPolicy ?? environmentPolicy();
+  return {
+    ...config,
+    env: { ...config.env, ...variables },
+    environmentPolicy: { ...policy, set: { ...policy.set, ...variables } },
+    egress: "bridge",
+  };
+}
+
+/** Where the repository is not protected, git itself can write it. */
+const commits = ({ mode, git }: SandboxPolicy, backEnd: BackEnd) =>
+  mode === "workspace-write" && git === "commit" && backEnd.kind === "bubblewrap";
 
 const bubblewrapOnPath = ({ root, writableRoots }: SandboxPolicy, env: Environment): BackEnd => ({
   kind: "bubblewrap",
@@ -91,12 +150,12 @@ async function greet(confined: ConfinedProcess, config: ServerConfig): Promise<W
 type Common = Omit<ServerConfig, "env" | "writable" | "orphans" | "terminalModule">;
 
 function configOf(policy: SandboxPolicy, options: WorkspaceOptions): Common {
-  const { incarnation, warmLoginShell, denyEnvironment } = options;
+  const { incarnation, warmLoginShell, environmentPolicy } = options;
   return {
     root: policy.root,
     incarnation,
     ...(warmLoginShell && { warmLoginShell }),
-    ...(denyEnvironment && { denyEnvironment }),
+    ...(environmentPolicy && { environmentPolicy }),
   };
 }
 

@@ -10,7 +10,10 @@ export interface SandboxPolicy {
   root: string;
   /** More directories that may be written in workspace-write. */
   writableRoots: string[];
-  network: "on" | "off";
+  /** With a proxy only the hosts of allowedDomains can be reached, and nothing goes around it. */
+  network: "on" | "off" | "proxy";
+  allowedDomains: string[];
+  deniedDomains: string[];
   unixSockets: "allowed" | "refused";
   /** Files and directories that seem empty or unreadable inside. Those that do not exist are passed over. */
   hidden: string[];
@@ -18,6 +21,8 @@ export interface SandboxPolicy {
   shown: string[];
   /** Directly under every writable root these stay as they are, and cannot be made when missing. */
   protectedNames: string[];
+  /** Whether git add, commit, mv and rm may bring commits into protected repositories. */
+  git: "commit" | "none";
   /** Nested sandboxes need user namespaces of their own. */
   nestedSandboxes: "allowed" | "refused";
 }
@@ -30,10 +35,13 @@ export type PolicyChoice = Pick<SandboxPolicy, "mode" | "root"> & Partial<Sandbo
 export function sandboxPolicy(choice: PolicyChoice): SandboxPolicy {
   return {
     network: choice.mode === "danger-full-access" ? "on" : "off",
+    allowedDomains: [],
+    deniedDomains: [],
     unixSockets: "refused",
     hidden: [],
     shown: [],
     protectedNames,
+    git: "commit",
     nestedSandboxes: "refused",
     ...choice,
     root: realpathSync(choice.root),

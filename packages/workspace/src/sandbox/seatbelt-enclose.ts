@@ -15,7 +15,7 @@ import { seatbeltProfile } from "./seatbelt.ts";
 export function encloseWithSeatbelt(
   policy: SandboxPolicy,
   { program }: Extract<BackEnd, { kind: "seatbelt" }>,
-  { serverProgram, nodePath, env }: ServerProgram,
+  { serverProgram, nodePath, env, enter }: ServerProgram,
 ): Enclosure {
   const resolved = resolvePaths(
     showRuntime(policy, { serverProgram, nodePath, path: env.PATH ?? "", terminals: undefined }),
@@ -24,7 +24,10 @@ export function encloseWithSeatbelt(
   const temporary = realpathSync(mkdtempSync(join(tmpdir(), "agent-sandbox-")));
   const { profile, parameters } = seatbeltProfile(resolved, temporary);
   const definitions = Object.entries(parameters).map(([name, value]) => `-D${name}=${value}`);
-  const confined = startConfined(program, [...definitions, "-p", profile, nodePath, serverProgram], undefined);
+  const confined = startConfined({
+    ...enter(program, [...definitions, "-p", profile, nodePath, serverProgram]),
+    given: undefined,
+  });
   return {
     process: confined,
     config: {

@@ -18,7 +18,9 @@ async function main(): Promise<void> {
   // process.stdout would block on a full pipe, and with it the abort that could empty it.
   const output = new Socket({ fd: 1, readable: false, writable: true });
   const { firstLine, rest } = await readFirstLine(process.stdin);
-  const workspace = openServer(JSON.parse(firstLine) as ServerConfig);
+  const config = JSON.parse(firstLine) as ServerConfig;
+  if (config.egress === "bridge") await (await import("../egress/bridge.ts")).openBridge();
+  const workspace = openServer(config);
   await serveWorkspace(workspace, rest, output);
   await workspace.close();
   process.exit(0);

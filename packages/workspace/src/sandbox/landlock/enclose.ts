@@ -11,7 +11,10 @@ import type { LaunchPlan } from "./launcher.ts";
 import { planRules } from "./plan.ts";
 import { explainLauncher, launcherBeside } from "./try.ts";
 
-export function encloseWithLandlock(policy: SandboxPolicy, { serverProgram, nodePath, env }: ServerProgram): Enclosure {
+export function encloseWithLandlock(
+  policy: SandboxPolicy,
+  { serverProgram, nodePath, env, enter }: ServerProgram,
+): Enclosure {
   const temporary = realpathSync(mkdtempSync(join(tmpdir(), "agent-sandbox-")));
   const remove = () => rmSync(temporary, { recursive: true, force: true });
   try {
@@ -21,12 +24,12 @@ export function encloseWithLandlock(policy: SandboxPolicy, { serverProgram, node
     const filter = filterOf(policy, policy.network === "on" ? "allowed" : "refused");
     const plan: LaunchPlan = {
       rules: planRules(shown, { temporary, euid: process.geteuid?.() ?? 0 }),
-      network: policy.network,
+      network: policy.network === "on" ? "on" : "off",
       filter: filter?.toString("base64") ?? null,
       goal: { kind: "become", argv: [nodePath, serverProgram], env: { PATH: serverPath, TMPDIR: temporary } },
     };
     const launcher = launcherBeside(serverProgram);
-    const confined = startConfined(nodePath, [launcher], Buffer.from(JSON.stringify(plan)));
+    const confined = startConfined({ ...enter(nodePath, [launcher]), given: Buffer.from(JSON.stringify(plan)) });
     return {
       process: confined,
       config: {

@@ -19,7 +19,11 @@ export async function tryLandlock({ serverProgram }: { serverProgram: string }):
   if (!existsSync(launcher)) return fallsShort(`${launcher} is missing`, "Reinstall agentcli.");
   const rules = [{ path: "/", grant: "read" } as const];
   const plan: LaunchPlan = { rules, network: "off", filter: filter.toString("base64"), goal: { kind: "tell-version" } };
-  const confined = startConfined(process.execPath, [launcher], Buffer.from(JSON.stringify(plan)));
+  const confined = startConfined({
+    program: process.execPath,
+    argv: [launcher],
+    given: Buffer.from(JSON.stringify(plan)),
+  });
   let told = "";
   confined.stdout.on("data", (data: Buffer) => {
     told += data.toString();
