@@ -24,7 +24,6 @@ import type { Environment } from "./environment.ts";
 import { composeGuard } from "./guard.ts";
 import { chooseModel } from "./model.ts";
 import type { OutputSchema } from "./output-schema/load.ts";
-import { keepPartialPatch } from "./partial-patch.ts";
 import { priceBook } from "./prices.ts";
 import { Problem } from "./problem.ts";
 import type { Program } from "./program.ts";
@@ -184,7 +183,10 @@ export async function carryOut(log: Log, run: Run): Promise<number> {
   const { reporter } = run.program;
   await log.write(...run.warnings.map(warningNote));
   const end = await driveToEnd(log, run);
-  if (end.status === "failed" && end.code === "budget") await keepPartialPatch(log.state, run);
+  if (end.status === "failed" && end.code === "budget") {
+    const { keepPartialPatch } = await import("./partial-patch.ts");
+    await keepPartialPatch(log.state, run);
+  }
   if (end.status === "completed") {
     if (run.options.outputFile) keepMessage(run.options.outputFile, end.message, reporter.say);
     await reporter.finish(end.message);
