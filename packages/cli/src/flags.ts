@@ -32,6 +32,7 @@ const table = {
   color: { value: "WHEN", choices: ["always", "never", "auto"], help: "Colours in the progress" },
   last: { help: "Take the newest session of this directory" },
   all: { help: "With --last: of any directory" },
+  report: { help: "Say as JSON on standard error what was removed" },
   help: { short: "h", help: "Show help" },
   version: { short: "V", help: "Show the version" },
 } as const satisfies Record<string, Flag>;

@@ -24,7 +24,11 @@ export async function main(argv: string[], directory: string): Promise<void> {
   process.exit(told() ?? (streams.out.gone ? exitCodes.readerGone.code : code));
 }
 
-async function runCommand(argv: string[], surroundings: Omit<Program, "reporter">, streams: Streams): Promise<number> {
+async function runCommand(
+  argv: string[],
+  surroundings: Omit<Program, "reporter" | "print">,
+  streams: Streams,
+): Promise<number> {
   const wanted = { json: argv.includes("--json"), color: "auto" };
   let reporter = openReporter(wanted, surroundings.environment, streams);
   try {
@@ -34,7 +38,7 @@ async function runCommand(argv: string[], surroundings: Omit<Program, "reporter"
     const { has, text } = line.invocation;
     reporter = openReporter({ json: has("json"), color: text("color") ?? "auto" }, surroundings.environment, streams);
     const { run } = await line.command.load();
-    return await run(line.invocation, { ...surroundings, reporter });
+    return await run(line.invocation, { ...surroundings, reporter, print: streams.out.write });
   } catch (error) {
     return explain(error, reporter, surroundings.scrub);
   }

@@ -6,6 +6,8 @@ import type { Reporter } from "./output/reporter.ts";
 export interface Program {
   environment: Environment;
   reporter: Reporter;
+  /** Writes to standard output: what a command was asked for, and nothing else. */
+  print(text: string): Promise<void>;
   version: string;
   /** Takes known secrets out of a text; everything that is stored or shown goes through it. */
   scrub: Scrub;

@@ -18,6 +18,7 @@ import type { SandboxReport, TurnEnd, TurnSettings } from "@agentcli/protocol";
 import { exitCodes, exitOf } from "@agentcli/protocol/exit-codes";
 import { findRepositoryRoot } from "@agentcli/workspace";
 import { checkPrice, resolveBudget } from "./budget.ts";
+import { openContext, type ProjectContext } from "./context.ts";
 import { durationMs } from "./duration.ts";
 import { chooseModel } from "./model.ts";
 import { keepPartialPatch } from "./partial-patch.ts";
@@ -41,6 +42,9 @@ export interface Run {
   options: RunOptions;
   settings: TurnSettings;
   surroundings: Surroundings;
+  context: ProjectContext;
+  /** What is to be said about the files that shape a new thread. */
+  warnings: string[];
   sandbox: SandboxReport;
   tools: Tool[];
   traits: { freeformTools: boolean };
@@ -72,11 +76,17 @@ export async function openRun(options: RunOptions, program: Program, existing: E
   const place = await composeWorkspace(settings, config, program);
   const store = existing?.store ?? (options.ephemeral ? openMemoryStore() : openFileStore(environment.agentHome));
   const limits = config.limits ?? {};
+  const contextWindow = config.model_context_window ?? facts.contextWindow;
+  const context = openContext({ cwd: settings.cwd, config, environment, contextWindow });
+  const { rules, catalogues, warnings } = existing ? nothingNew : context.forThread();
+  const network = place.report.net === "on";
   return {
     program,
     options,
     settings,
-    surroundings: { ...today(), rules: [], writableRoots: place.writableRoots, network: place.report.net === "on" },
+    surroundings: { ...today(), rules, catalogues, writableRoots: place.writableRoots, network },
+    context,
+    warnings,
     sandbox: place.report,
     tools: builtInTools,
     traits: { freeformTools: facts.freeform },
@@ -92,6 +102,7 @@ export async function openRun(options: RunOptions, program: Program, existing: E
       workspace: place.workspace,
       tools: builtInTools,
       guard: policyGuard,
+      repository: context.repository,
       toolLimitMs: durationMs(limits.tool ?? "10m"),
       outputTokens: config.tool_output_token_limit ?? 10_000,
       price,
@@ -107,6 +118,9 @@ export async function openRun(options: RunOptions, program: Program, existing: E
     },
   };
 }
+
+/** An existing thread keeps what it began with. */
+const nothingNew = { rules: [], catalogues: [], warnings: [] };
 
 /** Drives the thread to rest and answers with the exit code. */
 export async function carryOut(log: Log, run: Run): Promise<number> {

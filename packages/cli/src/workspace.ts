@@ -11,6 +11,7 @@ import {
   sandboxPolicy,
   toolEnvironment,
 } from "@agentcli/workspace";
+import { ownSkillPlaces } from "./context.ts";
 import type { Environment } from "./environment.ts";
 import { Problem } from "./problem.ts";
 import type { Program } from "./program.ts";
@@ -58,5 +59,6 @@ function policyOf(settings: TurnSettings, config: Config, environment: Environme
     writableRoots: settings.sandbox === "workspace-write" ? roots : [],
     network: settings.sandbox === "danger-full-access" || write.network_access ? "on" : "off",
     hidden: hiddenByDefault(environment.userHome, environment.agentHome),
+    shown: ownSkillPlaces(settings.cwd, environment),
   });
 }

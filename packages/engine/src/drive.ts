@@ -6,6 +6,7 @@ import type { Guard } from "./guard.ts";
 import type { Log } from "./log.ts";
 import { next } from "./next.ts";
 import type { Model, ModelProgress, Workspace } from "./ports.ts";
+import { hearRepository, type Repository } from "./repository.ts";
 import { runCalls } from "./run.ts";
 import type { ThreadState } from "./state.ts";
 import type { Tool } from "./tools/tool.ts";
@@ -17,6 +18,7 @@ export interface Dependencies {
   workspace: Workspace;
   tools: Tool[];
   guard: Guard;
+  repository: Repository;
   /** Longest a tool may run; null is no limit. */
   toolLimitMs: number | null;
   /** Budget of one tool output for the model. */
@@ -51,7 +53,7 @@ export async function drive(log: Log, dependencies: Dependencies, signal: AbortS
     }
     switch (step.do) {
       case "ask":
-        await ask(run);
+        if ((await hearRepository(run)) === "nothing new") await ask(run);
         break;
       case "run":
         await runCalls(step.calls, run);

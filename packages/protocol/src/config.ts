@@ -86,6 +86,23 @@ export const Config = z.object({
     .describe("Details of the workspace-write sandbox"),
   approval_policy: ApprovalPolicy.optional().describe("Whether actions may ask for approval; exec never asks"),
   tool_output_token_limit: z.int().positive().optional().describe("Budget of one tool output for the model (10000)"),
+  project_doc_max_bytes: z.int().min(0).optional().describe("Most bytes read of a project's AGENTS.md files (32768)"),
+  project_doc_fallback_filenames: z
+    .array(z.string())
+    .optional()
+    .describe("Names to look for where AGENTS.md is missing"),
+  skills: z
+    .object({
+      include_instructions: z.boolean().optional().describe("Tell the model which skills there are (true)"),
+      max_context_tokens: z
+        .int()
+        .positive()
+        .max(10_000)
+        .optional()
+        .describe("Most room for the list of skills (2 % of the context window)"),
+    })
+    .optional()
+    .describe("Skills"),
   limits: Limits.optional().describe("Longest waits, by name"),
   budget: BudgetConfig.optional().describe("What a turn may spend, its sub-agents included"),
   prices: z.record(z.string(), PriceConfig).optional().describe("Prices by model, over those that are built in"),

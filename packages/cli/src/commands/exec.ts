@@ -6,6 +6,7 @@ import { readPrompt } from "../prompt-input.ts";
 import { carryOut, openRun, type Run } from "../run.ts";
 import { runOptions } from "../run-options.ts";
 import { newId } from "../sessions/thread-id.ts";
+import { beginTurn, warn } from "../turn-records.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
   const run = await openRun(runOptions(invocation), program, null);
@@ -21,6 +22,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
 async function startThread(prompt: string, run: Run) {
   const threadId = newId(Date.now());
   const { settings, surroundings, tools, traits, sandbox } = run;
+  const called = run.context.forPrompt(prompt);
   const log = run.openLog(emptyThread(threadId), run.program.reporter.show);
   await log.write(
     {
@@ -31,7 +33,8 @@ async function startThread(prompt: string, run: Run) {
       program: { name: "agentcli", version: run.program.version },
     },
     { type: "noted", kind: "sandbox", data: { ...sandbox } },
-    { type: "turn.begun", turnId: newId(Date.now()), input: [{ type: "text", text: prompt }], settings },
+    beginTurn(prompt, { context: called.messages, settings }),
+    ...[...run.warnings, ...called.warnings].map(warn),
   );
   return log;
 }

@@ -16,7 +16,7 @@ import { carryOut, openRun, type Run } from "../run.ts";
 import { runOptions } from "../run-options.ts";
 import { findThread, type Session } from "../sessions/find.ts";
 import { type FileStore, openFileStore } from "../sessions/store.ts";
-import { newId } from "../sessions/thread-id.ts";
+import { beginTurn, warn } from "../turn-records.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
   const { session, prompt } = readArguments(invocation);
@@ -88,12 +88,11 @@ async function takeUp(state: ThreadState, followUp: string | null, run: Run): Pr
   return log;
 }
 
-function opening(followUp: string | null, changed: boolean, { settings, surroundings }: Run): ThreadRecord[] {
+function opening(followUp: string | null, changed: boolean, { settings, surroundings, context }: Run): ThreadRecord[] {
   if (followUp === null) return changed ? [{ type: "noted", kind: "policy", data: { settings } }] : [];
-  const context = changed ? [permissionsMessage(settings, surroundings)] : undefined;
-  return [
-    { type: "turn.begun", turnId: newId(Date.now()), context, input: [{ type: "text", text: followUp }], settings },
-  ];
+  const called = context.forPrompt(followUp);
+  const policy = changed ? [permissionsMessage(settings, surroundings)] : [];
+  return [beginTurn(followUp, { context: [...policy, ...called.messages], settings }), ...called.warnings.map(warn)];
 }
 
 const hasOtherPolicy = (before: TurnSettings | null, now: TurnSettings): boolean =>
