@@ -21,8 +21,6 @@ export {
   ruleMessage,
   ruleTexts,
 } from "./instructions/rules.ts";
-export type { Removal, RemovalKind } from "./sanitize/removals.ts";
-export { type Sanitized, sanitize } from "./sanitize/sanitize.ts";
 export { type Catalogue, catalogueBudget, skillCatalogue } from "./skills/catalogue.ts";
 export { checkSkills } from "./skills/check.ts";
 export { type Mentions, mentionedSkills, skillMessage } from "./skills/mentions.ts";

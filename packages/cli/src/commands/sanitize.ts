@@ -1,13 +1,13 @@
 // `agentcli sanitize`: the text without what a reader would not see; on request, what that was.
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { sanitize } from "@agentcli/project/sanitize";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { Invocation } from "../args.ts";
 import { Problem } from "../problem.ts";
 import type { Program } from "../program.ts";
 
 export async function run({ positionals, has }: Invocation, program: Program): Promise<number> {
-  const { sanitize } = await import("@agentcli/project");
   const [source = "-"] = positionals;
   const { text, report } = sanitize(readSource(source, program.environment.cwd));
   await program.print(text);

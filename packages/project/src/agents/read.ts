@@ -22,7 +22,7 @@ export interface AgentRoles {
 
 export async function readAgentRoles(places: AgentPlaces): Promise<AgentRoles> {
   const files = foldersOf(places).flatMap(({ path, within, isWanted }) =>
-    findFiles(path, isWanted).files.map((file) => ({ path: file.path, within })),
+    findFiles(path, { isWanted }).files.map((file) => ({ path: file.path, within })),
   );
   const parseToml = files.some(({ path }) => path.endsWith(".toml")) ? (await import("smol-toml")).parse : noToml;
   const roles = new Map(builtInRoles.map((role) => [role.name, role]));

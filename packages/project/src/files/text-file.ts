@@ -52,8 +52,17 @@ function readStart(descriptor: number, length: number): Buffer {
 
 function decode(bytes: Buffer, isCut: boolean): TextFile {
   if (bytes.includes(0)) return { kind: "problem", message: "it is not UTF-8 text; it is not read" };
-  // Within a stream the first half of a character at the cut is not turned into a replacement character.
-  return { kind: "text", text: new TextDecoder("utf-8").decode(bytes, { stream: isCut }), isCut };
+  const whole = isCut ? bytes.subarray(0, endOfLastCharacter(bytes)) : bytes;
+  // Not TextDecoder: making one costs more than reading the file.
+  return { kind: "text", text: whole.toString("utf8").replace(/^\ufeff/, ""), isCut };
+}
+
+/** Without the first bytes of a character that was cut apart. */
+function endOfLastCharacter(bytes: Buffer): number {
+  const first = bytes.findLastIndex((byte) => (byte & 0xc0) !== 0x80);
+  const lead = bytes[first] ?? 0;
+  const length = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  return first === -1 || first + length <= bytes.length ? bytes.length : first;
 }
 
 function explain({ code, message }: NodeJS.ErrnoException): TextFile {

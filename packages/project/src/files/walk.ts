@@ -22,8 +22,15 @@ export interface Walk {
 
 export const usualLimits: WalkLimits = { depth: 6, directories: 2_000, entries: 20_000 };
 
+export interface Search {
+  isWanted(name: string): boolean;
+  /** Directories that are passed over beside one that is wanted. */
+  passedOver?: Set<string>;
+  limits?: WalkLimits;
+}
+
 /** In the order of their names. Hidden directories are passed over, directories that are links are followed. */
-export function findFiles(root: string, isWanted: (name: string) => boolean, limits = usualLimits): Walk {
+export function findFiles(root: string, { isWanted, passedOver, limits = usualLimits }: Search): Walk {
   const files: FoundFile[] = [];
   const left = { ...limits };
   const seen = new Set<string>();
@@ -31,11 +38,14 @@ export function findFiles(root: string, isWanted: (name: string) => boolean, lim
     if (seen.has(realPath) || left.directories === 0) return;
     seen.add(realPath);
     left.directories -= 1;
-    for (const entry of entriesOf(path)) {
+    const entries = entriesOf(path);
+    const isFound = passedOver !== undefined && entries.some(({ name }) => isWanted(name));
+    for (const entry of entries) {
       if (left.entries === 0) return;
       left.entries -= 1;
       const found = look(entry, path, realPath);
       if (found?.kind === "file" && isWanted(entry.name)) files.push(found.file);
+      if (isFound && passedOver.has(entry.name)) continue;
       if (found?.kind === "directory" && depth < limits.depth && !entry.name.startsWith("."))
         visit(found.file.path, found.file.realPath, depth + 1);
     }

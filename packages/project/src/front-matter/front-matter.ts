@@ -15,12 +15,16 @@ export type FrontMatter =
   | { kind: "problem"; line: number; message: string };
 
 export function readFrontMatter(text: string): FrontMatter {
-  const lines = text.split("\n").map((line) => line.replace(/\r$/, ""));
-  if (lines[0]?.trimEnd() !== "---") return { kind: "none" };
-  const end = lines.findIndex((line, index) => index > 0 && /^(?:---|\.\.\.)\s*$/.test(line));
-  if (end === -1) return { kind: "unclosed" };
-  const parsed = parseYaml(lines.slice(1, end));
+  const open = /^---[ \t]*\r?(?:\n|$)/.exec(text);
+  if (!open) return { kind: "none" };
+  closing.lastIndex = open[0].length;
+  const close = closing.exec(text);
+  if (!close) return { kind: "unclosed" };
+  const front = text.slice(open[0].length, close.index);
+  const parsed = parseYaml(front.split(/\r?\n/));
   if (parsed.kind === "problem") return { kind: "problem", line: parsed.line + 1, message: parsed.message };
   const places = new Map([...parsed.lines].map(([key, line]) => [key, line + 1]));
-  return { kind: "matter", values: parsed.values, lines: places, body: lines.slice(end + 1).join("\n") };
+  return { kind: "matter", values: parsed.values, lines: places, body: text.slice(closing.lastIndex) };
 }
+
+const closing = /^(?:---|\.\.\.)[ \t]*\r?(?:\n|$)/gm;

@@ -31,7 +31,7 @@ export function readRules(directories: string[], root: string): Rules {
   const problems: FileProblem[] = [];
   for (const directory of directories) {
     const folder = join(directory, ".platform", "rules");
-    for (const { path } of findFiles(folder, (name) => name.endsWith(".mdc")).files) {
+    for (const { path } of findFiles(folder, { isWanted: (name) => name.endsWith(".mdc") }).files) {
       const read = readProjectText(path, { mostBytes: mostRuleBytes, within: root });
       problems.push(...read.problems);
       const rule = read.text === null ? null : parseRule(read.text, path);

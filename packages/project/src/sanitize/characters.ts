@@ -80,7 +80,9 @@ function isNeeded(character: string, before: string, next: string): boolean {
   if (character === "\n" || character === "\t" || isVisibleMark(character)) return true;
   if (character === "\ufe0f") return emojiBase.test(before) || (keycap.test(before) && next.startsWith("\u20e3"));
   if (character === "\u200d" && joinable.test(before) && startsWithEmoji.test(next)) return true;
-  return isJoiner(character) && endsWithJoining.test(before) && startsWithJoining.test(next);
+  if (!isJoiner(character)) return false;
+  joining ??= joiningPatterns();
+  return joining.end.test(before) && joining.start.test(next);
 }
 
 const emojiBase = /(?:\p{Extended_Pictographic}|\p{Emoji_Modifier})$/u;
@@ -95,9 +97,15 @@ const joiningScripts = [
   ...["Devanagari", "Bengali", "Gurmukhi", "Gujarati", "Oriya", "Tamil", "Telugu", "Kannada", "Malayalam"],
   ...["Sinhala", "Khmer", "Myanmar", "Tibetan", "Balinese", "Javanese"],
 ];
-const joiningLetter = `(?=[\\p{L}\\p{M}])(?!\\p{Default_Ignorable_Code_Point})[${joiningScripts.map((script) => `\\p{Script=${script}}`).join("")}]`;
-const endsWithJoining = new RegExp(`${joiningLetter}$`, "u");
-const startsWithJoining = new RegExp(`^${joiningLetter}`, "u");
+
+/** Made when first needed: these classes take milliseconds, and most texts hold no joiner. */
+let joining: { start: RegExp; end: RegExp } | undefined;
+
+function joiningPatterns(): { start: RegExp; end: RegExp } {
+  const scripts = joiningScripts.map((script) => `\\p{Script=${script}}`).join("");
+  const letter = `(?=[\\p{L}\\p{M}])(?!\\p{Default_Ignorable_Code_Point})[${scripts}]`;
+  return { start: new RegExp(`^${letter}`, "u"), end: new RegExp(`${letter}$`, "u") };
+}
 
 /** Format characters by category, yet seen: signs that span the digits after them. */
 const isVisibleMark = (character: string): boolean =>

@@ -5,6 +5,8 @@ import { stripMarkdown } from "./markdown.ts";
 import { stripEscapes, stripReferences } from "./references.ts";
 import { collectRemovals, type Removal, type Removals } from "./removals.ts";
 
+export type { Removal, RemovalKind } from "./removals.ts";
+
 export interface Sanitized {
   text: string;
   report: Removal[];

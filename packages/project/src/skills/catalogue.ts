@@ -1,6 +1,5 @@
 // The skills the model may choose from: one line each, within a budget. Descriptions are shortened before skills are left out.
-import type { Skill } from "./skill.ts";
-import { mostDescription } from "./skill.ts";
+import { mostDescription, type Skill } from "./skill.ts";
 
 export interface Catalogue {
   /** Null where there is nothing to list. */
@@ -27,11 +26,16 @@ export function catalogueBudget(contextWindow: number | null, maxContextTokens: 
   return contextWindow === null ? 8_000 : Math.floor(contextWindow * 0.02) * 4;
 }
 
-const line = ({ name, description, path }: Skill, longest: number): string =>
-  `- ${name}: ${shorten(description, longest)} (file: ${path})`.replace(":  (", ": (");
+function line({ name, description, path }: Skill, longest: number): string {
+  const told = shorten(description, longest);
+  return `- ${name}:${told === "" ? "" : ` ${told}`} (file: ${path})`;
+}
 
-const shorten = (text: string, longest: number): string =>
-  text.length <= longest ? text : longest === 0 ? "" : `${[...text.slice(0, longest - 1)].join("").trimEnd()}…`;
+/** Never within a character of two halves. */
+function shorten(text: string, longest: number): string {
+  if (text.length <= longest) return text;
+  return longest === 0 ? "" : `${text.slice(0, longest - 1).replace(/[\s\ud800-\udbff]+$/, "")}…`;
+}
 
 function countWithin(sizes: number[], budget: number): number {
   let left = budget;
@@ -44,8 +48,9 @@ function countWithin(sizes: number[], budget: number): number {
 
 /** The same for all, so that none crowds out another. */
 function longestDescription(skills: Skill[], budget: number): number {
+  const bare = skills.reduce((sum, skill) => sum + Buffer.byteLength(line(skill, 0)) + 2, 0);
   const sizeAt = (longest: number) =>
-    skills.reduce((sum, skill) => sum + Buffer.byteLength(line(skill, longest)) + 1, 0);
+    skills.reduce((sum, { description }) => sum + Buffer.byteLength(shorten(description, longest)), bare);
   let [low, high] = [0, mostDescription];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);

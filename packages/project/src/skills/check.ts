@@ -2,8 +2,7 @@
 import { statSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { FileProblem } from "../files/problem.ts";
-import { findFiles } from "../files/walk.ts";
-import { readSkill } from "./read.ts";
+import { findSkillFiles, readSkill } from "./read.ts";
 import { repositoryFolders } from "./roots.ts";
 
 export interface CheckedSkills {
@@ -23,5 +22,5 @@ function skillFilesAt(path: string): string[] {
   if (isFile) return basename(path) === "SKILL.md" ? [path] : [];
   // Hidden folders are not looked into, except those that skills live in.
   const folders = [path, ...repositoryFolders.map((folder) => join(path, folder, "skills"))];
-  return folders.flatMap((folder) => findFiles(folder, (name) => name === "SKILL.md").files.map((file) => file.path));
+  return folders.flatMap((folder) => findSkillFiles(folder).files.map((file) => file.path));
 }

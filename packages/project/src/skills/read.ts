@@ -2,7 +2,7 @@
 import { basename } from "node:path";
 import type { FileProblem } from "../files/problem.ts";
 import { readTextFile } from "../files/text-file.ts";
-import { findFiles } from "../files/walk.ts";
+import { findFiles, type Walk } from "../files/walk.ts";
 import { visibleText } from "../sanitize/visible.ts";
 import type { SkillRoot, SkillScope } from "./roots.ts";
 import { parseSkill, type ReadSkill, type Skill } from "./skill.ts";
@@ -18,7 +18,7 @@ export function readSkills(roots: SkillRoot[]): Skills {
   const skills: Skill[] = [];
   const problems: FileProblem[] = [];
   for (const { path: root, scope } of roots) {
-    const { files, isCut } = findFiles(root, (name) => name === "SKILL.md");
+    const { files, isCut } = findSkillFiles(root);
     if (isCut) problems.push(tooMany(root));
     for (const { path, realPath } of files) {
       if (seen.has(realPath)) continue;
@@ -30,6 +30,12 @@ export function readSkills(roots: SkillRoot[]): Skills {
   }
   return { skills: skills.sort(byScopeAndName), problems };
 }
+
+/** What a skill brings along is looked into only when it is used. */
+const passedOver = new Set(["references", "scripts", "assets"]);
+
+export const findSkillFiles = (root: string): Walk =>
+  findFiles(root, { isWanted: (name) => name === "SKILL.md", passedOver });
 
 const headBytes = 4_096;
 const mostFrontMatterBytes = 65_536;
