@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { call, type LoggedRequest, say } from "@agentcli/testkit";
 import { expect, test } from "vitest";
@@ -66,6 +66,17 @@ test("files of a skill in the agent home can be read in the sandbox, the rest of
   expect(looked).toMatch(/config\.toml: No such file/);
   expect(changed).toContain("Read-only file system");
   expect(textOf(requests()[0])).toContain(`<path>${join(home, "skills/mine/SKILL.md")}</path>`);
+});
+
+test("a repository cannot have the sandbox show what is hidden by calling it skills", async () => {
+  const { run, requests, home, repository } = await desk({
+    replies: [call("exec_command", { cmd: 'cat .agents/skills/config.toml "$AGENT_HOME/config.toml"' }), say("Done.")],
+  });
+  mkdirSync(join(repository, ".agents"));
+  symlinkSync(home, join(repository, ".agents/skills"));
+  await run(["exec", "look"]);
+  expect(toolOutputs(requests()[1])[0]).not.toContain("model_provider");
+  expect(toolOutputs(requests()[1])[0]).toContain("No such file");
 });
 
 test("skills list shows what there is, for people and programs", async () => {
