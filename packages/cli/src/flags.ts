@@ -86,6 +86,7 @@ const table = {
   force: { help: "Take all that a beginning of an id means" },
   "with-api-key": { help: "Read the key from standard input" },
   "api-key": { value: "KEY", help: "Refused: a key on the command line is seen by others" },
+  report: { help: "Say as JSON on standard error what was removed" },
   help: { short: "h", help: "Show help" },
   version: { short: "V", help: "Show the version" },
 } as const satisfies Record<string, Flag>;

@@ -146,9 +146,13 @@ async function asBegun({ turn }: ThreadState, run: Run): Promise<Run> {
   return (await import("../review/run.ts")).asReview(run, turn.review.coverage);
 }
 
-function opening(followUp: FollowUp | null, context: ContextMessage[], { settings }: Run): ThreadRecord[] {
-  if (followUp === null) return context.length > 0 ? [{ type: "noted", kind: "policy", data: { settings } }] : [];
+function opening(followUp: FollowUp | null, changed: ContextMessage[], run: Run): ThreadRecord[] {
+  const { settings } = run;
+  if (followUp === null) return changed.length > 0 ? [{ type: "noted", kind: "policy", data: { settings } }] : [];
   const { input, tags } = followUp;
+  const called = run.context.forPrompt(input.map((part) => (part.type === "text" ? part.text : "")).join("\n"));
+  run.warnings.push(...called.warnings);
+  const context = [...changed, ...called.messages];
   const news = context.length > 0 ? { context } : {};
   return [{ type: "turn.begun", turnId: newId(Date.now()), ...news, input, settings, ...recordedTags(tags) }];
 }
