@@ -2,22 +2,29 @@
 import {
   agentTools,
   builtInRoles,
+  type Dependencies,
   drive,
   type Family,
   openFamily,
   type SessionStore,
   type Tool,
 } from "@agentcli/engine";
-import type { AgentsConfig } from "@agentcli/protocol";
+import type { AgentsConfig, TurnSettings } from "@agentcli/protocol";
 import type { Program } from "./program.ts";
 import { newId } from "./sessions/thread-id.ts";
 
 const mostOpen = 6;
 
+export interface AgentsHost {
+  store: SessionStore;
+  program: Program;
+  /** What a sub-agent under these settings needs; null for what its parent has. */
+  dependenciesFor(settings: TurnSettings): Promise<Dependencies | null>;
+}
+
 export function composeAgents(
   config: AgentsConfig = {},
-  store: SessionStore,
-  program: Program,
+  { store, program, dependenciesFor }: AgentsHost,
 ): { family: Family | undefined; tools: Tool[] } {
   if (config.enabled === false || config.max_depth === 0) return { family: undefined, tools: [] };
   const roles = builtInRoles;
@@ -31,7 +38,7 @@ export function composeAgents(
     newId: () => newId(Date.now()),
     drive,
     program: { name: "agentcli", version: program.version },
-    dependenciesFor: async () => null,
+    dependenciesFor,
   });
   return { family, tools: agentTools(roles) };
 }

@@ -13,7 +13,7 @@ import {
   type Tool,
 } from "@agentcli/engine";
 import type { LoadedConfig } from "@agentcli/project";
-import type { SandboxReport, ThreadRecord, TurnEnd, TurnSettings } from "@agentcli/protocol";
+import type { SandboxMode, SandboxReport, ThreadRecord, TurnEnd, TurnSettings } from "@agentcli/protocol";
 import { exitCodes, exitOf } from "@agentcli/protocol/exit-codes";
 import { findRepositoryRoot } from "@agentcli/workspace";
 import { composeAgents } from "./agents.ts";
@@ -30,7 +30,7 @@ import type { Program } from "./program.ts";
 import type { RunOptions } from "./run-options.ts";
 import { type FileStore, openFileStore, openMemoryStore } from "./sessions/store.ts";
 import { compactAt, settle } from "./settings.ts";
-import { composeWorkspace } from "./workspace.ts";
+import { composeWorkspace, type Place } from "./workspace.ts";
 
 /** After this long the turn is over, for this reason. */
 export interface TimedEnd {
@@ -63,6 +63,7 @@ export interface Existing {
   settings: TurnSettings | null;
 }
 
+// Over 60 lines because it is where a run is put together: every part is named once, in the order they need each other.
 export async function openRun(options: RunOptions, program: Program, existing: Existing | null): Promise<Run> {
   const { environment } = program;
   const shape = await loadShape(options, environment.cwd);
@@ -85,9 +86,15 @@ export async function openRun(options: RunOptions, program: Program, existing: E
   const place = await composeWorkspace({ ...settings, sandboxMin: options.sandboxMin }, config, program);
   const store = existing?.store ?? (options.ephemeral ? openMemoryStore() : openFileStore(environment.agentHome));
   const { limits } = config;
-  const { family, tools: agents } = composeAgents(config.agents, store, program);
+  const narrowed = narrowedPlaces((mode) => composeWorkspace({ ...settings, sandbox: mode }, config, program));
+  const { family, tools: agents } = composeAgents(config.agents, {
+    store,
+    program,
+    dependenciesFor: async ({ sandbox }) =>
+      sandbox === settings.sandbox ? null : { ...run.dependencies, workspace: await narrowed.open(sandbox) },
+  });
   const tools = [...builtInTools, ...agents];
-  return {
+  const run: Run = {
     program,
     options,
     settings,
@@ -125,8 +132,25 @@ export async function openRun(options: RunOptions, program: Program, existing: E
     openLog: (state, emit) => openLog(state, { store, emit, scrub: program.scrub }),
     async close() {
       await family?.end();
+      await narrowed.close();
       await place.workspace.close();
       if (!existing) store.close();
+    },
+  };
+  return run;
+}
+
+/** Sub-agents with fewer rights work in a sandbox of their own, one for each mode. */
+function narrowedPlaces(compose: (mode: SandboxMode) => Promise<Place>) {
+  const places = new Map<SandboxMode, Promise<Place>>();
+  return {
+    async open(mode: SandboxMode) {
+      const place = places.get(mode) ?? compose(mode);
+      places.set(mode, place);
+      return (await place).workspace;
+    },
+    async close() {
+      for (const place of places.values()) await (await place).workspace.close();
     },
   };
 }
