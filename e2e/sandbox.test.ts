@@ -145,9 +145,9 @@ describe("the key of the model", () => {
   const looks = [
     "env | rev; export -p | rev; set | rev",
     "cat /proc/self/environ /proc/$PPID/environ /proc/1/environ /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' | rev",
-    "ulimit -c unlimited; sh -c 'kill -SEGV $$'; cat core* /tmp/core* 2>/dev/null | strings | rev",
+    "ulimit -c unlimited; sh -c 'kill -SEGV $$'; cat core* /tmp/core* 2>/dev/null | tr -c '[:print:]' '\\n' | rev",
     'cat "$AGENT_HOME"/* "$AGENT_HOME"/*/* ~/.agentcli/* agent-home/* 2>/dev/null | rev',
-    "strings /proc/$PPID/mem 2>/dev/null | rev; ps eww 2>/dev/null | rev",
+    "tr -c '[:print:]' '\\n' < /proc/$PPID/mem 2>/dev/null | rev; ps eww 2>/dev/null | rev",
   ];
 
   test.each([["bubblewrap"], ["landlock"]])("is out of reach of every tool on %s", async (backend) => {

@@ -8,6 +8,7 @@ export const systemTools = [
   { program: "bwrap", package: "bubblewrap", need: "required", purpose: "the sandbox" },
   { program: "git", package: "git", need: "required", purpose: "repositories" },
   { program: "curl", package: "curl", need: "required", purpose: "tests of the network" },
+  { program: "perl", package: "perl", need: "required", purpose: "attempts to break out of the sandbox" },
   { program: "tmux", package: "tmux", need: "required", purpose: "tests of terminals" },
   { program: "ssh", package: "openssh-client", need: "required", purpose: "repositories reached over ssh" },
   { program: "rg", package: "ripgrep", need: "recommended", purpose: "fast search; without it search is slower" },

@@ -74,6 +74,7 @@ function policyOf(settings: PlaceSettings, config: Config, environment: Environm
     writableRoots: settings.sandbox === "workspace-write" ? roots : [],
     ...networkOf(settings.sandbox, write),
     git: write.git ?? "commit",
+    unixSockets: write.unix_sockets ? "allowed" : "refused",
     hidden: hiddenByDefault(environment.userHome, environment.agentHome),
     shown: ownSkillPlaces(settings.cwd, environment),
   });

@@ -1,6 +1,6 @@
 // `--worktree`: a fresh git working tree for one run, kept only when there is something in it.
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, realpathSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, realpathSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
 import type { WorktreeOrigin } from "@agentcli/protocol";
@@ -81,11 +81,20 @@ function worktree(
   };
 }
 
-async function isUntouched({ base, branch }: WorktreeOrigin, git: Git): Promise<boolean> {
+async function isUntouched({ path, base, branch }: WorktreeOrigin, git: Git): Promise<boolean> {
   if ((await git("rev-parse", "HEAD")).trim() !== base) return false;
   if ((await git("rev-parse", `refs/heads/${branch}`)).trim() !== base) return false;
-  return (await git("status", "--porcelain", "--untracked-files=all")) === "";
+  // A look into a submodule would run git there, under a configuration the agent may have written.
+  if ((await git("status", "--porcelain", "--untracked-files=all", "--ignore-submodules=all")) !== "") return false;
+  return (await submodulesOf(git)).every((name) => isEmpty(join(path, name)));
 }
+
+async function submodulesOf(git: Git): Promise<string[]> {
+  const entries = (await git("ls-files", "--stage", "-z")).split("\0");
+  return entries.flatMap((entry) => (entry.startsWith("160000 ") ? entry.slice(entry.indexOf("\t") + 1) : []));
+}
+
+const isEmpty = (directory: string): boolean => !existsSync(directory) || readdirSync(directory).length === 0;
 
 /** The reference goes only if it still names the commit it began with. */
 async function remove({ path, branch, base }: WorktreeOrigin, git: Git): Promise<void> {

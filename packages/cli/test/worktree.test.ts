@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TemporaryRepository, temporaryRepository } from "@agentcli/testkit";
 import { expect, onTestFinished, test } from "vitest";
@@ -136,3 +136,23 @@ function commit(path: string, ...checkout: string[]): void {
   if (checkout.length > 0) git("checkout", "--quiet", ...checkout);
   git("commit", "--quiet", "--allow-empty", "--message=work");
 }
+
+test("one with something in a submodule is kept, and nothing planted there is run", async () => {
+  const here = await scene();
+  const commit = (await here.repository.git("rev-parse", "HEAD")).trim();
+  await here.repository.git("update-index", "--add", "--cacheinfo", `160000,${commit},inner`);
+  await here.repository.git("commit", "-qm", "Point to a submodule");
+  const empty = await here.open();
+  await empty.settle();
+  expect(existsSync(empty.cwd)).toBe(false);
+  const worktree = await here.open();
+  const inner = join(worktree.cwd, "inner");
+  execFileSync("git", ["clone", "-q", here.repository.path, inner]);
+  execFileSync("git", ["-C", inner, "checkout", "-q", commit]);
+  writeFileSync(join(inner, ".git/info/attributes"), "* filter=planted\n");
+  execFileSync("git", ["-C", inner, "config", "filter.planted.clean", `touch ${inner}/planted; cat`]);
+  utimesSync(join(inner, "README.md"), 1, 1);
+  await worktree.settle();
+  expect(existsSync(join(inner, "README.md"))).toBe(true);
+  expect(existsSync(join(inner, "planted"))).toBe(false);
+});

@@ -74,7 +74,7 @@ const WorkspaceWrite = z.object({
     .optional()
     .describe("Let commands reach only these, through a proxy: name, *.name, **.name, * or address, each with :port"),
   denied_domains: z.array(z.string()).optional().describe("Never these, even where allowed_domains matches"),
-  unix_sockets: z.boolean().optional().describe("Let commands open unix sockets (false); accepted; no effect yet"),
+  unix_sockets: z.boolean().optional().describe("Let commands open unix sockets (false)"),
   git: z
     .enum(["commit", "none"])
     .optional()

@@ -8,6 +8,7 @@ import { toolEnvironment } from "../sandbox/environment.ts";
 import { openWorkspace } from "../sandbox/launch.ts";
 import { hiddenByDefault, type SandboxPolicy, sandboxPolicy } from "../sandbox/policy.ts";
 import { SandboxUnavailable } from "../sandbox/sandbox-unavailable.ts";
+import { findObstacle } from "../server/child.ts";
 import type { Attempt, Inside } from "./attempt.ts";
 import { attempts } from "./attempts/index.ts";
 import { type Given, openWorld, type World } from "./world.ts";
@@ -30,11 +31,20 @@ export interface SelftestOptions extends Given {
 }
 
 export async function* runSelftest(options: SelftestOptions, chosen: Attempt[] = attempts): AsyncGenerator<Finding> {
+  requirePrograms(options.variables);
   const shared = new Map<string, Place>();
   try {
     for (const attempt of chosen) yield await carryOut(attempt, options, shared);
   } finally {
     for (const place of shared.values()) await close(place);
+  }
+}
+
+/** Without them attempts would fail by themselves and seem to be held. */
+function requirePrograms({ PATH = "" }: NodeJS.ProcessEnv): void {
+  for (const program of ["bash", "perl", "prlimit", "nsenter", "unshare"]) {
+    const obstacle = findObstacle({ argv: [program], cwd: "/", env: { PATH }, input: undefined });
+    if (obstacle !== undefined) throw new Error(`The attempts cannot be made. ${obstacle}`);
   }
 }
 
