@@ -125,7 +125,7 @@ function configRows(schema, prefix) {
 
 function kindOf(property) {
   if (property.enum) return property.enum.map((value) => `\`${value}\``).join(", ");
-  if (property.type === "array") return `list of ${property.items.type}`;
+  if (property.type === "array") return `list of ${property.items.type ?? property.items.anyOf[0].type}`;
   if (property.type === "object") return "table of strings";
   return property.type;
 }

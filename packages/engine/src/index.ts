@@ -1,8 +1,9 @@
 export { compactionPrompt } from "./compaction.ts";
 export { type Dependencies, drive, type StopReason } from "./drive.ts";
-export { type Guard, policyGuard } from "./guard.ts";
+export { type Guard, policyGuard, type ProposedCall, type Verdict } from "./guard.ts";
 export { type Log, openLog, readThread } from "./log.ts";
 export { next, type Step } from "./next.ts";
+export { truncateForModel, wholeOutputBytes } from "./output.ts";
 export * from "./ports.ts";
 export { freeze, permissionsMessage, type Surroundings } from "./prompt.ts";
 export { type Scrub, type Secret, scrubber } from "./scrub.ts";
@@ -10,6 +11,6 @@ export { apply, emptyThread, type ThreadState } from "./state.ts";
 export { execEvents } from "./surfaces/exec-jsonl.ts";
 export { humanText, type Paint } from "./surfaces/human.ts";
 export { builtInTools } from "./tools/index.ts";
-export type { Tool } from "./tools/tool.ts";
+export type { Parsed, Tool, ToolContext } from "./tools/tool.ts";
 export { imageType } from "./tools/view-image.ts";
 export { abandonTurn } from "./turn.ts";

@@ -1,5 +1,6 @@
 // Keys of config.toml, profile files and `-c`. The descriptions are the documentation.
 import { z } from "zod";
+import { McpServer } from "./mcp-config.ts";
 import { ApprovalPolicy, SandboxMode } from "./records.ts";
 
 export const WireApi = z.enum(["responses", "chat"]);
@@ -86,6 +87,7 @@ export const Config = z.object({
     .describe("Details of the workspace-write sandbox"),
   approval_policy: ApprovalPolicy.optional().describe("Whether actions may ask for approval; exec never asks"),
   tool_output_token_limit: z.int().positive().optional().describe("Budget of one tool output for the model (10000)"),
+  mcp_servers: z.record(z.string(), McpServer).optional().describe("Servers that offer tools"),
   limits: Limits.optional().describe("Longest waits, by name"),
   budget: BudgetConfig.optional().describe("What a turn may spend, its sub-agents included"),
   prices: z.record(z.string(), PriceConfig).optional().describe("Prices by model, over those that are built in"),
