@@ -21,6 +21,65 @@ export interface Command {
 
 export const commands: Command[] = [
   {
+    path: ["mcp", "list"],
+    takes: "",
+    mostPositionals: 0,
+    summary: "List the configured MCP servers",
+    flags: ["json", "config"],
+    load: () => import("./commands/mcp-list.ts"),
+  },
+  {
+    path: ["mcp", "get"],
+    takes: "NAME",
+    mostPositionals: 1,
+    summary: "Show one MCP server",
+    flags: ["json", "config"],
+    load: () => import("./commands/mcp-get.ts"),
+  },
+  {
+    path: ["mcp", "add"],
+    takes: "NAME (-- COMMAND… | --url URL)",
+    mostPositionals: Infinity,
+    summary: "Add an MCP server to the user's configuration",
+    flags: ["env", "url", "bearer-token-env-var", "oauth-client-id", "oauth-resource"],
+    load: () => import("./commands/mcp-add.ts"),
+    notes: `Examples:
+  agentcli mcp add files --env LOG=1 -- npx -y @modelcontextprotocol/server-filesystem .
+  agentcli mcp add tracker --url https://mcp.example.com/mcp --bearer-token-env-var TRACKER_TOKEN`,
+  },
+  {
+    path: ["mcp", "remove"],
+    takes: "NAME",
+    mostPositionals: 1,
+    summary: "Take an MCP server out of the user's configuration",
+    flags: [],
+    load: () => import("./commands/mcp-remove.ts"),
+  },
+  {
+    path: ["mcp", "login"],
+    takes: "NAME",
+    mostPositionals: 1,
+    summary: "Log in to an MCP server in a browser",
+    flags: ["scopes", "config"],
+    load: () => import("./commands/mcp-login.ts"),
+  },
+  {
+    path: ["mcp", "logout"],
+    takes: "NAME",
+    mostPositionals: 1,
+    summary: "Forget the login to an MCP server",
+    flags: [],
+    load: () => import("./commands/mcp-logout.ts"),
+  },
+  {
+    path: ["mcp-server"],
+    takes: "",
+    mostPositionals: Infinity,
+    summary: "Removed; agentcli app-server takes its place",
+    flags: [],
+    load: () => import("./commands/mcp-server.ts"),
+  },
+  {
     path: ["exec", "resume"],
     aliases: [["e", "resume"]],
     takes: "ID | --last [--all] [PROMPT | -]",

@@ -18,7 +18,8 @@ export async function main(argv: string[], directory: string): Promise<void> {
   const streams = openStreams(stop);
   const environment = readEnvironment();
   const scrub = scrubber(knownSecrets(environment));
-  const surroundings = { environment, scrub, version, directory, signal: stop.signal };
+  const print = (text: string) => streams.out.write(text);
+  const surroundings = { environment, scrub, print, version, directory, signal: stop.signal };
   const code = await runCommand(argv, surroundings, streams);
   await Promise.all([streams.out.flush(), streams.err.flush()]);
   process.exit(told() ?? (streams.out.gone ? exitCodes.readerGone.code : code));

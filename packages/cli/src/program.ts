@@ -6,6 +6,8 @@ import type { Reporter } from "./output/reporter.ts";
 export interface Program {
   environment: Environment;
   reporter: Reporter;
+  /** Standard output of a command that is no run. */
+  print(text: string): Promise<void>;
   version: string;
   /** Takes known secrets out of a text; everything that is stored or shown goes through it. */
   scrub: Scrub;

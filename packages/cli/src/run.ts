@@ -14,11 +14,12 @@ import {
   type Tool,
 } from "@agentcli/engine";
 import { loadConfig } from "@agentcli/project";
-import type { SandboxReport, TurnEnd, TurnSettings } from "@agentcli/protocol";
+import type { SandboxReport, ThreadRecord, TurnEnd, TurnSettings } from "@agentcli/protocol";
 import { exitCodes, exitOf } from "@agentcli/protocol/exit-codes";
 import { findRepositoryRoot } from "@agentcli/workspace";
 import { checkPrice, resolveBudget } from "./budget.ts";
 import { durationMs } from "./duration.ts";
+import type { Mcp } from "./mcp/compose.ts";
 import { chooseModel } from "./model.ts";
 import { keepPartialPatch } from "./partial-patch.ts";
 import { priceBook } from "./prices.ts";
@@ -43,6 +44,10 @@ export interface Run {
   surroundings: Surroundings;
   sandbox: SandboxReport;
   tools: Tool[];
+  /** Servers that are starting; joinServers takes their tools in. */
+  mcp: Mcp | null;
+  /** What is worth knowing about this run, for the log. */
+  notes: ThreadRecord[];
   traits: { freeformTools: boolean };
   limits: { stdinMs: number | null; ends: TimedEnd[] };
   dependencies: Dependencies;
@@ -72,6 +77,9 @@ export async function openRun(options: RunOptions, program: Program, existing: E
   const place = await composeWorkspace(settings, config, program);
   const store = existing?.store ?? (options.ephemeral ? openMemoryStore() : openFileStore(environment.agentHome));
   const limits = config.limits ?? {};
+  const mcp = config.mcp_servers
+    ? await (await import("./mcp/compose.ts")).composeMcp(config, settings, program)
+    : null;
   return {
     program,
     options,
@@ -79,6 +87,8 @@ export async function openRun(options: RunOptions, program: Program, existing: E
     surroundings: { ...today(), rules: [], writableRoots: place.writableRoots, network: place.report.net === "on" },
     sandbox: place.report,
     tools: builtInTools,
+    mcp,
+    notes: [],
     traits: { freeformTools: facts.freeform },
     limits: {
       stdinMs: durationMs(limits.stdin ?? "1s"),
@@ -102,6 +112,7 @@ export async function openRun(options: RunOptions, program: Program, existing: E
     sessionPath: store.path,
     openLog: (state, emit) => openLog(state, { store, emit, scrub: program.scrub }),
     async close() {
+      await mcp?.servers.close();
       await place.workspace.close();
       if (!existing) store.close();
     },

@@ -53,8 +53,7 @@ function describe(block: JsonObject): string {
   const type = textOf(block.type);
   if (type === "text") return textOf(block.text) ?? "";
   if (type === "image" || type === "audio") {
-    const size = Math.floor(((textOf(block.data)?.length ?? 0) * 3) / 4);
-    return `[${type} ${textOf(block.mimeType) ?? "of unknown type"}, ${size} bytes]`;
+    return `[${type} ${textOf(block.mimeType) ?? "of unknown type"}, ${byteLength(block.data)} bytes]`;
   }
   if (type === "resource_link") return `[resource ${textOf(block.name) ?? ""}: ${textOf(block.uri) ?? ""}]`;
   if (type === "resource" && isObject(block.resource)) return describeResource(block.resource);
@@ -65,8 +64,12 @@ export function describeResource(resource: JsonObject): string {
   const text = textOf(resource.text);
   const head = `[resource ${textOf(resource.uri) ?? ""}${resource.mimeType ? ` ${resource.mimeType}` : ""}]`;
   if (text !== undefined) return `${head}\n${text}`;
-  return `${head} ${Math.floor(((textOf(resource.blob)?.length ?? 0) * 3) / 4)} bytes that are no text`;
+  return `${head} ${byteLength(resource.blob)} bytes that are no text`;
 }
+
+/** Of base64. */
+const byteLength = (data: Json | undefined): number =>
+  Math.floor(((textOf(data) ?? "").replace(/=+$/, "").length * 3) / 4);
 
 const imageTypes = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 

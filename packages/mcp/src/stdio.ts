@@ -63,6 +63,8 @@ export async function openStdio(
       late.abort();
       kill.abort();
       await ended;
+      // One that ended by itself may have left children behind.
+      await workspace.release([processId]).catch(() => {});
     },
   };
 }

@@ -1,6 +1,7 @@
 // `agentcli exec`: one prompt, one turn, one final message.
 import { emptyThread, freeze } from "@agentcli/engine";
 import type { Invocation } from "../args.ts";
+import { joinServers } from "../mcp/join.ts";
 import type { Program } from "../program.ts";
 import { readPrompt } from "../prompt-input.ts";
 import { carryOut, openRun, type Run } from "../run.ts";
@@ -12,7 +13,8 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   try {
     const [prompt = null] = invocation.positionals;
     const text = await readPrompt({ argument: prompt, stdinLimitMs: run.limits.stdinMs, say: program.reporter.say });
-    return await carryOut(await startThread(text, run), run);
+    const joined = await joinServers(run);
+    return await carryOut(await startThread(text, joined), joined);
   } finally {
     await run.close();
   }
@@ -32,6 +34,7 @@ async function startThread(prompt: string, run: Run) {
     },
     { type: "noted", kind: "sandbox", data: { ...sandbox } },
     { type: "turn.begun", turnId: newId(Date.now()), input: [{ type: "text", text: prompt }], settings },
+    ...run.notes,
   );
   return log;
 }

@@ -7,8 +7,9 @@ import {
   type StoredRecord,
   type ThreadState,
 } from "@agentcli/engine";
-import type { ThreadRecord, TurnSettings } from "@agentcli/protocol";
+import type { ThreadRecord, ToolSpec, TurnSettings } from "@agentcli/protocol";
 import type { Invocation } from "../args.ts";
+import { changedTools, joinServers } from "../mcp/join.ts";
 import { Problem } from "../problem.ts";
 import type { Program } from "../program.ts";
 import { readFollowUp } from "../prompt-input.ts";
@@ -30,7 +31,8 @@ export async function run(invocation: Invocation, program: Program): Promise<num
     const run = await openRun(runOptions(invocation), program, { store, settings: state.settings });
     try {
       const followUp = await readFollowUp({ argument: prompt, stdinLimitMs: run.limits.stdinMs, say: reporter.say });
-      return await carryOut(await takeUp(state, followUp, run), run);
+      const joined = await joinServers(run);
+      return await carryOut(await takeUp(state, followUp, joined), joined);
     } finally {
       await run.close();
     }
@@ -84,16 +86,28 @@ async function takeUp(state: ThreadState, followUp: string | null, run: Run): Pr
     );
   }
   const log = run.openLog(state, run.program.reporter.show);
-  await log.write({ type: "noted", kind: "sandbox", data: { ...run.sandbox } }, ...opening(followUp, changed, run));
+  const tools = changedTools(state.frozen.tools, run);
+  await log.write(
+    { type: "noted", kind: "sandbox", data: { ...run.sandbox } },
+    ...opening(followUp, { changed, tools }, run),
+    ...run.notes,
+  );
   return log;
 }
 
-function opening(followUp: string | null, changed: boolean, { settings, surroundings }: Run): ThreadRecord[] {
+interface Changes {
+  /** Another policy than the turn before. */
+  changed: boolean;
+  /** Other tools, where they are. */
+  tools: ToolSpec[] | undefined;
+}
+
+function opening(followUp: string | null, changes: Changes, { settings, surroundings }: Run): ThreadRecord[] {
+  const { changed, tools } = changes;
   if (followUp === null) return changed ? [{ type: "noted", kind: "policy", data: { settings } }] : [];
   const context = changed ? [permissionsMessage(settings, surroundings)] : undefined;
-  return [
-    { type: "turn.begun", turnId: newId(Date.now()), context, input: [{ type: "text", text: followUp }], settings },
-  ];
+  const input = [{ type: "text" as const, text: followUp }];
+  return [{ type: "turn.begun", turnId: newId(Date.now()), context, tools, input, settings }];
 }
 
 const hasOtherPolicy = (before: TurnSettings | null, now: TurnSettings): boolean =>

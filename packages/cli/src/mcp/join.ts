@@ -1,0 +1,45 @@
+// Takes the tools of MCP servers into a run once they are there, and says which are not.
+import type { Tool } from "@agentcli/engine";
+import type { ServerReport } from "@agentcli/mcp";
+import { isMcpTool } from "@agentcli/mcp/tool-names";
+import type { ThreadRecord, ToolSpec } from "@agentcli/protocol";
+import { Problem } from "../problem.ts";
+import type { Run } from "../run.ts";
+
+/** The start barrier: nothing is asked before every server is ready, has failed or has used up its time. */
+export async function joinServers(run: Run): Promise<Run> {
+  if (!run.mcp) return run;
+  const reports = await run.mcp.servers.started();
+  const missing = reports.filter(({ name, status }) => status === "failed" && run.mcp?.required.includes(name));
+  if (missing.length > 0) throw requiredMissing(missing);
+  const tools = [...run.tools, ...run.mcp.servers.tools()];
+  const guard = run.mcp.servers.guard(run.dependencies.guard);
+  return {
+    ...run,
+    tools,
+    dependencies: { ...run.dependencies, tools, guard },
+    notes: [...run.notes, ...reports.map(note)],
+  };
+}
+
+/** What a turn says about tools: nothing where servers offer what they offered before. */
+export function changedTools(frozen: ToolSpec[], { tools, traits }: Run): ToolSpec[] | undefined {
+  const spec = (tool: Tool) => tool.spec({ freeform: traits.freeformTools });
+  const now = [
+    ...frozen.filter(({ name }) => !isMcpTool(name)),
+    ...tools.filter(({ name }) => isMcpTool(name)).map(spec),
+  ];
+  return JSON.stringify(now) === JSON.stringify(frozen) ? undefined : now;
+}
+
+const note = ({ name, status, reason }: ServerReport): ThreadRecord => ({
+  type: "noted",
+  kind: "mcp",
+  data: { name, status, reason },
+});
+
+const requiredMissing = (missing: ServerReport[]): Problem =>
+  new Problem(
+    "dependency",
+    `required MCP servers failed to initialize: ${missing.map(({ name, reason }) => `${name}: ${reason}`).join("; ")}`,
+  );
