@@ -1,5 +1,4 @@
 // What a test of servers needs: a place for processes, a host, and calls of tools by the server's own name.
-import { fileURLToPath } from "node:url";
 import type { Tool, ToolContext } from "@agentcli/engine";
 import { policyGuard } from "@agentcli/engine";
 import type { McpServer, Outcome, TurnSettings } from "@agentcli/protocol";
@@ -7,8 +6,7 @@ import { temporaryDirectory } from "@agentcli/testkit";
 import { openServer } from "@agentcli/workspace";
 import { onTestFinished } from "vitest";
 import { type McpHost, type McpServers, noAuthorization, openMcpServers, readSettings } from "../src/index.ts";
-
-export const fakeServer = fileURLToPath(new URL("fake-server.mjs", import.meta.url));
+import { fakeServer } from "./fake-server-path.ts";
 
 /** The fake server as a configuration, with options of its own as NAME=VALUE. */
 export const fake = (...options: string[]): McpServer => ({
