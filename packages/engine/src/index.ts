@@ -1,6 +1,6 @@
 export { compactionPrompt } from "./compaction.ts";
 export { type Dependencies, drive, type StopReason } from "./drive.ts";
-export { type Guard, policyGuard, type ProposedCall, type Verdict } from "./guard.ts";
+export { type Guard, type ProposedCall, policyGuard, type Verdict } from "./guard.ts";
 export { type Log, openLog, readThread } from "./log.ts";
 export { next, type Step } from "./next.ts";
 export { truncateForModel, wholeOutputBytes } from "./output.ts";

@@ -5,14 +5,15 @@ import type { ServerTool } from "./readers.ts";
 import type { Server } from "./server.ts";
 import { serverTools } from "./tools.ts";
 
-/** Asks `next` only about calls that need no approval here. */
+/** Asks `next` only about calls that need no approval here. A tool of a server that is not known any more is declined. */
 export const approvalGuard = (servers: Server[], next: Guard): Guard => ({
   async admit(call, settings) {
+    if (!call.name.startsWith("mcp__")) return next.admit(call, settings);
     const origin = serverTools(servers).find((tool) => tool.name === call.name)?.mcp;
     const server = servers.find((candidate) => candidate.settings.name === origin?.server);
     const tool = server?.tools().find((candidate) => candidate.name === origin?.tool);
-    const refusal = server && tool ? judge(server, tool, settings.approval) : null;
-    return refusal ?? next.admit(call, settings);
+    if (!server || !tool) return { kind: "declined", reason: `${call.name} is no longer offered by its server` };
+    return judge(server, tool, settings.approval) ?? next.admit(call, settings);
   },
 });
 

@@ -7,8 +7,6 @@ const knownVersions = [newestVersion, "2025-06-18", "2025-03-26", "2024-11-05", 
 
 export interface Hello {
   capabilities: { tools: boolean; resources: boolean; prompts: boolean };
-  /** How the server wants to be used, in its own words; empty where it says nothing. */
-  instructions: string;
 }
 
 export interface Introduction {
@@ -25,7 +23,7 @@ export async function shakeHands(
 ): Promise<Greeted> {
   const params: JsonObject = {
     protocolVersion: newestVersion,
-    capabilities: { roots: {}, elicitation: { form: { applyDefaults: true } } },
+    capabilities: { roots: {}, elicitation: { form: {} } },
     clientInfo: { ...client },
   };
   const answer = await conversation.ask({ method: "initialize", params, limitMs }, signal);
@@ -44,7 +42,7 @@ export function readHello(result: JsonObject): Hello {
     resources: isObject(offered.resources),
     prompts: isObject(offered.prompts),
   };
-  return { capabilities, instructions: textOf(result.instructions) ?? "" };
+  return { capabilities };
 }
 
 const unknownVersion = (version: string): Greeted => ({

@@ -16,7 +16,7 @@ export interface Server {
   readonly settings: ServerSettings;
   /** Settles when the server is ready, has failed, or has used up its time to start. */
   readonly started: Promise<ServerReport>;
-  /** What it offers now; nothing while it is not there. */
+  /** What it offers, as far as it has ever said; one that was lost is started again when one of these is called. */
   tools(): ServerTool[];
   capabilities(): Hello["capabilities"];
   /** One that was lost is started again, once for each time it was lost. */
@@ -36,6 +36,10 @@ const noCapabilities: Hello["capabilities"] = { tools: false, resources: false, 
 export function openServer(settings: ServerSettings, host: McpHost): Server {
   const ended = new AbortController();
   let starts = 0;
+  let offered: ServerTool[] = [];
+  let capabilities = noCapabilities;
+  /** Of a connection that was lost: what is left of it is cleared away. */
+  let clearing: Promise<void> = Promise.resolve();
   let state: State = { kind: "starting", linked: start(Infinity) };
   const started = report(settings, state.linked);
 
@@ -46,20 +50,25 @@ export function openServer(settings: ServerSettings, host: McpHost): Server {
       { settings, host, processId, limitMs, onToolsChanged: () => void refresh(), onLost: lose },
       ended.signal,
     );
-    state =
-      linked.kind === "link" ? { kind: "ready", link: linked.link } : { kind: "failed", reason: linked.fault.message };
+    if (linked.kind === "link") {
+      offered = linked.link.tools;
+      capabilities = linked.link.hello.capabilities;
+      state = { kind: "ready", link: linked.link };
+    } else state = { kind: "failed", reason: linked.fault.message };
     return linked;
   }
 
   function lose(reason: string): void {
-    if (state.kind === "ready") state = { kind: "lost", reason };
+    if (state.kind !== "ready") return;
+    clearing = state.link.conversation.close();
+    state = { kind: "lost", reason };
   }
 
   async function refresh(): Promise<void> {
     if (state.kind !== "ready") return;
     const { link } = state;
     const listed = await listTools(link.conversation, link.hello, settings.startLimitMs, ended.signal);
-    if (listed.kind === "result") link.tools = listed.result;
+    if (listed.kind === "result") offered = listed.result;
   }
 
   async function reach(): Promise<Linked> {
@@ -72,10 +81,10 @@ export function openServer(settings: ServerSettings, host: McpHost): Server {
   return {
     settings,
     started,
-    tools: () => (state.kind === "ready" ? state.link.tools.filter((tool) => isOffered(settings, tool.name)) : []),
-    capabilities: () => (state.kind === "ready" ? state.link.hello.capabilities : noCapabilities),
+    tools: () => offered.filter((tool) => isOffered(settings, tool.name)),
+    capabilities: () => capabilities,
     async ask(question, signal) {
-      const linked = await reach();
+      const linked = await Promise.race([reach(), stopOf(signal)]);
       if (linked.kind === "fault") return linked;
       const answer = await linked.link.conversation.ask(question, signal);
       // It may have been lost in the moment between its greeting and its being ready.
@@ -85,6 +94,7 @@ export function openServer(settings: ServerSettings, host: McpHost): Server {
     async close() {
       const last = state;
       ended.abort();
+      await clearing;
       if (last.kind === "ready") await last.link.conversation.close();
       if (last.kind !== "starting") return;
       const linked = await last.linked;
@@ -92,6 +102,14 @@ export function openServer(settings: ServerSettings, host: McpHost): Server {
     },
   };
 }
+
+/** Settles when the caller gives up: starting again may take longer than anybody waits. */
+const stopOf = (signal: AbortSignal): Promise<Extract<Linked, { kind: "fault" }>> =>
+  new Promise((resolve) => {
+    const stop = () => resolve({ kind: "fault", fault: { kind: "stopped", message: "the call was stopped" } });
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+  });
 
 /** An optional server that is late goes on starting; a required one has failed. */
 async function report(

@@ -148,6 +148,23 @@ describe("trouble", () => {
     expect(readFileSync(trace, "utf8").match(/start/g)).toHaveLength(2);
   });
 
+  test("a server that crashed is judged as before: what needed an approval still needs it", async () => {
+    const { servers, call } = await stage({ fake: fake() });
+    await servers.started();
+    await call("crash");
+    expect(await judged(servers, "mcp__fake__write")).toMatchObject({ kind: "declined" });
+  });
+
+  test("a call that is stopped while its server is started again ends at once", async () => {
+    const { servers, call } = await stage({ fake: fake("slow=100") });
+    await servers.started();
+    await call("crash");
+    const stop = new AbortController();
+    const outcome = call("echo", {}, { signal: stop.signal });
+    stop.abort();
+    expect(textOf(await outcome)).toContain("the call was stopped");
+  });
+
   test("a server that cannot be started again is tried once, then every call fails at once", async () => {
     const { servers, tool } = await stage({ fake: fake(`startOnce=${await traceFile()}`) });
     await servers.started();
@@ -285,5 +302,6 @@ describe("what is offered", () => {
       reason: "MCP tool call requires approval, but approval policy is never",
     });
     expect(await judged(servers, "apply_patch")).toMatchObject({ kind: "declined" });
+    expect(await judged(servers, "mcp__gone__tool")).toMatchObject({ kind: "declined" });
   });
 });

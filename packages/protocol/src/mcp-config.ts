@@ -39,7 +39,9 @@ export const McpServer = z.object({
     .number()
     .positive()
     .optional()
-    .describe("Longest wait for its start (limits.mcp-start, 30 s); an optional server that needs longer is reported late"),
+    .describe(
+      "Longest wait for its start (limits.mcp-start, 30 s); an optional server that needs longer is reported late",
+    ),
   startup_timeout_ms: z.number().positive().optional().describe("The same in milliseconds"),
   tool_timeout_sec: z
     .number()

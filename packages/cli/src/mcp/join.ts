@@ -9,7 +9,9 @@ import type { Run } from "../run.ts";
 /** The start barrier: nothing is asked before every server is ready, has failed or has used up its time. */
 export async function joinServers(run: Run): Promise<Run> {
   if (!run.mcp) return run;
-  const reports = await run.mcp.servers.started();
+  const reports = await Promise.race([run.mcp.servers.started(), stopOf(run.program.signal)]);
+  // Told to stop: the run begins only to say so.
+  if (!reports) return run;
   const missing = reports.filter(({ name, status }) => status === "failed" && run.mcp?.required.includes(name));
   if (missing.length > 0) throw requiredMissing(missing);
   const tools = [...run.tools, ...run.mcp.servers.tools()];
@@ -21,6 +23,12 @@ export async function joinServers(run: Run): Promise<Run> {
     notes: [...run.notes, ...reports.map(note)],
   };
 }
+
+const stopOf = (signal: AbortSignal): Promise<null> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve(null);
+    signal.addEventListener("abort", () => resolve(null), { once: true });
+  });
 
 /** What a turn says about tools: nothing where servers offer what they offered before. */
 export function changedTools(frozen: ToolSpec[], { tools, traits }: Run): ToolSpec[] | undefined {
