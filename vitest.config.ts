@@ -1,8 +1,12 @@
 import { defineConfig } from "vitest/config";
 
+// What takes minutes runs with `npm run test:long` only.
+const long = process.env.SWEEP === "full" ? [] : ["e2e/long/**"];
+
 export default defineConfig({
   test: {
     include: ["packages/*/test/**/*.test.ts", "checks/**/*.test.ts", "e2e/**/*.test.ts"],
+    exclude: ["**/node_modules/**", ...long],
     pool: "forks",
     maxWorkers: 2,
     testTimeout: 60_000,

@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { cpuMs, median, minimum, peakMemoryMb, run } from "./measure.mjs";
 import { command, message, startServer } from "./model-server.mjs";
+import { sandboxRows } from "./sandbox.mjs";
 
 const house = join(dirname(fileURLToPath(import.meta.url)), "..");
 const cli = join(house, "packages/cli/bin/agentcli.cjs");
@@ -22,6 +23,8 @@ try {
   await hello(repository);
   await version(repository);
   await toolCalls(repository);
+  for (const [what, who, ms, ratio, bar] of await sandboxRows({ house, scratch, rounds }))
+    add(what, who, ms, "ms", ratio, bar);
   await longAnswer(repository);
   await longThread(repository);
   print();

@@ -92,3 +92,11 @@ test("the changes made before the budget was spent are kept as a patch that appl
   expect(readFileSync(join(place.repository, "src/new.txt"), "utf8")).toBe("new\n");
   expect(readFileSync(join(place.repository, "README.md"), "utf8")).toBe("changed\n");
 });
+
+test("with --on-limit wait a rate limit with a time to come back is waited for", async () => {
+  const limited = { status: 429, headers: { "retry-after": "1" } };
+  const place = await desk({ replies: [limited, limited, say("Back.")], config: "request_max_retries = 0\n" });
+  const { code, stdout } = await place.run(["exec", "--on-limit", "wait", "hi"]);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: "Back.\n" });
+  expect(place.requests()).toHaveLength(3);
+});

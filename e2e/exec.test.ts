@@ -223,14 +223,9 @@ describe("what the model is sent", () => {
     expect(JSON.stringify(body).length).toBeLessThan(12_000);
     expect(body.tools.map((tool) => tool.name).sort()).toEqual(
       [
-        "apply_patch",
-        "exec_command",
-        "grep_files",
-        "list_dir",
-        "read_file",
-        "update_plan",
-        "view_image",
-        "write_stdin",
+        ...["exec_command", "write_stdin", "apply_patch", "update_plan", "view_image"],
+        ...["read_file", "list_dir", "grep_files"],
+        ...["spawn_agent", "send_input", "wait_agent", "close_agent", "resume_agent"],
       ].sort(),
     );
     expect(body.tools.find((tool) => tool.name === "apply_patch")?.type).toBe("custom");

@@ -29,6 +29,8 @@ export interface RunOptions {
   /** Text to pipe in; "open" leaves the pipe open; nothing is /dev/null. */
   stdin?: string | Buffer | "open";
   nodeArguments?: string[];
+  /** Another Node than this one. */
+  node?: string;
 }
 
 export interface Desk {
@@ -74,7 +76,7 @@ export async function desk({
   writeFileSync(join(home.path, "config.toml"), providerConfig(server.url, wireApi) + config);
 
   const start = (args: string[], options: RunOptions = {}) =>
-    spawn(process.execPath, [...(options.nodeArguments ?? []), program, ...args], {
+    spawn(options.node ?? process.execPath, [...(options.nodeArguments ?? []), program, ...args], {
       cwd: options.cwd ?? repository.path,
       env: { ...cleanEnvironment(), AGENT_HOME: home.path, ...options.env },
       stdio: [options.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],

@@ -1,5 +1,6 @@
 // Builds what users run: the CLI as one file with lazily loaded chunks, and the programs beside it.
-import { rmSync } from "node:fs";
+import { copyFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
@@ -9,8 +10,19 @@ const house = join(dirname(fileURLToPath(import.meta.url)), "..");
 // CommonJS: an ESM entry starts 10 ms (Node 20) to 45 ms (Node 24) later.
 await build({
   directory: "packages/cli/dist",
-  input: { agentcli: "packages/cli/src/entry.ts", "workspace-server": "packages/workspace/src/server/main.ts" },
+  input: {
+    agentcli: "packages/cli/src/entry.ts",
+    "workspace-server": "packages/workspace/src/server/main.ts",
+    "landlock-launcher": "packages/workspace/src/sandbox/landlock/launcher.ts",
+  },
 });
+// The bash grammar, read when rules have to judge the first command.
+const grammar = dirname(
+  createRequire(join(house, "packages/project/package.json")).resolve("@vscode/tree-sitter-wasm"),
+);
+for (const file of ["tree-sitter.wasm", "tree-sitter-bash.wasm"])
+  copyFileSync(join(grammar, file), join(house, "packages/cli/dist", file));
+
 await build({
   directory: "packages/testkit/dist",
   input: { "model-server": "packages/testkit/src/model-server/main.ts" },
@@ -21,15 +33,38 @@ async function build({ directory, input }) {
   const bundle = await rolldown({
     input: Object.fromEntries(Object.entries(input).map(([name, path]) => [name, join(house, path)])),
     platform: "node",
-    external: [/^@lydell\/node-pty/],
+    external: [/^@lydell\/node-pty/, "koffi"],
     transform: { target: "node18.19" },
     treeshake: { moduleSideEffects: false },
+    // The runtime of the grammar could evaluate code for grammars that ask for it; bash's does not.
+    checks: { eval: false },
   });
   await bundle.write({
     dir: join(house, directory),
     format: "cjs",
     entryFileNames: "[name].cjs",
     chunkFileNames: "chunks/[name].cjs",
+    codeSplitting: { groups: [group("shared", 2, isShared), group("run", 1, isOfRun)] },
     minify: { compress: true, mangle: false, codegen: { removeWhitespace: false } },
   });
+}
+
+/** All that a run loads is one file, whatever other commands share with it: each more would cost every start. */
+function isOfRun(id, graph) {
+  return reachedFrom("packages/cli/src/commands/exec.ts", graph).has(id);
+}
+
+/** But for what the server in the sandbox loads too. */
+function isShared(id, graph) {
+  return isOfRun(id, graph) && reachedFrom("packages/workspace/src/server/server.ts", graph).has(id);
+}
+
+function reachedFrom(start, graph) {
+  const reached = new Set([join(house, start)]);
+  for (const id of reached) for (const next of graph.getModuleInfo(id)?.importedIds ?? []) reached.add(next);
+  return reached;
+}
+
+function group(name, priority, belongs) {
+  return { name: (id, graph) => (belongs(id, graph) ? name : null), debugName: name, priority };
 }

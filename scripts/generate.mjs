@@ -11,11 +11,17 @@ import { rolldown } from "rolldown";
 const house = join(dirname(fileURLToPath(import.meta.url)), "..");
 const target = join(house, "packages/protocol/generated");
 
+// Keywords of the configuration schemas: for people, judged at run time, leading deeper.
+const told = new Set(["description", "$schema", "propertyNames"]);
+const judged = new Set(["type", "enum", "pattern", "expected", "minimum", "exclusiveMinimum", "maximum", "minItems"]);
+const nested = new Set(["properties", "additionalProperties", "items", "anyOf"]);
+
 const protocol = await loadProtocol();
 const files = new Map([
   ...jsonSchemas(protocol),
   ...toolSchemas(protocol),
   ...validators(protocol),
+  ...configShapes(protocol),
   [join(house, "docs/config.md"), configPage(protocol)],
   [join(house, "docs/exit-codes.md"), exitCodesPage(protocol)],
 ]);
@@ -49,6 +55,7 @@ function jsonSchemas({ schemas, toJsonSchema }) {
     "exec-event": schemas.ExecEvent,
     "session-line": schemas.SessionLine,
     config: schemas.Config,
+    requirements: schemas.Requirements,
     "operation-frame": schemas.OperationFrame,
   };
   return Object.entries(published).map(([name, schema]) => [
@@ -69,8 +76,8 @@ function toolSchemas({ schemas, toJsonSchema }) {
 
 function validators({ schemas, toJsonSchema }) {
   const modules = {
-    config: { validateConfig: schemas.Config },
     "session-line": { validateSessionLine: schemas.SessionLine },
+    saved: { validateAuthFile: schemas.AuthFile, validateSessionName: schemas.SessionName },
     tools: Object.fromEntries(Object.entries(schemas.toolArguments)),
     operations: {
       validateFrame: schemas.OperationFrame,
@@ -100,33 +107,74 @@ function validatorModule(exported, toJsonSchema) {
   return `// Generated from the protocol schemas by npm run generate.\n${standalone(ajv, names)}\n`;
 }
 
+/**
+ * What a value at each key must be, as far as `inspect` of the project package reads it. A validator of generated code
+ * would be 120 KB and cost every start with a configuration 5 ms; this is 8 KB.
+ */
+function configShapes({ schemas, toJsonSchema }) {
+  const shape = (schema) => JSON.stringify(bare(toJsonSchema(schema, "inline")));
+  const text = `// Generated from protocol/src/config.ts and requirements.ts by npm run generate.
+import type { Shape } from "../src/shape.ts";
+
+export const configShape: Shape = ${shape(schemas.Config)};
+export const requirementsShape: Shape = ${shape(schemas.Requirements)};
+`;
+  return [[join(target, "config-shapes.ts"), text]];
+}
+
+function bare(schema) {
+  if (typeof schema !== "object" || Object.keys(schema).length === 0) return {};
+  const unread = Object.keys(schema).find((key) => !told.has(key) && !judged.has(key) && !nested.has(key));
+  if (unread) throw new Error(`configuration schemas may not use ${unread}: packages/project/src/config/inspect.ts`);
+  const { properties, additionalProperties: others, items, anyOf } = schema;
+  const plain = Object.entries(schema).filter(([key]) => judged.has(key));
+  return {
+    ...Object.fromEntries(plain),
+    ...(properties
+      ? { properties: Object.fromEntries(Object.entries(properties).map(([key, of]) => [key, bare(of)])) }
+      : {}),
+    ...(others ? { additionalProperties: bare(others) } : {}),
+    ...(items ? { items: bare(items) } : {}),
+    ...(anyOf ? { anyOf: anyOf.map(bare) } : {}),
+  };
+}
+
 function configPage({ schemas, toJsonSchema }) {
   const rows = configRows(toJsonSchema(schemas.Config, "inline"), "");
+  const requirements = configRows(toJsonSchema(schemas.Requirements, "inline"), "");
   return `<!-- Generated from packages/protocol/src/config.ts by npm run generate. -->
-# Configuration
+# Configuration keys
 
-Keys are read from \`$AGENT_HOME/config.toml\` (\`~/.agentcli\` unless set) and from \`-c key=value\` on the command line, which wins. Values of \`-c\` are TOML; text that is not TOML is taken as a string. Flags win over both.
+Where they are read from and which of them wins: [configuration](configuration.md). Anything else is an unknown key: a warning, or exit code 2 with \`--strict-config\`.
 
-| key | value | meaning |
-|---|---|---|
-${rows.map((row) => `| ${row.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`).join("\n")}
+${table(rows)}
+
+## Keys of requirements.toml
+
+${table(requirements)}
 `;
 }
 
+function table(rows) {
+  const lines = rows.map((row) => `| ${row.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`);
+  return `| key | value | meaning |\n|---|---|---|\n${lines.join("\n")}`;
+}
+
 function configRows(schema, prefix) {
-  return Object.entries(schema.properties).flatMap(([key, property]) => {
+  const named = Object.entries(schema.properties ?? {}).flatMap(([key, property]) => {
     const name = `${prefix}${key}`;
-    const inner = property.additionalProperties;
-    if (property.properties) return configRows(property, `${name}.`);
-    if (inner?.properties) return configRows(inner, `${name}.<id>.`);
+    if (property.properties || property.additionalProperties?.properties) return configRows(property, `${name}.`);
     return [[`\`${name}\``, kindOf(property), property.description ?? ""]];
   });
+  const others = schema.additionalProperties;
+  return others?.properties ? [...named, ...configRows(others, `${prefix}<id>.`)] : named;
 }
 
 function kindOf(property) {
   if (property.enum) return property.enum.map((value) => `\`${value}\``).join(", ");
-  if (property.type === "array") return `list of ${property.items.type ?? property.items.anyOf[0].type}`;
-  if (property.type === "object") return "table of strings";
+  if (property.type === "array")
+    return `list of ${property.items.enum ? kindOf(property.items) : (property.items.type ?? property.items.anyOf[0].type)}`;
+  if (property.type === "object") return property.additionalProperties?.type ? "table of strings" : "table";
   return property.type;
 }
 

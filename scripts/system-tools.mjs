@@ -7,6 +7,7 @@ import { delimiter, join } from "node:path";
 export const systemTools = [
   { program: "bwrap", package: "bubblewrap", need: "required", purpose: "the sandbox" },
   { program: "git", package: "git", need: "required", purpose: "repositories" },
+  { program: "curl", package: "curl", need: "required", purpose: "tests of the network" },
   { program: "tmux", package: "tmux", need: "required", purpose: "tests of terminals" },
   { program: "ssh", package: "openssh-client", need: "required", purpose: "repositories reached over ssh" },
   { program: "rg", package: "ripgrep", need: "recommended", purpose: "fast search; without it search is slower" },

@@ -1,5 +1,6 @@
 // The command line as a value. Flags may stand before or after the words of the command they belong to.
 import { parseArgs } from "node:util";
+import { nearest } from "@agentcli/project/nearest";
 import { type Command, commands } from "./commands.ts";
 import { type Flag, type FlagName, flags } from "./flags.ts";
 import { Problem } from "./problem.ts";
@@ -20,14 +21,15 @@ export type CommandLine =
   | { kind: "command"; command: Command; invocation: Invocation };
 
 export function parseCommandLine(argv: string[]): CommandLine {
-  const { values, words } = split(argv);
+  const { values, words, literal } = split(argv);
   if (values.version) return { kind: "version" };
   if (words[0] === "help") return { kind: "help", topic: words.slice(1) };
   if (values.help || words.length === 0) return { kind: "help", topic: words };
-  const { command, positionals } = findCommand(words);
+  const { command, positionals: named } = findCommand(words);
+  const positionals = [...named, ...literal];
   checkFlags(values, command);
   const extra = positionals[command.mostPositionals];
-  if (extra !== undefined) throw tooMany(extra);
+  if (extra !== undefined) throw tooMany(extra, command);
   return { kind: "command", command, invocation: invocation(values, positionals) };
 }
 
@@ -39,6 +41,8 @@ function findCommand(words: string[]): { command: Command; positionals: string[]
   const fitting = named.filter(({ path }) => path.every((word, index) => words[index] === word));
   const longest = fitting.sort((left, right) => right.path.length - left.path.length)[0];
   if (longest) return { command: longest.command, positionals: words.slice(longest.path.length) };
+  const begun = named.filter(({ path }) => path[0] === words[0]).map(({ path }) => `agentcli ${path.join(" ")}`);
+  if (begun.length > 0) throw new Problem("usage", `${words[0]} of what? There is: ${begun.join(", ")}.`);
   const near = nearest(words[0] ?? "", [...new Set(named.map(({ path }) => path[0] ?? ""))]);
   const hint = near ? `Did you mean ${near}?` : `To run a prompt: agentcli exec "${words.join(" ")}".`;
   throw new Problem("usage", `There is no command "${words[0]}". ${hint} See agentcli --help.`);
@@ -60,10 +64,10 @@ const invocation = (values: Values, positionals: string[]): Invocation => ({
   list: (flag) => (values[flag] as string[] | undefined) ?? [],
 });
 
-/** Not strict in the parser: its own messages do not say what to do next. */
-function split(argv: string[]): { values: Values; words: string[] } {
+/** Words behind `--` name no command. Not strict in the parser: its own messages do not say what to do next. */
+function split(argv: string[]): { values: Values; words: string[]; literal: string[] } {
   const options = Object.fromEntries(parserOptions());
-  const { values, positionals, tokens } = parseArgs({
+  const { values, tokens } = parseArgs({
     args: argv,
     options,
     allowPositionals: true,
@@ -71,7 +75,13 @@ function split(argv: string[]): { values: Values; words: string[] } {
     tokens: true,
   });
   for (const token of tokens) if (token.kind === "option") checkOption(token.rawName, token.name, token.value);
-  return { values: mergeAliases(values as Record<string, string | boolean | string[]>), words: positionals };
+  const positionals = tokens.filter((token) => token.kind === "positional");
+  const end = tokens.find((token) => token.kind === "option-terminator")?.index ?? Infinity;
+  return {
+    values: mergeAliases(values as Record<string, string | boolean | string[]>),
+    words: positionals.filter(({ index }) => index < end).map(({ value }) => value),
+    literal: positionals.filter(({ index }) => index > end).map(({ value }) => value),
+  };
 }
 
 function* parserOptions(): Generator<[string, ReturnType<typeof parserOption>]> {
@@ -110,32 +120,13 @@ function unknownFlag(rawName: string, name: string): Problem {
   return new Problem("usage", `Unknown flag ${rawName}.${near ? ` Did you mean --${near}?` : ""} See agentcli --help.`);
 }
 
-/** A known word that was probably meant: two letters away at most, or begun the same way. */
-export function nearest(word: string, known: string[]): string | undefined {
-  const ranked = known
-    .map((candidate) => ({ candidate, far: distance(candidate, word) }))
-    .sort((a, b) => a.far - b.far);
-  const [best] = ranked;
-  if (best && best.far <= 2) return best.candidate;
-  return word.length > 2 ? known.find((candidate) => candidate.startsWith(word)) : undefined;
-}
-
-/** Edit distance. */
-function distance(left: string, right: string): number {
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= left.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= right.length; j += 1) {
-      const change = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
+function tooMany(extra: string, { path, mostPositionals }: Command): Problem {
+  if (mostPositionals === 0) {
+    const words = path.join(" ");
+    return new Problem("usage", `agentcli ${words} takes no argument, but "${extra}" was given. See agentcli --help.`);
   }
-  return row[right.length] ?? 0;
-}
-
-const tooMany = (extra: string): Problem =>
-  new Problem(
+  return new Problem(
     "usage",
     `Unexpected argument "${extra}". Quote a prompt of several words: agentcli exec "fix the test".`,
   );
+}

@@ -1,7 +1,7 @@
 // Every command in one table: what it is called, what it takes, and the file that carries it out.
 
 import type { Invocation } from "./args.ts";
-import { type FlagName, runFlags } from "./flags.ts";
+import { configFlags, type FlagName, runFlags } from "./flags.ts";
 import type { Program } from "./program.ts";
 
 export interface Command {
@@ -20,6 +20,178 @@ export interface Command {
 }
 
 export const commands: Command[] = [
+  {
+    path: ["exit-codes"],
+    takes: "",
+    mostPositionals: 0,
+    summary: "Print what each exit code means",
+    flags: ["json"],
+    load: () => import("./commands/exit-codes.ts"),
+  },
+  {
+    path: ["completion"],
+    takes: "bash | zsh | fish",
+    mostPositionals: 1,
+    summary: "Print a completion script for a shell",
+    flags: [],
+    load: () => import("./commands/completion.ts"),
+    notes: `Examples:
+  source <(agentcli completion bash)
+  agentcli completion zsh > "\${fpath[1]}/_agentcli"
+  agentcli completion fish > ~/.config/fish/completions/agentcli.fish`,
+  },
+  {
+    path: ["doctor"],
+    takes: "",
+    mostPositionals: 0,
+    summary: "Say what is configured, what would fail, and how to mend it",
+    flags: [...configFlags, "skip-git-repo-check", "json"],
+    load: () => import("./commands/doctor.ts"),
+    notes: "Exit code 0 when agentcli exec would start with the same flags, 1 when it would not.",
+  },
+  {
+    path: ["trust"],
+    takes: "[DIR]",
+    mostPositionals: 1,
+    summary: "Let a project's own .agentcli/config.toml count",
+    flags: [],
+    load: () => import("./commands/trust.ts"),
+    notes: `Without DIR, the project around this directory. Written to config.toml in the agent home:
+  [projects."/path/of/the/project"]
+  trust_level = "trusted"`,
+  },
+  {
+    path: ["config", "show"],
+    takes: "",
+    mostPositionals: 0,
+    summary: "Print the effective configuration",
+    flags: ["origin", "json", ...configFlags],
+    load: () => import("./commands/config-show.ts"),
+    notes: "Values that look like secrets are masked.",
+  },
+  {
+    path: ["logout"],
+    takes: "",
+    mostPositionals: 0,
+    summary: "Forget the saved login",
+    flags: [],
+    load: () => import("./commands/logout.ts"),
+  },
+  {
+    path: ["login", "status"],
+    takes: "",
+    mostPositionals: 0,
+    summary: "Say which credential a run would use (exit code 1: none)",
+    flags: ["config"],
+    load: () => import("./commands/login-status.ts"),
+  },
+  {
+    path: ["login"],
+    takes: "",
+    mostPositionals: 0,
+    summary: "Keep an API key for later runs",
+    flags: ["with-api-key", "api-key"],
+    load: () => import("./commands/login.ts"),
+    notes: `Examples:
+  agentcli login                                        asks for the key without showing it
+  printenv MY_KEY | agentcli login --with-api-key`,
+  },
+  {
+    path: ["sessions", "name"],
+    takes: "ID NAME",
+    mostPositionals: 2,
+    summary: "Call a session by a name",
+    flags: [],
+    load: () => import("./commands/sessions-name.ts"),
+  },
+  {
+    path: ["sessions", "delete"],
+    takes: "ID… | --older-than AGE",
+    mostPositionals: Number.MAX_SAFE_INTEGER,
+    summary: "Remove sessions",
+    flags: ["older-than", "force"],
+    load: () => import("./commands/sessions-delete.ts"),
+  },
+  {
+    path: ["sessions", "export"],
+    takes: "ID",
+    mostPositionals: 1,
+    summary: "Write a session as JSON lines or Markdown",
+    flags: ["format", "output-last-message"],
+    load: () => import("./commands/sessions-export.ts"),
+  },
+  {
+    path: ["sessions", "show"],
+    takes: "ID",
+    mostPositionals: 1,
+    summary: "Show what was said and done in a session",
+    flags: ["color"],
+    load: () => import("./commands/sessions-show.ts"),
+  },
+  {
+    path: ["sessions", "list"],
+    aliases: [["sessions"]],
+    takes: "",
+    mostPositionals: 0,
+    summary: "List the newest sessions of this directory",
+    flags: ["all", "json", "limit"],
+    load: () => import("./commands/sessions-list.ts"),
+  },
+  {
+    path: ["exec", "fork"],
+    aliases: [["e", "fork"]],
+    takes: "ID [PROMPT | -]",
+    mostPositionals: 2,
+    summary: "Begin a new session with what another said and did",
+    flags: runFlags,
+    load: () => import("./commands/fork.ts"),
+    notes: `Without a prompt the new session is only made, and its id printed.
+
+Example:
+  agentcli exec fork nightly "try it the other way"`,
+  },
+  {
+    path: ["execpolicy", "check"],
+    takes: "--rules FILE -- COMMAND …",
+    mostPositionals: Infinity,
+    summary: "Say what rules files decide about a command",
+    flags: ["rules", "pretty"],
+    load: () => import("./commands/execpolicy.ts"),
+    notes: `The words after -- are the command. Nothing is run.
+
+Example:
+  agentcli execpolicy check --rules .agentcli/rules/default.rules --pretty -- git push origin main`,
+  },
+  {
+    path: ["sandbox", "selftest"],
+    takes: "",
+    mostPositionals: 0,
+    summary: "Try to break out of the sandbox of this machine, in every known way",
+    flags: ["json"],
+    load: () => import("./commands/sandbox-selftest.ts"),
+    notes: `Each line says held, admitted (the back end says it cannot stop this) or ESCAPED.
+The exit code is 0 only if nothing escaped.`,
+  },
+  {
+    path: ["sandbox", "run"],
+    takes: "-- COMMAND …",
+    mostPositionals: Infinity,
+    summary: "Run one command in the sandbox",
+    flags: ["sandbox", "sandbox-min", "cd", "add-dir", "config"],
+    load: () => import("./commands/sandbox-run.ts"),
+    notes: `Standard input is passed in, output and exit code are passed on.
+
+Example:
+  agentcli sandbox run --sandbox workspace-write -- npm test`,
+  },
+  {
+    path: ["sandbox", "probe"],
+    takes: "",
+    mostPositionals: 0,
+    summary: "Say what can be enforced on this machine, and what cannot",
+    flags: ["json"],
+    load: () => import("./commands/sandbox-probe.ts"),
+  },
   {
     path: ["mcp", "list"],
     takes: "",
@@ -82,7 +254,7 @@ export const commands: Command[] = [
   {
     path: ["exec", "resume"],
     aliases: [["e", "resume"]],
-    takes: "ID | --last [--all] [PROMPT | -]",
+    takes: "ID | NAME | --last [--all] [PROMPT | -]",
     mostPositionals: 2,
     summary: "Go on with an earlier session",
     flags: ["last", "all", ...runFlags],
@@ -95,12 +267,31 @@ Examples:
   agentcli exec resume --last`,
   },
   {
+    path: ["review"],
+    aliases: [
+      ["exec", "review"],
+      ["e", "review"],
+    ],
+    takes: "--uncommitted | --base BRANCH | --commit SHA [--title TEXT] [INSTRUCTIONS | -]",
+    mostPositionals: 1,
+    summary: "Review a change and report findings; nothing is edited",
+    flags: ["uncommitted", "base", "commit", "title", ...runFlags],
+    load: () => import("./commands/review.ts"),
+    notes: `Instructions alone are a review of whatever they name. The sandbox is read-only in every case.
+The findings are printed as text; -o FILE.json keeps them as JSON.
+
+Examples:
+  agentcli review --uncommitted
+  agentcli review --base main "look at error handling above all"
+  agentcli review --commit HEAD -o findings.json`,
+  },
+  {
     path: ["exec"],
     aliases: [["e"]],
     takes: "[PROMPT | -]",
     mostPositionals: 1,
     summary: "Carry out one prompt in a sandbox and print the final message",
-    flags: runFlags,
+    flags: [...runFlags, "worktree"],
     load: () => import("./commands/exec.ts"),
     notes: `The prompt is the argument, or standard input with -. What is piped in beside an argument is context for it.
 Progress is on standard error, the final message alone on standard output.

@@ -6,8 +6,13 @@ export interface Environment {
   variables: NodeJS.ProcessEnv;
   agentHome: string;
   userHome: string;
+  /** Configuration for all users of the machine. */
+  systemDirectory: string;
   cwd: string;
 }
+
+/** Its requirements hold wherever AGENT_SYSTEM_DIR points. */
+export const standardSystemDirectory = "/etc/agentcli";
 
 export function readEnvironment(): Environment {
   const variables = process.env;
@@ -15,6 +20,8 @@ export function readEnvironment(): Environment {
   return {
     variables,
     userHome,
+    // For packagers whose system files are elsewhere.
+    systemDirectory: variables.AGENT_SYSTEM_DIR || standardSystemDirectory,
     agentHome: variables.AGENT_HOME || join(userHome, ".agentcli"),
     cwd: process.cwd(),
   };

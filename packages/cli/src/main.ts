@@ -2,6 +2,7 @@
 import { type Scrub, scrubber } from "@agentcli/engine";
 import { type ExitName, exitCodes } from "@agentcli/protocol/exit-codes";
 import { parseCommandLine } from "./args.ts";
+import { commands } from "./commands.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
 import { choosePaint } from "./output/paint.ts";
 import { humanReporter, jsonReporter, type Reporter, type Streams } from "./output/reporter.ts";
@@ -19,13 +20,17 @@ export async function main(argv: string[], directory: string): Promise<void> {
   const environment = readEnvironment();
   const scrub = scrubber(knownSecrets(environment));
   const print = (text: string) => streams.out.write(text);
-  const surroundings = { environment, scrub, print, version, directory, signal: stop.signal };
+  const surroundings = { environment, scrub, commands, version, directory, print, signal: stop.signal };
   const code = await runCommand(argv, surroundings, streams);
   await Promise.all([streams.out.flush(), streams.err.flush()]);
   process.exit(told() ?? (streams.out.gone ? exitCodes.readerGone.code : code));
 }
 
-async function runCommand(argv: string[], surroundings: Omit<Program, "reporter">, streams: Streams): Promise<number> {
+async function runCommand(
+  argv: string[],
+  surroundings: Omit<Program, "reporter" | "print">,
+  streams: Streams,
+): Promise<number> {
   const wanted = { json: argv.includes("--json"), color: "auto" };
   let reporter = openReporter(wanted, surroundings.environment, streams);
   try {
@@ -35,7 +40,7 @@ async function runCommand(argv: string[], surroundings: Omit<Program, "reporter"
     const { has, text } = line.invocation;
     reporter = openReporter({ json: has("json"), color: text("color") ?? "auto" }, surroundings.environment, streams);
     const { run } = await line.command.load();
-    return await run(line.invocation, { ...surroundings, reporter });
+    return await run(line.invocation, { ...surroundings, reporter, print: streams.out.write });
   } catch (error) {
     return explain(error, reporter, surroundings.scrub);
   }

@@ -8,13 +8,13 @@ import { practice, resolveProvider } from "./provider.ts";
 export async function chooseModel(
   settings: TurnSettings,
   config: Config,
-  program: Program,
+  { environment, reporter, version }: Program,
 ): Promise<{ model: Model; facts: ModelFacts }> {
   if (settings.provider === practice) {
     const { openPracticeModel } = await import("@agentcli/models/practice");
     return { model: openPracticeModel(), facts: modelFacts(practice, "responses") };
   }
-  const provider = resolveProvider(settings.provider, config, program.environment);
-  const client = { clientName: "agentcli", clientVersion: program.version, random: Math.random };
+  const { provider } = await resolveProvider(settings.provider, config, environment, reporter.say);
+  const client = { clientName: "agentcli", clientVersion: version, random: Math.random };
   return { model: openModel(provider, client), facts: modelFacts(settings.model, provider.wireApi) };
 }

@@ -6,23 +6,24 @@ import type { Run } from "./run.ts";
 
 export async function keepPartialPatch(state: ThreadState, run: Run): Promise<void> {
   const session = run.sessionPath(state.threadId);
-  const patch = session && (await changes(run.settings.cwd));
-  if (!session || !patch) return;
+  const patch = session && (await changes(run));
+  if (!session || !patch?.length) return;
   const path = session.replace(/\.jsonl$/, ".partial.patch");
   writeFileSync(path, patch, { mode: 0o600 });
   run.program.reporter.say(`The changes so far are also kept in ${path}`);
 }
 
 /** Everything that differs from the last commit, new files included. */
-async function changes(cwd: string): Promise<string> {
-  const tracked = await git(cwd, ["diff", "--binary", "--no-ext-diff", "--no-textconv", "HEAD", "--"]);
-  const untracked = await git(cwd, ["ls-files", "--others", "--exclude-standard", "-z"]);
-  const added: string[] = [];
-  for (const file of untracked.stdout.split("\0").filter(Boolean)) {
-    added.push(
-      (await git(cwd, ["diff", "--binary", "--no-ext-diff", "--no-textconv", "--no-index", "--", "/dev/null", file]))
-        .stdout,
-    );
+async function changes({ settings, program }: Run): Promise<Buffer> {
+  const output = async (...args: string[]) =>
+    (await git({ directory: settings.cwd, args, environment: program.environment })).stdout;
+  // A look into the working tree of a submodule would run git there, under a configuration the agent may have written.
+  const flags = ["--binary", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"];
+  const diff = (...args: string[]) => output("diff", ...flags, ...args);
+  const patch = [await diff("HEAD", "--")];
+  const untracked = await output("ls-files", "--others", "--exclude-standard", "-z");
+  for (const file of untracked.toString().split("\0").filter(Boolean)) {
+    patch.push(await diff("--no-index", "--", "/dev/null", file));
   }
-  return tracked.stdout + added.join("");
+  return Buffer.concat(patch);
 }

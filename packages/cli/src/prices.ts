@@ -4,10 +4,9 @@ import type { PriceConfig, Usage } from "@agentcli/protocol";
 
 export function priceBook(own: Record<string, PriceConfig> = {}): (model: string, usage: Usage) => number | null {
   return (model, usage) => {
-    const price = own[model];
-    if (!price) return costUsd(model, usage);
-    const fresh = usage.inputTokens - usage.cachedInputTokens;
-    const cached = usage.cachedInputTokens * (price.cached_input ?? price.input);
-    return (fresh * price.input + cached + usage.outputTokens * price.output) / 1_000_000;
+    const { input, output, cached_input: cachedInput = input } = own[model] ?? {};
+    if (input === undefined || output === undefined || cachedInput === undefined) return costUsd(model, usage);
+    const fresh = (usage.inputTokens - usage.cachedInputTokens) * input;
+    return (fresh + usage.cachedInputTokens * cachedInput + usage.outputTokens * output) / 1_000_000;
   };
 }

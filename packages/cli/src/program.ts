@@ -1,13 +1,16 @@
 // What every command is given: where it runs and how it speaks.
 import type { Scrub } from "@agentcli/engine";
+import type { Command } from "./commands.ts";
 import type { Environment } from "./environment.ts";
 import type { Reporter } from "./output/reporter.ts";
 
 export interface Program {
   environment: Environment;
   reporter: Reporter;
-  /** Standard output of a command that is no run. */
+  /** Writes to standard output: what a command was asked for, and nothing else. */
   print(text: string): Promise<void>;
+  /** Every command there is, for those that speak about commands. */
+  commands: Command[];
   version: string;
   /** Takes known secrets out of a text; everything that is stored or shown goes through it. */
   scrub: Scrub;

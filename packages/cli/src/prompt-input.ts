@@ -1,5 +1,6 @@
 // The prompt: the argument, standard input, or both.
 import { fstatSync, readFileSync } from "node:fs";
+import { isatty } from "node:tty";
 import { Problem } from "./problem.ts";
 
 export interface PromptInput {
@@ -7,29 +8,31 @@ export interface PromptInput {
   /** How long to wait for the first byte where the argument would do alone; null waits for ever. */
   stdinLimitMs: number | null;
   say(line: string): void;
+  /** Told when the wait for standard input was given up. */
+  warn(message: string): void;
 }
 
 const mostCharacters = 1_048_576;
 
 /** `exec`: piped data beside an argument is context for it. */
-export async function readPrompt({ argument, stdinLimitMs, say }: PromptInput): Promise<string> {
-  if (argument === "-") return required(await readAll(null, say), "No prompt came from standard input.");
+export async function readPrompt({ argument, stdinLimitMs, say, warn }: PromptInput): Promise<string> {
+  if (argument === "-") return required(await readAll(null, warn), "No prompt came from standard input.");
   if (argument === null) {
     if (isTerminal()) throw noPrompt();
     say("Reading prompt from stdin...");
-    return required(await readAll(null, say), "No prompt came from standard input.");
+    return required(await readAll(null, warn), "No prompt came from standard input.");
   }
   if (argument.trim() === "") throw new Problem("usage", 'The prompt is empty. Say what to do: agentcli exec "…"');
-  const piped = isTerminal() ? "" : decode(await readAll(stdinLimitMs, say));
+  const piped = isTerminal() ? "" : decode(await readAll(stdinLimitMs, warn));
   return bounded(piped.trim() === "" ? argument : withContext(argument, piped));
 }
 
 /** `resume`: standard input only with `-` or without a prompt; null is no prompt. */
-export async function readFollowUp({ argument, stdinLimitMs, say }: PromptInput): Promise<string | null> {
-  if (argument === "-") return required(await readAll(null, say), "No prompt came from standard input.");
+export async function readFollowUp({ argument, stdinLimitMs, warn }: Omit<PromptInput, "say">): Promise<string | null> {
+  if (argument === "-") return required(await readAll(null, warn), "No prompt came from standard input.");
   if (argument !== null) return bounded(argument);
   if (isTerminal()) return null;
-  const piped = decode(await readAll(stdinLimitMs, say));
+  const piped = decode(await readAll(stdinLimitMs, warn));
   return piped.trim() === "" ? null : bounded(piped);
 }
 
@@ -66,7 +69,7 @@ export function decode(bytes: Buffer): string {
   );
 }
 
-async function readAll(limitMs: number | null, say: (line: string) => void): Promise<Buffer> {
+async function readAll(limitMs: number | null, warn: (message: string) => void): Promise<Buffer> {
   const kind = stdinKind();
   if (kind === "none") return Buffer.alloc(0);
   if (kind === "file") return readFileSync(0);
@@ -86,7 +89,7 @@ async function readAll(limitMs: number | null, say: (line: string) => void): Pro
     stdin.once("error", reject);
     function giveUp() {
       stdin.destroy();
-      say(`No data on standard input within ${limitMs} ms; going on without it.`);
+      warn(`No data on standard input within ${limitMs} ms; going on without it.`);
       finish();
     }
   });
@@ -101,14 +104,8 @@ function stdinKind(): "none" | "file" | "stream" {
   }
 }
 
-/** A character device that is no terminal is /dev/null, which ends at once. */
-function isTerminal(): boolean {
-  try {
-    return fstatSync(0).isCharacterDevice() && process.stdin.isTTY === true;
-  } catch {
-    return false;
-  }
-}
+/** Asked of the system: making process.stdin only to ask it costs 4 ms. */
+const isTerminal = (): boolean => isatty(0);
 
 const noPrompt = (): Problem =>
   new Problem(

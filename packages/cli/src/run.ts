@@ -7,28 +7,31 @@ import {
   drive,
   type Log,
   openLog,
-  policyGuard,
   type StoredRecord,
   type Surroundings,
   type ThreadState,
   type Tool,
 } from "@agentcli/engine";
-import { loadConfig } from "@agentcli/project";
-import type { SandboxReport, ThreadRecord, TurnEnd, TurnSettings } from "@agentcli/protocol";
+import type { LoadedConfig } from "@agentcli/project";
+import type { Config, SandboxMode, SandboxReport, ThreadRecord, TurnEnd, TurnSettings } from "@agentcli/protocol";
 import { exitCodes, exitOf } from "@agentcli/protocol/exit-codes";
 import { findRepositoryRoot } from "@agentcli/workspace";
+import { composeAgents } from "./agents.ts";
 import { checkPrice, resolveBudget } from "./budget.ts";
+import { noteDenials } from "./denials.ts";
 import { durationMs } from "./duration.ts";
+import type { Environment } from "./environment.ts";
+import { composeGuard } from "./guard.ts";
 import type { Mcp } from "./mcp/compose.ts";
 import { chooseModel } from "./model.ts";
-import { keepPartialPatch } from "./partial-patch.ts";
+import type { OutputSchema } from "./output-schema/load.ts";
 import { priceBook } from "./prices.ts";
 import { Problem } from "./problem.ts";
 import type { Program } from "./program.ts";
 import type { RunOptions } from "./run-options.ts";
 import { type FileStore, openFileStore, openMemoryStore } from "./sessions/store.ts";
-import { compactAt, resolveSettings } from "./settings.ts";
-import { composeWorkspace } from "./workspace.ts";
+import { compactAt, settle } from "./settings.ts";
+import { composeWorkspace, type Place } from "./workspace.ts";
 
 /** After this long the turn is over, for this reason. */
 export interface TimedEnd {
@@ -41,6 +44,8 @@ export interface Run {
   program: Program;
   options: RunOptions;
   settings: TurnSettings;
+  /** Worth knowing, shown with the first things of the turn. */
+  warnings: string[];
   surroundings: Surroundings;
   sandbox: SandboxReport;
   tools: Tool[];
@@ -63,73 +68,152 @@ export interface Existing {
   settings: TurnSettings | null;
 }
 
+// Over 60 lines because it is where a run is put together: every part is named once, in the order they need each other.
 export async function openRun(options: RunOptions, program: Program, existing: Existing | null): Promise<Run> {
   const { environment } = program;
-  const loaded = await loadConfig(environment.agentHome, options.overrides);
+  const shape = await loadShape(options, environment.cwd);
+  const { settings: settled, loaded, warnings } = await settle(options, environment, existing?.settings ?? null);
   const { config } = loaded;
-  const chosen = resolveSettings(options, loaded, environment, existing?.settings ?? null);
+  const chosen = options.local ? { ...settled, ...(await localModel(options, loaded, environment)) } : settled;
   if (!options.skipGitCheck && !findRepositoryRoot(chosen.cwd)) throw notARepository(chosen.cwd);
+  const guard = await composeGuard({
+    cwd: chosen.cwd,
+    ignoreRules: options.ignoreRules,
+    trust: () => (loaded.project.trusted ? "trusted" : "untrusted"),
+    program,
+  });
   const { model, facts } = await chooseModel(chosen, config, program);
   const price = priceBook(config.prices);
   const budget = resolveBudget(options.budget, config.budget, existing?.settings?.budget);
   checkPrice(budget, chosen.model, price);
-  const settings = { ...chosen, budget, compactAt: compactAt(config, facts.contextWindow) };
-  const place = await composeWorkspace(settings, config, program);
+  const onLimit = options.onLimit ?? existing?.settings?.onLimit;
+  const settings = { ...chosen, budget, onLimit, compactAt: compactAt(config, facts.contextWindow) };
+  const place = await composeWorkspace({ ...settings, sandboxMin: options.sandboxMin }, config, program);
   const store = existing?.store ?? (options.ephemeral ? openMemoryStore() : openFileStore(environment.agentHome));
-  const limits = config.limits ?? {};
-  const mcp = config.mcp_servers
-    ? await (await import("./mcp/compose.ts")).composeMcp(config, settings, program)
-    : null;
-  return {
+  const { limits } = config;
+  const narrowed = narrowedPlaces((mode) => composeWorkspace({ ...settings, sandbox: mode }, config, program));
+  const { family, tools: agents } = composeAgents(config.agents, {
+    store,
+    program,
+    dependenciesFor: async ({ sandbox }) =>
+      sandbox === settings.sandbox ? null : { ...run.dependencies, workspace: await narrowed.open(sandbox) },
+  });
+  const tools = [...builtInTools, ...agents];
+  const mcp = await startServers(options, config, { settings, program });
+  const run: Run = {
     program,
     options,
     settings,
-    surroundings: { ...today(), rules: [], writableRoots: place.writableRoots, network: place.report.net === "on" },
+    warnings,
+    surroundings: {
+      ...today(),
+      rules: [],
+      writableRoots: place.writableRoots,
+      network: place.report.net === "on",
+      allowedDomains: place.allowedDomains,
+    },
     sandbox: place.report,
-    tools: builtInTools,
+    tools,
     mcp,
     notes: [],
     traits: { freeformTools: facts.freeform },
     limits: {
-      stdinMs: durationMs(limits.stdin ?? "1s"),
+      stdinMs: durationMs(limits.stdin),
       ends: [
-        { afterMs: durationMs(limits.wall ?? "off"), code: "limit", limit: "wall" },
+        { afterMs: durationMs(limits.wall), code: "limit", limit: "wall" },
         { afterMs: budget?.wallMs ?? null, code: "budget", limit: "wall" },
       ],
     },
     dependencies: {
       model,
       workspace: place.workspace,
-      tools: builtInTools,
-      guard: policyGuard,
-      toolLimitMs: durationMs(limits.tool ?? "10m"),
-      outputTokens: config.tool_output_token_limit ?? 10_000,
+      tools,
+      family,
+      guard,
+      toolLimitMs: durationMs(limits.tool),
+      outputTokens: config.tool_output_token_limit,
       price,
       wait,
-      requestOptions: { reasoningSummary: config.model_reasoning_summary, verbosity: config.model_verbosity },
+      requestOptions: {
+        reasoningSummary: config.model_reasoning_summary,
+        verbosity: config.model_verbosity,
+        outputSchema: shape?.strict,
+      },
+      answer: shape?.answer,
       onProgress: (progress) => progress.type === "calling" && place.workspace.warm(),
     },
     sessionPath: store.path,
-    openLog: (state, emit) => openLog(state, { store, emit, scrub: program.scrub }),
+    openLog(state, emit) {
+      const log = openLog(state, { store, emit, scrub: program.scrub });
+      place.listenForDenials(noteDenials(log));
+      return log;
+    },
     async close() {
+      await family?.end();
       await mcp?.servers.close();
+      await narrowed.close();
       await place.workspace.close();
       if (!existing) store.close();
     },
   };
+  return run;
 }
+
+/** Loaded only where servers are configured. A review looks at a change with what every thread has. */
+const startServers = async (
+  { purpose }: RunOptions,
+  config: Config,
+  { settings, program }: Pick<Run, "settings" | "program">,
+): Promise<Mcp | null> =>
+  config.mcp_servers && purpose !== "review"
+    ? (await import("./mcp/compose.ts")).composeMcp(config, settings, program)
+    : null;
+
+/** Sub-agents with fewer rights work in a sandbox of their own, one for each mode. */
+function narrowedPlaces(compose: (mode: SandboxMode) => Promise<Place>) {
+  const places = new Map<SandboxMode, Promise<Place>>();
+  return {
+    async open(mode: SandboxMode) {
+      const place = places.get(mode) ?? compose(mode);
+      places.set(mode, place);
+      return (await place).workspace;
+    },
+    async close() {
+      for (const place of places.values()) await (await place).workspace.close();
+    },
+  };
+}
+
+/** The model server on this machine and the model it has. */
+async function localModel(options: RunOptions, loaded: LoadedConfig, environment: Environment) {
+  const { withLocalModel } = await import("./local-provider.ts");
+  const { model = "", provider = "" } = await withLocalModel(options, loaded, environment);
+  return { model, provider };
+}
+
+/** Loaded only when asked for: the checker of schemas is larger than the rest of the program. */
+const loadShape = async ({ outputSchemaFile }: RunOptions, directory: string): Promise<OutputSchema | null> =>
+  outputSchemaFile === undefined
+    ? null
+    : (await import("./output-schema/load.ts")).loadOutputSchema(outputSchemaFile, directory);
 
 /** Drives the thread to rest and answers with the exit code. */
 export async function carryOut(log: Log, run: Run): Promise<number> {
   const { reporter } = run.program;
+  await log.write(...run.notes, ...run.warnings.map(warningNote));
   const end = await driveToEnd(log, run);
-  if (end.status === "failed" && end.code === "budget") await keepPartialPatch(log.state, run);
+  if (end.status === "failed" && end.code === "budget") {
+    const { keepPartialPatch } = await import("./partial-patch.ts");
+    await keepPartialPatch(log.state, run);
+  }
   if (end.status === "completed") {
     if (run.options.outputFile) keepMessage(run.options.outputFile, end.message, reporter.say);
     await reporter.finish(end.message);
   }
   return exitCode(end);
 }
+
+const warningNote = (message: string): ThreadRecord => ({ type: "noted", kind: "warning", data: { message } });
 
 /** Whatever happens in the middle, a turn that was shown to begin is shown to end. */
 async function driveToEnd(log: Log, run: Run): Promise<TurnEnd> {
@@ -186,7 +270,7 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** The message is on standard output as well: a file that cannot be written is a pity, not a failure of the run. */
-function keepMessage(path: string, message: string, say: (line: string) => void): void {
+export function keepMessage(path: string, message: string, say: (line: string) => void): void {
   try {
     writeFileSync(path, message);
   } catch (error) {

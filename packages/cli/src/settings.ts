@@ -1,61 +1,84 @@
-// What a run was asked to be: flags over -c over config.toml over defaults; a resumed thread keeps its own policy.
-import { existsSync, realpathSync, statSync } from "node:fs";
-import { isAbsolute, resolve } from "node:path";
-import type { LoadedConfig } from "@agentcli/project";
-import type { Config, SandboxMode, TurnSettings } from "@agentcli/protocol";
+// What a run was asked to be: the configuration as its flags leave it; a resumed thread keeps its own policy.
+import { existsSync } from "node:fs";
+import { describeOrigin, type EffectiveConfig, type LoadedConfig, loadConfig, refusalOf } from "@agentcli/project";
+import type { ApprovalPolicy, Config, SandboxMode, TurnSettings } from "@agentcli/protocol";
+import { configRequest, existingDirectory, flagWarnings } from "./config-request.ts";
 import type { Environment } from "./environment.ts";
 import { Problem } from "./problem.ts";
 import { practice } from "./provider.ts";
-import type { RunOptions } from "./run-options.ts";
+import type { ConfigOptions } from "./run-options.ts";
 
-const defaultModel = "gpt-5.4";
+export interface Settled {
+  /** Without `compactAt`, which needs to know the model. */
+  settings: TurnSettings;
+  loaded: LoadedConfig;
+  warnings: string[];
+}
 
-/** Without `compactAt`, which needs to know the model. */
-export function resolveSettings(
-  options: RunOptions,
-  loaded: LoadedConfig,
+/** `recorded` are the settings of the thread that goes on. */
+export async function settle(
+  options: ConfigOptions,
   environment: Environment,
   recorded: TurnSettings | null,
-): TurnSettings {
+): Promise<Settled> {
+  const cwd = existingDirectory(options.directory ?? recorded?.cwd ?? ".", environment.cwd);
+  const loaded = await loadConfig(configRequest(options, cwd, environment));
   const { config, overridden } = loaded;
-  return {
+  const sandbox = choosePolicy("sandbox_mode", sandboxModes, loaded, recorded?.sandbox);
+  const approval = choosePolicy("approval_policy", approvalPolicies, loaded, recorded?.approval);
+  const settings: TurnSettings = {
     ...chooseModel(options, loaded, recorded),
     effort: overridden.model_reasoning_effort ?? recorded?.effort ?? config.model_reasoning_effort,
-    cwd: workingDirectory(options.directory ?? recorded?.cwd ?? ".", environment.cwd),
+    cwd,
     shell: userShell(environment.variables.SHELL),
-    sandbox: chooseSandbox(options, loaded, recorded),
-    approval: "never",
+    sandbox: sandbox.value,
+    approval: approval.value,
   };
+  const policy = [...sandbox.warnings, ...approval.warnings];
+  const warnings = [...flagWarnings(options), ...loaded.warnings, ...policy, ...idleFlags(options, settings)];
+  return { settings, loaded, warnings };
 }
 
 /** A thread goes on with the model it had, unless the command line names another. */
-function chooseModel(options: RunOptions, { config, overridden }: LoadedConfig, recorded: TurnSettings | null) {
-  const model = options.model ?? overridden.model ?? recorded?.model ?? config.model ?? defaultModel;
+function chooseModel(options: ConfigOptions, { config, overridden }: LoadedConfig, recorded: TurnSettings | null) {
+  const configured = (options.purpose === "review" && config.review_model) || config.model;
+  const model = overridden.model ?? recorded?.model ?? configured;
   if (model === practice) return { model, provider: practice };
   const kept = options.model === undefined && recorded?.provider !== practice ? recorded?.provider : undefined;
-  return { model, provider: overridden.model_provider ?? kept ?? config.model_provider ?? "openai" };
+  return { model, provider: overridden.model_provider ?? kept ?? config.model_provider };
 }
 
-/** A file may narrow what a thread was allowed; only the command line may widen it. */
-function chooseSandbox(
-  options: RunOptions,
-  { config, overridden }: LoadedConfig,
-  recorded: TurnSettings | null,
-): SandboxMode {
-  const asked = (options.sandbox as SandboxMode | undefined) ?? overridden.sandbox_mode;
-  if (asked) return asked;
-  if (!recorded) return config.sandbox_mode ?? "read-only";
-  if (!config.sandbox_mode) return recorded.sandbox;
-  return strictness[config.sandbox_mode] > strictness[recorded.sandbox] ? config.sandbox_mode : recorded.sandbox;
+// From strict to wide.
+const sandboxModes: SandboxMode[] = ["read-only", "workspace-write", "danger-full-access"];
+const approvalPolicies: ApprovalPolicy[] = ["never", "on-request"];
+
+interface Chosen<Value> {
+  value: Value;
+  warnings: string[];
 }
 
-const strictness: Record<SandboxMode, number> = { "danger-full-access": 0, "workspace-write": 1, "read-only": 2 };
+/** A file may narrow what a thread was allowed, a default changes nothing; only the command line may widen it. */
+function choosePolicy<Key extends "sandbox_mode" | "approval_policy">(
+  key: Key,
+  fromStrict: EffectiveConfig[Key][],
+  { config, overridden, origins, requirements }: LoadedConfig,
+  recorded: EffectiveConfig[Key] | undefined,
+): Chosen<EffectiveConfig[Key]> {
+  const configured = config[key];
+  if (recorded === undefined || overridden[key] !== undefined) return { value: configured, warnings: [] };
+  const origin = origins.get(key) ?? { kind: "default" };
+  const isChosen = origin.kind !== "default" && origin.kind !== "requirement";
+  const widening = isChosen ? fromStrict.indexOf(configured) - fromStrict.indexOf(recorded) : 0;
+  const said = `the thread had ${key} = ${recorded}, ${describeOrigin(origin)} says ${configured}`;
+  if (widening < 0) return { value: configured, warnings: [`${said}: narrowed.`] };
+  const refused = refusalOf(requirements, key, recorded, "The resumed thread");
+  if (refused) throw new Problem("usage", `${refused} Choose one of them with a flag.`);
+  return { value: recorded, warnings: widening > 0 ? [`${said}: kept. Only a flag or -c widens it.`] : [] };
+}
 
-function workingDirectory(directory: string, base: string): string {
-  const path = isAbsolute(directory) ? directory : resolve(base, directory);
-  if (!existsSync(path)) throw new Problem("usage", `The directory ${path} does not exist.`);
-  if (!statSync(path).isDirectory()) throw new Problem("usage", `${path} is not a directory.`);
-  return realpathSync(path);
+function idleFlags({ moreDirectories }: ConfigOptions, { sandbox }: TurnSettings): string[] {
+  if (moreDirectories.length === 0 || sandbox === "workspace-write") return [];
+  return [`--add-dir changes nothing in ${sandbox}; it is for --sandbox workspace-write.`];
 }
 
 /** A shell whose language commands are written in; fish and others would misread them. */

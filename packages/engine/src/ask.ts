@@ -1,11 +1,14 @@
 // One request to the model and what it brought: a reply, a shorter history, or the end of the turn.
 import { canCompact, compact } from "./compact.ts";
-import type { Drive } from "./drive.ts";
 import type { ModelFault } from "./ports.ts";
 import { charged, failedTurn, request, requestFor } from "./request.ts";
+import type { Drive } from "./running.ts";
+import { textPart } from "./state.ts";
+import { wireStatus } from "./subagents/status.ts";
 
 export async function ask(run: Drive): Promise<void> {
   const { log, signal } = run;
+  await tellNews(run);
   const reply = await request(requestFor(log.state, run), run);
   if (reply.kind === "replied") {
     return log.write({ type: "model.replied", blocks: reply.blocks, ...charged(reply, run) });
@@ -31,4 +34,13 @@ async function waitFor({ message, retryAfterMs = 0 }: ModelFault, { log, wait, s
   };
   await log.write({ type: "noted", kind: "retry", data });
   await wait(retryAfterMs, signal);
+}
+
+/** A sub-agent that has ended is news to a model that did not wait for it. */
+async function tellNews({ log, family }: Drive): Promise<void> {
+  const news = Object.entries(family?.news() ?? {});
+  if (news.length === 0) return;
+  const notes = news.map(([id, state]) => JSON.stringify({ agent_path: id, status: wireStatus(state) }));
+  const text = notes.map((note) => `<subagent_notification>\n${note}\n</subagent_notification>`).join("\n");
+  await log.write({ type: "input.added", origin: "agent", input: [textPart(text)] });
 }

@@ -27,9 +27,9 @@ export function charge(
   ledger.last = { usd, tokens, sizeAfter };
 }
 
-/** The first part of the budget that does not pay for another request and the wrap-up after it. */
+/** The first part of the budget that does not pay for another request and the wrap-up after it. The first of all is free. */
 export function spentPart(budget: Budget | undefined, ledger: Ledger, nextSize: number): keyof Budget | undefined {
-  if (!budget || !ledger.last) return undefined;
+  if (!budget || ledger.turns === 0) return undefined;
   const reserved = reservation(ledger, nextSize);
   if (isSpent(budget.usd, ledger.usd, reserved.usd)) return "usd";
   if (isSpent(budget.tokens, ledger.tokens, reserved.tokens)) return "tokens";
@@ -43,9 +43,11 @@ function isSpent(limit: number | undefined, spent: number, reserved: number): bo
   return limit !== undefined && spent + reserved > limit - Math.max(limit / 10, reserved);
 }
 
-/** The next request costs what the last did, and what has been said since. */
-function reservation({ last }: Ledger, nextSize: number): { usd: number; tokens: number } {
-  if (!last) return { usd: 0, tokens: 0 };
+/** The next request costs what the last did, and what has been said since; a thread's first costs its size. */
+export function reservation(ledger: Ledger, nextSize: number): { usd: number; tokens: number } {
+  const { last } = ledger;
+  const perToken = ledger.tokens > 0 ? ledger.usd / ledger.tokens : 0;
+  if (!last) return { usd: nextSize * perToken, tokens: nextSize };
   const added = Math.max(0, nextSize - last.sizeAfter);
   const share = last.tokens > 0 ? added / last.tokens : 0;
   return { usd: last.usd * (1 + share), tokens: last.tokens + added };
@@ -69,3 +71,20 @@ export function outputCap(budget: Budget | undefined, ledger: Ledger, requestSiz
   const room = wrapUpRoom(budget, ledger);
   return room === null ? undefined : Math.max(256, room - requestSize);
 }
+
+/** Added up; what the newest request cost stays the first one's. */
+export const addLedgers = (first: Ledger, second: Ledger): Ledger => ({
+  usd: first.usd + second.usd,
+  tokens: first.tokens + second.tokens,
+  turns: first.turns + second.turns,
+  tools: first.tools + second.tools,
+  last: first.last,
+});
+
+export const subtractLedger = (whole: Ledger, part: Ledger): Ledger => ({
+  usd: whole.usd - part.usd,
+  tokens: whole.tokens - part.tokens,
+  turns: whole.turns - part.turns,
+  tools: whole.tools - part.tools,
+  last: null,
+});

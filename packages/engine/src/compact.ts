@@ -1,9 +1,9 @@
 // Performs a compaction: asks for the summary and writes it down; the turn goes on from there.
 
 import { boundedSummary, compactionRequest } from "./compaction.ts";
-import type { Drive } from "./drive.ts";
 import type { ModelReply } from "./ports.ts";
 import { charged, failedTurn, request, requestFor } from "./request.ts";
+import type { Drive } from "./running.ts";
 import { lastMessage, type ThreadState } from "./state.ts";
 
 const mostAttempts = 4;

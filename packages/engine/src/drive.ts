@@ -1,49 +1,20 @@
 // Takes a thread as far as it goes. Start, follow-up, resume and crash recovery are this same call.
-import type { TurnEnd, Usage } from "@agentcli/protocol";
+import { judgeAnswer } from "./answer/answer.ts";
 import { ask } from "./ask.ts";
+import { addLedgers, emptyLedger, reservation } from "./budget.ts";
 import { compact } from "./compact.ts";
-import type { Guard } from "./guard.ts";
 import type { Log } from "./log.ts";
 import { next } from "./next.ts";
-import type { Model, ModelProgress, Workspace } from "./ports.ts";
 import { runCalls } from "./run.ts";
+import { type Dependencies, type Drive, elsewhere, type StopReason } from "./running.ts";
 import type { ThreadState } from "./state.ts";
-import type { Tool } from "./tools/tool.ts";
 import { abandonTurn } from "./turn.ts";
 import { wrapUp } from "./wrap-up.ts";
 
-export interface Dependencies {
-  model: Model;
-  workspace: Workspace;
-  tools: Tool[];
-  guard: Guard;
-  /** Longest a tool may run; null is no limit. */
-  toolLimitMs: number | null;
-  /** Budget of one tool output for the model. */
-  outputTokens: number;
-  /** Settles after this long, or at once when aborted. */
-  wait(ms: number, signal: AbortSignal): Promise<void>;
-  /** USD for this usage, or null where the price is not known. */
-  price(model: string, usage: Usage): number | null;
-  requestOptions: { reasoningSummary?: string; verbosity?: string; outputSchema?: object };
-  onProgress(progress: ModelProgress): void;
-}
-
-/** A thread under way: what each step needs. */
-export interface Drive extends Dependencies {
-  log: Log;
-  signal: AbortSignal;
-}
-
-/** Why a turn is stopped from outside, as the reason of the abort signal. */
-export interface StopReason {
-  end: Exclude<TurnEnd, { status: "completed" }>;
-}
-
 export async function drive(log: Log, dependencies: Dependencies, signal: AbortSignal): Promise<ThreadState> {
-  const run: Drive = { ...dependencies, log, signal };
+  const run: Drive = { ...dependencies, log, signal, reservations: dependencies.reservations ?? new Map() };
   for (;;) {
-    const step = next(log.state);
+    const step = next(log.state, elsewhere(run));
     if (step.do === "rest") return log.state;
     if (signal.aborted) {
       await stop(run);
@@ -51,7 +22,7 @@ export async function drive(log: Log, dependencies: Dependencies, signal: AbortS
     }
     switch (step.do) {
       case "ask":
-        await ask(run);
+        await askWithReservation(run);
         break;
       case "run":
         await runCalls(step.calls, run);
@@ -70,13 +41,11 @@ export async function drive(log: Log, dependencies: Dependencies, signal: AbortS
 }
 
 /** Processes kept for the model live as long as the turn. */
-async function end(message: string | null, { log, workspace }: Drive): Promise<void> {
+async function end(message: string | null, { log, workspace, answer }: Drive): Promise<void> {
+  const verdict = await judgeAnswer(message, log.state, answer);
+  if (verdict.kind === "repair") return log.write(...verdict.records);
   if (log.state.sessions.size > 0) await workspace.release([]);
-  const end: TurnEnd =
-    message === null
-      ? { status: "failed", code: "empty", message: "The model ended the turn without a final message." }
-      : { status: "completed", message };
-  await log.write({ type: "turn.ended", turnId: log.state.turn?.turnId ?? "", end });
+  await log.write({ type: "turn.ended", turnId: log.state.turn?.turnId ?? "", end: verdict.end });
 }
 
 async function stop({ log, workspace, signal }: Drive): Promise<void> {
@@ -88,4 +57,17 @@ function stopReason(signal: AbortSignal): StopReason["end"] {
   const reason: unknown = signal.reason;
   if (typeof reason === "object" && reason !== null && "end" in reason) return (reason as StopReason).end;
   return { status: "cancelled", reason: "interrupted" };
+}
+
+/** Before anything is awaited, so that two threads cannot both be admitted to what is left. */
+async function askWithReservation(run: Drive): Promise<void> {
+  const { log, reservations } = run;
+  const ledger = log.state.turn?.ledger ?? emptyLedger();
+  const expected = reservation(addLedgers(ledger, elsewhere(run)), log.state.tokens);
+  reservations.set(log.state.threadId, { ...emptyLedger(), ...expected, turns: 1 });
+  try {
+    await ask(run);
+  } finally {
+    reservations.delete(log.state.threadId);
+  }
 }

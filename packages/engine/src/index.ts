@@ -1,13 +1,20 @@
+export type { Answer, Checked } from "./answer/answer.ts";
 export { compactionPrompt } from "./compaction.ts";
-export { type Dependencies, drive, type StopReason } from "./drive.ts";
+
+export { drive } from "./drive.ts";
+
 export { type Guard, type ProposedCall, policyGuard, type Verdict } from "./guard.ts";
 export { type Log, openLog, readThread } from "./log.ts";
 export { next, type Step } from "./next.ts";
 export { truncateForModel, wholeOutputBytes } from "./output.ts";
 export * from "./ports.ts";
-export { freeze, permissionsMessage, type Surroundings } from "./prompt.ts";
+export { environmentMessage, freeze, permissionsMessage, type Surroundings } from "./prompt.ts";
+export type { Dependencies, StopReason } from "./running.ts";
 export { type Scrub, type Secret, scrubber } from "./scrub.ts";
 export { apply, emptyThread, type ThreadState } from "./state.ts";
+export { type Family, openFamily } from "./subagents/family.ts";
+export { type AgentRole, builtInRoles } from "./subagents/role.ts";
+export { agentTools } from "./subagents/tools.ts";
 export { execEvents } from "./surfaces/exec-jsonl.ts";
 export { humanText, type Paint } from "./surfaces/human.ts";
 export { builtInTools } from "./tools/index.ts";

@@ -1,6 +1,6 @@
 // What comes next, as a pure function of the log: a resumed thread takes the same path as a fresh one.
 import type { Budget } from "@agentcli/protocol";
-import { spentPart } from "./budget.ts";
+import { addLedgers, emptyLedger, spentPart } from "./budget.ts";
 import type { OpenCall, ThreadState } from "./state.ts";
 
 export type Step =
@@ -12,12 +12,13 @@ export type Step =
   | { do: "end"; message: string | null }
   | { do: "rest" };
 
-export function next(state: ThreadState): Step {
+/** `elsewhere` is what others have spent of the same budget. */
+export function next(state: ThreadState, elsewhere = emptyLedger()): Step {
   if (!state.turn) return { do: "rest" };
   const { turn } = state;
   if (turn.calls.length > 0) return { do: "run", calls: turn.calls };
   if (turn.final) return { do: "end", message: turn.final.message };
-  const spent = spentPart(turn.settings.budget, turn.ledger, state.tokens);
+  const spent = spentPart(turn.settings.budget, addLedgers(turn.ledger, elsewhere), state.tokens);
   if (spent && !turn.wrappingUp) return { do: "wrap-up", spent };
   if (isTooLong(state)) return { do: "compact" };
   return { do: "ask" };

@@ -7,6 +7,8 @@ export interface Surroundings {
   timezone: string;
   writableRoots: string[];
   network: boolean;
+  /** The only hosts that can be reached, where a proxy decides. */
+  allowedDomains?: string[] | undefined;
   /** Texts of repository and user rules, in order. */
   rules: string[];
 }
@@ -58,15 +60,21 @@ function sandboxSentence(settings: TurnSettings, around: Surroundings): string {
   return `Sandbox: workspace-write. Files can be written in ${around.writableRoots.join(", ")} and a private /tmp, except .git and agent configuration; git add and git commit work.`;
 }
 
-const networkSentence = (settings: TurnSettings, around: Surroundings): string =>
-  around.network || settings.sandbox === "danger-full-access"
-    ? "Network: available."
-    : "Network: off, except between your own processes on this machine's loopback.";
+function networkSentence(settings: TurnSettings, around: Surroundings): string {
+  if (around.network || settings.sandbox === "danger-full-access") return "Network: available.";
+  if (around.allowedDomains)
+    return `Network: only through the proxy in HTTP_PROXY and HTTPS_PROXY, only to ${around.allowedDomains.join(", ") || "nothing"}; besides, your own processes on this machine's loopback.`;
+  return "Network: off, except between your own processes on this machine's loopback.";
+}
 
 const approvalSentence = (settings: TurnSettings): string =>
   settings.approval === "never"
     ? "Approvals: nobody can approve anything; do not ask for escalated permissions."
     : "Approvals: a refused command may be retried with sandbox_permissions require_escalated and a justification.";
+
+/** Sent again in a turn that works elsewhere. */
+export const environmentMessage = (settings: TurnSettings, around: Surroundings): ContextMessage =>
+  user([environment(settings, around)]);
 
 const environment = (settings: TurnSettings, around: Surroundings): string =>
   `<environment_context>

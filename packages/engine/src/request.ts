@@ -1,8 +1,8 @@
 // What the model is asked, and the asking itself with every retry written down.
 import type { ThreadRecord, Usage } from "@agentcli/protocol";
 import { outputCap } from "./budget.ts";
-import type { Drive } from "./drive.ts";
 import type { Message, ModelFault, ModelReply, ModelRequest } from "./ports.ts";
+import type { Drive } from "./running.ts";
 import type { ThreadState } from "./state.ts";
 
 /** The bytes of a request depend on the log alone: a resumed thread asks the same and meets a warm prompt cache. */

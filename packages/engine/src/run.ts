@@ -1,8 +1,8 @@
 // Runs the calls of one reply: admit, write down, act, write down what came of it.
 import type { Outcome } from "@agentcli/protocol";
-import type { Drive } from "./drive.ts";
 import type { Json } from "./json.ts";
 import { readEmbeddedPatch } from "./patch/embedded.ts";
+import { type Drive, elsewhere } from "./running.ts";
 import { type OpenCall, textPart } from "./state.ts";
 import { applyPatch } from "./tools/apply-patch.ts";
 import { failed, type Parsed, type Tool } from "./tools/tool.ts";
@@ -37,10 +37,10 @@ async function runCall(call: OpenCall, run: Drive): Promise<void> {
   return perform(tool, call, run);
 }
 
-function overBudget({ log }: Drive): string | null {
-  const { ledger, settings } = log.state.turn ?? {};
+function overBudget(run: Drive): string | null {
+  const { ledger, settings } = run.log.state.turn ?? {};
   const most = settings?.budget?.tools;
-  if (most === undefined || !ledger || ledger.tools < most) return null;
+  if (most === undefined || !ledger || ledger.tools + elsewhere(run).tools < most) return null;
   return `the budget of ${most} tool calls is spent`;
 }
 
@@ -73,7 +73,7 @@ async function resumeCall(call: OpenCall, run: Drive): Promise<void> {
 
 async function perform(tool: Tool, call: OpenCall, run: Drive): Promise<void> {
   const { workspace, toolLimitMs, outputTokens, signal, log } = run;
-  const context = { callId: call.callId, workspace, state: log.state, toolLimitMs, outputTokens, signal };
+  const context = { callId: call.callId, workspace, state: log.state, toolLimitMs, outputTokens, signal, run };
   const outcome = await tool.run(call.begun?.args, context);
   return settle(call, signal.aborted ? stopped(outcome) : outcome, run);
 }

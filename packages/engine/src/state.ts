@@ -34,6 +34,10 @@ export interface OpenTurn {
   ledger: Ledger;
   /** Which part of the budget is spent, once the wrap-up has begun. */
   wrappingUp: keyof Budget | undefined;
+  /** The model has been asked to mend its final message; there is no second time. */
+  repaired: boolean;
+  /** Set where the final message is findings that are shown as text. */
+  review: RecordOf<"turn.begun">["review"];
 }
 
 /** A process that outlived the call that started it. */
@@ -54,6 +58,8 @@ export interface ThreadState {
   repliesSinceCompaction: number;
   sessions: Map<number, ProcessSession>;
   turn: OpenTurn | null;
+  /** Over all turns. */
+  spent: Ledger;
   /** Settings of the newest turn, also after it ended. */
   settings: TurnSettings | null;
   end: TurnEnd | null;
@@ -69,6 +75,7 @@ export function emptyThread(threadId: string): ThreadState {
     repliesSinceCompaction: 0,
     sessions: new Map(),
     turn: null,
+    spent: emptyLedger(),
     settings: null,
     end: null,
   };
@@ -89,14 +96,7 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
       state.tokens = frozenTokens(record.frozen);
       return;
     case "turn.begun":
-      state.turn = {
-        turnId: record.turnId,
-        settings: record.settings,
-        calls: [],
-        final: undefined,
-        ledger: emptyLedger(),
-        wrappingUp: undefined,
-      };
+      state.turn = openTurn(record);
       state.settings = record.settings;
       state.end = null;
       if (record.tools) changeTools(state, record.tools);
@@ -104,7 +104,7 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
       hear(state, { role: "user", parts: record.input });
       return;
     case "input.added":
-      if (state.turn) state.turn.final = undefined;
+      if (state.turn) Object.assign(state.turn, afterInput(state.turn, record));
       hear(state, { role: "user", parts: record.input });
       return;
     case "model.replied":
@@ -113,6 +113,7 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
     case "tool.begun": {
       const call = state.turn?.calls.find((open) => open.callId === record.callId);
       if (call) call.begun = record;
+      state.spent.tools += 1;
       if (state.turn) state.turn.ledger.tools += 1;
       return;
     }
@@ -120,6 +121,7 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
       applySettled(state, record);
       return;
     case "context.compacted":
+      charge(state.spent, record);
       if (state.turn) charge(state.turn.ledger, record);
       state.messages = [...retained(state.messages, state.turn?.settings.compactAt), summaryMessage(record.summary)];
       state.repliesSinceCompaction = 0;
@@ -143,6 +145,22 @@ function changeTools(state: ThreadState, tools: ToolSpec[]): void {
   state.tokens += frozenTokens(state.frozen);
 }
 
+const openTurn = ({ turnId, settings, review }: RecordOf<"turn.begun">): OpenTurn => ({
+  turnId,
+  settings,
+  calls: [],
+  final: undefined,
+  ledger: emptyLedger(),
+  wrappingUp: undefined,
+  repaired: false,
+  review,
+});
+
+const afterInput = ({ repaired }: OpenTurn, { origin }: RecordOf<"input.added">): Partial<OpenTurn> => ({
+  final: undefined,
+  repaired: repaired || origin === "schema",
+});
+
 /** An open turn taken up again may be under another policy than it began with. */
 function applyPolicy(state: ThreadState, settings: TurnSettings | undefined): void {
   if (!settings || !state.turn) return;
@@ -154,6 +172,7 @@ function applyReply(state: ThreadState, seq: number, record: RecordOf<"model.rep
   state.messages.push({ role: "assistant", blocks: record.blocks });
   state.repliesSinceCompaction += 1;
   state.tokens = sizeAfterReply(state, record.blocks, record.usage);
+  charge(state.spent, record, state.tokens);
   if (!state.turn) return;
   charge(state.turn.ledger, record, state.tokens);
   state.turn.calls = callsOf(seq, record.blocks);

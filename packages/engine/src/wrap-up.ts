@@ -1,10 +1,10 @@
 // When the budget is spent: one last request without tools, so that the work done is explained, then the end.
 import type { Budget } from "@agentcli/protocol";
-import { mayAskOnce, wrapUpRoom } from "./budget.ts";
+import { addLedgers, mayAskOnce, wrapUpRoom } from "./budget.ts";
 import { newestWithin } from "./compaction.ts";
-import type { Drive } from "./drive.ts";
 import type { Message, ModelRequest } from "./ports.ts";
 import { charged, request, requestFor } from "./request.ts";
+import { type Drive, elsewhere } from "./running.ts";
 import type { ThreadState } from "./state.ts";
 import { estimateMessage, estimateText } from "./tokens.ts";
 
@@ -14,7 +14,8 @@ const leastOutputTokens = 64;
 export async function wrapUp(spent: keyof Budget, run: Drive): Promise<void> {
   const { log, signal } = run;
   await log.write({ type: "noted", kind: "budget", data: { spent } });
-  const last = lastRequest(log.state, run);
+  // A sub-agent's parent explains for both; what is held back is for that.
+  const last = run.spentElsewhere ? null : lastRequest(log.state, run);
   const reply = last && (await request(last, run));
   if (signal.aborted) return;
   if (reply?.kind === "replied") {
@@ -35,9 +36,10 @@ export function endBudget(spent: keyof Budget, { log }: Drive): Promise<void> {
 /** The conversation as far as what is left pays for it; null where it does not pay for any. */
 function lastRequest(state: ThreadState, run: Drive): ModelRequest | null {
   const { budget } = state.turn?.settings ?? {};
-  const ledger = state.turn?.ledger;
+  const ledger = state.turn && addLedgers(state.turn.ledger, elsewhere(run));
   if (!ledger || !mayAskOnce(budget, ledger)) return null;
-  const full = requestFor(state, run);
+  // It explains in words where the work stands; an answer in the wanted shape would claim to be one.
+  const full = { ...requestFor(state, run), outputSchema: undefined };
   const ask: Message = { role: "user", parts: [{ type: "text", text: prompt }] };
   const room = wrapUpRoom(budget, ledger);
   if (room === null)

@@ -58,7 +58,7 @@ describe("a turn", () => {
     const live = execEvents();
     const seen: string[] = [];
     const emit = (stored: StoredRecord) => void seen.push(JSON.stringify(live(stored)));
-    const thread = await bench((_, number) => script[number] ?? says("?"), workspace, emit);
+    const thread = await bench((_, number) => script[number] ?? says("?"), workspace, { emit });
     await thread.log.write({ type: "noted", kind: "sandbox", data: { mode: "workspace-write", backend: "none" } });
     await thread.begin("plan");
     await drive(thread.log, thread.dependencies, never);

@@ -45,11 +45,7 @@ describe("a call to an MCP server that was cut off", () => {
     const tool = remoteTool(onResume);
     const events: ExecEvent[] = [];
     const show = execEvents();
-    const thread = await bench(
-      () => says("Done."),
-      workspace,
-      (stored) => void events.push(...show(stored)),
-    );
+    const thread = await bench(() => says("Done."), workspace, { emit: (stored) => void events.push(...show(stored)) });
     await thread.begin("create it");
     const begun = { callId: "3.0", name: tool.name, args: { title: "x" }, incarnation: "first", mcp: tool.mcp };
     await thread.log.write(
@@ -88,11 +84,9 @@ test("a declined call is shown as what it would have been", async () => {
   const events: ExecEvent[] = [];
   const show = execEvents();
   const script = [replies([calls(tool.name, { title: "x" })]), says("Done.")];
-  const thread = await bench(
-    (_, number) => script[number] ?? says("?"),
-    workspace,
-    (stored) => void events.push(...show(stored)),
-  );
+  const thread = await bench((_, number) => script[number] ?? says("?"), workspace, {
+    emit: (stored) => void events.push(...show(stored)),
+  });
   await thread.begin("create it");
   const guard = { admit: async () => ({ kind: "declined", reason: "not now" }) as const };
   await drive(thread.log, { ...thread.dependencies, tools: [tool], guard }, never);

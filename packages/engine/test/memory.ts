@@ -13,6 +13,7 @@ import {
   type SessionStore,
   StaleWriter,
   type StoredRecord,
+  type Tool,
 } from "../src/index.ts";
 
 export const settings: TurnSettings = {
@@ -80,7 +81,7 @@ type Scripted = (request: ModelRequest, number: number) => ModelReply;
 export async function bench(
   model: Scripted,
   workspace: Dependencies["workspace"],
-  emit: (stored: StoredRecord) => void = () => {},
+  { emit = () => {}, tools = builtInTools }: { emit?: (stored: StoredRecord) => void; tools?: Tool[] } = {},
 ): Promise<Bench> {
   const store = memoryStore();
   const log = openLog(emptyThread("thread"), { store, emit });
@@ -95,7 +96,7 @@ export async function bench(
   await log.write({
     type: "thread.created",
     threadId: "thread",
-    frozen: freeze(settings, surroundings, builtInTools, { freeformTools: false }),
+    frozen: freeze(settings, surroundings, tools, { freeformTools: false }),
     settings,
     program: { name: "test", version: "0" },
   });
@@ -111,7 +112,7 @@ export async function bench(
         },
       },
       workspace,
-      tools: builtInTools,
+      tools,
       guard: policyGuard,
       toolLimitMs: null,
       outputTokens: 10_000,

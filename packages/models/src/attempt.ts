@@ -17,6 +17,7 @@ export interface StreamReader {
 
 export interface Question {
   provider: Provider;
+  key: string | undefined;
   url: URL;
   headers: Record<string, string>;
   body: string;
@@ -24,11 +25,12 @@ export interface Question {
 }
 
 export async function attempt(question: Question, signal: AbortSignal): Promise<Attempt> {
-  const { provider, url, headers, body } = question;
+  const { provider, key, url, headers, body } = question;
   const answer = openAnswer(question);
   const { firstByteMs, idleMs } = provider;
   const ending = await post({ url, headers, body, firstByteMs, idleMs }, answer, signal);
-  return withoutSecrets(provider, ending.kind === "aborted" ? interrupted() : answer.outcome(ending));
+  const outcome = ending.kind === "aborted" ? interrupted() : answer.outcome(ending);
+  return withoutSecrets(hideSecrets(provider, key), outcome);
 }
 
 // Far above any real answer; a server that never stops must not take all memory.
@@ -124,8 +126,8 @@ const notAStream = (provider: Provider, type: string | undefined, body: string):
     `${provider.name} did not answer with a stream of events but with ${type}: ${quote(body)} Check base_url and wire_api of ${provider.id}.`,
   );
 
-function withoutSecrets(provider: Provider, outcome: Attempt): Attempt {
+function withoutSecrets(hide: (text: string) => string, outcome: Attempt): Attempt {
   if (outcome.kind === "replied") return outcome;
   const { fault } = outcome;
-  return { ...outcome, fault: { ...fault, message: hideSecrets(provider)(fault.message) } };
+  return { ...outcome, fault: { ...fault, message: hide(fault.message) } };
 }

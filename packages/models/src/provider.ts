@@ -10,7 +10,7 @@ export interface Provider {
   wireApi: WireApi;
   headers: Record<string, string>;
   query: Record<string, string>;
-  apiKey?: string;
+  apiKey?: string | KeySource;
   requestMaxRetries: number;
   streamMaxRetries: number;
   /** Longest silence within an answer; Infinity for none. */
@@ -20,6 +20,12 @@ export interface Provider {
   /** First wait between retries, doubled each time. */
   retryBaseMs: number;
 }
+
+/**
+ * A key with an end, asked for before every try. Given one that was refused, it hands out another where it can.
+ * What it throws is told to people as it is: no secret may be in it.
+ */
+export type KeySource = (refused?: string) => Promise<string>;
 
 /** Who asks, and what a program brings along so that tests can hold it still. */
 export interface Client {

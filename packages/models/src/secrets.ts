@@ -1,9 +1,9 @@
 // Keeps the credentials of a provider out of everything that is shown.
 import type { Provider } from "./provider.ts";
 
-export function hideSecrets(provider: Provider): (text: string) => string {
+export function hideSecrets(provider: Provider, key: string | undefined): (text: string) => string {
   const secrets = [
-    provider.apiKey,
+    key,
     ...secretValues(provider.headers),
     ...secretValues(provider.query),
     passwordIn(provider.baseUrl),

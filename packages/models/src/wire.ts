@@ -1,6 +1,7 @@
 // What all wires share: address, headers, tries.
 import type { Model, ModelProgress, ModelRequest } from "@agentcli/engine";
 import { attempt, type StreamReader } from "./attempt.ts";
+import { withKey } from "./key.ts";
 import type { Client, Provider } from "./provider.ts";
 import { delay, withRetries } from "./retry.ts";
 
@@ -32,11 +33,11 @@ export function openWire(wire: Wire, provider: Provider, client: Client): Model 
     reply(request, onProgress, signal) {
       const headers = headersOf(provider, client, request);
       const body = JSON.stringify(wire.body(request));
-      const ask = () => {
+      const ask = (key: string | undefined) => {
         const reader = wire.reader({ serverName: provider.name, request, onProgress });
-        return attempt({ provider, url, headers, body, reader }, signal);
+        return attempt({ provider, key, url, headers: { ...bearer(key), ...headers }, body, reader }, signal);
       };
-      return withRetries(plan, ask, onProgress, signal);
+      return withRetries(plan, () => withKey(provider, ask, signal), onProgress, signal);
     },
   };
 }
@@ -59,10 +60,12 @@ function headersOf(provider: Provider, client: Client, request: ModelRequest): R
     "user-agent": `${client.clientName}/${client.clientVersion} (${process.platform}; ${process.arch})`,
     "session-id": request.cacheKey,
     "thread-id": request.cacheKey,
-    ...(provider.apiKey === undefined ? {} : { authorization: `Bearer ${provider.apiKey}` }),
     ...lowerCased(provider.headers),
   };
 }
+
+const bearer = (key: string | undefined): Record<string, string> =>
+  key === undefined ? {} : { authorization: `Bearer ${key}` };
 
 // One spelling, so that a configured header replaces ours instead of standing beside it.
 const lowerCased = (headers: Record<string, string>): Record<string, string> =>

@@ -212,5 +212,164 @@ export const toolSchemas = {
       "pattern"
     ],
     "additionalProperties": false
+  },
+  "spawn_agent": {
+    "type": "object",
+    "properties": {
+      "message": {
+        "description": "The task, complete in itself.",
+        "type": "string"
+      },
+      "items": {
+        "type": "array",
+        "items": {
+          "type": "object",
+          "properties": {
+            "type": {
+              "type": "string",
+              "enum": [
+                "text",
+                "image",
+                "local_image",
+                "skill",
+                "mention"
+              ]
+            },
+            "text": {
+              "type": "string"
+            },
+            "image_url": {
+              "type": "string"
+            },
+            "path": {
+              "type": "string"
+            },
+            "name": {
+              "type": "string"
+            }
+          },
+          "required": [
+            "type"
+          ],
+          "additionalProperties": false
+        }
+      },
+      "agent_type": {
+        "description": "Role of the agent.",
+        "type": "string"
+      },
+      "fork_context": {
+        "description": "Give it this conversation too.",
+        "type": "boolean"
+      },
+      "model": {
+        "type": "string"
+      },
+      "reasoning_effort": {
+        "type": "string"
+      },
+      "service_tier": {
+        "type": "string"
+      }
+    },
+    "additionalProperties": false
+  },
+  "send_input": {
+    "type": "object",
+    "properties": {
+      "target": {
+        "type": "string",
+        "description": "Agent id."
+      },
+      "message": {
+        "type": "string"
+      },
+      "items": {
+        "type": "array",
+        "items": {
+          "type": "object",
+          "properties": {
+            "type": {
+              "type": "string",
+              "enum": [
+                "text",
+                "image",
+                "local_image",
+                "skill",
+                "mention"
+              ]
+            },
+            "text": {
+              "type": "string"
+            },
+            "image_url": {
+              "type": "string"
+            },
+            "path": {
+              "type": "string"
+            },
+            "name": {
+              "type": "string"
+            }
+          },
+          "required": [
+            "type"
+          ],
+          "additionalProperties": false
+        }
+      },
+      "interrupt": {
+        "description": "Stop what it does now first.",
+        "type": "boolean"
+      }
+    },
+    "required": [
+      "target"
+    ],
+    "additionalProperties": false
+  },
+  "wait_agent": {
+    "type": "object",
+    "properties": {
+      "targets": {
+        "type": "array",
+        "items": {
+          "type": "string"
+        },
+        "description": "Agent ids; returns when one of them ends."
+      },
+      "timeout_ms": {
+        "description": "10000 to 3600000 (30000).",
+        "type": "number"
+      }
+    },
+    "required": [
+      "targets"
+    ],
+    "additionalProperties": false
+  },
+  "close_agent": {
+    "type": "object",
+    "properties": {
+      "target": {
+        "type": "string"
+      }
+    },
+    "required": [
+      "target"
+    ],
+    "additionalProperties": false
+  },
+  "resume_agent": {
+    "type": "object",
+    "properties": {
+      "id": {
+        "type": "string"
+      }
+    },
+    "required": [
+      "id"
+    ],
+    "additionalProperties": false
   }
 } as const;

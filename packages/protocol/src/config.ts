@@ -1,37 +1,26 @@
 // Keys of config.toml, profile files and `-c`. The descriptions are the documentation.
 import { z } from "zod";
+
+import { ModelProvider } from "./config-servers.ts";
 import { McpServer } from "./mcp-config.ts";
+
 import { ApprovalPolicy, SandboxMode } from "./records.ts";
 
-export const WireApi = z.enum(["responses", "chat"]);
-export type WireApi = z.infer<typeof WireApi>;
-
-export const ModelProvider = z.object({
-  name: z.string().optional().describe("Name shown to people"),
-  base_url: z.string().optional().describe("Requests go to base_url/responses or base_url/chat/completions"),
-  env_key: z.string().optional().describe("Environment variable that holds the API key"),
-  env_key_instructions: z.string().optional().describe("How to get the key, shown when it is missing"),
-  wire_api: WireApi.optional().describe("Protocol of the server (responses)"),
-  query_params: z.record(z.string(), z.string()).optional().describe("Added to the request URL"),
-  http_headers: z.record(z.string(), z.string()).optional().describe("Added to each request"),
-  env_http_headers: z.record(z.string(), z.string()).optional().describe("Header name to environment variable"),
-  request_max_retries: z
-    .int()
-    .min(0)
-    .max(100)
-    .optional()
-    .describe("Retries of a request that failed before its answer began (4)"),
-  stream_max_retries: z.int().min(0).max(100).optional().describe("Retries of an answer that broke off (5)"),
-  stream_idle_timeout_ms: z.int().positive().optional().describe("Longest silence within an answer (120000)"),
-  retry_base_ms: z.int().positive().optional().describe("First wait between retries, doubled each time (200)"),
-  requires_openai_auth: z.boolean().optional().describe("Use the saved login for this provider"),
-});
-export type ModelProvider = z.infer<typeof ModelProvider>;
+export const TrustLevel = z.enum(["trusted", "untrusted"]);
+export type TrustLevel = z.infer<typeof TrustLevel>;
 
 const Duration = z
   .string()
   .regex(/^(\d+(\.\d+)?(ms|s|m|h)|off)$/)
-  .describe("A duration such as 500ms, 30s, 10m, 1h, or off");
+  .meta({
+    description: "A duration such as 500ms, 30s, 10m, 1h, or off",
+    expected: "a duration such as 500ms, 30s, 10m, 1h, or off",
+  });
+
+const Size = z
+  .string()
+  .regex(/^(\d+(\.\d+)?[kmgtKMGT]?|off)$/)
+  .describe("Memory of a sandbox: bytes, or a number with k, m, g or t such as 4g, or off (off)");
 
 export const Limits = z.object({
   stdin: Duration.optional(),
@@ -41,6 +30,12 @@ export const Limits = z.object({
   hook: Duration.optional(),
   "mcp-start": Duration.optional(),
   wall: Duration.optional(),
+  memory: Size.optional(),
+  processes: z
+    .int()
+    .positive()
+    .optional()
+    .describe("Most processes and threads of a sandbox at once, where that can be enforced (4096)"),
 });
 export type Limits = z.infer<typeof Limits>;
 
@@ -54,16 +49,117 @@ export const BudgetConfig = z.object({
 export type BudgetConfig = z.infer<typeof BudgetConfig>;
 
 export const PriceConfig = z.object({
-  input: z.number().nonnegative().describe("US dollars per million input tokens"),
-  output: z.number().nonnegative().describe("US dollars per million output tokens"),
+  input: z.number().nonnegative().optional().describe("US dollars per million input tokens"),
+  output: z.number().nonnegative().optional().describe("US dollars per million output tokens"),
   cached_input: z.number().nonnegative().optional().describe("The same for cached input (input)"),
 });
 export type PriceConfig = z.infer<typeof PriceConfig>;
 
+const Feature = z.boolean().optional().describe("accepted; no effect yet");
+
+export const Features = z.object({
+  shell_tool: Feature,
+  view_image: Feature,
+  unified_exec: Feature,
+  hooks: Feature,
+  multi_agent: Feature,
+  skill_search: Feature,
+  plugins: Feature,
+  network_proxy: Feature,
+});
+export type Features = z.infer<typeof Features>;
+
+const WorkspaceWrite = z.object({
+  writable_roots: z.array(z.string()).optional().describe("More directories that may be written"),
+  network_access: z.boolean().optional().describe("Let commands use the network (false)"),
+  allowed_domains: z
+    .array(z.string())
+    .optional()
+    .describe("Let commands reach only these, through a proxy: name, *.name, **.name, * or address, each with :port"),
+  denied_domains: z.array(z.string()).optional().describe("Never these, even where allowed_domains matches"),
+  unix_sockets: z.boolean().optional().describe("Let commands open unix sockets (false); accepted; no effect yet"),
+  git: z
+    .enum(["commit", "none"])
+    .optional()
+    .describe("Whether git add, commit, mv and rm may change the repository (commit)"),
+});
+
+const strings = z.array(z.string());
+
+const ShellEnvironment = z.object({
+  inherit: z.enum(["all", "core", "none"]).optional().describe("Which variables commands take over (all)"),
+  ignore_default_excludes: z
+    .boolean()
+    .optional()
+    .describe("Also take over names like *KEY*, *TOKEN*, *SECRET*, *PASSWORD*, *CREDENTIAL* (false)"),
+  exclude: strings.optional().describe("Globs of names that commands do not get"),
+  include: strings.optional().describe("Exact names that pass though they look like secrets"),
+  include_only: strings.optional().describe("Globs; when given, no other name passes"),
+  set: z.record(z.string(), z.string()).optional().describe("Variables given to every command"),
+});
+
+const AgentRole = z.object({
+  description: z.string().optional().describe("When to use this agent; accepted; no effect yet"),
+  config_file: z.string().optional().describe("File with its own configuration; accepted; no effect yet"),
+  nickname_candidates: strings.optional().describe("Names its threads may have; accepted; no effect yet"),
+});
+
+const Skills = z.object({
+  include_instructions: z
+    .boolean()
+    .optional()
+    .describe("Tell the model which skills there are (true); accepted; no effect yet"),
+  max_context_tokens: z
+    .int()
+    .positive()
+    .max(10_000)
+    .optional()
+    .describe("Most room for their descriptions; accepted; no effect yet"),
+  config: z
+    .array(z.object({ path: z.string().optional(), name: z.string().optional(), enabled: z.boolean().optional() }))
+    .optional()
+    .describe("Skills to switch on or off; accepted; no effect yet"),
+});
+
+export const AgentsConfig = z
+  .object({
+    enabled: z.boolean().optional().describe("Offer sub-agents to the model (true)"),
+    max_concurrent_threads_per_session: z.int().positive().optional().describe("Sub-agents open at once (6)"),
+    max_depth: z.int().nonnegative().optional().describe("How deep sub-agents may have sub-agents (1)"),
+    default_subagent_model: z.string().optional().describe("Model of sub-agents (that of their parent)"),
+    default_subagent_reasoning_effort: z.string().optional().describe("Reasoning effort of sub-agents"),
+  })
+  .catchall(AgentRole);
+export type AgentsConfig = z.infer<typeof AgentsConfig>;
+
+export const WorkloadIdentity = z.object({
+  token_endpoint: z
+    .string()
+    .optional()
+    .describe("Where an identity token is exchanged for a short-lived key (RFC 8693)"),
+  audience: z.string().optional().describe("For whom the identity token is made out"),
+  token_file: z.string().optional().describe("File that holds the identity token"),
+  token_env: z.string().optional().describe("Environment variable that holds the identity token"),
+});
+export type WorkloadIdentity = z.infer<typeof WorkloadIdentity>;
+
+export const Auth = z.object({
+  refresh_endpoint: z.string().optional().describe("Where the access token of a managed account is renewed (OAuth)"),
+  client_id: z.string().optional().describe("Who we are at refresh_endpoint, where it asks"),
+  workload_identity: WorkloadIdentity.optional().describe("Short-lived keys for a runner that has an identity token"),
+});
+export type Auth = z.infer<typeof Auth>;
+
+export const LocalProvider = z.enum(["ollama", "lmstudio"]);
+export type LocalProvider = z.infer<typeof LocalProvider>;
+
 export const Config = z.object({
   model: z.string().optional().describe("The model to ask"),
+  review_model: z.string().optional().describe("The model of agentcli review, in place of model"),
   model_provider: z.string().optional().describe("Which entry of model_providers to use (openai)"),
   model_providers: z.record(z.string(), ModelProvider).optional().describe("Servers that speak a model wire"),
+  oss_provider: LocalProvider.optional().describe("Which local server --oss means (whichever answers)"),
+  auth: Auth.optional().describe("Credentials that are renewed"),
   openai_base_url: z.string().optional().describe("Base URL of the built-in openai provider"),
   model_context_window: z
     .int()
@@ -77,19 +173,49 @@ export const Config = z.object({
     .optional()
     .describe("Summaries of reasoning"),
   model_verbosity: z.enum(["low", "medium", "high"]).optional().describe("Length of answers"),
-  sandbox_mode: SandboxMode.optional().describe("What commands may touch (read-only for exec)"),
-  sandbox_workspace_write: z
-    .object({
-      writable_roots: z.array(z.string()).optional().describe("More directories that may be written"),
-      network_access: z.boolean().optional().describe("Let commands use the network (false)"),
-    })
+  model_instructions_file: z
+    .string()
     .optional()
-    .describe("Details of the workspace-write sandbox"),
+    .describe("File that replaces the built-in instructions; accepted; no effect yet"),
+  developer_instructions: z.string().optional().describe("More instructions for the model; accepted; no effect yet"),
+  compact_prompt: z.string().optional().describe("How to summarise the history; accepted; no effect yet"),
+  service_tier: z.string().optional().describe("Tier asked of the provider; accepted; no effect yet"),
+  web_search: z
+    .enum(["disabled", "cached", "indexed", "live"])
+    .optional()
+    .describe("Whether the provider may search the web; accepted; no effect yet"),
+  sandbox_mode: SandboxMode.optional().describe("What commands may touch (read-only for exec)"),
+  sandbox_workspace_write: WorkspaceWrite.optional().describe("Details of the workspace-write sandbox"),
   approval_policy: ApprovalPolicy.optional().describe("Whether actions may ask for approval; exec never asks"),
+  shell_environment_policy: ShellEnvironment.optional().describe("Variables of commands"),
+  allow_login_shell: z.boolean().optional().describe("Read the login files of the shell; accepted; no effect yet"),
   tool_output_token_limit: z.int().positive().optional().describe("Budget of one tool output for the model (10000)"),
-  mcp_servers: z.record(z.string(), McpServer).optional().describe("Servers that offer tools"),
   limits: Limits.optional().describe("Longest waits, by name"),
+  agents: AgentsConfig.optional().describe("Sub-agents"),
   budget: BudgetConfig.optional().describe("What a turn may spend, its sub-agents included"),
   prices: z.record(z.string(), PriceConfig).optional().describe("Prices by model, over those that are built in"),
+  projects: z
+    .record(z.string(), z.object({ trust_level: TrustLevel.optional().describe("Whether its configuration counts") }))
+    .optional()
+    .describe("Projects by absolute path; agentcli trust writes them"),
+  project_root_markers: strings.optional().describe("What marks the top directory of a project (.git)"),
+  project_doc_max_bytes: z.int().min(0).optional().describe("Most bytes read of AGENTS.md; accepted; no effect yet"),
+  project_doc_fallback_filenames: strings
+    .optional()
+    .describe("Other names to read where AGENTS.md is missing; accepted; no effect yet"),
+  mcp_servers: z.record(z.string(), McpServer).optional().describe("Servers that offer tools"),
+  skills: Skills.optional().describe("Skills"),
+  hooks: z.record(z.string(), z.unknown()).optional().describe("Hooks by event; accepted; no effect yet"),
+  features: Features.optional().describe("Parts that can be switched on or off"),
+  notify: strings.optional().describe("Program told of each finished turn; accepted; no effect yet"),
+  hide_agent_reasoning: z.boolean().optional().describe("Leave reasoning out of the progress; accepted; no effect yet"),
+  cli_auth_credentials_store: z
+    .enum(["file", "keyring", "auto", "ephemeral"])
+    .optional()
+    .describe("Where a login is kept; accepted; no effect yet"),
+  tui: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe("Settings of the terminal interface; accepted; no effect yet"),
 });
 export type Config = z.infer<typeof Config>;

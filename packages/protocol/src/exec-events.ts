@@ -22,6 +22,7 @@ export const SandboxReport = z.object({
   net: z.enum(["off", "proxy", "on"]),
   pid: z.boolean(),
   syscalls: z.boolean(),
+  admits: z.array(z.string()).optional().describe("What the back end cannot stop, in words"),
 });
 export type SandboxReport = z.infer<typeof SandboxReport>;
 

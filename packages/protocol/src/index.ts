@@ -1,4 +1,5 @@
 export * from "./config.ts";
+export * from "./config-servers.ts";
 export * from "./errors.ts";
 export * from "./exec-events.ts";
 export * from "./exit-codes.ts";
@@ -6,5 +7,8 @@ export * from "./items.ts";
 export * from "./mcp-config.ts";
 export * from "./operations.ts";
 export * from "./records.ts";
+export * from "./requirements.ts";
+export * from "./saved.ts";
 export * from "./schema-version.ts";
+export * from "./shape.ts";
 export * from "./tools.ts";

@@ -1,5 +1,6 @@
 // Items of the exec event stream: what the agent did, in the words programs read.
 import { z } from "zod";
+import { AgentState } from "./records.ts";
 
 const StatusOrDeclined = z.enum(["in_progress", "completed", "failed", "declined"]);
 const id = z.string().regex(/^item_\d+$/);
@@ -47,6 +48,17 @@ export const ThreadItem = z.discriminatedUnion("type", [
     name: z.string(),
     status: z.enum(["ready", "late", "failed"]),
     reason: z.string().nullable(),
+  }),
+  z.object({
+    id,
+    type: z.literal("collab_tool_call"),
+    tool: z.enum(["spawn_agent", "send_input", "wait", "close_agent", "resume_agent"]),
+    sender_thread_id: z.string(),
+    receiver_thread_ids: z.array(z.string()),
+    prompt: z.string().nullable(),
+    agents_states: z.record(z.string(), AgentState),
+    status: StatusOrDeclined,
+    reason: z.string().optional(),
   }),
   z.object({ id, type: z.literal("error"), message: z.string() }),
 ]);

@@ -69,6 +69,13 @@ export const McpResult = z.object({
 });
 export type McpResult = z.infer<typeof McpResult>;
 
+/** How a sub-agent stands. */
+export const AgentState = z.object({
+  status: z.enum(["pending_init", "running", "interrupted", "completed", "errored", "shutdown", "not_found"]),
+  message: z.string().nullable(),
+});
+export type AgentState = z.infer<typeof AgentState>;
+
 /** What a tool did, for people and programs; the model reads `parts` of the outcome instead. */
 export const Detail = z.discriminatedUnion("kind", [
   z.object({
@@ -96,6 +103,11 @@ export const Detail = z.discriminatedUnion("kind", [
     result: McpResult.nullable(),
     error: z.string().nullable().describe("Why there is no result"),
     durationMs: z.number(),
+  }),
+  z.object({
+    kind: z.literal("agents"),
+    prompt: z.string().nullable(),
+    agents: z.record(z.string(), AgentState),
   }),
   z.object({ kind: z.literal("none") }),
 ]);
@@ -179,6 +191,19 @@ export const TurnSettings = z.object({
 });
 export type TurnSettings = z.infer<typeof TurnSettings>;
 
+/** Labels a person gives a run, to find it and to sum it up by. */
+export const Tags = z.record(z.string(), z.string());
+export type Tags = z.infer<typeof Tags>;
+
+/** A git working tree made for one thread. */
+export const WorktreeOrigin = z.object({
+  path: z.string().describe("Top of the working tree"),
+  startedIn: z.string().describe("The directory the run was started in"),
+  branch: z.string(),
+  base: z.string().describe("The commit it began with"),
+});
+export type WorktreeOrigin = z.infer<typeof WorktreeOrigin>;
+
 export const NoteKind = z.enum(["sandbox", "hook", "mcp", "retry", "approval", "budget", "policy", "warning"]);
 export type NoteKind = z.infer<typeof NoteKind>;
 
@@ -194,6 +219,9 @@ export const ThreadRecord = z.discriminatedUnion("type", [
     type: z.literal("thread.created"),
     threadId: z.string(),
     parentId: z.string().optional(),
+    forkedFrom: z.string().optional().describe("The thread whose records this one began with"),
+    worktree: WorktreeOrigin.optional(),
+    tags: Tags.optional(),
     frozen: Frozen,
     settings: TurnSettings,
     program: z.object({ name: z.string(), version: z.string() }),
@@ -205,6 +233,11 @@ export const ThreadRecord = z.discriminatedUnion("type", [
     tools: z.array(ToolSpec).optional().describe("The tools from now on, where MCP servers offer others than before"),
     input: z.array(Part),
     settings: TurnSettings,
+    tags: Tags.optional().describe("All that hold from this turn on"),
+    review: z
+      .object({ coverage: z.string().nullable().describe("What of the change was left out, as a sentence") })
+      .optional()
+      .describe("The final message of the model is findings; people read them rendered"),
   }),
   z.object({
     type: z.literal("input.added"),

@@ -1,6 +1,14 @@
 // Arguments of the tools the model sees. Their JSON Schema is what the model reads.
 import { z } from "zod";
 
+const AgentInput = z.strictObject({
+  type: z.enum(["text", "image", "local_image", "skill", "mention"]),
+  text: z.string().optional(),
+  image_url: z.string().optional(),
+  path: z.string().optional(),
+  name: z.string().optional(),
+});
+
 export const toolArguments = {
   exec_command: z.strictObject({
     cmd: z.string().describe("Shell command to run."),
@@ -53,6 +61,27 @@ export const toolArguments = {
     include: z.string().optional().describe("Glob of file paths."),
     limit: z.number().optional().describe("Most matches (200)."),
   }),
+  spawn_agent: z.strictObject({
+    message: z.string().optional().describe("The task, complete in itself."),
+    items: z.array(AgentInput).optional(),
+    agent_type: z.string().optional().describe("Role of the agent."),
+    fork_context: z.boolean().optional().describe("Give it this conversation too."),
+    model: z.string().optional(),
+    reasoning_effort: z.string().optional(),
+    service_tier: z.string().optional(),
+  }),
+  send_input: z.strictObject({
+    target: z.string().describe("Agent id."),
+    message: z.string().optional(),
+    items: z.array(AgentInput).optional(),
+    interrupt: z.boolean().optional().describe("Stop what it does now first."),
+  }),
+  wait_agent: z.strictObject({
+    targets: z.array(z.string()).describe("Agent ids; returns when one of them ends."),
+    timeout_ms: z.number().optional().describe("10000 to 3600000 (30000)."),
+  }),
+  close_agent: z.strictObject({ target: z.string() }),
+  resume_agent: z.strictObject({ id: z.string() }),
 };
 export type ToolName = keyof typeof toolArguments;
 export type ToolArguments = { [Name in ToolName]: z.infer<(typeof toolArguments)[Name]> };

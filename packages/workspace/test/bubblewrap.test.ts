@@ -1,10 +1,11 @@
 // The command line of the sandbox, to the word.
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { bubblewrapArguments, type MountPlan, privateMounts } from "../src/sandbox/bubblewrap.ts";
 import { planMounts } from "../src/sandbox/plan.ts";
-import { type PolicyChoice, sandboxPolicy } from "../src/sandbox/policy.ts";
+import { hiddenByDefault, type PolicyChoice, sandboxPolicy } from "../src/sandbox/policy.ts";
 import { temporaryDirectory } from "./places.ts";
 
 const inside = { argv: ["node", "server.cjs"], seccompDescriptor: 3 };
@@ -12,6 +13,7 @@ const plan = (more: Partial<MountPlan> = {}): MountPlan => ({
   root: "/home/me/project",
   network: "off",
   nestedSandboxes: "refused",
+  processes: "own",
   mounts: privateMounts(1000),
   ...more,
 });
@@ -22,8 +24,14 @@ test("the smallest sandbox sees everything and writes nothing but /tmp", () => {
     "--unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try --unshare-net " +
       "--die-with-parent --new-session --cap-drop ALL --disable-userns --hostname sandbox " +
       "--ro-bind / / --dev /dev --proc /proc --perms 1777 --tmpfs /tmp --perms 0755 --tmpfs /run " +
-      "--perms 1777 --tmpfs /dev/shm --chdir /home/me/project --seccomp 3 -- node server.cjs",
+      "--perms 1777 --tmpfs /dev/shm --remount-ro /proc --chdir /home/me/project --seccomp 3 -- node server.cjs",
   );
+});
+
+test("where /proc is shared nothing of its own is made there", () => {
+  const line = commandLine(plan({ processes: "shared" }));
+  expect(line).toContain("--ro-bind /proc /proc");
+  for (const word of ["--unshare-pid", "--proc ", "--disable-userns", "--remount-ro"]) expect(line).not.toContain(word);
 });
 
 test("real root gets the kernel's settings masked", () => {
@@ -93,6 +101,11 @@ test("what is hidden is resolved, what does not exist is passed over, what is in
     "hidden-file ~/w/netrc",
     "writable ~/w",
   ]);
+});
+
+test("credentials of the account are hidden wherever HOME points", () => {
+  const hidden = hiddenByDefault("/elsewhere", "/agent");
+  expect(hidden).toEqual(expect.arrayContaining(["/agent", "/elsewhere/.ssh", join(userInfo().homedir, ".ssh")]));
 });
 
 test("a git file cannot uncover something hidden", () => {

@@ -1,59 +1,89 @@
-// Real attempts to break out of the sandbox, as root and as an ordinary user.
+// Real attempts to break out of the sandbox: on each back end, as root and as an ordinary user.
 import { spawnSync } from "node:child_process";
-import { chmodSync, chownSync, closeSync, copyFileSync, mkdtempSync, openSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, chownSync, closeSync, copyFileSync, cpSync, mkdtempSync, openSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { attempts, leftOpen } from "./escapes/attempts.ts";
-import { secret } from "./escapes/fixture.ts";
+import { admissionsOf, type BackEnd } from "../src/sandbox/back-end.ts";
+import { attempts } from "../src/selftest/attempts/index.ts";
+import { leftOpen } from "../src/selftest/attempts/processes.ts";
+import type { Finding } from "../src/selftest/run.ts";
+import { installed } from "./installed.ts";
 import { buildProgram, serverProgram } from "./server-program.ts";
 
 const nobody = 65534;
 const isRoot = process.geteuid?.() === 0;
-type Results = Record<string, { succeeded: boolean; said: string }>;
+const secret = "sesame-4711";
+const backEnds: Record<string, BackEnd> = {
+  bubblewrap: { kind: "bubblewrap", program: "/usr/bin/bwrap", processes: "own" },
+  "bubblewrap with shared processes": { kind: "bubblewrap", program: "/usr/bin/bwrap", processes: "shared" },
+  Landlock: { kind: "landlock", version: 7 },
+};
+const users = isRoot ? ["root", "an ordinary user"] : ["an ordinary user"];
+const combinations = Object.keys(backEnds).flatMap((name) => users.map((user) => [name, user] as const));
 
 let directory = "";
 beforeAll(async () => {
   // Readable for everybody: the repository may not be.
   directory = mkdtempSync("/var/tmp/escape-programs-");
   chmodSync(directory, 0o755);
-  copyFileSync(await serverProgram(), join(directory, "workspace-server.cjs"));
+  const program = await serverProgram();
+  for (const name of ["workspace-server.cjs", "landlock-launcher.cjs"])
+    copyFileSync(join(dirname(program), name), join(directory, name));
+  for (const name of ["koffi", "@koromix"])
+    cpSync(installed(name), join(directory, "node_modules", name), { recursive: true });
   await buildProgram(join(import.meta.dirname, "escapes/escape-runner.ts"), join(directory, "escape-runner.mjs"));
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-describe.each(isRoot ? ["root", "an ordinary user"] : ["an ordinary user"])("in the sandbox %s cannot", (user) => {
-  let results: Results = {};
+describe.each(combinations)("on %s %s cannot", (name, user) => {
+  const backEnd = backEnds[name] as BackEnd;
+  let findings: Finding[] = [];
   beforeAll(() => {
-    results = runAttempts(user, "sandboxed");
+    findings = runAttempts(user, backEnd);
   });
-  test.each(attempts.map(({ name }) => name))("%s", (name) => {
-    expect(results[name]).toMatchObject({ succeeded: false });
+  const admits = (mode: "workspace-write" | "read-only") => admissionsOf(backEnd, { mode, unixSockets: "refused" });
+  const claimed = attempts.filter(
+    ({ admission, mode }) => !admission || !admits(mode ?? "workspace-write").includes(admission),
+  );
+  test.each(claimed.map((attempt) => attempt.name))("%s", (attempt) => {
+    expect(findings.find((finding) => finding.name === attempt)).toMatchObject({ outcome: "held" });
   });
+  test.each(attempts.filter((attempt) => !claimed.includes(attempt)).map((attempt) => attempt.name))(
+    "%s, which is admitted not to hold",
+    (attempt) => {
+      expect(findings.find((finding) => finding.name === attempt)?.outcome).not.toBe("ESCAPED");
+    },
+  );
 });
 
 describe("without a sandbox one can", () => {
-  let results: Results = {};
+  let findings: Finding[] = [];
   beforeAll(() => {
-    results = runAttempts("myself", "control");
+    findings = runAttempts("myself", null);
   });
-  test.each(attempts.filter(({ control }) => control === "harmless").map(({ name }) => name))("%s", (name) => {
-    expect(results[name]).toMatchObject({ succeeded: true });
+  const harmless = attempts.filter(
+    ({ control }) => control === "harmless" || (control === "harmless-as-root" && isRoot),
+  );
+  test.each(harmless.map(({ name }) => name))("%s", (name) => {
+    expect(findings.find((finding) => finding.name === name)).toMatchObject({ outcome: "ESCAPED" });
   });
 });
 
-function runAttempts(user: string, kind: "sandboxed" | "control"): Results {
-  const descriptorFile = join(directory, `descriptor-${user.replaceAll(" ", "-")}`);
-  const descriptor = openSync(descriptorFile, "a");
+function runAttempts(user: string, backEnd: BackEnd | null): Finding[] {
+  const descriptorFile = mkdtempSync(join(directory, "descriptor-"));
+  const file = join(descriptorFile, "file");
+  const descriptor = openSync(file, "a");
   const program = [
     process.execPath,
     join(directory, "escape-runner.mjs"),
     join(directory, "workspace-server.cjs"),
-    kind,
-    descriptorFile,
+    file,
+    JSON.stringify(backEnd),
   ];
   const asNobody = ["setpriv", `--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups", "--"];
-  if (isRoot && user === "an ordinary user") chownSync(descriptorFile, nobody, nobody);
-  const [command = "", ...rest] = isRoot && user === "an ordinary user" ? [...asNobody, ...program] : program;
+  const lowered = isRoot && user === "an ordinary user";
+  if (lowered) for (const path of [descriptorFile, file]) chownSync(path, nobody, nobody);
+  const [command = "", ...rest] = lowered ? [...asNobody, ...program] : program;
   const run = spawnSync(command, rest, {
     cwd: "/",
     env: { PATH: process.env.PATH, HOME: "/nonexistent", AGENT_API_KEY: secret },
@@ -62,6 +92,6 @@ function runAttempts(user: string, kind: "sandboxed" | "control"): Results {
     timeout: 110_000,
   });
   closeSync(descriptor);
-  if (run.status !== 0) throw new Error(`The attempts could not be run: ${run.stderr}`);
+  if (run.status !== 0) throw new Error(`The attempts could not be made: ${run.stderr}`);
   return JSON.parse(run.stdout);
 }

@@ -7,10 +7,6 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { lazyWorkspace } from "../src/client/lazy.ts";
 import { findRepositoryRoot, readHead } from "../src/git/repository.ts";
-import { toolEnvironment } from "../src/sandbox/environment.ts";
-import { sandboxPolicy } from "../src/sandbox/policy.ts";
-import { findBubblewrap, probeSandbox } from "../src/sandbox/probe.ts";
-import { describeSandbox } from "../src/sandbox/report.ts";
 import { openOutputBuffer } from "../src/server/output-buffer.ts";
 import { openServer } from "../src/server/server.ts";
 import { bash, until } from "./commands.ts";
@@ -52,37 +48,6 @@ describe("the output buffer", () => {
     for (let count = 0; count < 300_000; count += 1) buffer.append("stdout", "x");
     expect(replayOf(buffer, 0).length).toBeLessThanOrEqual((8 * 1024 * 1024) / 64);
     expect(replayOf(buffer, 299_999)).toEqual([{ seq: 300_000, stream: "stdout", text: "x" }]);
-  });
-});
-
-describe("the environment of tools", () => {
-  test("lacks what looks like a secret, and the agent's key under any rule", () => {
-    const from = {
-      PATH: "/bin",
-      HOME: "/h",
-      github_token: "x",
-      MY_SECRET: "x",
-      AGENT_API_KEY: "x",
-      PLAIN: "y",
-      NAMED: "z",
-    };
-    expect(toolEnvironment(from, { home: "/x", denied: { names: ["NAMED"] } })).toEqual({
-      PATH: "/bin",
-      HOME: "/h",
-      PLAIN: "y",
-    });
-    const lax = toolEnvironment(from, { home: "/x", denied: { pattern: "^$" } });
-    expect(lax).toMatchObject({ MY_SECRET: "x" });
-    expect(lax).not.toHaveProperty("AGENT_API_KEY");
-  });
-
-  test("has a home, a path and what was set on purpose", () => {
-    const env = toolEnvironment({}, { home: "/home/me", set: { DEPLOY_KEY: "on purpose" } });
-    expect(env).toMatchObject({
-      HOME: "/home/me",
-      PATH: expect.stringContaining("/usr/bin"),
-      DEPLOY_KEY: "on purpose",
-    });
   });
 });
 
@@ -166,44 +131,5 @@ describe("a lazy workspace", () => {
     workspace.warm();
     await expect(workspace.status()).rejects.toThrow("no luck");
     await workspace.close();
-  });
-});
-
-describe("the report of the sandbox", () => {
-  const policy = (mode: "read-only" | "danger-full-access") => sandboxPolicy({ mode, root: base });
-
-  test("says what bubblewrap enforces where it works", async () => {
-    const probe = await probeSandbox({ path: process.env.PATH ?? "", untrusted: [base] });
-    expect(probe).toMatchObject({ kind: "available" });
-    expect(describeSandbox(policy("read-only"), probe)).toEqual({
-      mode: "read-only",
-      backend: "bubblewrap",
-      fs: "read-only",
-      net: "off",
-      pid: true,
-      syscalls: ["x64", "arm64"].includes(process.arch),
-    });
-  });
-
-  test("admits that nothing is enforced where nothing is", async () => {
-    const probe = await probeSandbox({ path: base, untrusted: [] });
-    expect(probe).toMatchObject({ kind: "unavailable", remedy: expect.stringContaining("apt-get install bubblewrap") });
-    const nothing = { backend: "none", fs: "none", net: "on", pid: false, syscalls: false };
-    expect(describeSandbox(policy("read-only"), probe)).toMatchObject(nothing);
-    expect(describeSandbox(policy("danger-full-access"), probe)).toMatchObject(nothing);
-  });
-
-  test("a bubblewrap that fails is explained in its own words", async () => {
-    writeFileSync(
-      join(base, "bwrap"),
-      "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2; exit 1\n",
-      { mode: 0o755 },
-    );
-    expect(await probeSandbox({ path: base, untrusted: [] })).toMatchObject({
-      kind: "unavailable",
-      reason: expect.stringContaining("No permissions to create new namespace"),
-      remedy: expect.stringContaining("kernel.unprivileged_userns_clone=1"),
-    });
-    expect(() => findBubblewrap({ path: base, untrusted: [base] })).toThrow("not found on PATH");
   });
 });

@@ -11,7 +11,12 @@ const audit: Record<Architecture, number> = { x86_64: 0xc000003e, aarch64: 0xc00
 const fuzzRuns = Number(process.env.FUZZ_RUNS ?? 200);
 
 describe.each<Architecture>(["x86_64", "aarch64"])("on %s", (architecture) => {
-  const strict = { architecture, unixSockets: "refused", nestedSandboxes: "refused" } as const;
+  const strict = {
+    architecture,
+    unixSockets: "refused",
+    internetSockets: "allowed",
+    nestedSandboxes: "refused",
+  } as const;
   const program = seccompProgram(strict);
   const calls = argumentNumbers(architecture);
   const ask = (number: number, ...values: number[]) => run(program, audit[architecture], number, values);
@@ -42,6 +47,11 @@ describe.each<Architecture>(["x86_64", "aarch64"])("on %s", (architecture) => {
     for (const family of [1, 17, 38, 40]) expect(ask(calls.socket, family)).toBe(EAFNOSUPPORT);
   });
 
+  test("a process may limit itself, but no other", () => {
+    expect(ask(calls.prlimit, 0)).toBe(allowed);
+    expect(ask(calls.prlimit, 1)).toBe(EPERM);
+  });
+
   test("modes with set-id bits are refused where a file is made or changed", () => {
     const withMode = (at: number, mode: number) => Array.from({ length: 6 }, (_, index) => (index === at ? mode : 0));
     for (const { number, argument } of calls.modeAt) {
@@ -58,10 +68,16 @@ describe.each<Architecture>(["x86_64", "aarch64"])("on %s", (architecture) => {
   });
 
   test("a policy may allow unix sockets and nested sandboxes", () => {
-    const open = seccompProgram({ architecture, unixSockets: "allowed", nestedSandboxes: "allowed" });
+    const open = seccompProgram({ ...strict, unixSockets: "allowed", nestedSandboxes: "allowed" });
     expect(run(open, audit[architecture], calls.socket, [1])).toBe(allowed);
     expect(run(open, audit[architecture], calls.clone, [0x10000000])).toBe(allowed);
     expect(run(open, audit[architecture], calls.openat2, [])).toBe(ENOSYS);
+  });
+
+  test("where nothing else keeps the network off, internet sockets are refused", () => {
+    const alone = seccompProgram({ ...strict, internetSockets: "refused" });
+    for (const family of [2, 10]) expect(run(alone, audit[architecture], calls.socket, [family])).toBe(EAFNOSUPPORT);
+    expect(run(alone, audit[architecture], calls.socket, [16])).toBe(allowed);
   });
 
   test("every call ends in a verdict", () => {

@@ -6,13 +6,19 @@ import { rolldown } from "rolldown";
 const sources = join(import.meta.dirname, "../src");
 const directory = join(import.meta.dirname, "../../../node_modules/.cache/workspace-server");
 
-/** Built once per change of the sources. Several test files may ask at once: the last step is a rename. */
+/** The server, with the launcher of Landlock beside it. */
 export async function serverProgram(): Promise<string> {
-  const program = join(directory, `${Math.round(newestChange())}`, "workspace-server.cjs");
+  await built("landlock-launcher.cjs", "sandbox/landlock/launcher.ts");
+  return built("workspace-server.cjs", "server/main.ts");
+}
+
+/** Built once per change of the sources. Several test files may ask at once: the last step is a rename. */
+async function built(name: string, source: string): Promise<string> {
+  const program = join(directory, `${Math.round(newestChange())}`, name);
   if (statSync(program, { throwIfNoEntry: false }) !== undefined) return program;
   mkdirSync(join(program, ".."), { recursive: true });
   const draft = `${program}.${process.pid}.cjs`;
-  await buildProgram(join(sources, "server/main.ts"), draft);
+  await buildProgram(join(sources, source), draft);
   renameSync(draft, program);
   return program;
 }
@@ -21,7 +27,7 @@ export async function buildProgram(input: string, output: string): Promise<void>
   const bundle = await rolldown({
     input,
     platform: "node",
-    external: ["@lydell/node-pty", "rolldown"],
+    external: ["@lydell/node-pty", "koffi", "rolldown"],
     logLevel: "silent",
   });
   await bundle.write({ file: output, format: output.endsWith(".cjs") ? "cjs" : "esm", codeSplitting: false });

@@ -1,40 +1,44 @@
 // `agentcli exec`: one prompt, one turn, one final message.
-import { emptyThread, freeze } from "@agentcli/engine";
 import type { Invocation } from "../args.ts";
+import { promptInput, readImages } from "../images.ts";
 import { joinServers } from "../mcp/join.ts";
 import type { Program } from "../program.ts";
 import { readPrompt } from "../prompt-input.ts";
-import { carryOut, openRun, type Run } from "../run.ts";
-import { runOptions } from "../run-options.ts";
+import { carryOut, openRun } from "../run.ts";
+import { type RunOptions, runOptions } from "../run-options.ts";
 import { newId } from "../sessions/thread-id.ts";
+import { type NewThread, startThread } from "../thread.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
-  const run = await openRun(runOptions(invocation), program, null);
+  const options = runOptions(invocation);
+  const start = { threadId: newId(Date.now()), argument: invocation.positionals[0] ?? null };
+  if (!invocation.has("worktree")) return execute(options, start, program);
+  const { openWorktree } = await import("../worktree.ts");
+  const { environment, reporter } = program;
+  const wish = { directory: options.directory ?? ".", threadId: start.threadId, environment, say: reporter.say };
+  const worktree = await openWorktree(wish);
   try {
-    const [prompt = null] = invocation.positionals;
-    const text = await readPrompt({ argument: prompt, stdinLimitMs: run.limits.stdinMs, say: program.reporter.say });
-    const joined = await joinServers(run);
-    return await carryOut(await startThread(text, joined), joined);
+    return await execute({ ...options, directory: worktree.cwd }, { ...start, worktree: worktree.origin }, program);
   } finally {
-    await run.close();
+    await worktree.settle();
   }
 }
 
-async function startThread(prompt: string, run: Run) {
-  const threadId = newId(Date.now());
-  const { settings, surroundings, tools, traits, sandbox } = run;
-  const log = run.openLog(emptyThread(threadId), run.program.reporter.show);
-  await log.write(
-    {
-      type: "thread.created",
-      threadId,
-      frozen: freeze(settings, surroundings, tools, traits),
-      settings,
-      program: { name: "agentcli", version: run.program.version },
-    },
-    { type: "noted", kind: "sandbox", data: { ...sandbox } },
-    { type: "turn.begun", turnId: newId(Date.now()), input: [{ type: "text", text: prompt }], settings },
-    ...run.notes,
-  );
-  return log;
+interface Start extends NewThread {
+  /** The prompt as an argument. */
+  argument: string | null;
+}
+
+async function execute(options: RunOptions, start: Start, program: Program): Promise<number> {
+  const images = readImages(options.images, program.environment.cwd);
+  const run = await openRun(options, program, null);
+  try {
+    const { say } = program.reporter;
+    const warn = (message: string) => void run.warnings.push(message);
+    const text = await readPrompt({ argument: start.argument, stdinLimitMs: run.limits.stdinMs, say, warn });
+    await joinServers(run);
+    return await carryOut(await startThread({ input: promptInput(images, text) }, run, start), run);
+  } finally {
+    await run.close();
+  }
 }

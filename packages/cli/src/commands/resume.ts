@@ -1,23 +1,27 @@
 // `agentcli exec resume`: the same thread goes on, with a follow-up or with the turn that was cut off.
 import {
   abandonTurn,
+  environmentMessage,
   type Log,
   permissionsMessage,
   readThread,
   type StoredRecord,
   type ThreadState,
 } from "@agentcli/engine";
-import type { ThreadRecord, ToolSpec, TurnSettings } from "@agentcli/protocol";
+import type { ContextMessage, Part, Tags, ThreadRecord, TurnSettings } from "@agentcli/protocol";
 import type { Invocation } from "../args.ts";
+import { promptInput, readImages } from "../images.ts";
 import { changedTools, joinServers } from "../mcp/join.ts";
 import { Problem } from "../problem.ts";
 import type { Program } from "../program.ts";
 import { readFollowUp } from "../prompt-input.ts";
 import { carryOut, openRun, type Run } from "../run.ts";
-import { runOptions } from "../run-options.ts";
+import { type RunOptions, runOptions } from "../run-options.ts";
 import { findThread, type Session } from "../sessions/find.ts";
 import { type FileStore, openFileStore } from "../sessions/store.ts";
+import { recordedTags, tagsOf } from "../sessions/tags.ts";
 import { newId } from "../sessions/thread-id.ts";
+import type { Worktree } from "../worktree.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
   const { session, prompt } = readArguments(invocation);
@@ -26,19 +30,67 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   const store = openFileStore(environment.agentHome);
   try {
     store.claim(threadId);
-    const { state, records } = await readSound(store, threadId);
-    for (const stored of stillShowing(records)) reporter.recall(stored);
-    const run = await openRun(runOptions(invocation), program, { store, settings: state.settings });
+    const readPrompt = ({ limits }: Run) =>
+      readFollowUp({ argument: prompt, stdinLimitMs: limits.stdinMs, warn: reporter.say });
+    return await goOn({ ...(await readSound(store, threadId)), store }, readPrompt, runOptions(invocation), program);
+  } finally {
+    store.close();
+  }
+}
+
+/** A thread that has been read, ready to go on. */
+export interface Known {
+  state: ThreadState;
+  records: StoredRecord[];
+  store: FileStore;
+  /** Called right before the first record is added. */
+  begin?(): void;
+}
+
+export async function goOn(
+  known: Known,
+  readPrompt: (run: Run) => Promise<string | null>,
+  options: RunOptions,
+  program: Program,
+): Promise<number> {
+  const { state, records, store, begin } = known;
+  for (const stored of stillShowing(records)) program.reporter.recall(stored);
+  const images = readImages(options.images, program.environment.cwd);
+  const worktree = await recordedWorktree(known, options, program);
+  try {
+    const run = await openRun(options, program, { store, settings: state.settings });
     try {
-      const followUp = await readFollowUp({ argument: prompt, stdinLimitMs: run.limits.stdinMs, say: reporter.say });
-      const joined = await joinServers(run);
-      return await carryOut(await takeUp(state, followUp, joined), joined);
+      const followUp = followUpOf(await readPrompt(run), images, options.tags, records);
+      await joinServers(run);
+      begin?.();
+      const log = await takeUp(state, followUp, run);
+      return await carryOut(log, await asBegun(log.state, run));
     } finally {
       await run.close();
     }
   } finally {
-    store.close();
+    await worktree?.settle();
   }
+}
+
+/** A thread that worked in a tree of its own goes on there. */
+async function recordedWorktree({ records }: Known, options: RunOptions, program: Program): Promise<Worktree | null> {
+  const created = records[0]?.record;
+  if (created?.type !== "thread.created" || !created.worktree || options.directory !== undefined) return null;
+  const { reopenWorktree } = await import("../worktree.ts");
+  return reopenWorktree(created.worktree, { environment: program.environment, say: program.reporter.say });
+}
+
+/** What a new turn begins with. */
+interface FollowUp {
+  input: Part[];
+  tags: Tags;
+}
+
+function followUpOf(prompt: string | null, images: Part[], tags: Tags, records: StoredRecord[]): FollowUp | null {
+  if (prompt !== null) return { input: promptInput(images, prompt), tags: { ...tagsOf(records), ...tags } };
+  if (images.length === 0 && Object.keys(tags).length === 0) return null;
+  throw new Problem("usage", "--image and --tag belong to a prompt, and there is none. Give one behind the session.");
 }
 
 /** With --last the single positional is the prompt. */
@@ -50,7 +102,7 @@ function readArguments({ positionals, has }: Invocation): { session: Session; pr
     return { session: { by: "last", anywhere: has("all") }, prompt: first ?? null };
   }
   if (first === undefined)
-    throw new Problem("usage", "Which session? Give its id, or --last for the newest of this directory.");
+    throw new Problem("usage", "Which session? Give its id or name, or --last for the newest of this directory.");
   return { session: { by: "id", id: first }, prompt: second ?? null };
 }
 
@@ -70,14 +122,14 @@ function stillShowing(records: StoredRecord[]): StoredRecord[] {
   return [...records.slice(0, 1), ...(begun > ended ? records.slice(begun) : [])];
 }
 
-async function takeUp(state: ThreadState, followUp: string | null, run: Run): Promise<Log> {
+async function takeUp(state: ThreadState, followUp: FollowUp | null, run: Run): Promise<Log> {
   if (followUp === null && !state.turn) {
     throw new Problem(
       "usage",
       `Session ${state.threadId} has no turn to go on with. Give a prompt: agentcli exec resume ${state.threadId} "…"`,
     );
   }
-  const changed = hasOtherPolicy(state.settings, run.settings);
+  const context = whatChanged(state.settings, run);
   if (followUp !== null) {
     // The cut-off turn belongs to the past: it is closed in the log, not shown as part of this run.
     const past = run.openLog(state, run.program.reporter.recall);
@@ -86,29 +138,38 @@ async function takeUp(state: ThreadState, followUp: string | null, run: Run): Pr
     );
   }
   const log = run.openLog(state, run.program.reporter.show);
-  const tools = changedTools(state.frozen.tools, run);
   await log.write(
     { type: "noted", kind: "sandbox", data: { ...run.sandbox } },
-    ...opening(followUp, { changed, tools }, run),
-    ...run.notes,
+    ...opening(followUp, context, { state, run }),
   );
   return log;
 }
 
-interface Changes {
-  /** Another policy than the turn before. */
-  changed: boolean;
-  /** Other tools, where they are. */
-  tools: ToolSpec[] | undefined;
+/** A review that was cut off is finished as one. */
+async function asBegun({ turn }: ThreadState, run: Run): Promise<Run> {
+  if (!turn?.review || run.dependencies.answer) return run;
+  return (await import("../review/run.ts")).asReview(run, turn.review.coverage);
 }
 
-function opening(followUp: string | null, changes: Changes, { settings, surroundings }: Run): ThreadRecord[] {
-  const { changed, tools } = changes;
-  if (followUp === null) return changed ? [{ type: "noted", kind: "policy", data: { settings } }] : [];
-  const context = changed ? [permissionsMessage(settings, surroundings)] : undefined;
-  const input = [{ type: "text" as const, text: followUp }];
-  return [{ type: "turn.begun", turnId: newId(Date.now()), context, tools, input, settings }];
+function opening(
+  followUp: FollowUp | null,
+  context: ContextMessage[],
+  { state, run }: { state: ThreadState; run: Run },
+): ThreadRecord[] {
+  const { settings } = run;
+  if (followUp === null) return context.length > 0 ? [{ type: "noted", kind: "policy", data: { settings } }] : [];
+  const { input, tags } = followUp;
+  const tools = changedTools(state.frozen.tools, run);
+  const news = { ...(context.length > 0 && { context }), ...(tools && { tools }) };
+  return [{ type: "turn.begun", turnId: newId(Date.now()), ...news, input, settings, ...recordedTags(tags) }];
 }
 
-const hasOtherPolicy = (before: TurnSettings | null, now: TurnSettings): boolean =>
-  before?.sandbox !== now.sandbox || before.cwd !== now.cwd || before.approval !== now.approval;
+/** What the model was told at the start and no longer holds. */
+function whatChanged(before: TurnSettings | null, { settings: now, surroundings }: Run): ContextMessage[] {
+  const isElsewhere = before?.cwd !== now.cwd;
+  const isOther = isElsewhere || before?.sandbox !== now.sandbox || before.approval !== now.approval;
+  return [
+    ...(isOther ? [permissionsMessage(now, surroundings)] : []),
+    ...(isElsewhere ? [environmentMessage(now, surroundings)] : []),
+  ];
+}

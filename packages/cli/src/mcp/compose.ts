@@ -1,5 +1,4 @@
 // The MCP servers of a run: checked, started at once, their processes where their settings say.
-import { join } from "node:path";
 import type { HttpTransport, McpHost, McpServers, ServerSettings, StdioTransport } from "@agentcli/mcp";
 import type { Config, McpServer, SandboxMode, TurnSettings } from "@agentcli/protocol";
 import {
@@ -11,8 +10,12 @@ import {
   toolEnvironment,
 } from "@agentcli/workspace";
 import { durationMs } from "../duration.ts";
+import { networkOf } from "../network-policy.ts";
 import { Problem } from "../problem.ts";
 import type { Program } from "../program.ts";
+import { resourceLimits } from "../resource-limits.ts";
+import { backEndOf, chooseSandbox } from "../sandbox-choice.ts";
+import { serverProgramIn } from "../sandbox-probe.ts";
 import { newId } from "../sessions/thread-id.ts";
 import { openCredentials } from "./credentials.ts";
 
@@ -76,17 +79,28 @@ interface Places {
 }
 
 /** One place per sandbox mode, apart from the one tools act in: what ends there does not end a server. */
-function openPlaces(root: string, config: Config, { environment, directory }: Program): Places {
+function openPlaces(root: string, config: Config, program: Program): Places {
   const places = new Map<SandboxMode, LazyWorkspace>();
-  const { variables, userHome, agentHome } = environment;
+  const { variables, userHome, agentHome } = program.environment;
   const { PATH = "", HOME = userHome } = toolEnvironment(variables, { home: userHome });
 
   function open(mode: SandboxMode): LazyWorkspace {
     const incarnation = newId(Date.now());
-    const network = mode === "danger-full-access" || config.sandbox_workspace_write?.network_access ? "on" : "off";
-    const policy = sandboxPolicy({ mode, root, network, hidden: hiddenByDefault(userHome, agentHome) });
-    const options = { serverProgram: join(directory, "workspace-server.cjs"), env: { PATH, HOME }, incarnation };
-    return lazyWorkspace({ root, incarnation, open: () => openWorkspace(policy, options) });
+    const policy = sandboxPolicy({
+      mode,
+      root,
+      ...networkOf(mode, config.sandbox_workspace_write ?? {}),
+      hidden: hiddenByDefault(userHome, agentHome),
+    });
+    const openNow = async () =>
+      openWorkspace(policy, {
+        serverProgram: serverProgramIn(program.directory),
+        ...backEndOf(await chooseSandbox(policy, undefined, program)),
+        env: { PATH, HOME },
+        incarnation,
+        limits: resourceLimits(config.limits),
+      });
+    return lazyWorkspace({ root, incarnation, open: openNow });
   }
 
   return {

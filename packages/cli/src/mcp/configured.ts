@@ -2,11 +2,15 @@
 import { loadConfig } from "@agentcli/project";
 import type { Config, McpServer } from "@agentcli/protocol";
 import type { Invocation } from "../args.ts";
+import { configRequest, existingDirectory } from "../config-request.ts";
 import { Problem } from "../problem.ts";
 import type { Program } from "../program.ts";
+import { configOptions } from "../run-options.ts";
 
-export async function readConfigured({ list }: Invocation, { environment }: Program): Promise<Config> {
-  return (await loadConfig(environment.agentHome, list("config"))).config;
+export async function readConfigured(invocation: Invocation, { environment }: Program): Promise<Config> {
+  const options = configOptions(invocation);
+  const cwd = existingDirectory(options.directory ?? ".", environment.cwd);
+  return (await loadConfig(configRequest(options, cwd, environment))).config;
 }
 
 /** The one argument of a command, as a name that a server can have. */

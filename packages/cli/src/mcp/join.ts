@@ -1,4 +1,4 @@
-// Takes the tools of MCP servers into a run once they are there, and says which are not.
+// Takes the tools of MCP servers into a run once they are there, and notes which are not.
 import type { Tool } from "@agentcli/engine";
 import type { ServerReport } from "@agentcli/mcp";
 import { isMcpTool } from "@agentcli/mcp/tool-names";
@@ -7,21 +7,18 @@ import { Problem } from "../problem.ts";
 import type { Run } from "../run.ts";
 
 /** The start barrier: nothing is asked before every server is ready, has failed or has used up its time. */
-export async function joinServers(run: Run): Promise<Run> {
-  if (!run.mcp) return run;
-  const reports = await Promise.race([run.mcp.servers.started(), stopOf(run.program.signal)]);
+export async function joinServers(run: Run): Promise<void> {
+  if (!run.mcp) return;
+  const { servers, required } = run.mcp;
+  const reports = await Promise.race([servers.started(), stopOf(run.program.signal)]);
   // Told to stop: the run begins only to say so.
-  if (!reports) return run;
-  const missing = reports.filter(({ name, status }) => status === "failed" && run.mcp?.required.includes(name));
+  if (!reports) return;
+  const missing = reports.filter(({ name, status }) => status === "failed" && required.includes(name));
   if (missing.length > 0) throw requiredMissing(missing);
-  const tools = [...run.tools, ...run.mcp.servers.tools()];
-  const guard = run.mcp.servers.guard(run.dependencies.guard);
-  return {
-    ...run,
-    tools,
-    dependencies: { ...run.dependencies, tools, guard },
-    notes: [...run.notes, ...reports.map(note)],
-  };
+  // In place: sub-agents are given what the run has when they begin.
+  run.tools = [...run.tools, ...servers.tools()];
+  run.dependencies = { ...run.dependencies, tools: run.tools, guard: servers.guard(run.dependencies.guard) };
+  run.notes.push(...reports.map(note));
 }
 
 const stopOf = (signal: AbortSignal): Promise<null> =>

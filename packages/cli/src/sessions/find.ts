@@ -1,66 +1,64 @@
-// Which session a resume means.
-import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
-import { basename } from "node:path";
-import type { SessionLine } from "@agentcli/protocol";
+// Which session a person means: by id, by the beginning of an id, by name, or the newest.
 import { Problem } from "../problem.ts";
-import { findSessionPath, listSessionPaths } from "./paths.ts";
+import { listSessions } from "./list.ts";
+import { readNames } from "./names.ts";
+import { listSessionPaths } from "./paths.ts";
+import { threadIdOf } from "./summary.ts";
 
 export type Session = { by: "id"; id: string } | { by: "last"; anywhere: boolean };
 
 export function findThread(session: Session, home: string, cwd: string): string {
-  if (session.by === "id") {
-    if (isThreadId(session.id) && findSessionPath(home, session.id)) return session.id;
-    throw new Problem(
-      "usage",
-      `There is no session ${session.id} under ${home}/sessions. Use --last for the newest of this directory.`,
-    );
-  }
-  const newest = newestFirst(listSessionPaths(home)).find((path) => belongs(path, session.anywhere ? null : cwd));
-  if (newest) return threadIdOf(newest);
+  if (session.by === "id") return findByReference(session.id, home);
+  const newest = [...take(sound(home, session.anywhere ? null : cwd), 1)][0];
+  if (newest) return newest;
   const where = session.anywhere ? `under ${home}/sessions` : `for ${cwd} (use --all to look in every directory)`;
   throw new Problem("usage", `There is no session to resume ${where}. Start one with: agentcli exec "…"`);
 }
 
-function newestFirst(paths: string[]): string[] {
-  return paths
-    .map((path) => ({ path, changed: statSync(path).mtimeMs }))
-    .sort((left, right) => right.changed - left.changed || (left.path < right.path ? 1 : -1))
-    .map(({ path }) => path);
+export function findByReference(reference: string, home: string): string {
+  const [found, ...others] = matchThreads(reference, home);
+  if (found !== undefined && others.length === 0) return found;
+  if (found === undefined) throw unknown(reference, home);
+  const matches = [found, ...others].slice(0, 5).join("\n  ");
+  throw new Problem(
+    "usage",
+    `${reference} is the beginning of ${others.length + 1} sessions. Say more of the id:\n  ${matches}`,
+  );
 }
 
-/** Sub-agents have sessions of their own, but it is their parent that a person resumes. */
-function belongs(path: string, cwd: string | null): boolean {
-  const first = firstLine(path);
-  if (first?.record.type !== "thread.created" || first.record.parentId) return false;
-  return cwd === null || realPath(first.record.settings.cwd) === realPath(cwd);
+const shortestPrefix = 8;
+
+/** The thread with this id or this name; else all whose id begins like this. */
+export function matchThreads(reference: string, home: string): string[] {
+  const ids = listSessionPaths(home).map(threadIdOf);
+  const exact = ids.find((id) => id === reference) ?? named(reference, home, ids);
+  if (exact !== undefined) return [exact];
+  const isPrefix = reference.length >= shortestPrefix && /^[0-9a-f-]+$/i.test(reference);
+  return isPrefix ? ids.filter((id) => id.startsWith(reference.toLowerCase())) : [];
 }
 
-function firstLine(path: string): SessionLine | null {
-  const file = openSync(path, "r");
-  try {
-    const pieces: Buffer[] = [];
-    for (;;) {
-      const block = Buffer.alloc(64 * 1024);
-      const length = readSync(file, block, 0, block.length, null);
-      const newline = block.subarray(0, length).indexOf(0x0a);
-      pieces.push(block.subarray(0, newline === -1 ? length : newline));
-      if (newline !== -1) return JSON.parse(Buffer.concat(pieces).toString("utf8"));
-      if (length === 0) return null;
-    }
-  } catch {
-    return null;
-  } finally {
-    closeSync(file);
+function named(name: string, home: string, ids: string[]): string | undefined {
+  const owners = [...readNames(home)].filter(([, known]) => known === name).map(([id]) => id);
+  return owners.findLast((id) => ids.includes(id));
+}
+
+function* sound(home: string, cwd: string | null): Generator<string> {
+  for (const { id, status } of listSessions(home, cwd === null ? { in: "everywhere" } : { in: "directory", cwd })) {
+    if (status !== "damaged") yield id;
   }
 }
 
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
+export function* take<T>(values: Iterable<T>, most: number): Generator<T> {
+  let taken = 0;
+  for (const value of values) {
+    if (taken >= most) return;
+    yield value;
+    taken += 1;
   }
 }
 
-const isThreadId = (text: string): boolean => /^[0-9a-f-]{36}$/i.test(text);
-const threadIdOf = (path: string): string => basename(path, ".jsonl").slice(-36);
+const unknown = (reference: string, home: string): Problem =>
+  new Problem(
+    "usage",
+    `There is no session ${reference} under ${home}/sessions. Give an id, its first ${shortestPrefix} letters or more, or a name; agentcli sessions list --all shows them.`,
+  );

@@ -22,6 +22,12 @@ export function takeLock(path: string): LockAttempt {
   return { kind: "busy", pid: 0 };
 }
 
+/** Whether a living process holds it. */
+export function isLockHeld(path: string): boolean {
+  const holder = read(path);
+  return holder !== null && judge(holder).alive;
+}
+
 /** Appears with its content at once, or not at all: link() fails where the name exists. */
 function create(path: string, content: string): boolean {
   const draft = `${path}.${process.pid}`;

@@ -1,7 +1,7 @@
 // Sessions as files under the agent home. A file is made with the first record, never for a thread without one.
 import type { SessionStore, StoredRecord } from "@agentcli/engine";
 import type { ThreadRecord } from "@agentcli/protocol";
-import type { Problem } from "../problem.ts";
+import { Problem } from "../problem.ts";
 import { openSessionFile, type SessionFile } from "./file.ts";
 import { findDamage, readLines, writeLine } from "./lines.ts";
 import { findSessionPath, newSessionPath } from "./paths.ts";
@@ -13,6 +13,8 @@ export interface FileStore extends SessionStore {
   claim(threadId: string): void;
   /** Where the thread is kept; null where it is not. */
   path(threadId: string): string | null;
+  /** Begins a thread with records of another, numbers and times as they are. */
+  adopt(threadId: string, records: StoredRecord[]): void;
   close(): void;
 }
 
@@ -27,7 +29,15 @@ export function openFileStore(home: string): FileStore {
     return file;
   };
   return {
-    claim: (threadId) => void fileOf(threadId),
+    claim(threadId) {
+      if (!findSessionPath(home, threadId)) throw gone(threadId);
+      fileOf(threadId);
+    },
+    adopt(threadId, records) {
+      const file = createFile(threadId);
+      file.append(records.map(writeLine).join(""));
+      file.sync();
+    },
     async findDamage(threadId) {
       const path = findSessionPath(home, threadId);
       return path ? findDamage(path) : null;
@@ -63,6 +73,7 @@ export function openMemoryStore(): FileStore {
   const threads = new Map<string, StoredRecord[]>();
   return {
     claim() {},
+    adopt: (threadId, records) => void threads.set(threadId, records),
     findDamage: async () => null,
     async append(threadId, after, records) {
       const stored = stamp(after, records);
@@ -76,6 +87,9 @@ export function openMemoryStore(): FileStore {
     close() {},
   };
 }
+
+/** Removed after it was found. */
+const gone = (threadId: string): Problem => new Problem("usage", `Session ${threadId} has just been removed.`);
 
 function stamp(after: number, records: ThreadRecord[]): StoredRecord[] {
   const at = new Date().toISOString();

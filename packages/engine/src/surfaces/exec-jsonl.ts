@@ -30,6 +30,8 @@ interface Stream {
   shell: string;
   nextItem: number;
   turnOpen: boolean;
+  /** The final message of a review is JSON; what is shown instead comes with the end of the turn. */
+  review: boolean;
   usage: Usage;
   costUsd: number | null;
   plan: ItemOf<"todo_list"> | null;
@@ -50,6 +52,7 @@ function openStream(): Stream {
     shell: "/bin/sh",
     nextItem: 0,
     turnOpen: false,
+    review: false,
     usage: noUsage(),
     costUsd: 0,
     plan: null,
@@ -66,13 +69,14 @@ function project(stream: Stream, { seq, record }: StoredRecord): ExecEvent[] {
       return noted(stream, record);
     case "turn.begun":
       Object.assign(stream, { shell: record.settings.shell, turnOpen: true, usage: noUsage(), costUsd: 0 });
+      stream.review = record.review !== undefined;
       return [{ type: "turn.started" }];
     case "model.replied":
       charge(stream, record);
       for (const { callId, block } of callsOf(seq, record.blocks)) {
         stream.calls.set(callId, { block, item: null, output: collectOutput() });
       }
-      return record.blocks.flatMap((block) => said(stream, block));
+      return shownBlocks(stream, record.blocks).flatMap((block) => said(stream, block));
     case "tool.begun":
       return begun(stream, record);
     case "tool.settled":
@@ -93,8 +97,11 @@ function noted(stream: Stream, { kind, data }: RecordOf<"noted">): ExecEvent[] {
   if (kind === "retry") {
     return [{ type: "error", message: `Reconnecting... ${data.attempt}/${data.of} (${data.reason})` }];
   }
-  if (kind === "warning") return [completed(stream, { type: "error", message: String(data.message) })];
+  // What follows is a word about the work so far, not the review.
+  if (kind === "budget") stream.review = false;
+  const warns = kind === "warning" || (kind === "policy" && data.message !== undefined);
   if (kind === "mcp") return [completed(stream, { type: "mcp_server", ...(data as unknown as ServerNote) })];
+  if (warns) return [completed(stream, { type: "error", message: String(data.message) })];
   return kind === "sandbox" ? started(stream, data as unknown as SandboxReport) : [];
 }
 
@@ -108,6 +115,11 @@ function started(stream: Stream, sandbox: SandboxReport): ExecEvent[] {
   return stream.turnOpen ? [first, { type: "turn.started" }] : [first];
 }
 
+function shownBlocks({ review }: Stream, blocks: Block[]): Block[] {
+  const isFinal = !blocks.some((block) => block.type === "call");
+  return review && isFinal ? blocks.filter((block) => block.type !== "message") : blocks;
+}
+
 function said(stream: Stream, block: Block): ExecEvent[] {
   if (block.type === "call") return [];
   const text = block.type === "message" ? block.text : block.summary.filter((part) => part.trim() !== "").join("\n");
@@ -117,7 +129,7 @@ function said(stream: Stream, block: Block): ExecEvent[] {
 
 function begun(stream: Stream, record: RecordOf<"tool.begun">): ExecEvent[] {
   const call = stream.calls.get(record.callId);
-  const item = call && beginItem(record, stream.shell);
+  const item = call && beginItem(record, stream);
   if (!item) return [];
   call.item = number(stream, item);
   return [{ type: "item.started", item: call.item }];
@@ -139,7 +151,7 @@ function settled(stream: Stream, { callId, outcome }: RecordOf<"tool.settled">):
 }
 
 function finished(stream: Stream, call: ShownCall, outcome: Outcome): ExecEvent[] {
-  const refused = call.item ? null : refusedItem(call.block, outcome, stream.shell);
+  const refused = call.item ? null : refusedItem(call.block, outcome, stream);
   const item = call.item ?? (refused && number(stream, refused));
   const status = settledStatus(outcome);
   const { reason, detail } = outcome;
@@ -154,6 +166,11 @@ function finished(stream: Stream, call: ShownCall, outcome: Outcome): ExecEvent[
     return [{ type: "item.completed", item: { ...item, changes, status, reason } }];
   }
   if (item?.type === "mcp_tool_call") return [{ type: "item.completed", item: endMcpCall(item, outcome) }];
+  if (item?.type === "collab_tool_call") {
+    const agents_states = detail.kind === "agents" ? detail.agents : {};
+    const receiver_thread_ids = detail.kind === "agents" ? Object.keys(detail.agents) : item.receiver_thread_ids;
+    return [{ type: "item.completed", item: { ...item, agents_states, receiver_thread_ids, status, reason } }];
+  }
   return unshown(stream, call, outcome);
 }
 
@@ -188,13 +205,15 @@ function planned(stream: Stream, plan: PlanStep[]): ExecEvent[] {
 }
 
 function ended(stream: Stream, end: TurnEnd): ExecEvent[] {
+  const review = stream.review && end.status === "completed" ? [end.message] : [];
+  const messages = review.map((text) => completed(stream, { type: "agent_message", text }));
   const plan: ExecEvent[] = stream.plan ? [{ type: "item.completed", item: stream.plan }] : [];
   const commands = [...stream.sessions.values()].flatMap((call) => commandEnded(call, null, "ended with the turn"));
   const last = terminal(stream, end);
   Object.assign(stream, { plan: null, turnOpen: false });
   stream.sessions.clear();
   stream.calls.clear();
-  return [...plan, ...commands, last];
+  return [...messages, ...plan, ...commands, last];
 }
 
 function terminal(stream: Stream, end: TurnEnd): ExecEvent {

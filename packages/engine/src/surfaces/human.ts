@@ -102,6 +102,10 @@ function showItem(screen: Screen, item: ThreadItem): string {
       const paths = item.changes.map((change) => `${change.kind} ${change.path}\n`).join("");
       return `${paint.bold("apply patch")}\npatch: ${item.status}${item.reason ? ` (${item.reason})` : ""}\n${paths}`;
     }
+    case "collab_tool_call": {
+      const states = Object.entries(item.agents_states).map(([id, state]) => `  ${id} ${state.status}\n`);
+      return `${paint.bold("agents:")} ${item.tool} ${item.status}\n${states.join("")}`;
+    }
     case "error":
       return `${paint.bad("warning:")} ${item.message}\n`;
     case "mcp_tool_call":

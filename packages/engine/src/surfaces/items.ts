@@ -2,25 +2,34 @@
 import type { CallBlock, Detail, ItemOf, McpOrigin, Outcome, ThreadItem } from "@agentcli/protocol";
 import type { Json } from "../json.ts";
 import { parsePatch } from "../patch/parse.ts";
+import { agentToolNames } from "../subagents/names.ts";
 import { shellJoin } from "./shell-join.ts";
 
 export type CommandItem = ItemOf<"command_execution">;
 type Unnumbered<Item> = Item extends ThreadItem ? Omit<Item, "id"> : never;
 export type NewItem = Unnumbered<ThreadItem>;
 
+/** What the stream knows of its thread. */
+export interface Shown {
+  shell: string;
+  threadId: string;
+}
+
 /** A call as it is when it begins; null for calls that only look at things, which are not shown. */
-export function beginItem(call: { name: string; args: unknown; mcp?: McpOrigin }, shell: string): NewItem | null {
-  const { name, args, mcp } = call;
+export function beginItem(
+  { name, args, mcp }: { name: string; args: unknown; mcp?: McpOrigin },
+  { shell, threadId }: Shown,
+): NewItem | null {
   if (mcp) return mcpCall({ ...mcp, arguments: args as Json });
   if (name === "exec_command") return command(args, shell);
   if (name === "apply_patch") return patch(args);
-  return null;
+  return agentToolNames.includes(name) ? collaboration(name, args, threadId) : null;
 }
 
 /** What a refused or misunderstood call would have been, read from what the model wrote. */
-export function refusedItem(block: CallBlock, { detail }: Outcome, shell: string): NewItem | null {
+export function refusedItem(block: CallBlock, { detail }: Outcome, shown: Shown): NewItem | null {
   if (detail.kind === "mcp") return mcpCall(detail);
-  return beginItem({ name: block.name, args: argumentsOf(block) }, shell);
+  return beginItem({ name: block.name, args: argumentsOf(block) }, shown);
 }
 
 export function settledStatus(outcome: Outcome): "completed" | "failed" | "declined" {
@@ -67,6 +76,20 @@ function patch(args: unknown): NewItem {
   const parsed = parsePatch(String(fields(args).input ?? ""));
   const changes = parsed.kind === "patch" ? parsed.edits.map(({ path, kind }) => ({ path, kind })) : [];
   return { type: "file_change", changes, status: "in_progress" };
+}
+
+function collaboration(name: string, args: unknown, threadId: string): NewItem {
+  const { target, targets, id, message } = fields(args);
+  const receivers = Array.isArray(targets) ? targets : [target ?? id].filter((receiver) => receiver !== undefined);
+  return {
+    type: "collab_tool_call",
+    tool: (name === "wait_agent" ? "wait" : name) as ItemOf<"collab_tool_call">["tool"],
+    sender_thread_id: threadId,
+    receiver_thread_ids: receivers.map(String),
+    prompt: typeof message === "string" ? message : null,
+    agents_states: {},
+    status: "in_progress",
+  };
 }
 
 function argumentsOf(block: CallBlock): unknown {

@@ -2,6 +2,7 @@
 import type { McpOrigin, Outcome, ToolArguments, ToolName, ToolSpec } from "@agentcli/protocol";
 import { toolSchemas } from "@agentcli/protocol/tool-schemas";
 import type { Workspace } from "../ports.ts";
+import type { Drive } from "../running.ts";
 import { type ThreadState, textPart } from "../state.ts";
 
 export interface ToolContext {
@@ -13,6 +14,8 @@ export interface ToolContext {
   /** The model's copy of an output is cut beyond this, unless the call asks for less. */
   outputTokens: number;
   signal: AbortSignal;
+  /** The thread the call belongs to, as it runs. */
+  run: Drive;
 }
 
 export type Parsed = { kind: "arguments"; args: unknown } | { kind: "problem"; message: string };

@@ -1,52 +1,122 @@
-// The effective configuration: the user's config.toml with the command line's overrides on top.
-import { readFileSync } from "node:fs";
+// The effective configuration: layers from defaults up to flags, kept within what requirements allow.
 import { join } from "node:path";
 import type { Config } from "@agentcli/protocol";
-import { applyOverrides } from "./overrides.ts";
-import { ConfigProblem } from "./problem.ts";
-import type { Table } from "./table.ts";
+import { findProject, type Project } from "../trust/project.ts";
+import { trustLevel } from "../trust/trusted.ts";
+import { defaults, type EffectiveConfig } from "./defaults.ts";
+import { inspected, readLayerFile, type UnknownKeys } from "./files.ts";
+import { type EnabledLayer, findOrigins, type Layer, type Origins } from "./origin.ts";
+import { readOverrides } from "./overrides.ts";
+import { findProfile } from "./profile.ts";
+import { readProjectLayers } from "./project-layers.ts";
+import { resolvePaths } from "./relative.ts";
+import { applyRules, type Requirements, readRequirements } from "./requirements.ts";
+import { mergeTables, type Table, valueAt, withValueAt } from "./table.ts";
+
+export interface ConfigRequest {
+  /** The agent home, with config.toml and the profiles. */
+  home: string;
+  systemDirectory: string;
+  requirementFiles: string[];
+  /** Where the run works, absolute and without symbolic links. */
+  cwd: string;
+  profile?: string;
+  /** `-c key=value`, in order. */
+  overrides: string[];
+  flags: FlagValue[];
+  unknownKeys: UnknownKeys;
+  userConfig: "read" | "ignored";
+  projectTrust: "configured" | "granted";
+}
+
+/** What a flag says about a key: its value, or more items for its list. */
+export type FlagValue = { flag: string; key: string[] } & ({ value: unknown } | { items: unknown[] });
 
 export interface LoadedConfig {
-  config: Config;
+  config: EffectiveConfig;
   /** What the command line set: unlike files, it may widen the policy of a resumed thread. */
   overridden: Config;
+  origins: Origins;
+  warnings: string[];
+  /** From low to high. */
+  layers: Layer[];
+  requirements: Requirements;
+  project: Project & { trusted: boolean };
 }
 
-export async function loadConfig(home: string, overrides: string[]): Promise<LoadedConfig> {
-  const path = join(home, "config.toml");
-  const text = readIfPresent(path);
-  if (text === null && overrides.length === 0) return { config: {}, overridden: {} };
+export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> {
+  const base = await readBaseLayers(request);
+  const around = merged(base.layers) as EffectiveConfig;
+  const project = findProject(request.cwd, around.project_root_markers);
+  const isTrusted = (directory: string) =>
+    request.projectTrust === "granted" || trustLevel(directory, project, around.projects ?? {}) === "trusted";
+  const { home, cwd, unknownKeys } = request;
+  const local = await readProjectLayers({ project, cwd, home, unknownKeys, isTrusted });
+  const override = await readOverrideLayer(request);
+  const files = [...base.layers, ...local.layers, ...override.layers];
+  const layers = [...files, ...flagLayers(request.flags, merged(files))];
+  const requirements = await readRequirements(request.requirementFiles);
+  const config = merged(layers);
+  const ruled = applyRules(config, findOrigins(config, layers.filter(isEnabled)), requirements.rules);
+  return {
+    config: ruled.config as EffectiveConfig,
+    overridden: merged(layers.filter(({ origin }) => origin.kind === "override" || origin.kind === "flag")),
+    origins: ruled.origins,
+    warnings: [...base.warnings, ...local.warnings, ...override.warnings, ...ruled.warnings],
+    layers,
+    requirements,
+    project: { ...project, trusted: isTrusted(cwd) },
+  };
+}
+
+interface Layers {
+  layers: Layer[];
+  warnings: string[];
+}
+
+async function readBaseLayers(request: ConfigRequest): Promise<Layers> {
+  const layers: Layer[] = [{ state: "enabled", origin: { kind: "default" }, table: defaults }];
+  const warnings: string[] = [];
+  for (const origin of baseFiles(request)) {
+    const read = await readLayerFile(origin.path, request.unknownKeys);
+    if (!read) continue;
+    layers.push({ state: "enabled", origin, table: read.table });
+    warnings.push(...read.warnings);
+  }
+  return { layers, warnings };
+}
+
+function baseFiles({ home, systemDirectory, profile, userConfig }: ConfigRequest) {
+  const system = { kind: "system", path: join(systemDirectory, "config.toml") } as const;
+  if (userConfig === "ignored") return [system];
+  const user = { kind: "user", path: join(home, "config.toml") } as const;
+  if (profile === undefined) return [system, user];
+  return [system, user, { kind: "profile", path: findProfile(home, profile) } as const];
+}
+
+async function readOverrideLayer({ overrides, cwd, unknownKeys }: ConfigRequest): Promise<Layers> {
+  if (overrides.length === 0) return { layers: [], warnings: [] };
   const { parse } = await import("smol-toml");
-  const file = text === null ? {} : await validated(parseFile(path, text, parse), path);
-  const overridden = await validated(applyOverrides({}, overrides, parse), "-c");
-  return { config: (await validated(applyOverrides(file as Table, overrides, parse), "-c")) as Config, overridden };
+  const said = readOverrides(overrides, parse);
+  const { table, warnings } = await inspected({ table: said, source: "-c", declared: "config", unknownKeys });
+  const origin = { kind: "override" } as const;
+  return { layers: [{ state: "enabled", origin, table: resolvePaths(table, cwd) }], warnings };
 }
 
-function readIfPresent(path: string): string | null {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") return null;
-    throw new ConfigProblem(`${path} cannot be read: ${message}. Mend its permissions or set AGENT_HOME elsewhere.`);
-  }
+/** Flags were checked by whoever read them; more items for a list come behind those it has. */
+function flagLayers(flags: FlagValue[], below: Table): Layer[] {
+  return flags.map((said) => {
+    const listed = valueAt(below, said.key);
+    const value = "value" in said ? said.value : [...(Array.isArray(listed) ? listed : []), ...said.items];
+    return {
+      state: "enabled",
+      origin: { kind: "flag", flag: said.flag },
+      table: withValueAt({}, said.key, value),
+    };
+  });
 }
 
-function parseFile(path: string, text: string, parse: (text: string) => Table): Table {
-  try {
-    return parse(text);
-  } catch (error) {
-    throw new ConfigProblem(`${path} is not valid TOML: ${(error as Error).message.trim()}`);
-  }
-}
+const isEnabled = (layer: Layer): layer is EnabledLayer => layer.state === "enabled";
 
-async function validated(table: Table, source: string): Promise<Config> {
-  if (Object.keys(table).length === 0) return {};
-  const { validateConfig } = await import("@agentcli/protocol/validators/config");
-  if (validateConfig(table)) return table as Config;
-  const [violation] = validateConfig.errors ?? [];
-  const key = violation?.instancePath.slice(1).replaceAll("/", ".") || "configuration";
-  const allowed = violation?.params.allowedValues;
-  const choices = Array.isArray(allowed) ? ` (${allowed.join(", ")})` : "";
-  throw new ConfigProblem(`${source}: ${key} ${violation?.message ?? "is not valid"}${choices}.`);
-}
+const merged = (layers: Layer[]): Table =>
+  layers.filter(isEnabled).reduce<Table>((result, { table }) => mergeTables(result, table), {});

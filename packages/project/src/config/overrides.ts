@@ -1,15 +1,15 @@
 // `-c key=value`: a dotted key and a TOML value, or a plain string where it is not TOML.
 import { ConfigProblem } from "./problem.ts";
-import type { Table } from "./table.ts";
+import { type Table, withValueAt } from "./table.ts";
 
 export type ParseToml = (text: string) => Table;
 
-/** Later overrides win; a value in the way of a table is replaced by the table. */
-export function applyOverrides(config: Table, overrides: string[], parseToml: ParseToml): Table {
-  return overrides.reduce((result, override) => {
+/** Later overrides win. */
+export function readOverrides(overrides: string[], parseToml: ParseToml): Table {
+  return overrides.reduce<Table>((result, override) => {
     const { path, value } = parseOverride(override, parseToml);
-    return setAt(result, path, value);
-  }, config);
+    return withValueAt(result, path, value);
+  }, {});
 }
 
 export function parseOverride(override: string, parseToml: ParseToml): { path: string[]; value: unknown } {
@@ -23,19 +23,13 @@ export function parseOverride(override: string, parseToml: ParseToml): { path: s
   return { path, value: parseValue(override.slice(equals + 1).trim(), parseToml) };
 }
 
+/** More than one line of TOML would be more than one value. */
 function parseValue(text: string, parseToml: ParseToml): unknown {
   try {
-    return parseToml(`value = ${text}`).value;
+    const table = parseToml(`value = ${text}`);
+    if (Object.keys(table).length === 1) return table.value;
   } catch {
-    return text.replace(/^(["'])(.*)\1$/s, "$2");
+    // Not TOML: the text itself is meant.
   }
+  return text.replace(/^(["'])(.*)\1$/s, "$2");
 }
-
-function setAt(table: Table, [key = "", ...rest]: string[], value: unknown): Table {
-  if (rest.length === 0) return { ...table, [key]: value };
-  const inner = table[key];
-  return { ...table, [key]: setAt(isTable(inner) ? inner : {}, rest, value) };
-}
-
-export const isTable = (value: unknown): value is Table =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);

@@ -17,3 +17,8 @@ export const view_image: Validator;
 export const read_file: Validator;
 export const list_dir: Validator;
 export const grep_files: Validator;
+export const spawn_agent: Validator;
+export const send_input: Validator;
+export const wait_agent: Validator;
+export const close_agent: Validator;
+export const resume_agent: Validator;

@@ -13,8 +13,10 @@ export type Mount =
 
 export interface MountPlan {
   root: string;
-  network: "on" | "off";
+  network: "on" | "off" | "proxy";
   nestedSandboxes: "allowed" | "refused";
+  /** Shared where a container masks /proc: the kernel then mounts no other one, and its settings cannot be written. */
+  processes: "own" | "shared";
   mounts: Mount[];
 }
 
@@ -36,15 +38,19 @@ export interface CommandInside {
 }
 
 export function bubblewrapArguments(plan: MountPlan, inside: CommandInside): string[] {
+  const own = plan.processes === "own";
   return [
-    ...["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
-    ...(plan.network === "off" ? ["--unshare-net"] : []),
+    ...["--unshare-user", ...(own ? ["--unshare-pid"] : []), "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
+    ...(plan.network === "on" ? [] : ["--unshare-net"]),
     ...["--die-with-parent", "--new-session", "--cap-drop", "ALL"],
-    ...(plan.nestedSandboxes === "refused" ? ["--disable-userns"] : []),
+    // It writes a kernel setting; without it the system-call filter alone refuses user namespaces.
+    ...(plan.nestedSandboxes === "refused" && own ? ["--disable-userns"] : []),
     ...["--hostname", "sandbox"],
-    ...parentsFirst(plan.mounts).flatMap(argumentsOf),
+    ...parentsFirst(plan.mounts).flatMap((mount) => argumentsOf(mount, plan.processes)),
     // After all mounts: something shown inside something hidden needs its mount point made first.
     ...parentsFirst(plan.mounts).flatMap((mount) => (isEmptied(mount) ? ["--remount-ro", mount.path] : [])),
+    // Kernel settings, interrupts and the memory of the server beside: what is written in here is never a tool's business.
+    ...(plan.nestedSandboxes === "refused" && own ? ["--remount-ro", "/proc"] : []),
     ...["--chdir", plan.root],
     ...(inside.seccompDescriptor === undefined ? [] : ["--seccomp", String(inside.seccompDescriptor)]),
     "--",
@@ -59,14 +65,14 @@ const isEmptied = (mount: Mount) => mount.kind === "hidden-directory" || mount.k
 
 const depth = (path: string) => path.split("/").filter((name) => name !== "").length;
 
-function argumentsOf(mount: Mount): string[] {
+function argumentsOf(mount: Mount, processes: MountPlan["processes"]): string[] {
   switch (mount.kind) {
     case "private":
       return ["--perms", mount.mode, "--tmpfs", mount.path];
     case "devices":
       return ["--dev", mount.path];
     case "processes":
-      return ["--proc", mount.path];
+      return processes === "own" ? ["--proc", mount.path] : ["--ro-bind", mount.path, mount.path];
     case "read-only":
       return ["--ro-bind", mount.source, mount.path];
     case "writable":

@@ -5,6 +5,7 @@ const closeOnExec = 0o2000000;
 
 /** Beyond the three standard streams. */
 export function inheritedDescriptors(): number[] {
+  if (process.platform !== "linux") return [];
   return readdirSync("/proc/self/fd").map(Number).filter(isInherited);
 }
 

@@ -8,7 +8,11 @@ import type { SandboxPolicy } from "./policy.ts";
 import { SandboxUnavailable } from "./sandbox-unavailable.ts";
 
 /** Readable by the owner whatever capabilities are dropped, and the owner is root. */
-const hiddenFromRoot = ["/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-"];
+export const hiddenFromRoot = [
+  ...["/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/krb5.keytab"],
+  ...["rsa", "dsa", "ecdsa", "ed25519"].map((kind) => `/etc/ssh/ssh_host_${kind}_key`),
+  "/etc/ssl/private",
+];
 
 export function planMounts(policy: SandboxPolicy, euid: number): MountPlan {
   const mounts: Mount[] = [...privateMounts(euid)];
@@ -21,6 +25,7 @@ export function planMounts(policy: SandboxPolicy, euid: number): MountPlan {
     root: policy.root,
     network: policy.network,
     nestedSandboxes: policy.nestedSandboxes,
+    processes: "own",
     mounts: mounts.filter((mount) => !isHiding(mount) || !isInPrivate(mount.path, mounts)),
   };
 }
@@ -68,7 +73,7 @@ function protectLinkedRepository(root: string, hidden: string[]): Mount[] {
 }
 
 /** Following the link would protect its target while the link itself could be replaced. */
-const refuseSymlink = (path: string) =>
+export const refuseSymlink = (path: string) =>
   new SandboxUnavailable(
     `${path} is a symbolic link, which cannot be protected from being replaced.`,
     "Put a real directory in its place, or run read-only.",

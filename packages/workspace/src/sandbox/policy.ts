@@ -1,5 +1,6 @@
 // What commands of one thread may touch: a value, made once, enforced by the kernel.
 import { realpathSync } from "node:fs";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import type { SandboxMode } from "@agentcli/protocol";
 
@@ -9,7 +10,10 @@ export interface SandboxPolicy {
   root: string;
   /** More directories that may be written in workspace-write. */
   writableRoots: string[];
-  network: "on" | "off";
+  /** With a proxy only the hosts of allowedDomains can be reached, and nothing goes around it. */
+  network: "on" | "off" | "proxy";
+  allowedDomains: string[];
+  deniedDomains: string[];
   unixSockets: "allowed" | "refused";
   /** Files and directories that seem empty or unreadable inside. Those that do not exist are passed over. */
   hidden: string[];
@@ -17,6 +21,8 @@ export interface SandboxPolicy {
   shown: string[];
   /** Directly under every writable root these stay as they are, and cannot be made when missing. */
   protectedNames: string[];
+  /** Whether git add, commit, mv and rm may bring commits into protected repositories. */
+  git: "commit" | "none";
   /** Nested sandboxes need user namespaces of their own. */
   nestedSandboxes: "allowed" | "refused";
 }
@@ -29,10 +35,13 @@ export type PolicyChoice = Pick<SandboxPolicy, "mode" | "root"> & Partial<Sandbo
 export function sandboxPolicy(choice: PolicyChoice): SandboxPolicy {
   return {
     network: choice.mode === "danger-full-access" ? "on" : "off",
+    allowedDomains: [],
+    deniedDomains: [],
     unixSockets: "refused",
     hidden: [],
     shown: [],
     protectedNames,
+    git: "commit",
     nestedSandboxes: "refused",
     ...choice,
     root: realpathSync(choice.root),
@@ -50,13 +59,26 @@ function resolveWhereThere(path: string): string {
 }
 
 const secretsInHome = [
+  ".agentcli",
   ".ssh",
   ".aws",
   ".config/gh",
   ".gnupg",
   ".netrc",
   ".docker/config.json",
+  ".config/containers/auth.json",
   ".npmrc",
+  ".pypirc",
+  ".cargo/credentials",
+  ".cargo/credentials.toml",
+  ".gem/credentials",
+  ".git-credentials",
+  ".config/git/credentials",
+  ".pgpass",
+  ".vault-token",
+  ".terraform.d/credentials.tfrc.json",
+  ".password-store",
+  ".local/share/keyrings",
   ".kube",
   ".config/gcloud",
   ".azure",
@@ -65,5 +87,15 @@ const secretsInHome = [
 /** What a tool has no business reading: the agent's own home and the usual places of credentials. */
 export const hiddenByDefault = (home: string, agentHome: string): string[] => [
   agentHome,
-  ...secretsInHome.map((path) => join(home, path)),
+  ...[...new Set([home, ...accountHome()])].flatMap((each) => secretsInHome.map((path) => join(each, path))),
 ];
+
+/** HOME may point elsewhere, as it does in CI; the keys stay where the account has them. */
+function accountHome(): string[] {
+  try {
+    return [userInfo().homedir];
+  } catch {
+    // An account without an entry in the password file, as in many containers.
+    return [];
+  }
+}

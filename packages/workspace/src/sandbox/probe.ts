@@ -1,13 +1,22 @@
-// Is bubblewrap there, and does it work on this machine? If not: why, and what to do.
+// Which back end works on this machine? The first of the ladder that does; for each above it: why not, and what to do.
 import { spawn } from "node:child_process";
-import { accessSync, constants, realpathSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { existsSync } from "node:fs";
+import type { BackEnd } from "./back-end.ts";
 import { bubblewrapArguments, privateMounts } from "./bubblewrap.ts";
-import { contains } from "./plan.ts";
+import { explainFailure, findBubblewrap } from "./find-bubblewrap.ts";
+import { tryLandlock } from "./landlock/try.ts";
 import { SandboxUnavailable } from "./sandbox-unavailable.ts";
+import { seatbeltProgram } from "./seatbelt.ts";
+
+/** A rung of the ladder that does not bear. */
+export interface Shortfall {
+  backEnd: "bubblewrap" | "landlock" | "seatbelt";
+  reason: string;
+  remedy: string;
+}
 
 export type SandboxProbe =
-  | { kind: "available"; program: string }
+  | { kind: "available"; backEnd: BackEnd; shortfalls: Shortfall[] }
   | { kind: "unavailable"; reason: string; remedy: string };
 
 export interface Surroundings {
@@ -15,59 +24,83 @@ export interface Surroundings {
   path: string;
   /** A program in here is not trusted: the model may have written it. */
   untrusted: string[];
+  /** The built server; the launcher of Landlock lies beside it. */
+  serverProgram: string;
 }
 
 const probeLimitMs = 10_000;
 
 export async function probeSandbox(surroundings: Surroundings): Promise<SandboxProbe> {
+  const shortfalls: Shortfall[] = [];
+  for (const tryOut of ladder(process.platform)) {
+    const tried = await tryOut(surroundings);
+    if ("kind" in tried) return { kind: "available", backEnd: tried, shortfalls };
+    shortfalls.push(tried);
+  }
+  if (shortfalls.length === 0) return unknownSystem(process.platform);
+  return {
+    kind: "unavailable",
+    reason: shortfalls.map(({ reason }) => reason).join(" "),
+    remedy: shortfalls[0]?.remedy ?? "",
+  };
+}
+
+/** Every rung, also those below the first that bears. */
+export const probeEveryRung = (surroundings: Surroundings): Promise<(BackEnd | Shortfall)[]> =>
+  Promise.all(ladder(process.platform).map((tryOut) => tryOut(surroundings)));
+
+type TryOut = (surroundings: Surroundings) => Promise<BackEnd | Shortfall>;
+
+function ladder(platform: string): TryOut[] {
+  if (platform === "linux") return [tryBubblewrap, tryLandlock];
+  return platform === "darwin" ? [trySeatbelt] : [];
+}
+
+const unknownSystem = (platform: string): SandboxProbe => ({
+  kind: "unavailable",
+  reason: `There is no sandbox for ${platform}.`,
+  remedy: "Run on Linux or macOS, or use danger-full-access inside a container or machine you can lose.",
+});
+
+async function tryBubblewrap(surroundings: Surroundings): Promise<BackEnd | Shortfall> {
   try {
     const program = findBubblewrap(surroundings);
-    const failure = await tryOut(program);
-    if (failure === undefined) return { kind: "available", program };
-    return { kind: "unavailable", ...explainFailure(failure) };
+    const failure = await failureOf(program, "own");
+    if (failure === undefined) return { kind: "bubblewrap", program, processes: "own" };
+    const isMasked = (await failureOf(program, "shared")) === undefined;
+    if (isMasked) return { kind: "bubblewrap", program, processes: "shared" };
+    return { backEnd: "bubblewrap", ...explainFailure(failure) };
   } catch (error) {
     if (!(error instanceof SandboxUnavailable)) throw error;
-    const reason = error.message.slice(0, -error.remedy.length).trim();
-    return { kind: "unavailable", reason, remedy: error.remedy };
-  }
-}
-
-export function findBubblewrap({ path, untrusted }: Surroundings): string {
-  if (process.platform !== "linux") {
-    throw new SandboxUnavailable(
-      `There is no sandbox for ${process.platform} yet.`,
-      "Run on Linux, or use danger-full-access inside a container or machine you can lose.",
-    );
-  }
-  const places = path.split(delimiter).filter((place) => place.startsWith("/"));
-  for (const place of places) {
-    const program = resolveProgram(join(place, "bwrap"));
-    if (program !== undefined && !untrusted.some((root) => contains(root, program))) return program;
-  }
-  throw new SandboxUnavailable(
-    "The program bwrap (bubblewrap) was not found on PATH.",
-    "Install it: apt-get install bubblewrap (Debian, Ubuntu) or dnf install bubblewrap (Fedora).",
-  );
-}
-
-function resolveProgram(path: string): string | undefined {
-  try {
-    accessSync(path, constants.X_OK);
-    return realpathSync(path);
-  } catch {
-    return undefined;
+    return { backEnd: "bubblewrap", reason: error.reason, remedy: error.remedy };
   }
 }
 
 /** What it said when it failed. */
-function tryOut(program: string): Promise<string | undefined> {
+async function failureOf(program: string, processes: "own" | "shared"): Promise<string | undefined> {
   const plan = {
     root: "/",
     network: "off",
     nestedSandboxes: "refused",
+    processes,
     mounts: privateMounts(process.geteuid?.() ?? 0),
   } as const;
-  const argv = bubblewrapArguments(plan, { argv: ["true"], seccompDescriptor: undefined });
+  const { code, said } = await runToEnd(
+    program,
+    bubblewrapArguments(plan, { argv: ["true"], seccompDescriptor: undefined }),
+  );
+  return code === 0 ? undefined : said || `it exited with code ${code}`;
+}
+
+async function trySeatbelt(): Promise<BackEnd | Shortfall> {
+  const remedy = "Use danger-full-access inside a machine you can lose.";
+  if (!existsSync(seatbeltProgram)) return { backEnd: "seatbelt", reason: `There is no ${seatbeltProgram}.`, remedy };
+  const { code, said } = await runToEnd(seatbeltProgram, ["-p", "(version 1)(allow default)", "/usr/bin/true"]);
+  if (code === 0) return { kind: "seatbelt", program: seatbeltProgram };
+  return { backEnd: "seatbelt", reason: `${seatbeltProgram} does not work here: ${said.trim()}.`, remedy };
+}
+
+function runToEnd(program: string, argv: string[]): Promise<{ code: number | null; said: string }> {
   return new Promise((resolve) => {
     const child = spawn(program, argv, {
       stdio: ["ignore", "ignore", "pipe"],
@@ -78,32 +111,7 @@ function tryOut(program: string): Promise<string | undefined> {
     child.stderr.on("data", (data: Buffer) => {
       said += data.toString();
     });
-    child.on("error", (error) => resolve(error.message));
-    child.on("close", (code) => resolve(code === 0 ? undefined : said || `it exited with code ${code}`));
+    child.on("error", (error) => resolve({ code: null, said: error.message }));
+    child.on("close", (code) => resolve({ code, said }));
   });
-}
-
-const remedies: { sign: RegExp; remedy: string }[] = [
-  {
-    sign: /[Uu]nknown option|usage:/,
-    remedy: "Install bubblewrap 0.8 or newer.",
-  },
-  {
-    sign: /proc/,
-    remedy: "In a container, unmask /proc: docker run --security-opt systempaths=unconfined.",
-  },
-  {
-    sign: /namespace|uid map|setting up|permission|not permitted/i,
-    remedy:
-      "Allow user namespaces: sysctl -w kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0, " +
-      "or in a container docker run --security-opt seccomp=unconfined.",
-  },
-];
-
-export function explainFailure(said: string): { reason: string; remedy: string } {
-  const known = remedies.find(({ sign }) => sign.test(said));
-  return {
-    reason: `bubblewrap does not work here: ${said.trim()}.`,
-    remedy: known?.remedy ?? "See what it said, or use danger-full-access inside a container or machine you can lose.",
-  };
 }

@@ -1,5 +1,6 @@
 // What is really enforced for a run, not what was asked for.
 import type { SandboxReport } from "@agentcli/protocol";
+import { admissionsOf, describeAdmission } from "./back-end.ts";
 import type { SandboxPolicy } from "./policy.ts";
 import type { SandboxProbe } from "./probe.ts";
 import { architectureOf } from "./seccomp.ts";
@@ -7,8 +8,16 @@ import { architectureOf } from "./seccomp.ts";
 export function describeSandbox(policy: SandboxPolicy, probe: SandboxProbe): SandboxReport {
   const { mode, network } = policy;
   if (mode === "danger-full-access" || probe.kind === "unavailable") {
-    return { mode, backend: "none", fs: "none", net: "on", pid: false, syscalls: false };
+    return { mode, backend: "none", fs: "none", net: "on", pid: false, syscalls: false, admits: [] };
   }
-  const syscalls = architectureOf(process.arch) !== undefined;
-  return { mode, backend: "bubblewrap", fs: mode, net: network, pid: true, syscalls };
+  const { backEnd } = probe;
+  return {
+    mode,
+    backend: backEnd.kind,
+    fs: mode,
+    net: network,
+    pid: backEnd.kind === "bubblewrap" && backEnd.processes === "own",
+    syscalls: backEnd.kind !== "seatbelt" && architectureOf(process.arch) !== undefined,
+    admits: admissionsOf(backEnd, policy).map(describeAdmission),
+  };
 }

@@ -4,6 +4,8 @@ import { type Architecture, argumentNumbers, refusedNumbers } from "./system-cal
 export interface FilterOptions {
   architecture: Architecture;
   unixSockets: "allowed" | "refused";
+  /** Refused where no network namespace keeps them in: UDP and raw sockets know no other bounds. */
+  internetSockets: "allowed" | "refused";
   /** Whether processes may make user namespaces of their own, as nested sandboxes do. */
   nestedSandboxes: "allowed" | "refused";
 }
@@ -89,9 +91,11 @@ const createFlags = 0x40 /* O_CREAT */ | 0x400000; /* O_TMPFILE without its O_DI
 const families = { unix: 1, inet: 2, inet6: 10, netlink: 16 };
 
 /** Each body ends with a verdict, because it has overwritten the call number. */
-function argumentRules({ architecture, unixSockets, nestedSandboxes }: FilterOptions): Instruction[] {
+function argumentRules(options: FilterOptions): Instruction[] {
+  const { architecture, unixSockets, internetSockets, nestedSandboxes } = options;
   const calls = argumentNumbers(architecture);
-  const allowed = [families.inet, families.inet6, families.netlink];
+  const allowed = [families.netlink];
+  if (internetSockets === "allowed") allowed.push(families.inet, families.inet6);
   if (unixSockets === "allowed") allowed.push(families.unix);
   const namespaces = [
     // The flags of clone3 lie in memory, out of reach; libraries fall back to clone.
@@ -105,6 +109,8 @@ function argumentRules({ architecture, unixSockets, nestedSandboxes }: FilterOpt
     ...whenCall(calls.openat2, [give(refuse(errno.ENOSYS))]),
     ...whenCall(calls.ioctl, refuseValues(1, terminalInjection)),
     ...whenCall(calls.socket, allowOnlyValues(0, allowed)),
+    // Where processes are shared, a limit is a way to end those of others.
+    ...whenCall(calls.prlimit, allowOnlyZero(0)),
     ...calls.modeAt.flatMap(({ number, argument }) => whenCall(number, refuseBits(argument, setIdBits))),
     ...calls.createAt.flatMap(({ number, flags, mode }) => whenCall(number, refuseBitsOnCreate(flags, mode))),
   ];
@@ -127,6 +133,13 @@ const allowOnlyValues = (argument: number, values: number[]): Instruction[] => [
   load(argumentOffset(argument)),
   ...values.flatMap((value) => [ifEqual(value, 1), give(allow)]),
   give(refuse(errno.EAFNOSUPPORT)),
+];
+
+const allowOnlyZero = (argument: number): Instruction[] => [
+  load(argumentOffset(argument)),
+  ifEqual(0, 1),
+  give(allow),
+  give(refuse(errno.EPERM)),
 ];
 
 /** Without these flags the mode is whatever the register held. */

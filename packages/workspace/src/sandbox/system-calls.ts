@@ -61,6 +61,7 @@ export interface ArgumentNumbers {
   openat2: number;
   ioctl: number;
   socket: number;
+  prlimit: number;
   /** Calls that set a file mode, and which argument it is. */
   modeAt: { number: number; argument: number }[];
   /** Calls that may create a file, and which arguments are flags and mode. */
@@ -74,6 +75,7 @@ const x86: ArgumentNumbers = {
   openat2: 437,
   ioctl: 16,
   socket: 41,
+  prlimit: 302,
   modeAt: [
     { number: 90 /* chmod */, argument: 1 },
     { number: 91 /* fchmod */, argument: 1 },
@@ -96,6 +98,7 @@ const arm: ArgumentNumbers = {
   openat2: 437,
   ioctl: 29,
   socket: 198,
+  prlimit: 261,
   modeAt: [
     { number: 52 /* fchmod */, argument: 1 },
     { number: 53 /* fchmodat */, argument: 2 },

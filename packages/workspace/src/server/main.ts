@@ -1,18 +1,26 @@
 // The program that serves a workspace on its standard streams: configuration on the first line, then frames.
+import { closeSync } from "node:fs";
 import { Socket } from "node:net";
 import { PassThrough, type Readable } from "node:stream";
+import { inheritedDescriptors } from "../sandbox/inherited.ts";
 import { openServer, type ServerConfig } from "./server.ts";
 import { serveWorkspace } from "./stream.ts";
 
 // Commands run in the same pid namespace: `pkill node` is meant for their own servers, not for this one.
 process.title = "agent-workspace";
+// Node would open a debugger, and with it this process, to any command that sends this signal.
+process.on("SIGUSR1", () => {});
+// Placeholders for what the host inherited; commands are to have their three streams and nothing else.
+for (const descriptor of inheritedDescriptors()) closeSync(descriptor);
 void main();
 
 async function main(): Promise<void> {
   // process.stdout would block on a full pipe, and with it the abort that could empty it.
   const output = new Socket({ fd: 1, readable: false, writable: true });
   const { firstLine, rest } = await readFirstLine(process.stdin);
-  const workspace = openServer(JSON.parse(firstLine) as ServerConfig);
+  const config = JSON.parse(firstLine) as ServerConfig;
+  if (config.egress === "bridge") await (await import("../egress/bridge.ts")).openBridge();
+  const workspace = openServer(config);
   await serveWorkspace(workspace, rest, output);
   await workspace.close();
   process.exit(0);

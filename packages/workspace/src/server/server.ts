@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { realpathSync } from "node:fs";
 import type { Workspace } from "@agentcli/protocol";
-import { type DeniedVariables, denies } from "./denied-variables.ts";
+import { type EnvironmentPolicy, environmentPolicy, inherits } from "../sandbox/environment-policy.ts";
 import type { Environment } from "./login-environment.ts";
 import type { Place } from "./place.ts";
 import { openProcesses } from "./processes.ts";
@@ -18,10 +18,12 @@ export interface ServerConfig {
   incarnation?: string;
   /** The environment of this login shell is captured at once, so that the first command need not wait for it. */
   warmLoginShell?: string;
-  /** Never taken over from a login shell. */
-  denyEnvironment?: DeniedVariables;
+  /** Decides what is taken over from a login shell; `env` has been made by the same rules. */
+  environmentPolicy?: EnvironmentPolicy;
   /** Where the terminal library is, when the server cannot find it by name. */
   terminalModule?: string;
+  /** A bridge to the host's proxy is there to be opened. */
+  egress?: "bridge";
   /** Who ends the processes when the server is killed: the kernel with their pid namespace, or a watchdog of ours. */
   orphans: "ended-by-namespace" | "ended-by-watchdog";
 }
@@ -42,7 +44,7 @@ export function openServer(config: ServerConfig): WorkspaceServer {
     ...config,
     root,
     incarnation,
-    isDenied: denies(config.denyEnvironment),
+    isDenied: deniedToLoginShells(config.environmentPolicy ?? environmentPolicy()),
     watchdog: config.orphans === "ended-by-watchdog" ? openWatchdog(incarnation) : undefined,
   });
   return {
@@ -59,4 +61,10 @@ export function openServer(config: ServerConfig): WorkspaceServer {
     resumeOutput: processes.resumeOutput,
     close: processes.close,
   };
+}
+
+/** A profile cannot bring back what the policy leaves out, nor change what was set on purpose. */
+function deniedToLoginShells(policy: EnvironmentPolicy): (name: string) => boolean {
+  const mayPass = inherits(policy);
+  return (name) => name in policy.set || !mayPass(name);
 }

@@ -1,0 +1,37 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { call, say } from "@agentcli/testkit";
+import { expect, test } from "vitest";
+import { desk, itemsOf, sessionFiles } from "./harness.ts";
+
+test("an explorer cannot write, whatever its parent may", async () => {
+  const replies = [
+    { ...say("The child is done."), when: { bodyIncludes: "subagent_notification" } },
+    { ...say("Tried."), when: { bodyIncludes: "Read-only file system" } },
+    { ...call("exec_command", { cmd: "echo x > child.txt" }), when: { bodyIncludes: "You answer one question" } },
+    { ...call("exec_command", { cmd: "sleep 0.2" }), when: { bodyIncludes: "agent_id" } },
+    call("spawn_agent", { message: "write a file", agent_type: "explorer" }),
+  ];
+  const place = await desk({ replies: { replies, repeat: "always" } });
+  const { code, events } = await place.events(["-s", "workspace-write", "--budget", "turns=40", "try it"]);
+  expect(code).toBe(0);
+  expect(itemsOf(events, "collab_tool_call")).toMatchObject([{ tool: "spawn_agent", status: "completed" }]);
+  expect(existsSync(join(place.repository, "child.txt"))).toBe(false);
+  expect(sessionFiles(place.home)).toHaveLength(2);
+});
+
+test("a killed parent leaves no child behind, and its thread can go on", async () => {
+  const replies = [
+    { ...say("Going on."), when: { bodyIncludes: "take it up again" } },
+    { ...call("exec_command", { cmd: "sleep 1000" }), when: { bodyIncludes: "You carry out one piece" } },
+    { ...call("exec_command", { cmd: "echo $$ > parent.txt; sleep 1000" }), when: { bodyIncludes: "agent_id" } },
+    call("spawn_agent", { message: "sleep", agent_type: "worker" }),
+  ];
+  const place = await desk({ replies: { replies, repeat: "always" } });
+  const child = place.start(["exec", "-s", "workspace-write", "begin"]);
+  while (!existsSync(join(place.repository, "parent.txt"))) await new Promise((resolve) => setTimeout(resolve, 10));
+  child.kill("SIGKILL");
+  const { nothingLeft } = await import("./leftovers.ts");
+  await nothingLeft(place.repository);
+  expect((await place.run(["exec", "resume", "--last", "take it up again"])).stdout).toBe("Going on.\n");
+});

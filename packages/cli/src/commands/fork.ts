@@ -1,0 +1,71 @@
+// `agentcli exec fork`: a new thread that begins with what another said and did, and goes its own way.
+import { readThread, type StoredRecord } from "@agentcli/engine";
+import { exitCodes } from "@agentcli/protocol/exit-codes";
+import type { Invocation } from "../args.ts";
+import { Problem } from "../problem.ts";
+import type { Program } from "../program.ts";
+import { readFollowUp } from "../prompt-input.ts";
+import { runOptions } from "../run-options.ts";
+import { type OpenedSession, openSession } from "../sessions/open.ts";
+import { openFileStore, openMemoryStore } from "../sessions/store.ts";
+import { newId } from "../sessions/thread-id.ts";
+import { goOn } from "./resume.ts";
+
+export async function run(invocation: Invocation, program: Program): Promise<number> {
+  const [reference, argument = null] = invocation.positionals;
+  const { agentHome } = program.environment;
+  const options = runOptions(invocation);
+  const threadId = newId(Date.now());
+  const records = forkOf(openSession(reference, agentHome), threadId);
+  const prompt = await readFollowUp({ argument, stdinLimitMs, warn: program.reporter.say });
+  if (prompt === null) return onlyFork(records, threadId, invocation, program);
+  const store = options.ephemeral ? openMemoryStore() : openFileStore(agentHome);
+  try {
+    // Written only when the run can begin: a missing credential leaves no fork behind.
+    const begin = () => store.adopt(threadId, records);
+    return await goOn({ ...(await fold(records, threadId)), store, begin }, async () => prompt, options, program);
+  } finally {
+    store.close();
+  }
+}
+
+/** How long a pipe may stay silent where a prompt is welcome and not needed. */
+const stdinLimitMs = 1_000;
+
+/** Up to the last turn that ended. A working tree stays with the thread it was made for. */
+function forkOf({ records, created }: OpenedSession, threadId: string): StoredRecord[] {
+  const last = records.findLastIndex(({ record }) => record.type === "turn.ended");
+  const [first, ...rest] = records.slice(0, last + 1);
+  if (!first) throw new Problem("usage", `Session ${created.threadId} has no finished turn to begin a fork with.`);
+  const { worktree: _, ...kept } = created;
+  return [{ ...first, record: { ...kept, threadId, forkedFrom: created.threadId } }, ...rest];
+}
+
+async function fold(records: StoredRecord[], threadId: string): ReturnType<typeof readThread> {
+  const memory = openMemoryStore();
+  memory.adopt(threadId, records);
+  return readThread(memory, threadId);
+}
+
+async function onlyFork(
+  records: StoredRecord[],
+  threadId: string,
+  invocation: Invocation,
+  { environment, reporter, print }: Program,
+): Promise<number> {
+  const { images, tags, outputFile, ephemeral } = runOptions(invocation);
+  if (images.length > 0 || Object.keys(tags).length > 0 || outputFile !== undefined || ephemeral) {
+    throw new Problem("usage", "--image, --tag, -o and --ephemeral need a prompt: agentcli exec fork ID PROMPT.");
+  }
+  const store = openFileStore(environment.agentHome);
+  try {
+    store.adopt(threadId, records);
+  } finally {
+    store.close();
+  }
+  const sandbox = records.findLast(({ record }) => record.type === "noted" && record.kind === "sandbox");
+  for (const stored of records.slice(0, 1)) reporter.recall(stored);
+  if (sandbox) await reporter.show(sandbox);
+  if (!invocation.has("json")) await print(`${threadId}\n`);
+  return exitCodes.completed.code;
+}

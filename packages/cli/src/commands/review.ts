@@ -1,0 +1,94 @@
+// `agentcli review`: a change is collected, judged by the model with read-only tools, and reported as findings.
+import type { Log } from "@agentcli/engine";
+import { findingsOf, fitChange, parseDiff, type ReviewAssignment, reviewTurn } from "@agentcli/engine/review";
+import type { Part } from "@agentcli/protocol";
+import type { Invocation } from "../args.ts";
+import { readImages } from "../images.ts";
+import type { Program } from "../program.ts";
+import { readFollowUp } from "../prompt-input.ts";
+import { type CollectedChange, collectChange } from "../review/collect.ts";
+import { asReview } from "../review/run.ts";
+import { noTarget, readTarget, type WantedTarget } from "../review/target.ts";
+import { carryOut, keepMessage, openRun, type Run } from "../run.ts";
+import { type RunOptions, runOptions } from "../run-options.ts";
+import { startThread } from "../thread.ts";
+
+export async function run(invocation: Invocation, program: Program): Promise<number> {
+  const wanted = readTarget(invocation);
+  const instructions = await readInstructions(wanted, invocation, program);
+  const options = reviewOptions(invocation, program);
+  const images = readImages(options.images, program.environment.cwd);
+  const run = await openRun(options, program, null);
+  try {
+    const change = wanted.kind === "custom" ? null : await collectChange(wanted, run.settings.cwd, program);
+    if (change?.diff === "") return await reportNothing(change, run);
+    return await review(assign(change, instructions, run), images, run);
+  } finally {
+    await run.close();
+  }
+}
+
+async function review(assignment: ReviewAssignment, images: Part[], run: Run): Promise<number> {
+  const { review, context, input } = reviewTurn(assignment);
+  const opening = { context, input: [...images, ...input] };
+  const coverage = review?.coverage ?? null;
+  // A schema of the user's own: the final message is what it describes, and nothing can be added to it.
+  if (run.options.outputSchemaFile !== undefined) {
+    const log = await startThread(opening, run);
+    if (coverage !== null) await log.write({ type: "noted", kind: "warning", data: { message: coverage } });
+    return carryOut(log, run);
+  }
+  return carryOutReview(await startThread({ ...opening, review }, run), asReview(run, coverage), coverage);
+}
+
+/** No change, no question: the turn ends with its answer, and the model is not asked. */
+async function reportNothing({ target, nothing }: CollectedChange, run: Run): Promise<number> {
+  const { input } = reviewTurn({ target, instructions: "", change: null });
+  const log = await startThread({ input, review: { coverage: null } }, run);
+  const end = { status: "completed", message: `Nothing to review: ${nothing}` } as const;
+  await log.write({ type: "turn.ended", turnId: log.state.turn?.turnId ?? "", end });
+  return carryOutReview(log, run, null);
+}
+
+/** `-o` to a file for programs gets the findings; everything else gets the text. */
+async function carryOutReview(log: Log, run: Run, coverage: string | null): Promise<number> {
+  const { outputFile } = run.options;
+  if (!outputFile?.endsWith(".json")) return carryOut(log, run);
+  const code = await carryOut(log, { ...run, options: { ...run.options, outputFile: undefined } });
+  if (log.state.end?.status === "completed") {
+    const findings = JSON.stringify({ ...findingsOf(log.state), coverage }, null, 2);
+    keepMessage(outputFile, `${findings}\n`, run.program.reporter.say);
+  }
+  return code;
+}
+
+function assign(change: CollectedChange | null, instructions: string, run: Run): ReviewAssignment {
+  if (!change) return { target: { kind: "custom" }, instructions, change };
+  const { target, root, command, diff } = change;
+  return { target, instructions, change: { root, command, ...fitChange(parseDiff(diff), diffTokens(run)) } };
+}
+
+const unknownWindowTokens = 100_000;
+
+/** Half of what the thread may hold before it is summarised; the rest is for looking around and for thinking. */
+const diffTokens = ({ settings }: Run): number => Math.floor((settings.compactAt ?? unknownWindowTokens) / 2);
+
+// Config is not loaded yet: what is missing on the command line must be said before anything else can fail.
+const stdinLimitMs = 1_000;
+
+/** With a target nothing more is needed, and standard input may belong to a loop around this program. */
+async function readInstructions(wanted: WantedTarget, { positionals }: Invocation, program: Program): Promise<string> {
+  const [argument = null] = positionals;
+  if (argument === null && wanted.kind !== "custom") return "";
+  const instructions = await readFollowUp({ argument, stdinLimitMs, warn: program.reporter.say });
+  if (wanted.kind === "custom" && !instructions?.trim()) throw noTarget();
+  return instructions?.trim() ?? "";
+}
+
+/** A review changes nothing, whatever is configured. */
+function reviewOptions(invocation: Invocation, { reporter }: Program): RunOptions {
+  const options = runOptions(invocation);
+  const isWider = options.fullAuto || options.bypass || (options.sandbox ?? "read-only") !== "read-only";
+  if (isWider) reporter.say("warning: a review is always read-only; flags that allow more are ignored.");
+  return { ...options, sandbox: "read-only", fullAuto: false, bypass: false, purpose: "review" };
+}

@@ -1,0 +1,38 @@
+// `agentcli sessions delete`: removes sessions by id or age and says which.
+import { exitCodes } from "@agentcli/protocol/exit-codes";
+import type { Invocation } from "../args.ts";
+import { Problem } from "../problem.ts";
+import type { Program } from "../program.ts";
+import { findByReference, matchThreads } from "../sessions/find.ts";
+import { changedMs } from "../sessions/list.ts";
+import { listSessionPaths } from "../sessions/paths.ts";
+import { ageMs, removeSession } from "../sessions/remove.ts";
+import { threadIdOf } from "../sessions/summary.ts";
+
+export async function run(invocation: Invocation, { environment, print, reporter }: Program): Promise<number> {
+  const home = environment.agentHome;
+  const age = invocation.text("older-than");
+  const references = invocation.positionals;
+  if (references.length === 0 && age === undefined) {
+    throw new Problem("usage", "Which sessions? Give their ids or names, or an age: --older-than 30d.");
+  }
+  const wanted = references.length === 0 ? null : new Set(references.flatMap((one) => resolve(one, invocation, home)));
+  const before = age === undefined ? Infinity : Date.now() - ageMs(age);
+  let inUse = 0;
+  for (const path of listSessionPaths(home)) {
+    const id = threadIdOf(path);
+    const changed = changedMs(path);
+    if ((wanted && !wanted.has(id)) || changed === null || changed >= before) continue;
+    const removal = removeSession(path);
+    if (removal.kind === "removed") await print(`removed ${id}\n`);
+    else reporter.say(`${id} is in use by process ${removal.pid} and was not removed.`);
+    inUse += removal.kind === "in-use" ? 1 : 0;
+  }
+  return inUse > 0 ? exitCodes.usage.code : exitCodes.completed.code;
+}
+
+/** One session for each word, unless told that several are meant. */
+const resolve = (reference: string, { has }: Invocation, home: string): string[] => {
+  const matches = matchThreads(reference, home);
+  return matches.length > 1 && has("force") ? matches : [findByReference(reference, home)];
+};

@@ -1,0 +1,90 @@
+// `--output-schema FILE`: read and checked before the run, sent in strict form, and held against the final message.
+import { readFileSync } from "node:fs";
+import { isAbsolute, resolve } from "node:path";
+import type { Answer } from "@agentcli/engine";
+import { Problem } from "../problem.ts";
+import { removeAbsent } from "./absence.ts";
+import { strictForm } from "./strict-form.ts";
+import { findStrictProblems } from "./strict-problems.ts";
+import { type Draft, openDraft, type Validator } from "./validator.ts";
+import { isObject, type Schema } from "./walk.ts";
+
+export interface OutputSchema {
+  /** What the provider is sent. */
+  strict: Schema;
+  answer: Answer;
+}
+
+export function loadOutputSchema(file: string, directory: string): OutputSchema {
+  const schema = readSchema(file, isAbsolute(file) ? file : resolve(directory, file));
+  const draft = openDraft(schema);
+  refuse(`${file} is not a valid JSON Schema`, draft.problems());
+  refuse(`${file} has what strict providers refuse`, findStrictProblems(schema));
+  return { strict: strictForm(schema), answer: answerIn(schema, compile(file, draft)) };
+}
+
+function refuse(what: string, problems: string[]): void {
+  if (problems.length === 0) return;
+  throw new Problem("usage", `--output-schema ${what}:\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
+}
+
+function compile(file: string, draft: Draft): Validator {
+  try {
+    return draft.compile();
+  } catch (error) {
+    throw new Problem("usage", `--output-schema ${file} is not a valid JSON Schema: ${(error as Error).message}`);
+  }
+}
+
+function readSchema(file: string, path: string): Schema {
+  const schema = parse(file, readText(file, path));
+  if (isObject(schema)) return schema;
+  throw new Problem("usage", `--output-schema ${file}: a schema is a JSON object, this is ${kindOf(schema)}.`);
+}
+
+function readText(file: string, path: string): string {
+  try {
+    return readFileSync(path, "utf8").replace(/^\ufeff/, "");
+  } catch (error) {
+    throw new Problem("usage", `--output-schema ${file} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+function parse(file: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Problem("usage", `--output-schema ${file} is not JSON: ${(error as Error).message}`);
+  }
+}
+
+const kindOf = (value: unknown): string => {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "a list" : `a ${typeof value}`;
+};
+
+// More would bury the cause; the model mends the first and the others with it.
+const mostProblems = 10;
+
+function answerIn(schema: Schema, validator: Validator): Answer {
+  return {
+    async check(message) {
+      const parsed = parseAnswer(message);
+      if (parsed.kind === "problem") return { ok: false, problem: parsed.problem };
+      const value = removeAbsent(parsed.value, schema, validator.satisfies);
+      const problems = validator.problems(value);
+      if (problems.length > 0) return { ok: false, problem: problems.slice(0, mostProblems).join("; ") };
+      return { ok: true, message: value === parsed.value ? message : JSON.stringify(value) };
+    },
+  };
+}
+
+type Parsed = { kind: "value"; value: unknown } | { kind: "problem"; problem: string };
+
+function parseAnswer(message: string): Parsed {
+  try {
+    return { kind: "value", value: JSON.parse(message) };
+  } catch (error) {
+    return { kind: "problem", problem: `it is not JSON (${(error as Error).message})` };
+  }
+}

@@ -1,0 +1,32 @@
+// What the command line asks to be reviewed.
+import type { Invocation } from "../args.ts";
+import { Problem } from "../problem.ts";
+
+export type WantedTarget =
+  | { kind: "uncommitted" }
+  | { kind: "base"; branch: string }
+  | { kind: "commit"; name: string; title: string | undefined }
+  | { kind: "custom" };
+
+export function readTarget({ has, text }: Invocation): WantedTarget {
+  const branch = text("base");
+  const name = text("commit");
+  const title = text("title");
+  const wanted: WantedTarget[] = [];
+  if (has("uncommitted")) wanted.push({ kind: "uncommitted" });
+  if (branch !== undefined) wanted.push({ kind: "base", branch });
+  if (name !== undefined) wanted.push({ kind: "commit", name, title });
+  if (wanted.length > 1) {
+    const given = wanted.map(({ kind }) => `--${kind}`).join(" and ");
+    throw new Problem("usage", `${given} cannot be reviewed at once. Choose one target.`);
+  }
+  if (title !== undefined && name === undefined)
+    throw new Problem("usage", "--title belongs to --commit: it says what the commit is about.");
+  return wanted[0] ?? { kind: "custom" };
+}
+
+export const noTarget = (): Problem =>
+  new Problem(
+    "usage",
+    'What is to be reviewed? Give --uncommitted, --base BRANCH or --commit SHA, or instructions: agentcli review "check the error handling of src/".',
+  );

@@ -1,0 +1,26 @@
+// Labels of a run: `--tag team=web`. A thread keeps them; a later turn may add to them or change them.
+import type { StoredRecord } from "@agentcli/engine";
+import type { Tags } from "@agentcli/protocol";
+import { Problem } from "../problem.ts";
+
+export function parseTags(values: string[]): Tags {
+  return Object.fromEntries(values.map(parseTag));
+}
+
+/** Those that hold after these records. */
+export function tagsOf(records: StoredRecord[]): Tags {
+  const tagged = records.findLast(({ record }) => "tags" in record && record.tags !== undefined)?.record;
+  return (tagged && "tags" in tagged && tagged.tags) || {};
+}
+
+/** Nothing rather than an empty table in the record. */
+export const recordedTags = (tags: Tags): { tags?: Tags } => (Object.keys(tags).length > 0 ? { tags } : {});
+
+function parseTag(text: string): [string, string] {
+  const [, key, value] = /^([\w.-]{1,64})=(.{0,256})$/.exec(text) ?? [];
+  if (key !== undefined && value !== undefined && !/\p{Cc}/u.test(value)) return [key, value];
+  throw new Problem(
+    "usage",
+    `--tag ${text}: expected key=value, the key of letters, digits, ".", "_" or "-", for example --tag team=web.`,
+  );
+}

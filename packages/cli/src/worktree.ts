@@ -1,0 +1,136 @@
+// `--worktree`: a fresh git working tree for one run, kept only when there is something in it.
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, realpathSync } from "node:fs";
+import { basename, join, relative, resolve } from "node:path";
+import { promisify } from "node:util";
+import type { WorktreeOrigin } from "@agentcli/protocol";
+import { findRepositoryRoot } from "@agentcli/workspace";
+import type { Environment } from "./environment.ts";
+import { Problem } from "./problem.ts";
+
+export interface Worktree {
+  origin: WorktreeOrigin;
+  /** Where to work: the directory in it that answers to the one the run was started in. */
+  cwd: string;
+  /** Removes it where nothing was changed; says what became of it. Never loses work: where in doubt, it stays. */
+  settle(): Promise<void>;
+}
+
+export interface WorktreeWish {
+  directory: string;
+  threadId: string;
+  environment: Environment;
+  say(line: string): void;
+}
+
+export async function openWorktree({ directory, threadId, environment, say }: WorktreeWish): Promise<Worktree> {
+  const startedIn = realDirectory(directory, environment.cwd);
+  const repository = findRepositoryRoot(startedIn);
+  if (!repository) throw new Problem("usage", `--worktree needs a git repository, and ${startedIn} is in none.`);
+  const git = gitIn(repository, environment);
+  const shortId = threadId.slice(-8);
+  const parent = join(environment.agentHome, "worktrees");
+  mkdirSync(parent, { recursive: true, mode: 0o700 });
+  const path = join(realpathSync(parent), `${basename(repository)}-${shortId}`);
+  const origin = { path, startedIn, branch: `agentcli/${shortId}`, base: await headOf(git, repository) };
+  await git("worktree", "add", "--quiet", "--no-track", "-b", origin.branch, path, origin.base);
+  say(`Working in a new worktree: ${path} (branch ${origin.branch})`);
+  return worktree(origin, repository, { environment, say });
+}
+
+/** For a thread that had one: where it is still there, or once more from where it began. */
+export async function reopenWorktree(
+  origin: WorktreeOrigin,
+  { environment, say }: Pick<WorktreeWish, "environment" | "say">,
+): Promise<Worktree> {
+  const repository = findRepositoryRoot(origin.startedIn);
+  if (!repository) throw new Problem("usage", `The repository of this session is gone: ${origin.startedIn}.`);
+  if (!existsSync(origin.path)) {
+    const git = gitIn(repository, environment);
+    await git("worktree", "prune");
+    const isBranch = await succeeds(git("rev-parse", "--verify", "--quiet", `refs/heads/${origin.branch}`));
+    const start = isBranch
+      ? [origin.path, origin.branch]
+      : ["--no-track", "-b", origin.branch, origin.path, origin.base];
+    await git("worktree", "add", "--quiet", ...start);
+    say(`Working in the worktree of this session again: ${origin.path} (branch ${origin.branch})`);
+  }
+  return worktree(origin, repository, { environment, say });
+}
+
+function worktree(
+  origin: WorktreeOrigin,
+  repository: string,
+  { environment, say }: Pick<WorktreeWish, "environment" | "say">,
+): Worktree {
+  const inner = join(origin.path, relative(repository, origin.startedIn));
+  return {
+    origin,
+    cwd: existsSync(inner) ? inner : origin.path,
+    async settle() {
+      try {
+        if (await isUntouched(origin, gitIn(origin.path, environment))) {
+          await remove(origin, gitIn(repository, environment));
+          return say("The worktree is unchanged and was removed.");
+        }
+      } catch (error) {
+        say(`warning: the worktree could not be looked at or removed: ${(error as Error).message}`);
+      }
+      say(`The worktree has changes and was kept: ${origin.path} (branch ${origin.branch})`);
+    },
+  };
+}
+
+async function isUntouched({ base, branch }: WorktreeOrigin, git: Git): Promise<boolean> {
+  if ((await git("rev-parse", "HEAD")).trim() !== base) return false;
+  if ((await git("rev-parse", `refs/heads/${branch}`)).trim() !== base) return false;
+  return (await git("status", "--porcelain", "--untracked-files=all")) === "";
+}
+
+/** The reference goes only if it still names the commit it began with. */
+async function remove({ path, branch, base }: WorktreeOrigin, git: Git): Promise<void> {
+  await git("worktree", "remove", "--force", path);
+  await git("update-ref", "-d", `refs/heads/${branch}`, base);
+}
+
+async function headOf(git: Git, repository: string): Promise<string> {
+  try {
+    return (await git("rev-parse", "--verify", "HEAD^{commit}")).trim();
+  } catch {
+    throw new Problem("usage", `--worktree needs a commit to start from, and ${repository} has none yet.`);
+  }
+}
+
+function realDirectory(directory: string, base: string): string {
+  const path = resolve(base, directory);
+  if (!existsSync(path)) throw new Problem("usage", `The directory ${path} does not exist.`);
+  return realpathSync(path);
+}
+
+type Git = (...args: string[]) => Promise<string>;
+
+const run = promisify(execFile);
+
+/** Programs that a repository may name, such as hooks, do not run: this is outside the sandbox. */
+const harmless = ["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"];
+
+function gitIn(cwd: string, { variables }: Environment): Git {
+  const entries = Object.entries(variables).filter(
+    ([name]) => !/^GIT_(DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|PREFIX)$/.test(name),
+  );
+  const env = { ...Object.fromEntries(entries), LC_ALL: "C" };
+  return async (...args) => {
+    try {
+      return (await run("git", [...harmless, ...args], { cwd, env, maxBuffer: 256 * 1024 * 1024 })).stdout;
+    } catch (error) {
+      const { stderr, message } = error as Error & { stderr?: string };
+      throw new Problem("usage", `git ${args[0]} failed in ${cwd}: ${stderr?.trim() || message}`);
+    }
+  };
+}
+
+const succeeds = (attempt: Promise<unknown>): Promise<boolean> =>
+  attempt.then(
+    () => true,
+    () => false,
+  );

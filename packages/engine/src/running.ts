@@ -1,0 +1,52 @@
+// A thread under way: what its steps need, and what it shares with its sub-agents.
+import type { TurnEnd, Usage } from "@agentcli/protocol";
+import type { Answer } from "./answer/answer.ts";
+import { addLedgers, emptyLedger, type Ledger } from "./budget.ts";
+import type { Guard } from "./guard.ts";
+import type { Log } from "./log.ts";
+import type { Model, ModelProgress, Workspace } from "./ports.ts";
+import type { Family } from "./subagents/family.ts";
+import type { Tool } from "./tools/tool.ts";
+
+export interface Dependencies {
+  model: Model;
+  workspace: Workspace;
+  tools: Tool[];
+  guard: Guard;
+  /** Longest a tool may run; null is no limit. */
+  toolLimitMs: number | null;
+  /** Budget of one tool output for the model. */
+  outputTokens: number;
+  /** Settles after this long, or at once when aborted. */
+  wait(ms: number, signal: AbortSignal): Promise<void>;
+  /** USD for this usage, or null where the price is not known. */
+  price(model: string, usage: Usage): number | null;
+  requestOptions: { reasoningSummary?: string; verbosity?: string; outputSchema?: object };
+  /** What the final message must satisfy; without it any message will do. */
+  answer?: Answer | undefined;
+  /** The sub-agents of the thread, where it may have any. */
+  family?: Family | undefined;
+  spentElsewhere?(): Ledger;
+  reservations?: Map<string, Ledger>;
+  onProgress(progress: ModelProgress): void;
+}
+
+/** A thread under way: what each step needs. */
+export interface Drive extends Dependencies {
+  log: Log;
+  signal: AbortSignal;
+  /** Requests under way, by thread: admitted, and not paid for yet. Shared with sub-agents. */
+  reservations: Map<string, Ledger>;
+}
+
+/** What others have spent or reserved of the same budget: sub-agents, or the parent and its other children. */
+export function elsewhere({ family, spentElsewhere, reservations, log }: Drive): Ledger {
+  const spent = spentElsewhere?.() ?? family?.spent() ?? emptyLedger();
+  const others = [...reservations].filter(([threadId]) => threadId !== log.state.threadId);
+  return others.map(([, reserved]) => reserved).reduce(addLedgers, spent);
+}
+
+/** Why a turn is stopped from outside, as the reason of the abort signal. */
+export interface StopReason {
+  end: Exclude<TurnEnd, { status: "completed" }>;
+}

@@ -1,0 +1,158 @@
+// The tools with which a model works through sub-agents.
+import type { AgentState, Outcome, Part } from "@agentcli/protocol";
+import { type ThreadState, textPart } from "../state.ts";
+import { builtIn, failed, type Tool, type ToolContext } from "../tools/tool.ts";
+import type { Family } from "./family.ts";
+import type { AgentRole } from "./role.ts";
+import { wireStatus } from "./status.ts";
+
+export const agentTools = (roles: AgentRole[]): Tool[] => [
+  spawnAgent(roles),
+  sendInput,
+  waitAgent,
+  closeAgent,
+  resumeAgent,
+];
+
+function spawnAgent(roles: AgentRole[]): Tool {
+  const list = roles.map((role) => `${role.name}: ${role.description}`).join(" ");
+  return builtIn({
+    name: "spawn_agent",
+    description: `Start a sub-agent on a task of its own; it works beside you and shares the files. Only for parts that are independent. agent_type: ${list}`,
+    onResume: "once",
+    parallel: true,
+    async run(args, context) {
+      const input = inputOf(args);
+      if (typeof input === "string") return failed(input);
+      const role = roles.find(({ name }) => name === (args.agent_type ?? "default"));
+      if (!role)
+        return failed(
+          `There is no agent type "${args.agent_type}". Known: ${roles.map(({ name }) => name).join(", ")}.`,
+        );
+      const family = familyOf(context);
+      const background = args.fork_context ? transcript(context.state) : null;
+      const request = { input, role, model: args.model, effort: args.reasoning_effort, background };
+      const spawned = await family.spawn(context.run, request);
+      if ("refused" in spawned) return failed(spawned.refused);
+      return report({ agent_id: spawned.id, nickname: null }, promptOf(input), family.states([spawned.id]));
+    },
+  });
+}
+
+const sendInput = builtIn({
+  name: "send_input",
+  description:
+    "Give a sub-agent another message; it works on it when it is done with the one before, or at once with interrupt.",
+  onResume: "once",
+  parallel: false,
+  async run(args, context) {
+    const input = inputOf(args);
+    if (typeof input === "string") return failed(input);
+    const family = familyOf(context);
+    const submission = await family.send(args.target, input, args.interrupt === true);
+    if (submission === null) return failed(unknownAgent(args.target));
+    return report({ submission_id: submission }, promptOf(input), family.states([args.target]));
+  },
+});
+
+const waitAgent = builtIn({
+  name: "wait_agent",
+  description: "Wait until one of these sub-agents ends, and read its final message.",
+  onResume: "rerun",
+  parallel: false,
+  async run(args, context) {
+    const family = familyOf(context);
+    await restoreAll(args.targets, context);
+    await firstOf(args.targets, Math.min(3_600_000, Math.max(10_000, args.timeout_ms ?? 30_000)), context);
+    const agents = family.states(args.targets);
+    const rested = Object.entries(agents).filter(([, state]) => state.status !== "running");
+    const status = Object.fromEntries(rested.map(([id, state]) => [id, wireStatus(state)]));
+    return report({ status, timed_out: rested.length === 0 }, null, agents);
+  },
+});
+
+const closeAgent = builtIn({
+  name: "close_agent",
+  description: "Close a sub-agent that is no longer needed; one that is still working is stopped.",
+  onResume: "rerun",
+  parallel: false,
+  async run(args, context) {
+    const family = familyOf(context);
+    const before = family.states([args.target])[args.target];
+    await family.close(args.target);
+    return report({ previous_status: before && wireStatus(before) }, null, family.states([args.target]));
+  },
+});
+
+const resumeAgent = builtIn({
+  name: "resume_agent",
+  description: "Open a closed sub-agent again, to send it more input.",
+  onResume: "rerun",
+  parallel: false,
+  async run(args, context) {
+    const family = familyOf(context);
+    if (!(await family.restore(context.run, args.id))) return failed(unknownAgent(args.id));
+    const agents = family.states([args.id]);
+    return report({ status: wireStatus(agents[args.id] as AgentState) }, null, agents);
+  },
+});
+
+function familyOf({ run }: ToolContext): Family {
+  if (!run.family) throw new Error("a tool for sub-agents was called where there are none");
+  return run.family;
+}
+
+/** Children of an earlier run of the program are taken up when they are first asked for. */
+async function restoreAll(ids: string[], context: ToolContext): Promise<void> {
+  for (const id of ids) await familyOf(context).restore(context.run, id);
+}
+
+async function firstOf(ids: string[], limitMs: number, { run, signal }: ToolContext): Promise<void> {
+  const over = new AbortController();
+  const stop = () => over.abort();
+  signal.addEventListener("abort", stop, { once: true });
+  await Promise.race([run.family?.anyResting(ids, over.signal), run.wait(limitMs, over.signal)]);
+  signal.removeEventListener("abort", stop);
+  stop();
+}
+
+type Task = {
+  message?: string;
+  items?: { type: string; text?: string; image_url?: string; path?: string; name?: string }[];
+};
+
+/** The task as parts, or what is wrong with it. */
+function inputOf({ message, items }: Task): Part[] | string {
+  if (message !== undefined && items !== undefined) return "Give either message or items, not both.";
+  const parts = message === undefined ? (items ?? []).flatMap(partOf) : [textPart(message)];
+  const isEmpty = parts.every((part) => part.type === "text" && part.text.trim() === "");
+  return isEmpty ? "The agent needs a task: give it a message." : parts;
+}
+
+function partOf({ type, text, image_url, path, name }: NonNullable<Task["items"]>[number]): Part[] {
+  if (type === "text" && text !== undefined) return [textPart(text)];
+  if (type === "image" && image_url !== undefined) return [{ type: "image", url: image_url }];
+  return path || name ? [textPart(`[${type}: ${path ?? name}]`)] : [];
+}
+
+const promptOf = (parts: Part[]): string =>
+  parts.map((part) => (part.type === "text" ? part.text : "[image]")).join("\n");
+
+/** The conversation as text, for a child that is to know it. */
+function transcript(state: ThreadState): string {
+  const lines = state.messages.flatMap((message) => {
+    if (message.role === "assistant") {
+      return message.blocks.flatMap((block) => (block.type === "message" ? [`assistant: ${block.text}`] : []));
+    }
+    return message.role === "tool"
+      ? []
+      : message.parts.flatMap((part) => (part.type === "text" ? [`${message.role}: ${part.text}`] : []));
+  });
+  return `<parent_conversation>\n${lines.join("\n")}\n</parent_conversation>`;
+}
+
+function report(result: object, prompt: string | null, agents: Record<string, AgentState>): Outcome {
+  return { status: "completed", parts: [textPart(JSON.stringify(result))], detail: { kind: "agents", prompt, agents } };
+}
+
+const unknownAgent = (id: string): string => `There is no open agent ${id}.`;

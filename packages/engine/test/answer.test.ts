@@ -1,0 +1,117 @@
+import type { Workspace } from "@agentcli/protocol";
+import { describe, expect, test } from "vitest";
+import { type Answer, drive, execEvents, openLog, readThread } from "../src/index.ts";
+import { bench, calls, replies, says } from "./memory.ts";
+
+const never = new AbortController().signal;
+const unusedWorkspace = {} as Workspace;
+
+const wantsYes: Answer = {
+  check: async (message) =>
+    message.includes("yes")
+      ? { ok: true, message: message.trim() }
+      : { ok: false, problem: `"${message}" has no yes in it` },
+};
+
+const begun = async (script: string[], answer: Answer | undefined = wantsYes) => {
+  const thread = await bench((_, number) => says(script[number] ?? "?"), unusedWorkspace);
+  await thread.begin("say yes");
+  return { ...thread, dependencies: { ...thread.dependencies, answer } };
+};
+
+describe("a final message that must satisfy something", () => {
+  test("is completed as the check gives it back", async () => {
+    const { log, dependencies, requests } = await begun([" yes "]);
+    expect((await drive(log, dependencies, never)).end).toEqual({ status: "completed", message: "yes" });
+    expect(requests).toHaveLength(1);
+  });
+
+  test("is sent back once with exactly what is wrong", async () => {
+    const { log, dependencies, requests, types } = await begun(["no", "yes"]);
+    expect((await drive(log, dependencies, never)).end).toEqual({ status: "completed", message: "yes" });
+    expect(JSON.stringify(requests[1]?.messages.at(-1))).toContain('\\"no\\" has no yes in it');
+    expect(types().filter((type) => type === "input.added")).toHaveLength(1);
+  });
+
+  test("fails the turn when it is wrong a second time", async () => {
+    const { log, dependencies, requests } = await begun(["no", "never"]);
+    const { end } = await drive(log, dependencies, never);
+    expect(end).toMatchObject({
+      status: "failed",
+      code: "schema",
+      message: expect.stringContaining('"never" has no yes'),
+    });
+    expect(requests).toHaveLength(2);
+  });
+
+  test("has its one repair in every turn", async () => {
+    const { log, dependencies, begin } = await begun(["no", "yes", "no", "yes"]);
+    await drive(log, dependencies, never);
+    await begin("again");
+    expect((await drive(log, dependencies, never)).end).toEqual({ status: "completed", message: "yes" });
+  });
+
+  test("is not repaired again by a run that takes the turn up after the repair was asked for", async () => {
+    const { log, dependencies, store } = await begun(["no"]);
+    const stopping = new AbortController();
+    const stopAtRepair = openLog(log.state, {
+      store,
+      emit: ({ record }) => {
+        if (record.type === "input.added") stopping.abort(new Error("the power is cut"));
+      },
+    });
+    const cut = { ...dependencies, workspace: { release: async () => {} } as unknown as Workspace };
+    await drive(stopAtRepair, cut, stopping.signal);
+    store.records.pop();
+    const { state } = await readThread(store, "thread");
+    expect(state.turn?.repaired).toBe(true);
+    const resumed = openLog(state, { store, emit: () => {} });
+    const stubborn = { ...dependencies, model: { reply: async () => says("still no") } };
+    expect((await drive(resumed, stubborn, never)).end).toMatchObject({ status: "failed", code: "schema" });
+  });
+
+  test("is not looked for in what the model says beside its calls", async () => {
+    const checked: string[] = [];
+    const answer: Answer = {
+      async check(message) {
+        checked.push(message);
+        return { ok: true, message };
+      },
+    };
+    const plan = calls("update_plan", { plan: [{ step: "look", status: "completed" }] });
+    const script = [replies([{ type: "message", text: "Looking." }, plan]), says("yes")];
+    const thread = await bench((_, number) => script[number] ?? says("?"), unusedWorkspace);
+    await thread.begin("say yes");
+    await drive(thread.log, { ...thread.dependencies, answer }, never);
+    expect(checked).toEqual(["yes"]);
+  });
+
+  test("shows the repair as a warning and both messages as the model wrote them", async () => {
+    const { log, dependencies, store } = await begun(["no", " yes "]);
+    await drive(log, dependencies, never);
+    const project = execEvents();
+    const items = store.records.flatMap((stored) => project(stored)).filter((event) => event.type === "item.completed");
+    expect(items.map(({ item }) => item.type)).toEqual(["agent_message", "error", "agent_message"]);
+    expect(items.at(-1)).toMatchObject({ item: { text: " yes " } });
+  });
+});
+
+describe("the events of a review", () => {
+  test("show the text of the end in place of the findings", async () => {
+    const { log, dependencies, store } = await begun(["{}"], {
+      check: async () => ({ ok: true, message: "All good." }),
+    });
+    await drive(log, dependencies, never);
+    const asReview = store.records.map((stored) =>
+      stored.record.type === "turn.begun"
+        ? { ...stored, record: { ...stored.record, review: { coverage: null } } }
+        : stored,
+    );
+    const project = execEvents();
+    const events = asReview.flatMap((stored) => project(stored));
+    expect(events.filter((event) => event.type === "item.completed")).toMatchObject([
+      { item: { type: "agent_message", text: "All good." } },
+    ]);
+    expect(events.at(-1)?.type).toBe("turn.completed");
+  });
+});

@@ -1,0 +1,150 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  agentTools,
+  builtInRoles,
+  builtInTools,
+  type Dependencies,
+  drive,
+  type ModelReply,
+  type ModelRequest,
+  openFamily,
+} from "../src/index.ts";
+import { type Bench, bench, calls, memoryStore, replies, says } from "./memory.ts";
+
+const noWorkspace = {
+  incarnation: "none",
+  root: "/work",
+  release: async () => {},
+} as unknown as Dependencies["workspace"];
+
+const isChild = (request: ModelRequest) =>
+  !request.tools.some(({ name }) => name === "spawn_agent") && request.tools.length > 0;
+const lastTool = (request: ModelRequest): string => {
+  const message = request.messages.findLast(({ role }) => role === "tool");
+  return message?.role === "tool" && message.parts[0]?.type === "text" ? message.parts[0].text : "";
+};
+
+/** A thread whose children live in the same kind of store, one log each. */
+async function withFamily(model: (request: ModelRequest, number: number) => ModelReply, mostOpen = 3) {
+  const thread = await bench(model, noWorkspace, { tools: [...builtInTools, ...agentTools(builtInRoles)] });
+  const logs = new Map<string, ReturnType<typeof memoryStore>>();
+  const logOf = (id: string) => logs.get(id) ?? logs.set(id, memoryStore()).get(id) ?? memoryStore();
+  let next = 0;
+  const family = openFamily({
+    store: {
+      append: (id, after, records) => logOf(id).append(id, after, records),
+      read: (id, after) => logOf(id).read(id, after),
+    },
+    roles: builtInRoles,
+    mostOpen,
+    newId: () => `agent-${next++}`,
+    drive,
+    program: { name: "test", version: "0" },
+    dependenciesFor: async () => null,
+  });
+  thread.dependencies.family = family;
+  return { thread, family, logs };
+}
+
+const run = (thread: Bench) => drive(thread.log, thread.dependencies, new AbortController().signal);
+
+describe("a sub-agent", () => {
+  test("works in a thread of its own and its answer reaches the parent", async () => {
+    const { thread, logs } = await withFamily((request) => {
+      if (isChild(request)) return says("Forty-two.");
+      const told = lastTool(request);
+      if (told.includes("agent_id")) return replies([calls("wait_agent", { targets: [JSON.parse(told).agent_id] })]);
+      return told.includes("Forty-two.")
+        ? says("It is forty-two.")
+        : replies([calls("spawn_agent", { message: "What is it?", agent_type: "explorer" })]);
+    });
+    await thread.begin("ask somebody");
+    expect((await run(thread)).end).toEqual({ status: "completed", message: "It is forty-two." });
+    const [child] = [...logs.values()].map(({ records }) => records.map(({ record }) => record));
+    expect(child?.[0]).toMatchObject({
+      type: "thread.created",
+      parentId: "thread",
+      settings: { sandbox: "read-only" },
+    });
+    expect(child?.at(-1)).toMatchObject({ type: "turn.ended", end: { status: "completed", message: "Forty-two." } });
+  });
+
+  test("that ends unwaited is news to the parent's next request, once", async () => {
+    let asked = 0;
+    const { thread, family } = await withFamily((request) => {
+      if (isChild(request)) return says("Done by the child.");
+      asked += 1;
+      return asked === 1
+        ? replies([calls("spawn_agent", { message: "Go." })])
+        : asked < 4
+          ? replies([calls("update_plan", { plan: [] })])
+          : says("End.");
+    });
+    await thread.begin("spawn and forget");
+    await run(thread);
+    await family.end();
+    const news = thread.store.records.filter(({ record }) => record.type === "input.added");
+    expect(news).toHaveLength(1);
+    expect(JSON.stringify(news[0]?.record)).toContain("Done by the child.");
+  });
+
+  test("can be sent more, closed and opened again", async () => {
+    const script: ((told: string) => ModelReply)[] = [
+      () => replies([calls("spawn_agent", { message: "one" })]),
+      () => replies([calls("wait_agent", { targets: ["agent-0"] })]),
+      () => replies([calls("send_input", { target: "agent-0", message: "two" })]),
+      () => replies([calls("wait_agent", { targets: ["agent-0"] })]),
+      () => replies([calls("close_agent", { target: "agent-0" })]),
+      () => replies([calls("resume_agent", { id: "agent-0" })]),
+      (told) => says(told),
+    ];
+    let step = 0;
+    let heard = 0;
+    const { thread, logs } = await withFamily((request) => {
+      if (isChild(request)) return says(`Heard ${++heard}.`);
+      return script[step++]?.(lastTool(request)) ?? says("?");
+    });
+    await thread.begin("talk");
+    expect((await run(thread)).end).toMatchObject({ message: JSON.stringify({ status: { completed: "Heard 2." } }) });
+    expect([...logs.values()][0]?.records.filter(({ record }) => record.type === "turn.begun")).toHaveLength(2);
+  });
+
+  test("cannot be more than allowed at once, nor of an unknown kind", async () => {
+    const spawn = (count: number) =>
+      Array.from({ length: count }, (_, index) => calls("spawn_agent", { message: "Go." }, `c${index}`));
+    const { thread } = await withFamily((request, number) => {
+      if (isChild(request)) return says("Ok.");
+      return number === 0
+        ? replies([...spawn(4), calls("spawn_agent", { message: "x", agent_type: "wizard" }, "w")])
+        : says("End.");
+    }, 3);
+    await thread.begin("many");
+    await run(thread);
+    const outcomes = thread.store.records.flatMap(({ record }) =>
+      record.type === "tool.settled" ? [record.outcome] : [],
+    );
+    expect(outcomes.filter(({ status }) => status === "completed")).toHaveLength(3);
+    expect(JSON.stringify(outcomes)).toContain("There are 3 open agents already");
+    expect(JSON.stringify(outcomes)).toContain('There is no agent type \\"wizard\\"');
+  });
+});
+
+test("a storm of agents that always spawn stays within depth, number and budget, and ends", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 2, max: 30 }), fc.integer({ min: 1, max: 4 }), async (turns, mostOpen) => {
+      const { thread, logs, family } = await withFamily((request) => {
+        if (request.tools.length === 0) return says("Wrapped up.", 10);
+        return replies([calls("spawn_agent", { message: "More!" }), calls("update_plan", { plan: [] }, "p")], 10);
+      }, mostOpen);
+      await thread.begin("storm", { budget: { turns } });
+      const { end } = await run(thread);
+      await family.end();
+      expect(end).toMatchObject({ status: "failed", code: "budget" });
+      expect(thread.requests.length).toBeLessThanOrEqual(turns);
+      expect(logs.size).toBeLessThanOrEqual(mostOpen);
+      for (const { records } of logs.values()) expect(records.at(-1)?.record.type).toBe("turn.ended");
+    }),
+    { numRuns: Number(process.env.FUZZ_RUNS ?? 50) },
+  );
+});

@@ -1,0 +1,92 @@
+// Compares a table with the shape of a configuration: what is wrong with it, and which of its keys are unknown.
+import type { Shape } from "@agentcli/protocol";
+import { configShape, requirementsShape } from "@agentcli/protocol/config-shapes";
+import { nearest } from "../nearest.ts";
+import { dottedKey, isTable, type Table } from "./table.ts";
+
+export interface Inspection {
+  /** A sentence each: the key, and what it must be. */
+  wrong: string[];
+  unknown: { path: string[]; meant: string | undefined }[];
+}
+
+const shapes = { config: configShape, requirements: requirementsShape };
+
+export function inspect(table: Table, declared: keyof typeof shapes): Inspection {
+  const found: Inspection = { wrong: [], unknown: [] };
+  look(table, shapes[declared], [], found);
+  return found;
+}
+
+function look(value: unknown, shape: Shape, path: string[], found: Inspection): void {
+  const complaint = complain(value, shape);
+  if (shape.anyOf) lookAtChoice(value, shape.anyOf, path, found);
+  else if (complaint) found.wrong.push(`${dottedKey(path) || "the configuration"} ${complaint}`);
+  else if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) look(item, shape.items ?? {}, [...path, String(index)], found);
+  } else if (isTable(value)) lookInside(value, shape, path, found);
+}
+
+function lookInside(table: Table, shape: Shape, path: string[], found: Inspection): void {
+  const { properties = {}, additionalProperties: others } = shape;
+  if (!shape.properties && !others) return;
+  for (const [key, value] of Object.entries(table)) {
+    const inner = Object.hasOwn(properties, key) ? properties[key] : others;
+    const here = [...path, key];
+    if (inner) look(value, inner, here, found);
+    else found.unknown.push({ path: here, meant: nearest(key, Object.keys(properties)) });
+  }
+}
+
+/** The first choice that fits; where none does, what the first one says. */
+function lookAtChoice(value: unknown, choices: Shape[], path: string[], found: Inspection): void {
+  const looks = choices.map((choice) => {
+    const inspection: Inspection = { wrong: [], unknown: [] };
+    look(value, choice, path, inspection);
+    return inspection;
+  });
+  const chosen = looks.find(({ wrong }) => wrong.length === 0) ?? looks[0];
+  found.wrong.push(...(chosen?.wrong ?? []));
+  found.unknown.push(...(chosen?.unknown ?? []));
+}
+
+function complain(value: unknown, shape: Shape): string | undefined {
+  if (shape.enum) {
+    if (typeof value === "string" && shape.enum.includes(value)) return undefined;
+    return `must be one of ${shape.enum.join(", ")}, not ${typeof value === "string" ? JSON.stringify(value) : kindOf(value)}`;
+  }
+  if (shape.type && !hasType(value, shape.type)) return `must be ${nameOf(shape.type)}, not ${kindOf(value)}`;
+  if (typeof value === "number") return complainOfSize(value, shape);
+  if (typeof value === "string" && shape.pattern && !new RegExp(shape.pattern, "u").test(value))
+    return `must be ${shape.expected ?? `text like ${shape.pattern}`}, not ${JSON.stringify(value)}`;
+  if (Array.isArray(value) && value.length < (shape.minItems ?? 0)) return `must name at least ${shape.minItems}`;
+  return undefined;
+}
+
+function complainOfSize(value: number, { minimum, exclusiveMinimum, maximum }: Shape): string | undefined {
+  if (minimum !== undefined && !(value >= minimum)) return `must be ${minimum} or more, not ${value}`;
+  if (exclusiveMinimum !== undefined && !(value > exclusiveMinimum))
+    return `must be more than ${exclusiveMinimum}, not ${value}`;
+  if (maximum !== undefined && !(value <= maximum)) return `must be ${maximum} or less, not ${value}`;
+  return undefined;
+}
+
+type Type = NonNullable<Shape["type"]>;
+
+function hasType(value: unknown, type: Type): boolean {
+  if (type === "array") return Array.isArray(value);
+  if (type === "object") return isTable(value);
+  if (type === "integer") return Number.isInteger(value);
+  return typeof value === type && (type !== "number" || Number.isFinite(value));
+}
+
+/** The words of TOML, where they are others. */
+const nameOf = (type: Type): string => ({ array: "a list", object: "a table" })[type as string] ?? type;
+
+/** Not the value itself: it may be a secret in the wrong place. */
+function kindOf(value: unknown): string {
+  if (typeof value === "string") return "text";
+  if (Array.isArray(value)) return "a list";
+  if (value instanceof Date) return "a date";
+  return isTable(value) ? "a table" : `a ${typeof value}`;
+}

@@ -1,0 +1,26 @@
+// Paths in a layer are meant from where the layer is, not from where the program runs.
+import { isAbsolute, resolve } from "node:path";
+import { isTable, type Table, valueAt, withValueAt } from "./table.ts";
+
+const pathKeys = [["sandbox_workspace_write", "writable_roots"], ["model_instructions_file"]];
+
+/** The table has been inspected: what should be text is text. */
+export function resolvePaths(table: Table, directory: string): Table {
+  const absolute = (path: string) => (isAbsolute(path) ? path : resolve(directory, path));
+  const resolved = pathKeys.reduce((result, key) => {
+    const value = valueAt(result, key);
+    if (typeof value === "string") return withValueAt(result, key, absolute(value));
+    return Array.isArray(value) ? withValueAt(result, key, value.map(absolute)) : result;
+  }, table);
+  return resolveAgentFiles(resolved, absolute);
+}
+
+function resolveAgentFiles(table: Table, absolute: (path: string) => string): Table {
+  if (!isTable(table.agents)) return table;
+  const agents = Object.entries(table.agents).map(([name, role]) =>
+    isTable(role) && typeof role.config_file === "string"
+      ? [name, { ...role, config_file: absolute(role.config_file) }]
+      : [name, role],
+  );
+  return { ...table, agents: Object.fromEntries(agents) };
+}

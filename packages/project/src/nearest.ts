@@ -1,0 +1,25 @@
+// A known word that was probably meant by an unknown one.
+
+/** Two letters away at most, or begun the same way. */
+export function nearest(word: string, known: string[]): string | undefined {
+  const ranked = known
+    .map((candidate) => ({ candidate, far: distance(candidate, word) }))
+    .sort((a, b) => a.far - b.far);
+  const [best] = ranked;
+  if (best && best.far <= 2) return best.candidate;
+  return word.length > 2 ? known.find((candidate) => candidate.startsWith(word)) : undefined;
+}
+
+/** Edit distance. */
+function distance(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= left.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= right.length; j += 1) {
+      const change = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[right.length] ?? 0;
+}

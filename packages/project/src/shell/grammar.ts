@@ -1,0 +1,116 @@
+// The bash grammar of tree-sitter: loaded when first asked for, every parse bounded, the tree handed out as plain data.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import type { Parser, TreeCursor } from "@vscode/tree-sitter-wasm";
+
+export interface SyntaxNode {
+  type: string;
+  /** The role in its parent, such as `argument`; null where it has none. */
+  field: string | null;
+  named: boolean;
+  text: string;
+  start: number;
+  end: number;
+  children: SyntaxNode[];
+}
+
+export type Parsed = { kind: "tree"; root: SyntaxNode; sound: boolean } | { kind: "unreadable"; reason: string };
+/** `until`: when to give up, on the clock of `performance`. Some texts of allowed length would take minutes. */
+export type Parse = (script: string, until: number) => Parsed;
+
+/** `directory` holds tree-sitter.wasm and tree-sitter-bash.wasm. */
+export async function openGrammar(directory: string): Promise<Parse> {
+  opened ??= load(directory);
+  return opened;
+}
+
+/** The runtime of the grammar exists once per process. */
+let opened: Promise<Parse> | undefined;
+
+async function load(directory: string): Promise<Parse> {
+  try {
+    const [module, runtime, grammar] = await Promise.all([
+      import("@vscode/tree-sitter-wasm"),
+      readFile(join(directory, "tree-sitter.wasm")),
+      readFile(join(directory, "tree-sitter-bash.wasm")),
+    ]);
+    // Optimising the lexer takes 0.7 s of a processor and the process waits for it at its end; one parse takes 1 ms.
+    setFlagsFromString("--liftoff-only");
+    const { Parser, Language } = "default" in module ? (module.default as typeof module) : module;
+    await Parser.init({ wasmBinary: runtime } as unknown as Parameters<typeof Parser.init>[0]);
+    const language = await Language.load(grammar);
+    return (script, until) => parse(() => new Parser().setLanguage(language), script, until);
+  } catch (error) {
+    const { message } = error as Error;
+    throw new Error(`The bash grammar cannot be loaded from ${directory}: ${message}. Install agentcli again.`, {
+      cause: error,
+    });
+  }
+}
+
+/** Linux starts no program with a longer argument, so no longer script can run. */
+export const mostCharacters = 131_072;
+/** Nodes within nodes: deeper trees would not fit the stack of those who walk them. */
+const mostDepth = 800;
+
+function parse(openParser: () => Parser, script: string, until: number): Parsed {
+  if (script.length > mostCharacters) return unreadable(`the script is longer than ${mostCharacters} characters`);
+  if (script.includes("\0")) return unreadable("the script has a NUL character in it");
+  if (performance.now() > until) return tooTangled;
+  const parser = openParser();
+  try {
+    const tree = parser.parse(script, null, { progressCallback: () => performance.now() > until });
+    if (!tree) return tooTangled;
+    try {
+      const root = copyTree(tree.walk(), script);
+      return root
+        ? { kind: "tree", root, sound: !tree.rootNode.hasError }
+        : unreadable("the script is nested too deeply");
+    } finally {
+      tree.delete();
+    }
+  } catch (error) {
+    return unreadable(`the script could not be parsed: ${(error as Error).message}`);
+  } finally {
+    parser.delete();
+  }
+}
+
+/** Null when it is nested too deeply. The tree itself lives in the memory of the grammar and has to be freed. */
+function copyTree(cursor: TreeCursor, script: string): SyntaxNode | null {
+  try {
+    const root = copyNode(cursor, script);
+    const open = [root];
+    for (let here: SyntaxNode | undefined = root; here; here = open.at(-1)) {
+      const further = here.children.length === 0 && cursor.gotoFirstChild();
+      if (!further) {
+        open.pop();
+        if (!cursor.gotoNextSibling()) {
+          cursor.gotoParent();
+          continue;
+        }
+      }
+      const node = copyNode(cursor, script);
+      open.at(-1)?.children.push(node);
+      open.push(node);
+      if (open.length > mostDepth) return null;
+    }
+    return root;
+  } finally {
+    cursor.delete();
+  }
+}
+
+const copyNode = (cursor: TreeCursor, script: string): SyntaxNode => ({
+  type: cursor.nodeType,
+  field: cursor.currentFieldName,
+  named: cursor.nodeIsNamed,
+  text: script.slice(cursor.startIndex, cursor.endIndex),
+  start: cursor.startIndex,
+  end: cursor.endIndex,
+  children: [],
+});
+
+const unreadable = (reason: string): Parsed => ({ kind: "unreadable", reason });
+const tooTangled = unreadable("the script is too tangled to parse");

@@ -1,0 +1,14 @@
+// A word of a command: its text, or the source of what is only known when it runs.
+export type Word = string | { unknown: string };
+
+export const unknown = (source: string): Word => ({ unknown: source });
+
+export const isKnown = (word: Word | undefined): word is string => typeof word === "string";
+
+/** As a person would write it. */
+export function showWords(words: Word[]): string {
+  return words.map((word) => (isKnown(word) ? quote(word) : word.unknown)).join(" ");
+}
+
+const quote = (text: string): string =>
+  /^[\w@%+=:,./~{}^-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

@@ -1,0 +1,89 @@
+// Writes down that a project is trusted. Every other byte of the configuration file stays as it is.
+import { closeSync, fsyncSync, mkdirSync, openSync, realpathSync, renameSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { readIfPresent, readTable } from "../config/files.ts";
+import { ConfigProblem } from "../config/problem.ts";
+import { dottedKey, leavesOf, quoted, type Table, valueAt, withValueAt } from "../config/table.ts";
+
+export async function trustProject(configFile: string, root: string): Promise<void> {
+  const key = ["projects", root, "trust_level"];
+  const before = (await readTable(configFile)) ?? {};
+  if (valueAt(before, key) === "trusted") return;
+  const text = withTrust(readIfPresent(configFile) ?? "", root);
+  const { parse } = await import("smol-toml");
+  if (!saysTheSame(parsed(text, parse), withValueAt(before, key, "trusted"))) throw byHand(configFile, root);
+  replaceFile(configFile, text);
+}
+
+/** The project's own table where there is one, else a new table at the end. */
+function withTrust(text: string, root: string): string {
+  const newline = text.includes("\r\n") ? "\r\n" : "\n";
+  const lines = text.split(newline);
+  const header = lines.findIndex((line) => projectOf(line) === root);
+  if (header === -1) {
+    const gap = text === "" ? "" : text.endsWith(newline) ? newline : newline + newline;
+    return `${text}${gap}[projects.${quoted(root)}]${newline}trust_level = "trusted"${newline}`;
+  }
+  const after = lines.findIndex((line, index) => index > header && /^\s*\[/.test(line));
+  const end = after === -1 ? lines.length : after;
+  const level = lines.findIndex((line, index) => index > header && index < end && /^\s*trust_level\s*=/.test(line));
+  if (level === -1) lines.splice(header + 1, 0, 'trust_level = "trusted"');
+  else lines[level] = (lines[level] ?? "").replace(/=\s*(?:"[^"]*"|'[^']*')/, '= "trusted"');
+  return lines.join(newline);
+}
+
+function projectOf(line: string): string | undefined {
+  const [, quoted, literal] =
+    /^\s*\[\s*projects\s*\.\s*(?:("(?:[^"\\]|\\.)*")|'([^']*)')\s*\]\s*(?:#.*)?$/.exec(line) ?? [];
+  if (quoted === undefined) return literal;
+  try {
+    return JSON.parse(quoted);
+  } catch {
+    return undefined;
+  }
+}
+
+function saysTheSame(left: Table, right: Table): boolean {
+  const byKey = (table: Table) => new Map([...leavesOf(table)].map(({ path, value }) => [dottedKey(path), value]));
+  return isDeepStrictEqual(byKey(left), byKey(right));
+}
+
+/** Nothing where the edit did not come out as TOML, because the file says it in a way of its own. */
+function parsed(text: string, parse: (text: string) => Table): Table {
+  try {
+    return parse(text);
+  } catch {
+    return {};
+  }
+}
+
+function byHand(configFile: string, root: string): ConfigProblem {
+  const lines = `[projects.${quoted(root)}]\ntrust_level = "trusted"`;
+  return new ConfigProblem(
+    `${configFile} writes its projects in a form that is not edited here. Put this in by hand:\n${lines}`,
+  );
+}
+
+/** Whole or not at all, readable by its owner only. A link keeps pointing where it did. */
+function replaceFile(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const target = realPath(path);
+  const draft = `${target}.${process.pid}.draft`;
+  const file = openSync(draft, "w", 0o600);
+  try {
+    writeSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(draft, target);
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,20 @@
+// Keys of requirements.toml: what an administrator allows, whatever a configuration or a flag says.
+import { z } from "zod";
+import { Features } from "./config.ts";
+import { ApprovalPolicy, SandboxMode } from "./records.ts";
+
+export const Requirements = z.object({
+  allowed_sandbox_modes: z.array(SandboxMode).min(1).optional().describe("The only sandbox modes a run may have"),
+  allowed_approval_policies: z
+    .array(ApprovalPolicy)
+    .min(1)
+    .optional()
+    .describe("The only approval policies a run may have"),
+  features: Features.optional().describe("Features that must be on or off"),
+  hooks: z.record(z.string(), z.unknown()).optional().describe("Hooks every run has; accepted; no effect yet"),
+  allow_managed_hooks_only: z
+    .boolean()
+    .optional()
+    .describe("No hooks but those of requirements files; accepted; no effect yet"),
+});
+export type Requirements = z.infer<typeof Requirements>;

@@ -1,0 +1,14 @@
+// A line of ours behind what a process said.
+import type { Chunk, ExecResult } from "@agentcli/protocol";
+
+type Exited = Extract<ExecResult, { state: "exited" }>;
+
+export interface NotedResult {
+  result: Exited;
+  note: Chunk;
+}
+
+export function addNote(result: Exited, text: string): NotedResult {
+  const note: Chunk = { seq: result.seq + 1, stream: "stderr", text };
+  return { result: { ...result, seq: note.seq }, note };
+}

@@ -1,0 +1,48 @@
+// Which addresses belong to the public internet, and not to this machine, its networks or its cloud.
+import { BlockList, isIPv4 } from "node:net";
+import { networkInterfaces } from "node:os";
+import { embeddedIPv4 } from "./hosts.ts";
+
+/** Takes addresses in the shortest form of hosts.ts. */
+export function isPublic(address: string): boolean {
+  if (isIPv4(address)) return !privateIPv4.check(address);
+  const behindGateway = embeddedIPv4(address, "64:ff9b::");
+  if (behindGateway !== undefined) return isPublic(behindGateway);
+  return globalIPv6.check(address, "ipv6") && !specialIPv6.check(address, "ipv6");
+}
+
+export const isOwn = (address: string): boolean =>
+  Object.values(networkInterfaces()).some((entries) => entries?.some((entry) => entry.address === address));
+
+const privateIPv4 = blockList("ipv4", [
+  "0.0.0.0/8", // this network
+  "10.0.0.0/8",
+  "100.64.0.0/10", // carriers; also one cloud's metadata
+  "127.0.0.0/8",
+  "168.63.129.16/32", // metadata of one cloud, in public space
+  "169.254.0.0/16", // link-local, metadata of most clouds
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.0.2.0/24", // documentation
+  "192.88.99.0/24", // 6to4 relays
+  "192.168.0.0/16",
+  "198.18.0.0/15", // benchmarks
+  "198.51.100.0/24",
+  "203.0.113.0/24",
+  "224.0.0.0/4", // multicast
+  "240.0.0.0/4",
+]);
+
+const globalIPv6 = blockList("ipv6", ["2000::/3"]);
+
+/** Within the global range, yet tunnels to IPv4 or nobody's. */
+const specialIPv6 = blockList("ipv6", ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"]);
+
+function blockList(family: "ipv4" | "ipv6", ranges: string[]): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [network = "", bits] = range.split("/");
+    list.addSubnet(network, Number(bits), family);
+  }
+  return list;
+}

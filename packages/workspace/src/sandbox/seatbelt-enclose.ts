@@ -1,0 +1,72 @@
+// Starts the server under sandbox-exec. Written for macOS and not yet run there; see docs/sandbox.md.
+import { lstatSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { BackEnd } from "./back-end.ts";
+import { startConfined } from "./confined-process.ts";
+import { type Enclosure, type ServerProgram, writableOf } from "./enclosure.ts";
+import { sandboxedEnvironment } from "./environment.ts";
+import { refuseSymlink } from "./plan.ts";
+import type { SandboxPolicy } from "./policy.ts";
+import { showRuntime } from "./runtime.ts";
+import { SandboxUnavailable } from "./sandbox-unavailable.ts";
+import { seatbeltProfile } from "./seatbelt.ts";
+
+export function encloseWithSeatbelt(
+  policy: SandboxPolicy,
+  { program }: Extract<BackEnd, { kind: "seatbelt" }>,
+  { serverProgram, nodePath, env, enter }: ServerProgram,
+): Enclosure {
+  const resolved = resolvePaths(
+    showRuntime(policy, { serverProgram, nodePath, path: env.PATH ?? "", terminals: undefined }),
+  );
+  refuseLinks(resolved);
+  const temporary = realpathSync(mkdtempSync(join(tmpdir(), "agent-sandbox-")));
+  const { profile, parameters } = seatbeltProfile(resolved, temporary);
+  const definitions = Object.entries(parameters).map(([name, value]) => `-D${name}=${value}`);
+  const confined = startConfined({
+    ...enter(program, [...definitions, "-p", profile, nodePath, serverProgram]),
+    given: undefined,
+  });
+  return {
+    process: confined,
+    config: {
+      env: { ...sandboxedEnvironment(env), TMPDIR: temporary },
+      writable: writableOf(resolved, temporary),
+      orphans: "ended-by-watchdog",
+    },
+    async close() {
+      await confined.end();
+      rmSync(temporary, { recursive: true, force: true });
+    },
+    explain: (said) =>
+      said.startsWith("sandbox-exec:")
+        ? new SandboxUnavailable(`Seatbelt does not work here: ${said.trim()}.`, "Report this.")
+        : undefined,
+  };
+}
+
+/** Rules speak of real paths. What does not exist keeps its name, so that it stays forbidden when it appears. */
+function resolvePaths(policy: SandboxPolicy): SandboxPolicy {
+  const resolve = (path: string) => {
+    try {
+      return realpathSync(path);
+    } catch {
+      return path;
+    }
+  };
+  const { hidden, shown, writableRoots } = policy;
+  return {
+    ...policy,
+    hidden: hidden.map(resolve),
+    shown: shown.map(resolve),
+    writableRoots: writableRoots.map(resolve),
+  };
+}
+
+function refuseLinks({ mode, root, writableRoots, protectedNames }: SandboxPolicy): void {
+  if (mode !== "workspace-write") return;
+  const paths = [root, ...writableRoots].flatMap((each) => protectedNames.map((name) => join(each, name)));
+  const link = paths.find((path) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink());
+  if (link !== undefined) throw refuseSymlink(link);
+}

@@ -1,0 +1,222 @@
+// Attempts on other processes: those of the machine, the server beside it, and the one that reads the answers.
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Chunk } from "@agentcli/protocol";
+import { type Attempt, byScript, type Inside, saysSo, seen, seenLater } from "../attempt.ts";
+import { numberOf, perl, systemCall } from "../snippets.ts";
+import type { World } from "../world.ts";
+
+/** The descriptor a careless host left open. Node itself closes the low ones. */
+export const leftOpen = 60;
+
+export const onProcesses: Attempt[] = [
+  {
+    name: "signal a process of the machine",
+    admission: "signals",
+    carryOut: byScript(({ hostPid }) => `kill -0 ${hostPid} && echo SUCCEEDED`),
+    escaped: saysSo,
+    control: "harmless",
+  },
+  {
+    name: "see processes of the machine",
+    admission: "other-processes",
+    carryOut: byScript(({ hostPid }) => `grep -qa . /proc/${hostPid}/cmdline && echo SUCCEEDED`),
+    escaped: saysSo,
+    control: "harmless",
+  },
+  {
+    name: "limit a process of the machine",
+    // The limit it has already.
+    carryOut: byScript(
+      ({ hostPid }) =>
+        `l=$(prlimit --pid ${hostPid} --core --output SOFT --noheadings --raw | tr -d ' ') && prlimit --pid ${hostPid} --core=$l: && echo SUCCEEDED`,
+    ),
+    escaped: saysSo,
+    control: "harmless",
+  },
+  {
+    name: "write through a descriptor the host left open",
+    carryOut: byScript(() => `echo x >&${leftOpen}; for f in /proc/[0-9]*/fd/${leftOpen}; do echo x > $f; done`),
+    escaped: seen(({ descriptorFile }) => statSync(descriptorFile).size > 0),
+    control: "harmless",
+  },
+  {
+    name: "inherit a descriptor beyond the three standard ones",
+    carryOut: byScript(() =>
+      perl(
+        'opendir(my $d, "/proc/self/fd"); for (readdir $d) { print "SUCCEEDED $_ ", readlink("/proc/self/fd/$_"), "\\n" if /^\\d+$/ && $_ > 2 && readlink("/proc/self/fd/$_") !~ m{^/proc/\\d+/fd$} }',
+      ),
+    ),
+    escaped: saysSo,
+    control: "never",
+  },
+  {
+    name: "find a file of the machine among the descriptors of the processes around it",
+    // What points into the workspace, to a temporary file, a stream or a device is no file of the machine.
+    carryOut: byScript(
+      ({ root }) =>
+        `for f in /proc/1/fd/* /proc/$PPID/fd/*; do t=$(readlink $f) || continue; case "$t" in socket:*|pipe:*|anon_inode:*|/dev/*|/proc/*|/tmp/.agent-*|"$TMPDIR"/*|"${root}"*) ;; /*) echo "SUCCEEDED $f $t";; esac; done`,
+    ),
+    escaped: saysSo,
+    control: "never",
+  },
+  {
+    name: "trace a process",
+    // PTRACE_SEIZE on a child of its own, which is allowed outside.
+    carryOut: byScript(() =>
+      perl(
+        `my $c = fork; if (!$c) { sleep 5; exit } my $r = syscall(${numberOf({ x64: 101, arm64: 117 })}, 0x4206, $c, 0, 0); print "SUCCEEDED\\n" if $r == 0; kill 9, $c`,
+      ),
+    ),
+    escaped: saysSo,
+    control: "harmless",
+  },
+  {
+    name: "read the memory of the server beside it by a system call",
+    carryOut: byScript(() => systemCall({ x64: 310, arm64: 270 }, "getppid()", 0, 0, 0, 0, 0)),
+    escaped: saysSo,
+    control: "harmless",
+  },
+  {
+    name: "take descriptors out of another process",
+    carryOut: byScript(() => systemCall({ x64: 438, arm64: 438 }, -1, 0, 0)),
+    escaped: saysSo,
+    control: "harmless",
+  },
+  {
+    name: "write into the memory of the server beside it",
+    carryOut: byScript(() => perl('open(my $m, "+<", "/proc/" . getppid() . "/mem") and print "SUCCEEDED\\n"')),
+    escaped: saysSo,
+    control: "harmless",
+  },
+  {
+    name: "start a debugger in the server beside it",
+    carryOut: byScript(
+      () =>
+        `kill -USR1 $PPID; for i in 1 2 3 4 5 6 7 8; do sleep 0.1; echo > /dev/tcp/127.0.0.1/9229 && echo SUCCEEDED; done`,
+    ),
+    escaped: saysSo,
+    alone: true,
+    control: "never",
+  },
+  {
+    name: "forge an answer of the server beside it",
+    carryOut: (inside) => forgeAnswers(inside, "/proc/$PPID/fd/[012] /proc/1/fd/[012]"),
+    escaped: seen((_, told) => told !== "real"),
+    alone: true,
+    control: "never",
+  },
+  {
+    name: "disturb the server beside it through the streams it keeps for itself",
+    admission: "server",
+    carryOut: (inside) => forgeAnswers(inside, "/proc/$PPID/fd/*"),
+    escaped: seen((_, told) => told !== "real"),
+    alone: true,
+    control: "never",
+  },
+  {
+    name: "type into the terminal of the user",
+    carryOut: byScript(() => systemCall({ x64: 16, arm64: 29 }, 0, 0x5412, '(my $c = "x")')),
+    escaped: saysSo,
+    control: "harmless",
+  },
+  {
+    name: "open the terminal of the user",
+    carryOut: byScript(
+      () =>
+        "for t in /dev/tty /dev/pts/[0-9]* /dev/tty[0-9]* /dev/console; do test -c $t && : > $t && echo SUCCEEDED $t; done",
+    ),
+    escaped: saysSo,
+    control: "never",
+  },
+  {
+    name: "leave a process behind",
+    carryOut: byScript(({ word }) => {
+      const sleeper = `sh -c 'sleep 300; : ${word}' > /dev/null 2>&1`;
+      return `(${sleeper} &); setsid ${sleeper} & nohup ${sleeper} & sleep 0.1`;
+    }),
+    escaped: seenLater(remains),
+    alone: true,
+    control: "never",
+  },
+  {
+    name: "leave a process behind that hides on purpose",
+    admission: "left-behind",
+    carryOut: byScript(
+      ({ word }) =>
+        `(setsid env -i sh -c 'trap "" TERM HUP; sleep 20; : ${word}' > /dev/null 2>&1 < /dev/null &); sleep 0.1`,
+    ),
+    escaped: seenLater(remains),
+    alone: true,
+    control: "never",
+  },
+  {
+    name: "outlive the sandbox with a fork bomb",
+    // A bounded one, so that the machine survives where it is not held.
+    carryOut: ({ shell, world }) =>
+      shell(perl(`$0 = "${world.word}"; for (1 .. 9) { fork } sleep 60`), { timeoutMs: 2000 }),
+    escaped: seenLater(remains),
+    alone: true,
+    control: "never",
+  },
+  {
+    name: "fill the memory of the host with output",
+    carryOut: flood,
+    escaped: seen((_, told) => Number(told) > 16 * 1024 * 1024),
+    alone: true,
+    control: "never",
+  },
+];
+
+/** Writes answers to calls that were not asked yet, and looks whether the next one is believed. */
+async function forgeAnswers({ shell, world }: Inside, streams: string): Promise<string> {
+  const result = { state: "exited", seq: 1, exitCode: 0, durationMs: 1, timedOut: false, droppedBytes: 0 };
+  const frames = Array.from({ length: 30 }, (_, index) => [
+    { frame: "chunk", call: index + 1, chunk: { seq: 1, stream: "stdout", text: "forged" } },
+    { frame: "result", call: index + 1, result },
+  ]);
+  writeFileSync(
+    join(world.root, "frames"),
+    `\n${frames
+      .flat()
+      .map((frame) => JSON.stringify(frame))
+      .join("\n")}\n`,
+  );
+  await shell(`for f in ${streams}; do timeout 1 dd if=frames of=$f conv=notrunc; done > /dev/null 2>&1`);
+  return (await shell("echo real")).trim();
+}
+
+/** How much of 64 MB is kept for somebody who asks again. */
+async function flood({ workspace }: Inside): Promise<string> {
+  const id = "flood";
+  const signal = new AbortController().signal;
+  const argv = ["bash", "-c", "head -c 67108864 /dev/zero | tr '\\0' x"];
+  await workspace.exec({ id, start: { argv } }, () => {}, signal);
+  let kept = 0;
+  const count = (chunk: Chunk) => {
+    kept += chunk.text.length;
+  };
+  await workspace.exec({ id, afterSeq: 0 }, count, signal);
+  return String(kept);
+}
+
+/** Two seconds are given to end. */
+async function remains({ word }: World): Promise<boolean> {
+  for (let round = 0; round < 100 && processesWith(word).length > 0; round += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return processesWith(word).length > 0;
+}
+
+function processesWith(word: string): string[] {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.filter((pid) => readCommandLine(pid).includes(word));
+}
+
+function readCommandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
+}
