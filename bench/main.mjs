@@ -27,6 +27,7 @@ try {
     add(what, who, ms, "ms", ratio, bar);
   await longAnswer(repository);
   await longThread(repository);
+  await fullProject(repository);
   print();
 } finally {
   rmSync(scratch, { recursive: true, force: true });
@@ -167,6 +168,35 @@ async function longThread(cwd) {
     "< 100 ms",
   );
   server.close();
+}
+
+/** A project with much for the model to know: first request, over that of an empty one. */
+async function fullProject(empty) {
+  const server = await startServer(() => message("Hello."));
+  const full = join(scratch, "full");
+  spawnSync("git", ["init", "--quiet", full]);
+  for (let number = 0; number < 300; number += 1) {
+    const text = `---\nname: skill-${number}\ndescription: ${"What it does and when. ".repeat(8)}\n---\n${"1. A step.\n".repeat(200)}`;
+    put(join(full, `.agents/skills/skill-${number}/SKILL.md`), text);
+    put(join(full, `.agents/skills/skill-${number}/references/more.md`), text);
+  }
+  for (let number = 0; number < 200; number += 1) {
+    put(join(full, `area-${number % 20}/part-${number}/AGENTS.md`), "Use tabs.\n".repeat(100));
+  }
+  put(join(full, "AGENTS.md"), "Use tabs.\n".repeat(500));
+  const programs = [empty, full].map((cwd) => ({ ...agent(server.url, ["exec", "hello"]), cwd, wall: [], first: [] }));
+  for (let round = 0; round < rounds + 2; round += 1) {
+    for (const each of programs) await once(each, server, round >= 2);
+  }
+  const [base, ours] = programs.map(({ first }) => median(first));
+  const what = "300 skills and 200 AGENTS.md, over an empty project";
+  add(what, "agentcli exec", ours - base, "ms", ours / base, "< 60 ms");
+  server.close();
+}
+
+function put(path, text) {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
 }
 
 /** A session file as the program itself would have written it. */

@@ -8,7 +8,10 @@ test("an explorer cannot write, whatever its parent may", async () => {
   const replies = [
     { ...say("The child is done."), when: { bodyIncludes: "subagent_notification" } },
     { ...say("Tried."), when: { bodyIncludes: "Read-only file system" } },
-    { ...call("exec_command", { cmd: "echo x > child.txt" }), when: { bodyIncludes: "You answer one question" } },
+    {
+      ...call("exec_command", { cmd: "echo x > child.txt" }),
+      when: { bodyIncludes: "You answer a question about this repository" },
+    },
     { ...call("exec_command", { cmd: "sleep 0.2" }), when: { bodyIncludes: "agent_id" } },
     call("spawn_agent", { message: "write a file", agent_type: "explorer" }),
   ];
@@ -23,7 +26,10 @@ test("an explorer cannot write, whatever its parent may", async () => {
 test("a killed parent leaves no child behind, and its thread can go on", async () => {
   const replies = [
     { ...say("Going on."), when: { bodyIncludes: "take it up again" } },
-    { ...call("exec_command", { cmd: "sleep 1000" }), when: { bodyIncludes: "You carry out one piece" } },
+    {
+      ...call("exec_command", { cmd: "sleep 1000" }),
+      when: { bodyIncludes: "You carry out one piece of a larger task" },
+    },
     { ...call("exec_command", { cmd: "echo $$ > parent.txt; sleep 1000" }), when: { bodyIncludes: "agent_id" } },
     call("spawn_agent", { message: "sleep", agent_type: "worker" }),
   ];

@@ -1,7 +1,6 @@
 // The sub-agents a run may have.
 import {
   agentTools,
-  builtInRoles,
   type Dependencies,
   drive,
   type Family,
@@ -9,25 +8,32 @@ import {
   type SessionStore,
   type Tool,
 } from "@agentcli/engine";
+import { describeProblem, readAgentRoles } from "@agentcli/project";
 import type { AgentsConfig, TurnSettings } from "@agentcli/protocol";
+import { findRepositoryRoot } from "@agentcli/workspace";
 import type { Program } from "./program.ts";
 import { newId } from "./sessions/thread-id.ts";
 
 const mostOpen = 6;
 
 export interface AgentsHost {
+  cwd: string;
+  warn(message: string): void;
   store: SessionStore;
   program: Program;
   /** What a sub-agent under these settings needs; null for what its parent has. */
   dependenciesFor(settings: TurnSettings): Promise<Dependencies | null>;
 }
 
-export function composeAgents(
+export async function composeAgents(
   config: AgentsConfig = {},
-  { store, program, dependenciesFor }: AgentsHost,
-): { family: Family | undefined; tools: Tool[] } {
+  { cwd, store, program, warn, dependenciesFor }: AgentsHost,
+): Promise<{ family: Family | undefined; tools: Tool[] }> {
   if (config.enabled === false || config.max_depth === 0) return { family: undefined, tools: [] };
-  const roles = builtInRoles;
+  const { agentHome } = program.environment;
+  const found = await readAgentRoles({ root: findRepositoryRoot(cwd) ?? cwd, cwd, agentHome });
+  for (const problem of found.problems) warn(describeProblem(problem));
+  const roles = found.roles.map((role) => (role.readonly ? { ...role, sandbox: "read-only" as const } : role));
   const family = openFamily({
     store,
     scrub: program.scrub,

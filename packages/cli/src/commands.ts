@@ -193,6 +193,37 @@ Example:
     load: () => import("./commands/sandbox-probe.ts"),
   },
   {
+    path: ["skills", "list"],
+    aliases: [["skills"]],
+    takes: "[--json]",
+    mostPositionals: 0,
+    summary: "Show the skills a run here would have",
+    flags: ["json"],
+    load: () => import("./commands/skills-list.ts"),
+  },
+  {
+    path: ["skills", "check"],
+    takes: "[PATH]",
+    mostPositionals: 1,
+    summary: "Hold skills against the agent-skills rules",
+    flags: ["json"],
+    load: () => import("./commands/skills-check.ts"),
+    notes: `PATH is a SKILL.md, the folder of a skill, or a folder with skills below it; without it, all skills of a run here.
+Each problem is a line FILE:LINE: severity: message. Exit code 1 when a skill breaks a rule.`,
+  },
+  {
+    path: ["sanitize"],
+    takes: "[FILE | -] [--report]",
+    mostPositionals: 1,
+    summary: "Take hidden text out of what comes from outside",
+    flags: ["report"],
+    load: () => import("./commands/sanitize.ts"),
+    notes: `Removes invisible characters, HTML comments and hidden elements, titles and descriptions nobody sees.
+
+Example:
+  gh issue view 7 --json body --jq .body | agentcli sanitize --report`,
+  },
+  {
     path: ["mcp", "list"],
     takes: "",
     mostPositionals: 0,

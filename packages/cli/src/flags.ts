@@ -92,6 +92,7 @@ const table = {
   "oauth-client-id": { value: "ID", help: "Identifier of a client registered by hand" },
   "oauth-resource": { value: "URL", help: "Resource the token is asked for" },
   scopes: { value: "A,B", help: "What to ask for, in place of what the server proposes" },
+  report: { help: "Say as JSON on standard error what was removed" },
   help: { short: "h", help: "Show help" },
   version: { short: "V", help: "Show the version" },
 } as const satisfies Record<string, Flag>;

@@ -18,6 +18,7 @@ import { exitCodes, exitOf } from "@agentcli/protocol/exit-codes";
 import { findRepositoryRoot } from "@agentcli/workspace";
 import { composeAgents } from "./agents.ts";
 import { checkPrice, resolveBudget } from "./budget.ts";
+import { openContext, type ProjectContext } from "./context.ts";
 import { noteDenials } from "./denials.ts";
 import { durationMs } from "./duration.ts";
 import type { Environment } from "./environment.ts";
@@ -47,6 +48,7 @@ export interface Run {
   /** Worth knowing, shown with the first things of the turn. */
   warnings: string[];
   surroundings: Surroundings;
+  context: ProjectContext;
   sandbox: SandboxReport;
   tools: Tool[];
   /** Servers that are starting; joinServers takes their tools in. */
@@ -91,10 +93,15 @@ export async function openRun(options: RunOptions, program: Program, existing: E
   const place = await composeWorkspace({ ...settings, sandboxMin: options.sandboxMin }, config, program);
   const store = existing?.store ?? (options.ephemeral ? openMemoryStore() : openFileStore(environment.agentHome));
   const { limits } = config;
+  const contextWindow = config.model_context_window ?? facts.contextWindow;
+  const context = openContext({ cwd: settings.cwd, config, environment, contextWindow });
+  const written = existing ? nothingNew : context.forThread();
   const narrowed = narrowedPlaces((mode) => composeWorkspace({ ...settings, sandbox: mode }, config, program));
-  const { family, tools: agents } = composeAgents(config.agents, {
+  const { family, tools: agents } = await composeAgents(config.agents, {
+    cwd: settings.cwd,
     store,
     program,
+    warn: (message) => warnings.push(message),
     dependenciesFor: async ({ sandbox }) =>
       sandbox === settings.sandbox ? null : { ...run.dependencies, workspace: await narrowed.open(sandbox) },
   });
@@ -104,10 +111,12 @@ export async function openRun(options: RunOptions, program: Program, existing: E
     program,
     options,
     settings,
-    warnings,
+    warnings: [...warnings, ...written.warnings],
+    context,
     surroundings: {
       ...today(),
-      rules: [],
+      rules: written.rules,
+      catalogues: written.catalogues,
       writableRoots: place.writableRoots,
       network: place.report.net === "on",
       allowedDomains: place.allowedDomains,
@@ -130,6 +139,7 @@ export async function openRun(options: RunOptions, program: Program, existing: E
       tools,
       family,
       guard,
+      repository: context.repository,
       toolLimitMs: durationMs(limits.tool),
       outputTokens: config.tool_output_token_limit,
       price,
@@ -196,6 +206,9 @@ const loadShape = async ({ outputSchemaFile }: RunOptions, directory: string): P
   outputSchemaFile === undefined
     ? null
     : (await import("./output-schema/load.ts")).loadOutputSchema(outputSchemaFile, directory);
+
+/** An existing thread keeps what it began with. */
+const nothingNew = { rules: [], catalogues: [], warnings: [] };
 
 /** Drives the thread to rest and answers with the exit code. */
 export async function carryOut(log: Log, run: Run): Promise<number> {

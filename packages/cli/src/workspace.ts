@@ -12,6 +12,7 @@ import {
   sandboxPolicy,
   toolEnvironment,
 } from "@agentcli/workspace";
+import { ownSkillPlaces } from "./context.ts";
 import type { Environment } from "./environment.ts";
 import { checkNetwork, networkOf } from "./network-policy.ts";
 import type { Program } from "./program.ts";
@@ -74,5 +75,6 @@ function policyOf(settings: PlaceSettings, config: Config, environment: Environm
     ...networkOf(settings.sandbox, write),
     git: write.git ?? "commit",
     hidden: hiddenByDefault(environment.userHome, environment.agentHome),
+    shown: ownSkillPlaces(settings.cwd, environment),
   });
 }

@@ -5,6 +5,7 @@ import { addLedgers, emptyLedger, reservation } from "./budget.ts";
 import { compact } from "./compact.ts";
 import type { Log } from "./log.ts";
 import { next } from "./next.ts";
+import { hearRepository } from "./repository.ts";
 import { runCalls } from "./run.ts";
 import { type Dependencies, type Drive, elsewhere, type StopReason } from "./running.ts";
 import type { ThreadState } from "./state.ts";
@@ -22,7 +23,7 @@ export async function drive(log: Log, dependencies: Dependencies, signal: AbortS
     }
     switch (step.do) {
       case "ask":
-        await askWithReservation(run);
+        if ((await hearRepository(run)) === "nothing new") await askWithReservation(run);
         break;
       case "run":
         await runCalls(step.calls, run);

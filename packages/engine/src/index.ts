@@ -9,6 +9,7 @@ export { next, type Step } from "./next.ts";
 export { truncateForModel, wholeOutputBytes } from "./output.ts";
 export * from "./ports.ts";
 export { environmentMessage, freeze, permissionsMessage, type Surroundings } from "./prompt.ts";
+export { noRepository, type Repository, type RepositoryTexts } from "./repository.ts";
 export type { Dependencies, StopReason } from "./running.ts";
 export { type Scrub, type Secret, scrubber } from "./scrub.ts";
 export { apply, emptyThread, type ThreadState } from "./state.ts";

@@ -11,6 +11,8 @@ export interface Surroundings {
   allowedDomains?: string[] | undefined;
   /** Texts of repository and user rules, in order. */
   rules: string[];
+  /** What there is to choose from, such as skills. */
+  catalogues: string[];
 }
 
 export interface ModelTraits {
@@ -21,7 +23,11 @@ export function freeze(settings: TurnSettings, around: Surroundings, tools: Tool
   return {
     instructions: baseInstructions,
     tools: tools.map((tool) => tool.spec({ freeform: traits.freeformTools })),
-    context: [permissionsMessage(settings, around), user([...around.rules, environment(settings, around)])],
+    context: [
+      permissionsMessage(settings, around),
+      ...around.catalogues.map(developer),
+      user([...around.rules, environment(settings, around)]),
+    ],
   };
 }
 

@@ -5,6 +5,7 @@ import { addLedgers, emptyLedger, type Ledger } from "./budget.ts";
 import type { Guard } from "./guard.ts";
 import type { Log } from "./log.ts";
 import type { Model, ModelProgress, Workspace } from "./ports.ts";
+import type { Repository } from "./repository.ts";
 import type { Family } from "./subagents/family.ts";
 import type { Tool } from "./tools/tool.ts";
 
@@ -13,6 +14,7 @@ export interface Dependencies {
   workspace: Workspace;
   tools: Tool[];
   guard: Guard;
+  repository: Repository;
   /** Longest a tool may run; null is no limit. */
   toolLimitMs: number | null;
   /** Budget of one tool output for the model. */

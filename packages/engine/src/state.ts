@@ -17,6 +17,7 @@ import { charge, emptyLedger, type Ledger } from "./budget.ts";
 import { retained, summaryMessage } from "./compaction.ts";
 import type { Message, StoredRecord } from "./ports.ts";
 import { estimateMessage, estimateText } from "./tokens.ts";
+import { touchedBy } from "./touched.ts";
 
 export interface OpenCall {
   callId: string;
@@ -47,6 +48,11 @@ export interface ProcessSession {
   cursor: number;
 }
 
+export interface GivenInstructions {
+  sources: string[];
+  message: Message;
+}
+
 export interface ThreadState {
   threadId: string;
   seq: number;
@@ -57,6 +63,10 @@ export interface ThreadState {
   tokens: number;
   repliesSinceCompaction: number;
   sessions: Map<number, ProcessSession>;
+  /** Paths that calls have had to do with since the model was last asked. */
+  touched: string[];
+  /** Repository instructions that came up on the way and are still among the messages. */
+  given: GivenInstructions[];
   turn: OpenTurn | null;
   /** Over all turns. */
   spent: Ledger;
@@ -74,6 +84,8 @@ export function emptyThread(threadId: string): ThreadState {
     tokens: 0,
     repliesSinceCompaction: 0,
     sessions: new Map(),
+    touched: [],
+    given: [],
     turn: null,
     spent: emptyLedger(),
     settings: null,
@@ -106,6 +118,7 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
     case "input.added":
       if (state.turn) Object.assign(state.turn, afterInput(state.turn, record));
       hear(state, { role: "user", parts: record.input });
+      if (record.origin === "repository") applyInstructions(state, record.sources ?? []);
       return;
     case "model.replied":
       applyReply(state, seq, record);
@@ -123,7 +136,11 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
     case "context.compacted":
       charge(state.spent, record);
       if (state.turn) charge(state.turn.ledger, record);
-      state.messages = [...retained(state.messages, state.turn?.settings.compactAt), summaryMessage(record.summary)];
+      state.messages = [
+        ...retained(ownMessages(state), state.turn?.settings.compactAt),
+        summaryMessage(record.summary),
+      ];
+      state.given = [];
       state.repliesSinceCompaction = 0;
       state.tokens = frozenTokens(state.frozen) + sum(state.messages.map(estimateMessage));
       return;
@@ -168,9 +185,22 @@ function applyPolicy(state: ThreadState, settings: TurnSettings | undefined): vo
   state.settings = settings;
 }
 
+/** Without instructions of the repository: those come again with the next file they are about. */
+function ownMessages({ messages, given }: ThreadState): Message[] {
+  const instructions = new Set(given.map(({ message }) => message));
+  return messages.filter((message) => !instructions.has(message));
+}
+
+function applyInstructions(state: ThreadState, sources: string[]): void {
+  const message = state.messages.at(-1);
+  if (message) state.given.push({ sources, message });
+  state.touched = [];
+}
+
 function applyReply(state: ThreadState, seq: number, record: RecordOf<"model.replied">): void {
   state.messages.push({ role: "assistant", blocks: record.blocks });
   state.repliesSinceCompaction += 1;
+  state.touched = [];
   state.tokens = sizeAfterReply(state, record.blocks, record.usage);
   charge(state.spent, record, state.tokens);
   if (!state.turn) return;
@@ -184,6 +214,7 @@ function applySettled(state: ThreadState, record: RecordOf<"tool.settled">): voi
   const call = turn?.calls.find((open) => open.callId === record.callId);
   if (!turn || !call) return;
   turn.calls = turn.calls.filter((open) => open !== call);
+  state.touched.push(...touchedBy(call, record.outcome));
   hear(state, { role: "tool", wireId: call.block.wireId, form: call.block.form, parts: record.outcome.parts });
   trackSession(state, call, record.outcome);
 }

@@ -8,6 +8,7 @@ import {
   type Log,
   type ModelReply,
   type ModelRequest,
+  noRepository,
   openLog,
   policyGuard,
   type SessionStore,
@@ -92,6 +93,7 @@ export async function bench(
     writableRoots: ["/work"],
     network: false,
     rules: [],
+    catalogues: [],
   };
   await log.write({
     type: "thread.created",
@@ -114,6 +116,7 @@ export async function bench(
       workspace,
       tools,
       guard: policyGuard,
+      repository: noRepository,
       toolLimitMs: null,
       outputTokens: 10_000,
       price: (_, { inputTokens, outputTokens }) => (inputTokens + outputTokens) / 1e6,

@@ -99,7 +99,7 @@ function transportOf(server: McpServer): Transport {
       command: server.command,
       args: server.args ?? [],
       env: server.env ?? {},
-      envVars: (server.env_vars ?? []).map((entry) => (typeof entry === "string" ? entry : entry.name)),
+      envVars: (server.env_vars ?? []).flatMap((entry) => (typeof entry === "string" ? entry : (entry.name ?? []))),
       cwd: server.cwd,
       sandbox: server.sandbox,
     };

@@ -1,3 +1,5 @@
+export { type AgentPlaces, type AgentRoles, readAgentRoles } from "./agents/read.ts";
+export { type AgentRole, builtInRoles } from "./agents/role.ts";
 export { defaults, type EffectiveConfig } from "./config/defaults.ts";
 export type { UnknownKeys } from "./config/files.ts";
 export { type ConfigRequest, type FlagValue, type LoadedConfig, loadConfig } from "./config/load.ts";
@@ -5,6 +7,31 @@ export { describeOrigin, type Layer, type Origin, type Origins } from "./config/
 export { ConfigProblem } from "./config/problem.ts";
 export { type Requirements, type Rule, refusalOf } from "./config/requirements.ts";
 export { dottedKey, type Leaf, leavesOf, quoted, type Table } from "./config/table.ts";
+export { directoriesBetween } from "./files/places.ts";
+export { describeProblem, type FileProblem } from "./files/problem.ts";
+export {
+  defaultMaxBytes,
+  type InstructionPlaces,
+  type Instructions,
+  readInstructions,
+  type SourcedText,
+} from "./instructions/agents-md.ts";
+export { type NestedPlaces, nestedInstructions, readNested, type Touched } from "./instructions/nested.ts";
+export {
+  mentionedRules,
+  type Rule as RepositoryRule,
+  type Rules,
+  readRules,
+  ruleBody,
+  ruleMessage,
+  ruleTexts,
+} from "./instructions/rules.ts";
+export { type Catalogue, catalogueBudget, skillCatalogue } from "./skills/catalogue.ts";
+export { checkSkills } from "./skills/check.ts";
+export { type Mentions, mentionedSkills, skillMessage } from "./skills/mentions.ts";
+export { readSkills, type Skills } from "./skills/read.ts";
+export { type SkillPlaces, type SkillRoot, type SkillScope, skillRoots } from "./skills/roots.ts";
+export type { Skill } from "./skills/skill.ts";
 export { findProject, type Project } from "./trust/project.ts";
 export { isTrusted, trustLevel } from "./trust/trusted.ts";
 

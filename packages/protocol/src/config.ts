@@ -105,16 +105,13 @@ const AgentRole = z.object({
 });
 
 const Skills = z.object({
-  include_instructions: z
-    .boolean()
-    .optional()
-    .describe("Tell the model which skills there are (true); accepted; no effect yet"),
+  include_instructions: z.boolean().optional().describe("Tell the model which skills there are (true)"),
   max_context_tokens: z
     .int()
     .positive()
     .max(10_000)
     .optional()
-    .describe("Most room for their descriptions; accepted; no effect yet"),
+    .describe("Most room for the list of skills (2 % of the context window)"),
   config: z
     .array(z.object({ path: z.string().optional(), name: z.string().optional(), enabled: z.boolean().optional() }))
     .optional()
@@ -190,6 +187,11 @@ export const Config = z.object({
   shell_environment_policy: ShellEnvironment.optional().describe("Variables of commands"),
   allow_login_shell: z.boolean().optional().describe("Read the login files of the shell; accepted; no effect yet"),
   tool_output_token_limit: z.int().positive().optional().describe("Budget of one tool output for the model (10000)"),
+  project_doc_max_bytes: z.int().min(0).optional().describe("Most bytes read of a project's AGENTS.md files (32768)"),
+  project_doc_fallback_filenames: z
+    .array(z.string())
+    .optional()
+    .describe("Names to look for where AGENTS.md is missing"),
   limits: Limits.optional().describe("Longest waits, by name"),
   agents: AgentsConfig.optional().describe("Sub-agents"),
   budget: BudgetConfig.optional().describe("What a turn may spend, its sub-agents included"),
@@ -199,10 +201,6 @@ export const Config = z.object({
     .optional()
     .describe("Projects by absolute path; agentcli trust writes them"),
   project_root_markers: strings.optional().describe("What marks the top directory of a project (.git)"),
-  project_doc_max_bytes: z.int().min(0).optional().describe("Most bytes read of AGENTS.md; accepted; no effect yet"),
-  project_doc_fallback_filenames: strings
-    .optional()
-    .describe("Other names to read where AGENTS.md is missing; accepted; no effect yet"),
   mcp_servers: z.record(z.string(), McpServer).optional().describe("Servers that offer tools"),
   skills: Skills.optional().describe("Skills"),
   hooks: z.record(z.string(), z.unknown()).optional().describe("Hooks by event; accepted; no effect yet"),

@@ -12,7 +12,9 @@ export const McpServer = z.object({
   args: strings.optional().describe("Its arguments"),
   env: stringTable.optional().describe("Variables it is given"),
   env_vars: z
-    .array(z.union([z.string(), z.object({ name: z.string(), source: z.enum(["local", "remote"]).optional() })]))
+    .array(
+      z.union([z.string(), z.object({ name: z.string().optional(), source: z.enum(["local", "remote"]).optional() })]),
+    )
     .optional()
     .describe("Names of variables passed on to it; it gets few others"),
   cwd: z.string().optional().describe("Where it is started (the working directory of the run)"),

@@ -241,8 +241,9 @@ export const ThreadRecord = z.discriminatedUnion("type", [
   }),
   z.object({
     type: z.literal("input.added"),
-    origin: z.enum(["user", "hook", "schema", "agent", "budget"]),
+    origin: z.enum(["user", "hook", "schema", "agent", "budget", "repository"]),
     input: z.array(Part),
+    sources: z.array(z.string()).optional().describe("Files the input came from, so that none is given twice"),
   }),
   z.object({ type: z.literal("model.replied"), blocks: z.array(Block), ...charge }),
   z.object({

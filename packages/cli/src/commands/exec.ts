@@ -37,7 +37,10 @@ async function execute(options: RunOptions, start: Start, program: Program): Pro
     const warn = (message: string) => void run.warnings.push(message);
     const text = await readPrompt({ argument: start.argument, stdinLimitMs: run.limits.stdinMs, say, warn });
     await joinServers(run);
-    return await carryOut(await startThread({ input: promptInput(images, text) }, run, start), run);
+    const { messages: context, warnings } = run.context.forPrompt(text);
+    run.warnings.push(...warnings);
+    const opening = { input: promptInput(images, text), ...(context.length > 0 && { context }) };
+    return await carryOut(await startThread(opening, run, start), run);
   } finally {
     await run.close();
   }

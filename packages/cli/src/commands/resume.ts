@@ -153,12 +153,15 @@ async function asBegun({ turn }: ThreadState, run: Run): Promise<Run> {
 
 function opening(
   followUp: FollowUp | null,
-  context: ContextMessage[],
+  changed: ContextMessage[],
   { state, run }: { state: ThreadState; run: Run },
 ): ThreadRecord[] {
   const { settings } = run;
-  if (followUp === null) return context.length > 0 ? [{ type: "noted", kind: "policy", data: { settings } }] : [];
+  if (followUp === null) return changed.length > 0 ? [{ type: "noted", kind: "policy", data: { settings } }] : [];
   const { input, tags } = followUp;
+  const called = run.context.forPrompt(input.map((part) => (part.type === "text" ? part.text : "")).join("\n"));
+  run.warnings.push(...called.warnings);
+  const context = [...changed, ...called.messages];
   const tools = changedTools(state.frozen.tools, run);
   const news = { ...(context.length > 0 && { context }), ...(tools && { tools }) };
   return [{ type: "turn.begun", turnId: newId(Date.now()), ...news, input, settings, ...recordedTags(tags) }];

@@ -16,20 +16,27 @@ export interface AgentRole {
 }
 
 export const builtInRoles: AgentRole[] = [
-  { name: "default", description: "A general worker.", instructions: "", model: "inherit" },
+  {
+    name: "default",
+    description: "A general agent with the same abilities as this one.",
+    instructions: "",
+    model: "inherit",
+  },
   {
     name: "explorer",
-    description: "Answers a specific question about the code. Reads only.",
+    description:
+      "Answers one specific question about the code without changing anything. Give it a question that can be answered on its own; several can run beside each other.",
     instructions:
-      "You answer one question about this code base for another agent. Read and search, change nothing. Answer with facts, file paths and line numbers; say what you could not find.",
+      "You answer a question about this repository. Change nothing. Search widely, read what matters, and answer with facts: name files and lines, quote what decides, and say what you could not find. Keep the answer short enough to be read at once.",
     model: "inherit",
     sandbox: "read-only",
   },
   {
     name: "worker",
-    description: "Carries out one well-defined piece of work.",
+    description:
+      "Carries out one bounded piece of work, such as a change in files that nobody else is changing. Say which files are its own.",
     instructions:
-      "You carry out one piece of work for another agent, who will read your last message. Do exactly that piece; others may be changing other files at the same time. Report what you changed and how you verified it.",
+      "You carry out one piece of a larger task. Others work in the same repository: touch only what your task names, and leave changes you did not make alone. Prove that your part works, then report what you changed and what you checked.",
     model: "inherit",
   },
 ];

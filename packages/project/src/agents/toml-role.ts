@@ -1,0 +1,70 @@
+// `.agentcli/agents/**/*.toml`: one custom agent a file.
+import type { SandboxMode } from "@agentcli/protocol";
+import type { RoleDefinition } from "./role.ts";
+
+/** A sentence says what is wrong. */
+export type ParsedRole = RoleDefinition | { problem: string };
+
+export type ParseToml = (text: string) => Record<string, unknown>;
+
+export function parseTomlRole(text: string, source: string, parseToml: ParseToml): ParsedRole {
+  try {
+    return toRole(parseToml(text), source);
+  } catch (error) {
+    return { problem: `it is not valid TOML: ${firstLine((error as Error).message)}` };
+  }
+}
+
+function toRole(table: Record<string, unknown>, source: string): ParsedRole {
+  const unknown = Object.keys(table).find((key) => !known.has(key));
+  if (unknown !== undefined) return { problem: `it has an unknown key ${unknown}` };
+  for (const key of ["name", "description", "developer_instructions"]) {
+    const value = table[key];
+    if (typeof value !== "string" || value.trim() === "") return { problem: `${key} must be a text that is not empty` };
+  }
+  const wrong = checks.find(([key, check]) => table[key] !== undefined && !check(table[key]));
+  if (wrong) return { problem: `${wrong[0]} must be ${wrong[2]}` };
+  return {
+    name: String(table.name).trim(),
+    description: String(table.description).trim(),
+    instructions: String(table.developer_instructions).trim(),
+    source,
+    ...(table.model !== undefined && { model: String(table.model) }),
+    ...(table.model_reasoning_effort !== undefined && { effort: String(table.model_reasoning_effort) }),
+    ...(table.sandbox_mode !== undefined && { sandbox: table.sandbox_mode as SandboxMode }),
+    ...(table.tools !== undefined && { tools: table.tools as string[] }),
+    ...(table.readonly !== undefined && { readonly: table.readonly === true }),
+  };
+}
+
+const isText = (value: unknown): boolean => typeof value === "string" && value.trim() !== "";
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
+const modes = ["read-only", "workspace-write", "danger-full-access"];
+
+const checks: [string, (value: unknown) => boolean, string][] = [
+  ["name", (value) => /^[\w-]{1,64}$/.test(String(value).trim()), "letters, digits, - and _, 64 at most"],
+  ["model", isText, "the name of a model, or inherit"],
+  ["model_reasoning_effort", isText, "a text such as low or high"],
+  ["sandbox_mode", (value) => modes.includes(String(value)), `one of ${modes.join(", ")}`],
+  ["tools", isTexts, "a list of tool names"],
+  ["readonly", (value) => typeof value === "boolean", "true or false"],
+  [
+    "nickname_candidates",
+    (value) =>
+      Array.isArray(value) &&
+      value.length > 0 &&
+      new Set(value).size === value.length &&
+      value.every((name) => typeof name === "string" && /^[A-Za-z0-9 _-]+$/.test(name)),
+    "a list of different names of letters, digits, spaces, - and _",
+  ],
+];
+
+/** Keys of the configuration may stand here too; those that would widen what the agent may do have no effect. */
+const known = new Set([
+  ...["name", "description", "developer_instructions", "nickname_candidates", "tools", "readonly"],
+  ...["model", "model_provider", "model_reasoning_effort", "model_reasoning_summary", "model_verbosity"],
+  ...["sandbox_mode", "sandbox_workspace_write", "approval_policy", "mcp_servers", "skills", "features"],
+  ...["service_tier", "personality", "web_search"],
+]);
+
+const firstLine = (text: string): string => text.trim().split("\n")[0] ?? "";

@@ -1,0 +1,74 @@
+// Which HTML elements a reader does not see, and which attributes only say where something is.
+import { decodeReferences } from "./references.ts";
+import type { Attribute, Tag } from "./tags.ts";
+
+const hiddenByName = new Set([
+  ...["script", "style", "template", "noscript", "noframes", "noembed", "title", "datalist"],
+  ...["iframe", "object", "canvas", "audio", "video"],
+]);
+
+const withoutContent = new Set([
+  ...["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"],
+]);
+
+export const hasContent = ({ name }: Tag): boolean => !withoutContent.has(name);
+
+/** Elements of this name are never shown; one that merely names itself in a text is not hiding anything. */
+export const isHiddenByName = ({ kind, name }: Tag): boolean => kind === "open" && hiddenByName.has(name);
+
+export function isHiddenByAttribute(tag: Tag): boolean {
+  if (tag.kind === "close") return false;
+  return tag.attributes.some(({ name, value }) => {
+    if (name === "hidden") return true;
+    if (name === "aria-hidden") return decodeReferences(value).trim().toLowerCase() === "true";
+    if (name === "type") return tag.name === "input" && decodeReferences(value).trim().toLowerCase() === "hidden";
+    return name === "style" && hides(value);
+  });
+}
+
+/** A style that leaves nothing to see, whatever disguise CSS allows. */
+function hides(style: string): boolean {
+  const plain = withoutComments(unescapeStyle(decodeReferences(style)))
+    .replace(/\s+/g, "")
+    .toLowerCase();
+  return plain.split(";").some((declaration) => invisible.some((pattern) => pattern.test(declaration)));
+}
+
+/** Not one expression: those that know comments take quadratic time over comments that do not end. */
+function withoutComments(style: string): string {
+  const [first = "", ...opened] = style.split("/*");
+  return first + opened.map((piece) => (piece.includes("*/") ? piece.slice(piece.indexOf("*/") + 2) : "")).join("");
+}
+
+const unescapeStyle = (style: string): string =>
+  style.includes("\\")
+    ? style.replace(/\\([0-9a-fA-F]{1,6})\s?|\\([^\n])/g, (_, code?: string, character?: string) =>
+        code === undefined ? (character ?? "") : safeCharacter(Number.parseInt(code, 16)),
+      )
+    : style;
+
+const safeCharacter = (code: number): string => (code <= 0x10ffff ? String.fromCodePoint(code) : "");
+
+const zero = "[+-]?(?:0+(?:\\.0*)?|\\.0+)(?:[a-z]+|%)?(?:!important)?$";
+const invisible = [
+  /^display:none/,
+  /^visibility:(?:hidden|collapse)/,
+  /^content-visibility:hidden/,
+  /^(?:-webkit-text-fill-)?color:(?:transparent|rgba\(.*,0?\.?0+\)|#[0-9a-f]{3}0$|#[0-9a-f]{6}00$)/,
+  new RegExp(`^(?:font-size|opacity|max-height|max-width|height|width|zoom|line-height):${zero}`),
+  new RegExp(`^font:(?:.*[^0-9.])?${zero.replace("$", "")}(?:/|[a-z"'])`),
+  /^(?:text-indent|left|right|top|bottom|margin(?:-left|-top)?):-\d{3,}/,
+  /^transform:.*(?:scale(?:[xy3z]d?)?\(0(?:\.0+)?[,)]|translate[xy]?\(-\d{3,})/,
+  /^clip(?:-path)?:(?:rect\(0|inset\((?:50|100)%|circle\(0|polygon\(0)/,
+];
+
+/** Kept, so that links and pictures still lead somewhere; everything else could carry words nobody sees. */
+export function isKept({ name, value }: Attribute): boolean {
+  if (name === "href" || name === "src") return true;
+  return layout.has(name) && /^[\w#%.-]{0,16}$/.test(value);
+}
+
+const layout = new Set([
+  ...["width", "height", "align", "valign", "colspan", "rowspan", "start", "type", "open", "checked", "disabled"],
+  ...["lang", "dir"],
+]);

@@ -1,0 +1,80 @@
+// The parts of Markdown links: where a destination ends and which text is only a title.
+export interface Target {
+  /** Behind the destination. */
+  destinationEnd: number;
+  /** The title, from the white space before it; null where there is none. */
+  title: { start: number; end: number } | null;
+  /** Behind everything. */
+  end: number;
+}
+
+/** What follows `](`: a destination, perhaps a title, and the closing bracket. */
+export function readInlineTarget(text: string, at: number): Target | null {
+  const start = skipSpace(text, at);
+  const destinationEnd = text[start] === ")" ? start : readDestination(text, start);
+  if (destinationEnd === null) return null;
+  const title = readTitle(text, destinationEnd);
+  const close = skipSpace(text, title?.end ?? destinationEnd);
+  return text[close] === ")" ? { destinationEnd, title, end: close + 1 } : null;
+}
+
+/** What follows `[label]:`: a destination and perhaps a title, up to the end of the line. */
+export function readDefinitionTarget(text: string, at: number): Target | null {
+  const start = skipSpace(text, at);
+  const destinationEnd = readDestination(text, start);
+  if (destinationEnd === null || destinationEnd === start) return null;
+  const title = readTitle(text, destinationEnd);
+  const end = lineEnd(text, title?.end ?? destinationEnd);
+  if (end !== null) return { destinationEnd, title, end };
+  const bare = lineEnd(text, destinationEnd);
+  return bare === null ? null : { destinationEnd, title: null, end: bare };
+}
+
+const mostBrackets = 32;
+
+function readDestination(text: string, at: number): number | null {
+  if (text[at] === "<") {
+    const close = matchAt(/<(?:[^<>\n\\]|\\.)*>/y, text, at);
+    return close ? at + close[0].length : null;
+  }
+  let depth = 0;
+  for (let index = at; ; index += 1) {
+    const character = text[index];
+    if (character === undefined || character <= " ") return index;
+    if (character === "\\") index += 1;
+    if (character === "(" && ++depth > mostBrackets) return null;
+    if (character === ")" && --depth < 0) return index;
+  }
+}
+
+const closing: Record<string, string> = { '"': '"', "'": "'", "(": ")" };
+
+/** A title needs white space before it and goes on over lines, but not over an empty one. */
+function readTitle(text: string, at: number): { start: number; end: number } | null {
+  const open = skipSpace(text, at);
+  const close = closing[text[open] ?? ""];
+  if (open === at || close === undefined) return null;
+  for (let index = open + 1; index < text.length; index += 1) {
+    const character = text[index];
+    if (character === close) return { start: at, end: index + 1 };
+    if (character === "\\") index += 1;
+    if (character === "\n" && text[index + 1] === "\n") return null;
+  }
+  return null;
+}
+
+/** Behind white space, which holds one line end at most. */
+function skipSpace(text: string, at: number): number {
+  return at + (matchAt(/[ \t]*\n?[ \t]*/y, text, at)?.[0].length ?? 0);
+}
+
+/** Behind the line end, where nothing but white space comes before it. */
+function lineEnd(text: string, at: number): number | null {
+  const rest = matchAt(/[ \t]*(?:\n|$)/y, text, at);
+  return rest ? at + rest[0].length : null;
+}
+
+export function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at;
+  return pattern.exec(text);
+}

@@ -1,0 +1,68 @@
+// Finds the skills of a run. Only the front matter of each is read: three hundred of them must not delay a prompt.
+import { basename } from "node:path";
+import type { FileProblem } from "../files/problem.ts";
+import { readTextFile } from "../files/text-file.ts";
+import { findFiles, type Walk } from "../files/walk.ts";
+import { visibleText } from "../sanitize/visible.ts";
+import type { SkillRoot, SkillScope } from "./roots.ts";
+import { parseSkill, type ReadSkill, type Skill } from "./skill.ts";
+
+export interface Skills {
+  /** Administrator, repository, user; by name within each. */
+  skills: Skill[];
+  problems: FileProblem[];
+}
+
+export function readSkills(roots: SkillRoot[]): Skills {
+  const seen = new Set<string>();
+  const skills: Skill[] = [];
+  const problems: FileProblem[] = [];
+  for (const { path: root, scope } of roots) {
+    const { files, isCut } = findSkillFiles(root);
+    if (isCut) problems.push(tooMany(root));
+    for (const { path, realPath } of files) {
+      if (seen.has(realPath)) continue;
+      seen.add(realPath);
+      const read = readSkill(path, scope);
+      problems.push(...read.problems);
+      if (read.kind === "skill") skills.push(read.skill);
+    }
+  }
+  return { skills: skills.sort(byScopeAndName), problems };
+}
+
+/** What a skill brings along is looked into only when it is used. */
+const passedOver = new Set(["references", "scripts", "assets"]);
+
+export const findSkillFiles = (root: string): Walk =>
+  findFiles(root, { isWanted: (name) => name === "SKILL.md", passedOver });
+
+const headBytes = 4_096;
+const mostFrontMatterBytes = 65_536;
+
+export function readSkill(path: string, scope: SkillScope): ReadSkill {
+  const head = readHead(path, scope, headBytes);
+  return head.isCut && head.read.kind === "unusable" ? readHead(path, scope, mostFrontMatterBytes).read : head.read;
+}
+
+function readHead(path: string, scope: SkillScope, mostBytes: number): { read: ReadSkill; isCut: boolean } {
+  const file = readTextFile(path, { mostBytes, within: null });
+  if (file.kind === "text")
+    return { read: parseSkill({ path, scope, text: visibleText(file.text).text }), isCut: file.isCut };
+  const message = file.kind === "missing" ? "there is no such file" : file.message;
+  return { read: { kind: "unusable", problems: [{ path, line: null, severity: "error", message }] }, isCut: false };
+}
+
+const order: Record<SkillScope, number> = { admin: 0, repository: 1, user: 2 };
+
+const byScopeAndName = (one: Skill, other: Skill): number =>
+  order[one.scope] - order[other.scope] || compare(one.name, other.name) || compare(one.path, other.path);
+
+const compare = (one: string, other: string): number => (one === other ? 0 : one < other ? -1 : 1);
+
+const tooMany = (path: string): FileProblem => ({
+  path,
+  line: null,
+  severity: "warning",
+  message: `there is more below ${basename(path)} than is looked through for skills; move them up or remove what is no skill`,
+});

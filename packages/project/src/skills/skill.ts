@@ -1,0 +1,91 @@
+// What a skill is, read from the front matter of its SKILL.md and held against the agent-skills rules.
+import { basename, dirname } from "node:path";
+import type { FileProblem } from "../files/problem.ts";
+import { readFrontMatter } from "../front-matter/front-matter.ts";
+import type { YamlValue } from "../front-matter/yaml.ts";
+import type { SkillScope } from "./roots.ts";
+
+export interface Skill {
+  name: string;
+  description: string;
+  /** For people; the description where there is none. */
+  shortDescription: string;
+  /** Of its SKILL.md. */
+  path: string;
+  scope: SkillScope;
+  /** Whether the model is told of it, or a person has to name it. */
+  invocation: "by-model" | "by-name";
+}
+
+export type ReadSkill =
+  | { kind: "skill"; skill: Skill; problems: FileProblem[] }
+  | { kind: "unusable"; problems: FileProblem[] };
+
+export interface SkillFile {
+  path: string;
+  scope: SkillScope;
+  /** Its start is enough, as long as the front matter ends in it. */
+  text: string;
+}
+
+const mostName = 64;
+export const mostDescription = 1_024;
+
+export function parseSkill({ path, scope, text }: SkillFile): ReadSkill {
+  const matter = readFrontMatter(text);
+  if (matter.kind !== "matter") return unusable(path, ...explain(matter));
+  const { values, lines } = matter;
+  const problems: FileProblem[] = [];
+  const report = (severity: FileProblem["severity"], key: string, message: string) =>
+    problems.push({ path, line: lines.get(key) ?? 1, severity, message });
+  const folder = basename(dirname(path));
+  const name = values.name === undefined || values.name === null ? folder : String(values.name).trim();
+  const description = textOf(values.description);
+  for (const message of nameProblems(name)) report("error", "name", message);
+  if (name !== folder) report("warning", "name", `the name ${name} is not that of its folder ${folder}`);
+  if (description === "")
+    report("error", "description", "the description is missing; say what it does and when to use it");
+  if (description.length > mostDescription)
+    report(
+      "error",
+      "description",
+      `the description has ${description.length} characters; the most is ${mostDescription}`,
+    );
+  if (description === "" || !/^[\w:-]+$/.test(name) || name.length > mostName) return { kind: "unusable", problems };
+  const invocation = values["disable-model-invocation"] === true ? "by-name" : "by-model";
+  const skill: Skill = { name, description, shortDescription: shortOf(values) || description, path, scope, invocation };
+  return { kind: "skill", skill, problems };
+}
+
+function nameProblems(name: string): string[] {
+  const problems = [];
+  if (name.length > mostName) problems.push(`the name has ${name.length} characters; the most is ${mostName}`);
+  if (!/^[a-z0-9-]+$/.test(name)) problems.push(`the name ${JSON.stringify(name)} may hold only a-z, 0-9 and hyphens`);
+  else if (/^-|-$|--/.test(name))
+    problems.push(`the name ${name} may not begin or end with a hyphen, nor hold two in a row`);
+  return problems;
+}
+
+function explain(matter: Exclude<ReturnType<typeof readFrontMatter>, { kind: "matter" }>): [number, string] {
+  switch (matter.kind) {
+    case "none":
+      return [1, "it does not begin with front matter; put name and description between two --- lines"];
+    case "unclosed":
+      return [1, "its front matter does not end; close it with a line ---"];
+    case "problem":
+      return [matter.line, `its front matter cannot be read: ${matter.message}`];
+  }
+}
+
+const unusable = (path: string, line: number, message: string): ReadSkill => ({
+  kind: "unusable",
+  problems: [{ path, line, severity: "error", message }],
+});
+
+const textOf = (value: YamlValue | undefined): string =>
+  typeof value === "string" || typeof value === "number" ? String(value).replace(/\s+/g, " ").trim() : "";
+
+function shortOf({ metadata }: Record<string, YamlValue>): string {
+  const isMap = typeof metadata === "object" && metadata !== null && !Array.isArray(metadata);
+  return isMap ? textOf(metadata["short-description"]) : "";
+}

@@ -1,0 +1,107 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { parseMarkdownRole } from "../src/agents/markdown-role.ts";
+import { builtInRoles, readAgentRoles } from "../src/index.ts";
+import { type Places, places } from "./places.ts";
+
+const runs = Number(process.env.FUZZ_RUNS ?? 200);
+const read = ({ root, home, path }: Places, cwd = ".") => readAgentRoles({ root, cwd: path(cwd), agentHome: home });
+const toml = (name: string, more = "", instructions = "Be thorough.") =>
+  `name = "${name}"\ndescription = "About ${name}"\ndeveloper_instructions = "${instructions}"\n${more}`;
+
+describe("custom agents", () => {
+  test("built in are a default one, a worker and an explorer that changes nothing", async () => {
+    const { roles, problems } = await read(places());
+    expect(roles).toEqual(builtInRoles);
+    expect(roles.map(({ name, readonly, model }) => [name, readonly, model])).toEqual([
+      ["default", false, "inherit"],
+      ["explorer", true, "inherit"],
+      ["worker", false, "inherit"],
+    ]);
+    expect(problems).toEqual([]);
+  });
+
+  test("come from TOML files at any depth, with what they may do", async () => {
+    const keys = `model = "small"\nmodel_reasoning_effort = "low"\nsandbox_mode = "read-only"\ntools = ["read_file"]\nreadonly = true\nnickname_candidates = ["Ada"]\n[mcp_servers.x]\ncommand = "x"\n`;
+    const here = places({ ".agentcli/agents/team/tester.toml": toml("tester", keys) });
+    const { roles, problems } = await read(here);
+    expect(roles.find(({ name }) => name === "tester")).toEqual({
+      name: "tester",
+      description: "About tester",
+      instructions: "Be thorough.",
+      model: "small",
+      effort: "low",
+      sandbox: "read-only",
+      tools: ["read_file"],
+      readonly: true,
+      source: here.path(".agentcli/agents/team/tester.toml"),
+    });
+    expect(problems).toEqual([]);
+  });
+
+  test("come from Markdown files, their body being the instructions", async () => {
+    const here = places({
+      ".platform/agents/verify work.md":
+        "---\ndescription: Checks: everything\nmodel: fast\nreadonly: true\ntools: read_file, grep_files\n---\nLook twice.\n",
+      ".platform/agents/plain.mdc": "---\nname: plain_one\n---\nGo.\n",
+    });
+    const { roles } = await read(here);
+    expect(roles.find(({ name }) => name === "verify-work")).toMatchObject({
+      description: "Checks: everything",
+      instructions: "Look twice.",
+      model: "fast",
+      readonly: true,
+      tools: ["read_file", "grep_files"],
+    });
+    expect(roles.find(({ name }) => name === "plain-one")).toMatchObject({ model: "inherit", readonly: false });
+  });
+
+  test("of one name: the nearest wins and keeps what it does not say itself", async () => {
+    const here = places({
+      "home:agents/tester.toml": toml("tester", 'model = "home"\nmodel_reasoning_effort = "high"\n'),
+      ".platform/agents/tester.md": "---\ndescription: d\nmodel: cloud\n---\nCloud.\n",
+      ".agentcli/agents/tester.toml": toml("tester", "", "Root."),
+      "a/.agentcli/agents/tester.toml": toml("tester", 'model = "near"\n', "Near."),
+      ".agentcli/agents/explorer.toml": toml("explorer"),
+    });
+    const at = async (cwd: string) => (await read(here, cwd)).roles.find(({ name }) => name === "tester");
+    expect(await at(".")).toMatchObject({ instructions: "Root.", model: "cloud", effort: "high" });
+    expect(await at("a")).toMatchObject({ instructions: "Near.", model: "near", effort: "high" });
+    expect((await read(here)).roles.find(({ name }) => name === "explorer")).toMatchObject({ readonly: true });
+  });
+
+  test.each([
+    [".agentcli/agents/x.toml", "name = ", "not valid TOML"],
+    [".agentcli/agents/x.toml", 'name = "x"\ndescription = "d"', "developer_instructions must be"],
+    [".agentcli/agents/x.toml", 'name = "x"\ndescription = " "\ndeveloper_instructions = "i"', "description must be"],
+    [".agentcli/agents/x.toml", toml("x", "colour = 1"), "unknown key colour"],
+    [".agentcli/agents/x.toml", toml("x y"), "name must be"],
+    [".agentcli/agents/x.toml", toml("x", 'sandbox_mode = "none"'), "sandbox_mode must be one of"],
+    [".agentcli/agents/x.toml", toml("x", 'tools = "all"'), "tools must be"],
+    [".agentcli/agents/x.toml", toml("x", "nickname_candidates = []"), "nickname_candidates must be"],
+    [".platform/agents/x.md", "Just text.", "front matter"],
+    [".platform/agents/x.md", "---\ndescription: d\n---\n\n", "no body"],
+    [".platform/agents/x.md", "---\nwhat\n---\nbody", "line 2"],
+    [".platform/agents/x.md", "\0\0", "not UTF-8"],
+  ])("%s with %j is ignored, and the run says why", async (path, text, message) => {
+    const here = places({ [path]: text });
+    const { roles, problems } = await read(here);
+    expect(roles).toEqual(builtInRoles);
+    expect(problems).toMatchObject([
+      {
+        path: here.path(path),
+        message: expect.stringMatching(new RegExp(`^Ignoring malformed agent role definition: .*${message}`)),
+      },
+    ]);
+  });
+
+  test("of any text are a role or a problem", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (front, body) => {
+        const role = parseMarkdownRole(`---\n${front}\n---\n${body}`, "/x/a.md");
+        expect("problem" in role || role.name !== "").toBe(true);
+      }),
+      { numRuns: runs },
+    );
+  });
+});

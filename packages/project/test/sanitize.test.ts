@@ -1,0 +1,167 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { sanitize } from "../src/sanitize/sanitize.ts";
+import { payloads } from "./sanitize-payloads.ts";
+
+const runs = Number(process.env.FUZZ_RUNS ?? 200);
+
+describe("hidden text", () => {
+  test("comes in at least sixty forms here", () => {
+    expect(payloads.length).toBeGreaterThanOrEqual(60);
+  });
+
+  test.each(payloads)("is gone when it is $what", ({ text, visible }) => {
+    const clean = sanitize(text);
+    expect(clean.text).toBe(visible);
+    if (text !== visible) expect(clean.report).not.toEqual([]);
+  });
+
+  test("of several forms in one text is gone as well", () => {
+    const all = payloads
+      .map(({ text }) => text)
+      .filter((text) => !/never ends|<!-- [^>]*$|<div hidden>[^<]*$/.test(text));
+    const clean = sanitize(all.join("\n\n")).text;
+    expect(clean).not.toContain("secrets");
+    expect(clean).not.toMatch(/[\u{e0000}-\u{e01ef}\u200b\u202e]/u);
+  });
+
+  test("is told by kind, count and the first example, spelled out", () => {
+    const tags = [..."run"].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join("");
+    expect(sanitize(`a${tags}b\u200bc\u200b <!-- x -->`).report).toEqual([
+      { kind: "html-comment", count: 1, sample: "<!-- x -->" },
+      { kind: "tag-character", count: 1, sample: "run" },
+      { kind: "zero-width", count: 2, sample: "U+200B" },
+    ]);
+  });
+});
+
+describe("what is seen stays as it was", () => {
+  test.each([
+    ["plain text", "Just a line.\n\tAnd another: 2 < 3 && 5 > 4; a[0](b), List<String>, <3, a <b c.\n"],
+    ["accents, marks and other scripts", "Ångström naïve Ελληνικά 日本語 한국어 ภาษาไทย e\u0301"],
+    ["joined emoji, skin tones, keycaps, flags", "👨‍👩‍👧 👩🏽‍💻 ❤️‍🔥 ❤️ 1️⃣ #️⃣ 🇩🇪 🏴󠁧󠁢󠁥󠁮󠁧󠁿"],
+    ["Persian and Hindi with their joiners", "می‌خواهم क्‍ष श्‌र"],
+    ["Arabic signs around numbers", "\u0600\u0661\u0662 \u06dd"],
+    ["links, pictures and definitions in use", "[a](b) ![](c) [d][e] [f]\n\n[e]: g\n[f]: h\n"],
+    ["footnotes in use", "A note[^1].\n\n[^1]: The note.\n"],
+    ["harmless HTML", '<a href="x">y</a> <br/> <b>z</b> <details><summary>s</summary>t</details>'],
+    ["addresses in angle brackets", "<https://example.org/a?b=c> <user@example.org>"],
+    ["elements that are only talked about", "The `<script>` tag, a `<template>` and `<!--` are mentioned."],
+    ["a log line and a list of tasks", "[info]: server is up\n- [ ] one\n- [x] two"],
+    ["references to visible characters", "&lt;b&gt; &amp; &#65; &copy; &nbsp;"],
+  ])("%s", (_, text) => {
+    expect(sanitize(text)).toEqual({ text, report: [] });
+  });
+
+  test("line ends of other systems become ours without a report", () => {
+    expect(sanitize("a\r\nb\rc\n")).toEqual({ text: "a\nb\nc\n", report: [] });
+  });
+});
+
+describe("whatever the text", () => {
+  const pieces = fc.constantFrom(
+    ...["<!--", "-->", "<", ">", "</", "<div hidden>", "</div>", "<script>", "</script", " style='display:none'", "<b"],
+    ...[
+      "![",
+      "[",
+      "]",
+      "](",
+      "(",
+      ")",
+      "]:",
+      '"',
+      "'",
+      "`",
+      "\\",
+      "\n",
+      "\n\n",
+      " ",
+      "#",
+      "//",
+      "^",
+      "&#82",
+      "03;",
+      "&zwj;",
+    ],
+    ...[
+      "\u200b",
+      "\u200d",
+      "\u200c",
+      "\ufe0f",
+      "\u{1f3f4}",
+      "\u{e0067}",
+      "\u{e007f}",
+      "👩",
+      "🏽",
+      "ک",
+      "1",
+      "\u20e3",
+      "\r",
+      "\x1b[",
+    ],
+    ...[
+      "\u202e",
+      "\ud800",
+      "\udc00",
+      "\ue000",
+      "\u0000",
+      "a",
+      "href=",
+      "=",
+      "/",
+      "<?",
+      "?>",
+      "<![CDATA[",
+      "]]>",
+      "m",
+      ";",
+      "é",
+    ],
+  );
+  const tangled = fc.array(pieces, { maxLength: 60 }).map((parts) => parts.join(""));
+  const anything = fc.string({ unit: "binary", maxLength: 200 });
+
+  test("it is never longer, never refused, and clean text stays clean", () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          tangled,
+          anything,
+          fc.tuple(tangled, anything).map((both) => both.join("")),
+        ),
+        (text) => {
+          const once = sanitize(text);
+          expect(once.text.length).toBeLessThanOrEqual(text.length);
+          expect(sanitize(once.text)).toEqual({ text: once.text, report: [] });
+          expect(once.report.length > 0 || once.text === text || text.includes("\r")).toBe(true);
+        },
+      ),
+      { numRuns: runs * 2 },
+    );
+  });
+
+  test("markup nested without end loses the characters it is made of", () => {
+    const nested = `${"<!".repeat(100)}<!-- -->${"-- -->".repeat(100)}after`;
+    const { text, report } = sanitize(nested);
+    expect(text).not.toContain("<");
+    expect(report).toContainEqual(expect.objectContaining({ kind: "tangled-markup" }));
+    expect(sanitize(text).text).toBe(text);
+  });
+
+  test.each([
+    "<",
+    "<a b='",
+    "<div hidden>`",
+    "<!--`",
+    "[",
+    "![",
+    "](",
+    '](a "',
+    "&#8",
+    '<a style="/*',
+    "<script></scriptx>",
+  ])("a long row of %j takes no longer than its length deserves", (piece) => {
+    const text = piece.repeat(200_000 / piece.length);
+    expect(sanitize(text).text.length).toBeLessThanOrEqual(text.length);
+  });
+});

@@ -1,0 +1,242 @@
+import { mkdirSync, symlinkSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  catalogueBudget,
+  checkSkills,
+  mentionedSkills,
+  readSkills,
+  type Skill,
+  skillCatalogue,
+  skillMessage,
+  skillRoots,
+} from "../src/index.ts";
+import { type Places, places } from "./places.ts";
+
+const runs = Number(process.env.FUZZ_RUNS ?? 200);
+const skill = (name: string, description = `About ${name}.`, more = "") =>
+  `---\nname: ${name}\ndescription: ${description}\n${more}---\n\n# ${name}\n\n1. Do it.\n`;
+
+const rootsOf = ({ root, home, path }: Places, cwd = ".") =>
+  skillRoots({
+    root,
+    cwd: path(cwd),
+    userHome: path("home:user"),
+    agentHome: home,
+    adminDirectory: path("home:admin"),
+  });
+const read = (here: Places, cwd = ".") => readSkills(rootsOf(here, cwd));
+const namesOf = (skills: Skill[]) => skills.map(({ name }) => name);
+
+describe("skills are found", () => {
+  test("in every place, administrator before repository before user, by name within each", () => {
+    const here = places({
+      ".agents/skills/zebra/SKILL.md": skill("zebra"),
+      ".agentcli/skills/own/SKILL.md": skill("own"),
+      ".platform/skills/cloud/SKILL.md": skill("cloud"),
+      "a/.agents/skills/apple/SKILL.md": skill("apple"),
+      "a/b/.agents/skills/too-deep/SKILL.md": skill("too-deep"),
+      "home:user/.agents/skills/mine/SKILL.md": skill("mine"),
+      "home:skills/here/SKILL.md": skill("here"),
+      "home:admin/policy/SKILL.md": skill("policy"),
+    });
+    const { skills, problems } = read(here, "a");
+    expect(namesOf(skills)).toEqual(["policy", "apple", "cloud", "own", "zebra", "here", "mine"]);
+    expect(problems).toEqual([]);
+  });
+
+  test("at any depth up to six, not in hidden folders, and only under their exact name", () => {
+    const here = places({
+      ".agents/skills/a/b/c/d/e/f/SKILL.md": skill("f"),
+      ".agents/skills/a/b/c/d/e/f/g/SKILL.md": skill("g"),
+      ".agents/skills/.git/x/SKILL.md": skill("x"),
+      ".agents/skills/lower/skill.md": skill("lower"),
+    });
+    expect(namesOf(read(here).skills)).toEqual(["f"]);
+  });
+
+  test("through links, once each, whatever circles they form", () => {
+    const here = places({
+      "elsewhere/shared/SKILL.md": skill("shared"),
+      ".agents/skills/real/SKILL.md": skill("real"),
+    });
+    symlinkSync(here.path("elsewhere/shared"), here.path(".agents/skills/shared"));
+    symlinkSync(here.path("elsewhere/shared"), here.path(".agents/skills/again"));
+    symlinkSync(here.path(".agents/skills"), here.path(".agents/skills/real/circle"));
+    symlinkSync("nowhere", here.path(".agents/skills/broken"));
+    expect(namesOf(read(here).skills)).toEqual(["real", "shared"]);
+  });
+
+  test("with nothing read but their front matter, however far that goes", () => {
+    const here = places({
+      ".agents/skills/long/SKILL.md": skill(
+        "long",
+        "d".repeat(900),
+        `metadata:\n  short-description: Short.\n  notes: ${"n".repeat(5_000)}\n`,
+      ),
+      ".agents/skills/big/SKILL.md": Buffer.concat([Buffer.from(skill("big")), Buffer.alloc(10_000_000, "a")]),
+    });
+    const { skills, problems } = read(here);
+    expect(skills).toMatchObject([{ name: "big" }, { name: "long", shortDescription: "Short." }]);
+    expect(problems).toEqual([]);
+  });
+});
+
+describe("the rules for a skill", () => {
+  test.each([
+    ["no front matter", "# Hello\n", 1, "front matter"],
+    ["front matter that does not end", "---\nname: x\n", 1, "does not end"],
+    ["front matter that cannot be read", "---\nname: x\nwhat\n---\n", 3, "expected"],
+    ["no description", "---\nname: x\n---\n", 1, "description is missing"],
+    ["an empty description", "---\nname: x\ndescription: ''\n---\n", 3, "description is missing"],
+    ["a description that is too long", `---\nname: x\ndescription: ${"d".repeat(1_025)}\n---\n`, 3, "the most is 1024"],
+    ["a name with other characters", "---\nname: X_y\ndescription: d\n---\n", 2, "only a-z"],
+    ["a name with spaces", "---\ndescription: d\nname: my skill\n---\n", 3, "only a-z"],
+    ["a name that begins with a hyphen", "---\nname: -x\ndescription: d\n---\n", 2, "hyphen"],
+    ["a name that is too long", `---\nname: ${"n".repeat(65)}\ndescription: d\n---\n`, 2, "the most is 64"],
+  ])("are broken by %s, and the line is named", (_, text, line, message) => {
+    const here = places({ "x/SKILL.md": text });
+    const { problems } = checkSkills([here.path("x")]);
+    expect(problems).toContainEqual({
+      path: here.path("x/SKILL.md"),
+      line,
+      severity: "error",
+      message: expect.stringContaining(message),
+    });
+  });
+
+  test("take the folder for a missing name, and warn where they differ", () => {
+    const here = places({ "one/SKILL.md": "---\ndescription: d\n---\n", "two/SKILL.md": skill("other") });
+    expect(checkSkills([here.path("one/SKILL.md"), here.path("two")])).toMatchObject({
+      files: [here.path("one/SKILL.md"), here.path("two/SKILL.md")],
+      problems: [{ severity: "warning", line: 2, message: expect.stringContaining("folder two") }],
+    });
+  });
+
+  test("are checked for the skills of a repository too", () => {
+    const here = places({ ".agents/skills/a/SKILL.md": skill("a"), ".platform/skills/b/SKILL.md": "x" });
+    expect(checkSkills([here.root])).toMatchObject({ files: { length: 2 }, problems: [{ line: 1 }] });
+  });
+
+  test("a skill that breaks one is left out only where it cannot be used", () => {
+    const here = places({
+      ".agents/skills/My_Skill/SKILL.md": skill("My_Skill"),
+      ".agents/skills/wordy/SKILL.md": skill("wordy", "d".repeat(2_000)),
+      ".agents/skills/spaced/SKILL.md": skill("has spaces"),
+    });
+    const { skills, problems } = read(here);
+    expect(namesOf(skills)).toEqual(["My_Skill", "wordy"]);
+    expect(problems.filter(({ severity }) => severity === "error")).toHaveLength(3);
+  });
+});
+
+describe("the list for the model", () => {
+  const many = (count: number, description: string): Skill[] =>
+    Array.from({ length: count }, (_, index) => ({
+      name: `s${index}`,
+      description,
+      shortDescription: description,
+      path: `/r/s${index}/SKILL.md`,
+      scope: "repository",
+      invocation: "by-model",
+    }));
+
+  test("has a line for each, with its file", () => {
+    const [one] = many(1, "Does: things.");
+    const hidden: Skill = { ...many(1, "x")[0], name: "hidden", invocation: "by-name" } as Skill;
+    const { text } = skillCatalogue([...(one ? [one] : []), hidden], 8_000);
+    expect(text).toMatch(/^<skills_instructions>\n## Skills\n/);
+    expect(text).toContain(
+      "\n### Available skills\n- s0: Does: things. (file: /r/s0/SKILL.md)\n### How to use skills\n",
+    );
+    expect(text).toMatch(/<\/skills_instructions>$/);
+    expect(text).not.toContain("hidden");
+    expect(skillCatalogue([hidden], 8_000)).toEqual({ text: null, leftOut: 0 });
+  });
+
+  test("shortens all descriptions alike before it leaves skills out", () => {
+    const lines = (text: string | null) => (text ?? "").split("\n").filter((line) => line.startsWith("- s"));
+    const shortened = skillCatalogue(many(50, "é".repeat(500)), 5_000);
+    expect(shortened.leftOut).toBe(0);
+    expect(Buffer.byteLength(lines(shortened.text).join("\n"))).toBeLessThanOrEqual(5_000);
+    expect(new Set(lines(shortened.text).map((line) => line.match(/é+…/)?.[0].length)).size).toBe(1);
+    const crowded = skillCatalogue(many(50, "x".repeat(500)), 500);
+    expect(crowded.leftOut).toBe(50 - lines(crowded.text).length);
+    expect(lines(crowded.text)[0]).toBe("- s0: (file: /r/s0/SKILL.md)");
+  });
+
+  test("may take two in a hundred tokens, or what is configured", () => {
+    expect(catalogueBudget(100_000, undefined)).toBe(8_000);
+    expect(catalogueBudget(null, undefined)).toBe(8_000);
+    expect(catalogueBudget(100_000, 500)).toBe(2_000);
+    expect(catalogueBudget(100_000, 50_000)).toBe(40_000);
+  });
+});
+
+describe("a prompt calls skills", () => {
+  const here = () =>
+    places({
+      ".agents/skills/notes/SKILL.md": skill("notes"),
+      ".agents/skills/my_plan/SKILL.md": skill("my_plan"),
+      ".agents/skills/PATH/SKILL.md": skill("PATH"),
+      ".agents/skills/twice/SKILL.md": skill("twice"),
+      ".platform/skills/twice/SKILL.md": skill("twice"),
+      ".platform/skills/quiet/SKILL.md": skill("quiet", "Quiet.", "disable-model-invocation: true\n"),
+    });
+  const called = (prompt: string) => namesOf(mentionedSkills(prompt, read(here()).skills).skills);
+
+  test.each([
+    ["use $notes now", ["notes"]],
+    ["$notes, then $my_plan.", ["notes", "my_plan"]],
+    ["run $notes: all of it; and x$notes again", ["notes"]],
+    ["$quiet", ["quiet"]],
+    ["/notes for version 2", ["notes"]],
+    ["see /notes and $PATH, $HOME, $unknown, $5", []],
+    ["$notesx $NOTES", []],
+  ])("%s", (prompt, names) => {
+    expect(called(prompt)).toEqual(names);
+  });
+
+  test("by a link where the name alone could mean two", () => {
+    const at = here();
+    const { skills } = read(at);
+    const path = at.path(".platform/skills/twice/SKILL.md");
+    expect(mentionedSkills("$twice", skills)).toEqual({
+      skills: [],
+      ambiguous: [{ name: "twice", paths: [at.path(".agents/skills/twice/SKILL.md"), path] }],
+    });
+    for (const target of [path, `skill://${path}`, ".platform/skills/twice/SKILL.md"]) {
+      const { skills: meant, ambiguous } = mentionedSkills(`use [$twice](${target})`, skills);
+      expect([meant.map((found) => found.path), ambiguous]).toEqual([[path], []]);
+    }
+  });
+
+  test("and the whole file goes to the model, without hidden characters", () => {
+    const at = places({ ".agents/skills/notes/SKILL.md": `${skill("notes")}Hid\u200bden.\n` });
+    const [notes] = read(at).skills;
+    const { path = "" } = notes ?? {};
+    expect(notes && skillMessage(notes)).toEqual({
+      text: `<skill>\n<name>notes</name>\n<path>${path}</path>\n${skill("notes")}Hidden.\n</skill>`,
+    });
+    expect(notes && skillMessage({ ...notes, path: at.path("gone") })).toMatchObject({ message: "the skill is gone" });
+  });
+
+  test("and no prompt can break that", () => {
+    const { skills } = read(here());
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom("$", "[", "]", "(", ")", "notes", ":", "-", "/", " ", "twice") }),
+        (prompt) => {
+          expect(mentionedSkills(prompt, skills).skills.length).toBeLessThanOrEqual(skills.length);
+        },
+      ),
+      { numRuns: runs },
+    );
+  });
+});
+
+test("a place that is a file, or not there, holds no skills", () => {
+  const here = places({ ".agents/skills": "a file" });
+  mkdirSync(here.path("home:skills"));
+  expect(read(here)).toEqual({ skills: [], problems: [] });
+});
