@@ -172,7 +172,8 @@ function configRows(schema, prefix) {
 
 function kindOf(property) {
   if (property.enum) return property.enum.map((value) => `\`${value}\``).join(", ");
-  if (property.type === "array") return `list of ${property.items.enum ? kindOf(property.items) : property.items.type}`;
+  if (property.type === "array")
+    return `list of ${property.items.enum ? kindOf(property.items) : (property.items.type ?? property.items.anyOf[0].type)}`;
   if (property.type === "object") return property.additionalProperties?.type ? "table of strings" : "table";
   return property.type;
 }

@@ -13,7 +13,7 @@ import {
   type Tool,
 } from "@agentcli/engine";
 import type { LoadedConfig } from "@agentcli/project";
-import type { SandboxMode, SandboxReport, ThreadRecord, TurnEnd, TurnSettings } from "@agentcli/protocol";
+import type { Config, SandboxMode, SandboxReport, ThreadRecord, TurnEnd, TurnSettings } from "@agentcli/protocol";
 import { exitCodes, exitOf } from "@agentcli/protocol/exit-codes";
 import { findRepositoryRoot } from "@agentcli/workspace";
 import { composeAgents } from "./agents.ts";
@@ -23,6 +23,7 @@ import { noteDenials } from "./denials.ts";
 import { durationMs } from "./duration.ts";
 import type { Environment } from "./environment.ts";
 import { composeGuard } from "./guard.ts";
+import type { Mcp } from "./mcp/compose.ts";
 import { chooseModel } from "./model.ts";
 import type { OutputSchema } from "./output-schema/load.ts";
 import { priceBook } from "./prices.ts";
@@ -50,6 +51,10 @@ export interface Run {
   context: ProjectContext;
   sandbox: SandboxReport;
   tools: Tool[];
+  /** Servers that are starting; joinServers takes their tools in. */
+  mcp: Mcp | null;
+  /** What is worth knowing about this run, for the log. */
+  notes: ThreadRecord[];
   traits: { freeformTools: boolean };
   limits: { stdinMs: number | null; ends: TimedEnd[] };
   dependencies: Dependencies;
@@ -101,6 +106,7 @@ export async function openRun(options: RunOptions, program: Program, existing: E
       sandbox === settings.sandbox ? null : { ...run.dependencies, workspace: await narrowed.open(sandbox) },
   });
   const tools = [...builtInTools, ...agents];
+  const mcp = await startServers(options, config, { settings, program });
   const run: Run = {
     program,
     options,
@@ -117,6 +123,8 @@ export async function openRun(options: RunOptions, program: Program, existing: E
     },
     sandbox: place.report,
     tools,
+    mcp,
+    notes: [],
     traits: { freeformTools: facts.freeform },
     limits: {
       stdinMs: durationMs(limits.stdin),
@@ -152,6 +160,7 @@ export async function openRun(options: RunOptions, program: Program, existing: E
     },
     async close() {
       await family?.end();
+      await mcp?.servers.close();
       await narrowed.close();
       await place.workspace.close();
       if (!existing) store.close();
@@ -159,6 +168,16 @@ export async function openRun(options: RunOptions, program: Program, existing: E
   };
   return run;
 }
+
+/** Loaded only where servers are configured. A review looks at a change with what every thread has. */
+const startServers = async (
+  { purpose }: RunOptions,
+  config: Config,
+  { settings, program }: Pick<Run, "settings" | "program">,
+): Promise<Mcp | null> =>
+  config.mcp_servers && purpose !== "review"
+    ? (await import("./mcp/compose.ts")).composeMcp(config, settings, program)
+    : null;
 
 /** Sub-agents with fewer rights work in a sandbox of their own, one for each mode. */
 function narrowedPlaces(compose: (mode: SandboxMode) => Promise<Place>) {
@@ -194,7 +213,7 @@ const nothingNew = { rules: [], catalogues: [], warnings: [] };
 /** Drives the thread to rest and answers with the exit code. */
 export async function carryOut(log: Log, run: Run): Promise<number> {
   const { reporter } = run.program;
-  await log.write(...run.warnings.map(warningNote));
+  await log.write(...run.notes, ...run.warnings.map(warningNote));
   const end = await driveToEnd(log, run);
   if (end.status === "failed" && end.code === "budget") {
     const { keepPartialPatch } = await import("./partial-patch.ts");

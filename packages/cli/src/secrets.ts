@@ -11,7 +11,7 @@ export function knownSecrets({ variables, agentHome }: Environment): Secret[] {
   const named = Object.entries(variables).flatMap(([name, value]) =>
     value && secretName.test(name) && isSecret(value) ? [{ name, value }] : [],
   );
-  return [...named, ...savedLogin(agentHome)];
+  return [...named, ...savedLogin(agentHome), ...serverLogins(agentHome)];
 }
 
 /** Names promise more than values keep: paths, words and small numbers under such names are no secrets. */
@@ -27,6 +27,21 @@ function savedLogin(agentHome: string): Secret[] {
     );
   } catch {
     // No login, or one that will be reported as damaged where it is used.
+    return [];
+  }
+}
+
+/** Tokens of logins to MCP servers. */
+function serverLogins(agentHome: string): Secret[] {
+  try {
+    const saved: object = JSON.parse(readFileSync(join(agentHome, ".credentials.json"), "utf8"));
+    return Object.entries(saved).flatMap(([name, { tokens = {}, client = {} }]) =>
+      [tokens.access_token, tokens.refresh_token, client.client_secret].flatMap((value) =>
+        typeof value === "string" && value.length >= shortest ? [{ name: `login to ${name}`, value }] : [],
+      ),
+    );
+  } catch {
+    // No logins, or a file that will be reported as damaged where it is used.
     return [];
   }
 }

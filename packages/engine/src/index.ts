@@ -1,9 +1,12 @@
 export type { Answer, Checked } from "./answer/answer.ts";
 export { compactionPrompt } from "./compaction.ts";
+
 export { drive } from "./drive.ts";
+
 export { type Guard, type ProposedCall, policyGuard, type Verdict } from "./guard.ts";
 export { type Log, openLog, readThread } from "./log.ts";
 export { next, type Step } from "./next.ts";
+export { truncateForModel, wholeOutputBytes } from "./output.ts";
 export * from "./ports.ts";
 export { environmentMessage, freeze, permissionsMessage, type Surroundings } from "./prompt.ts";
 export { noRepository, type Repository, type RepositoryTexts } from "./repository.ts";
@@ -16,6 +19,6 @@ export { agentTools } from "./subagents/tools.ts";
 export { execEvents } from "./surfaces/exec-jsonl.ts";
 export { humanText, type Paint } from "./surfaces/human.ts";
 export { builtInTools } from "./tools/index.ts";
-export type { Tool } from "./tools/tool.ts";
+export type { Parsed, Tool, ToolContext } from "./tools/tool.ts";
 export { imageType } from "./tools/view-image.ts";
 export { abandonTurn } from "./turn.ts";

@@ -24,7 +24,7 @@ async function runCall(call: OpenCall, run: Drive): Promise<void> {
   const { tool, parsed } = await understand(named, call);
   if (parsed.kind === "problem") return settle(call, failed(`${call.block.name}: ${parsed.message}`), run);
   const refusal = overBudget(run) ?? (await judge(tool, parsed.args, run));
-  if (refusal) return settle(call, refusal, run);
+  if (refusal) return settle(call, declined(refusal, tool, parsed.args), run);
   await run.log.write({
     type: "tool.begun",
     callId: call.callId,
@@ -32,35 +32,42 @@ async function runCall(call: OpenCall, run: Drive): Promise<void> {
     args: parsed.args as Json,
     incarnation: run.workspace.incarnation,
     onResume: tool.onResume,
+    mcp: tool.mcp,
   });
   return perform(tool, call, run);
 }
 
-function overBudget(run: Drive): Outcome | null {
+function overBudget(run: Drive): string | null {
   const { ledger, settings } = run.log.state.turn ?? {};
   const most = settings?.budget?.tools;
   if (most === undefined || !ledger || ledger.tools + elsewhere(run).tools < most) return null;
-  return declined(`the budget of ${most} tool calls is spent`);
+  return `the budget of ${most} tool calls is spent`;
 }
 
-async function judge(tool: Tool, args: unknown, { guard, log }: Drive): Promise<Outcome | null> {
+async function judge(tool: Tool, args: unknown, { guard, log }: Drive): Promise<string | null> {
   const settings = log.state.turn?.settings;
   if (!settings) throw new Error(`${tool.name} was called outside a turn`);
   const verdict = await guard.admit({ name: tool.name, args }, settings);
-  return verdict.kind === "allowed" ? null : declined(verdict.reason);
+  return verdict.kind === "allowed" ? null : verdict.reason;
 }
 
-const declined = (reason: string): Outcome => ({
+const declined = (reason: string, { mcp }: Tool, args: unknown): Outcome => ({
   status: "declined",
   parts: [textPart(reason)],
   reason,
-  detail: { kind: "none" },
+  detail: mcp
+    ? { kind: "mcp", ...mcp, arguments: args as Json, result: null, error: reason, durationMs: 0 }
+    : { kind: "none" },
 });
 
-/** Same incarnation: the process is still known by its id and is joined. Another: only what may be repeated is. */
+/**
+ * Same incarnation: the process is still known by its id and is joined. Another: only what may be repeated is.
+ * An MCP server knows no ids of ours, so there is nothing to join.
+ */
 async function resumeCall(call: OpenCall, run: Drive): Promise<void> {
   const tool = call.begun && findTool(call.begun.name, run);
-  const repeatable = call.begun?.onResume === "rerun" || call.begun?.incarnation === run.workspace.incarnation;
+  const joinable = call.begun?.incarnation === run.workspace.incarnation && !tool?.mcp;
+  const repeatable = call.begun?.onResume === "rerun" || joinable;
   return tool && repeatable ? perform(tool, call, run) : settle(call, interrupted(call), run);
 }
 

@@ -8,6 +8,7 @@ import type {
   Part,
   RecordOf,
   ThreadRecord,
+  ToolSpec,
   TurnEnd,
   TurnSettings,
   Usage,
@@ -110,6 +111,7 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
       state.turn = openTurn(record);
       state.settings = record.settings;
       state.end = null;
+      if (record.tools) changeTools(state, record.tools);
       for (const message of record.context ?? []) hear(state, message);
       hear(state, { role: "user", parts: record.input });
       return;
@@ -152,6 +154,12 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
       state.end = record.end;
       return;
   }
+}
+
+function changeTools(state: ThreadState, tools: ToolSpec[]): void {
+  state.tokens -= frozenTokens(state.frozen);
+  state.frozen = { ...state.frozen, tools };
+  state.tokens += frozenTokens(state.frozen);
 }
 
 const openTurn = ({ turnId, settings, review }: RecordOf<"turn.begun">): OpenTurn => ({

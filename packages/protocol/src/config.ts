@@ -1,6 +1,9 @@
 // Keys of config.toml, profile files and `-c`. The descriptions are the documentation.
 import { z } from "zod";
-import { McpServer, ModelProvider } from "./config-servers.ts";
+
+import { ModelProvider } from "./config-servers.ts";
+import { McpServer } from "./mcp-config.ts";
+
 import { ApprovalPolicy, SandboxMode } from "./records.ts";
 
 export const TrustLevel = z.enum(["trusted", "untrusted"]);

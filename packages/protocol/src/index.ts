@@ -4,6 +4,7 @@ export * from "./errors.ts";
 export * from "./exec-events.ts";
 export * from "./exit-codes.ts";
 export * from "./items.ts";
+export * from "./mcp-config.ts";
 export * from "./operations.ts";
 export * from "./records.ts";
 export * from "./requirements.ts";

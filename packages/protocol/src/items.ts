@@ -2,7 +2,6 @@
 import { z } from "zod";
 import { AgentState } from "./records.ts";
 
-const Status = z.enum(["in_progress", "completed", "failed"]);
 const StatusOrDeclined = z.enum(["in_progress", "completed", "failed", "declined"]);
 const id = z.string().regex(/^item_\d+$/);
 
@@ -36,9 +35,19 @@ export const ThreadItem = z.discriminatedUnion("type", [
     server: z.string(),
     tool: z.string(),
     arguments: z.json(),
-    result: z.object({ content: z.array(z.json()), structured_content: z.json() }).nullable(),
+    result: z
+      .object({ content: z.array(z.json()), _meta: z.json().optional(), structured_content: z.json() })
+      .nullable(),
     error: z.object({ message: z.string() }).nullable(),
-    status: Status,
+    status: StatusOrDeclined,
+    reason: z.string().optional(),
+  }),
+  z.object({
+    id,
+    type: z.literal("mcp_server"),
+    name: z.string(),
+    status: z.enum(["ready", "late", "failed"]),
+    reason: z.string().nullable(),
   }),
   z.object({
     id,

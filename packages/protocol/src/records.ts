@@ -58,7 +58,17 @@ export type FileChange = z.infer<typeof FileChange>;
 export const PlanStep = z.object({ step: z.string(), status: z.enum(["pending", "in_progress", "completed"]) });
 export type PlanStep = z.infer<typeof PlanStep>;
 
-/** What a tool did, for people and programs; the model reads `parts` of the outcome instead. */
+/** Which tool of which MCP server a call goes to; the name the model uses cannot be taken apart again. */
+export const McpOrigin = z.object({ server: z.string(), tool: z.string() });
+export type McpOrigin = z.infer<typeof McpOrigin>;
+
+export const McpResult = z.object({
+  content: z.array(z.json()).describe("Whole up to 8 MiB, then head and tail"),
+  structuredContent: z.json(),
+  meta: z.json().optional(),
+});
+export type McpResult = z.infer<typeof McpResult>;
+
 /** How a sub-agent stands. */
 export const AgentState = z.object({
   status: z.enum(["pending_init", "running", "interrupted", "completed", "errored", "shutdown", "not_found"]),
@@ -66,6 +76,7 @@ export const AgentState = z.object({
 });
 export type AgentState = z.infer<typeof AgentState>;
 
+/** What a tool did, for people and programs; the model reads `parts` of the outcome instead. */
 export const Detail = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("command"),
@@ -86,6 +97,13 @@ export const Detail = z.discriminatedUnion("kind", [
   }),
   z.object({ kind: z.literal("patch"), changes: z.array(FileChange) }),
   z.object({ kind: z.literal("plan"), steps: z.array(PlanStep) }),
+  McpOrigin.extend({
+    kind: z.literal("mcp"),
+    arguments: z.json(),
+    result: McpResult.nullable(),
+    error: z.string().nullable().describe("Why there is no result"),
+    durationMs: z.number(),
+  }),
   z.object({
     kind: z.literal("agents"),
     prompt: z.string().nullable(),
@@ -212,6 +230,7 @@ export const ThreadRecord = z.discriminatedUnion("type", [
     type: z.literal("turn.begun"),
     turnId: z.string(),
     context: z.array(ContextMessage).optional().describe("What has changed around the thread since its last turn"),
+    tools: z.array(ToolSpec).optional().describe("The tools from now on, where MCP servers offer others than before"),
     input: z.array(Part),
     settings: TurnSettings,
     tags: Tags.optional().describe("All that hold from this turn on"),
@@ -234,6 +253,7 @@ export const ThreadRecord = z.discriminatedUnion("type", [
     args: z.json().describe("As admitted: a guard may have rewritten them"),
     incarnation: z.string().describe("The workspace incarnation the effect happens in"),
     onResume: z.enum(["rerun", "once"]),
+    mcp: McpOrigin.optional(),
   }),
   z.object({ type: z.literal("tool.settled"), callId: z.string(), outcome: Outcome }),
   z.object({

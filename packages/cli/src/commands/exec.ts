@@ -1,6 +1,7 @@
 // `agentcli exec`: one prompt, one turn, one final message.
 import type { Invocation } from "../args.ts";
 import { promptInput, readImages } from "../images.ts";
+import { joinServers } from "../mcp/join.ts";
 import type { Program } from "../program.ts";
 import { readPrompt } from "../prompt-input.ts";
 import { carryOut, openRun } from "../run.ts";
@@ -35,6 +36,7 @@ async function execute(options: RunOptions, start: Start, program: Program): Pro
     const { say } = program.reporter;
     const warn = (message: string) => void run.warnings.push(message);
     const text = await readPrompt({ argument: start.argument, stdinLimitMs: run.limits.stdinMs, say, warn });
+    await joinServers(run);
     const { messages: context, warnings } = run.context.forPrompt(text);
     run.warnings.push(...warnings);
     const opening = { input: promptInput(images, text), ...(context.length > 0 && { context }) };

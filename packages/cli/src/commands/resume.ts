@@ -11,6 +11,7 @@ import {
 import type { ContextMessage, Part, Tags, ThreadRecord, TurnSettings } from "@agentcli/protocol";
 import type { Invocation } from "../args.ts";
 import { promptInput, readImages } from "../images.ts";
+import { changedTools, joinServers } from "../mcp/join.ts";
 import { Problem } from "../problem.ts";
 import type { Program } from "../program.ts";
 import { readFollowUp } from "../prompt-input.ts";
@@ -60,6 +61,7 @@ export async function goOn(
     const run = await openRun(options, program, { store, settings: state.settings });
     try {
       const followUp = followUpOf(await readPrompt(run), images, options.tags, records);
+      await joinServers(run);
       begin?.();
       const log = await takeUp(state, followUp, run);
       return await carryOut(log, await asBegun(log.state, run));
@@ -136,7 +138,10 @@ async function takeUp(state: ThreadState, followUp: FollowUp | null, run: Run): 
     );
   }
   const log = run.openLog(state, run.program.reporter.show);
-  await log.write({ type: "noted", kind: "sandbox", data: { ...run.sandbox } }, ...opening(followUp, context, run));
+  await log.write(
+    { type: "noted", kind: "sandbox", data: { ...run.sandbox } },
+    ...opening(followUp, context, { state, run }),
+  );
   return log;
 }
 
@@ -146,14 +151,19 @@ async function asBegun({ turn }: ThreadState, run: Run): Promise<Run> {
   return (await import("../review/run.ts")).asReview(run, turn.review.coverage);
 }
 
-function opening(followUp: FollowUp | null, changed: ContextMessage[], run: Run): ThreadRecord[] {
+function opening(
+  followUp: FollowUp | null,
+  changed: ContextMessage[],
+  { state, run }: { state: ThreadState; run: Run },
+): ThreadRecord[] {
   const { settings } = run;
   if (followUp === null) return changed.length > 0 ? [{ type: "noted", kind: "policy", data: { settings } }] : [];
   const { input, tags } = followUp;
   const called = run.context.forPrompt(input.map((part) => (part.type === "text" ? part.text : "")).join("\n"));
   run.warnings.push(...called.warnings);
   const context = [...changed, ...called.messages];
-  const news = context.length > 0 ? { context } : {};
+  const tools = changedTools(state.frozen.tools, run);
+  const news = { ...(context.length > 0 && { context }), ...(tools && { tools }) };
   return [{ type: "turn.begun", turnId: newId(Date.now()), ...news, input, settings, ...recordedTags(tags) }];
 }
 

@@ -68,6 +68,8 @@ function showItem(item: ThreadItem): string {
       return item.items.map(({ text, completed }) => `- [${completed ? "x" : " "}] ${text}`).join("\n");
     case "mcp_tool_call":
       return `Tool \`${item.tool}\` of \`${item.server}\`: ${item.status}`;
+    case "mcp_server":
+      return `MCP server \`${item.name}\`: ${item.status}${item.reason ? ` (${item.reason})` : ""}`;
     case "collab_tool_call":
       return `Agents, ${item.tool}: ${Object.entries(item.agents_states)
         .map(([id, { status }]) => `\`${id}\` ${status}`)

@@ -16,7 +16,7 @@ import { schemaVersion } from "@agentcli/protocol/schema-version";
 import { collectOutput, type OutputCollector } from "../output.ts";
 import type { StoredRecord } from "../ports.ts";
 import { callsOf } from "../state.ts";
-import { beginItem, type NewItem, refusedItem, settledStatus } from "./items.ts";
+import { beginItem, endMcpCall, type NewItem, refusedItem, settledStatus } from "./items.ts";
 import { addUsage, eventUsage, noUsage } from "./usage.ts";
 
 export function execEvents(): (stored: StoredRecord) => ExecEvent[] {
@@ -91,6 +91,8 @@ function project(stream: Stream, { seq, record }: StoredRecord): ExecEvent[] {
   }
 }
 
+type ServerNote = Pick<ItemOf<"mcp_server">, "name" | "status" | "reason">;
+
 function noted(stream: Stream, { kind, data }: RecordOf<"noted">): ExecEvent[] {
   if (kind === "retry") {
     return [{ type: "error", message: `Reconnecting... ${data.attempt}/${data.of} (${data.reason})` }];
@@ -98,6 +100,7 @@ function noted(stream: Stream, { kind, data }: RecordOf<"noted">): ExecEvent[] {
   // What follows is a word about the work so far, not the review.
   if (kind === "budget") stream.review = false;
   const warns = kind === "warning" || (kind === "policy" && data.message !== undefined);
+  if (kind === "mcp") return [completed(stream, { type: "mcp_server", ...(data as unknown as ServerNote) })];
   if (warns) return [completed(stream, { type: "error", message: String(data.message) })];
   return kind === "sandbox" ? started(stream, data as unknown as SandboxReport) : [];
 }
@@ -126,7 +129,7 @@ function said(stream: Stream, block: Block): ExecEvent[] {
 
 function begun(stream: Stream, record: RecordOf<"tool.begun">): ExecEvent[] {
   const call = stream.calls.get(record.callId);
-  const item = call && beginItem(record.name, record.args, stream);
+  const item = call && beginItem(record, stream);
   if (!item) return [];
   call.item = number(stream, item);
   return [{ type: "item.started", item: call.item }];
@@ -148,7 +151,7 @@ function settled(stream: Stream, { callId, outcome }: RecordOf<"tool.settled">):
 }
 
 function finished(stream: Stream, call: ShownCall, outcome: Outcome): ExecEvent[] {
-  const refused = call.item ? null : refusedItem(call.block, stream);
+  const refused = call.item ? null : refusedItem(call.block, outcome, stream);
   const item = call.item ?? (refused && number(stream, refused));
   const status = settledStatus(outcome);
   const { reason, detail } = outcome;
@@ -162,6 +165,7 @@ function finished(stream: Stream, call: ShownCall, outcome: Outcome): ExecEvent[
     const changes = detail.kind === "patch" ? detail.changes.map(({ path, kind }) => ({ path, kind })) : item.changes;
     return [{ type: "item.completed", item: { ...item, changes, status, reason } }];
   }
+  if (item?.type === "mcp_tool_call") return [{ type: "item.completed", item: endMcpCall(item, outcome) }];
   if (item?.type === "collab_tool_call") {
     const agents_states = detail.kind === "agents" ? detail.agents : {};
     const receiver_thread_ids = detail.kind === "agents" ? Object.keys(detail.agents) : item.receiver_thread_ids;

@@ -83,8 +83,11 @@ function show(screen: Screen, event: ExecEvent): string {
   }
 }
 
-const showStarted = (screen: Screen, item: ThreadItem): string =>
-  item.type === "command_execution" ? `${screen.paint.bold("exec")}\n${item.command}\n` : showPlan(screen, item);
+function showStarted(screen: Screen, item: ThreadItem): string {
+  const { bold } = screen.paint;
+  if (item.type === "mcp_tool_call") return `${bold("mcp:")} ${item.server}/${item.tool} started\n`;
+  return item.type === "command_execution" ? `${bold("exec")}\n${item.command}\n` : showPlan(screen, item);
+}
 
 function showItem(screen: Screen, item: ThreadItem): string {
   const { paint } = screen;
@@ -105,8 +108,11 @@ function showItem(screen: Screen, item: ThreadItem): string {
     }
     case "error":
       return `${paint.bad("warning:")} ${item.message}\n`;
-    case "todo_list":
     case "mcp_tool_call":
+      return showMcpCall(screen, item);
+    case "mcp_server":
+      return item.status === "ready" ? "" : `${paint.bad(`mcp: ${item.name} ${item.status}:`)} ${item.reason ?? ""}\n`;
+    case "todo_list":
       return "";
   }
 }
@@ -120,6 +126,14 @@ function showCommand({ paint, durationMs }: Screen, item: ItemOf<"command_execut
   if (item.exit_code === 0) return ` ${paint.good(`succeeded ${took}:`)}\n${output}`;
   const how = item.exit_code === null ? (item.reason ?? "ended") : `exited ${item.exit_code} ${took}`;
   return ` ${paint.bad(`${how}:`)}\n${output}`;
+}
+
+function showMcpCall({ paint, durationMs }: Screen, item: ItemOf<"mcp_tool_call">): string {
+  const took = item.status === "declined" ? "" : ` in ${Math.round(durationMs)}ms`;
+  const how = `(${item.status}${took})`;
+  const mark = item.status === "completed" ? paint.good(how) : paint.bad(how);
+  const trouble = item.error ? `${item.error.message}\n` : "";
+  return `${paint.bold("mcp:")} ${item.server}/${item.tool} ${mark}\n${shorten(trouble)}`;
 }
 
 function showPlan({ paint }: Screen, item: ThreadItem): string {

@@ -1,5 +1,6 @@
 // Calls of the log as items of the event stream.
-import type { CallBlock, ItemOf, Outcome, ThreadItem } from "@agentcli/protocol";
+import type { CallBlock, Detail, ItemOf, McpOrigin, Outcome, ThreadItem } from "@agentcli/protocol";
+import type { Json } from "../json.ts";
 import { parsePatch } from "../patch/parse.ts";
 import { agentToolNames } from "../subagents/names.ts";
 import { shellJoin } from "./shell-join.ts";
@@ -15,19 +16,49 @@ export interface Shown {
 }
 
 /** A call as it is when it begins; null for calls that only look at things, which are not shown. */
-export function beginItem(name: string, args: unknown, { shell, threadId }: Shown): NewItem | null {
+export function beginItem(
+  { name, args, mcp }: { name: string; args: unknown; mcp?: McpOrigin },
+  { shell, threadId }: Shown,
+): NewItem | null {
+  if (mcp) return mcpCall({ ...mcp, arguments: args as Json });
   if (name === "exec_command") return command(args, shell);
   if (name === "apply_patch") return patch(args);
   return agentToolNames.includes(name) ? collaboration(name, args, threadId) : null;
 }
 
 /** What a refused or misunderstood call would have been, read from what the model wrote. */
-export function refusedItem(block: CallBlock, shown: Shown): NewItem | null {
-  return beginItem(block.name, argumentsOf(block), shown);
+export function refusedItem(block: CallBlock, { detail }: Outcome, shown: Shown): NewItem | null {
+  if (detail.kind === "mcp") return mcpCall(detail);
+  return beginItem({ name: block.name, args: argumentsOf(block) }, shown);
 }
 
 export function settledStatus(outcome: Outcome): "completed" | "failed" | "declined" {
   return outcome.status === "interrupted" ? "failed" : outcome.status;
+}
+
+const mcpCall = (
+  call: Pick<Extract<Detail, { kind: "mcp" }>, "server" | "tool" | "arguments">,
+): Unnumbered<ItemOf<"mcp_tool_call">> => ({
+  type: "mcp_tool_call",
+  server: call.server,
+  tool: call.tool,
+  arguments: call.arguments,
+  result: null,
+  error: null,
+  status: "in_progress",
+});
+
+/** A call to an MCP server as it ended; one that was interrupted has only its reason to tell. */
+export function endMcpCall(item: ItemOf<"mcp_tool_call">, outcome: Outcome): ThreadItem {
+  const { detail, reason } = outcome;
+  const ended = { ...item, status: settledStatus(outcome), reason };
+  if (detail.kind !== "mcp") return { ...ended, error: { message: reason ?? outcome.status } };
+  const { result, error } = detail;
+  return {
+    ...ended,
+    result: result && { content: result.content, _meta: result.meta, structured_content: result.structuredContent },
+    error: error === null ? null : { message: error },
+  };
 }
 
 function command(args: unknown, defaultShell: string): NewItem {

@@ -1,5 +1,5 @@
 // What a tool is: a value with a name, a promise for resume, and a run that settles with an outcome.
-import type { Outcome, ToolArguments, ToolName, ToolSpec } from "@agentcli/protocol";
+import type { McpOrigin, Outcome, ToolArguments, ToolName, ToolSpec } from "@agentcli/protocol";
 import { toolSchemas } from "@agentcli/protocol/tool-schemas";
 import type { Workspace } from "../ports.ts";
 import type { Drive } from "../running.ts";
@@ -26,6 +26,8 @@ export interface Tool {
   onResume: "rerun" | "once";
   /** Whether calls of this tool may run beside others of the same reply. */
   parallel: boolean;
+  /** Set for a tool of an MCP server: how the call is shown. */
+  mcp?: McpOrigin;
   /** Tools are offered in the form the model understands best. */
   spec(forms: { freeform: boolean }): ToolSpec;
   parse(input: string, form: "function" | "freeform"): Parsed | Promise<Parsed>;

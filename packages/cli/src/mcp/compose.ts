@@ -1,0 +1,115 @@
+// The MCP servers of a run: checked, started at once, their processes where their settings say.
+import type { HttpTransport, McpHost, McpServers, ServerSettings, StdioTransport } from "@agentcli/mcp";
+import type { Config, McpServer, SandboxMode, TurnSettings } from "@agentcli/protocol";
+import {
+  hiddenByDefault,
+  type LazyWorkspace,
+  lazyWorkspace,
+  openWorkspace,
+  sandboxPolicy,
+  toolEnvironment,
+} from "@agentcli/workspace";
+import { durationMs } from "../duration.ts";
+import { networkOf } from "../network-policy.ts";
+import { Problem } from "../problem.ts";
+import type { Program } from "../program.ts";
+import { resourceLimits } from "../resource-limits.ts";
+import { backEndOf, chooseSandbox } from "../sandbox-choice.ts";
+import { serverProgramIn } from "../sandbox-probe.ts";
+import { newId } from "../sessions/thread-id.ts";
+import { openCredentials } from "./credentials.ts";
+
+export interface Mcp {
+  servers: McpServers;
+  /** Names of servers the run does not start without. */
+  required: string[];
+}
+
+/** Null where no server is enabled. */
+export async function composeMcp(config: Config, settings: TurnSettings, program: Program): Promise<Mcp | null> {
+  const enabled = Object.entries(config.mcp_servers ?? {}).filter(([, server]) => server.enabled !== false);
+  if (enabled.length === 0) return null;
+  const { noAuthorization, oauthAuthorization, openMcpServers } = await import("@agentcli/mcp");
+  const store = openCredentials(program.environment.agentHome);
+  const places = openPlaces(settings.cwd, config, program);
+  const servers = openMcpServers(await readAll(enabled, config), {
+    ...clientHost(settings.cwd, program),
+    workspaceFor: places.workspaceFor,
+    authorize(server: string, transport: HttpTransport) {
+      const advice = `log in with: agentcli mcp login ${server}`;
+      if (hasOwnCredentials(transport)) return noAuthorization("check its http_headers and env_http_headers");
+      return oauthAuthorization({ server, transport, store, clientName: "agentcli", consent: null, advice });
+    },
+  });
+  const close = async () => {
+    await servers.close();
+    await places.close();
+  };
+  const required = enabled.filter(([, server]) => server.required).map(([name]) => name);
+  return { servers: { ...servers, close }, required };
+}
+
+export const clientHost = (root: string, program: Program): Pick<McpHost, "client" | "root" | "variables"> => ({
+  client: { name: "agentcli", version: program.version },
+  root,
+  variables: program.environment.variables,
+});
+
+export async function readServer(name: string, server: McpServer, config: Config): Promise<ServerSettings> {
+  const { readSettings } = await import("@agentcli/mcp");
+  const startLimitMs = durationMs(config.limits?.["mcp-start"] ?? "30s") ?? longestLimitMs;
+  const read = readSettings(name, server, { startLimitMs });
+  if (read.kind === "problem") throw new Problem("usage", read.message);
+  return read.settings;
+}
+
+/** `off`, for what must be a number. */
+const longestLimitMs = 2 ** 31 - 1;
+
+const readAll = (servers: [string, McpServer][], config: Config): Promise<ServerSettings[]> =>
+  Promise.all(servers.map(([name, server]) => readServer(name, server, config)));
+
+/** Somebody who sends a header of their own does not want ours. */
+export const hasOwnCredentials = ({ headers, envHeaders }: HttpTransport): boolean =>
+  [...Object.keys(headers), ...Object.keys(envHeaders)].some((header) => header.toLowerCase() === "authorization");
+
+interface Places {
+  workspaceFor(transport: StdioTransport): Promise<LazyWorkspace>;
+  close(): Promise<void>;
+}
+
+/** One place per sandbox mode, apart from the one tools act in: what ends there does not end a server. */
+function openPlaces(root: string, config: Config, program: Program): Places {
+  const places = new Map<SandboxMode, LazyWorkspace>();
+  const { variables, userHome, agentHome } = program.environment;
+  const { PATH = "", HOME = userHome } = toolEnvironment(variables, { home: userHome });
+
+  function open(mode: SandboxMode): LazyWorkspace {
+    const incarnation = newId(Date.now());
+    const policy = sandboxPolicy({
+      mode,
+      root,
+      ...networkOf(mode, config.sandbox_workspace_write ?? {}),
+      hidden: hiddenByDefault(userHome, agentHome),
+    });
+    const openNow = async () =>
+      openWorkspace(policy, {
+        serverProgram: serverProgramIn(program.directory),
+        ...backEndOf(await chooseSandbox(policy, undefined, program)),
+        env: { PATH, HOME },
+        incarnation,
+        limits: resourceLimits(config.limits),
+      });
+    return lazyWorkspace({ root, incarnation, open: openNow });
+  }
+
+  return {
+    async workspaceFor({ sandbox }) {
+      const mode: SandboxMode = sandbox ?? "danger-full-access";
+      const place = places.get(mode) ?? open(mode);
+      places.set(mode, place);
+      return place;
+    },
+    close: async () => void (await Promise.all([...places.values()].map((place) => place.close()))),
+  };
+}

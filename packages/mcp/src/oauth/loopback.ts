@@ -1,0 +1,72 @@
+// Waits on this machine for the browser that comes back from a login.
+import { randomBytes } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Consent } from "./provider.ts";
+
+export interface Loopback extends Consent {
+  close(): void;
+}
+
+/** Listens on the loopback address only. `show` tells the person where to go. */
+export async function openLoopback(port: number | undefined, show: (url: URL) => void): Promise<Loopback> {
+  const state = randomBytes(16).toString("hex");
+  const answer = openAnswer();
+  const server = createServer((request, response) => receive(request, response, state, answer));
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) => reject(new Error(`port ${port} cannot be listened on: ${error.message}`)));
+    server.listen(port ?? 0, "127.0.0.1", resolve);
+  });
+  return {
+    state,
+    redirectUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`,
+    ask(url, signal) {
+      show(url);
+      signal.addEventListener("abort", () => answer.reject(new Error("nobody came back from the login in time")));
+      return answer.code;
+    },
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+interface PendingCode {
+  code: Promise<string>;
+  resolve(code: string): void;
+  reject(error: Error): void;
+}
+
+function openAnswer(): PendingCode {
+  let resolve: (code: string) => void = () => {};
+  let reject: (error: Error) => void = () => {};
+  const code = new Promise<string>((settle, refuse) => {
+    resolve = settle;
+    reject = refuse;
+  });
+  // A refusal may come before anybody waits for it.
+  code.catch(() => {});
+  return { code, resolve, reject };
+}
+
+function receive(request: IncomingMessage, response: ServerResponse, state: string, answer: PendingCode): void {
+  const { pathname, searchParams } = new URL(request.url ?? "/", "http://127.0.0.1");
+  const code = searchParams.get("code");
+  const refusal = searchParams.get("error");
+  if (pathname !== "/callback" || searchParams.get("state") !== state || (!code && !refusal)) {
+    reply(response, 404, "This address only takes the answer to the login under way.");
+  } else if (code) {
+    reply(response, 200, "You are logged in. This page can be closed.");
+    answer.resolve(code);
+  } else {
+    reply(response, 200, "The login was refused. This page can be closed.");
+    const why = searchParams.get("error_description");
+    answer.reject(new Error(`the login was refused: ${refusal}${why ? ` (${why})` : ""}`));
+  }
+}
+
+function reply(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { "content-type": "text/plain; charset=utf-8", connection: "close" });
+  response.end(`${text}\n`);
+}

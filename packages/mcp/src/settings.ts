@@ -1,0 +1,136 @@
+// One `[mcp_servers.<name>]` as a value that holds together, or a sentence that says what is wrong with it.
+import type { McpServer, ToolApproval } from "@agentcli/protocol";
+
+export type Transport =
+  | {
+      kind: "stdio";
+      command: string;
+      args: string[];
+      env: Record<string, string>;
+      /** Variables of the host's own environment that are passed on. */
+      envVars: string[];
+      cwd: string | undefined;
+      sandbox: "read-only" | "workspace-write" | undefined;
+    }
+  | {
+      kind: "http";
+      url: string;
+      bearerTokenEnvVar: string | undefined;
+      headers: Record<string, string>;
+      /** Header name to variable name. */
+      envHeaders: Record<string, string>;
+      login: { scopes: string[] | undefined; clientId?: string; callbackPort?: number; resource?: string };
+    };
+export type StdioTransport = Extract<Transport, { kind: "stdio" }>;
+export type HttpTransport = Extract<Transport, { kind: "http" }>;
+
+export interface ServerSettings {
+  name: string;
+  transport: Transport;
+  required: boolean;
+  startLimitMs: number;
+  toolLimitMs: number;
+  enabledTools: string[] | undefined;
+  disabledTools: string[];
+  parallel: boolean;
+  approval: { usual: ToolApproval; byTool: Record<string, ToolApproval> };
+}
+
+export type ReadSettings = { kind: "settings"; settings: ServerSettings } | { kind: "problem"; message: string };
+
+const stdioOnly = ["args", "env", "env_vars", "cwd", "sandbox"] as const;
+const httpOnly = [
+  "url",
+  "bearer_token_env_var",
+  "http_headers",
+  "env_http_headers",
+  "scopes",
+  "oauth",
+  "oauth_resource",
+] as const;
+
+const usualStartLimitMs = 30_000;
+const usualToolLimitSeconds = 300;
+
+export function readSettings(
+  name: string,
+  server: McpServer,
+  { startLimitMs = usualStartLimitMs }: { startLimitMs?: number } = {},
+): ReadSettings {
+  const mistake = findMistake(server);
+  if (mistake) return { kind: "problem", message: `mcp_servers.${name}: ${mistake}` };
+  const settings = {
+    name,
+    transport: transportOf(server),
+    required: server.required ?? false,
+    startLimitMs: inMilliseconds(server.startup_timeout_sec) ?? server.startup_timeout_ms ?? startLimitMs,
+    toolLimitMs: (server.tool_timeout_sec ?? usualToolLimitSeconds) * 1000,
+    enabledTools: server.enabled_tools,
+    disabledTools: server.disabled_tools ?? [],
+    parallel: server.supports_parallel_tool_calls ?? false,
+    approval: { usual: server.default_tools_approval_mode ?? "auto", byTool: approvalsByTool(server) },
+  };
+  return { kind: "settings", settings };
+}
+
+export const isOffered = ({ enabledTools, disabledTools }: ServerSettings, tool: string): boolean =>
+  (enabledTools?.includes(tool) ?? true) && !disabledTools.includes(tool);
+
+function findMistake(server: McpServer): string | null {
+  if ("bearer_token" in server) {
+    return "bearer_token is not supported: put the token into a variable and name that with bearer_token_env_var.";
+  }
+  if (server.command === undefined && server.url === undefined) {
+    return "it needs command (a program to start) or url (a server to ask).";
+  }
+  const [kind, foreign] =
+    server.command === undefined ? (["streamable_http", stdioOnly] as const) : (["stdio", httpOnly] as const);
+  const field = foreign.find((key) => server[key] !== undefined);
+  if (field) return `${field} is not supported for ${kind}.`;
+  return server.url === undefined || isWebAddress(server.url)
+    ? null
+    : `url is not an http or https address: ${server.url}`;
+}
+
+function transportOf(server: McpServer): Transport {
+  if (server.command !== undefined) {
+    return {
+      kind: "stdio",
+      command: server.command,
+      args: server.args ?? [],
+      env: server.env ?? {},
+      envVars: (server.env_vars ?? []).flatMap((entry) => (typeof entry === "string" ? entry : (entry.name ?? []))),
+      cwd: server.cwd,
+      sandbox: server.sandbox,
+    };
+  }
+  return {
+    kind: "http",
+    url: server.url ?? "",
+    bearerTokenEnvVar: server.bearer_token_env_var,
+    headers: server.http_headers ?? {},
+    envHeaders: server.env_http_headers ?? {},
+    login: {
+      scopes: server.scopes,
+      clientId: server.oauth?.client_id,
+      callbackPort: server.oauth?.callback_port,
+      resource: server.oauth_resource,
+    },
+  };
+}
+
+const approvalsByTool = ({ tools = {} }: McpServer): Record<string, ToolApproval> =>
+  Object.fromEntries(
+    Object.entries(tools).flatMap(([tool, { approval_mode }]) => (approval_mode ? [[tool, approval_mode]] : [])),
+  );
+
+const inMilliseconds = (seconds: number | undefined): number | undefined =>
+  seconds === undefined ? undefined : seconds * 1000;
+
+function isWebAddress(text: string): boolean {
+  try {
+    return /^https?:$/.test(new URL(text).protocol);
+  } catch {
+    return false;
+  }
+}

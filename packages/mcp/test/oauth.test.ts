@@ -1,0 +1,132 @@
+import { describe, expect, test } from "vitest";
+import { type CredentialStore, type Credentials, logIn, oauthAuthorization, readSettings } from "../src/index.ts";
+import { guarded } from "./guarded-server.ts";
+import { startHttpServer } from "./http-server.ts";
+import { stage, textOf } from "./stage.ts";
+
+function memory(): CredentialStore & { kept: Map<string, Credentials> } {
+  const kept = new Map<string, Credentials>();
+  return {
+    kept,
+    read: async (server) => kept.get(server) ?? null,
+    write: async (server, credentials) => void kept.set(server, credentials),
+    remove: async (server) => kept.delete(server),
+  };
+}
+
+const unattended = (store: CredentialStore) => ({
+  authorize: (server: string, transport: Parameters<typeof oauthAuthorization>[0]["transport"]) =>
+    oauthAuthorization({ server, transport, store, clientName: "test", consent: null, advice: "log in again" }),
+});
+
+async function loggedIn() {
+  const { grants, server, authorizationServer } = await guarded();
+  const store = memory();
+  const result = await logInTo(server.url, store);
+  return { grants, server, store, result, authorizationServer };
+}
+
+async function logInTo(url: string, store: CredentialStore, changes: object = {}) {
+  const read = readSettings("web", { url, ...changes });
+  if (read.kind === "problem" || read.settings.transport.kind !== "http") throw new Error("not a server over HTTP");
+  const { transport } = read.settings;
+  return logIn(
+    {
+      settings: { ...read.settings, transport },
+      host: {
+        client: { name: "test", version: "1" },
+        root: "/",
+        variables: {},
+        workspaceFor: () => Promise.reject(new Error("no process")),
+      },
+      store,
+      show: (address) => void visit(address),
+      limitMs: 10_000,
+    },
+    new AbortController().signal,
+  );
+}
+
+/** The browser of somebody who always says yes; strangers knock first. */
+async function visit(address: URL): Promise<void> {
+  const back = new URL(address.searchParams.get("redirect_uri") ?? "");
+  expect((await fetch(`${back.href}?code=forged&state=wrong`)).status).toBe(404);
+  const response = await fetch(address, { redirect: "manual" });
+  expect((await fetch(response.headers.get("location") ?? "")).status).toBe(200);
+}
+
+describe("a login", () => {
+  test("registers, proves itself with PKCE and keeps what is granted", async () => {
+    const { result, store, grants, server } = await loggedIn();
+    expect(result).toEqual({ kind: "logged-in" });
+    expect(store.kept.get("web")).toMatchObject({
+      url: server.url,
+      client: { client_id: "made-up" },
+      tokens: { access_token: "access-1", refresh_token: "refresh-1" },
+    });
+    expect(Object.fromEntries(grants.asked[0] ?? [])).toMatchObject({
+      client_id: "made-up",
+      code_challenge_method: "S256",
+      scope: "read",
+      resource: server.url,
+    });
+  });
+
+  test("asks for the scopes that are configured, as the client that is configured", async () => {
+    const { server, grants } = await guarded();
+    const changes = { scopes: ["read", "write"], oauth: { client_id: "by-hand" } };
+    expect(await logInTo(server.url, memory(), changes)).toEqual({ kind: "logged-in" });
+    expect(Object.fromEntries(grants.asked[0] ?? [])).toMatchObject({ client_id: "by-hand", scope: "read write" });
+  });
+
+  test("is not needed where the server wants none", async () => {
+    const { url } = await startHttpServer();
+    expect(await logInTo(url, memory())).toEqual({ kind: "not-needed" });
+  });
+});
+
+describe("an unattended run", () => {
+  test("sends the token of the login, and renews one that is no longer accepted", async () => {
+    const { grants, server, store } = await loggedIn();
+    grants.access.clear();
+    const { servers, call } = await stage({ web: { url: server.url } }, unattended(store));
+    expect(await servers.started()).toMatchObject([{ status: "ready" }]);
+    expect(textOf(await call("echo"))).toContain("over HTTP");
+    expect(grants.granted).toBe(2);
+    expect(store.kept.get("web")?.tokens.access_token).toBe("access-2");
+  });
+
+  test("uses what another process has renewed instead of a refresh token that is spent", async () => {
+    const { grants, server, store } = await loggedIn();
+    const { servers, call } = await stage({ web: { url: server.url } }, unattended(store));
+    await servers.started();
+    grants.access.delete("access-1");
+    grants.access.add("elsewhere");
+    grants.refresh.clear();
+    const before = store.kept.get("web");
+    if (before) store.kept.set("web", { ...before, tokens: { ...before.tokens, access_token: "elsewhere" } });
+    expect(textOf(await call("echo"))).toContain("over HTTP");
+  });
+
+  test("opens no login: a refresh token that is spent, or none, says what to do", async () => {
+    const { grants, server, store } = await loggedIn();
+    grants.access.clear();
+    grants.refresh.clear();
+    const spent = await stage({ web: { url: server.url } }, unattended(store));
+    expect((await spent.servers.started())[0]).toMatchObject({
+      status: "failed",
+      reason: expect.stringMatching(/it gave us no token: its refresh token is no longer valid; log in again$/),
+    });
+    const none = await stage({ web: { url: server.url } }, unattended(memory()));
+    expect((await none.servers.started())[0]?.reason).toBe("it refused us (HTTP 401); log in again");
+    expect(grants.asked).toHaveLength(1);
+  });
+
+  test("gives the tokens of one address to no other", async () => {
+    const { store } = await loggedIn();
+    const stranger = await startHttpServer();
+    const { servers } = await stage({ web: { url: stranger.url } }, unattended(store));
+    await servers.started();
+    expect(stranger.seen.map(({ headers }) => headers.authorization)).not.toContain("Bearer access-1");
+  });
+});

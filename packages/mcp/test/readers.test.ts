@@ -1,0 +1,201 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { openConversation } from "../src/conversation.ts";
+import { readHello } from "../src/handshake.ts";
+import type { Json, JsonObject } from "../src/json.ts";
+import { readLines } from "../src/lines.ts";
+import { nameTools } from "../src/names.ts";
+import { succeeded } from "../src/outcome.ts";
+import { readCallResult, readTools } from "../src/readers.ts";
+import { readSettings } from "../src/settings.ts";
+import { readEvents, type ServerEvent } from "../src/sse.ts";
+
+const numRuns = Number(process.env.FUZZ_RUNS ?? 200);
+const json = fc.jsonValue() as fc.Arbitrary<Json>;
+
+/** Objects that look like what a server sends, with anything in any place. */
+const nearly = (shape: Record<string, fc.Arbitrary<unknown>>) =>
+  fc.record(Object.fromEntries(Object.entries(shape).map(([key, good]) => [key, fc.oneof(good, json)])), {
+    requiredKeys: [],
+  }) as fc.Arbitrary<JsonObject>;
+
+const block = nearly({
+  type: fc.constantFrom("text", "image", "audio", "resource", "resource_link"),
+  text: fc.string(),
+  data: fc.base64String(),
+  mimeType: fc.constantFrom("image/png", "text/plain"),
+  resource: nearly({ uri: fc.string(), text: fc.string(), blob: fc.base64String() }),
+});
+
+describe("whatever a server sends", () => {
+  test("its tools have a name, a description and an object schema", () => {
+    const entry = nearly({
+      name: fc.string(),
+      description: fc.string(),
+      inputSchema: nearly({ type: fc.constant("object"), properties: json }),
+      annotations: nearly({ readOnlyHint: fc.boolean(), idempotentHint: fc.boolean() }),
+    });
+    fc.assert(
+      fc.property(fc.array(entry), (entries) => {
+        for (const tool of readTools(entries)) {
+          expect(tool.name).not.toBe("");
+          expect(typeof tool.description).toBe("string");
+          expect(tool.inputSchema).toMatchObject({ type: "object", properties: {} });
+          expect(typeof tool.readOnly).toBe("boolean");
+        }
+      }),
+      { numRuns },
+    );
+  });
+
+  test("its result is an outcome within the budget, with parts that are text or images", () => {
+    const result = nearly({ content: fc.array(fc.oneof(block, json)), structuredContent: json, isError: fc.boolean() });
+    const called = { origin: { server: "s", tool: "t" }, args: {}, durationMs: 1, outputTokens: 50 };
+    fc.assert(
+      fc.property(result, (value) => {
+        const outcome = succeeded(called, readCallResult(value));
+        const [first, ...images] = outcome.parts;
+        expect(first?.type === "text" && first.text.length).toBeLessThan(600);
+        for (const image of images) expect(image.type === "image" && image.url).toMatch(/^data:image\/\w+;base64,/);
+        expect(JSON.parse(JSON.stringify(outcome.detail))).toMatchObject({ kind: "mcp", server: "s" });
+      }),
+      { numRuns },
+    );
+  });
+
+  test("its greeting is read", () => {
+    fc.assert(
+      fc.property(nearly({ capabilities: nearly({ tools: json }) }), (value) => {
+        expect(typeof readHello(value).capabilities.tools).toBe("boolean");
+      }),
+      { numRuns },
+    );
+  });
+
+  test("a conversation neither throws nor mistakes another message for the answer", async () => {
+    const message = nearly({ id: fc.integer({ min: 2, max: 5 }), method: fc.string(), params: json, error: json });
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.oneof(message, json, fc.array(message))), async (noise) => {
+        let hear: (value: Json) => void = () => {};
+        const conversation = await openConversation(
+          async (events) => {
+            hear = events.message;
+            return { send: async () => {}, agreed: () => {}, close: async () => {} };
+          },
+          { asked: async () => ({}), notified: () => {}, lost: () => {} },
+        );
+        const answer = conversation.ask({ method: "tools/list", limitMs: 10_000 }, new AbortController().signal);
+        for (const value of noise.filter((each) => !isAnswerToFirst(each))) hear(value);
+        hear({ jsonrpc: "2.0", id: 1, result: { fine: true } });
+        expect(await answer).toEqual({ kind: "result", result: { fine: true } });
+        await conversation.close();
+      }),
+      { numRuns },
+    );
+  });
+
+  test("lines come out as they went in, however they are cut", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.string().map((text) => text.replace(/[\r\n]/g, ""))),
+        fc.integer({ min: 1, max: 7 }),
+        (texts, size) => {
+          const lines: string[] = [];
+          const reader = readLines({ line: (text) => lines.push(text), tooLong: () => expect.fail("too long") });
+          const whole = texts.map((text) => `${text}\n`).join("");
+          for (let at = 0; at < whole.length; at += size) reader.add(whole.slice(at, at + size));
+          expect(lines).toEqual(texts);
+        },
+      ),
+      { numRuns },
+    );
+  });
+
+  test("events come out as they went in, however they are cut, and garbage does no harm", () => {
+    fc.assert(
+      fc.property(fc.array(json), fc.string(), fc.integer({ min: 1, max: 9 }), (values, garbage, size) => {
+        const events: ServerEvent[] = [];
+        const reader = readEvents({ event: (event) => events.push(event), retry: () => {}, tooLong: () => {} });
+        const whole = values.map((value, index) => `id: ${index}\ndata: ${JSON.stringify(value)}\n\n`).join("");
+        for (let at = 0; at < whole.length; at += size) reader.add(whole.slice(at, at + size));
+        expect(events.map(({ id, data }) => [id, JSON.parse(data)])).toEqual(
+          values.map((value, index) => [String(index), JSON.parse(JSON.stringify(value))]),
+        );
+        reader.add(garbage);
+      }),
+      { numRuns },
+    );
+  });
+});
+
+const isAnswerToFirst = (value: unknown): boolean =>
+  Array.isArray(value)
+    ? value.some(isAnswerToFirst)
+    : typeof value === "object" && value !== null && (value as JsonObject).id === 1;
+
+test("a line that never ends is given up on, and what follows is not read", () => {
+  const heard: string[] = [];
+  const reader = readLines({ line: (text) => heard.push(text), tooLong: () => heard.push("too long") }, 10);
+  reader.add("short\n12345678");
+  reader.add("90123\nmore\n");
+  expect(heard).toEqual(["short", "too long"]);
+});
+
+describe("names", () => {
+  test("are made of what providers allow", () => {
+    expect(nameTools([{ server: "my-server", tool: "read.file v2" }])).toEqual(["mcp__my_server__read_file_v2"]);
+  });
+
+  test("are unique, short and always the same", () => {
+    const origin = fc.record({ server: fc.string({ maxLength: 90 }), tool: fc.string({ maxLength: 90 }) });
+    const origins = fc.uniqueArray(origin, { selector: ({ server, tool }) => `${server}\0${tool}` });
+    fc.assert(
+      fc.property(origins, (all) => {
+        const names = nameTools(all);
+        expect(new Set(names).size).toBe(all.length);
+        for (const name of names) expect(name).toMatch(/^mcp__[A-Za-z0-9_]{2,123}$/);
+        expect(nameTools(all)).toEqual(names);
+      }),
+      { numRuns },
+    );
+  });
+
+  test("that would be the same both end with a hash, whatever their order", () => {
+    const pair = [
+      { server: "a", tool: "b.c" },
+      { server: "a", tool: "b-c" },
+    ];
+    const [first, second] = nameTools(pair);
+    expect(first).toMatch(/^mcp__a__b_c_[0-9a-f]{12}$/);
+    expect(nameTools([...pair].reverse())).toEqual([second, first]);
+  });
+});
+
+describe("settings", () => {
+  test.each([
+    [{}, "it needs command (a program to start) or url (a server to ask)."],
+    [{ url: "https://a.example", args: ["x"] }, "args is not supported for streamable_http."],
+    [{ command: "x", url: "https://a.example" }, "url is not supported for stdio."],
+    [{ command: "x", bearer_token_env_var: "T" }, "bearer_token_env_var is not supported for stdio."],
+    [{ url: "file:///etc" }, "url is not an http or https address: file:///etc"],
+    [
+      { url: "https://a.example", bearer_token: "secret" },
+      "bearer_token is not supported: put the token into a variable and name that with bearer_token_env_var.",
+    ],
+  ])("%j is refused with the field named", (server, message) => {
+    expect(readSettings("x", server)).toEqual({ kind: "problem", message: `mcp_servers.x: ${message}` });
+  });
+
+  test("have the documented defaults, and startup_timeout_ms is another way to say it", () => {
+    expect(readSettings("x", { command: "y" })).toMatchObject({
+      settings: {
+        required: false,
+        startLimitMs: 30_000,
+        toolLimitMs: 300_000,
+        parallel: false,
+        approval: { usual: "auto" },
+      },
+    });
+    expect(readSettings("x", { command: "y", startup_timeout_ms: 5 })).toMatchObject({ settings: { startLimitMs: 5 } });
+  });
+});

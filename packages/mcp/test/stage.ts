@@ -1,0 +1,78 @@
+// What a test of servers needs: a place for processes, a host, and calls of tools by the server's own name.
+import type { Tool, ToolContext } from "@agentcli/engine";
+import { policyGuard } from "@agentcli/engine";
+import type { McpServer, Outcome, TurnSettings } from "@agentcli/protocol";
+import { temporaryDirectory } from "@agentcli/testkit";
+import { openServer } from "@agentcli/workspace";
+import { onTestFinished } from "vitest";
+import { type McpHost, type McpServers, noAuthorization, openMcpServers, readSettings } from "../src/index.ts";
+import { fakeServer } from "./fake-server-path.ts";
+
+/** The fake server as a configuration, with options of its own as NAME=VALUE. */
+export const fake = (...options: string[]): McpServer => ({
+  command: process.execPath,
+  args: [fakeServer, ...options],
+});
+
+export interface Stage {
+  directory: string;
+  servers: McpServers;
+  /** Runs the tool and tells the outcome; throws where there is no such tool. */
+  call(tool: string, args?: object, context?: Partial<ToolContext>): Promise<Outcome>;
+  tool(name: string): Tool;
+}
+
+export async function stage(
+  configured: Record<string, McpServer>,
+  changes: Partial<McpHost> & { directory?: string } = {},
+): Promise<Stage> {
+  const temporary = await temporaryDirectory();
+  const workspace = await openServer({
+    root: temporary.path,
+    writable: "anywhere",
+    env: { PATH: process.env.PATH ?? "" },
+    orphans: "ended-by-watchdog",
+  });
+  const servers = openMcpServers(
+    Object.entries(configured).map(([name, server]) => read(name, server)),
+    {
+      client: { name: "test", version: "1" },
+      root: temporary.path,
+      variables: { ...process.env, FORWARDED: "passed on", WITHHELD: "secret" },
+      workspaceFor: async () => workspace,
+      authorize: () => noAuthorization("log in"),
+      ...changes,
+    },
+  );
+  onTestFinished(async () => {
+    await servers.close();
+    await workspace.close();
+    await temporary.remove();
+  });
+  const tool = (name: string) => {
+    const found = servers.tools().find((candidate) => candidate.name === name || candidate.mcp?.tool === name);
+    if (!found) throw new Error(`no tool ${name} among ${servers.tools().map((known) => known.name)}`);
+    return found;
+  };
+  return {
+    directory: temporary.path,
+    servers,
+    tool,
+    call: (name, args = {}, context = {}) => tool(name).run(args, { ...limits(), ...context } as ToolContext),
+  };
+}
+
+function read(name: string, server: McpServer) {
+  const settings = readSettings(name, server);
+  if (settings.kind === "problem") throw new Error(settings.message);
+  return settings.settings;
+}
+
+const limits = () => ({ toolLimitMs: 60_000, outputTokens: 10_000, signal: new AbortController().signal });
+
+export const textOf = ({ parts }: Outcome): string =>
+  parts.map((part) => (part.type === "text" ? part.text : `<${part.type}>`)).join("\n");
+
+/** What the guard says about a call of this tool in a run that never asks. */
+export const judged = (servers: McpServers, name: string) =>
+  servers.guard(policyGuard).admit({ name, args: {} }, { sandbox: "read-only", approval: "never" } as TurnSettings);
