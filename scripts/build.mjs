@@ -1,8 +1,9 @@
 // Builds what users run: the CLI as one file with lazily loaded chunks, and the programs beside it.
-import { copyFileSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import Module, { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import vm from "node:vm";
 import { rolldown } from "rolldown";
 
 const house = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -16,6 +17,7 @@ await build({
     "landlock-launcher": "packages/workspace/src/sandbox/landlock/launcher.ts",
   },
 });
+compile(join(house, "packages/cli/dist/chunks/run.cjs"));
 // The bash grammar, read when rules have to judge the first command.
 const grammar = dirname(
   createRequire(join(house, "packages/project/package.json")).resolve("@vscode/tree-sitter-wasm"),
@@ -27,6 +29,14 @@ await build({
   directory: "packages/testkit/dist",
   input: { "model-server": "packages/testkit/src/model-server/main.ts" },
 });
+
+/** Beside the chunk, for the Node that builds: `packages/cli/src/compiled.ts` loads it. */
+function compile(path) {
+  const script = new vm.Script(Module.wrap(readFileSync(path, "utf8")), { filename: path });
+  // Run once: only what has been run is in the compiled form.
+  script.runInThisContext()({}, createRequire(path), { exports: {} }, path, dirname(path));
+  writeFileSync(`${path}.compiled`, script.createCachedData());
+}
 
 async function build({ directory, input }) {
   rmSync(join(house, directory), { recursive: true, force: true });
@@ -45,7 +55,7 @@ async function build({ directory, input }) {
     entryFileNames: "[name].cjs",
     chunkFileNames: "chunks/[name].cjs",
     codeSplitting: { groups: [group("shared", 2, isShared), group("run", 1, isOfRun)] },
-    minify: { compress: true, mangle: false, codegen: { removeWhitespace: false } },
+    minify: true,
   });
 }
 

@@ -1,0 +1,29 @@
+// Loads a chunk from the form that V8 compiled it to when it was built: compiling it at every start costs 6 to 12 ms.
+import { readFileSync } from "node:fs";
+import Module, { createRequire } from "node:module";
+import { dirname } from "node:path";
+import vm from "node:vm";
+
+/** Where the compiled form is missing, or is another Node's, the chunk is loaded the usual way when it is first needed. */
+export function preload(path: string): void {
+  const loader = vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER;
+  const cachedData = readOr(`${path}.compiled`);
+  if (!cachedData || !loader) return;
+  const source = Module.wrap(readFileSync(path, "utf8"));
+  const script = new vm.Script(source, { filename: path, cachedData, importModuleDynamically: loader });
+  if (script.cachedDataRejected) return;
+  const chunk = new Module(path);
+  chunk.filename = path;
+  const load = createRequire(path);
+  load.cache[path] = chunk;
+  script.runInThisContext()(chunk.exports, load, chunk, path, dirname(path));
+  chunk.loaded = true;
+}
+
+function readOr(path: string): Buffer | null {
+  try {
+    return readFileSync(path);
+  } catch {
+    return null;
+  }
+}
