@@ -54,6 +54,8 @@ async function build({ directory, input }) {
     format: "cjs",
     entryFileNames: "[name].cjs",
     chunkFileNames: "chunks/[name].cjs",
+    // A chunk in its compiled form has no loader for `import()`.
+    dynamicImportInCjs: false,
     codeSplitting: { groups: [group("shared", 2, isShared), group("run", 1, isOfRun)] },
     minify: true,
   });

@@ -6,11 +6,10 @@ import vm from "node:vm";
 
 /** Where the compiled form is missing, or is another Node's, the chunk is loaded the usual way when it is first needed. */
 export function preload(path: string): void {
-  const loader = vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER;
   const cachedData = readOr(`${path}.compiled`);
-  if (!cachedData || !loader) return;
+  if (!cachedData) return;
   const source = Module.wrap(readFileSync(path, "utf8"));
-  const script = new vm.Script(source, { filename: path, cachedData, importModuleDynamically: loader });
+  const script = new vm.Script(source, { filename: path, cachedData });
   if (script.cachedDataRejected) return;
   const chunk = new Module(path);
   chunk.filename = path;

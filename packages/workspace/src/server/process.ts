@@ -1,4 +1,5 @@
 // One process by its caller-chosen id: its numbered output, its input, and how it ended.
+import { setTimeout as delay } from "node:timers/promises";
 import type { Chunk, ExecRequest, ExecResult } from "@agentcli/protocol";
 import type { Child, ChildEvents, Launch } from "./child.ts";
 import { awaitEndOfOutput } from "./end-of-output.ts";
@@ -31,6 +32,8 @@ export interface ProcessSpec {
   onGroupChange(): void;
 }
 
+const exitNewsMs = 1000;
+
 // Longer than others because these few variables are one state machine: starting, running, exited, ended.
 export function openProcess({ marker, timeoutMs, launch, onGroupChange }: ProcessSpec): Process {
   const begunAt = performance.now();
@@ -38,6 +41,7 @@ export function openProcess({ marker, timeoutMs, launch, onGroupChange }: Proces
   // While everything is being ended, that work settles it: not before the last of the family is gone.
   const endOfOutput = awaitEndOfOutput(() => beingEnded ?? settleExited());
   const { promise: ended, resolve: resolveEnded } = openPromise<Ending>();
+  const { promise: exitTold, resolve: tellExit } = openPromise<void>();
   let child: Child | undefined;
   let leader: number | undefined;
   let exit: { code: number; at: number } | undefined;
@@ -83,6 +87,7 @@ export function openProcess({ marker, timeoutMs, launch, onGroupChange }: Proces
 
   function exited(code: number): void {
     exit = { code, at: performance.now() };
+    tellExit();
     // A group with somebody left in it keeps its number; an empty one gives it free for strangers.
     if (leader !== undefined && !signalGroup(leader, 0)) leader = undefined;
     onGroupChange();
@@ -127,7 +132,8 @@ export function openProcess({ marker, timeoutMs, launch, onGroupChange }: Proces
     await endFamily(family());
     leader = undefined;
     onGroupChange();
-    // Its exit is normally told by now; what cannot be killed must not keep the caller waiting.
+    // The process table knows of its exit a little before we are told; what cannot be killed must not keep us waiting.
+    if (exit === undefined) await Promise.race([exitTold, delay(exitNewsMs, undefined, { ref: false })]);
     settleExited();
   }
 
