@@ -36,6 +36,7 @@ const servers = openMcpServers([read.settings], {
   client: { name: "conformance", version: "1.0.0" },
   root: process.cwd(),
   variables: {},
+  clean: (text) => text,
   workspaceFor: () => Promise.reject(new Error("the suite speaks HTTP only")),
   authorize: (server, transport) =>
     oauthAuthorization({

@@ -8,7 +8,7 @@ import type { McpHost } from "./host.ts";
 import { openHttp } from "./http.ts";
 import type { JsonObject } from "./json.ts";
 import { readList } from "./lists.ts";
-import { readTools, type ServerTool } from "./readers.ts";
+import { type Clean, readTools, type ServerTool } from "./readers.ts";
 import type { HttpTransport, ServerSettings } from "./settings.ts";
 import { openStdio } from "./stdio.ts";
 
@@ -35,7 +35,10 @@ export async function openLink(options: LinkOptions, signal: AbortSignal): Promi
   if (opened.kind === "fault") return opened;
   const { conversation } = opened;
   const greeted = await shakeHands(conversation, { client: host.client, limitMs }, signal);
-  const listed = greeted.kind === "fault" ? greeted : await listTools(conversation, greeted.hello, limitMs, signal);
+  const listed =
+    greeted.kind === "fault"
+      ? greeted
+      : await listTools({ conversation, hello: greeted.hello }, { clean: host.clean, limitMs }, signal);
   if (greeted.kind === "fault" || listed.kind === "fault") {
     await conversation.close();
     return greeted.kind === "fault" ? greeted : (listed as Extract<typeof listed, { kind: "fault" }>);
@@ -44,14 +47,13 @@ export async function openLink(options: LinkOptions, signal: AbortSignal): Promi
 }
 
 export async function listTools(
-  conversation: Conversation,
-  { capabilities }: Hello,
-  limitMs: number,
+  { conversation, hello }: Pick<Link, "conversation" | "hello">,
+  { clean, limitMs }: { clean: Clean; limitMs: number },
   signal: AbortSignal,
 ): Promise<Answer<ServerTool[]>> {
-  if (!capabilities.tools) return { kind: "result", result: [] };
+  if (!hello.capabilities.tools) return { kind: "result", result: [] };
   const answer = await readList(conversation, { method: "tools/list", key: "tools", limitMs }, signal);
-  return answer.kind === "fault" ? answer : { kind: "result", result: readTools(answer.result) };
+  return answer.kind === "fault" ? answer : { kind: "result", result: readTools(answer.result, clean) };
 }
 
 type Opened = { kind: "opened"; conversation: Conversation } | { kind: "fault"; fault: Fault };

@@ -67,7 +67,7 @@ export function openServer(settings: ServerSettings, host: McpHost): Server {
   async function refresh(): Promise<void> {
     if (state.kind !== "ready") return;
     const { link } = state;
-    const listed = await listTools(link.conversation, link.hello, settings.startLimitMs, ended.signal);
+    const listed = await listTools(link, { clean: host.clean, limitMs: settings.startLimitMs }, ended.signal);
     if (listed.kind === "result") offered = listed.result;
   }
 

@@ -24,8 +24,9 @@ describe("a server over HTTP", () => {
   });
 
   test("that breaks off a stream before the answer costs the call, not the time limit", async () => {
-    const { call } = await connected();
+    const { call, server } = await connected();
     expect(textOf(await call("cut"))).toContain("the connection broke off before its answer came");
+    expect(server.seen.filter(({ method }) => method === "GET")).toHaveLength(1);
     expect(textOf(await call("echo"))).toContain("over HTTP");
   });
 

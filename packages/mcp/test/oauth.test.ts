@@ -37,6 +37,7 @@ async function logInTo(url: string, store: CredentialStore, changes: object = {}
         client: { name: "test", version: "1" },
         root: "/",
         variables: {},
+        clean: (text) => text,
         workspaceFor: () => Promise.reject(new Error("no process")),
       },
       store,

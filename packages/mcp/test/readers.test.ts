@@ -37,7 +37,7 @@ describe("whatever a server sends", () => {
     });
     fc.assert(
       fc.property(fc.array(entry), (entries) => {
-        for (const tool of readTools(entries)) {
+        for (const tool of readTools(entries, (text) => text)) {
           expect(tool.name).not.toBe("");
           expect(typeof tool.description).toBe("string");
           expect(tool.inputSchema).toMatchObject({ type: "object", properties: {} });
@@ -46,6 +46,19 @@ describe("whatever a server sends", () => {
       }),
       { numRuns },
     );
+  });
+
+  test("its descriptions are cleaned at every depth, and nothing else of a schema is", () => {
+    const clean = (text: string) => text.replace("hidden", "");
+    const property = { type: "string", description: "bhidden", enum: ["hidden"], default: "hidden" };
+    const inputSchema = { type: "object", description: "chidden", properties: { hidden: property } };
+    expect(readTools([{ name: "hidden", description: "ahidden", inputSchema }], clean)).toMatchObject([
+      {
+        name: "hidden",
+        description: "a",
+        inputSchema: { description: "c", properties: { hidden: { ...property, description: "b" } } },
+      },
+    ]);
   });
 
   test("its result is an outcome within the budget, with parts that are text or images", () => {

@@ -39,6 +39,7 @@ export async function stage(
       client: { name: "test", version: "1" },
       root: temporary.path,
       variables: { ...process.env, FORWARDED: "passed on", WITHHELD: "secret" },
+      clean: (text) => text.replaceAll("hidden", ""),
       workspaceFor: async () => workspace,
       authorize: () => noAuthorization("log in"),
       ...changes,

@@ -148,6 +148,14 @@ describe("trouble", () => {
     expect(readFileSync(trace, "utf8").match(/start/g)).toHaveLength(2);
   });
 
+  test("what a crashed server had started is ended", async () => {
+    const { servers, call } = await stage({ fake: fake() });
+    await servers.started();
+    const child = Number(textOf(await call("child")).match(/\d+$/)?.[0]);
+    await call("crash");
+    await until(() => !isAlive(child));
+  });
+
   test("a server that crashed is judged as before: what needed an approval still needs it", async () => {
     const { servers, call } = await stage({ fake: fake() });
     await servers.started();

@@ -1,5 +1,6 @@
 // The MCP servers of a run: checked, started at once, their processes where their settings say.
 import type { HttpTransport, McpHost, McpServers, ServerSettings, StdioTransport } from "@agentcli/mcp";
+import { sanitize } from "@agentcli/project/sanitize";
 import type { Config, McpServer, SandboxMode, TurnSettings } from "@agentcli/protocol";
 import {
   hiddenByDefault,
@@ -49,10 +50,14 @@ export async function composeMcp(config: Config, settings: TurnSettings, program
   return { servers: { ...servers, close }, required };
 }
 
-export const clientHost = (root: string, program: Program): Pick<McpHost, "client" | "root" | "variables"> => ({
+export const clientHost = (
+  root: string,
+  program: Program,
+): Pick<McpHost, "client" | "root" | "variables" | "clean"> => ({
   client: { name: "agentcli", version: program.version },
   root,
   variables: program.environment.variables,
+  clean: (text) => sanitize(text).text,
 });
 
 export async function readServer(name: string, server: McpServer, config: Config): Promise<ServerSettings> {
