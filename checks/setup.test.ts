@@ -22,15 +22,9 @@ function plantClone() {
     }),
     "packages/cli/src/a.ts": "export {};",
     "scripts/build.mjs": 'import { mkdirSync } from "node:fs"; mkdirSync("packages/cli/dist", { recursive: true });',
-<<<<<<< HEAD
-    ...Object.fromEntries(["bwrap", "git", "curl", "tmux", "ssh", "rg"].map((name) => [`bin/${name}`, ""])),
+    ...Object.fromEntries(["bwrap", "git", "curl", "perl", "tmux", "ssh", "rg"].map((name) => [`bin/${name}`, ""])),
   });
-  for (const name of ["bwrap", "git", "curl", "tmux", "ssh", "rg"]) chmodSync(join(planted.root, "bin", name), 0o755);
-=======
-    ...Object.fromEntries(["bwrap", "git", "perl", "tmux", "ssh", "rg"].map((name) => [`bin/${name}`, ""])),
-  });
-  for (const name of ["bwrap", "git", "perl", "tmux", "ssh", "rg"]) chmodSync(join(planted.root, "bin", name), 0o755);
->>>>>>> part-landlock
+  for (const name of ["bwrap", "git", "curl", "perl", "tmux", "ssh", "rg"]) chmodSync(join(planted.root, "bin", name), 0o755);
   for (const script of ["setup.mjs", "system-tools.mjs"])
     cpSync(join(repositoryRoot, "scripts", script), join(planted.root, "scripts", script));
   return planted;
@@ -108,11 +102,7 @@ test("missing tools are installed by root on Debian and its kin", () => {
   for (const osRelease of [debian, ubuntuLike]) {
     const said = toolsOn({ uid: 0, osRelease, path: "/nowhere", installs: true });
     expect(said).toBe(
-<<<<<<< HEAD
       "Installing with apt-get: bubblewrap git curl tmux openssh-client ripgrep\ninstalled bubblewrap,git,curl,tmux,openssh-client,ripgrep\n",
-=======
-      "Installing with apt-get: bubblewrap git perl tmux openssh-client ripgrep\ninstalled bubblewrap,git,perl,tmux,openssh-client,ripgrep\n",
->>>>>>> part-landlock
     );
   }
 });

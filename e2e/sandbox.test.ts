@@ -278,7 +278,7 @@ describe("agentcli sandbox", () => {
         { mode: "workspace-write" },
         { mode: "danger-full-access", backend: "none" },
       ],
-      limits: { memory: expect.any(String), pids: expect.any(String) },
+      limits: { memory: { by: expect.any(String) } },
     });
   });
 
