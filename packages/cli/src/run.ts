@@ -18,7 +18,7 @@ import { exitCodes, exitOf } from "@agentcli/protocol/exit-codes";
 import { findRepositoryRoot } from "@agentcli/workspace";
 import { composeAgents } from "./agents.ts";
 import { checkPrice, resolveBudget } from "./budget.ts";
-import { durationMs } from "./duration.ts";
+import { durationMs, longestTimerMs } from "./duration.ts";
 import type { Environment } from "./environment.ts";
 import { composeGuard } from "./guard.ts";
 import { chooseModel } from "./model.ts";
@@ -232,7 +232,7 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
       signal.removeEventListener("abort", done);
       resolve();
     };
-    const timer = setTimeout(done, ms);
+    const timer = setTimeout(done, Math.min(ms, longestTimerMs));
     signal.addEventListener("abort", done);
   });
 }

@@ -1,4 +1,5 @@
 // `agentcli exec resume`: the same thread goes on, with a follow-up or with the turn that was cut off.
+import { isDeepStrictEqual } from "node:util";
 import {
   abandonTurn,
   environmentMessage,
@@ -30,7 +31,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   try {
     store.claim(threadId);
     const readPrompt = ({ limits }: Run) =>
-      readFollowUp({ argument: prompt, stdinLimitMs: limits.stdinMs, warn: reporter.say });
+      readFollowUp({ argument: prompt, stdinLimitMs: limits.stdinMs, warn: reporter.say, signal: program.signal });
     return await goOn({ ...(await readSound(store, threadId)), store }, readPrompt, runOptions(invocation), program);
   } finally {
     store.close();
@@ -127,7 +128,7 @@ async function takeUp(state: ThreadState, followUp: FollowUp | null, run: Run): 
       `Session ${state.threadId} has no turn to go on with. Give a prompt: agentcli exec resume ${state.threadId} "…"`,
     );
   }
-  const context = whatChanged(state.settings, run);
+  const news = { settings: run.settings, context: whatChanged(state.settings, run) };
   if (followUp !== null) {
     // The cut-off turn belongs to the past: it is closed in the log, not shown as part of this run.
     const past = run.openLog(state, run.program.reporter.recall);
@@ -136,7 +137,7 @@ async function takeUp(state: ThreadState, followUp: FollowUp | null, run: Run): 
     );
   }
   const log = run.openLog(state, run.program.reporter.show);
-  await log.write({ type: "noted", kind: "sandbox", data: { ...run.sandbox } }, ...opening(followUp, context, run));
+  await log.write({ type: "noted", kind: "sandbox", data: { ...run.sandbox } }, ...opening(state, followUp, news));
   return log;
 }
 
@@ -146,12 +147,24 @@ async function asBegun({ turn }: ThreadState, run: Run): Promise<Run> {
   return (await import("../review/run.ts")).asReview(run, turn.review.coverage);
 }
 
-function opening(followUp: FollowUp | null, context: ContextMessage[], { settings }: Run): ThreadRecord[] {
-  if (followUp === null) return context.length > 0 ? [{ type: "noted", kind: "policy", data: { settings } }] : [];
+function opening(state: ThreadState, followUp: FollowUp | null, { settings, context }: News): ThreadRecord[] {
+  if (followUp === null) {
+    const isSame = isDeepStrictEqual(withoutGaps(state.settings), withoutGaps(settings));
+    return isSame ? [] : [{ type: "noted", kind: "policy", data: { settings } }];
+  }
   const { input, tags } = followUp;
-  const news = context.length > 0 ? { context } : {};
-  return [{ type: "turn.begun", turnId: newId(Date.now()), ...news, input, settings, ...recordedTags(tags) }];
+  const told = context.length > 0 ? { context } : {};
+  return [{ type: "turn.begun", turnId: newId(Date.now()), ...told, input, settings, ...recordedTags(tags) }];
 }
+
+/** What holds from now on, and what of it the model must be told. */
+interface News {
+  settings: TurnSettings;
+  context: ContextMessage[];
+}
+
+/** As it comes back from a session file: what is undefined is not there. */
+const withoutGaps = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 /** What the model was told at the start and no longer holds. */
 function whatChanged(before: TurnSettings | null, { settings: now, surroundings }: Run): ContextMessage[] {
