@@ -80,7 +80,12 @@ const stdinLimitMs = 1_000;
 async function readInstructions(wanted: WantedTarget, { positionals }: Invocation, program: Program): Promise<string> {
   const [argument = null] = positionals;
   if (argument === null && wanted.kind !== "custom") return "";
-  const instructions = await readFollowUp({ argument, stdinLimitMs, warn: program.reporter.say });
+  const instructions = await readFollowUp({
+    argument,
+    stdinLimitMs,
+    warn: program.reporter.say,
+    signal: program.signal,
+  });
   if (wanted.kind === "custom" && !instructions?.trim()) throw noTarget();
   return instructions?.trim() ?? "";
 }
