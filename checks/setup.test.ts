@@ -24,7 +24,8 @@ function plantClone() {
     "scripts/build.mjs": 'import { mkdirSync } from "node:fs"; mkdirSync("packages/cli/dist", { recursive: true });',
     ...Object.fromEntries(["bwrap", "git", "curl", "perl", "tmux", "ssh", "rg"].map((name) => [`bin/${name}`, ""])),
   });
-  for (const name of ["bwrap", "git", "curl", "perl", "tmux", "ssh", "rg"]) chmodSync(join(planted.root, "bin", name), 0o755);
+  for (const name of ["bwrap", "git", "curl", "perl", "tmux", "ssh", "rg"])
+    chmodSync(join(planted.root, "bin", name), 0o755);
   for (const script of ["setup.mjs", "system-tools.mjs"])
     cpSync(join(repositoryRoot, "scripts", script), join(planted.root, "scripts", script));
   return planted;

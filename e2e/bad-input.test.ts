@@ -19,6 +19,9 @@ describe("a command line that cannot be carried out ends with exit code 2 and sa
     ["a -c of the wrong type", ["exec", "-c", "model=3", "hi"], "-c: model must be string"],
     ["a prompt of several words without quotes", ["exec", "fix", "the", "test"], "Quote a prompt"],
     ["an unknown session", ["exec", "resume", "0198c0de-0000-7000-8000-000000000000", "hi"], "There is no session"],
+    ["a model without a name", ["exec", "-m", "", "hi"], "The model has no name"],
+    ["less than one request", ["exec", "--budget", "turns=0.5", "hi"], "--budget turns=0.5: expected a whole number"],
+    ["a budget beyond counting", ["exec", "--budget", "turns=1e30", "hi"], "expected a whole number"],
     ["a resume of nothing", ["exec", "resume", "--last", "hi"], "There is no session to resume"],
   ])("%s", async (_, args, message) => {
     const { run, requests } = await desk();

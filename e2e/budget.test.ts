@@ -36,7 +36,7 @@ test("a thread whose budget was spent goes on with a raised one", async () => {
 
 test.each([
   ["an unknown name", "time=3", "choose from usd=…"],
-  ["no number", "turns=many", "expected a number"],
+  ["no number", "turns=many", "expected a whole number"],
   ["money without a price", "usd=1", "the price of scripted is not known"],
 ])("%s in a budget is refused with exit code 2", async (_, budget, message) => {
   const { run, requests } = await desk();

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { call, say, temporaryRepository } from "@agentcli/testkit";
+import { call, say, stall, temporaryRepository } from "@agentcli/testkit";
 import { expect, onTestFinished, test } from "vitest";
-import { desk, itemsOf, sessionFiles } from "./harness.ts";
+import { desk, ended, itemsOf, sessionFiles } from "./harness.ts";
 
 const texts = (request: { body: unknown } | undefined) =>
   JSON.stringify((request?.body as { input?: unknown } | undefined)?.input);
@@ -120,4 +120,17 @@ test("a conversation that outgrows the window is summarised and goes on", async 
   expect(records().filter(({ record }) => record.type === "context.compacted").length).toBeGreaterThanOrEqual(2);
   for (const request of requests()) expect(JSON.stringify(request.body).length / 4).toBeLessThan(16_000);
   expect(texts(requests().at(-1))).toContain("SUMMARY: we talked.");
+});
+
+test("an open turn that is taken up again has the model and the budget of its flags", async () => {
+  const place = await desk({ replies: [stall("after-headers"), say("Finished.")] });
+  const child = place.start(["exec", "--budget", "turns=5", "work"]);
+  while (place.requests().length === 0) await new Promise((resolve) => setImmediate(resolve));
+  child.kill("SIGKILL");
+  await ended(child);
+  const resumed = await place.run(["exec", "resume", "--last", "--budget", "turns=7", "--model", "other"]);
+  expect(resumed).toMatchObject({ code: 0, stdout: "Finished.\n" });
+  expect(place.requests().at(-1)?.body).toMatchObject({ model: "other" });
+  const noted = place.records().find(({ record }) => record.type === "noted" && record.kind === "policy");
+  expect(noted?.record.data).toMatchObject({ settings: { model: "other", budget: { turns: 7 } } });
 });

@@ -141,6 +141,30 @@ describe("agentcli review", () => {
     expect(requests()).toHaveLength(0);
   });
 
+  test("of nothing in a form of the user's own is said by the model in that form", async () => {
+    const { run, repository, requests, git } = await desk({ replies: [say('{"ok":true}')] });
+    writeFileSync(
+      join(repository, "schema.json"),
+      '{"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"]}',
+    );
+    await git("add", "-A");
+    await git("commit", "-m", "schema");
+    const flags = ["--uncommitted", "--output-schema", "schema.json"];
+    expect(await run(["review", ...flags])).toMatchObject({ code: 0, stdout: '{"ok":true}\n' });
+    expect(JSON.stringify(requests()[0]?.body)).toContain("There is nothing to review: there are no staged");
+  });
+
+  test("by the practice model claims no verdict", async () => {
+    const { run, repository } = await changedDesk();
+    const { code, stdout } = await run(["review", "--uncommitted", "-m", "practice", "-o", "out.json"]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("this change was not reviewed") });
+    expect(JSON.parse(readFileSync(join(repository, "out.json"), "utf8"))).toMatchObject({
+      findings: [],
+      overall_correctness: null,
+      overall_confidence_score: null,
+    });
+  });
+
   test("whose budget is spent ends with what was seen so far", async () => {
     const replies = [
       { ...say("I had seen half of it."), when: { bodyIncludes: "budget of this run is spent" } },

@@ -35,12 +35,16 @@ function parseEntry(entry: string): [keyof Budget, number] {
     throw new Problem("usage", `--budget ${entry}: choose from ${names.map((known) => `${known}=…`).join(", ")}.`);
   }
   if (name === "wall") return ["wallMs", requireNumber(entry, durationMs(text), "a duration such as 20m")];
-  const number = requireNumber(entry, parseAmount(text), "a number such as 40, 500k or 2.5");
-  return [name as Exclude<Name, "wall">, name === "usd" ? number : Math.floor(number)];
+  if (name === "usd") return [name, requireNumber(entry, parseAmount(text), "a number such as 2.5")];
+  const amount = parseAmount(text);
+  // No tool at all may be called: that is a budget; no request at all is none.
+  if (name === "tools" && amount === 0) return [name, 0];
+  const expected = "a whole number such as 40 or 500k";
+  return [name as "tokens" | "turns" | "tools", requireNumber(entry, amount && Math.floor(amount), expected)];
 }
 
 function requireNumber(entry: string, value: number | null, expected: string): number {
-  if (value !== null && Number.isFinite(value) && value > 0) return value;
+  if (value !== null && value > 0 && value <= Number.MAX_SAFE_INTEGER) return value;
   throw new Problem("usage", `--budget ${entry}: expected ${expected}.`);
 }
 

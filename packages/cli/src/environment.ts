@@ -1,6 +1,6 @@
 // The one place that reads the process environment, so that everything else can be given one.
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 
 export interface Environment {
   variables: NodeJS.ProcessEnv;
@@ -17,12 +17,22 @@ export const standardSystemDirectory = "/etc/agentcli";
 export function readEnvironment(): Environment {
   const variables = process.env;
   const userHome = homedir();
+  const cwd = currentDirectory(variables);
   return {
     variables,
     userHome,
     // For packagers whose system files are elsewhere.
     systemDirectory: variables.AGENT_SYSTEM_DIR || standardSystemDirectory,
-    agentHome: variables.AGENT_HOME || join(userHome, ".agentcli"),
-    cwd: process.cwd(),
+    agentHome: resolve(cwd, variables.AGENT_HOME || join(userHome, ".agentcli")),
+    cwd,
   };
+}
+
+/** Where it has been removed, its name remains: whoever needs it finds it missing, the rest works. */
+function currentDirectory({ PWD }: NodeJS.ProcessEnv): string {
+  try {
+    return process.cwd();
+  } catch {
+    return PWD?.startsWith("/") ? PWD : "/";
+  }
 }

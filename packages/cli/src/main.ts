@@ -1,4 +1,5 @@
 // The program: reads the command line, runs the command, ends with its exit code and nothing left unsaid.
+import { setMaxListeners } from "node:events";
 import { type Scrub, scrubber } from "@agentcli/engine";
 import { type ExitName, exitCodes } from "@agentcli/protocol/exit-codes";
 import { parseCommandLine } from "./args.ts";
@@ -12,18 +13,22 @@ import type { Program } from "./program.ts";
 import { knownSecrets } from "./secrets.ts";
 import { version } from "./version.ts";
 
+// Every call under way listens for the end of the run; Node's ten would be taken for a leak and said so on standard error.
+const mostListeners = 100;
+
 /** `directory` is where the built program is. */
 export async function main(argv: string[], directory: string): Promise<void> {
+  setMaxListeners(mostListeners);
   const stop = new AbortController();
   const told = listenForSignals(stop);
-  const streams = openStreams(stop);
+  const { streams, lost } = openStreams(stop);
   const environment = readEnvironment();
   const scrub = scrubber(knownSecrets(environment));
   const print = (text: string) => streams.out.write(text);
   const surroundings = { environment, scrub, commands, version, directory, print, signal: stop.signal };
   const code = await runCommand(argv, surroundings, streams);
   await Promise.all([streams.out.flush(), streams.err.flush()]);
-  process.exit(told() ?? (streams.out.gone ? exitCodes.readerGone.code : code));
+  process.exit(told() ?? lost() ?? code);
 }
 
 async function runCommand(
@@ -68,9 +73,18 @@ function exitCodeOf(error: unknown): number | null {
   return exit ? exitCodes[exit].code : null;
 }
 
-function openStreams(stop: AbortController): Streams {
-  const readerGone = () => stop.abort({ end: { status: "cancelled", reason: "The reader of the output is gone." } });
-  return { out: openWriter(process.stdout, readerGone), err: openWriter(process.stderr, () => {}) };
+/** `lost` is the exit code once what was asked for cannot be handed over: nobody reads it, or the disk is full. */
+function openStreams(stop: AbortController): { streams: Streams; lost(): number | null } {
+  let code: number | null = null;
+  const err = openWriter(process.stderr, () => {});
+  const onLost = (error: NodeJS.ErrnoException) => {
+    const isGone = error.code === "EPIPE";
+    code = exitCodes[isGone ? "readerGone" : "failed"].code;
+    const reason = isGone ? "The reader of the output is gone." : `Standard output failed: ${error.message}.`;
+    if (!isGone) void err.write(`ERROR: ${reason}\n`);
+    stop.abort({ end: { status: "cancelled", reason } });
+  };
+  return { streams: { out: openWriter(process.stdout, onLost), err }, lost: () => code };
 }
 
 const signals = { SIGINT: "interrupt", SIGTERM: "terminate", SIGHUP: "hangup" } as const;

@@ -8,6 +8,8 @@ export interface PromptInput {
   /** How long to wait for the first byte where the argument would do alone; null waits for ever. */
   stdinLimitMs: number | null;
   say(line: string): void;
+  /** Ends the wait for standard input. */
+  signal: AbortSignal;
   /** Told when the wait for standard input was given up. */
   warn(message: string): void;
 }
@@ -15,24 +17,27 @@ export interface PromptInput {
 const mostCharacters = 1_048_576;
 
 /** `exec`: piped data beside an argument is context for it. */
-export async function readPrompt({ argument, stdinLimitMs, say, warn }: PromptInput): Promise<string> {
-  if (argument === "-") return required(await readAll(null, warn), "No prompt came from standard input.");
+export async function readPrompt({ argument, stdinLimitMs, say, warn, signal }: PromptInput): Promise<string> {
+  const patient = { limitMs: null, warn, signal };
+  if (argument === "-") return required(await readAll(patient), "No prompt came from standard input.");
   if (argument === null) {
     if (isTerminal()) throw noPrompt();
     say("Reading prompt from stdin...");
-    return required(await readAll(null, warn), "No prompt came from standard input.");
+    return required(await readAll(patient), "No prompt came from standard input.");
   }
   if (argument.trim() === "") throw new Problem("usage", 'The prompt is empty. Say what to do: agentcli exec "…"');
-  const piped = isTerminal() ? "" : decode(await readAll(stdinLimitMs, warn));
+  const piped = isTerminal() ? "" : decode(await readAll({ ...patient, limitMs: stdinLimitMs }));
   return bounded(piped.trim() === "" ? argument : withContext(argument, piped));
 }
 
 /** `resume`: standard input only with `-` or without a prompt; null is no prompt. */
-export async function readFollowUp({ argument, stdinLimitMs, warn }: Omit<PromptInput, "say">): Promise<string | null> {
-  if (argument === "-") return required(await readAll(null, warn), "No prompt came from standard input.");
+export async function readFollowUp(input: Omit<PromptInput, "say">): Promise<string | null> {
+  const { argument, stdinLimitMs: limitMs, warn, signal } = input;
+  if (argument === "-")
+    return required(await readAll({ limitMs: null, warn, signal }), "No prompt came from standard input.");
   if (argument !== null) return bounded(argument);
   if (isTerminal()) return null;
-  const piped = decode(await readAll(stdinLimitMs, warn));
+  const piped = decode(await readAll({ limitMs, warn, signal }));
   return piped.trim() === "" ? null : bounded(piped);
 }
 
@@ -47,11 +52,14 @@ function required(bytes: Buffer, message: string): string {
 
 function bounded(text: string): string {
   if (text.length <= mostCharacters) return text;
-  throw new Problem(
-    "usage",
-    `The prompt has ${text.length} characters; the most is ${mostCharacters}. Put the data in a file and name it in the prompt.`,
-  );
+  throw tooLong(`has ${text.length} characters`);
 }
+
+const tooLong = (size: string): Problem =>
+  new Problem(
+    "usage",
+    `The prompt ${size}; the most is ${mostCharacters} characters. Put the data in a file and name it in the prompt.`,
+  );
 
 /** UTF-8 with or without its mark, UTF-16 with one; anything else is not text. */
 export function decode(bytes: Buffer): string {
@@ -69,11 +77,19 @@ export function decode(bytes: Buffer): string {
   );
 }
 
-async function readAll(limitMs: number | null, warn: (message: string) => void): Promise<Buffer> {
+interface Waiting extends Pick<PromptInput, "warn" | "signal"> {
+  limitMs: number | null;
+}
+
+/** A pipe that never ends must not take all memory; far more than any prompt. */
+const mostBytes = 64 * 1024 * 1024;
+
+async function readAll({ limitMs, warn, signal }: Waiting): Promise<Buffer> {
   const kind = stdinKind();
   if (kind === "none") return Buffer.alloc(0);
   if (kind === "file") return readFileSync(0);
   const pieces: Buffer[] = [];
+  let size = 0;
   const stdin = process.stdin;
   return new Promise((resolve, reject) => {
     const finish = () => resolve(Buffer.concat(pieces));
@@ -81,12 +97,21 @@ async function readAll(limitMs: number | null, warn: (message: string) => void):
     stdin.on("data", (piece: Buffer) => {
       clearTimeout(timer);
       pieces.push(piece);
+      size += piece.length;
+      if (size > mostBytes) refuse(tooLong(`has more than ${mostBytes} bytes`));
     });
     stdin.once("end", () => {
       clearTimeout(timer);
       finish();
     });
     stdin.once("error", reject);
+    signal.addEventListener("abort", () => refuse(interrupted()), { once: true });
+    if (signal.aborted) refuse(interrupted());
+    function refuse(problem: Problem) {
+      clearTimeout(timer);
+      stdin.destroy();
+      reject(problem);
+    }
     function giveUp() {
       stdin.destroy();
       warn(`No data on standard input within ${limitMs} ms; going on without it.`);
@@ -94,6 +119,8 @@ async function readAll(limitMs: number | null, warn: (message: string) => void):
     }
   });
 }
+
+const interrupted = (): Problem => new Problem("failed", "Interrupted while waiting for standard input.");
 
 function stdinKind(): "none" | "file" | "stream" {
   try {

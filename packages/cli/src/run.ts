@@ -20,7 +20,7 @@ import { composeAgents } from "./agents.ts";
 import { checkPrice, resolveBudget } from "./budget.ts";
 import { openContext, type ProjectContext } from "./context.ts";
 import { noteDenials } from "./denials.ts";
-import { durationMs } from "./duration.ts";
+import { durationMs, longestTimerMs } from "./duration.ts";
 import type { Environment } from "./environment.ts";
 import { composeGuard } from "./guard.ts";
 import type { Mcp } from "./mcp/compose.ts";
@@ -277,7 +277,7 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
       signal.removeEventListener("abort", done);
       resolve();
     };
-    const timer = setTimeout(done, ms);
+    const timer = setTimeout(done, Math.min(ms, longestTimerMs));
     signal.addEventListener("abort", done);
   });
 }

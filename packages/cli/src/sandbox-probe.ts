@@ -1,7 +1,8 @@
 // Which sandbox works here, tried out once per boot: trying costs more than the rest of a start.
-import { mkdirSync, readFileSync, readlinkSync, renameSync, statSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { readFileSync, readlinkSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
 import { probeSandbox, type SandboxPolicy, type SandboxProbe } from "@agentcli/workspace";
+import { makePrivateDirectory } from "./private-directory.ts";
 import type { Program } from "./program.ts";
 
 type Available = Extract<SandboxProbe, { kind: "available" }>;
@@ -94,11 +95,19 @@ const isAvailable = (probe: Partial<Available> | undefined): probe is Available 
 /** A home that cannot be written only costs the next start some milliseconds. */
 function remember(path: string, key: string, probe: Available): void {
   try {
-    mkdirSync(join(path, ".."), { recursive: true, mode: 0o700 });
-    const draft = `${path}.${process.pid}`;
-    writeFileSync(draft, JSON.stringify({ key, probe }), { mode: 0o600 });
-    renameSync(draft, path);
+    makePrivateDirectory(dirname(path));
+    replaceFile(path, JSON.stringify({ key, probe }));
   } catch {
     return;
+  }
+}
+
+function replaceFile(path: string, text: string): void {
+  const draft = `${path}.${process.pid}`;
+  try {
+    writeFileSync(draft, text, { mode: 0o600 });
+    renameSync(draft, path);
+  } finally {
+    rmSync(draft, { force: true });
   }
 }

@@ -21,7 +21,7 @@ export async function settle(
   environment: Environment,
   recorded: TurnSettings | null,
 ): Promise<Settled> {
-  const cwd = existingDirectory(options.directory ?? recorded?.cwd ?? ".", environment.cwd);
+  const cwd = workingDirectory(options, environment, recorded);
   const loaded = await loadConfig(configRequest(options, cwd, environment));
   const { config, overridden } = loaded;
   const sandbox = choosePolicy("sandbox_mode", sandboxModes, loaded, recorded?.sandbox);
@@ -39,10 +39,18 @@ export async function settle(
   return { settings, loaded, warnings };
 }
 
+function workingDirectory({ directory }: ConfigOptions, { cwd }: Environment, recorded: TurnSettings | null): string {
+  if (directory !== undefined || !recorded || existsSync(recorded.cwd)) {
+    return existingDirectory(directory ?? recorded?.cwd ?? ".", cwd);
+  }
+  throw new Problem("usage", `The directory of this session, ${recorded.cwd}, is gone. Go on in another: --cd DIR.`);
+}
+
 /** A thread goes on with the model it had, unless the command line names another. */
 function chooseModel(options: ConfigOptions, { config, overridden }: LoadedConfig, recorded: TurnSettings | null) {
   const configured = (options.purpose === "review" && config.review_model) || config.model;
   const model = overridden.model ?? recorded?.model ?? configured;
+  if (model.trim() === "") throw new Problem("usage", "The model has no name. Give one with --model MODEL.");
   if (model === practice) return { model, provider: practice };
   const kept = options.model === undefined && recorded?.provider !== practice ? recorded?.provider : undefined;
   return { model, provider: overridden.model_provider ?? kept ?? config.model_provider };

@@ -1,11 +1,12 @@
 // `--worktree`: a fresh git working tree for one run, kept only when there is something in it.
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, realpathSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
 import type { WorktreeOrigin } from "@agentcli/protocol";
 import { findRepositoryRoot } from "@agentcli/workspace";
 import type { Environment } from "./environment.ts";
+import { makePrivateDirectory } from "./private-directory.ts";
 import { Problem } from "./problem.ts";
 
 export interface Worktree {
@@ -30,7 +31,7 @@ export async function openWorktree({ directory, threadId, environment, say }: Wo
   const git = gitIn(repository, environment);
   const shortId = threadId.slice(-8);
   const parent = join(environment.agentHome, "worktrees");
-  mkdirSync(parent, { recursive: true, mode: 0o700 });
+  makePrivateDirectory(parent);
   const path = join(realpathSync(parent), `${basename(repository)}-${shortId}`);
   const origin = { path, startedIn, branch: `agentcli/${shortId}`, base: await headOf(git, repository) };
   await git("worktree", "add", "--quiet", "--no-track", "-b", origin.branch, path, origin.base);

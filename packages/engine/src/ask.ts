@@ -1,4 +1,6 @@
 // One request to the model and what it brought: a reply, a shorter history, or the end of the turn.
+
+import type { Block } from "@agentcli/protocol";
 import { canCompact, compact } from "./compact.ts";
 import type { ModelFault } from "./ports.ts";
 import { charged, failedTurn, request, requestFor } from "./request.ts";
@@ -11,7 +13,7 @@ export async function ask(run: Drive): Promise<void> {
   await tellNews(run);
   const reply = await request(requestFor(log.state, run), run);
   if (reply.kind === "replied") {
-    return log.write({ type: "model.replied", blocks: reply.blocks, ...charged(reply, run) });
+    return log.write({ type: "model.replied", blocks: withOwnIds(reply.blocks), ...charged(reply, run) });
   }
   if (signal.aborted) return;
   if (reply.fault.code === "context_window" && canCompact(log.state)) return compact(run);
@@ -25,15 +27,14 @@ const worthWaiting = ({ code, retryAfterMs }: ModelFault, { log }: Drive): boole
   retryAfterMs !== undefined &&
   log.state.turn?.settings.onLimit === "wait";
 
+/** A provider that says "at once" again and again is not stormed. */
+const shortestWaitMs = 1_000;
+
 async function waitFor({ message, retryAfterMs = 0 }: ModelFault, { log, wait, signal }: Drive): Promise<void> {
-  const data = {
-    attempt: 1,
-    of: 1,
-    delayMs: retryAfterMs,
-    reason: `${message} Waiting ${Math.ceil(retryAfterMs / 1000)} s.`,
-  };
-  await log.write({ type: "noted", kind: "retry", data });
-  await wait(retryAfterMs, signal);
+  const delayMs = Math.max(shortestWaitMs, retryAfterMs);
+  const reason = `${message} Waiting ${Math.ceil(delayMs / 1000)} s.`;
+  await log.write({ type: "noted", kind: "retry", data: { attempt: 1, of: 1, delayMs, reason } });
+  await wait(delayMs, signal);
 }
 
 /** A sub-agent that has ended is news to a model that did not wait for it. */
@@ -43,4 +44,16 @@ async function tellNews({ log, family }: Drive): Promise<void> {
   const notes = news.map(([id, state]) => JSON.stringify({ agent_path: id, status: wireStatus(state) }));
   const text = notes.map((note) => `<subagent_notification>\n${note}\n</subagent_notification>`).join("\n");
   await log.write({ type: "input.added", origin: "agent", input: [textPart(text)] });
+}
+
+/** Calls of one reply that share an id would get each other's results. */
+function withOwnIds(blocks: Block[]): Block[] {
+  const taken = new Set<string>();
+  return blocks.map((block) => {
+    if (block.type !== "call") return block;
+    let wireId = block.wireId;
+    for (let number = 2; taken.has(wireId); number += 1) wireId = `${block.wireId}_${number}`;
+    taken.add(wireId);
+    return { ...block, wireId };
+  });
 }

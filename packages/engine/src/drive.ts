@@ -10,7 +10,7 @@ import { runCalls } from "./run.ts";
 import { type Dependencies, type Drive, elsewhere, type StopReason } from "./running.ts";
 import type { ThreadState } from "./state.ts";
 import { abandonTurn } from "./turn.ts";
-import { wrapUp } from "./wrap-up.ts";
+import { endBudget, wrapUp } from "./wrap-up.ts";
 
 export async function drive(log: Log, dependencies: Dependencies, signal: AbortSignal): Promise<ThreadState> {
   const run: Drive = { ...dependencies, log, signal, reservations: dependencies.reservations ?? new Map() };
@@ -36,6 +36,9 @@ export async function drive(log: Log, dependencies: Dependencies, signal: AbortS
         break;
       case "end":
         await end(step.message, run);
+        break;
+      case "end-spent":
+        await endBudget(step.spent, run);
         break;
     }
   }

@@ -10,6 +10,8 @@ export type Step =
   /** The budget is spent: one last request without tools, from what was held back. */
   | { do: "wrap-up"; spent: keyof Budget }
   | { do: "end"; message: string | null }
+  /** The wrap-up has been said; its message is no answer to the prompt. */
+  | { do: "end-spent"; spent: keyof Budget }
   | { do: "rest" };
 
 /** `elsewhere` is what others have spent of the same budget. */
@@ -17,9 +19,11 @@ export function next(state: ThreadState, elsewhere = emptyLedger()): Step {
   if (!state.turn) return { do: "rest" };
   const { turn } = state;
   if (turn.calls.length > 0) return { do: "run", calls: turn.calls };
+  if (turn.final && turn.wrappingUp) return { do: "end-spent", spent: turn.wrappingUp };
   if (turn.final) return { do: "end", message: turn.final.message };
-  const spent = spentPart(turn.settings.budget, addLedgers(turn.ledger, elsewhere), state.tokens);
-  if (spent && !turn.wrappingUp) return { do: "wrap-up", spent };
+  const ledger = addLedgers(turn.ledger, elsewhere);
+  const spent = turn.wrappingUp ?? spentPart(turn.settings.budget, ledger, state.tokens);
+  if (spent) return { do: "wrap-up", spent };
   if (isTooLong(state)) return { do: "compact" };
   return { do: "ask" };
 }

@@ -1,5 +1,6 @@
 // Runs the calls of one reply: admit, write down, act, write down what came of it.
 import type { Outcome } from "@agentcli/protocol";
+import { emptyLedger, type Ledger } from "./budget.ts";
 import type { Json } from "./json.ts";
 import { readEmbeddedPatch } from "./patch/embedded.ts";
 import { type Drive, elsewhere } from "./running.ts";
@@ -8,23 +9,45 @@ import { applyPatch } from "./tools/apply-patch.ts";
 import { failed, type Parsed, type Tool } from "./tools/tool.ts";
 import { interrupted, stopped } from "./turn.ts";
 
+// A model that asks for hundreds of commands at once gets them all, and the machine stays usable.
+const mostAtOnce = 32;
+
 /** Calls that may run beside each other do; one that may not waits for those before it and runs alone. */
 export async function runCalls(calls: OpenCall[], run: Drive): Promise<void> {
   const mayShare = (call: OpenCall) => findTool(call.block.name, run)?.parallel ?? true;
   const alone = calls.findIndex((call) => !mayShare(call));
-  const batch = calls.slice(0, alone === -1 ? calls.length : Math.max(1, alone));
-  const results = await Promise.allSettled(batch.map((call) => runCall(call, run)));
+  const most = Math.min(mostAtOnce, alone === -1 ? calls.length : alone, callsLeft(run));
+  const batch = calls.slice(0, Math.max(1, most));
+  const fresh = batch.filter(({ begun }) => !begun).length;
+  const reserved = { ...emptyLedger(), tools: Math.min(fresh, Math.max(0, callsLeft(run))) };
+  run.reservations.set(run.log.state.threadId, reserved);
+  const results = await Promise.allSettled(batch.map((call) => runCall(call, reserved, run)));
+  run.reservations.delete(run.log.state.threadId);
   for (const result of results) if (result.status === "rejected") throw result.reason;
 }
 
-async function runCall(call: OpenCall, run: Drive): Promise<void> {
+/** What the budget still pays for; what is beyond it is looked at again when that is spent. */
+function callsLeft(run: Drive): number {
+  const { ledger, settings } = run.log.state.turn ?? {};
+  return (settings?.budget?.tools ?? Infinity) - (ledger?.tools ?? 0) - elsewhere(run).tools;
+}
+
+async function runCall(call: OpenCall, reserved: Ledger, run: Drive): Promise<void> {
   if (call.begun) return resumeCall(call, run);
+  const tool = await begin(call, run);
+  // From here on the log counts it.
+  reserved.tools = Math.max(0, reserved.tools - 1);
+  if (tool) await perform(tool, call, run);
+}
+
+/** Null where the call is settled without an effect. */
+async function begin(call: OpenCall, run: Drive): Promise<Tool | null> {
   const named = findTool(call.block.name, run);
-  if (!named) return settle(call, failed(`unsupported call: ${call.block.name}`), run);
+  if (!named) return refuse(call, failed(`unsupported call: ${call.block.name}`), run);
   const { tool, parsed } = await understand(named, call);
-  if (parsed.kind === "problem") return settle(call, failed(`${call.block.name}: ${parsed.message}`), run);
+  if (parsed.kind === "problem") return refuse(call, failed(`${call.block.name}: ${parsed.message}`), run);
   const refusal = overBudget(run) ?? (await judge(tool, parsed.args, run));
-  if (refusal) return settle(call, declined(refusal, tool, parsed.args), run);
+  if (refusal) return refuse(call, declined(refusal, tool, parsed.args), run);
   await run.log.write({
     type: "tool.begun",
     callId: call.callId,
@@ -34,14 +57,17 @@ async function runCall(call: OpenCall, run: Drive): Promise<void> {
     onResume: tool.onResume,
     mcp: tool.mcp,
   });
-  return perform(tool, call, run);
+  return tool;
+}
+
+async function refuse(call: OpenCall, outcome: Outcome, run: Drive): Promise<null> {
+  await settle(call, outcome, run);
+  return null;
 }
 
 function overBudget(run: Drive): string | null {
-  const { ledger, settings } = run.log.state.turn ?? {};
-  const most = settings?.budget?.tools;
-  if (most === undefined || !ledger || ledger.tools + elsewhere(run).tools < most) return null;
-  return `the budget of ${most} tool calls is spent`;
+  if (callsLeft(run) > 0) return null;
+  return `the budget of ${run.log.state.turn?.settings.budget?.tools} tool calls is spent`;
 }
 
 async function judge(tool: Tool, args: unknown, { guard, log }: Drive): Promise<string | null> {

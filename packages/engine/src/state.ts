@@ -178,10 +178,11 @@ const afterInput = ({ repaired }: OpenTurn, { origin }: RecordOf<"input.added">)
   repaired: repaired || origin === "schema",
 });
 
-/** An open turn taken up again may be under another policy than it began with. */
+/** An open turn taken up again may be under another policy, or a larger budget, than it began with. */
 function applyPolicy(state: ThreadState, settings: TurnSettings | undefined): void {
   if (!settings || !state.turn) return;
   state.turn.settings = settings;
+  if (!state.turn.final) state.turn.wrappingUp = undefined;
   state.settings = settings;
 }
 

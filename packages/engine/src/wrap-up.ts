@@ -13,7 +13,7 @@ const leastOutputTokens = 64;
 
 export async function wrapUp(spent: keyof Budget, run: Drive): Promise<void> {
   const { log, signal } = run;
-  await log.write({ type: "noted", kind: "budget", data: { spent } });
+  if (!log.state.turn?.wrappingUp) await log.write({ type: "noted", kind: "budget", data: { spent } });
   // A sub-agent's parent explains for both; what is held back is for that.
   const last = run.spentElsewhere ? null : lastRequest(log.state, run);
   const reply = last && (await request(last, run));

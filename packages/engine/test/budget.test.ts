@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Dependencies, drive, type ModelRequest } from "../src/index.ts";
+import { builtInTools, type Dependencies, drive, type ModelRequest, openLog, readThread } from "../src/index.ts";
 import { estimateMessage, estimateText } from "../src/tokens.ts";
-import { bench, calls, replies, says } from "./memory.ts";
+import { type Bench, bench, calls, memoryStore, replies, says, settings } from "./memory.ts";
 
 const runs = { numRuns: Number(process.env.FUZZ_RUNS ?? 100) };
 const never = new AbortController().signal;
@@ -48,12 +48,58 @@ describe("an endless loop of tool calls", () => {
     expect(thread.log.state.end).toMatchObject({ code: "budget", limit: "tools" });
   });
 
+  test("that come in one reply stays within tools as well, and the rest is declined", async () => {
+    const thread = await bench(
+      (request) => (isWrapUp(request) ? says("Wrapped up.") : replies([look(), look(), look(), look()])),
+      noWorkspace,
+      { tools: builtInTools.map((tool) => ({ ...tool, parallel: true })) },
+    );
+    await thread.begin("four at once", { budget: { tools: 2 } });
+    await drive(thread.log, thread.dependencies, never);
+    expect(thread.types().filter((type) => type === "tool.begun")).toHaveLength(2);
+    expect(settledStatuses(thread)).toEqual(["completed", "completed", "declined", "declined"]);
+  });
+
   test("of which one request is allowed gets that one and no wrap-up", async () => {
     const thread = await endless({ turns: 1 });
     expect(thread.requests).toHaveLength(1);
     expect(thread.log.state.end).toMatchObject({ code: "budget" });
   });
 });
+
+describe("a wrap-up that was cut off", () => {
+  test.each([
+    ["before its reply was kept is asked for again", "noted"],
+    ["after its reply was kept is not taken for an answer", "model.replied"],
+  ] as const)("%s, and the turn ends for want of budget", async (_, last) => {
+    const thread = await takenUp(await endless({ turns: 3 }), last);
+    const before = thread.requests.length;
+    const { end } = await drive(thread.log, thread.dependencies, never);
+    expect(end).toMatchObject({ status: "failed", code: "budget", limit: "turns" });
+    expect(thread.requests.slice(before).map(isWrapUp)).toEqual(last === "noted" ? [true] : []);
+  });
+
+  test("goes on with its work where the budget has been raised", async () => {
+    const thread = await takenUp(await endless({ turns: 3 }), "noted");
+    const raised = { ...settings, budget: { turns: 5 } };
+    await thread.log.write({ type: "noted", kind: "policy", data: { settings: raised } });
+    const before = thread.requests.length;
+    expect((await drive(thread.log, thread.dependencies, never)).end).toMatchObject({ code: "budget" });
+    expect(thread.requests.slice(before).map(isWrapUp)).toEqual([false, false, true]);
+  });
+});
+
+/** Another process takes the thread up as it was after the last record of this type. */
+async function takenUp(thread: Bench, last: "noted" | "model.replied"): Promise<Bench> {
+  const store = memoryStore();
+  const end = thread.store.records.findLastIndex(({ record }) => record.type === last) + 1;
+  store.records.push(...thread.store.records.slice(0, end));
+  const { state } = await readThread(store, "thread");
+  return { ...thread, store, log: openLog(state, { store, emit() {} }) };
+}
+
+const settledStatuses = ({ store }: Bench): string[] =>
+  store.records.flatMap(({ record }) => (record.type === "tool.settled" ? [record.outcome.status] : []));
 
 test("a turn that ends in time is not touched by its budget", async () => {
   const thread = await bench((_, number) => (number === 0 ? replies([look()], 100) : says("Done.", 100)), noWorkspace);

@@ -3,7 +3,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openServer, type WorkspaceServer } from "@agentcli/workspace";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { drive, emptyThread, execEvents, openLog, readThread, type StoredRecord } from "../src/index.ts";
+import {
+  builtInTools,
+  drive,
+  emptyThread,
+  execEvents,
+  openLog,
+  readThread,
+  type StoredRecord,
+  type Tool,
+} from "../src/index.ts";
 import { bench, calls, memoryStore, replies, says } from "./memory.ts";
 
 let root: string;
@@ -66,6 +75,53 @@ describe("a turn", () => {
     const again = thread.store.records.map((stored) => JSON.stringify(replay(stored)));
     expect(again).toEqual(seen);
     expect(seen.join("")).toContain("turn.completed");
+  });
+
+  test("whose calls repeat an id gets each call its own result", async () => {
+    const plan = (step: string) => calls("update_plan", { plan: [{ step, status: "pending" }] }, "same");
+    const script = [replies([plan("a"), plan("b"), { ...plan("c"), wireId: "same_2" }]), says("Done.")];
+    const thread = await bench((_, number) => script[number] ?? says("?"), workspace);
+    await thread.begin("plan");
+    await drive(thread.log, thread.dependencies, never);
+    const asked = thread.requests[1]?.messages.flatMap((message) => (message.role === "tool" ? [message.wireId] : []));
+    expect(new Set(asked).size).toBe(3);
+    expect(asked?.[0]).toBe("same");
+  });
+
+  test("with hundreds of calls in one reply runs them all, a few at a time", async () => {
+    let running = 0;
+    let most = 0;
+    const plan = builtInTools.find(({ name }) => name === "update_plan") as Tool;
+    const slow: Tool = {
+      ...plan,
+      parallel: true,
+      async run(args, context) {
+        most = Math.max(most, ++running);
+        await new Promise((resolve) => setImmediate(resolve));
+        running -= 1;
+        return plan.run(args, context);
+      },
+    };
+    const call = calls("update_plan", { plan: [{ step: "x", status: "pending" }] });
+    const many = Array.from({ length: 300 }, () => call);
+    const thread = await bench((_, number) => (number === 0 ? replies(many) : says("Done.")), workspace, {
+      tools: [slow],
+    });
+    await thread.begin("all of it");
+    expect((await drive(thread.log, thread.dependencies, never)).end).toMatchObject({ status: "completed" });
+    expect(thread.types().filter((type) => type === "tool.settled")).toHaveLength(300);
+    expect(most).toBeGreaterThan(1);
+    expect(most).toBeLessThan(100);
+  });
+
+  test("that waits for a provider waits, also where it is told to come back at once", async () => {
+    const waits: number[] = [];
+    const fault = { code: "rate_limited", message: "slow down", retryAfterMs: 0 } as const;
+    const thread = await bench((_, number) => (number < 2 ? { kind: "fault", fault } : says("Done.")), workspace);
+    await thread.begin("wait", { onLimit: "wait" });
+    const wait = async (ms: number) => void waits.push(ms);
+    await drive(thread.log, { ...thread.dependencies, wait }, never);
+    expect(waits).toEqual([1000, 1000]);
   });
 
   test("that is stopped settles its open calls, ends cancelled and leaves no process", async () => {

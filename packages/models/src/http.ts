@@ -149,12 +149,15 @@ interface Silence {
   stop(): void;
 }
 
+/** What a timer of Node can hold, 24 days; a longer one would fire at once. */
+const longestTimerMs = 2 ** 31 - 1;
+
 function openSilence({ firstByteMs, idleMs }: Post): Silence {
   let timer: NodeJS.Timeout | undefined;
   let pass: (ending: Ending) => void;
   const watch = (ms: number, limit: "first-byte" | "idle"): void => {
     clearTimeout(timer);
-    timer = Number.isFinite(ms) ? setTimeout(() => pass({ kind: "silent", limit }), ms) : undefined;
+    timer = ms <= longestTimerMs ? setTimeout(() => pass({ kind: "silent", limit }), ms) : undefined;
   };
   const ending = new Promise<Ending>((resolve) => {
     pass = resolve;

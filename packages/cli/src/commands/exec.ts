@@ -33,9 +33,10 @@ async function execute(options: RunOptions, start: Start, program: Program): Pro
   const images = readImages(options.images, program.environment.cwd);
   const run = await openRun(options, program, null);
   try {
-    const { say } = program.reporter;
+    const { signal, reporter } = program;
     const warn = (message: string) => void run.warnings.push(message);
-    const text = await readPrompt({ argument: start.argument, stdinLimitMs: run.limits.stdinMs, say, warn });
+    const { say } = reporter;
+    const text = await readPrompt({ argument: start.argument, stdinLimitMs: run.limits.stdinMs, say, warn, signal });
     await joinServers(run);
     const { messages: context, warnings } = run.context.forPrompt(text);
     run.warnings.push(...warnings);

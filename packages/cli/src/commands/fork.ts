@@ -17,7 +17,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   const options = runOptions(invocation);
   const threadId = newId(Date.now());
   const records = forkOf(openSession(reference, agentHome), threadId);
-  const prompt = await readFollowUp({ argument, stdinLimitMs, warn: program.reporter.say });
+  const prompt = await readFollowUp({ argument, stdinLimitMs, warn: program.reporter.say, signal: program.signal });
   if (prompt === null) return onlyFork(records, threadId, invocation, program);
   const store = options.ephemeral ? openMemoryStore() : openFileStore(agentHome);
   try {

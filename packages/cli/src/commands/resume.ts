@@ -1,4 +1,5 @@
 // `agentcli exec resume`: the same thread goes on, with a follow-up or with the turn that was cut off.
+import { isDeepStrictEqual } from "node:util";
 import {
   abandonTurn,
   environmentMessage,
@@ -31,7 +32,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   try {
     store.claim(threadId);
     const readPrompt = ({ limits }: Run) =>
-      readFollowUp({ argument: prompt, stdinLimitMs: limits.stdinMs, warn: reporter.say });
+      readFollowUp({ argument: prompt, stdinLimitMs: limits.stdinMs, warn: reporter.say, signal: program.signal });
     return await goOn({ ...(await readSound(store, threadId)), store }, readPrompt, runOptions(invocation), program);
   } finally {
     store.close();
@@ -157,7 +158,10 @@ function opening(
   { state, run }: { state: ThreadState; run: Run },
 ): ThreadRecord[] {
   const { settings } = run;
-  if (followUp === null) return changed.length > 0 ? [{ type: "noted", kind: "policy", data: { settings } }] : [];
+  if (followUp === null) {
+    const isSame = isDeepStrictEqual(withoutGaps(state.settings), withoutGaps(settings));
+    return isSame ? [] : [{ type: "noted", kind: "policy", data: { settings } }];
+  }
   const { input, tags } = followUp;
   const called = run.context.forPrompt(input.map((part) => (part.type === "text" ? part.text : "")).join("\n"));
   run.warnings.push(...called.warnings);
@@ -166,6 +170,9 @@ function opening(
   const news = { ...(context.length > 0 && { context }), ...(tools && { tools }) };
   return [{ type: "turn.begun", turnId: newId(Date.now()), ...news, input, settings, ...recordedTags(tags) }];
 }
+
+/** As it comes back from a session file: what is undefined is not there. */
+const withoutGaps = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 /** What the model was told at the start and no longer holds. */
 function whatChanged(before: TurnSettings | null, { settings: now, surroundings }: Run): ContextMessage[] {

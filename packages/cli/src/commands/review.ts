@@ -21,8 +21,10 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   const run = await openRun(options, program, null);
   try {
     const change = wanted.kind === "custom" ? null : await collectChange(wanted, run.settings.cwd, program);
-    if (change?.diff === "") return await reportNothing(change, run);
-    return await review(assign(change, instructions, run), images, run);
+    if (change?.diff !== "") return await review(assign(change, instructions, run), images, run);
+    // In a form of the user's own only the model can say that there is nothing.
+    if (options.outputSchemaFile === undefined) return await reportNothing(change, run);
+    return await review(assignNothing(change, instructions), images, run);
   } finally {
     await run.close();
   }
@@ -68,6 +70,12 @@ function assign(change: CollectedChange | null, instructions: string, run: Run):
   return { target, instructions, change: { root, command, ...fitChange(parseDiff(diff), diffTokens(run)) } };
 }
 
+const assignNothing = ({ target, nothing }: CollectedChange, instructions: string): ReviewAssignment => ({
+  target,
+  instructions: `${instructions}\nThere is nothing to review: ${nothing} Say so in the wanted form.`.trimStart(),
+  change: null,
+});
+
 const unknownWindowTokens = 100_000;
 
 /** Half of what the thread may hold before it is summarised; the rest is for looking around and for thinking. */
@@ -80,7 +88,12 @@ const stdinLimitMs = 1_000;
 async function readInstructions(wanted: WantedTarget, { positionals }: Invocation, program: Program): Promise<string> {
   const [argument = null] = positionals;
   if (argument === null && wanted.kind !== "custom") return "";
-  const instructions = await readFollowUp({ argument, stdinLimitMs, warn: program.reporter.say });
+  const instructions = await readFollowUp({
+    argument,
+    stdinLimitMs,
+    warn: program.reporter.say,
+    signal: program.signal,
+  });
   if (wanted.kind === "custom" && !instructions?.trim()) throw noTarget();
   return instructions?.trim() ?? "";
 }

@@ -12,6 +12,7 @@ import {
   sandboxPolicy,
 } from "@agentcli/workspace";
 import type { Invocation } from "../args.ts";
+import { existingDirectory } from "../config-request.ts";
 import type { Program } from "../program.ts";
 import { serverProgramIn } from "../sandbox-probe.ts";
 
@@ -34,7 +35,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
 async function examine({ environment, directory }: Program): Promise<Report> {
   const tried = await probeEveryRung({
     path: environment.variables.PATH ?? "",
-    untrusted: [environment.cwd],
+    untrusted: [existingDirectory(".", environment.cwd)],
     serverProgram: serverProgramIn(directory),
   });
   const backEnd = tried.find((rung): rung is BackEnd => "kind" in rung);

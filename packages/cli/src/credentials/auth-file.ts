@@ -1,17 +1,8 @@
 // The saved login: $AGENT_HOME/auth.json, readable by its owner alone, replaced whole or not at all.
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { AuthFile } from "@agentcli/protocol";
+import { makePrivateDirectory } from "../private-directory.ts";
 import { Problem } from "../problem.ts";
 
 export interface SavedLogin {
@@ -39,7 +30,7 @@ export async function readAuthFile(home: string): Promise<SavedLogin | null> {
 }
 
 export function writeAuthFile(home: string, content: AuthFile): void {
-  mkdirSync(home, { recursive: true, mode: 0o700 });
+  makePrivateDirectory(home);
   const path = authPath(home);
   const draft = `${path}.${process.pid}`;
   rmSync(draft, { force: true });

@@ -4,7 +4,7 @@ import type { Writable } from "node:stream";
 export interface Writer {
   /** Settles when there is room for more; a slow reader slows the run, nothing is dropped. */
   write(text: string): Promise<void>;
-  /** Settles when everything written has been handed over, or the reader is gone. */
+  /** Settles when everything written has been handed over, or that has become impossible. */
   flush(): Promise<void>;
   readonly gone: boolean;
   readonly terminal: boolean;
@@ -12,13 +12,17 @@ export interface Writer {
 
 const roomBytes = 1024 * 1024;
 
-export function openWriter(stream: Writable & { isTTY?: boolean }, onGone: () => void): Writer {
+/** `onGone` is told why nothing more can be written: a reader that left is EPIPE. */
+export function openWriter(
+  stream: Writable & { isTTY?: boolean },
+  onGone: (error: NodeJS.ErrnoException) => void,
+): Writer {
   let gone = false;
   let last: Promise<void> = Promise.resolve();
   stream.on("error", (error: NodeJS.ErrnoException) => {
     if (gone) return;
     gone = true;
-    if (error.code === "EPIPE") onGone();
+    onGone(error);
   });
   return {
     get gone() {

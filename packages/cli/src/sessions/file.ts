@@ -1,8 +1,10 @@
 // One session file under one writer: whole lines in order, on disk when asked, never torn for a reader.
-import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
+import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { StaleWriter } from "@agentcli/engine";
-import { type Lock, takeLock } from "./lock.ts";
+import { makePrivateDirectory } from "../private-directory.ts";
+import { Problem } from "../problem.ts";
+import { type Lock, type LockAttempt, takeLock } from "./lock.ts";
 
 export interface SessionFile {
   readonly path: string;
@@ -14,14 +16,22 @@ export interface SessionFile {
 
 /** Takes the writer's lock; a last line cut short by a crash is removed, as it was never acknowledged. */
 export function openSessionFile(path: string, threadId: string): SessionFile {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const attempt = takeLock(`${path}.lock`);
+  const attempt = claimLock(path);
   if (attempt.kind === "busy") throw new StaleWriter(threadId, `process ${attempt.pid}`);
   try {
     return openLocked(path, threadId, attempt.lock);
   } catch (error) {
     attempt.lock.release();
-    throw error;
+    throw notKept(path, error);
+  }
+}
+
+function claimLock(path: string): LockAttempt {
+  try {
+    makePrivateDirectory(dirname(path));
+    return takeLock(`${path}.lock`);
+  } catch (error) {
+    throw notKept(path, error);
   }
 }
 
@@ -34,7 +44,12 @@ function openLocked(path: string, threadId: string, lock: Lock): SessionFile {
     append(text) {
       if (fstatSync(file).size !== size) throw new StaleWriter(threadId, "the file grew behind our back");
       const bytes = Buffer.from(text, "utf8");
-      for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
+      try {
+        for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
+      } catch (error) {
+        if (size === 0) rmSync(path, { force: true });
+        throw notWritten(path, error);
+      }
       size += bytes.length;
     },
     sync: () => fdatasyncSync(file),
@@ -58,3 +73,16 @@ function wholeLinesLength(file: number): number {
   }
   return 0;
 }
+
+const notKept = (path: string, error: unknown): Problem =>
+  new Problem(
+    "usage",
+    `The session cannot be kept as ${path}: ${(error as Error).message}. Set AGENT_HOME to a directory you can write, or keep no session with --ephemeral.`,
+  );
+
+/** What is there stays whole: the next to open it removes a last line cut short. */
+const notWritten = (path: string, error: unknown): Problem =>
+  new Problem(
+    "failed",
+    `The session file ${path} cannot be written: ${(error as Error).message}. Make room and resume, or keep no session with --ephemeral.`,
+  );

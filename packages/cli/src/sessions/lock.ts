@@ -1,5 +1,5 @@
 // One writer per session: a lock file that names its holder; a dead holder's lock is taken over.
-import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
+import { linkSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 
 export interface Lock {
   release(): void;
@@ -31,15 +31,15 @@ export function isLockHeld(path: string): boolean {
 /** Appears with its content at once, or not at all: link() fails where the name exists. */
 function create(path: string, content: string): boolean {
   const draft = `${path}.${process.pid}`;
-  writeFileSync(draft, content, { mode: 0o600 });
   try {
+    writeFileSync(draft, content, { mode: 0o600 });
     linkSync(draft, path);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
     throw error;
   } finally {
-    unlinkSync(draft);
+    rmSync(draft, { force: true });
   }
 }
 

@@ -1,7 +1,8 @@
 // Names of sessions: lines of $AGENT_HOME/session_index.jsonl, only ever added to; the last line for a thread counts.
-import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SessionName } from "@agentcli/protocol";
+import { makePrivateDirectory } from "../private-directory.ts";
 import { Problem } from "../problem.ts";
 
 const indexPath = (home: string): string => join(home, "session_index.jsonl");
@@ -17,7 +18,7 @@ export function writeName(home: string, id: string, name: string): void {
   if (name.trim() !== name || name === "" || name.length > 200 || /\p{Cc}/u.test(name)) {
     throw new Problem("usage", "A name is 1 to 200 letters on one line, without spaces around it.");
   }
-  mkdirSync(home, { recursive: true, mode: 0o700 });
+  makePrivateDirectory(home);
   const line: SessionName = { id, thread_name: name, updated_at: new Date().toISOString() };
   // The first line end closes what a crash may have left open.
   appendFileSync(indexPath(home), `${endsOpen(home) ? "\n" : ""}${JSON.stringify(line)}\n`, { mode: 0o600 });

@@ -12,12 +12,14 @@ export interface Scan {
   updatedMs: number;
 }
 
-/** Null for a file that is gone, is empty so far or does not begin as a session. */
+/** Null for a file that is gone, cannot be read, is empty so far or does not begin as a session. */
 export function scanSession(path: string): Scan | null {
   const file = openIfPresent(path);
   if (file === null) return null;
   try {
-    const { size, mtimeMs } = fstatSync(file);
+    const stat = fstatSync(file);
+    if (!stat.isFile()) return null;
+    const { size, mtimeMs } = stat;
     const [first, ...opening] = readOpening(file);
     if (first?.record.type !== "thread.created") return null;
     const firstTurn = opening.map(({ record }) => record).find((record) => record.type === "turn.begun") ?? null;
@@ -39,7 +41,8 @@ function openIfPresent(path: string): number | null {
   try {
     return openSync(path, "r");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "EACCES") return null;
     throw error;
   }
 }

@@ -6,6 +6,9 @@ import { hasEnded, type Work } from "./steps.ts";
 
 export const label = "Practice model (scripted, not an AI)";
 
+/** In words and not in the form of a review: that form cannot say that nobody judged. */
+export const notJudged = `${label}: I cannot judge code, so this change was not reviewed. Choose a real model with --model, or --oss for one on this machine.`;
+
 export function finalMessage({ reports, left }: Work): string {
   const notAttempted = left.map(({ said }) => `- Not attempted: ${firstLine(said)}`);
   return [`${label}: ${verdict(reports)}`, "", ...reports.map(bullet), ...notAttempted].join("\n");

@@ -1,10 +1,10 @@
 // The practice model: scripted, no network, no key. The next step depends on the conversation alone, so a resumed thread goes on.
 import type { Message, Model, ModelProgress, ModelReply, ModelRequest } from "@agentcli/engine";
 import type { Block } from "@agentcli/protocol";
-import { finalMessage, helpMessage, label, readSummary, succeeded, summaryMessage } from "./answer.ts";
+import { finalMessage, helpMessage, label, notJudged, readSummary, succeeded, summaryMessage } from "./answer.ts";
 import { readSituation, type SettledCall } from "./conversation.ts";
 import { readInstructions } from "./instructions.ts";
-import { answerInSchema } from "./schema-answer.ts";
+import { answerInSchema, asksForVerdict } from "./schema-answer.ts";
 import { failed, type PlannedCall } from "./script.ts";
 import { carryOut, type Surroundings, type Work, withSkillSteps } from "./steps.ts";
 
@@ -128,6 +128,7 @@ function blocksFor(decision: Decision, request: ModelRequest): Block[] {
 
 function finalText({ text, work }: Extract<Decision, { do: "say" }>, request: ModelRequest): string {
   if (request.outputSchema === undefined) return text;
+  if (asksForVerdict(request.outputSchema)) return canFollow(work) ? `${notJudged}\n\n${text}` : notJudged;
   const steps = work.reports.filter((report) => report.outcome === "done").length;
   return JSON.stringify(answerInSchema(request.outputSchema, { message: text, succeeded: succeeded(work), steps }));
 }

@@ -6,6 +6,10 @@ export interface Answer {
   steps: number;
 }
 
+/** A review wants a verdict, and a script has none to give. */
+export const asksForVerdict = (schema: unknown): boolean =>
+  isObject(schema) && isObject(schema.properties) && "overall_correctness" in schema.properties;
+
 export function answerInSchema(schema: unknown, answer: Answer): unknown {
   return valueFor(schema, answer, { root: schema, depth: 0 });
 }
