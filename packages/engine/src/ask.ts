@@ -1,5 +1,6 @@
 // One request to the model and what it brought: a reply, a shorter history, or the end of the turn.
 import { canCompact, compact } from "./compact.ts";
+import type { Log } from "./log.ts";
 import type { ModelFault } from "./ports.ts";
 import { charged, failedTurn, request, requestFor } from "./request.ts";
 import type { Drive } from "./running.ts";
@@ -9,9 +10,11 @@ import { wireStatus } from "./subagents/status.ts";
 export async function ask(run: Drive): Promise<void> {
   const { log, signal } = run;
   await tellNews(run);
+  await tellHookContext(log);
   const reply = await request(requestFor(log.state, run), run);
   if (reply.kind === "replied") {
-    return log.write({ type: "model.replied", blocks: reply.blocks, ...charged(reply, run) });
+    await log.write({ type: "model.replied", blocks: reply.blocks, ...charged(reply, run) });
+    return run.hooks?.replied(reply, run);
   }
   if (signal.aborted) return;
   if (reply.fault.code === "context_window" && canCompact(log.state)) return compact(run);
@@ -34,6 +37,12 @@ async function waitFor({ message, retryAfterMs = 0 }: ModelFault, { log, wait, s
   };
   await log.write({ type: "noted", kind: "retry", data });
   await wait(retryAfterMs, signal);
+}
+
+/** What hooks had to add comes behind the results of the calls it is about. */
+async function tellHookContext(log: Log): Promise<void> {
+  const context = log.state.turn?.hooks.context ?? [];
+  if (context.length > 0) await log.write({ type: "input.added", origin: "hook", input: context.map(textPart) });
 }
 
 /** A sub-agent that has ended is news to a model that did not wait for it. */

@@ -1,5 +1,6 @@
 // Runs the calls of one reply: admit, write down, act, write down what came of it.
 import type { Outcome } from "@agentcli/protocol";
+import type { Admission, PlannedCall } from "./hooks/gate.ts";
 import type { Json } from "./json.ts";
 import { readEmbeddedPatch } from "./patch/embedded.ts";
 import { type Drive, elsewhere } from "./running.ts";
@@ -23,13 +24,16 @@ async function runCall(call: OpenCall, run: Drive): Promise<void> {
   if (!named) return settle(call, failed(`unsupported call: ${call.block.name}`), run);
   const { tool, parsed } = await understand(named, call);
   if (parsed.kind === "problem") return settle(call, failed(`${call.block.name}: ${parsed.message}`), run);
-  const refusal = overBudget(run) ?? (await judge(tool, parsed.args, run));
-  if (refusal) return settle(call, refusal, run);
+  const spent = overBudget(run);
+  if (spent) return settle(call, spent, run);
+  const planned = { callId: call.callId, tool, args: parsed.args };
+  const admitted = await judge(planned, run);
+  if (admitted.kind === "declined") return settle(call, declined(admitted.reason), run);
   await run.log.write({
     type: "tool.begun",
     callId: call.callId,
     name: tool.name,
-    args: parsed.args as Json,
+    args: admitted.args as Json,
     incarnation: run.workspace.incarnation,
     onResume: tool.onResume,
   });
@@ -43,11 +47,19 @@ function overBudget(run: Drive): Outcome | null {
   return declined(`the budget of ${most} tool calls is spent`);
 }
 
-async function judge(tool: Tool, args: unknown, { guard, log }: Drive): Promise<Outcome | null> {
+/** Hooks first: what they rewrite is judged as it will run. */
+async function judge(planned: PlannedCall, run: Drive): Promise<Admission> {
+  const { guard, log, hooks } = run;
   const settings = log.state.turn?.settings;
-  if (!settings) throw new Error(`${tool.name} was called outside a turn`);
-  const verdict = await guard.admit({ name: tool.name, args }, settings);
-  return verdict.kind === "allowed" ? null : declined(verdict.reason);
+  if (!settings) throw new Error(`${planned.tool.name} was called outside a turn`);
+  const admitted: Admission = (await hooks?.admit(planned, run)) ?? { kind: "admitted", args: planned.args };
+  if (admitted.kind === "declined") return admitted;
+  const verdict = await guard.admit({ name: planned.tool.name, args: admitted.args }, settings);
+  if (verdict.kind === "allowed") return admitted;
+  const approved =
+    verdict.kind === "unapproved" ? await hooks?.approve({ ...planned, args: admitted.args }, run) : null;
+  if (approved?.kind === "allowed") return admitted;
+  return { kind: "declined", reason: approved?.reason ?? verdict.reason };
 }
 
 const declined = (reason: string): Outcome => ({
@@ -68,7 +80,9 @@ async function perform(tool: Tool, call: OpenCall, run: Drive): Promise<void> {
   const { workspace, toolLimitMs, outputTokens, signal, log } = run;
   const context = { callId: call.callId, workspace, state: log.state, toolLimitMs, outputTokens, signal, run };
   const outcome = await tool.run(call.begun?.args, context);
-  return settle(call, signal.aborted ? stopped(outcome) : outcome, run);
+  if (signal.aborted) return settle(call, stopped(outcome), run);
+  const done = { callId: call.callId, tool, args: call.begun?.args };
+  return settle(call, (await run.hooks?.settled(done, outcome, run)) ?? outcome, run);
 }
 
 const settle = (call: OpenCall, outcome: Outcome, { log }: Drive): Promise<void> =>

@@ -98,8 +98,15 @@ function noted(stream: Stream, { kind, data }: RecordOf<"noted">): ExecEvent[] {
   // What follows is a word about the work so far, not the review.
   if (kind === "budget") stream.review = false;
   if (kind === "warning") return [completed(stream, { type: "error", message: String(data.message) })];
+  if (kind === "hook") return isShown(data) ? [completed(stream, hookItem(data))] : [];
   return kind === "sandbox" ? started(stream, data as unknown as SandboxReport) : [];
 }
+
+/** Some notes only say that hooks have been asked. */
+const isShown = (data: RecordOf<"noted">["data"]): boolean => typeof data.status === "string";
+
+const hookItem = ({ event, source, key, status, reason, durationMs }: RecordOf<"noted">["data"]): NewItem =>
+  ({ type: "hook", event, source, key, status, reason, duration_ms: durationMs }) as NewItem;
 
 /** Each run of the program notes its sandbox first: that is where its stream begins, also in the middle of a turn. */
 function started(stream: Stream, sandbox: SandboxReport): ExecEvent[] {
