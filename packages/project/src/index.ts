@@ -5,6 +5,7 @@ export { describeOrigin, type Layer, type Origin, type Origins } from "./config/
 export { ConfigProblem } from "./config/problem.ts";
 export { type Requirements, type Rule, refusalOf } from "./config/requirements.ts";
 export { dottedKey, type Leaf, leavesOf, quoted, type Table } from "./config/table.ts";
+export { findHookFiles, type HookFile, type HookSearch, type HookState, readHookStates } from "./hooks/find.ts";
 export { findProject, type Project } from "./trust/project.ts";
 export { isTrusted, trustLevel } from "./trust/trusted.ts";
 
