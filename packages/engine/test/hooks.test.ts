@@ -2,9 +2,18 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readAgentcliReaction } from "../src/hooks/agentcli/reaction.ts";
 import { readPlatformReaction } from "../src/hooks/platform/reaction.ts";
-import { drive, type ModelReply, readThread } from "../src/index.ts";
+import {
+  agentTools,
+  builtInRoles,
+  builtInTools,
+  drive,
+  type ModelReply,
+  type ModelRequest,
+  openFamily,
+  readThread,
+} from "../src/index.ts";
 import { hook, hooked, outputs, type Said, shell } from "./hook-bench.ts";
-import { calls, replies, says } from "./memory.ts";
+import { calls, memoryStore, replies, says } from "./memory.ts";
 
 const specific = (hookEventName: string, fields: object): Said => ({
   stdout: { hookSpecificOutput: { hookEventName, ...fields } },
@@ -452,6 +461,129 @@ describe("events of the platform dialect", () => {
       failure_type: "permission_denied",
       error_message: "no",
     });
+  });
+});
+
+describe("hooks around a compaction", () => {
+  const long = (text: string): ModelReply =>
+    replies([{ type: "message", text }, calls("exec_command", { cmd: "ls" })], 5000);
+  const compactAt = { compactAt: 1000 };
+  const go = async (at: Awaited<ReturnType<typeof hooked>>) => {
+    await at.thread.begin("go on", compactAt);
+    return drive(at.thread.log, at.thread.dependencies, fresh.signal);
+  };
+
+  test("are told before and after, and that the session starts anew", async () => {
+    const at = await hooked(
+      [
+        [hook("PreCompact", { matcher: "auto" }), {}],
+        [hook("PostCompact"), {}],
+        [hook("SessionStart", { matcher: "compact" }), { stdout: "remember" }],
+        [hook("preCompact"), {}],
+      ],
+      [long("Working."), says("A summary."), says("Done.")],
+    );
+    expect((await go(at)).end).toEqual({ status: "completed", message: "Done." });
+    expect(at.told.map(({ event }) => event)).toEqual(["PreCompact", "preCompact", "PostCompact", "SessionStart"]);
+    expect(at.told[1]?.payload).toMatchObject({
+      trigger: "auto",
+      is_first_compaction: true,
+      context_window_size: 1111,
+    });
+    expect(JSON.stringify(at.thread.requests.at(-1)?.messages)).toContain("remember");
+  });
+
+  test("end the turn when they do not want it", async () => {
+    const said = { stdout: { continue: false, stopReason: "keep it all" } };
+    const at = await hooked([[hook("PreCompact"), said]], [long("Working."), says("A summary.")]);
+    expect((await go(at)).end).toMatchObject({ status: "failed", code: "hook" });
+    expect(at.thread.types()).not.toContain("context.compacted");
+  });
+});
+
+describe("hooks of sub-agents", () => {
+  async function withAgents(hooks: Parameters<typeof hooked>[0], model: (isChild: boolean) => ModelReply) {
+    const at = await hooked(hooks);
+    const stores = new Map<string, ReturnType<typeof memoryStore>>();
+    const storeOf = (id: string) => stores.get(id) ?? stores.set(id, memoryStore()).get(id) ?? memoryStore();
+    at.thread.dependencies.tools = [...builtInTools, ...agentTools(builtInRoles)];
+    at.thread.dependencies.family = openFamily({
+      store: {
+        append: (id, after, records) => storeOf(id).append(id, after, records),
+        read: (id, after) => storeOf(id).read(id, after),
+      },
+      roles: builtInRoles,
+      mostOpen: 3,
+      newId: () => "child",
+      drive,
+      program: { name: "test", version: "0" },
+      dependenciesFor: async () => null,
+    });
+    const isChild = (request: ModelRequest) =>
+      JSON.stringify(request.messages.at(-1)).includes("find out") ||
+      JSON.stringify(request.instructions).includes("Your role");
+    at.thread.dependencies.model = { reply: async (request) => model(isChild(request)) };
+    return { at, stores };
+  }
+  const spawning = () => {
+    const script = [
+      replies([calls("spawn_agent", { message: "find out", agent_type: "explorer" })]),
+      replies([calls("wait_agent", { targets: ["child"] })]),
+      says("Done."),
+    ];
+    return () => script.shift() ?? says("Done.");
+  };
+
+  test("welcome it with context, are asked when it ends, and know it by its kind", async () => {
+    const next = spawning();
+    const { at, stores } = await withAgents(
+      [
+        [
+          hook("SubagentStart", { matcher: "explorer" }),
+          specific("SubagentStart", { additionalContext: "look in src" }),
+        ],
+        [hook("SubagentStop"), { exitCode: 2, stderr: "look again" }, {}],
+        [hook("subagentStop"), {}],
+        [hook("Stop"), {}],
+      ],
+      (isChild) => (isChild ? says("Found.") : next()),
+    );
+    expect((await at.run()).end).toMatchObject({ status: "completed" });
+    await at.thread.dependencies.family?.end();
+    expect(at.told.map(({ event }) => event)).toEqual([
+      "SubagentStart",
+      "SubagentStop",
+      "subagentStop",
+      "SubagentStop",
+      "subagentStop",
+      "Stop",
+    ]);
+    expect(at.told[0]?.payload).toMatchObject({ session_id: "thread", agent_id: "child", agent_type: "explorer" });
+    expect(at.told[1]?.payload).toMatchObject({
+      session_id: "thread",
+      agent_id: "child",
+      stop_hook_active: false,
+      agent_transcript_path: "/sessions/child.jsonl",
+      last_assistant_message: "Found.",
+    });
+    expect(at.told[4]?.payload).toMatchObject({
+      subagent_id: "child",
+      subagent_type: "explorer",
+      task: "find out",
+      summary: "Found.",
+      loop_count: 1,
+      parent_conversation_id: "thread",
+    });
+    expect(JSON.stringify(stores.get("child")?.records[0])).toContain("look in src");
+  });
+
+  test("may refuse it", async () => {
+    const next = spawning();
+    const deny = { stdout: { permission: "deny", user_message: "alone" } };
+    const { at, stores } = await withAgents([[hook("subagentStart"), deny]], () => next());
+    await at.run();
+    expect(stores.get("child")?.records ?? []).toEqual([]);
+    expect(JSON.stringify(at.thread.store.records)).toContain("Sub-agent blocked by subagentStart hook: alone");
   });
 });
 

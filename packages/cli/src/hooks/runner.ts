@@ -44,10 +44,14 @@ function carryOut(request: HookRequest, options: RunnerOptions, signal: AbortSig
     endGroup(child);
   }, timeoutMs);
   const stop = () => endGroup(child);
+  let letGo: NodeJS.Timeout | undefined;
   signal.addEventListener("abort", stop, { once: true });
   return new Promise<HookRun>((resolve) => {
     child.on("error", (error) => resolve({ kind: "not-started", reason: error.message }));
-    child.on("exit", () => endGroup(child));
+    child.on("exit", () => {
+      endGroup(child);
+      letGo = setTimeout(() => closeOutput(child), graceMs);
+    });
     child.on("close", (code) => {
       const durationMs = performance.now() - startedAt;
       const { stdout, stderr } = output;
@@ -55,8 +59,17 @@ function carryOut(request: HookRequest, options: RunnerOptions, signal: AbortSig
     });
   }).finally(() => {
     clearTimeout(timer);
+    clearTimeout(letGo);
     signal.removeEventListener("abort", stop);
   });
+}
+
+const graceMs = 200;
+
+/** A grandchild that left the group may hold the pipes open for ever; what it says later is not the hook's answer. */
+function closeOutput({ stdout, stderr }: ChildProcess): void {
+  stdout?.destroy();
+  stderr?.destroy();
 }
 
 function environmentOf({ definition, environment }: HookRequest, options: RunnerOptions): NodeJS.ProcessEnv {

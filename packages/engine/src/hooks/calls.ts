@@ -37,6 +37,8 @@ export function callHooks(tell: Tell, definitions: HookDefinition[]): CallHooks 
       const content = judgesReading ? await contentFor(planned, run) : null;
       const moment: Moment = { kind: "calling", call, content, said: saidIn(run) };
       const { judgement } = await tell(moment, run);
+      // Hooks ended in the middle have not said yes.
+      if (run.signal.aborted) return { kind: "declined", reason: "the run was stopped before this call began" };
       startedAt.set(call.callId, performance.now());
       if (judgement.block) {
         await tell({ kind: "refused", call, reason: judgement.block.reason }, run);

@@ -19,7 +19,7 @@ export type HookRun =
   | { kind: "not-started"; reason: string };
 
 export interface HookRunner {
-  /** Settles in every case. Nothing of the hook is left running when it does; on abort it is ended at once. */
+  /** Settles in every case. Nothing of its process group is left when it does; on abort it is ended at once. */
   run(request: HookRequest, signal: AbortSignal): Promise<HookRun>;
 }
 
