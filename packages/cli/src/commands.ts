@@ -61,6 +61,33 @@ export const commands: Command[] = [
   trust_level = "trusted"`,
   },
   {
+    path: ["hooks", "list"],
+    aliases: [["hooks"]],
+    takes: "",
+    mostPositionals: 0,
+    summary: "List the hooks of this place and whether each would run",
+    flags: ["effective", "json", "cd", "config", "profile", "ignore-user-config", "trust-project"],
+    load: () => import("./commands/hooks-list.ts"),
+  },
+  {
+    path: ["hooks", "trust"],
+    takes: "[KEY… | --all]",
+    mostPositionals: Number.MAX_SAFE_INTEGER,
+    summary: "Let hooks run, as they are now",
+    flags: ["all", "cd"],
+    load: () => import("./commands/hooks-trust.ts"),
+    notes: `A hook that is changed afterwards, or whose script is, has to be trusted again.
+Written to config.toml in the agent home, under [hooks.state].`,
+  },
+  {
+    path: ["hooks", "untrust"],
+    takes: "KEY… | --all",
+    mostPositionals: Number.MAX_SAFE_INTEGER,
+    summary: "Take back the trust in hooks",
+    flags: ["all"],
+    load: () => import("./commands/hooks-untrust.ts"),
+  },
+  {
     path: ["config", "show"],
     takes: "",
     mostPositionals: 0,

@@ -1,6 +1,7 @@
 // What exec, resume and their like are told on the command line.
 import type { LocalProvider, Tags } from "@agentcli/protocol";
 import type { Invocation } from "./args.ts";
+import { Problem } from "./problem.ts";
 import type { LeastBackEnd } from "./sandbox-choice.ts";
 import { parseTags } from "./sessions/tags.ts";
 
@@ -19,6 +20,10 @@ export interface RunOptions extends ConfigOptions {
   /** Chosen by a flag, over what is configured. */
   provider?: string;
   ignoreRules: boolean;
+  /** Definition hashes of hooks that may run. */
+  trustHooks: string[];
+  /** Hooks run whether or not anybody trusts them. */
+  bypassHookTrust: boolean;
 }
 
 /** What decides the configuration of a run, or of the answer to what it would be. */
@@ -59,6 +64,11 @@ export const configOptions = ({ text, has, list }: Invocation): ConfigOptions =>
   trustProject: has("trust-project"),
 });
 
+function hookHash(text: string): string {
+  if (/^sha256:[0-9a-f]{64}$/.test(text)) return text;
+  throw new Problem("usage", `--trust-hooks ${text}: write a hash as agentcli hooks list shows it, sha256:….`);
+}
+
 export const runOptions = (invocation: Invocation): RunOptions => ({
   ...configOptions(invocation),
   outputFile: invocation.text("output-last-message"),
@@ -71,4 +81,6 @@ export const runOptions = (invocation: Invocation): RunOptions => ({
   tags: parseTags(invocation.list("tag")),
   local: (invocation.text("local-provider") as LocalProvider | undefined) ?? (invocation.has("oss") ? "any" : null),
   ignoreRules: invocation.has("ignore-rules"),
+  trustHooks: invocation.list("trust-hooks").map(hookHash),
+  bypassHookTrust: invocation.has("dangerously-bypass-hook-trust"),
 });

@@ -12,8 +12,16 @@ import {
   type ThreadState,
   type Tool,
 } from "@agentcli/engine";
-import type { LoadedConfig } from "@agentcli/project";
-import type { Config, SandboxMode, SandboxReport, ThreadRecord, TurnEnd, TurnSettings } from "@agentcli/protocol";
+import { findHookFiles, type LoadedConfig } from "@agentcli/project";
+import type {
+  Config,
+  HookDefinition,
+  SandboxMode,
+  SandboxReport,
+  ThreadRecord,
+  TurnEnd,
+  TurnSettings,
+} from "@agentcli/protocol";
 import { exitCodes, exitOf } from "@agentcli/protocol/exit-codes";
 import { findRepositoryRoot } from "@agentcli/workspace";
 import { composeAgents } from "./agents.ts";
@@ -23,6 +31,7 @@ import { noteDenials } from "./denials.ts";
 import { durationMs, longestTimerMs } from "./duration.ts";
 import type { Environment } from "./environment.ts";
 import { composeGuard } from "./guard.ts";
+import type { ComposedHooks, HooksRequest } from "./hooks/compose.ts";
 import type { Mcp } from "./mcp/compose.ts";
 import { chooseModel } from "./model.ts";
 import type { OutputSchema } from "./output-schema/load.ts";
@@ -47,6 +56,8 @@ export interface Run {
   settings: TurnSettings;
   /** Worth knowing, shown with the first things of the turn. */
   warnings: string[];
+  /** Kept with a new thread: those it begins with. */
+  hooks: HookDefinition[];
   surroundings: Surroundings;
   context: ProjectContext;
   sandbox: SandboxReport;
@@ -68,6 +79,7 @@ export interface Run {
 export interface Existing {
   store: FileStore;
   settings: TurnSettings | null;
+  hooks: HookDefinition[];
 }
 
 // Over 60 lines because it is where a run is put together: every part is named once, in the order they need each other.
@@ -107,12 +119,21 @@ export async function openRun(options: RunOptions, program: Program, existing: E
   });
   const tools = [...builtInTools, ...agents];
   const mcp = await startServers(options, config, { settings, program });
+  const hooks = await loadHooks({
+    frozen: existing?.hooks ?? null,
+    settings,
+    loaded,
+    options,
+    program,
+    transcriptPath: store.path,
+  });
   const run: Run = {
     program,
     options,
     settings,
-    warnings: [...warnings, ...written.warnings],
+    warnings: [...warnings, ...written.warnings, ...hooks.warnings],
     context,
+    hooks: hooks.frozen,
     surroundings: {
       ...today(),
       rules: written.rules,
@@ -138,6 +159,7 @@ export async function openRun(options: RunOptions, program: Program, existing: E
       workspace: place.workspace,
       tools,
       family,
+      hooks: hooks.gate,
       guard,
       repository: context.repository,
       toolLimitMs: durationMs(limits.tool),
@@ -178,6 +200,15 @@ const startServers = async (
   config.mcp_servers && purpose !== "review"
     ? (await import("./mcp/compose.ts")).composeMcp(config, settings, program)
     : null;
+
+/** Without hooks nothing of them is loaded. */
+async function loadHooks(request: Omit<HooksRequest, "files">): Promise<ComposedHooks> {
+  const { agentHome: home, systemDirectory } = request.program.environment;
+  const { settings, loaded, frozen } = request;
+  const files = findHookFiles({ home, systemDirectory, cwd: settings.cwd, loaded });
+  if (files.length === 0 && !frozen?.length) return { gate: undefined, frozen: [], warnings: [] };
+  return (await import("./hooks/compose.ts")).composeHooks({ ...request, files });
+}
 
 /** Sub-agents with fewer rights work in a sandbox of their own, one for each mode. */
 function narrowedPlaces(compose: (mode: SandboxMode) => Promise<Place>) {
@@ -223,7 +254,17 @@ export async function carryOut(log: Log, run: Run): Promise<number> {
     if (run.options.outputFile) keepMessage(run.options.outputFile, end.message, reporter.say);
     await reporter.finish(end.message);
   }
+  await endSession(log, run);
   return exitCode(end);
+}
+
+/** The last event has been shown, and what was done is done: trouble here is worth a word and no more. */
+async function endSession({ state }: Log, { dependencies, openLog, program }: Run): Promise<void> {
+  try {
+    await dependencies.hooks?.endSession({ log: openLog(state, program.reporter.recall) });
+  } catch (error) {
+    program.reporter.say(`warning: the end of the session could not be written down: ${(error as Error).message}`);
+  }
 }
 
 const warningNote = (message: string): ThreadRecord => ({ type: "noted", kind: "warning", data: { message } });
@@ -255,6 +296,7 @@ async function closeTurn(log: Log, end: Exclude<TurnEnd, { status: "completed" }
 
 function exitCode(end: TurnEnd): number {
   if (end.status === "completed") return exitCodes.completed.code;
+  if (end.status === "failed" && end.code === "hook" && end.hook !== "managed") return exitCodes.failed.code;
   return exitCodes[end.status === "failed" ? exitOf[end.code] : "failed"].code;
 }
 

@@ -27,7 +27,10 @@ export async function startThread(
       threadId,
       ...(worktree && { worktree }),
       ...tags,
-      frozen: freeze(settings, surroundings, tools, traits),
+      frozen: {
+        ...freeze(settings, surroundings, tools, traits),
+        ...(run.hooks.length > 0 && { hooks: run.hooks }),
+      },
       settings,
       program: { name: "agentcli", version: run.program.version },
     },

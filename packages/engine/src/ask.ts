@@ -2,6 +2,7 @@
 
 import type { Block } from "@agentcli/protocol";
 import { canCompact, compact } from "./compact.ts";
+import type { Log } from "./log.ts";
 import type { ModelFault } from "./ports.ts";
 import { charged, failedTurn, request, requestFor } from "./request.ts";
 import type { Drive } from "./running.ts";
@@ -11,9 +12,11 @@ import { wireStatus } from "./subagents/status.ts";
 export async function ask(run: Drive): Promise<void> {
   const { log, signal } = run;
   await tellNews(run);
+  await tellHookContext(log);
   const reply = await request(requestFor(log.state, run), run);
   if (reply.kind === "replied") {
-    return log.write({ type: "model.replied", blocks: withOwnIds(reply.blocks), ...charged(reply, run) });
+    await log.write({ type: "model.replied", blocks: withOwnIds(reply.blocks), ...charged(reply, run) });
+    return run.hooks?.replied(reply, run);
   }
   if (signal.aborted) return;
   if (reply.fault.code === "context_window" && canCompact(log.state)) return compact(run);
@@ -35,6 +38,12 @@ async function waitFor({ message, retryAfterMs = 0 }: ModelFault, { log, wait, s
   const reason = `${message} Waiting ${Math.ceil(delayMs / 1000)} s.`;
   await log.write({ type: "noted", kind: "retry", data: { attempt: 1, of: 1, delayMs, reason } });
   await wait(delayMs, signal);
+}
+
+/** What hooks had to add comes behind the results of the calls it is about. */
+async function tellHookContext(log: Log): Promise<void> {
+  const context = log.state.turn?.hooks.context ?? [];
+  if (context.length > 0) await log.write({ type: "input.added", origin: "hook", input: context.map(textPart) });
 }
 
 /** A sub-agent that has ended is news to a model that did not wait for it. */

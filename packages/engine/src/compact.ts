@@ -12,6 +12,8 @@ export const canCompact = (state: ThreadState): boolean => state.repliesSinceCom
 
 export async function compact(run: Drive): Promise<void> {
   const { log, signal } = run;
+  await run.hooks?.compaction("before", run);
+  if (log.state.turn?.hooks.halted) return;
   const reply = await askForSummary(run);
   if (signal.aborted) return;
   if (reply.kind === "fault") return log.write(failedTurn(log.state, reply.fault));
@@ -20,12 +22,13 @@ export async function compact(run: Drive): Promise<void> {
     const message = "The model gave no summary when the history had to be shortened.";
     return log.write(failedTurn(log.state, { code: "context_window", message }));
   }
-  return log.write({
+  await log.write({
     type: "context.compacted",
     upTo: log.state.seq,
     summary: boundedSummary(summary, log.state.turn?.settings.compactAt),
     ...charged(reply, run),
   });
+  return run.hooks?.compaction("after", run);
 }
 
 /** Where even this request is too long for the model, it is halved and asked again. */

@@ -13,7 +13,9 @@ import { abandonTurn } from "./turn.ts";
 import { endBudget, wrapUp } from "./wrap-up.ts";
 
 export async function drive(log: Log, dependencies: Dependencies, signal: AbortSignal): Promise<ThreadState> {
+  const { workspace } = dependencies;
   const run: Drive = { ...dependencies, log, signal, reservations: dependencies.reservations ?? new Map() };
+  if (log.state.turn && !signal.aborted) await run.hooks?.begin(run);
   for (;;) {
     const step = next(log.state, elsewhere(run));
     if (step.do === "rest") return log.state;
@@ -40,14 +42,22 @@ export async function drive(log: Log, dependencies: Dependencies, signal: AbortS
       case "end-spent":
         await endBudget(step.spent, run);
         break;
+      case "halt":
+        await workspace.release([]);
+        await log.write(
+          ...abandonTurn(log.state, { status: "failed", code: "hook", message: step.message, hook: step.hook }),
+        );
+        break;
     }
   }
 }
 
 /** Processes kept for the model live as long as the turn. */
-async function end(message: string | null, { log, workspace, answer }: Drive): Promise<void> {
+async function end(message: string | null, run: Drive): Promise<void> {
+  const { log, workspace, answer, hooks } = run;
   const verdict = await judgeAnswer(message, log.state, answer);
   if (verdict.kind === "repair") return log.write(...verdict.records);
+  if (verdict.end.status === "completed" && hooks && !(await hooks.mayEnd(verdict.end.message, run))) return;
   if (log.state.sessions.size > 0) await workspace.release([]);
   await log.write({ type: "turn.ended", turnId: log.state.turn?.turnId ?? "", end: verdict.end });
 }

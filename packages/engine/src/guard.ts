@@ -6,7 +6,11 @@ export interface ProposedCall {
   args: unknown;
 }
 
-export type Verdict = { kind: "allowed" } | { kind: "declined"; reason: string };
+export type Verdict =
+  | { kind: "allowed" }
+  | { kind: "declined"; reason: string }
+  /** Would run if somebody approved it; the reason says that nobody did. */
+  | { kind: "unapproved"; reason: string };
 
 export interface Guard {
   /** Settles without side effects: it may be asked again for the same call after a crash. */
@@ -31,7 +35,8 @@ function judgeEscalation(settings: TurnSettings): Verdict {
       "approval policy is Never; reject command — you cannot ask for escalated permissions if the approval policy is Never",
     );
   }
-  return declined("this command needs an approval and nobody is here to give one; work within the sandbox");
+  const reason = "this command needs an approval and nobody is here to give one; work within the sandbox";
+  return { kind: "unapproved", reason };
 }
 
 const asksEscalation = (args: unknown): boolean =>

@@ -4,6 +4,7 @@ export { compactionPrompt } from "./compaction.ts";
 export { drive } from "./drive.ts";
 
 export { type Guard, type ProposedCall, policyGuard, type Verdict } from "./guard.ts";
+export type { HookGate } from "./hooks/gate.ts";
 export { type Log, openLog, readThread } from "./log.ts";
 export { next, type Step } from "./next.ts";
 export { truncateForModel, wholeOutputBytes } from "./output.ts";

@@ -1,5 +1,5 @@
 // What comes next, as a pure function of the log: a resumed thread takes the same path as a fresh one.
-import type { Budget } from "@agentcli/protocol";
+import type { Budget, HookSource } from "@agentcli/protocol";
 import { addLedgers, emptyLedger, spentPart } from "./budget.ts";
 import type { OpenCall, ThreadState } from "./state.ts";
 
@@ -12,12 +12,15 @@ export type Step =
   | { do: "end"; message: string | null }
   /** The wrap-up has been said; its message is no answer to the prompt. */
   | { do: "end-spent"; spent: keyof Budget }
+  /** A hook has ended the turn. */
+  | { do: "halt"; message: string; hook: HookSource }
   | { do: "rest" };
 
 /** `elsewhere` is what others have spent of the same budget. */
 export function next(state: ThreadState, elsewhere = emptyLedger()): Step {
   if (!state.turn) return { do: "rest" };
   const { turn } = state;
+  if (turn.hooks.halted) return { do: "halt", ...turn.hooks.halted };
   if (turn.calls.length > 0) return { do: "run", calls: turn.calls };
   if (turn.final && turn.wrappingUp) return { do: "end-spent", spent: turn.wrappingUp };
   if (turn.final) return { do: "end", message: turn.final.message };

@@ -1,6 +1,7 @@
 // Runs the calls of one reply: admit, write down, act, write down what came of it.
 import type { Outcome } from "@agentcli/protocol";
 import { emptyLedger, type Ledger } from "./budget.ts";
+import type { Admission, PlannedCall } from "./hooks/gate.ts";
 import type { Json } from "./json.ts";
 import { readEmbeddedPatch } from "./patch/embedded.ts";
 import { type Drive, elsewhere } from "./running.ts";
@@ -46,13 +47,16 @@ async function begin(call: OpenCall, run: Drive): Promise<Tool | null> {
   if (!named) return refuse(call, failed(`unsupported call: ${call.block.name}`), run);
   const { tool, parsed } = await understand(named, call);
   if (parsed.kind === "problem") return refuse(call, failed(`${call.block.name}: ${parsed.message}`), run);
-  const refusal = overBudget(run) ?? (await judge(tool, parsed.args, run));
-  if (refusal) return refuse(call, declined(refusal, tool, parsed.args), run);
+  const spent = overBudget(run);
+  if (spent) return refuse(call, declined(spent, tool, parsed.args), run);
+  const planned = { callId: call.callId, tool, args: parsed.args };
+  const admitted = await judge(planned, run);
+  if (admitted.kind === "declined") return refuse(call, declined(admitted.reason, tool, parsed.args), run);
   await run.log.write({
     type: "tool.begun",
     callId: call.callId,
     name: tool.name,
-    args: parsed.args as Json,
+    args: admitted.args as Json,
     incarnation: run.workspace.incarnation,
     onResume: tool.onResume,
     mcp: tool.mcp,
@@ -70,11 +74,19 @@ function overBudget(run: Drive): string | null {
   return `the budget of ${run.log.state.turn?.settings.budget?.tools} tool calls is spent`;
 }
 
-async function judge(tool: Tool, args: unknown, { guard, log }: Drive): Promise<string | null> {
+/** Hooks first: what they rewrite is judged as it will run. */
+async function judge(planned: PlannedCall, run: Drive): Promise<Admission> {
+  const { guard, log, hooks } = run;
   const settings = log.state.turn?.settings;
-  if (!settings) throw new Error(`${tool.name} was called outside a turn`);
-  const verdict = await guard.admit({ name: tool.name, args }, settings);
-  return verdict.kind === "allowed" ? null : verdict.reason;
+  if (!settings) throw new Error(`${planned.tool.name} was called outside a turn`);
+  const admitted: Admission = (await hooks?.admit(planned, run)) ?? { kind: "admitted", args: planned.args };
+  if (admitted.kind === "declined") return admitted;
+  const verdict = await guard.admit({ name: planned.tool.name, args: admitted.args }, settings);
+  if (verdict.kind === "allowed") return admitted;
+  const approved =
+    verdict.kind === "unapproved" ? await hooks?.approve({ ...planned, args: admitted.args }, run) : null;
+  if (approved?.kind === "allowed") return admitted;
+  return { kind: "declined", reason: approved?.reason ?? verdict.reason };
 }
 
 const declined = (reason: string, { mcp }: Tool, args: unknown): Outcome => ({
@@ -101,7 +113,9 @@ async function perform(tool: Tool, call: OpenCall, run: Drive): Promise<void> {
   const { workspace, toolLimitMs, outputTokens, signal, log } = run;
   const context = { callId: call.callId, workspace, state: log.state, toolLimitMs, outputTokens, signal, run };
   const outcome = await tool.run(call.begun?.args, context);
-  return settle(call, signal.aborted ? stopped(outcome) : outcome, run);
+  if (signal.aborted) return settle(call, stopped(outcome), run);
+  const done = { callId: call.callId, tool, args: call.begun?.args };
+  return settle(call, (await run.hooks?.settled(done, outcome, run)) ?? outcome, run);
 }
 
 const settle = (call: OpenCall, outcome: Outcome, { log }: Drive): Promise<void> =>

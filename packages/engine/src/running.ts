@@ -3,6 +3,7 @@ import type { TurnEnd, Usage } from "@agentcli/protocol";
 import type { Answer } from "./answer/answer.ts";
 import { addLedgers, emptyLedger, type Ledger } from "./budget.ts";
 import type { Guard } from "./guard.ts";
+import type { HookGate } from "./hooks/gate.ts";
 import type { Log } from "./log.ts";
 import type { Model, ModelProgress, Workspace } from "./ports.ts";
 import type { Repository } from "./repository.ts";
@@ -28,6 +29,8 @@ export interface Dependencies {
   answer?: Answer | undefined;
   /** The sub-agents of the thread, where it may have any. */
   family?: Family | undefined;
+  /** The hooks of the thread, where it has any. */
+  hooks?: HookGate | undefined;
   spentElsewhere?(): Ledger;
   reservations?: Map<string, Ledger>;
   onProgress(progress: ModelProgress): void;

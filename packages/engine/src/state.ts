@@ -4,6 +4,7 @@ import type {
   Budget,
   CallBlock,
   Frozen,
+  HookSource,
   Outcome,
   Part,
   RecordOf,
@@ -28,6 +29,10 @@ export interface OpenCall {
 export interface OpenTurn {
   turnId: string;
   settings: TurnSettings;
+  /** The words of the prompt. */
+  prompt: string;
+  /** What hooks have said and done in this turn. */
+  hooks: TurnHooks;
   /** Asked for and not settled yet, in the order the model asked. */
   calls: OpenCall[];
   /** The last reply asked for nothing: its message, or null when it had none. Undefined while there is more to do. */
@@ -41,9 +46,21 @@ export interface OpenTurn {
   review: RecordOf<"turn.begun">["review"];
 }
 
+export interface TurnHooks {
+  /** They were asked about the prompt. */
+  prompted: boolean;
+  /** For the model, with its next request. */
+  context: string[];
+  /** How often they sent the agent on when it wanted to end. */
+  continuations: number;
+  /** The turn is over because of one of them. */
+  halted: { message: string; hook: HookSource } | null;
+}
+
 /** A process that outlived the call that started it. */
 export interface ProcessSession {
   callId: string;
+  command: string;
   terminal: boolean;
   cursor: number;
 }
@@ -62,6 +79,8 @@ export interface ThreadState {
   /** Estimated size of the next request. */
   tokens: number;
   repliesSinceCompaction: number;
+  compactions: number;
+  turns: number;
   sessions: Map<number, ProcessSession>;
   /** Paths that calls have had to do with since the model was last asked. */
   touched: string[];
@@ -83,6 +102,8 @@ export function emptyThread(threadId: string): ThreadState {
     messages: [],
     tokens: 0,
     repliesSinceCompaction: 0,
+    compactions: 0,
+    turns: 0,
     sessions: new Map(),
     touched: [],
     given: [],
@@ -109,6 +130,7 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
       return;
     case "turn.begun":
       state.turn = openTurn(record);
+      state.turns += 1;
       state.settings = record.settings;
       state.end = null;
       if (record.tools) changeTools(state, record.tools);
@@ -142,10 +164,12 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
       ];
       state.given = [];
       state.repliesSinceCompaction = 0;
+      state.compactions += 1;
       state.tokens = frozenTokens(state.frozen) + sum(state.messages.map(estimateMessage));
       return;
     case "noted":
       if (record.kind === "policy") applyPolicy(state, record.data.settings as TurnSettings | undefined);
+      if (record.kind === "hook" && state.turn) applyHook(state.turn.hooks, record.data);
       if (record.kind === "budget" && state.turn) state.turn.wrappingUp = record.data.spent as keyof Budget;
       return;
     case "turn.ended":
@@ -162,9 +186,11 @@ function changeTools(state: ThreadState, tools: ToolSpec[]): void {
   state.tokens += frozenTokens(state.frozen);
 }
 
-const openTurn = ({ turnId, settings, review }: RecordOf<"turn.begun">): OpenTurn => ({
+const openTurn = ({ turnId, settings, review, input }: RecordOf<"turn.begun">): OpenTurn => ({
   turnId,
   settings,
+  prompt: wordsOf(input),
+  hooks: { prompted: false, context: [], continuations: 0, halted: null },
   calls: [],
   final: undefined,
   ledger: emptyLedger(),
@@ -173,10 +199,21 @@ const openTurn = ({ turnId, settings, review }: RecordOf<"turn.begun">): OpenTur
   review,
 });
 
-const afterInput = ({ repaired }: OpenTurn, { origin }: RecordOf<"input.added">): Partial<OpenTurn> => ({
+const afterInput = ({ repaired, hooks }: OpenTurn, { origin }: RecordOf<"input.added">): Partial<OpenTurn> => ({
   final: undefined,
   repaired: repaired || origin === "schema",
+  hooks: origin === "hook" ? { ...hooks, context: [] } : hooks,
 });
+
+function applyHook(hooks: TurnHooks, data: RecordOf<"noted">["data"]): void {
+  if (data.prompted === true) hooks.prompted = true;
+  if (data.continues === true) hooks.continuations += 1;
+  if (typeof data.context === "string") hooks.context.push(data.context);
+  if (typeof data.halt === "string") hooks.halted ??= { message: data.halt, hook: data.source as HookSource };
+}
+
+export const wordsOf = (parts: Part[]): string =>
+  parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 
 /** An open turn taken up again may be under another policy, or a larger budget, than it began with. */
 function applyPolicy(state: ThreadState, settings: TurnSettings | undefined): void {
@@ -223,9 +260,10 @@ function applySettled(state: ThreadState, record: RecordOf<"tool.settled">): voi
 function trackSession(state: ThreadState, call: OpenCall, outcome: Outcome): void {
   const { detail } = outcome;
   if (detail.kind === "command" && detail.sessionId !== undefined) {
-    const args = call.begun?.args as { tty?: boolean } | undefined;
+    const args = call.begun?.args as { tty?: boolean; cmd?: string } | undefined;
     state.sessions.set(detail.sessionId, {
       callId: call.callId,
+      command: args?.cmd ?? "",
       terminal: args?.tty === true,
       cursor: detail.cursor,
     });

@@ -9,6 +9,7 @@ export { type Requirements, type Rule, refusalOf } from "./config/requirements.t
 export { dottedKey, type Leaf, leavesOf, quoted, type Table } from "./config/table.ts";
 export { directoriesBetween } from "./files/places.ts";
 export { describeProblem, type FileProblem } from "./files/problem.ts";
+export { findHookFiles, type HookFile, type HookSearch, type HookState, readHookStates } from "./hooks/find.ts";
 export {
   defaultMaxBytes,
   type InstructionPlaces,

@@ -137,7 +137,7 @@ describe("the guard", () => {
       reason: "approval required by policy, but AskForApproval is set to Never",
     });
     expect(await guard.admit(command("npm publish"), settings({ approval: "on-request" }))).toEqual({
-      kind: "declined",
+      kind: "unapproved",
       reason: "`npm publish` needs an approval by policy and nobody is here to give one; do without it",
     });
   });
@@ -154,7 +154,7 @@ describe("the guard", () => {
     const escalated = command("git status", { sandbox_permissions: "require_escalated" });
     for (const approval of ["never", "on-request"] as const) {
       const before = await policyGuard.admit(escalated, settings({ approval }));
-      expect(before.kind).toBe("declined");
+      expect(before.kind).toBe(approval === "never" ? "declined" : "unapproved");
       expect(await guard.admit(escalated, settings({ approval }))).toEqual(before);
     }
     const forbidden = command("git push", { sandbox_permissions: "require_escalated" });

@@ -61,7 +61,7 @@ export const Features = z.object({
   shell_tool: Feature,
   view_image: Feature,
   unified_exec: Feature,
-  hooks: Feature,
+  hooks: z.boolean().optional().describe("Run the hooks of user and project (true)"),
   multi_agent: Feature,
   skill_search: Feature,
   plugins: Feature,
@@ -203,7 +203,10 @@ export const Config = z.object({
   project_root_markers: strings.optional().describe("What marks the top directory of a project (.git)"),
   mcp_servers: z.record(z.string(), McpServer).optional().describe("Servers that offer tools"),
   skills: Skills.optional().describe("Skills"),
-  hooks: z.record(z.string(), z.unknown()).optional().describe("Hooks by event; accepted; no effect yet"),
+  hooks: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe("Hooks by event, as in hooks.json; state holds the trust given to each (agentcli hooks trust writes it)"),
   features: Features.optional().describe("Parts that can be switched on or off"),
   notify: strings.optional().describe("Program told of each finished turn; accepted; no effect yet"),
   hide_agent_reasoning: z.boolean().optional().describe("Leave reasoning out of the progress; accepted; no effect yet"),

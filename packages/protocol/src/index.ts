@@ -3,6 +3,7 @@ export * from "./config-servers.ts";
 export * from "./errors.ts";
 export * from "./exec-events.ts";
 export * from "./exit-codes.ts";
+export * from "./hooks.ts";
 export * from "./items.ts";
 export * from "./mcp-config.ts";
 export * from "./operations.ts";

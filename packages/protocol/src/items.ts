@@ -1,5 +1,6 @@
 // Items of the exec event stream: what the agent did, in the words programs read.
 import { z } from "zod";
+import { HookSource } from "./hooks.ts";
 import { AgentState } from "./records.ts";
 
 const StatusOrDeclined = z.enum(["in_progress", "completed", "failed", "declined"]);
@@ -59,6 +60,16 @@ export const ThreadItem = z.discriminatedUnion("type", [
     agents_states: z.record(z.string(), AgentState),
     status: StatusOrDeclined,
     reason: z.string().optional(),
+  }),
+  z.object({
+    id,
+    type: z.literal("hook"),
+    event: z.string(),
+    source: HookSource,
+    key: z.string().describe("Which hook: its file, event and place in it"),
+    status: z.enum(["completed", "blocked", "failed", "skipped"]),
+    reason: z.string(),
+    duration_ms: z.number(),
   }),
   z.object({ id, type: z.literal("error"), message: z.string() }),
 ]);

@@ -1,6 +1,7 @@
 // The durable record: a thread *is* the list of these, append-only. Everything shown anywhere is made from them.
 import { z } from "zod";
 import { ErrorCode } from "./errors.ts";
+import { HookDefinition, HookSource } from "./hooks.ts";
 
 export const Usage = z.object({
   inputTokens: z.int().nonnegative(),
@@ -129,6 +130,7 @@ export const TurnEnd = z.discriminatedUnion("status", [
     message: z.string(),
     limit: z.string().optional(),
     retryAfterSeconds: z.number().optional(),
+    hook: HookSource.optional().describe("Whose hook ended the turn, for code hook"),
   }),
   z.object({ status: z.literal("cancelled"), reason: z.string() }),
 ]);
@@ -155,6 +157,7 @@ export const Frozen = z.object({
   instructions: z.string(),
   tools: z.array(ToolSpec),
   context: z.array(ContextMessage),
+  hooks: z.array(HookDefinition).optional(),
 });
 export type Frozen = z.infer<typeof Frozen>;
 
@@ -219,6 +222,7 @@ export const ThreadRecord = z.discriminatedUnion("type", [
     type: z.literal("thread.created"),
     threadId: z.string(),
     parentId: z.string().optional(),
+    role: z.string().optional().describe("What kind of sub-agent it is"),
     forkedFrom: z.string().optional().describe("The thread whose records this one began with"),
     worktree: WorktreeOrigin.optional(),
     tags: Tags.optional(),

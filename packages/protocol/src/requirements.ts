@@ -11,10 +11,10 @@ export const Requirements = z.object({
     .optional()
     .describe("The only approval policies a run may have"),
   features: Features.optional().describe("Features that must be on or off"),
-  hooks: z.record(z.string(), z.unknown()).optional().describe("Hooks every run has; accepted; no effect yet"),
-  allow_managed_hooks_only: z
-    .boolean()
+  hooks: z
+    .record(z.string(), z.unknown())
     .optional()
-    .describe("No hooks but those of requirements files; accepted; no effect yet"),
+    .describe("Hooks every run has, as in hooks.json; they need no trust"),
+  allow_managed_hooks_only: z.boolean().optional().describe("No hooks but those of requirements and system files"),
 });
 export type Requirements = z.infer<typeof Requirements>;

@@ -59,7 +59,7 @@ export async function goOn(
   const images = readImages(options.images, program.environment.cwd);
   const worktree = await recordedWorktree(known, options, program);
   try {
-    const run = await openRun(options, program, { store, settings: state.settings });
+    const run = await openRun(options, program, { store, settings: state.settings, hooks: state.frozen.hooks ?? [] });
     try {
       const followUp = followUpOf(await readPrompt(run), images, options.tags, records);
       await joinServers(run);

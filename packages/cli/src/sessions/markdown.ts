@@ -74,6 +74,8 @@ function showItem(item: ThreadItem): string {
       return `Agents, ${item.tool}: ${Object.entries(item.agents_states)
         .map(([id, { status }]) => `\`${id}\` ${status}`)
         .join(", ")}`;
+    case "hook":
+      return item.status === "completed" ? "" : `_Hook ${item.event} ${item.status}: ${item.reason}_`;
     case "error":
       return `**Warning:** ${item.message}`;
   }

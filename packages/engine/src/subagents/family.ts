@@ -1,11 +1,12 @@
 // The sub-agents of a thread: threads of their own under the same loop, never with more rights or money than their parent.
 import type { AgentState, Part, RecordOf, TurnSettings } from "@agentcli/protocol";
 import { addLedgers, emptyLedger, type Ledger, subtractLedger } from "../budget.ts";
+import type { AgentIdentity } from "../hooks/gate.ts";
 import { type Log, openLog, readThread } from "../log.ts";
 import type { SessionStore } from "../ports.ts";
 import type { Dependencies, Drive } from "../running.ts";
 import type { Scrub } from "../scrub.ts";
-import { emptyThread, type ThreadState, textPart } from "../state.ts";
+import { emptyThread, type ThreadState, textPart, wordsOf } from "../state.ts";
 import { abandonTurn } from "../turn.ts";
 import { agentToolNames } from "./names.ts";
 import { type AgentRole, narrower } from "./role.ts";
@@ -72,6 +73,8 @@ export interface Family {
 export function openFamily(options: FamilyOptions): Family {
   const children = new Map<string, Child>();
   const open = () => [...children.values()].filter((child) => !child.closed);
+  /** Hooks are asked before a child exists; meanwhile its place is taken. */
+  let starting = 0;
 
   const stopAll = (reason: unknown) => {
     for (const child of children.values()) child.stop.abort(reason);
@@ -85,7 +88,17 @@ export function openFamily(options: FamilyOptions): Family {
     child.resting.catch(() => {});
   }
 
-  async function adopt(id: string, state: ThreadState, settings: TurnSettings, parent: Parent): Promise<Child> {
+  async function askHooks(agent: AgentIdentity, parent: Parent) {
+    starting += 1;
+    try {
+      return await parent.hooks?.spawning(agent, parent);
+    } finally {
+      starting -= 1;
+    }
+  }
+
+  async function adopt(agent: AgentIdentity, state: ThreadState, settings: TurnSettings, parent: Parent) {
+    const { id } = agent;
     const { log: _, signal: __, ...inherited } = parent;
     const own = (await options.dependenciesFor(settings)) ?? inherited;
     const workspace = scopedWorkspace(own.workspace, id);
@@ -93,7 +106,8 @@ export function openFamily(options: FamilyOptions): Family {
     const { reservations } = parent;
     // What shapes the final message of the parent is not for its children.
     const requestOptions = { ...own.requestOptions, outputSchema: undefined };
-    const theirs = { family: undefined, answer: undefined, requestOptions };
+    const hooks = parent.hooks?.forAgent(agent, parent.log.state.threadId);
+    const theirs = { family: undefined, answer: undefined, requestOptions, hooks };
     const dependencies = { ...own, ...theirs, workspace, spentElsewhere, reservations };
     const log = openLog(state, { store: options.store, emit() {}, ...(options.scrub && { scrub: options.scrub }) });
     const child: Child = {
@@ -113,11 +127,16 @@ export function openFamily(options: FamilyOptions): Family {
   return {
     roles: options.roles,
     async spawn(parent, request) {
-      if (open().length >= options.mostOpen) return { refused: tooMany(options.mostOpen) };
+      if (open().length + starting >= options.mostOpen) return { refused: tooMany(options.mostOpen) };
       const id = options.newId();
+      const agent = { id, type: request.role.name, task: wordsOf(request.input) };
+      const told = await askHooks(agent, parent);
+      if (told?.kind === "refused") return { refused: told.reason };
       const settings = childSettings(parent.log.state, request, options);
-      const child = await adopt(id, emptyThread(id), settings, parent);
-      await child.log.write(created(id, parent, request, { settings, program: options.program }), {
+      const child = await adopt(agent, emptyThread(id), settings, parent);
+      const background = [request.background, ...(told?.context ?? [])].filter((text) => text !== null);
+      const wanted = { ...request, background: background.join("\n\n") || null };
+      await child.log.write(created(id, parent, wanted, { settings, program: options.program }), {
         type: "turn.begun",
         turnId: options.newId(),
         input: request.input,
@@ -163,9 +182,11 @@ export function openFamily(options: FamilyOptions): Family {
         known.closed = false;
         return true;
       }
-      const { state } = await readThread(options.store, id);
-      if (!state.settings) return false;
-      const child = await adopt(id, state, state.settings, parent);
+      const { state, records } = await readThread(options.store, id);
+      const first = records[0]?.record;
+      if (!state.settings || first?.type !== "thread.created") return false;
+      const agent = { id, type: first.role ?? "default", task: state.turn?.prompt ?? "" };
+      const child = await adopt(agent, state, state.settings, parent);
       if (state.turn) run(child);
       return true;
     },
@@ -225,6 +246,7 @@ function created(
     type: "thread.created",
     threadId,
     parentId: log.state.threadId,
+    role: role.name,
     frozen: {
       instructions: role.instructions
         ? `${frozen.instructions}\n\nYour role\n${role.instructions}`

@@ -102,8 +102,15 @@ function noted(stream: Stream, { kind, data }: RecordOf<"noted">): ExecEvent[] {
   const warns = kind === "warning" || (kind === "policy" && data.message !== undefined);
   if (kind === "mcp") return [completed(stream, { type: "mcp_server", ...(data as unknown as ServerNote) })];
   if (warns) return [completed(stream, { type: "error", message: String(data.message) })];
+  if (kind === "hook") return isShown(data) ? [completed(stream, hookItem(data))] : [];
   return kind === "sandbox" ? started(stream, data as unknown as SandboxReport) : [];
 }
+
+/** Some notes only say that hooks have been asked. */
+const isShown = (data: RecordOf<"noted">["data"]): boolean => typeof data.status === "string";
+
+const hookItem = ({ event, source, key, status, reason, durationMs }: RecordOf<"noted">["data"]): NewItem =>
+  ({ type: "hook", event, source, key, status, reason, duration_ms: durationMs }) as NewItem;
 
 /** Each run of the program notes its sandbox first: that is where its stream begins, also in the middle of a turn. */
 function started(stream: Stream, sandbox: SandboxReport): ExecEvent[] {

@@ -106,6 +106,10 @@ function showItem(screen: Screen, item: ThreadItem): string {
       const states = Object.entries(item.agents_states).map(([id, state]) => `  ${id} ${state.status}\n`);
       return `${paint.bold("agents:")} ${item.tool} ${item.status}\n${states.join("")}`;
     }
+    case "hook": {
+      const line = `hook: ${item.event} ${item.status}${item.reason ? `: ${item.reason}` : ""}`;
+      return `${item.status === "completed" ? paint.dim(line) : paint.bold(line)}\n`;
+    }
     case "error":
       return `${paint.bad("warning:")} ${item.message}\n`;
     case "mcp_tool_call":

@@ -27,7 +27,10 @@ function refuse(rules: RuleSet, commands: Commands, settings: TurnSettings): Ver
   const { decision, matches } = judge(rules, commands);
   const strictest = matches.find(({ rule }) => rule.decision === decision);
   if (decision === "forbidden" && strictest) return declined(forbiddenReason(strictest));
-  if (decision === "prompt" && strictest) return declined(promptReason(strictest, settings));
+  if (decision === "prompt" && strictest) {
+    const kind = settings.approval === "never" ? "declined" : "unapproved";
+    return { kind, reason: promptReason(strictest, settings) };
+  }
   return null;
 }
 

@@ -44,7 +44,7 @@ function projectOf(line: string): string | undefined {
   }
 }
 
-function saysTheSame(left: Table, right: Table): boolean {
+export function saysTheSame(left: Table, right: Table): boolean {
   const byKey = (table: Table) => new Map([...leavesOf(table)].map(({ path, value }) => [dottedKey(path), value]));
   return isDeepStrictEqual(byKey(left), byKey(right));
 }
@@ -66,7 +66,7 @@ function byHand(configFile: string, root: string): ConfigProblem {
 }
 
 /** Whole or not at all, readable by its owner only. A link keeps pointing where it did. */
-function replaceFile(path: string, text: string): void {
+export function replaceFile(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const target = realPath(path);
   const draft = `${target}.${process.pid}.draft`;

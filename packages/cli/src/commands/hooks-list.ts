@@ -1,0 +1,46 @@
+// `agentcli hooks list`: every hook a run here would know of, and whether it would run.
+import { exitCodes } from "@agentcli/protocol/exit-codes";
+import type { Invocation } from "../args.ts";
+import { type ListedHook, listHooks } from "../hooks/listed.ts";
+import type { Program } from "../program.ts";
+
+export async function run(invocation: Invocation, program: Program): Promise<number> {
+  const all = await listHooks(invocation, program);
+  const shown = invocation.has("effective") ? all.filter(isEffective) : all;
+  if (invocation.has("json")) await program.print(shown.map((hook) => `${JSON.stringify(asJson(hook))}\n`).join(""));
+  else await program.print(shown.map(asText).join(""));
+  if (shown.length === 0)
+    program.reporter.say(all.length === 0 ? "No hooks here." : "None of the hooks here would run.");
+  return exitCodes.completed.code;
+}
+
+const isEffective = ({ status, enabled }: ListedHook): boolean =>
+  status === "managed" || (status === "trusted" && enabled);
+
+const asJson = ({ definition, status, enabled }: ListedHook): object => ({
+  key: definition.key,
+  dialect: definition.dialect,
+  event: definition.event,
+  matcher: definition.matcher,
+  command: definition.command,
+  timeout_ms: definition.timeoutMs,
+  source: definition.source.kind,
+  source_path: definition.source.path,
+  status,
+  enabled,
+  hash: definition.hash,
+  script: definition.script ?? null,
+});
+
+function asText({ definition, status, enabled }: ListedHook): string {
+  const { event, matcher, command, source, key, hash, script } = definition;
+  const what = `${event}${matcher === null ? "" : ` ${matcher}`}`;
+  const lines = [
+    `${status}${enabled ? "" : " (switched off)"}  ${source.kind}  ${what}`,
+    `    ${command}`,
+    `    key     ${key}`,
+    `    hash    ${hash}`,
+    ...(script ? [`    script  ${script.path} ${script.hash}`] : []),
+  ];
+  return `${lines.join("\n")}\n`;
+}

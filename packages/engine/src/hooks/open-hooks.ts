@@ -1,0 +1,172 @@
+// The gate of a thread that has hooks: which moment is told when, and what follows from the answers.
+import type { RecordOf, ThreadRecord, TurnSettings } from "@agentcli/protocol";
+import type { Drive } from "../running.ts";
+import { textPart } from "../state.ts";
+import { type Asked, askHooks, type Heard, whoIsMeant } from "./ask-hooks.ts";
+import { openBackground } from "./background.ts";
+import { type CallHooks, callHooks } from "./calls.ts";
+import type { AgentIdentity, HookGate } from "./gate.ts";
+import type { AgentWork, Facts, Moment } from "./moment.ts";
+import type { HookHost } from "./port.ts";
+
+/** What all threads of a session share. */
+interface Session {
+  host: HookHost;
+  /** Set by hooks at the start of the session, for those that run later. */
+  environment: Record<string, string>;
+  startedAt: number;
+}
+
+/** The place of a sub-agent in its session. */
+interface Membership {
+  agent: AgentIdentity;
+  parentId: string;
+}
+
+export const openHooks = (host: HookHost): HookGate =>
+  openGate({ host, environment: {}, startedAt: performance.now() }, null);
+
+// Over 60 lines because it is the list of moments; what is done at each is a line or two.
+function openGate(session: Session, membership: Membership | null): HookGate {
+  const { host } = session;
+  const background = openBackground();
+  const startedAt = performance.now();
+  let isStarted = false;
+
+  const ask = async (moment: Moment, run: Pick<Drive, "log"> & { signal?: AbortSignal }): Promise<Heard> => {
+    const facts = factsOf(run, host, membership);
+    const signal = run.signal ?? new AbortController().signal;
+    const asking = { host, facts, environment: session.environment, signal };
+    const meant = whoIsMeant(moment, asking);
+    const [later, now] = [meant.filter(isAsync), meant.filter((asked) => !isAsync(asked))];
+    for (const asked of later)
+      background.start((ended) => askHooks([asked], moment, { ...asking, signal: ended }), run);
+    return askHooks(now, moment, asking);
+  };
+  const tell = async (
+    moment: Moment,
+    run: Drive,
+    more: (heard: Heard) => ThreadRecord[] = () => [],
+  ): Promise<Heard> => {
+    const heard = await ask(moment, run);
+    const records = [...heard.notes, ...more(heard)];
+    if (records.length > 0) await run.log.write(...records);
+    return heard;
+  };
+  const calls: CallHooks = callHooks(tell, host.definitions);
+
+  return {
+    ...calls,
+    async begin(run) {
+      if (membership) return;
+      if (!isStarted) {
+        isStarted = true;
+        await run.log.write(...host.skipped.map(skippedNote));
+        const source = run.log.state.turns > 1 || run.log.state.turn?.hooks.prompted ? "resume" : "startup";
+        const { judgement } = await tell({ kind: "session-started", source }, run);
+        Object.assign(session.environment, judgement.environment);
+      }
+      const { turn } = run.log.state;
+      if (!turn || turn.hooks.prompted || turn.hooks.halted) return;
+      await tell({ kind: "prompted", prompt: turn.prompt }, run, ({ notes }) =>
+        notes.length > 0 ? [promptedNote] : [],
+      );
+    },
+    async replied({ blocks, usage }, run) {
+      const texts = blocks.flatMap((block) => (block.type === "message" ? [block.text] : []));
+      const thoughts = blocks.flatMap((block) => (block.type === "reasoning" ? block.summary : []));
+      await tell({ kind: "replied", text: texts.join("\n").trim(), thought: thoughts.join("\n").trim(), usage }, run);
+    },
+    async compaction(moment, run) {
+      if (moment === "before") return void (await tell(compacting(run), run));
+      await tell({ kind: "compacted" }, run);
+      if (!membership) await tell({ kind: "session-started", source: "compact" }, run);
+    },
+    async mayEnd(message, run) {
+      const { hooks } = run.log.state.turn ?? {};
+      const continuations = hooks?.continuations ?? 0;
+      const moment: Moment = membership
+        ? { kind: "agent-ending", message, continuations, work: workOf(membership, calls, startedAt, run) }
+        : { kind: "ending", message, continuations };
+      const { judgement } = await tell(moment, run, ({ judgement: { block, stop } }) =>
+        block && !stop ? goOn(block.reason, hooks?.context ?? []) : [],
+      );
+      if (run.log.state.turn?.hooks.halted) return false;
+      const isOver = judgement.block === null || judgement.stop !== null;
+      if (isOver) await background.end();
+      return isOver;
+    },
+    async spawning(agent, run) {
+      const { judgement } = await tell({ kind: "agent-starting", agent }, run);
+      const { block, context } = judgement;
+      if (block) return { kind: "refused", reason: `Sub-agent blocked by ${block.event} hook: ${block.reason}` };
+      return { kind: "welcome", context };
+    },
+    forAgent: (agent, parentId) => openGate(session, { agent, parentId }),
+    async endSession(run) {
+      await background.end();
+      const durationMs = performance.now() - session.startedAt;
+      const { notes } = await ask({ kind: "session-ended", ...endOf(run), durationMs }, run);
+      if (notes.length > 0) await run.log.write(...notes);
+    },
+  };
+}
+
+const isAsync = ({ definition }: Asked): boolean => definition.async;
+
+function factsOf({ log }: Pick<Drive, "log">, host: HookHost, membership: Membership | null): Facts {
+  const { state } = log;
+  const settings = state.turn?.settings ?? state.settings;
+  if (!settings) throw new Error("hooks were asked in a thread without settings");
+  const sessionId = membership?.parentId ?? state.threadId;
+  return {
+    sessionId,
+    turnId: state.turn?.turnId ?? "",
+    settings,
+    transcriptPath: host.transcriptPath(sessionId),
+    agentTranscriptPath: membership ? host.transcriptPath(state.threadId) : null,
+    projectRoot: host.projectRoot,
+    version: host.version,
+    agent: membership?.agent ?? null,
+  };
+}
+
+const skippedNote = ({ definition, reason }: HookHost["skipped"][number]): ThreadRecord => ({
+  type: "noted",
+  kind: "hook",
+  data: {
+    event: definition.event,
+    source: definition.source.kind,
+    key: definition.key,
+    status: "skipped",
+    reason,
+    durationMs: 0,
+  },
+});
+
+const promptedNote: ThreadRecord = { type: "noted", kind: "hook", data: { prompted: true } };
+
+/** What was to be told with the next request is told with this one. */
+const goOn = (reason: string, context: string[]): ThreadRecord[] => [
+  { type: "noted", kind: "hook", data: { continues: true } },
+  { type: "input.added", origin: "hook", input: [...context, reason].map(textPart) },
+];
+
+function compacting({ log }: Drive): Moment {
+  const { tokens, messages, compactions, turn } = log.state;
+  const window = Math.round(windowOf(turn?.settings) / 0.9);
+  return { kind: "compacting", tokens, window, messages: messages.length, first: compactions === 0 };
+}
+
+const windowOf = (settings: TurnSettings | undefined): number => settings?.compactAt ?? 0;
+
+function workOf({ agent, parentId }: Membership, calls: CallHooks, startedAt: number, { log }: Drive): AgentWork {
+  const durationMs = performance.now() - startedAt;
+  return { agent, parentId, durationMs, messages: log.state.messages.length, ...calls.work() };
+}
+
+function endOf({ log }: Pick<Drive, "log">): Pick<Extract<Moment, { kind: "session-ended" }>, "status" | "error"> {
+  const end: RecordOf<"turn.ended">["end"] | null = log.state.end;
+  if (end?.status === "failed") return { status: "error", error: end.message };
+  return { status: end?.status === "cancelled" ? "aborted" : "completed", error: null };
+}

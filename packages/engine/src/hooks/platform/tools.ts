@@ -1,0 +1,81 @@
+// Calls under the names the platform dialect knows them by. One patch is as many calls as it touches files.
+import type { Edit } from "@agentcli/protocol";
+import { parsePatch } from "../../patch/parse.ts";
+import type { Call } from "../moment.ts";
+
+export interface NamedCall {
+  name: string;
+  input: Record<string, unknown>;
+}
+
+export function namedCalls(call: Call, cwd: string): NamedCall[] {
+  const { name, args } = call;
+  const mcp = mcpOf(name);
+  if (mcp) return [{ name: `MCP:${mcp.tool}`, input: args }];
+  switch (name) {
+    case "exec_command":
+      return [{ name: "Shell", input: { command: args.cmd, cwd: placeOf(args.workdir, cwd) } }];
+    case "apply_patch":
+      return editsOf(call, cwd).map(({ path, edit }) => ({
+        name: edit.kind === "delete" ? "Delete" : "Write",
+        input: { file_path: path, ...contentOf(edit) },
+      }));
+    case "read_file":
+    case "view_image":
+      return [{ name: "Read", input: { ...args, file_path: placeOf(args.path, cwd) } }];
+    case "grep_files":
+      return [{ name: "Grep", input: args }];
+    case "spawn_agent":
+      return [{ name: "Task", input: args }];
+    default:
+      return [{ name, input: args }];
+  }
+}
+
+export interface FileEdit {
+  path: string;
+  edit: Edit;
+}
+
+/** A file that is moved is touched where it was and where it goes. */
+export function editsOf({ args }: Call, cwd: string): FileEdit[] {
+  const patch = parsePatch(String(args.input ?? ""));
+  if (patch.kind !== "patch") return [];
+  const base = placeOf(args.workdir, cwd);
+  return patch.edits.flatMap((edit) => {
+    const moved = edit.kind === "update" && edit.moveTo !== undefined ? [edit.moveTo] : [];
+    return [edit.path, ...moved].map((path) => ({ path: placeOf(path, base), edit }));
+  });
+}
+
+/** `mcp__server__tool`. */
+export function mcpOf(name: string): { server: string; tool: string } | null {
+  const [, server, tool] = /^mcp__(.+?)__(.+)$/.exec(name) ?? [];
+  return server === undefined || tool === undefined ? null : { server, tool };
+}
+
+/** A hook that rewrites a shell command or what an MCP server gets; what it rewrites of other calls is left alone. */
+export function rewritten({ name, args }: Call, input: Record<string, unknown>): Record<string, unknown> | null {
+  if (name === "exec_command") return typeof input.command === "string" ? { ...args, cmd: input.command } : null;
+  return name === "apply_patch" ? args : input;
+}
+
+const contentOf = (edit: Edit): object =>
+  edit.kind === "add" ? { content: edit.content } : edit.kind === "update" ? { edits: replacements(edit) } : {};
+
+export const replacements = (edit: Edit): { old_string: string; new_string: string }[] => {
+  if (edit.kind === "add") return [{ old_string: "", new_string: edit.content }];
+  if (edit.kind === "delete") return [];
+  return edit.chunks.map(({ before, after }) => ({ old_string: before.join("\n"), new_string: after.join("\n") }));
+};
+
+/** Absolute and without dots: a hook compares paths as text. */
+export function placeOf(path: unknown, base: string): string {
+  const whole = typeof path !== "string" || path === "" ? base : path.startsWith("/") ? path : `${base}/${path}`;
+  const steps: string[] = [];
+  for (const step of whole.split("/")) {
+    if (step === "..") steps.pop();
+    else if (step !== "" && step !== ".") steps.push(step);
+  }
+  return `/${steps.join("/")}`;
+}

@@ -1,0 +1,38 @@
+// What the engine needs from its host to have hooks: which there are, and somebody to run them.
+import type { HookDefinition } from "@agentcli/protocol";
+
+export interface HookRequest {
+  definition: HookDefinition;
+  /** One JSON document for its standard input. */
+  input: string;
+  /** Where the thread works. */
+  cwd: string;
+  timeoutMs: number;
+  /** Variables that earlier hooks set for later ones. */
+  environment: Record<string, string>;
+}
+
+export type HookRun =
+  | { kind: "ran"; exitCode: number; stdout: string; stderr: string; timedOut: boolean; durationMs: number }
+  /** The definition or its script is not what was trusted when the thread began. */
+  | { kind: "modified" }
+  | { kind: "not-started"; reason: string };
+
+export interface HookRunner {
+  /** Settles in every case. Nothing of its process group is left when it does; on abort it is ended at once. */
+  run(request: HookRequest, signal: AbortSignal): Promise<HookRun>;
+}
+
+export interface HookHost {
+  /** In the order their reactions are taken together. */
+  definitions: HookDefinition[];
+  /** Known, and not run in this thread; each is said once. */
+  skipped: { definition: HookDefinition; reason: string }[];
+  runner: HookRunner;
+  /** Bounds a hook whose own time-out is longer; null is no limit. */
+  limitMs: number | null;
+  projectRoot: string;
+  version: string;
+  /** The session file of a thread; null where none is kept. */
+  transcriptPath(threadId: string): string | null;
+}

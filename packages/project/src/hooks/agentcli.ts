@@ -1,0 +1,125 @@
+// Hooks of the agentcli dialect: `{"hooks": {"<Event>": [{"matcher": …, "hooks": [handler …]}]}}`.
+import { isTable, type Table } from "../config/table.ts";
+import { nearest } from "../nearest.ts";
+import {
+  complain,
+  defaultContextTokens,
+  field,
+  isCommand,
+  isPattern,
+  isPositive,
+  isSwitch,
+  isText,
+  type Reading,
+  type Written,
+} from "./definition.ts";
+import { hashOf, snakeCase } from "./hash.ts";
+
+export const agentcliEvents = [
+  "SessionStart",
+  "UserPromptSubmit",
+  "PreToolUse",
+  "PermissionRequest",
+  "PostToolUse",
+  "PreCompact",
+  "PostCompact",
+  "Stop",
+  "SubagentStart",
+  "SubagentStop",
+  "SessionEnd",
+];
+
+/** The whole file; other keys than its two are a mistake that leaves nothing to rely on. */
+export function readAgentcliFile(json: unknown, reading: Reading): Written[] {
+  if (!isTable(json)) return refuse(reading, "must be an object");
+  const unknown = Object.keys(json).find((key) => key !== "hooks" && key !== "description");
+  if (unknown !== undefined) return refuse(reading, `has a key nobody knows: ${unknown}`);
+  if (json.hooks === undefined) return [];
+  return isTable(json.hooks) ? readAgentcliTable(json.hooks, reading) : refuse(reading, "hooks must be an object");
+}
+
+export function readAgentcliTable(table: Table, reading: Reading): Written[] {
+  return Object.entries(table).flatMap(([event, groups]) => {
+    if (!agentcliEvents.includes(event)) {
+      const near = nearest(event, agentcliEvents);
+      return refuse(reading, `there is no event ${event}${near ? `; did you mean ${near}?` : ""}`);
+    }
+    if (!Array.isArray(groups)) return refuse(reading, `${event} must be a list`);
+    return groups.flatMap((group, index) => readGroup(group, { event, index, reading }));
+  });
+}
+
+interface Place {
+  event: string;
+  index: number;
+  reading: Reading;
+}
+
+function readGroup(group: unknown, place: Place): Written[] {
+  const { event, index, reading } = place;
+  const where = `${event}[${index}]`;
+  if (!isTable(group)) return refuse(reading, `${where} must be an object`);
+  const { matcher = null, hooks } = group;
+  if (matcher !== null && !isText(matcher)) return refuse(reading, `${where}.matcher must be text`);
+  if (matcher !== null && !isPattern(matcher) && matcher !== "*") {
+    return refuse(reading, `${where}.matcher is not a regular expression: ${matcher}`);
+  }
+  if (!Array.isArray(hooks)) return refuse(reading, `${where}.hooks must be a list`);
+  return hooks.flatMap((handler, position) => readHandler(handler, matcher, position, place));
+}
+
+function readHandler(handler: unknown, matcher: string | null, position: number, place: Place): Written[] {
+  const { event, index, reading } = place;
+  const where = `${event}[${index}].hooks[${position}]`;
+  if (!isTable(handler)) return refuse(reading, `${where} must be an object`);
+  if (handler.type !== "command") {
+    const known = ["mcp_tool", "prompt", "agent"].includes(String(handler.type));
+    return refuse(reading, `${where}: type ${known ? `${handler.type} is not run here` : "must be command"}`);
+  }
+  const command = field(handler, "command", isCommand, "");
+  const timeout = field(handler, "timeout", isPositive, event === "SessionEnd" ? 1 : 600);
+  const async = field(handler, "async", isSwitch, false);
+  const failClosed = field(handler, "failClosed", isSwitch, false);
+  const contextTokens = field(handler, "additionalContextLimit", isPositive, defaultContextTokens);
+  const status = field(handler, "statusMessage", isText, "");
+  const all = [command, timeout, async, failClosed, contextTokens, status] as const;
+  const wrong = all.find((read) => !read.ok);
+  if (wrong && !wrong.ok) return refuse(reading, `${where}.${wrong.name} is not what it must be`);
+  if (!command.ok || !timeout.ok || !async.ok || !failClosed.ok || !contextTokens.ok || !status.ok) return [];
+  if (command.value === "") return refuse(reading, `${where}.command is missing`);
+  const seconds = secondsOf(event, timeout.value);
+  const { path, kind, directory } = reading.file;
+  return [
+    {
+      dialect: "agentcli",
+      event,
+      matcher,
+      command: command.value,
+      timeoutMs: Math.round(seconds * 1000),
+      failClosed: failClosed.value,
+      loopLimit: null,
+      async: async.value,
+      contextTokens: Math.ceil(contextTokens.value),
+      ...(status.value ? { statusMessage: status.value } : {}),
+      source: { kind, path },
+      ...(directory === undefined ? {} : { directory }),
+      key: `${path}:${snakeCase(event)}:${index}:${position}`,
+      hash: hashOf(identity(event, matcher, handler, seconds)),
+    },
+  ];
+}
+
+/** At the end of a session nobody waits long. */
+const secondsOf = (event: string, seconds: number): number =>
+  event === "SessionEnd" ? Math.min(3, seconds) : Math.max(1, seconds);
+
+const identity = (event: string, matcher: string | null, handler: Table, timeout: number): object => ({
+  event_name: snakeCase(event),
+  ...(matcher === null ? {} : { matcher }),
+  hooks: [{ ...handler, timeout, async: handler.async ?? false }],
+});
+
+function refuse(reading: Reading, problem: string): [] {
+  complain(reading, problem);
+  return [];
+}

@@ -1,0 +1,84 @@
+// Writes trust in hooks into the user's configuration. Every other byte of the file stays as it is.
+import type { HookDefinition } from "@agentcli/protocol";
+import { readIfPresent, readTable } from "../config/files.ts";
+import { ConfigProblem } from "../config/problem.ts";
+import { quoted, type Table, valueAt, withoutValueAt, withValueAt } from "../config/table.ts";
+import { replaceFile, saysTheSame } from "../trust/write.ts";
+
+export async function trustHooks(configFile: string, definitions: HookDefinition[]): Promise<void> {
+  const entries = definitions.map(({ key, hash, script }) => ({
+    key,
+    state: { trusted_hash: hash, ...(script ? { script_hash: script.hash } : {}) },
+  }));
+  const lines = (state: object) => Object.entries(state).map(([name, value]) => `${name} = ${quoted(value)}`);
+  const blocks = entries.map(({ key, state }) => [`[hooks.state.${quoted(key)}]`, ...lines(state), ""]);
+  const wanted = (table: Table) =>
+    entries.reduce((result, { key, state }) => withValueAt(result, ["hooks", "state", key], state), table);
+  const keys = entries.map(({ key }) => key);
+  await edit(configFile, keys, { blocks: blocks.map((block) => block.join("\n")), wanted });
+}
+
+export async function untrustHooks(configFile: string, keys: string[]): Promise<void> {
+  await edit(configFile, keys, { blocks: [], wanted: (table) => table });
+}
+
+interface Edit {
+  blocks: string[];
+  /** The file's meaning afterwards, from what it means without the old entries. */
+  wanted(table: Table): Table;
+}
+
+async function edit(configFile: string, keys: string[], { blocks, wanted }: Edit): Promise<void> {
+  const before = (await readTable(configFile)) ?? {};
+  const without = keys.reduce((table, key) => withoutValueAt(table, ["hooks", "state", key]), before);
+  const kept = withoutBlocks(readIfPresent(configFile) ?? "", keys);
+  const gap = kept === "" || kept.endsWith("\n\n") ? "" : kept.endsWith("\n") ? "\n" : "\n\n";
+  const text = blocks.length > 0 ? `${kept}${gap}${blocks.join("\n")}` : kept;
+  const { parse } = await import("smol-toml");
+  if (!saysTheSame(withoutEmptyState(parsed(text, parse)), withoutEmptyState(wanted(without)))) {
+    throw new ConfigProblem(
+      `${configFile} writes hooks.state in a form that is not edited here. Edit it by hand:\n${text}`,
+    );
+  }
+  replaceFile(configFile, text);
+}
+
+/** The tables of these keys, from their header to the next. */
+function withoutBlocks(text: string, keys: string[]): string {
+  const lines = text.split("\n");
+  let isOld = false;
+  const kept = lines.filter((line) => {
+    if (/^\s*\[/.test(line)) isOld = keys.includes(keyOf(line) ?? "");
+    return !isOld;
+  });
+  return kept.join("\n");
+}
+
+function keyOf(line: string): string | undefined {
+  const [, text, literal] =
+    /^\s*\[\s*hooks\s*\.\s*state\s*\.\s*(?:("(?:[^"\\]|\\.)*")|'([^']*)')\s*\]\s*(?:#.*)?$/.exec(line) ?? [];
+  if (text === undefined) return literal;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Tables that hold nothing say nothing. */
+function withoutEmptyState(table: Table): Table {
+  const isEmpty = (path: string[]) =>
+    Object.keys((valueAt(table, path) as object | undefined) ?? { a: 1 }).length === 0;
+  const trimmed = isEmpty(["hooks", "state"]) ? withoutValueAt(table, ["hooks", "state"]) : table;
+  return Object.keys((trimmed.hooks as object | undefined) ?? { a: 1 }).length === 0
+    ? withoutValueAt(trimmed, ["hooks"])
+    : trimmed;
+}
+
+function parsed(text: string, parse: (text: string) => Table): Table {
+  try {
+    return parse(text);
+  } catch {
+    return {};
+  }
+}
