@@ -165,6 +165,18 @@ Written to config.toml in the agent home, under [hooks.state].`,
     load: () => import("./commands/sessions-list.ts"),
   },
   {
+    path: ["cost"],
+    takes: "",
+    mostPositionals: 0,
+    summary: "Add up what sessions have spent, by model, tag or day",
+    flags: ["since", "by", "json"],
+    load: () => import("./commands/cost.ts"),
+    notes: `Prices are those of the time of the request; where one was not known, the sum says so.
+
+Example:
+  agentcli cost --since 7d --by tag`,
+  },
+  {
     path: ["exec", "fork"],
     aliases: [["e", "fork"]],
     takes: "ID [PROMPT | -]",

@@ -90,6 +90,8 @@ const table = {
   all: { help: "All of them (sessions: of any directory, not of this one alone)" },
   format: { value: "FORMAT", choices: ["jsonl", "markdown"], help: "Form of the export" },
   "older-than": { value: "AGE", help: "Only sessions not used for this long: 12h, 30d, 2w" },
+  since: { value: "AGE", help: "Only what was asked within this time: 12h, 7d, 2w" },
+  by: { value: "WHAT", choices: ["model", "tag", "day"], help: "How to group" },
   force: { help: "Take all that a beginning of an id means" },
   "with-api-key": { help: "Read the key from standard input" },
   "api-key": { value: "KEY", help: "Refused: a key on the command line is seen by others" },

@@ -11,12 +11,13 @@ import {
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { ageMs } from "../src/sessions/age.ts";
 import { findByReference, findThread, matchThreads } from "../src/sessions/find.ts";
 import { listSessions } from "../src/sessions/list.ts";
 import { takeLock } from "../src/sessions/lock.ts";
 import { toMarkdown } from "../src/sessions/markdown.ts";
 import { readNames, writeName } from "../src/sessions/names.ts";
-import { ageMs, removeSession } from "../src/sessions/remove.ts";
+import { removeSession } from "../src/sessions/remove.ts";
 import { scanSession } from "../src/sessions/scan.ts";
 import { openFileStore } from "../src/sessions/store.ts";
 import { parseTags } from "../src/sessions/tags.ts";
@@ -245,10 +246,11 @@ describe("removing", () => {
   });
 
   test("an age is a number and a unit", () => {
-    expect([ageMs("45m"), ageMs("12h"), ageMs("1.5d"), ageMs("2w")]).toEqual([
+    expect([...["45m", "12h", "1.5d", "2w"].map((text) => ageMs("older-than", text))]).toEqual([
       2_700_000, 43_200_000, 129_600_000, 1_209_600_000,
     ]);
-    for (const wrong of ["30", "d", "30 d", "-1d", "1y"]) expect(() => ageMs(wrong)).toThrow(`--older-than ${wrong}`);
+    for (const wrong of ["30", "d", "30 d", "-1d", "1y"])
+      expect(() => ageMs("older-than", wrong)).toThrow(`--older-than ${wrong}`);
   });
 });
 

@@ -3,10 +3,11 @@ import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { Invocation } from "../args.ts";
 import { Problem } from "../problem.ts";
 import type { Program } from "../program.ts";
+import { ageMs } from "../sessions/age.ts";
 import { findByReference, matchThreads } from "../sessions/find.ts";
 import { changedMs } from "../sessions/list.ts";
 import { listSessionPaths } from "../sessions/paths.ts";
-import { ageMs, removeSession } from "../sessions/remove.ts";
+import { removeSession } from "../sessions/remove.ts";
 import { threadIdOf } from "../sessions/summary.ts";
 
 export async function run(invocation: Invocation, { environment, print, reporter }: Program): Promise<number> {
@@ -17,7 +18,7 @@ export async function run(invocation: Invocation, { environment, print, reporter
     throw new Problem("usage", "Which sessions? Give their ids or names, or an age: --older-than 30d.");
   }
   const wanted = references.length === 0 ? null : new Set(references.flatMap((one) => resolve(one, invocation, home)));
-  const before = age === undefined ? Infinity : Date.now() - ageMs(age);
+  const before = age === undefined ? Infinity : Date.now() - ageMs("older-than", age);
   let inUse = 0;
   for (const path of listSessionPaths(home)) {
     const id = threadIdOf(path);

@@ -1,0 +1,108 @@
+// What a session file says was asked of models and what that cost, line by line, whatever else is in it.
+import { closeSync, openSync, readSync } from "node:fs";
+import type { SessionLine, Tags, Usage } from "@agentcli/protocol";
+
+/** One request to a model. */
+export interface Charge {
+  at: string;
+  model: string;
+  usage: Usage;
+  /** Null where the price was not known. */
+  costUsd: number | null;
+  turnId: string;
+  tags: Tags;
+}
+
+export interface SessionCharges {
+  charges: Charge[];
+  threadId: string;
+  /** The thread that started this one as a sub-agent. */
+  parentId: string | null;
+  /** Those of its newest turn. */
+  tags: Tags;
+  damagedLines: number;
+}
+
+export function readCharges(path: string): SessionCharges {
+  const read: SessionCharges = { charges: [], threadId: "", parentId: null, tags: {}, damagedLines: 0 };
+  let turnId = "";
+  for (const bytes of wholeLines(path)) {
+    if (!mayTell(bytes)) continue;
+    const line = parse(bytes);
+    if (!line) read.damagedLines += 1;
+    else if (line.record.type === "thread.created") {
+      const { threadId, parentId = null, tags = {} } = line.record;
+      Object.assign(read, { threadId, parentId, tags });
+    } else if (line.record.type === "turn.begun") {
+      turnId = line.record.turnId;
+      read.tags = line.record.tags ?? {};
+    } else {
+      const charge = chargeOf(line);
+      if (charge) read.charges.push({ ...charge, turnId, tags: read.tags });
+    }
+  }
+  return read;
+}
+
+const telling = new Set(["thread.created", "turn.begun", "model.replied", "context.compacted"]);
+
+/** Outputs of tools are most of a session: what a line is shows in its first bytes. A line of another form is parsed. */
+function mayTell(line: Buffer): boolean {
+  const start = line.toString("latin1", 0, 128);
+  const type = /^\{"v":1,"seq":\d+,"at":"[^"]*","record":\{"type":"([^"]*)"/.exec(start)?.[1];
+  return type === undefined ? line.length > 0 : telling.has(type);
+}
+
+function chargeOf({ at, record }: SessionLine): Omit<Charge, "turnId" | "tags"> | null {
+  if (record.type !== "model.replied" && record.type !== "context.compacted") return null;
+  const { model, usage, costUsd = null } = record;
+  return { at, model, usage, costUsd };
+}
+
+function parse(line: Buffer): SessionLine | null {
+  try {
+    const parsed = JSON.parse(line.toString("utf8"));
+    return isSound(parsed) ? parsed : null;
+  } catch {
+    return null;
+  }
+}
+
+/** As much as is added up. */
+function isSound(line: Partial<SessionLine> | null): line is SessionLine {
+  const record = line?.record;
+  if (typeof record?.type !== "string" || Number.isNaN(Date.parse(String(line?.at)))) return false;
+  if (record.type !== "model.replied" && record.type !== "context.compacted") return true;
+  const { model, usage, costUsd } = record;
+  const isPriced = costUsd === undefined || costUsd === null || Number.isFinite(costUsd);
+  return typeof model === "string" && isPriced && isUsage(usage);
+}
+
+const isUsage = (usage: Usage | undefined): boolean =>
+  [usage?.inputTokens, usage?.cachedInputTokens, usage?.cacheWriteInputTokens, usage?.outputTokens].every(
+    Number.isFinite,
+  );
+
+const blockBytes = 1024 * 1024;
+
+/** What follows the last line end is still being written. */
+function* wholeLines(path: string): Generator<Buffer> {
+  const file = openSync(path, "r");
+  try {
+    let begun: Buffer[] = [];
+    for (;;) {
+      const block = Buffer.allocUnsafe(blockBytes);
+      const bytes = block.subarray(0, readSync(file, block, 0, blockBytes, null));
+      if (bytes.length === 0) return;
+      let start = 0;
+      for (let end = bytes.indexOf(0x0a); end !== -1; end = bytes.indexOf(0x0a, start)) {
+        yield Buffer.concat([...begun, bytes.subarray(start, end)]);
+        begun = [];
+        start = end + 1;
+      }
+      begun.push(bytes.subarray(start));
+    }
+  } finally {
+    closeSync(file);
+  }
+}
