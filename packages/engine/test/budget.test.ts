@@ -8,7 +8,7 @@ const runs = { numRuns: Number(process.env.FUZZ_RUNS ?? 100) };
 const never = new AbortController().signal;
 const noWorkspace = {
   incarnation: "none",
-  root: "/work",
+  root: "/project",
   release: async () => {},
 } as unknown as Dependencies["workspace"];
 const look = (size = 10) => calls("update_plan", { plan: [{ step: "x".repeat(size), status: "pending" }] });

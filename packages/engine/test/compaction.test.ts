@@ -6,7 +6,7 @@ import { bench, calls, replies, says } from "./memory.ts";
 const never = new AbortController().signal;
 const noWorkspace = {
   incarnation: "none",
-  root: "/work",
+  root: "/project",
   release: async () => {},
 } as unknown as Dependencies["workspace"];
 const long = "many words ".repeat(200);

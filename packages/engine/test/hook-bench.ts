@@ -7,7 +7,7 @@ import { type Bench, bench, calls, replies, says } from "./memory.ts";
 
 export const noWorkspace = {
   incarnation: "none",
-  root: "/work",
+  root: "/project",
   release: async () => {},
   async exec({ start }: { start: { argv: string[] } }, onChunk: (chunk: object) => void) {
     onChunk({ seq: 1, stream: "stdout", text: `ran ${start.argv[2]}\n` });
@@ -30,7 +30,7 @@ export const hook = (event: string, more: Partial<HookDefinition> = {}): HookDef
   loopLimit: null,
   async: false,
   contextTokens: 2500,
-  source: { kind: "project", path: "/work/hooks.json" },
+  source: { kind: "project", path: "/project/hooks.json" },
   key: `hooks.json:${event}:0:0`,
   hash: "sha256:0",
   ...more,
@@ -75,7 +75,7 @@ export async function hooked(
       },
     },
     limitMs: null,
-    projectRoot: "/work",
+    projectRoot: "/project",
     version: "1.2.3",
     transcriptPath: (id) => `/sessions/${id}.jsonl`,
   });

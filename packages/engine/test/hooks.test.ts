@@ -391,7 +391,7 @@ describe("a permission hook of the platform dialect", () => {
       script,
     );
     await at.run();
-    expect(at.told[0]?.payload).toMatchObject({ file_path: "/work/b.txt", content: "secret", attachments: [] });
+    expect(at.told[0]?.payload).toMatchObject({ file_path: "/project/b.txt", content: "secret", attachments: [] });
     expect(outputs(at)[0]).toContain("blocked by beforeReadFile hook: secret");
   });
 });
@@ -400,27 +400,27 @@ describe("events of the platform dialect", () => {
   const patch = "*** Begin Patch\n*** Add File: a.txt\n+one\n*** Add File: b.txt\n+two\n*** End Patch\n";
   const editing: ModelReply = replies([calls("apply_patch", { input: patch })]);
   test.each<[string, ModelReply, Record<string, unknown>[]]>([
-    ["beforeShellExecution", shell("ls"), [{ command: "ls", cwd: "/work", sandbox: true }]],
+    ["beforeShellExecution", shell("ls"), [{ command: "ls", cwd: "/project", sandbox: true }]],
     ["afterShellExecution", shell("ls"), [{ command: "ls", output: "ran ls\n", sandbox: true }]],
     [
       "preToolUse",
       shell("ls"),
-      [{ tool_name: "Shell", tool_input: { command: "ls", cwd: "/work" }, agent_message: "" }],
+      [{ tool_name: "Shell", tool_input: { command: "ls", cwd: "/project" }, agent_message: "" }],
     ],
     [
       "preToolUse",
       editing,
       [
-        { tool_name: "Write", tool_input: { file_path: "/work/a.txt", content: "one\n" } },
-        { tool_name: "Write", tool_input: { file_path: "/work/b.txt", content: "two\n" } },
+        { tool_name: "Write", tool_input: { file_path: "/project/a.txt", content: "one\n" } },
+        { tool_name: "Write", tool_input: { file_path: "/project/b.txt", content: "two\n" } },
       ],
     ],
     [
       "afterFileEdit",
       editing,
       [
-        { file_path: "/work/a.txt", edits: [{ old_string: "", new_string: "one\n" }] },
-        { file_path: "/work/b.txt", edits: [{ old_string: "", new_string: "two\n" }] },
+        { file_path: "/project/a.txt", edits: [{ old_string: "", new_string: "one\n" }] },
+        { file_path: "/project/b.txt", edits: [{ old_string: "", new_string: "two\n" }] },
       ],
     ],
     ["postToolUse", shell("ls"), [{ tool_name: "Shell", tool_output: '{"output":"ran ls\\n","exitCode":0}' }]],
@@ -441,7 +441,7 @@ describe("events of the platform dialect", () => {
       model: "scripted",
       hook_event_name: event,
       platform_version: "1.2.3",
-      workspace_roots: ["/work"],
+      workspace_roots: ["/project"],
       user_email: null,
       transcript_path: "/sessions/thread.jsonl",
     });

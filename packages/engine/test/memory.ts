@@ -20,7 +20,7 @@ import {
 export const settings: TurnSettings = {
   model: "scripted",
   provider: "test",
-  cwd: "/work",
+  cwd: "/project",
   shell: "/bin/bash",
   sandbox: "workspace-write",
   approval: "never",
@@ -90,7 +90,7 @@ export async function bench(
   const surroundings = {
     date: "2026-01-01",
     timezone: "UTC+00:00",
-    writableRoots: ["/work"],
+    writableRoots: ["/project"],
     network: false,
     rules: [],
     catalogues: [],

@@ -14,7 +14,7 @@ import { type Bench, bench, calls, memoryStore, replies, says } from "./memory.t
 
 const noWorkspace = {
   incarnation: "none",
-  root: "/work",
+  root: "/project",
   release: async () => {},
 } as unknown as Dependencies["workspace"];
 
