@@ -167,6 +167,30 @@ describe("trust", () => {
     expect((await at.run(["exec", "--trust-hooks", "abc", "go on"])).code).toBe(2);
   });
 
+  test("of a thread lasts: what it began with guards it when it is resumed, what came later does not run", async () => {
+    const at = await desk({ replies: [say("Begun."), ...writing], files: guard });
+    const { hash } = JSON.parse((await at.run(["hooks", "list", "--json"])).stdout);
+    await at.events(["-s", "workspace-write", "--trust-hooks", hash, "begin"]);
+    write(at.home, "hooks.json", agentcliHooks({ PreToolUse: [{ command: "exit 2" }] }));
+    await at.run(["hooks", "trust", `${at.home}/hooks.json:pre_tool_use:0:0`]);
+    const { events } = await at.events(["resume", "--last", "go on"]);
+    unchanged(at);
+    expect(itemsOf(events, "hook")).toMatchObject([
+      { source: "user", status: "skipped", reason: "the thread began without it" },
+      { source: "project", status: "blocked", reason: refusal },
+    ]);
+  });
+
+  test("of a thread does not move to what its hook has become since", async () => {
+    const at = await trustingDesk({ replies: [say("Begun."), ...writing], files: guard });
+    await at.events(["-s", "workspace-write", "begin"]);
+    write(at.repository, ".agentcli/hooks/protect-migrations.mjs", "process.exit(0);\n");
+    await at.run(["hooks", "trust", "--all"]);
+    const { events } = await at.events(["resume", "--last", "go on"]);
+    unchanged(at);
+    expect(itemsOf(events, "hook")).toMatchObject([{ status: "blocked", reason: "hook modified" }]);
+  });
+
   test("is not asked for with --dangerously-bypass-hook-trust", async () => {
     const at = await desk({ replies: writing, files: guard });
     await at.events(["-s", "workspace-write", "--dangerously-bypass-hook-trust", "go on"]);
@@ -309,4 +333,19 @@ describe("a managed hook", () => {
     expect(code).toBe(0);
     expect(itemsOf(events, "hook")).toMatchObject([{ source: "managed", status: "completed" }]);
   });
+});
+
+test("a run without hooks loads nothing of them", async () => {
+  const recorder = `process.on("exit", () =>
+  require("node:fs").writeFileSync(process.env.LOADED, Object.keys(require.cache).join("\\n")));
+`;
+  const loaded = async (at: Desk) => {
+    write(at.home, "recorder.cjs", recorder);
+    const list = join(at.home, "loaded.txt");
+    const nodeArguments = ["--require", join(at.home, "recorder.cjs")];
+    expect((await at.events(["go on"], { nodeArguments, env: { LOADED: list } })).code).toBe(0);
+    return readFileSync(list, "utf8");
+  };
+  expect(await loaded(await desk({ replies: [say("Done.")] }))).not.toMatch(/compose\.cjs/);
+  expect(await loaded(await trustingDesk({ replies: [say("Done.")], files: guard }))).toMatch(/compose\.cjs/);
 });

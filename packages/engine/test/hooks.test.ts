@@ -319,6 +319,40 @@ describe("hooks at the end of a turn", () => {
   });
 });
 
+describe("hooks at the end of a session", () => {
+  test.each<[string, ModelReply, Record<string, unknown>[]]>([
+    ["well", says("Done."), [{ reason: "completed", final_status: "completed" }]],
+    [
+      "badly",
+      { kind: "fault", fault: { code: "refused", message: "No." } },
+      [
+        { status: "error", hook_event_name: "stop" },
+        { reason: "error", error_message: "No." },
+      ],
+    ],
+  ])("that ended %s hear how", async (_, reply, payloads) => {
+    const at = await hooked(
+      [
+        [hook("sessionEnd"), {}],
+        [hook("stop"), { stdout: {} }],
+        [hook("SessionEnd"), {}],
+      ],
+      [reply],
+    );
+    await at.run();
+    at.told.length = 0;
+    await at.thread.dependencies.hooks?.endSession({ log: at.thread.log });
+    expect(at.told.map(({ payload }) => payload)).toMatchObject([...payloads, { hook_event_name: "SessionEnd" }]);
+    expect(at.told.at(-1)?.payload).toEqual({
+      session_id: "thread",
+      transcript_path: "/sessions/thread.jsonl",
+      cwd: "/project",
+      hook_event_name: "SessionEnd",
+      reason: "other",
+    });
+  });
+});
+
 describe("a managed hook that fails", () => {
   const managed = { source: { kind: "managed", path: "/etc/requirements.toml" } } as const;
   test.each(["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "beforeShellExecution", "stop"])(

@@ -19,6 +19,8 @@ export type Moment =
   | { kind: "compacting"; tokens: number; window: number; messages: number; first: boolean }
   | { kind: "compacted" }
   | { kind: "ending"; message: string; continuations: number }
+  /** Failed or stopped: nobody is asked whether that may be. */
+  | { kind: "ended-badly"; status: "aborted" | "error" }
   | { kind: "agent-ending"; message: string; continuations: number; work: AgentWork }
   | { kind: "agent-starting"; agent: AgentIdentity }
   | { kind: "session-ended"; status: "completed" | "aborted" | "error"; error: string | null; durationMs: number };

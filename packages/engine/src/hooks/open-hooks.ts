@@ -62,8 +62,7 @@ function openGate(session: Session, membership: Membership | null): HookGate {
       if (!isStarted) {
         isStarted = true;
         await run.log.write(...host.skipped.map(skippedNote));
-        const source = run.log.state.turns > 1 || run.log.state.turn?.hooks.prompted ? "resume" : "startup";
-        const { judgement } = await tell({ kind: "session-started", source }, run);
+        const { judgement } = await tell({ kind: "session-started", source: sourceOf(run) }, run);
         Object.assign(session.environment, judgement.environment);
       }
       const { turn } = run.log.state;
@@ -106,10 +105,24 @@ function openGate(session: Session, membership: Membership | null): HookGate {
     async endSession(run) {
       await background.end();
       const durationMs = performance.now() - session.startedAt;
-      const { notes } = await ask({ kind: "session-ended", ...endOf(run), durationMs }, run);
-      if (notes.length > 0) await run.log.write(...notes);
+      const { status, error } = endOf(run);
+      const moments: Moment[] = [
+        ...(status === "completed" ? [] : [{ kind: "ended-badly", status } as const]),
+        { kind: "session-ended", status, error, durationMs },
+      ];
+      for (const moment of moments) {
+        const { notes } = await ask(moment, run);
+        if (notes.length > 0) await run.log.write(...notes);
+      }
     },
   };
+}
+
+/** A thread that has said anything before was begun by another program. */
+function sourceOf({ log }: Pick<Drive, "log">): "resume" | "startup" {
+  const { turns, turn, repliesSinceCompaction, compactions } = log.state;
+  const isKnown = turns > 1 || repliesSinceCompaction > 0 || compactions > 0 || turn?.hooks.prompted === true;
+  return isKnown ? "resume" : "startup";
 }
 
 const isAsync = ({ definition }: Asked): boolean => definition.async;

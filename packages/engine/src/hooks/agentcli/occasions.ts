@@ -44,6 +44,7 @@ export function agentcliOccasions(moment: Moment, facts: Facts): Occasion[] {
       return occasion("SessionEnd", ["other"], { reason: "other" });
     case "refused":
     case "replied":
+    case "ended-badly":
       return [];
   }
 }

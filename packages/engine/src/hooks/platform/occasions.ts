@@ -29,6 +29,8 @@ export function platformOccasions(moment: Moment, facts: Facts): Occasion[] {
       return [occasion("preCompact", null, compactFields(moment))];
     case "ending":
       return [occasion("stop", ["Stop"], { status: "completed", loop_count: moment.continuations })];
+    case "ended-badly":
+      return [occasion("stop", ["Stop"], { status: moment.status, loop_count: 0 })];
     case "agent-ending":
       return [occasion("subagentStop", [moment.work.agent.type], agentStopFields(moment, facts))];
     case "agent-starting": {
