@@ -346,6 +346,6 @@ test("a run without hooks loads nothing of them", async () => {
     expect((await at.events(["go on"], { nodeArguments, env: { LOADED: list } })).code).toBe(0);
     return readFileSync(list, "utf8");
   };
-  expect(await loaded(await desk({ replies: [say("Done.")] }))).not.toMatch(/compose\.cjs/);
-  expect(await loaded(await trustingDesk({ replies: [say("Done.")], files: guard }))).toMatch(/compose\.cjs/);
+  expect(await loaded(await desk({ replies: [say("Done.")] }))).not.toMatch(/compose\d*\.cjs/);
+  expect(await loaded(await trustingDesk({ replies: [say("Done.")], files: guard }))).toMatch(/compose\d*\.cjs/);
 });
