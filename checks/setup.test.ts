@@ -103,7 +103,7 @@ test("missing tools are installed by root on Debian and its kin", () => {
   for (const osRelease of [debian, ubuntuLike]) {
     const said = toolsOn({ uid: 0, osRelease, path: "/nowhere", installs: true });
     expect(said).toBe(
-      "Installing with apt-get: bubblewrap git curl tmux openssh-client ripgrep\ninstalled bubblewrap,git,curl,tmux,openssh-client,ripgrep\n",
+      "Installing with apt-get: bubblewrap git curl perl tmux openssh-client ripgrep\ninstalled bubblewrap,git,curl,perl,tmux,openssh-client,ripgrep\n",
     );
   }
 });

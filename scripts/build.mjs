@@ -8,6 +8,9 @@ import { rolldown } from "rolldown";
 
 const house = join(dirname(fileURLToPath(import.meta.url)), "..");
 
+/** Loaded only where there is a configuration, which is nearly everywhere. */
+const readsConfiguration = /smol-toml|project\/src\/config\/|generated\/config-shapes/;
+
 // CommonJS: an ESM entry starts 10 ms (Node 20) to 45 ms (Node 24) later.
 await build({
   directory: "packages/cli/dist",
@@ -63,7 +66,7 @@ async function build({ directory, input }) {
 
 /** All that a run loads is one file, whatever other commands share with it: each more would cost every start. */
 function isOfRun(id, graph) {
-  return reachedFrom("packages/cli/src/commands/exec.ts", graph).has(id);
+  return readsConfiguration.test(id) || reachedFrom("packages/cli/src/commands/exec.ts", graph).has(id);
 }
 
 /** But for what the server in the sandbox loads too. */

@@ -1,4 +1,6 @@
 // The MCP servers of a run: checked, started at once, their processes where their settings say.
+import { statSync } from "node:fs";
+import { dirname, isAbsolute } from "node:path";
 import type { HttpTransport, McpHost, McpServers, ServerSettings, StdioTransport } from "@agentcli/mcp";
 import { sanitize } from "@agentcli/project/sanitize";
 import type { Config, McpServer, SandboxMode, TurnSettings } from "@agentcli/protocol";
@@ -96,6 +98,7 @@ function openPlaces(root: string, config: Config, program: Program): Places {
       root,
       ...networkOf(mode, config.sandbox_workspace_write ?? {}),
       hidden: hiddenByDefault(userHome, agentHome),
+      shown: programPlaces(config),
     });
     const openNow = async () =>
       openWorkspace(policy, {
@@ -117,4 +120,17 @@ function openPlaces(root: string, config: Config, program: Program): Places {
     },
     close: async () => void (await Promise.all([...places.values()].map((place) => place.close()))),
   };
+}
+
+/** A server named by its path can be started also where the place around it is private, as /tmp is. */
+function programPlaces({ mcp_servers: servers = {} }: Config): string[] {
+  const words = Object.values(servers).flatMap(({ command = "", args = [] }) => [command, ...args]);
+  const files = words.filter((word) => isAbsolute(word) && statSync(word, { throwIfNoEntry: false })?.isFile());
+  return [...new Set(files.map(placeOf))];
+}
+
+/** With what it is installed beside. */
+function placeOf(file: string): string {
+  const modules = file.indexOf("/node_modules/");
+  return modules === -1 ? dirname(file) : file.slice(0, modules + "/node_modules".length);
 }
