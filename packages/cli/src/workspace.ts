@@ -31,9 +31,8 @@ export async function composeWorkspace(settings: PlaceSettings, config: Config, 
   const { environment, directory } = program;
   const policy = policyOf(settings, config, environment);
   const probe = await chooseSandbox(policy, settings.sandboxMin, program);
-  const incarnation = newId(Date.now());
   const denied = { names: credentialVariables(config) };
-  const open = () =>
+  const open = (incarnation: string) =>
     openWorkspace(policy, {
       serverProgram: serverProgramIn(directory),
       ...backEndOf(probe),
@@ -43,7 +42,7 @@ export async function composeWorkspace(settings: PlaceSettings, config: Config, 
       warmLoginShell: settings.shell,
     });
   return {
-    workspace: lazyWorkspace({ root: policy.root, incarnation, open }),
+    workspace: lazyWorkspace({ root: policy.root, newIncarnation: () => newId(Date.now()), open }),
     report: describeSandbox(policy, probe),
     writableRoots: [policy.root, ...policy.writableRoots],
   };
