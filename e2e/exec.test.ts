@@ -329,3 +329,20 @@ describe("long-running commands", () => {
     expect(events.at(-1)?.type).toBe("turn.completed");
   });
 });
+
+test("a command that ends the place it runs in is told of it, and the next runs in another", async () => {
+  const { events: run, requests } = await desk({
+    replies: [
+      call("exec_command", { cmd: "kill -9 $PPID; sleep 60" }),
+      call("exec_command", { cmd: "echo still here" }),
+      say("Done."),
+    ],
+  });
+  const { code, events } = await run(["hi"]);
+  expect(code).toBe(0);
+  expect(itemsOf(events, "command_execution")).toMatchObject([
+    { status: "failed", reason: expect.stringContaining("The workspace was lost") },
+    { status: "completed", aggregated_output: "still here\n" },
+  ]);
+  expect(toolOutputs(requests()[1])[0]).toContain("The outcome of this call is unknown");
+});

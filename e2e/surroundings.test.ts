@@ -1,6 +1,6 @@
 // Where a run is started is not always a good place: each of these ends in a sentence, never in a trace or a hang.
 import { spawn } from "node:child_process";
-import { closeSync, mkdirSync, openSync, rmdirSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { jsonLines, say } from "@agentcli/testkit";
 import { describe, expect, test } from "vitest";
@@ -46,6 +46,37 @@ test("a directory that was removed is named; another works from there", async ()
   const elsewhere = await inRemoved("exec", "-C", repository, "run echo fine");
   expect(elsewhere).toMatchObject({ code: 0, stdout: expect.stringContaining("fine") });
 });
+
+test.each([
+  ["login", ["login", "--with-api-key"]],
+  ["trust", ["trust"]],
+])("%s with such a home says which path it was, with exit code 2", async (_, args) => {
+  const { run, repository } = await desk();
+  const env = { AGENT_HOME: join(repository, "README.md") };
+  const { code, stderr } = await run(args, { env, stdin: "a-key-for-nothing" });
+  expect(code).toBe(2);
+  expect(stderr).toContain("README.md");
+  expect(stderr).not.toContain("Internal error");
+});
+
+test("a signal while a key is awaited ends login at once, with nothing saved", async () => {
+  const { start, home } = await desk();
+  const child = start(["login", "--with-api-key"], { stdin: "open" });
+  const result = ended(child);
+  await expect.poll(() => handlesSignal(child.pid, hangup), { timeout: 20_000 }).toBe(true);
+  child.kill("SIGTERM");
+  expect(await result).toMatchObject({ code: 143, stderr: expect.stringContaining("nothing was saved") });
+  expect(existsSync(join(home, "auth.json"))).toBe(false);
+});
+
+// Node itself handles some signals from the start, this one only when asked to.
+const hangup = 1;
+
+/** As the kernel shows the handlers that a process has put in place. */
+function handlesSignal(pid: number | undefined, signal: number): boolean {
+  const [, caught = "0"] = /^SigCgt:\s*([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return ((BigInt(`0x${caught}`) >> BigInt(signal - 1)) & 1n) === 1n;
+}
 
 describe("while a prompt is awaited on standard input", () => {
   test.each([

@@ -59,9 +59,21 @@ async function explain(error: unknown, reporter: Reporter, scrub: Scrub): Promis
     return exitCode;
   }
   const { name, message } = error instanceof Error ? error : { name: "Error", message: String(error) };
+  if (isRefusal(error)) {
+    await reporter.fail(
+      scrub(`${message}. Mend that path or its permissions; AGENT_HOME says where the agent home is.`),
+    );
+    return exitCodes.usage.code;
+  }
   await reporter.fail(scrub(`Internal error: ${name}: ${message}. The session file keeps what was done.`));
   return exitCodes.failed.code;
 }
+
+/** The system would not let us at a file: that is how the machine is set up, and no bug. */
+const isRefusal = (error: unknown): boolean =>
+  ["EACCES", "EPERM", "EROFS", "EEXIST", "ENOTDIR", "EISDIR", "ELOOP", "ENAMETOOLONG"].includes(
+    String((error as NodeJS.ErrnoException | null)?.code),
+  );
 
 /** By name: the classes live in packages that need not be loaded to be recognised. */
 function exitCodeOf(error: unknown): number | null {

@@ -40,10 +40,9 @@ export async function composeWorkspace(settings: PlaceSettings, config: Config, 
   const policy = policyOf(settings, config, environment);
   const probe = await chooseSandbox(policy, settings.sandboxMin, program);
   await checkNetwork(policy, probe);
-  const incarnation = newId(Date.now());
   const shell = shellEnvironment(config, environment);
   let tellDenial: (denial: Denial) => void = () => {};
-  const open = () =>
+  const open = (incarnation: string) =>
     openWorkspace(policy, {
       serverProgram: serverProgramIn(directory),
       ...backEndOf(probe),
@@ -55,7 +54,7 @@ export async function composeWorkspace(settings: PlaceSettings, config: Config, 
       limits: resourceLimits(config.limits),
     });
   return {
-    workspace: lazyWorkspace({ root: policy.root, incarnation, open }),
+    workspace: lazyWorkspace({ root: policy.root, newIncarnation: () => newId(Date.now()), open }),
     report: describeSandbox(policy, probe),
     writableRoots: [policy.root, ...policy.writableRoots],
     ...(policy.network === "proxy" && { allowedDomains: policy.allowedDomains }),

@@ -106,7 +106,9 @@ async function remove({ path, branch, base }: WorktreeOrigin, git: Git): Promise
 async function headOf(git: Git, repository: string): Promise<string> {
   try {
     return (await git("rev-parse", "--verify", "HEAD^{commit}")).trim();
-  } catch {
+  } catch (error) {
+    const { message } = error as Error;
+    if (!/needed a single revision/i.test(message)) throw error;
     throw new Problem("usage", `--worktree needs a commit to start from, and ${repository} has none yet.`);
   }
 }

@@ -8,7 +8,7 @@ import { type Drive, elsewhere } from "./running.ts";
 import { type OpenCall, textPart } from "./state.ts";
 import { applyPatch } from "./tools/apply-patch.ts";
 import { failed, type Parsed, type Tool } from "./tools/tool.ts";
-import { interrupted, stopped } from "./turn.ts";
+import { interrupted, lost, stopped } from "./turn.ts";
 
 // A model that asks for hundreds of commands at once gets them all, and the machine stays usable.
 const mostAtOnce = 32;
@@ -112,10 +112,16 @@ async function resumeCall(call: OpenCall, run: Drive): Promise<void> {
 async function perform(tool: Tool, call: OpenCall, run: Drive): Promise<void> {
   const { workspace, toolLimitMs, outputTokens, signal, log } = run;
   const context = { callId: call.callId, workspace, state: log.state, toolLimitMs, outputTokens, signal, run };
-  const outcome = await tool.run(call.begun?.args, context);
+  const outcome = await tool.run(call.begun?.args, context).catch(orLost);
   if (signal.aborted) return settle(call, stopped(outcome), run);
   const done = { callId: call.callId, tool, args: call.begun?.args };
   return settle(call, (await run.hooks?.settled(done, outcome, run)) ?? outcome, run);
+}
+
+/** By name: the workspace is a package the engine does not know. */
+function orLost(error: unknown): Outcome {
+  if (error instanceof Error && error.name === "WorkspaceLost") return lost(error.message);
+  throw error;
 }
 
 const settle = (call: OpenCall, outcome: Outcome, { log }: Drive): Promise<void> =>

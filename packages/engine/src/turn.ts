@@ -24,6 +24,12 @@ export function stopped(outcome: Outcome): Outcome {
   return { ...outcome, status: "interrupted", reason, parts: [textPart(reason), ...outcome.parts] };
 }
 
+/** The place itself is gone, perhaps ended by the command; the next call finds another. */
+export function lost(why: string): Outcome {
+  const text = `The outcome of this call is unknown. ${why} Perhaps a command ended it. Commands run in a new one from now on: processes and files in /tmp are gone. Check the current state before you repeat anything.`;
+  return { status: "interrupted", parts: [textPart(text)], reason: text, detail: { kind: "none" } };
+}
+
 const unknownOutcome =
   "The outcome of this call is unknown: the run was interrupted while it was in progress. It may have taken effect fully, partly or not at all. Check the current state before you repeat it.";
 const notStarted = "This call was not started: the run was interrupted before it began.";

@@ -6,6 +6,7 @@ import type { Chunk } from "@agentcli/protocol";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { lazyWorkspace } from "../src/client/lazy.ts";
+import { WorkspaceLost } from "../src/client/workspace-lost.ts";
 import { findRepositoryRoot, readHead } from "../src/git/repository.ts";
 import { openOutputBuffer } from "../src/server/output-buffer.ts";
 import { openServer } from "../src/server/server.ts";
@@ -110,7 +111,7 @@ describe("a lazy workspace", () => {
     let opened = 0;
     const workspace = lazyWorkspace({
       root: base,
-      incarnation: "mine",
+      newIncarnation: () => "mine",
       async open() {
         opened += 1;
         return openHere(base);
@@ -126,8 +127,43 @@ describe("a lazy workspace", () => {
     await expect(workspace.status()).rejects.toThrow("closed");
   });
 
+  test("that is lost tells those at work in it, and is opened again under another name a few times", async () => {
+    const opened: string[] = [];
+    let closed = 0;
+    const workspace = lazyWorkspace({
+      root: base,
+      newIncarnation: () => `number ${opened.length}`,
+      async open(incarnation) {
+        opened.push(incarnation);
+        const lose = () => Promise.reject(new WorkspaceLost("it was ended."));
+        return {
+          ...(await openHere(base)),
+          status: lose,
+          release: lose,
+          async close() {
+            closed += 1;
+          },
+        };
+      },
+    });
+    const both = await Promise.allSettled([workspace.status(), workspace.status()]);
+    expect(both.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    expect({ opened, closed, now: workspace.incarnation }).toEqual({
+      opened: ["number 0"],
+      closed: 1,
+      now: "number 1",
+    });
+    workspace.warm();
+    await workspace.release([]);
+    for (let time = 2; time < 5; time += 1) await expect(workspace.status()).rejects.toThrow(WorkspaceLost);
+    await expect(workspace.status()).rejects.toThrow("lost 4 times in this run");
+    expect(opened).toHaveLength(4);
+    await workspace.close();
+  });
+
   test("tells a failure to open at the first use, and closes all the same", async () => {
-    const workspace = lazyWorkspace({ root: base, incarnation: "i", open: () => Promise.reject(new Error("no luck")) });
+    const open = () => Promise.reject(new Error("no luck"));
+    const workspace = lazyWorkspace({ root: base, newIncarnation: () => "i", open });
     workspace.warm();
     await expect(workspace.status()).rejects.toThrow("no luck");
     await workspace.close();

@@ -9,7 +9,7 @@ import type { Program } from "../program.ts";
 export async function run(invocation: Invocation, { environment, reporter, signal }: Program): Promise<number> {
   if (invocation.text("api-key") !== undefined) throw onCommandLine();
   const isPiped = invocation.has("with-api-key");
-  const key = isPiped ? await readPipedKey() : await askForKey((text) => void process.stderr.write(text), signal);
+  const key = isPiped ? await readPipedKey(signal) : await askForKey((text) => void process.stderr.write(text), signal);
   writeAuthFile(environment.agentHome, {
     auth_mode: "api_key",
     AGENT_API_KEY: key,

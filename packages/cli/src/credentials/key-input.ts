@@ -2,13 +2,14 @@
 import { Problem } from "../problem.ts";
 
 /** From a pipe: `printenv KEY | agentcli login --with-api-key`. */
-export async function readPipedKey(): Promise<string> {
+export async function readPipedKey(signal: AbortSignal): Promise<string> {
   if (process.stdin.isTTY) {
     throw new Problem(
       "usage",
       "--with-api-key reads the key from a pipe: printenv MY_KEY | agentcli login --with-api-key. To type it, leave the flag out.",
     );
   }
+  signal.addEventListener("abort", () => process.stdin.destroy(cancelled()), { once: true });
   const pieces: Buffer[] = [];
   let size = 0;
   for await (const piece of process.stdin) {
@@ -45,7 +46,7 @@ const mostBytes = 64 * 1024;
 function readLine(signal: AbortSignal): Promise<string> {
   let line = "";
   return new Promise((resolve, reject) => {
-    const stop = () => finish(() => reject(new Problem("usage", "Login was cancelled; nothing was saved.")));
+    const stop = () => finish(() => reject(cancelled()));
     const finish = (settle: () => void) => {
       process.stdin.off("data", take);
       signal.removeEventListener("abort", stop);
@@ -62,6 +63,8 @@ function readLine(signal: AbortSignal): Promise<string> {
     signal.addEventListener("abort", stop);
   });
 }
+
+const cancelled = (): Problem => new Problem("usage", "Login was cancelled; nothing was saved.");
 
 function checked(text: string): string {
   const key = text.trim();

@@ -92,7 +92,6 @@ function openPlaces(root: string, config: Config, program: Program): Places {
   const { PATH = "", HOME = userHome } = toolEnvironment(variables, { home: userHome });
 
   function open(mode: SandboxMode): LazyWorkspace {
-    const incarnation = newId(Date.now());
     const policy = sandboxPolicy({
       mode,
       root,
@@ -100,7 +99,7 @@ function openPlaces(root: string, config: Config, program: Program): Places {
       hidden: hiddenByDefault(userHome, agentHome),
       shown: programPlaces(config),
     });
-    const openNow = async () =>
+    const openNow = async (incarnation: string) =>
       openWorkspace(policy, {
         serverProgram: serverProgramIn(program.directory),
         ...backEndOf(await chooseSandbox(policy, undefined, program)),
@@ -108,7 +107,7 @@ function openPlaces(root: string, config: Config, program: Program): Places {
         incarnation,
         limits: resourceLimits(config.limits),
       });
-    return lazyWorkspace({ root, incarnation, open: openNow });
+    return lazyWorkspace({ root, newIncarnation: () => newId(Date.now()), open: openNow });
   }
 
   return {

@@ -25,8 +25,16 @@ export async function findDamage(path: string): Promise<Problem | null> {
 
 /** What follows the last line end was never acknowledged. */
 function wholeLines(path: string): string {
-  const text = readFileSync(path, "utf8");
+  const text = read(path);
   return text.slice(0, text.lastIndexOf("\n") + 1);
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new Problem("usage", `The session ${path} cannot be read: ${(error as Error).message}.`);
+  }
 }
 
 /** As one array: parsing 10,000 lines one by one takes twice as long. */

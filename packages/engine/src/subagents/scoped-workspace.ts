@@ -6,7 +6,9 @@ export function scopedWorkspace(shared: Workspace, scope: string): Workspace {
   const own = (id: string) => `${scope}/${id}`;
   return {
     root: shared.root,
-    incarnation: shared.incarnation,
+    get incarnation() {
+      return shared.incarnation;
+    },
     exec(request, onChunk, signal) {
       started.add(own(request.id));
       return shared.exec({ ...request, id: own(request.id) }, onChunk, signal);

@@ -1,5 +1,6 @@
-// A workspace whose place is opened when first needed; its root and incarnation are known at once.
+// A workspace whose place is opened when first needed, and again after it was lost; root and incarnation are known at once.
 import type { Workspace } from "@agentcli/protocol";
+import { WorkspaceLost } from "./workspace-lost.ts";
 
 export interface OpenedWorkspace extends Workspace {
   close(): Promise<void>;
@@ -13,35 +14,67 @@ export interface LazyWorkspace extends OpenedWorkspace {
 
 export interface LazyOptions {
   root: string;
-  incarnation: string;
-  open(): Promise<OpenedWorkspace>;
+  /** A new one each time. */
+  newIncarnation(): string;
+  open(incarnation: string): Promise<OpenedWorkspace>;
 }
 
-export function lazyWorkspace({ root, incarnation, open }: LazyOptions): LazyWorkspace {
+/** A command may end the server it runs under; one that does so each time has to be looked at by a person. */
+const mostLosses = 3;
+
+/** Whoever was at work when it was lost is told so; who comes after that works in the next one. */
+export function lazyWorkspace({ root, newIncarnation, open }: LazyOptions): LazyWorkspace {
+  let incarnation = newIncarnation();
   let opening: Promise<OpenedWorkspace> | undefined;
+  let losses = 0;
   let isClosed = false;
 
   function reach(): Promise<OpenedWorkspace> {
     if (isClosed) return Promise.reject(new Error("The workspace is closed."));
-    opening ??= open();
+    if (losses > mostLosses) return Promise.reject(new Error(`The workspace was lost ${losses} times in this run.`));
+    opening ??= open(incarnation);
     return opening;
+  }
+
+  async function ask<Result>(operation: (opened: OpenedWorkspace) => Promise<Result>): Promise<Result> {
+    const asked = reach();
+    try {
+      return await operation(await asked);
+    } catch (error) {
+      if (error instanceof WorkspaceLost && opening === asked) await leave(asked);
+      throw error;
+    }
+  }
+
+  /** Once, by the first who notices. */
+  async function leave(lost: Promise<OpenedWorkspace>): Promise<void> {
+    opening = undefined;
+    incarnation = newIncarnation();
+    losses += 1;
+    const opened = await lost.catch(() => undefined);
+    await opened?.close();
   }
 
   return {
     root,
-    incarnation,
+    get incarnation() {
+      return incarnation;
+    },
     warm() {
       reach().catch(() => {});
     },
-    exec: async (request, onChunk, signal) => (await reach()).exec(request, onChunk, signal),
-    read: async (request) => (await reach()).read(request),
-    list: async (request) => (await reach()).list(request),
-    search: async (request) => (await reach()).search(request),
-    edit: async (request) => (await reach()).edit(request),
-    status: async () => (await reach()).status(),
+    exec: (request, onChunk, signal) => ask((opened) => opened.exec(request, onChunk, signal)),
+    read: (request) => ask((opened) => opened.read(request)),
+    list: (request) => ask((opened) => opened.list(request)),
+    search: (request) => ask((opened) => opened.search(request)),
+    edit: (request) => ask((opened) => opened.edit(request)),
+    status: () => ask((opened) => opened.status()),
     async release(ids) {
       const opened = await opening?.catch(() => undefined);
-      await opened?.release(ids);
+      await opened?.release(ids).catch((error: unknown) => {
+        // With it went whatever was to be released.
+        if (!(error instanceof WorkspaceLost)) throw error;
+      });
     },
     async close() {
       isClosed = true;
