@@ -14,8 +14,7 @@ const overview = (): string => `agentcli: a coding agent that works with nobody 
 Usage: agentcli COMMAND [flags]
 
 Commands:
-${columns([...commands].reverse().map((command) => [usage(command), command.summary]))}
-${columns([["help [COMMAND]", "Explain a command"]])}
+${columns([...inOrder().map(({ path, summary }) => [path.join(" "), summary]), ["help COMMAND", "Explain a command"]])}
 
 Flags:
 ${flagTable(["help", "version"])}
@@ -23,6 +22,19 @@ ${flagTable(["help", "version"])}
 Try it, without a key and without a network:
   agentcli exec --model practice --sandbox workspace-write "create hello.txt containing Hello"
 `;
+
+/** What most people come for stands first. */
+const groups = ["exec", "review", "sessions", "cost", "login", "logout", "config", "trust", "doctor", "sandbox"];
+
+function inOrder(): Command[] {
+  const rank = ({ path: [first = ""] }: Command) => (groups.includes(first) ? groups.indexOf(first) : groups.length);
+  return [...commands].sort(
+    (left, right) =>
+      rank(left) - rank(right) ||
+      (left.path[0] ?? "").localeCompare(right.path[0] ?? "") ||
+      left.path.length - right.path.length,
+  );
+}
 
 const commandHelp = (command: Command): string => `${command.summary}
 
