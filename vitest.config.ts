@@ -9,8 +9,6 @@ export default defineConfig({
     exclude: ["**/node_modules/**", ...long],
     pool: "forks",
     maxWorkers: 2,
-    // Real processes on a busy machine: one more try tells a slow moment from a defect.
-    retry: 1,
     testTimeout: 60_000,
     hookTimeout: 120_000,
   },

@@ -8,6 +8,12 @@ type TerminalModule = typeof import("@lydell/node-pty");
 /** Ctrl-D: how a terminal says that no more input will come. */
 const endOfTransmission = "\x04";
 
+/**
+ * Holds the terminal until the program has ended. One that closes its streams on the way out, as cat does, would else
+ * leave a terminal nobody has open; our end is closed then, and the hang-up kills what was about to exit with 0.
+ */
+const keepTerminal = 'trap : INT QUIT HUP TERM; "$@"; exit $?';
+
 export interface TerminalRequest {
   spec: ChildSpec;
   size: Terminal;
@@ -22,9 +28,8 @@ export async function startOnTerminal(request: TerminalRequest, events: ChildEve
   if (obstacle !== undefined) return { kind: "not-started", message: obstacle };
   try {
     const { spawn } = await loadTerminals(request.modulePath);
-    const [program = "", ...rest] = spec.argv;
     const { cwd, env } = spec;
-    const terminal = spawn(program, rest, {
+    const terminal = spawn("/bin/sh", ["-c", keepTerminal, "sh", ...spec.argv], {
       name: env.TERM ?? "xterm-256color",
       cols: size.columns,
       rows: size.rows,
