@@ -2,10 +2,12 @@
 import { execFile } from "node:child_process";
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { WorktreeOrigin } from "@agentcli/protocol";
 import { findRepositoryRoot } from "@agentcli/workspace";
 import type { Environment } from "./environment.ts";
+import { takeLock } from "./lock.ts";
 import { makePrivateDirectory } from "./private-directory.ts";
 import { Problem } from "./problem.ts";
 
@@ -34,7 +36,9 @@ export async function openWorktree({ directory, threadId, environment, say }: Wo
   makePrivateDirectory(parent);
   const path = join(realpathSync(parent), `${basename(repository)}-${shortId}`);
   const origin = { path, startedIn, branch: `agentcli/${shortId}`, base: await headOf(git, repository) };
-  await git("worktree", "add", "--quiet", "--no-track", "-b", origin.branch, path, origin.base);
+  await oneAtATime(git, repository, () =>
+    git("worktree", "add", "--quiet", "--no-track", "-b", origin.branch, path, origin.base),
+  );
   say(`Working in a new worktree: ${path} (branch ${origin.branch})`);
   return worktree(origin, repository, { environment, say });
 }
@@ -48,15 +52,17 @@ export async function reopenWorktree(
   if (!repository) throw new Problem("usage", `The repository of this session is gone: ${origin.startedIn}.`);
   if (!existsSync(origin.path)) {
     const git = gitIn(repository, environment);
-    await git("worktree", "prune");
-    const isBranch = await succeeds(git("rev-parse", "--verify", "--quiet", `refs/heads/${origin.branch}`));
-    const start = isBranch
-      ? [origin.path, origin.branch]
-      : ["--no-track", "-b", origin.branch, origin.path, origin.base];
-    await git("worktree", "add", "--quiet", ...start);
+    await oneAtATime(git, repository, () => addAgain(origin, git));
     say(`Working in the worktree of this session again: ${origin.path} (branch ${origin.branch})`);
   }
   return worktree(origin, repository, { environment, say });
+}
+
+async function addAgain({ path, branch, base }: WorktreeOrigin, git: Git): Promise<void> {
+  await git("worktree", "prune");
+  const isBranch = await succeeds(git("rev-parse", "--verify", "--quiet", `refs/heads/${branch}`));
+  const start = isBranch ? [path, branch] : ["--no-track", "-b", branch, path, base];
+  await git("worktree", "add", "--quiet", ...start);
 }
 
 function worktree(
@@ -71,7 +77,8 @@ function worktree(
     async settle() {
       try {
         if (await isUntouched(origin, gitIn(origin.path, environment))) {
-          await remove(origin, gitIn(repository, environment));
+          const git = gitIn(repository, environment);
+          await oneAtATime(git, repository, () => remove(origin, git));
           return say("The worktree is unchanged and was removed.");
         }
       } catch (error) {
@@ -101,6 +108,28 @@ const isEmpty = (directory: string): boolean => !existsSync(directory) || readdi
 async function remove({ path, branch, base }: WorktreeOrigin, git: Git): Promise<void> {
   await git("worktree", "remove", "--force", path);
   await git("update-ref", "-d", `refs/heads/${branch}`, base);
+}
+
+const lockPatienceMs = 60_000;
+const lockLookMs = 20;
+
+/** Git reads every working tree when one is added or removed, and fails on one that is half made. */
+async function oneAtATime(git: Git, repository: string, change: () => Promise<unknown>): Promise<void> {
+  const shared = resolve(repository, (await git("rev-parse", "--git-common-dir")).trim());
+  const path = join(shared, "agentcli-worktrees.lock");
+  const giveUpAt = Date.now() + lockPatienceMs;
+  let attempt = takeLock(path);
+  while (attempt.kind === "busy") {
+    if (Date.now() > giveUpAt)
+      throw new Problem("usage", `${path} is held by process ${attempt.pid}; end it and try again.`);
+    await pause(lockLookMs);
+    attempt = takeLock(path);
+  }
+  try {
+    await change();
+  } finally {
+    attempt.lock.release();
+  }
 }
 
 async function headOf(git: Git, repository: string): Promise<string> {

@@ -11,10 +11,10 @@ import {
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { takeLock } from "../src/lock.ts";
 import { ageMs } from "../src/sessions/age.ts";
 import { findByReference, findThread, matchThreads } from "../src/sessions/find.ts";
 import { listSessions } from "../src/sessions/list.ts";
-import { takeLock } from "../src/sessions/lock.ts";
 import { toMarkdown } from "../src/sessions/markdown.ts";
 import { readNames, writeName } from "../src/sessions/names.ts";
 import { removeSession } from "../src/sessions/remove.ts";

@@ -2,8 +2,8 @@
 import type { KeySource } from "@agentcli/models";
 import type { AccountTokens, Auth, AuthFile } from "@agentcli/protocol";
 import type { Environment } from "../environment.ts";
+import { type Lock, takeLock } from "../lock.ts";
 import { Problem } from "../problem.ts";
-import { type Lock, takeLock } from "../sessions/lock.ts";
 import { authPath, readAuthFile, writeAuthFile } from "./auth-file.ts";
 import { askEndpoint, endpointUrl, tokenIn } from "./endpoint.ts";
 import { isFresh, jwtExpiryMs, renewing, type Token } from "./token.ts";

@@ -2,9 +2,9 @@
 import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { StaleWriter } from "@agentcli/engine";
+import { type Lock, type LockAttempt, takeLock } from "../lock.ts";
 import { makePrivateDirectory } from "../private-directory.ts";
 import { Problem } from "../problem.ts";
-import { type Lock, type LockAttempt, takeLock } from "./lock.ts";
 
 export interface SessionFile {
   readonly path: string;

@@ -1,4 +1,4 @@
-// One writer per session: a lock file that names its holder; a dead holder's lock is taken over.
+// One holder at a time: a lock file that names its holder; a dead holder's lock is taken over.
 import { linkSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 
 export interface Lock {
