@@ -1,0 +1,45 @@
+// Every error the HTTP API answers with: its code, its status, and the body it comes in.
+import { z } from "zod";
+
+export const apiErrors = {
+  validation_error: 400,
+  invalid_last_event_id: 400,
+  invalid_model: 400,
+  repository_access: 400,
+  integration_not_connected: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  team_admin_required: 403,
+  team_membership_required: 403,
+  user_required: 403,
+  key_not_supported: 403,
+  spend_limit_reached: 403,
+  not_found: 404,
+  agent_not_found: 404,
+  run_not_found: 404,
+  artifact_not_found: 404,
+  method_not_allowed: 405,
+  agent_busy: 409,
+  agent_archived: 409,
+  agent_id_conflict: 409,
+  idempotency_conflict: 409,
+  run_not_cancellable: 409,
+  stream_expired: 410,
+  cursor_expired: 410,
+  payload_too_large: 413,
+  rate_limited: 429,
+  internal: 500,
+  unavailable: 503,
+} as const;
+
+export type ApiErrorCode = keyof typeof apiErrors;
+
+export const ApiErrorBody = z.object({
+  error: z.object({
+    code: z.enum(Object.keys(apiErrors) as [ApiErrorCode, ...ApiErrorCode[]]),
+    message: z.string(),
+    helpUrl: z.string().optional(),
+    provider: z.string().optional(),
+  }),
+});
+export type ApiErrorBody = z.infer<typeof ApiErrorBody>;
