@@ -18,7 +18,7 @@ export interface StoreOptions {
 const pageSize = 500;
 
 export function openSessionStore(options: StoreOptions): SessionStore {
-  const { db, key, fence } = options;
+  const { db, key } = options;
   return {
     async append(threadId, after, records) {
       const at = new Date().toISOString();
@@ -48,40 +48,45 @@ export function openSessionStore(options: StoreOptions): SessionStore {
       }
     },
   };
+}
 
-  async function insert({ agentId }: StoreOptions, threadId: string, stored: StoredRecord[], frames: Frame[]) {
-    const parentId = parentOf(stored);
-    const seqs = stored.map(({ seq }) => seq);
-    const ats = stored.map(({ at }) => at);
-    const texts = stored.map(({ seq, record }) => key.seal(JSON.stringify(record), placeOf(threadId, seq)));
-    const held = await refusedAsStale(threadId, () =>
-      sql<{ held: boolean }>`
-        with fence as (
-          select id from runs
-          where id = ${fence.runId} and lease_epoch = ${fence.epoch} and status in ('CREATING', 'RUNNING')
-          for share
-        ), thread as (
-          insert into threads (id, agent_id, parent_id)
-          select ${threadId}, ${agentId}, ${parentId}::text from fence where ${seqs[0] === 1}
-          on conflict do nothing
-        ), records as (
-          insert into thread_records (thread_id, seq, at, record)
-          select ${threadId}, seq, at, record
-          from fence, unnest(${seqs}::integer[], ${ats}::timestamptz[], ${texts}::bytea[]) as new (seq, at, record)
-        ), shown as (${insertFrames(key, fence.runId, frames)})
-        select exists (select from fence) as held, (${tellReaders(fence.runId, frames)}) as told
-      `.execute(db),
-    );
-    if (!held) throw new StaleWriter(threadId, `run ${fence.runId} has another driver`);
-  }
+async function insert(
+  { db, key, fence, agentId }: StoreOptions,
+  threadId: string,
+  stored: StoredRecord[],
+  frames: Frame[],
+): Promise<void> {
+  const parentId = parentOf(stored);
+  const seqs = stored.map(({ seq }) => seq);
+  const ats = stored.map(({ at }) => at);
+  const texts = stored.map(({ seq, record }) => key.seal(JSON.stringify(record), placeOf(threadId, seq)));
+  const held = await refusedAsStale(threadId, () =>
+    sql<{ held: boolean }>`
+      with fence as (
+        select id from runs
+        where id = ${fence.runId} and lease_epoch = ${fence.epoch} and status in ('CREATING', 'RUNNING')
+        for share
+      ), thread as (
+        insert into threads (id, agent_id, parent_id)
+        select ${threadId}, ${agentId}, ${parentId}::text from fence where ${seqs[0] === 1}
+        on conflict do nothing
+      ), records as (
+        insert into thread_records (thread_id, seq, at, record)
+        select ${threadId}, seq, at, record
+        from fence, unnest(${seqs}::integer[], ${ats}::timestamptz[], ${texts}::bytea[]) as new (seq, at, record)
+      ), shown as (${insertFrames(key, fence.runId, frames)})
+      select exists (select from fence) as held, (${tellReaders(fence.runId, frames)}) as told
+    `.execute(db),
+  );
+  if (!held) throw new StaleWriter(threadId, `run ${fence.runId} has another driver`);
+}
 
-  async function refusedAsStale(threadId: string, run: () => Promise<{ rows: { held: boolean }[] }>) {
-    try {
-      return (await run()).rows[0]?.held === true;
-    } catch (error) {
-      if ((error as { code?: string }).code !== uniqueViolation) throw error;
-      throw new StaleWriter(threadId, "its next record is there already");
-    }
+async function refusedAsStale(threadId: string, run: () => Promise<{ rows: { held: boolean }[] }>) {
+  try {
+    return (await run()).rows[0]?.held === true;
+  } catch (error) {
+    if ((error as { code?: string }).code !== uniqueViolation) throw error;
+    throw new StaleWriter(threadId, "its next record is there already");
   }
 }
 
