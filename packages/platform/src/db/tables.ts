@@ -1,5 +1,5 @@
 // Every table as kysely sees it. Whatever a person said, or a secret, is a Sealed value: see vault/.
-import type { ColumnType, Generated } from "kysely";
+import type { ColumnType, Generated, Kysely, Transaction } from "kysely";
 
 /** AES-256-GCM under the data key of the agent, or of the team, it belongs to. */
 export type Sealed = Buffer;
@@ -8,6 +8,9 @@ type Timestamp = ColumnType<Date, Date | string, Date | string>;
 type Stamped = ColumnType<Date, Date | string | undefined, Date | string>;
 /** Read as a value, written as JSON text. */
 type Json<T> = ColumnType<T, string, string>;
+
+/** Inside or outside of a transaction. */
+export type Queries = Kysely<Tables> | Transaction<Tables>;
 
 export interface Tables {
   teams: TeamTable;
