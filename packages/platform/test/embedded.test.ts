@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
+  chmodSync,
   copyFileSync,
   linkSync,
   mkdirSync,
@@ -130,6 +131,17 @@ test("a pid file that names another living process is not believed", async () =>
   writeFileSync(join(place().cluster, "postmaster.pid"), `${process.pid}\n${place().cluster}\n1\n5432\n/tmp\n\n1 1\n`);
   const database = await open();
   expect(readlinkSync(`/proc/${postmaster()}/cwd`)).toBe(place().cluster);
+  await database.close();
+});
+
+test("without user namespaces root runs it as another user, where that one can reach it", async () => {
+  const isRoot = process.getuid?.() === 0;
+  const withoutUnshare = { ...process.env, PATH: "/nowhere" };
+  if (isRoot) await expect(open(withoutUnshare)).rejects.toThrow(/not run as root.*DATABASE_URL/);
+  chmodSync(join(dataDirectory, ".."), 0o711);
+  const database = await open(withoutUnshare);
+  await addTeam(database, "a");
+  expect(statSync(`/proc/${postmaster()}`).uid).not.toBe(0);
   await database.close();
 });
 

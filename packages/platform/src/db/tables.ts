@@ -13,6 +13,7 @@ type Json<T> = ColumnType<T, string, string>;
 export type Queries = Kysely<Tables> | Transaction<Tables>;
 
 export interface Tables {
+  key_encryption_keys: KeyEncryptionKeyTable;
   teams: TeamTable;
   users: UserTable;
   service_accounts: ServiceAccountTable;
@@ -30,6 +31,13 @@ export interface Tables {
   pull_requests: PullRequestTable;
   pull_request_comments: PullRequestCommentTable;
   pull_request_reviews: PullRequestReviewTable;
+}
+
+/** At most one row: the key that wrapped every data key. */
+export interface KeyEncryptionKeyTable {
+  is_only: Generated<true>;
+  fingerprint: string;
+  created_at: Stamped;
 }
 
 export interface TeamTable {
