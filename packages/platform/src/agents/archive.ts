@@ -1,9 +1,9 @@
 // Ends of agents and runs that somebody asks for.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { notify } from "../db/index.ts";
 import { ApiProblem } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
-import { announce } from "../runs/index.ts";
 import type { Workspaces } from "../workspaces/index.ts";
 
 /** Whoever drives it ends it, within a second; where nobody does yet, the next to claim it does. */
@@ -16,7 +16,7 @@ export async function cancelRun({ db }: Platform, runId: string): Promise<void> 
     .returning("id")
     .executeTakeFirst();
   if (!asked) throw new ApiProblem("run_not_cancellable", `Run ${runId} has ended already.`);
-  await announce(db, "cancels", runId);
+  await notify(db, "cancels", runId);
 }
 
 /** A second time changes nothing. */
@@ -58,6 +58,6 @@ async function cancelActive(platform: Platform, agentId: string): Promise<void> 
     .execute();
   for (const { id } of active) {
     await platform.db.updateTable("runs").set({ cancel_requested_at: new Date() }).where("id", "=", id).execute();
-    await announce(platform.db, "cancels", id);
+    await notify(platform.db, "cancels", id);
   }
 }

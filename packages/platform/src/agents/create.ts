@@ -1,12 +1,11 @@
 // A new agent with its first run, and a follow-up run: one transaction each, and nothing of them where it fails.
 import { randomUUID } from "node:crypto";
 import type { CreateAgent, CreateRun } from "@agentcli/protocol/api";
-import type { AgentSettings } from "../db/index.ts";
+import { type AgentSettings, notify } from "../db/index.ts";
 import { ApiProblem } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
 import type { Principal } from "../principals/index.ts";
 import {
-  announce,
   leftToSpend,
   namePlace,
   type PrivateSettings,
@@ -140,7 +139,7 @@ async function insertRun(tx: Transaction, { agentId, key, request, number, now, 
   if (!inserted)
     throw new ApiProblem("agent_busy", `Agent ${agentId} has a run under way; wait for its end or cancel it.`);
   await tx.updateTable("agents").set({ latest_run_id: runId, updated_at: now }).where("id", "=", agentId).execute();
-  await announce(tx, "runs", runId);
+  await notify(tx, "runs", runId);
   return runId;
 }
 

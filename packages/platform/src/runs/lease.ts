@@ -1,6 +1,6 @@
 // Who drives a run: a lease that is renewed, taken over when it runs out, and fenced by an epoch that only grows.
 import { type Kysely, sql } from "kysely";
-import type { Queries, Tables } from "../db/index.ts";
+import { notify, type Tables } from "../db/index.ts";
 
 /** Names one holding of a run. Every write of the holder carries it. */
 export interface Fence {
@@ -63,7 +63,7 @@ export function openLeases(db: Kysely<Tables>, { nodeId, leaseMs }: LeaseOptions
         .where("lease_epoch", "=", epoch)
         .where("status", "in", ["CREATING", "RUNNING"])
         .execute();
-      await announce(db, "runs", runId);
+      await notify(db, "runs", runId);
     },
   };
 }
@@ -108,9 +108,4 @@ async function claimOne(db: Kysely<Tables>, { nodeId, until, held }: Claim): Pro
     status: row.status as Claimed["status"],
     cancelRequested: row.cancel_requested_at !== null,
   };
-}
-
-/** Wakes the servers of the database; the truth is in the tables. */
-export async function announce(db: Queries, channel: "runs" | "cancels" | "frames", payload: string): Promise<void> {
-  await sql`select pg_notify(${channel}, ${payload})`.execute(db);
 }
