@@ -2,7 +2,7 @@
 import type { HookDefinition } from "@agentcli/protocol";
 import type { HookRequest, HookRun } from "../src/hooks/index.ts";
 import { openHooks } from "../src/hooks/index.ts";
-import { type Dependencies, drive, type ModelReply } from "../src/index.ts";
+import { type Dependencies, drive, lastTurn, type ModelReply, type ThreadState } from "../src/index.ts";
 import { type Bench, bench, calls, replies, says } from "./memory.ts";
 
 export const noWorkspace = {
@@ -48,7 +48,9 @@ export interface Said {
 export interface Hooked {
   thread: Bench;
   told: { event: string; payload: Record<string, unknown>; request: HookRequest }[];
-  run(prompt?: string): Promise<Awaited<ReturnType<typeof drive>>>;
+  run(prompt?: string): Promise<ThreadState>;
+  /** As the last turn of its program. */
+  runLast(): Promise<ThreadState>;
   notes(): Record<string, unknown>[];
 }
 
@@ -86,6 +88,11 @@ export async function hooked(
       await thread.begin(prompt);
       return drive(thread.log, thread.dependencies, new AbortController().signal);
     },
+    async runLast() {
+      const { signal } = new AbortController();
+      await thread.begin("go on");
+      return drive(lastTurn(thread.log, thread.dependencies, signal), thread.dependencies, signal);
+    },
     notes: () =>
       thread.store.records.flatMap(({ record }) =>
         record.type === "noted" && record.kind === "hook" && record.data.status !== undefined ? [record.data] : [],
@@ -110,3 +117,8 @@ export const outputs = ({ thread }: Hooked): string[] =>
   (thread.requests.at(-1)?.messages ?? []).flatMap((message) =>
     message.role === "tool" ? message.parts.map((part) => (part.type === "text" ? part.text : "")) : [],
   );
+
+/** What a hook prints about one event. */
+export const specific = (hookEventName: string, fields: object): Said => ({
+  stdout: { hookSpecificOutput: { hookEventName, ...fields } },
+});

@@ -1,11 +1,11 @@
 // Tells every hook that is meant about a moment, at the same time, and takes what they say together in their order.
 import type { HookDefinition, ThreadRecord } from "@agentcli/protocol";
-import { truncateForModel } from "../output.ts";
 import { agentcliOccasions } from "./agentcli/occasions.ts";
 import { readAgentcliReaction } from "./agentcli/reaction.ts";
 import { closedOnFailure } from "./failure.ts";
 import { matches } from "./matcher.ts";
 import type { Facts, Moment, Occasion } from "./moment.ts";
+import { notesOf } from "./notes.ts";
 import { platformOccasions } from "./platform/occasions.ts";
 import { readPlatformReaction } from "./platform/reaction.ts";
 import type { HookHost, HookRun } from "./port.ts";
@@ -89,25 +89,4 @@ function loopLimitReached({ loopLimit }: HookDefinition, moment: Moment): string
   if (moment.kind !== "ending" && moment.kind !== "agent-ending") return null;
   const limit = Math.min(loopLimit ?? Infinity, mostContinuations);
   return moment.continuations >= limit ? `not asked again: it sent the agent on ${limit} times` : null;
-}
-
-function notesOf({ definition, reaction }: Answered, durationMs: number, moment: Moment): ThreadRecord[] {
-  const isSkipped = reaction.status === "completed" && reaction.reason !== "";
-  const ending = moment.kind === "ending" || moment.kind === "agent-ending";
-  // What stops a turn that wants to end lets it end, unless nobody knows what the hook wanted.
-  const halts = reaction.stop !== undefined && (!ending || reaction.status === "failed");
-  const told = moment.kind === "agent-starting" ? undefined : reaction.context;
-  const data = {
-    event: definition.event,
-    source: definition.source.kind,
-    key: definition.key,
-    status: isSkipped ? ("skipped" as const) : reaction.status,
-    reason: reaction.reason,
-    durationMs: Math.round(durationMs),
-    ...(told ? { context: truncateForModel(told, definition.contextTokens) } : {}),
-    ...(halts ? { halt: `The ${definition.event} hook ended the turn: ${reaction.stop}` } : {}),
-  };
-  const note: ThreadRecord = { type: "noted", kind: "hook", data };
-  const { warning } = reaction;
-  return warning ? [note, { type: "noted", kind: "warning", data: { message: warning } }] : [note];
 }

@@ -109,8 +109,8 @@ function noted(stream: Stream, { kind, data }: RecordOf<"noted">): ExecEvent[] {
 /** Some notes only say that hooks have been asked. */
 const isShown = (data: RecordOf<"noted">["data"]): boolean => typeof data.status === "string";
 
-const hookItem = ({ event, source, key, status, reason, durationMs }: RecordOf<"noted">["data"]): NewItem =>
-  ({ type: "hook", event, source, key, status, reason, duration_ms: durationMs }) as NewItem;
+const hookItem = ({ event, source, key, status, reason, durationMs, agentId }: RecordOf<"noted">["data"]): NewItem =>
+  ({ type: "hook", event, source, key, status, reason, duration_ms: durationMs, agent_id: agentId }) as NewItem;
 
 /** Each run of the program notes its sandbox first: that is where its stream begins, also in the middle of a turn. */
 function started(stream: Stream, sandbox: SandboxReport): ExecEvent[] {
