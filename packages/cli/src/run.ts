@@ -183,6 +183,7 @@ export async function openRun(options: RunOptions, program: Program, existing: E
     },
     async close() {
       await family?.end();
+      await hooks.close();
       await mcp?.servers.close();
       await narrowed.close();
       await place.workspace.close();
@@ -207,7 +208,7 @@ async function loadHooks(request: Omit<HooksRequest, "files">): Promise<Composed
   const { agentHome: home, systemDirectory } = request.program.environment;
   const { settings, loaded, frozen } = request;
   const files = findHookFiles({ home, systemDirectory, cwd: settings.cwd, loaded });
-  if (files.length === 0 && !frozen?.length) return { gate: undefined, frozen: [], warnings: [] };
+  if (files.length === 0 && !frozen?.length) return { gate: undefined, frozen: [], warnings: [], async close() {} };
   return (await import("./hooks/compose.ts")).composeHooks({ ...request, files });
 }
 

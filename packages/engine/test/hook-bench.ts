@@ -79,6 +79,7 @@ export async function hooked(
     limitMs: null,
     projectRoot: "/project",
     version: "1.2.3",
+    servers: { files: { command: "files-server --root ." }, web: { url: "https://mcp.example.com/mcp" } },
     transcriptPath: (id) => `/sessions/${id}.jsonl`,
   });
   return {

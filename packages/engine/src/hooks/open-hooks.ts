@@ -148,6 +148,7 @@ function factsOf({ log }: Pick<Drive, "log">, host: HookHost, membership: Member
     projectRoot: host.projectRoot,
     version: host.version,
     agent: membership?.agent ?? null,
+    servers: host.servers,
   };
 }
 

@@ -23,6 +23,9 @@ export interface HookRunner {
   run(request: HookRequest, signal: AbortSignal): Promise<HookRun>;
 }
 
+/** Where an MCP server is: at an address, or what starts it. */
+export type ServerPlace = { url: string } | { command: string };
+
 export interface HookHost {
   /** In the order their reactions are taken together. */
   definitions: HookDefinition[];
@@ -33,6 +36,8 @@ export interface HookHost {
   limitMs: number | null;
   projectRoot: string;
   version: string;
+  /** MCP servers by name: hooks are told where a call goes. */
+  servers: Record<string, ServerPlace>;
   /** The session file of a thread; null where none is kept. */
   transcriptPath(threadId: string): string | null;
 }

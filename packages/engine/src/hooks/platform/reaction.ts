@@ -67,7 +67,9 @@ function react(output: Output, { event }: HookDefinition): Reaction {
   return completed({
     ...more,
     ...(event === "sessionStart" && output.env ? { environment: textsOf(output.env) } : {}),
-    ...(output.updated_mcp_tool_output === undefined ? {} : { output: asText(output.updated_mcp_tool_output) }),
+    ...(event === "postToolUse" && output.updated_mcp_tool_output !== undefined
+      ? { output: asText(output.updated_mcp_tool_output) }
+      : {}),
   });
 }
 
