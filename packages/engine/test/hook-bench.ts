@@ -1,5 +1,5 @@
 // A thread with hooks that answer what a test tells them to, and write down what they were told.
-import type { HookDefinition } from "@agentcli/protocol";
+import type { HookDefinition, HookOf } from "@agentcli/protocol";
 import type { HookRequest, HookRun } from "../src/hooks/index.ts";
 import { openHooks } from "../src/hooks/index.ts";
 import { type Dependencies, drive, lastTurn, type ModelReply, type ThreadState } from "../src/index.ts";
@@ -20,7 +20,7 @@ export const noWorkspace = {
   }),
 } as unknown as Dependencies["workspace"];
 
-export const hook = (event: string, more: Partial<HookDefinition> = {}): HookDefinition => ({
+export const hook = (event: string, more: Partial<HookOf<"command">> = {}): HookOf<"command"> => ({
   dialect: /^[a-z]/.test(event) ? "platform" : "agentcli",
   event,
   matcher: null,
@@ -76,10 +76,11 @@ export async function hooked(
         return runOf(answers[number] ?? answers.at(-1) ?? {});
       },
     },
+    isUnchanged: async ({ hash }) => hooks[Number(hash.slice(7))]?.[1]?.instead?.kind !== "modified",
     limitMs: null,
     projectRoot: "/project",
     version: "1.2.3",
-    servers: { files: { command: "files-server --root ." }, web: { url: "https://mcp.example.com/mcp" } },
+    servers: { checks: { url: "https://checks.example.com/mcp" } },
     transcriptPath: (id) => `/sessions/${id}.jsonl`,
   });
   return {

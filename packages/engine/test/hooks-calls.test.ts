@@ -31,7 +31,7 @@ describe("a PreToolUse hook", () => {
     ["lets pass with exit code 2 and no reason", { exitCode: 2 }, null],
     ["lets pass when it fails", { exitCode: 1, stderr: "oops" }, null],
     ["lets pass when it takes too long", { timedOut: true, exitCode: 137 }, null],
-    ["lets pass when it cannot start", { instead: { kind: "not-started", reason: "no shell" } }, null],
+    ["lets pass when it cannot start", { instead: { kind: "unanswered", reason: "no shell", durationMs: 0 } }, null],
   ])("%s", async (_, said, reason) => {
     const at = await hooked([[hook("PreToolUse"), said]], [shell("ls"), says("Done.")]);
     await at.run();
@@ -42,7 +42,7 @@ describe("a PreToolUse hook", () => {
   test.each<[string, Said]>([
     ["fails", { exitCode: 1 }],
     ["takes too long", { timedOut: true }],
-    ["cannot start", { instead: { kind: "not-started", reason: "no shell" } }],
+    ["cannot start", { instead: { kind: "unanswered", reason: "no shell", durationMs: 0 } }],
   ])("that is to fail closed denies when it %s", async (_, said) => {
     const at = await hooked([[hook("PreToolUse", { failClosed: true }), said]], [shell("ls"), says("Done.")]);
     await at.run();

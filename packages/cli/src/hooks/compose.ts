@@ -2,7 +2,7 @@
 import type { HookGate } from "@agentcli/engine";
 import { openHooks, type ServerPlace } from "@agentcli/engine/hooks";
 import { type HookFile, type LoadedConfig, readHookStates } from "@agentcli/project";
-import { readHookFiles, type TrustGiven, whySkipped } from "@agentcli/project/hooks";
+import { isUnchanged, readHookFiles, type TrustGiven, whySkipped } from "@agentcli/project/hooks";
 import type { Config, HookDefinition, McpServer, TurnSettings } from "@agentcli/protocol";
 import { credentialVariables } from "../credentials/variables.ts";
 import { durationMs } from "../duration.ts";
@@ -53,6 +53,7 @@ export function composeHooks(request: HooksRequest): ComposedHooks {
     definitions,
     skipped,
     runner,
+    isUnchanged,
     limitMs: durationMs(loaded.config.limits.hook),
     projectRoot: root,
     version: program.version,

@@ -1,7 +1,6 @@
 // Runs a hook on this machine: its own process group, the payload on standard input, nothing left when it is over.
 import { type ChildProcess, spawn } from "node:child_process";
 import type { HookRequest, HookRun, HookRunner } from "@agentcli/engine/hooks";
-import { isUnchanged } from "@agentcli/project/hooks";
 import { type HostProcesses, openHostProcesses } from "@agentcli/workspace";
 
 export interface RunnerOptions {
@@ -22,13 +21,11 @@ export function hostRunner(options: RunnerOptions): HostRunner {
   let opening: Promise<HostProcesses> | undefined;
   return {
     async run(request, signal) {
-      if (signal.aborted) return { kind: "not-started", reason: "the run was stopped" };
       try {
-        if (!(await isUnchanged(request.definition))) return { kind: "modified" };
         opening ??= openHostProcesses(options.incarnation);
         return await carryOut(request, { ...options, processes: await opening }, signal);
       } catch (error) {
-        return { kind: "not-started", reason: (error as Error).message };
+        return unanswered(error as Error);
       }
     },
     close: async () => (await opening)?.close(),
@@ -63,7 +60,7 @@ function carryOut(request: HookRequest, options: Surroundings, signal: AbortSign
   let letGo: NodeJS.Timeout | undefined;
   signal.addEventListener("abort", stop, { once: true });
   return new Promise<HookRun>((resolve) => {
-    child.on("error", (error) => resolve({ kind: "not-started", reason: error.message }));
+    child.on("error", (error) => resolve(unanswered(error)));
     child.on("exit", () => {
       endGroup(child);
       letGo = setTimeout(() => closeOutput(child), graceMs);
@@ -80,6 +77,8 @@ function carryOut(request: HookRequest, options: Surroundings, signal: AbortSign
     signal.removeEventListener("abort", stop);
   });
 }
+
+const unanswered = ({ message }: Error): HookRun => ({ kind: "unanswered", reason: message, durationMs: 0 });
 
 const graceMs = 200;
 

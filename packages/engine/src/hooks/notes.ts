@@ -9,7 +9,7 @@ import type { Answered } from "./reaction.ts";
 
 type Data = RecordOf<"noted">["data"];
 
-export function notesOf({ definition, reaction }: Answered, durationMs: number, moment: Moment): ThreadRecord[] {
+export function notesOf({ definition, reaction, durationMs, paid }: Answered, moment: Moment): ThreadRecord[] {
   const isSkipped = reaction.status === "completed" && reaction.reason !== "";
   const ending = moment.kind === "ending" || moment.kind === "agent-ending";
   // What stops a turn that wants to end lets it end, unless nobody knows what the hook wanted.
@@ -21,6 +21,7 @@ export function notesOf({ definition, reaction }: Answered, durationMs: number, 
     reason: reaction.reason,
     durationMs: Math.round(durationMs),
     ...(told ? { context: truncateForModel(told, definition.contextTokens) } : {}),
+    ...(paid ? { usage: { ...paid.usage }, model: paid.model, costUsd: paid.costUsd } : {}),
     ...(halts ? { halt: `The ${definition.event} hook ended the turn: ${reaction.stop}` } : {}),
   });
   const { warning } = reaction;

@@ -43,7 +43,7 @@ function openGate(session: Session, membership: Membership | null): HookGate {
 
   const ask = async (moment: Moment, run: Drive): Promise<Heard> => {
     const facts = factsOf(run, host, membership);
-    const asking = { host, facts, environment: session.environment, signal: run.signal };
+    const asking = { host, facts, drive: run, environment: session.environment, signal: run.signal };
     const meant = whoIsMeant(moment, asking);
     const [later, now] = [meant.filter(isAsync), meant.filter((asked) => !isAsync(asked))];
     for (const asked of later)
