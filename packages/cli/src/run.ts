@@ -13,6 +13,7 @@ import {
   type ThreadState,
   type Tool,
 } from "@agentcli/engine";
+import { priceBook } from "@agentcli/models";
 import { findHookFiles, type LoadedConfig } from "@agentcli/project";
 import type {
   Config,
@@ -36,7 +37,6 @@ import type { ComposedHooks, HooksRequest } from "./hooks/compose.ts";
 import type { Mcp } from "./mcp/compose.ts";
 import { chooseModel } from "./model.ts";
 import type { OutputSchema } from "./output-schema/load.ts";
-import { priceBook } from "./prices.ts";
 import { Problem } from "./problem.ts";
 import type { Program } from "./program.ts";
 import type { RunOptions } from "./run-options.ts";
