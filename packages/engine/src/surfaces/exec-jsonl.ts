@@ -16,7 +16,7 @@ import { schemaVersion } from "@agentcli/protocol/schema-version";
 import { collectOutput, type OutputCollector } from "../output.ts";
 import type { StoredRecord } from "../ports.ts";
 import { callsOf, paidFor } from "../state.ts";
-import { beginItem, endMcpCall, type NewItem, refusedItem, settledStatus } from "./items.ts";
+import { beginItem, endMcpCall, hookItem, type NewItem, refusedItem, settledStatus } from "./items.ts";
 import { addUsage, eventUsage, noUsage } from "./usage.ts";
 
 export function execEvents(): (stored: StoredRecord) => ExecEvent[] {
@@ -112,9 +112,6 @@ function hookNoted(stream: Stream, data: RecordOf<"noted">["data"]): ExecEvent[]
   if (paid) charge(stream, paid);
   return typeof data.status === "string" ? [completed(stream, hookItem(data))] : [];
 }
-
-const hookItem = ({ event, source, key, status, reason, durationMs, agentId }: RecordOf<"noted">["data"]): NewItem =>
-  ({ type: "hook", event, source, key, status, reason, duration_ms: durationMs, agent_id: agentId }) as NewItem;
 
 /** Each run of the program notes its sandbox first: that is where its stream begins, also in the middle of a turn. */
 function started(stream: Stream, sandbox: SandboxReport): ExecEvent[] {
