@@ -5,6 +5,7 @@ export { drive } from "./drive.ts";
 
 export { type Guard, type ProposedCall, policyGuard, type Verdict } from "./guard.ts";
 export type { HookGate } from "./hooks/gate.ts";
+export { lastTurn } from "./last-turn.ts";
 export { type Log, openLog, readThread } from "./log.ts";
 export { next, type Step } from "./next.ts";
 export { truncateForModel, wholeOutputBytes } from "./output.ts";
