@@ -14,9 +14,9 @@ export function html(strings: TemplateStringsArray, ...pieces: Piece[]): Html {
 function markupOf(piece: Piece): string {
   if (piece === null || piece === undefined || piece === false) return "";
   if (Array.isArray(piece)) return piece.map(markupOf).join("");
-  return typeof piece === "object" ? piece.markup : escape(String(piece));
+  return typeof piece === "object" ? piece.markup : escaped(String(piece));
 }
 
 const escapes: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
-const escape = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => escapes[character] ?? "");
+const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => escapes[character] ?? "");
