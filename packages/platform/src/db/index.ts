@@ -1,9 +1,6 @@
 // The database of the platform.
-import type { Kysely, Transaction } from "kysely";
-import type { Tables } from "./tables.ts";
-
-export type { Listener, Notifications } from "./notifications.ts";
+export { claimNodeId } from "./node-id.ts";
+export { type Listener, type Notifications, notify, openNotifications } from "./notifications.ts";
+export { type Database, type DatabaseSettings, openDatabase } from "./open.ts";
+export { DatabaseProblem } from "./problem.ts";
 export type * from "./tables.ts";
-
-/** Queries, in or outside of a transaction. */
-export type Queries = Kysely<Tables> | Transaction<Tables>;

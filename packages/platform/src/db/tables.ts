@@ -1,5 +1,5 @@
 // Every table as kysely sees it. Whatever a person said, or a secret, is a Sealed value: see vault/.
-import type { ColumnType, Generated } from "kysely";
+import type { ColumnType, Generated, Kysely, Transaction } from "kysely";
 
 /** AES-256-GCM under the data key of the agent, or of the team, it belongs to. */
 export type Sealed = Buffer;
@@ -9,7 +9,11 @@ type Stamped = ColumnType<Date, Date | string | undefined, Date | string>;
 /** Read as a value, written as JSON text. */
 type Json<T> = ColumnType<T, string, string>;
 
+/** Inside or outside of a transaction. */
+export type Queries = Kysely<Tables> | Transaction<Tables>;
+
 export interface Tables {
+  key_encryption_keys: KeyEncryptionKeyTable;
   teams: TeamTable;
   users: UserTable;
   service_accounts: ServiceAccountTable;
@@ -27,6 +31,13 @@ export interface Tables {
   pull_requests: PullRequestTable;
   pull_request_comments: PullRequestCommentTable;
   pull_request_reviews: PullRequestReviewTable;
+}
+
+/** At most one row: the key that wrapped every data key. */
+export interface KeyEncryptionKeyTable {
+  is_only: Generated<true>;
+  fingerprint: string;
+  created_at: Stamped;
 }
 
 export interface TeamTable {

@@ -1,4 +1,6 @@
 // Envelopes: data keys seal what people said; the key-encryption key wraps data keys.
+import { randomBytes } from "node:crypto";
+import { keyBytes, openSealed, seal } from "./cipher.ts";
 
 /** One per agent and one per team. */
 export interface DataKey {
@@ -22,4 +24,22 @@ export interface KeyEncryption {
   wrap(dataKey: Buffer): Promise<Buffer>;
   /** Throws Unsealable for what another key wrapped. */
   unwrap(wrapped: Buffer): Promise<Buffer>;
+}
+
+export function vaultOf(encryption: KeyEncryption): Vault {
+  return {
+    async newDataKey() {
+      const key = randomBytes(keyBytes);
+      return { wrapped: await encryption.wrap(key), key: dataKey(key) };
+    },
+    unwrap: async (wrapped) => dataKey(await encryption.unwrap(wrapped)),
+  };
+}
+
+function dataKey(key: Buffer): DataKey {
+  return {
+    seal: (text, about) => seal(key, Buffer.from(text as string), about),
+    open: (sealed, about) => openSealed(key, sealed, about),
+    openText: (sealed, about) => openSealed(key, sealed, about).toString("utf8"),
+  };
 }

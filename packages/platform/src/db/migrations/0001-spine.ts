@@ -4,6 +4,11 @@ import { type Kysely, sql } from "kysely";
 // Over 60 lines because a schema is read as a whole.
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
+    create table key_encryption_keys (
+      is_only boolean primary key default true check (is_only),
+      fingerprint text not null,
+      created_at timestamptz not null default now()
+    );
     create table teams (
       id integer primary key generated always as identity,
       name text not null unique,
