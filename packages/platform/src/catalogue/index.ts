@@ -1,0 +1,2 @@
+// Who asks, and what there is to ask for.
+export { addCatalogueRoutes } from "./routes.ts";
