@@ -51,7 +51,7 @@ export const pullPage = ({ name, pull, diff, comments, reviews, token }: PullVie
 <h1>${pull.title} <span class="empty">#${pull.number}</span></h1>
 <p class="facts">${stateOf(pull)} <span><code>${pull.head}</code> into <code>${pull.base}</code></span> ${pull.author} ${moment(pull.createdAt)}</p>
 </div>
-${pull.state === "open" && html`<div class="row">${button(`/repositories/${name}/pulls/${pull.number}/merge`, "Merge", token)}</div>`}
+${pull.state === "open" && html`<div class="row">${pull.isDraft ? button(`/repositories/${name}/pulls/${pull.number}/ready`, "Mark as ready", token) : button(`/repositories/${name}/pulls/${pull.number}/merge`, "Merge", token)}</div>`}
 </section>
 ${pull.body !== "" && html`<div class="said user">${pull.body}</div>`}
 <h2>Changes</h2>

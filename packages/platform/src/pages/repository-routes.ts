@@ -1,6 +1,6 @@
 // What the pages of repositories show and do.
 import type { Context } from "hono";
-import { type HostedRepository, mergePull, readDiff } from "../githost/index.ts";
+import { type HostedRepository, mergeAs, readDiff } from "../githost/index.ts";
 import { ApiProblem, type Env } from "../http/index.ts";
 import type { PageHost } from "./host.ts";
 import { answerPage } from "./layout.ts";
@@ -58,8 +58,14 @@ export function addRepositoryPages(pages: Pages, { githost }: PageHost): void {
   pages.form("/repositories/:name/pulls/:number/merge", async (context, visitor) => {
     const repository = await find(context, visitor);
     const number = numberIn(context);
-    await githost.pullRequests(repository).read(number);
-    await mergePull(githost, repository, { number, author: authorOf(visitor) });
+    await mergeAs(githost, { repository, number, principal: visitor.principal });
+    return context.redirect(`/repositories/${repository.name}/pulls/${number}`, 303);
+  });
+
+  pages.form("/repositories/:name/pulls/:number/ready", async (context, visitor) => {
+    const repository = await find(context, visitor);
+    const number = numberIn(context);
+    await githost.pullRequests(repository).change(number, { isDraft: false });
     return context.redirect(`/repositories/${repository.name}/pulls/${number}`, 303);
   });
 }
