@@ -1,0 +1,68 @@
+// A server: the API and the work of its roles, from the first request to an orderly end.
+import { setTimeout as delay } from "node:timers/promises";
+import { sql } from "kysely";
+import { addCatalogueRoutes } from "./catalogue/index.ts";
+import { type Api, addSelfRoutes, createApi, listen } from "./http/index.ts";
+import type { Platform } from "./platform.ts";
+import { announceServer, withdrawServer } from "./server-file.ts";
+import { version } from "./version.ts";
+
+export interface RunningServer {
+  url: string;
+  /** Takes nothing new, gives back what it has in hand, and closes the platform. */
+  stop(): Promise<void>;
+}
+
+/** Work that goes on between requests. */
+export interface Activity {
+  /** Gives back what it has in hand; another server, or the next start, goes on with it. */
+  stop(): Promise<void>;
+}
+
+export async function serve(platform: Platform): Promise<RunningServer> {
+  const { settings, log, nodeId } = platform;
+  const end = new AbortController();
+  const server = await listen(composeApi(platform, end.signal), settings);
+  const activities = await startActivities(platform);
+  const url = settings.publicUrl ?? server.url;
+  announceServer(settings.dataDirectory, url);
+  log.info("server.ready", { url, nodeId, version, roles: settings.roles.join(",") });
+  return {
+    url,
+    async stop() {
+      end.abort();
+      log.info("server.stopping", { nodeId });
+      withdrawServer(settings.dataDirectory);
+      // Together: a stream ends when its run is let go.
+      await Promise.all([server.stop(), ...activities.map((activity) => activity.stop())]);
+      await platform.close();
+      log.info("server.stopped", { nodeId });
+    },
+  };
+}
+
+/** Every subject adds its routes here. */
+function composeApi(platform: Platform, end: AbortSignal): Api {
+  const { settings, principals, log, metrics } = platform;
+  const api = createApi({ principals, requestsPerMinute: settings.requestsPerMinute, log, metrics });
+  addCatalogueRoutes(api, platform);
+  const obstacle = () => findObstacle(platform, end);
+  addSelfRoutes(api, { metrics, version, url: settings.publicUrl ?? "/", obstacle });
+  return api;
+}
+
+/** Every subject that works between requests starts here, where its role is one of this server's. */
+async function startActivities(_platform: Platform): Promise<Activity[]> {
+  return [];
+}
+
+const longestQueryMs = 2_000;
+
+async function findObstacle({ db }: Platform, end: AbortSignal): Promise<string | null> {
+  if (end.aborted) return "the server is stopping";
+  const answer = sql`select 1`.execute(db).then(
+    () => null,
+    () => "the database does not answer",
+  );
+  return Promise.race([answer, delay(longestQueryMs, "the database does not answer in time", { ref: false })]);
+}
