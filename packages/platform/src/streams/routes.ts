@@ -1,10 +1,10 @@
 // `GET /v1/agents/{id}/runs/{runId}/stream`: Server-Sent Events, exact to the character after every reconnect.
 import type { ServerResponse } from "node:http";
 import { AgentId, RunId } from "@agentcli/protocol/api";
-import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+
 import type { Context } from "hono";
 import { z } from "zod";
-import { type Api, ApiProblem, type Env } from "../http/index.ts";
+import { type Api, ApiProblem, alreadySent, type Env } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
 import { encodeWithoutId } from "./frame.ts";
 import type { Hub } from "./hub.ts";
@@ -115,7 +115,7 @@ function stream(context: Context<Env>, { platform, hub, run, after }: Streaming)
       clearInterval(beating);
       outgoing.end();
     });
-  return RESPONSE_ALREADY_SENT;
+  return alreadySent();
 }
 
 async function send(
