@@ -15,6 +15,7 @@ import type { Program } from "./program.ts";
 import { newId } from "./sessions/thread-id.ts";
 
 const mostOpen = 6;
+const maxDepth = 1;
 
 export interface AgentsHost {
   cwd: string;
@@ -39,6 +40,7 @@ export async function composeAgents(
     scrub: program.scrub,
     roles,
     mostOpen: config.max_concurrent_threads_per_session ?? mostOpen,
+    maxDepth: config.max_depth ?? maxDepth,
     defaultModel: config.default_subagent_model,
     defaultEffort: config.default_subagent_reasoning_effort,
     newId: () => newId(Date.now()),

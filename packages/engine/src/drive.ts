@@ -15,7 +15,10 @@ import { endBudget, wrapUp } from "./wrap-up.ts";
 export async function drive(log: Log, dependencies: Dependencies, signal: AbortSignal): Promise<ThreadState> {
   const { workspace } = dependencies;
   const run: Drive = { ...dependencies, log, signal, reservations: dependencies.reservations ?? new Map() };
-  if (log.state.turn && !signal.aborted) await run.hooks?.begin(run);
+  if (log.state.turn && !signal.aborted) {
+    await run.family?.takeUp(run);
+    await run.hooks?.begin(run);
+  }
   for (;;) {
     const step = next(log.state, elsewhere(run));
     if (step.do === "rest") return log.state;
