@@ -28,13 +28,15 @@ export async function drive(log: Log, dependencies: Dependencies, signal: AbortS
     }
     switch (step.do) {
       case "ask":
-        if ((await hearRepository(run)) === "nothing new") await askWithReservation(run);
+        await withReservation(run, async () => {
+          if ((await hearRepository(run)) === "nothing new") await ask(run);
+        });
         break;
       case "run":
         await runCalls(step.calls, run);
         break;
       case "compact":
-        await compact(run);
+        await withReservation(run, () => compact(run));
         break;
       case "wrap-up":
         await wrapUp(step.spent, run);
@@ -76,14 +78,14 @@ function stopReason(signal: AbortSignal): StopReason["end"] {
   return { status: "cancelled", reason: "interrupted" };
 }
 
-/** Before anything is awaited, so that two threads cannot both be admitted to what is left. */
-async function askWithReservation(run: Drive): Promise<void> {
+/** Taken before anything is awaited, so that two threads cannot both be admitted to what is left. */
+async function withReservation(run: Drive, spend: () => Promise<void>): Promise<void> {
   const { log, reservations } = run;
   const ledger = log.state.turn?.ledger ?? emptyLedger();
   const expected = reservation(addLedgers(ledger, elsewhere(run)), log.state.tokens);
   reservations.set(log.state.threadId, { ...emptyLedger(), ...expected, turns: 1 });
   try {
-    await ask(run);
+    await spend();
   } finally {
     reservations.delete(log.state.threadId);
   }

@@ -46,13 +46,13 @@ export interface LoadedConfig {
 
 export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> {
   const base = await readBaseLayers(request);
-  const around = merged(base.layers) as EffectiveConfig;
+  const override = await readOverrideLayer(request);
+  const around = merged([...base.layers, ...override.layers]) as EffectiveConfig;
   const project = findProject(request.cwd, around.project_root_markers);
   const isTrusted = (directory: string) =>
     request.projectTrust === "granted" || trustLevel(directory, project, around.projects ?? {}) === "trusted";
   const { home, cwd, unknownKeys } = request;
   const local = await readProjectLayers({ project, cwd, home, unknownKeys, isTrusted });
-  const override = await readOverrideLayer(request);
   const files = [...base.layers, ...local.layers, ...override.layers];
   const layers = [...files, ...flagLayers(request.flags, merged(files))];
   const requirements = await readRequirements(request.requirementFiles);
