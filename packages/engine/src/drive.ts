@@ -80,13 +80,17 @@ function stopReason(signal: AbortSignal): StopReason["end"] {
 
 /** Taken before anything is awaited, so that two threads cannot both be admitted to what is left. */
 async function withReservation(run: Drive, spend: () => Promise<void>): Promise<void> {
-  const { log, reservations } = run;
-  const ledger = log.state.turn?.ledger ?? emptyLedger();
-  const expected = reservation(addLedgers(ledger, elsewhere(run)), log.state.tokens);
-  reservations.set(log.state.threadId, { ...emptyLedger(), ...expected, turns: 1 });
+  const { log, reservations, signal } = run;
+  const { threadId, seq, turn, tokens } = log.state;
+  const ledger = turn?.ledger ?? emptyLedger();
+  const before = ledger.turns;
+  const expected = { ...emptyLedger(), ...reservation(addLedgers(ledger, elsewhere(run)), tokens), turns: 1 };
+  reservations.set(threadId, expected);
   try {
     await spend();
   } finally {
-    reservations.delete(log.state.threadId);
+    reservations.delete(threadId);
+    // Sent and stopped in the middle: nobody knows what it cost, so it is not free for those that go on.
+    if (signal.aborted && ledger.turns === before) reservations.set(`${threadId} at ${seq}`, expected);
   }
 }
