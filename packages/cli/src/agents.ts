@@ -9,7 +9,7 @@ import {
   type Tool,
 } from "@agentcli/engine";
 import { type DeclaredTable, describeProblem, readAgentRoles } from "@agentcli/project";
-import type { AgentsConfig, TurnSettings } from "@agentcli/protocol";
+import type { AgentsConfig, Config, TurnSettings } from "@agentcli/protocol";
 import type { Program } from "./program.ts";
 import { newId } from "./sessions/thread-id.ts";
 
@@ -32,10 +32,11 @@ export interface AgentsHost {
 const none = { family: undefined, tools: [] };
 
 export async function composeAgents(
-  config: AgentsConfig = {},
+  { agents: config = {}, features }: Pick<Config, "agents" | "features">,
   { purpose, root, cwd, store, program, warn, dependenciesFor }: AgentsHost,
 ): Promise<{ family: Family | undefined; tools: Tool[] }> {
-  if (purpose === "review" || config.enabled === false || config.max_depth === 0) return none;
+  const isOff = config.enabled === false || features?.multi_agent === false || config.max_depth === 0;
+  if (purpose === "review" || isOff) return none;
   const { agentHome } = program.environment;
   const found = await readAgentRoles({ root, cwd, agentHome, declared: declaredRoles(config) });
   for (const problem of found.problems) warn(describeProblem(problem));

@@ -115,7 +115,7 @@ export async function openRun(options: RunOptions, program: Program, existing: E
   });
   const written = existing ? nothingNew : context.forThread();
   const narrowed = narrowedPlaces((mode) => composeWorkspace({ ...settings, sandbox: mode }, config, program));
-  const { family, tools: agents } = await composeAgents(config.agents, {
+  const { family, tools: agents } = await composeAgents(config, {
     purpose: options.purpose,
     root: loaded.project.root,
     cwd: settings.cwd,

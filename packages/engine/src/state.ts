@@ -151,14 +151,9 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
     case "model.replied":
       applyReply(state, seq, record);
       return;
-    case "tool.begun": {
-      const call = state.turn?.calls.find((open) => open.callId === record.callId);
-      if (call) call.begun = record;
-      noteBegun(state.agents, record);
-      state.account.ledger.tools += 1;
-      if (state.turn) state.turn.ledger.tools += 1;
+    case "tool.begun":
+      applyBegun(state, record);
       return;
-    }
     case "tool.settled":
       applySettled(state, record);
       return;
@@ -256,6 +251,14 @@ function applyReply(state: ThreadState, seq: number, record: RecordOf<"model.rep
   charge(state.turn.ledger, record, state.tokens);
   state.turn.calls = callsOf(seq, record.blocks);
   state.turn.final = state.turn.calls.length === 0 ? { message: lastMessage(record.blocks) } : undefined;
+}
+
+function applyBegun(state: ThreadState, record: RecordOf<"tool.begun">): void {
+  const call = state.turn?.calls.find((open) => open.callId === record.callId);
+  if (call) call.begun = record;
+  noteBegun(state.agents, record);
+  state.account.ledger.tools += 1;
+  if (state.turn) state.turn.ledger.tools += 1;
 }
 
 function applySettled(state: ThreadState, record: RecordOf<"tool.settled">): void {

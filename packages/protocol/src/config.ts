@@ -62,7 +62,7 @@ export const Features = z.object({
   view_image: Feature,
   unified_exec: Feature,
   hooks: z.boolean().optional().describe("Run the hooks of user and project (true)"),
-  multi_agent: Feature,
+  multi_agent: z.boolean().optional().describe("Offer sub-agents to the model (true)"),
   skill_search: Feature,
   plugins: Feature,
   network_proxy: Feature,

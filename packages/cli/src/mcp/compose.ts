@@ -21,7 +21,7 @@ import { backEndOf, chooseSandbox } from "../sandbox-choice.ts";
 import { serverProgramIn } from "../sandbox-probe.ts";
 import { newId } from "../sessions/thread-id.ts";
 import { openCredentials } from "./credentials.ts";
-import { headersFrom } from "./headers-helper.ts";
+import { headersFrom } from "./printed-headers.ts";
 
 export interface Mcp {
   servers: McpServers;
