@@ -39,4 +39,10 @@ export { isTrusted, trustLevel } from "./trust/trusted.ts";
 /** Loaded when used: it edits a file, which no run does. */
 export const trustProject = async (configFile: string, root: string): Promise<void> =>
   (await import("./trust/write.ts")).trustProject(configFile, root);
+export { tomlValue } from "./config/toml-value.ts";
+export type { ConfigEdit, ConfigWrite, WriteRefusal, WrittenConfig } from "./config/write.ts";
 export { findRuleFiles, type RuleFile, type RuleLayer } from "./rules/find.ts";
+
+/** Loaded when used: a run only reads. */
+export const writeConfig = async (write: ConfigWrite): Promise<WrittenConfig> =>
+  (await import("./config/write.ts")).writeConfig(write);
