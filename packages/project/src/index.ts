@@ -1,3 +1,5 @@
+import type { ConfigEdit, ConfigWrite, WriteRefusal, WrittenConfig } from "./config/write.ts";
+
 export { type AgentPlaces, type AgentRoles, readAgentRoles } from "./agents/read.ts";
 export { type AgentRole, builtInRoles } from "./agents/role.ts";
 export { defaults, type EffectiveConfig } from "./config/defaults.ts";
@@ -40,8 +42,8 @@ export { isTrusted, trustLevel } from "./trust/trusted.ts";
 export const trustProject = async (configFile: string, root: string): Promise<void> =>
   (await import("./trust/write.ts")).trustProject(configFile, root);
 export { tomlValue } from "./config/toml-value.ts";
-export type { ConfigEdit, ConfigWrite, WriteRefusal, WrittenConfig } from "./config/write.ts";
 export { findRuleFiles, type RuleFile, type RuleLayer } from "./rules/find.ts";
+export type { ConfigEdit, ConfigWrite, WriteRefusal, WrittenConfig };
 
 /** Loaded when used: a run only reads. */
 export const writeConfig = async (write: ConfigWrite): Promise<WrittenConfig> =>

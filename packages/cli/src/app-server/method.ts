@@ -11,6 +11,7 @@ import type {
   ServerRequestName,
 } from "@agentcli/protocol/app-server";
 import { rpcCodes } from "@agentcli/protocol/app-server/codes";
+import type { Invocation } from "../args.ts";
 import type { Program } from "../program.ts";
 
 /** One connected program, after its `initialize`. */
@@ -63,6 +64,8 @@ export interface Part {
 /** What a part is opened with. */
 export interface Host {
   program: Program;
+  /** The flags of `agentcli app-server`: what threads start from where a request says nothing. */
+  invocation: Invocation;
   /** Everyone who is connected now. */
   clients(): Client[];
   /** Tells all of them. */
