@@ -1,5 +1,3 @@
-import type { ConfigEdit, ConfigWrite, WriteRefusal, WrittenConfig } from "./config/write.ts";
-
 export { type AgentPlaces, type AgentRoles, readAgentRoles } from "./agents/read.ts";
 export { type AgentRole, builtInRoles } from "./agents/role.ts";
 export { defaults, type EffectiveConfig } from "./config/defaults.ts";
@@ -7,8 +5,8 @@ export type { UnknownKeys } from "./config/files.ts";
 export { type ConfigRequest, type FlagValue, type LoadedConfig, loadConfig } from "./config/load.ts";
 export { describeOrigin, type Layer, type Origin, type Origins } from "./config/origin.ts";
 export { ConfigProblem } from "./config/problem.ts";
-export { type Requirements, type Rule, refusalOf } from "./config/requirements.ts";
-export { dottedKey, type Leaf, leavesOf, quoted, type Table } from "./config/table.ts";
+export { type Requirements, type Rule, readRequirements, refusalOf } from "./config/requirements.ts";
+export { dottedKey, type Leaf, leavesOf, quoted, type Table, valueAt } from "./config/table.ts";
 export { directoriesBetween } from "./files/places.ts";
 export { describeProblem, type FileProblem } from "./files/problem.ts";
 export { findHookFiles, type HookFile, type HookSearch, type HookState, readHookStates } from "./hooks/find.ts";
@@ -43,8 +41,3 @@ export const trustProject = async (configFile: string, root: string): Promise<vo
   (await import("./trust/write.ts")).trustProject(configFile, root);
 export { tomlValue } from "./config/toml-value.ts";
 export { findRuleFiles, type RuleFile, type RuleLayer } from "./rules/find.ts";
-export type { ConfigEdit, ConfigWrite, WriteRefusal, WrittenConfig };
-
-/** Loaded when used: a run only reads. */
-export const writeConfig = async (write: ConfigWrite): Promise<WrittenConfig> =>
-  (await import("./config/write.ts")).writeConfig(write);
