@@ -1,0 +1,115 @@
+// The app server as a process: how it starts, listens, ends, and what it publishes about itself.
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { temporaryDirectory } from "@agentcli/testkit";
+import Ajv from "ajv/dist/2020.js";
+import { expect, onTestFinished, test } from "vitest";
+import { appServer, join as joinServer, whereOf, wires } from "./app-server-harness.ts";
+import { desk, ended } from "./harness.ts";
+import { leftovers, nothingLeft } from "./leftovers.ts";
+
+test.each(wires)("a client reads, writes and runs a command over %s", async (wire) => {
+  const place = await desk({ files: { "a.txt": "hello" } });
+  const client = await appServer(place, wire);
+  const path = join(place.repository, "a.txt");
+  const { dataBase64 } = await client.ask("fs/readFile", { path });
+  expect(Buffer.from(dataBase64, "base64").toString()).toBe("hello");
+  const command = ["sh", "-c", "cat a.txt; exit 3"];
+  expect(await client.ask("command/exec", { command, cwd: place.repository })).toEqual({
+    exitCode: 3,
+    stdout: "hello",
+    stderr: "",
+  });
+  await expect(client.ask("fs/readFile", { path: `${path}.missing` })).rejects.toThrow(/a\.txt\.missing/);
+  const { code } = await client.close();
+  expect(code).toBe(wire === "stdio" ? 0 : 143);
+});
+
+test("the end of the input ends what a client has running", async () => {
+  const place = await desk();
+  const client = await appServer(place, "stdio");
+  const command = ["sh", "-c", "echo $$; exec sleep 1000"];
+  const running = client.ask("command/exec", {
+    command,
+    cwd: place.repository,
+    processId: "p",
+    streamStdoutStderr: true,
+  });
+  running.catch(() => {});
+  await client.told("command/exec/outputDelta");
+  expect(leftovers(place.repository).some((line) => line.includes("sleep 1000"))).toBe(true);
+  const { code } = await client.close();
+  expect(code).toBe(0);
+  await nothingLeft(place.repository);
+});
+
+test.each([
+  ["SIGTERM", 143],
+  ["SIGINT", 130],
+] as const)("%s ends a server that listens, with its own exit code, and its socket is gone", async (signal, code) => {
+  const { start, home } = await desk();
+  const child = start(["app-server", "--listen", "unix://"]);
+  const ending = ended(child);
+  const path = (await whereOf(child.stderr)).slice("unix://".length);
+  expect(path).toBe(join(home, "app-server-control", "app-server-control.sock"));
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  const client = await joinServer(`unix://${path}`);
+  expect(client.heard[0]).toMatchObject({ result: { agentHome: home, codexHome: home } });
+  child.kill(signal);
+  expect(await ending).toMatchObject({ code });
+  expect(existsSync(path)).toBe(false);
+});
+
+test("a reader that goes away ends the server", async () => {
+  const { start } = await desk();
+  const child = start(["app-server"], { stdin: "open" });
+  const ending = ended(child);
+  child.stdout?.destroy();
+  child.stdin?.write('{"id":1,"method":"initialize"}\n'.repeat(10));
+  expect(await ending).toMatchObject({ code: 141 });
+});
+
+test("nobody listens where everyone could connect", async () => {
+  const { run } = await desk();
+  const { code, stderr } = await run(["app-server", "--listen", "ws://0.0.0.0:0"]);
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringContaining("Add --ws-auth, or listen on 127.0.0.1."),
+  });
+});
+
+test("the published types compile, and the published schemas fit what the server says", async () => {
+  const place = await desk();
+  const target = await temporaryDirectory();
+  onTestFinished(target.remove);
+  for (const kind of ["ts", "json-schema"])
+    expect(await place.run(["app-server", `generate-${kind}`, "--out", join(target.path, kind)])).toMatchObject({
+      code: 0,
+    });
+
+  writeFileSync(
+    join(target.path, "tsconfig.json"),
+    JSON.stringify({
+      compilerOptions: { strict: true, module: "nodenext", target: "es2022", noEmit: true, types: [] },
+      include: ["ts"],
+    }),
+  );
+  const compiler = createRequire(import.meta.url)
+    .resolve("typescript/package.json")
+    .replace("package.json", "bin/tsc");
+  const compiled = spawnSync(process.execPath, [compiler, "-p", target.path], { encoding: "utf8" });
+  expect(compiled.stdout + compiled.stderr).toBe("");
+
+  const schemas = join(target.path, "json-schema");
+  for (const name of ["agentcli_app_server_protocol.schemas.json", "agentcli_app_server_protocol.v2.schemas.json"])
+    expect(JSON.parse(readFileSync(join(schemas, name), "utf8"))).toMatchObject({ version: "2.0" });
+  const ajv = new Ajv({ strict: false, validateFormats: false });
+  const fits = ajv.compile(JSON.parse(readFileSync(join(schemas, "v1", "InitializeResponse.json"), "utf8")));
+  const client = await appServer(place, "stdio");
+  expect(fits(client.heard[0]?.result)).toBe(true);
+  for (const file of readdirSync(join(schemas, "v2")))
+    ajv.compile(JSON.parse(readFileSync(join(schemas, "v2", file), "utf8")));
+  await client.close();
+});
