@@ -172,6 +172,7 @@ export async function openRun(options: RunOptions, program: Program, existing: E
         outputSchema: shape?.strict,
       },
       answer: shape?.answer,
+      approver: null,
       onProgress: (progress) => progress.type === "calling" && place.workspace.warm(),
     },
     sessionPath: store.path,
