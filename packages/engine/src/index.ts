@@ -21,6 +21,7 @@ export { agentTools } from "./subagents/tools.ts";
 export { execEvents } from "./surfaces/exec-jsonl.ts";
 export { humanText, type Paint } from "./surfaces/human.ts";
 export { builtInTools } from "./tools/index.ts";
+export { requestUserInput } from "./tools/request-user-input.ts";
 export type { Parsed, Tool, ToolContext } from "./tools/tool.ts";
 export { imageType } from "./tools/view-image.ts";
 export { abandonTurn } from "./turn.ts";
