@@ -11,12 +11,15 @@ import type {
   ServerRequestName,
 } from "@agentcli/protocol/app-server";
 import { rpcCodes } from "@agentcli/protocol/app-server/codes";
+import type { Invocation } from "../args.ts";
 import type { Program } from "../program.ts";
 
 /** One connected program, after its `initialize`. */
 export interface Client {
   readonly id: number;
   readonly info: ClientInfo;
+  /** It asked for what may still change. */
+  readonly wantsExperimental: boolean;
   /** Methods of notifications it does not want; `notify` leaves them out by itself. */
   readonly optedOut: ReadonlySet<string>;
   /** Queued in order behind everything sent before; dropped without a word once the client is gone. */
@@ -63,6 +66,8 @@ export interface Part {
 /** What a part is opened with. */
 export interface Host {
   program: Program;
+  /** The flags of `agentcli app-server`: what threads start from where a request says nothing. */
+  invocation: Invocation;
   /** Everyone who is connected now. */
   clients(): Client[];
   /** Tells all of them. */
