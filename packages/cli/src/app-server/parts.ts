@@ -4,5 +4,6 @@ import { openCommands } from "./commands.ts";
 import { openConfiguration } from "./configuration.ts";
 import { openFiles } from "./files.ts";
 import type { OpenPart } from "./method.ts";
+import { openThreads } from "./threads/index.ts";
 
-export const parts: OpenPart[] = [openAccounts, openConfiguration, openFiles, openCommands];
+export const parts: OpenPart[] = [openThreads, openAccounts, openConfiguration, openFiles, openCommands];
