@@ -18,6 +18,8 @@ import type { Program } from "../program.ts";
 export interface Client {
   readonly id: number;
   readonly info: ClientInfo;
+  /** It asked for what may still change. */
+  readonly wantsExperimental: boolean;
   /** Methods of notifications it does not want; `notify` leaves them out by itself. */
   readonly optedOut: ReadonlySet<string>;
   /** Queued in order behind everything sent before; dropped without a word once the client is gone. */

@@ -24,6 +24,7 @@ export const InitializeResponse = z.object({
   platformFamily: z.enum(["unix", "windows"]),
   platformOs: z.string(),
 });
+export type InitializeResponse = z.infer<typeof InitializeResponse>;
 
 /** The answer of everything that has nothing to say but that it is done. */
 export const EmptyResponse = z.object({});

@@ -41,7 +41,7 @@ export const unsupportedMethods = [
   "windowsSandbox/setupStart",
 ] as const;
 
-/** Beginnings of experimental methods: asked for without `experimentalApi` they say so, with it they are unsupported. */
+/** `*` stands for any ending. Asked for without `experimentalApi` they say so, with it they are unsupported. */
 export const experimentalMethods = [
   "thread/turns/list",
   "thread/items/list",
@@ -50,17 +50,17 @@ export const experimentalMethods = [
   "thread/settings/update",
   "thread/memoryMode/set",
   "thread/revert",
-  "thread/queue/",
-  "thread/backgroundTerminals/",
-  "thread/realtime/",
+  "thread/queue/*",
+  "thread/backgroundTerminals/*",
+  "thread/realtime/*",
   "thread/increment_elicitation",
   "thread/decrement_elicitation",
   "collaborationMode/list",
-  "process/",
-  "fuzzyFileSearch/session",
-  "project/",
+  "process/*",
+  "fuzzyFileSearch/session*",
+  "project/*",
   "memory/reset",
-  "environment/",
-  "remoteControl/",
+  "environment/*",
+  "remoteControl/*",
   "server/diagnostics",
 ] as const;
