@@ -33,6 +33,7 @@ export { type Mentions, mentionedSkills, skillMessage } from "./skills/mentions.
 export { readSkills, type Skills } from "./skills/read.ts";
 export { type SkillPlaces, type SkillRoot, type SkillScope, skillRoots } from "./skills/roots.ts";
 export type { Skill } from "./skills/skill.ts";
+export { isSwitchedOn, type SkillSwitch } from "./skills/switches.ts";
 export { findProject, type Project } from "./trust/project.ts";
 export { isTrusted, trustLevel } from "./trust/trusted.ts";
 
