@@ -1,37 +1,38 @@
 // The app server as a process: how it starts, listens, ends, and what it publishes about itself.
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { temporaryDirectory } from "@agentcli/testkit";
 import Ajv from "ajv/dist/2020.js";
 import { expect, onTestFinished, test } from "vitest";
-import { appServer, join as joinServer, whereOf, wires } from "./app-server-harness.ts";
+import { connectTo, listening, startServer, wires } from "./app-server-client.ts";
 import { desk, ended } from "./harness.ts";
 import { leftovers, nothingLeft } from "./leftovers.ts";
 
 test.each(wires)("a client reads, writes and runs a command over %s", async (wire) => {
   const place = await desk({ files: { "a.txt": "hello" } });
-  const client = await appServer(place, wire);
+  const server = await startServer(place, wire);
+  const client = await server.connect();
   const path = join(place.repository, "a.txt");
-  const { dataBase64 } = await client.ask("fs/readFile", { path });
+  const { dataBase64 } = await client.request("fs/readFile", { path });
   expect(Buffer.from(dataBase64, "base64").toString()).toBe("hello");
   const command = ["sh", "-c", "cat a.txt; exit 3"];
-  expect(await client.ask("command/exec", { command, cwd: place.repository })).toEqual({
+  expect(await client.request("command/exec", { command, cwd: place.repository })).toEqual({
     exitCode: 3,
     stdout: "hello",
     stderr: "",
   });
-  await expect(client.ask("fs/readFile", { path: `${path}.missing` })).rejects.toThrow(/a\.txt\.missing/);
-  const { code } = await client.close();
-  expect(code).toBe(wire === "stdio" ? 0 : 143);
+  await expect(client.request("fs/readFile", { path: `${path}.missing` })).rejects.toThrow(/a\.txt\.missing/);
+  expect(await server.end()).toBe(wire === "stdio" ? 0 : 143);
 });
 
 test("the end of the input ends what a client has running", async () => {
   const place = await desk();
-  const client = await appServer(place, "stdio");
+  const server = await startServer(place, "stdio");
+  const client = await server.connect();
   const command = ["sh", "-c", "echo $$; exec sleep 1000"];
-  const running = client.ask("command/exec", {
+  const running = client.request("command/exec", {
     command,
     cwd: place.repository,
     processId: "p",
@@ -40,8 +41,7 @@ test("the end of the input ends what a client has running", async () => {
   running.catch(() => {});
   await client.told("command/exec/outputDelta");
   expect(leftovers(place.repository).some((line) => line.includes("sleep 1000"))).toBe(true);
-  const { code } = await client.close();
-  expect(code).toBe(0);
+  expect(await server.end()).toBe(0);
   await nothingLeft(place.repository);
 });
 
@@ -52,11 +52,11 @@ test.each([
   const { start, home } = await desk();
   const child = start(["app-server", "--listen", "unix://"]);
   const ending = ended(child);
-  const path = (await whereOf(child.stderr)).slice("unix://".length);
+  const path = (await listening(child)).slice("unix://".length);
   expect(path).toBe(join(home, "app-server-control", "app-server-control.sock"));
   expect(statSync(path).mode & 0o777).toBe(0o600);
-  const client = await joinServer(`unix://${path}`);
-  expect(client.heard[0]).toMatchObject({ result: { agentHome: home, codexHome: home } });
+  const client = await connectTo(`unix://${path}`);
+  expect(await client.request("thread/loaded/list")).toMatchObject({ data: [] });
   child.kill(signal);
   expect(await ending).toMatchObject({ code });
   expect(existsSync(path)).toBe(false);
@@ -106,10 +106,13 @@ test("the published types compile, and the published schemas fit what the server
   for (const name of ["agentcli_app_server_protocol.schemas.json", "agentcli_app_server_protocol.v2.schemas.json"])
     expect(JSON.parse(readFileSync(join(schemas, name), "utf8"))).toMatchObject({ version: "2.0" });
   const ajv = new Ajv({ strict: false, validateFormats: false });
-  const fits = ajv.compile(JSON.parse(readFileSync(join(schemas, "v1", "InitializeResponse.json"), "utf8")));
-  const client = await appServer(place, "stdio");
-  expect(fits(client.heard[0]?.result)).toBe(true);
-  for (const file of readdirSync(join(schemas, "v2")))
-    ajv.compile(JSON.parse(readFileSync(join(schemas, "v2", file), "utf8")));
-  await client.close();
+  const validatorOf = (file: string) => ajv.compile(JSON.parse(readFileSync(join(schemas, file), "utf8")));
+  const server = await startServer(place, "stdio");
+  const client = await server.connect();
+  const { thread } = await client.request("thread/start");
+  await client.told("thread/started");
+  expect(validatorOf("v2/Thread.json")(thread)).toBe(true);
+  const fitsNotification = validatorOf("ServerNotification.json");
+  expect(client.heard.filter((message) => !fitsNotification(message))).toEqual([]);
+  expect(await server.end()).toBe(0);
 });

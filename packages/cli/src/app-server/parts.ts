@@ -4,6 +4,16 @@ import { openCommands } from "./commands.ts";
 import { openConfiguration } from "./configuration.ts";
 import { openFiles } from "./files.ts";
 import type { OpenPart } from "./method.ts";
+import { openModels } from "./models.ts";
+import { openSkillsAndHooks } from "./skills-and-hooks.ts";
 import { openThreads } from "./threads/index.ts";
 
-export const parts: OpenPart[] = [openThreads, openAccounts, openConfiguration, openFiles, openCommands];
+export const parts: OpenPart[] = [
+  openThreads,
+  openModels,
+  openSkillsAndHooks,
+  openAccounts,
+  openConfiguration,
+  openFiles,
+  openCommands,
+];
