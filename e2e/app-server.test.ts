@@ -1,13 +1,13 @@
 // The app server as a process: how it starts, listens, ends, and what it publishes about itself.
-import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { temporaryDirectory } from "@agentcli/testkit";
 import Ajv from "ajv/dist/2020.js";
 import { expect, onTestFinished, test } from "vitest";
 import { connectTo, listening, startServer, wires } from "./app-server-client.ts";
-import { desk, ended } from "./harness.ts";
+import { desk, ended, program } from "./harness.ts";
 import { leftovers, nothingLeft } from "./leftovers.ts";
 
 test.each(wires)("a client reads, writes and runs a command over %s", async (wire) => {
@@ -77,6 +77,22 @@ test("nobody listens where everyone could connect", async () => {
   expect({ code, stderr }).toEqual({
     code: 2,
     stderr: expect.stringContaining("Add --ws-auth, or listen on 127.0.0.1."),
+  });
+});
+
+test("the program in the documentation drives a whole turn", async () => {
+  const { repository, home } = await desk({ files: { "README.md": "# Sample\n" } });
+  const page = readFileSync(new URL("../docs/app-server.md", import.meta.url), "utf8");
+  const code = /```js\n(.*?)```/s.exec(page)?.[1] ?? "";
+  const tools = await temporaryDirectory();
+  onTestFinished(tools.remove);
+  symlinkSync(program, join(tools.path, "agentcli"));
+  const env = { ...process.env, AGENT_HOME: home, PATH: `${tools.path}${delimiter}${process.env.PATH}` };
+  const child = spawn(process.execPath, ["--input-type=module", "-e", code], { cwd: repository, env });
+  const { stdout, code: exit } = await ended(child);
+  expect({ exit, lines: stdout.trim().split("\n") }).toEqual({
+    exit: 0,
+    lines: ["userMessage", "agentMessage", "commandExecution", "agentMessage", "completed"],
   });
 });
 
