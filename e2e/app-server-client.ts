@@ -40,7 +40,11 @@ export interface Server {
   end(): Promise<number | null>;
 }
 
-export async function startServer(at: Desk, wire: Wire, options: RunOptions & { args?: string[] } = {}): Promise<Server> {
+export async function startServer(
+  at: Desk,
+  wire: Wire,
+  options: RunOptions & { args?: string[] } = {},
+): Promise<Server> {
   const address = wire === "ws" ? "ws://127.0.0.1:0" : `unix://${join(at.home, "app.sock")}`;
   const listen = wire === "stdio" ? [] : ["--listen", address];
   const child = at.start(["app-server", ...listen, ...(options.args ?? [])], { ...options, stdin: "open" });
