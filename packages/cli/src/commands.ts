@@ -75,6 +75,22 @@ Examples:
   agentcli app-server --listen unix://`,
   },
   {
+    path: ["app-server", "generate-ts"],
+    takes: "--out DIR",
+    mostPositionals: 0,
+    summary: "Write the types of the app server's protocol as TypeScript",
+    flags: ["out"],
+    load: () => import("./commands/app-server-generate-ts.ts"),
+  },
+  {
+    path: ["app-server", "generate-json-schema"],
+    takes: "--out DIR",
+    mostPositionals: 0,
+    summary: "Write the types of the app server's protocol as JSON Schema",
+    flags: ["out"],
+    load: () => import("./commands/app-server-generate-json-schema.ts"),
+  },
+  {
     path: ["trust"],
     takes: "[DIR]",
     mostPositionals: 1,

@@ -1,7 +1,7 @@
 // What the server asks a client: may this be done, what does the person say.
 import { z } from "zod";
 import { CommandAction, DynamicToolContent } from "./items.ts";
-import { maybe, whole } from "./maybe.ts";
+import { JsonValue, maybe, whole } from "./maybe.ts";
 
 const place = { threadId: z.string(), turnId: z.string(), itemId: z.string() };
 const NetworkPolicyAmendment = z.object({ host: z.string(), action: z.enum(["allow", "deny"]) });
@@ -85,7 +85,7 @@ export const DynamicToolCallParams = z.object({
   callId: z.string(),
   namespace: maybe(z.string()),
   tool: z.string(),
-  arguments: z.json(),
+  arguments: JsonValue,
 });
 export const DynamicToolCallResponse = z.object({
   contentItems: z.array(DynamicToolContent),
@@ -94,16 +94,16 @@ export const DynamicToolCallResponse = z.object({
 
 const asking = { threadId: z.string(), turnId: maybe(z.string()), serverName: z.string(), message: z.string() };
 export const McpServerElicitationRequestParams = z.discriminatedUnion("mode", [
-  z.object({ mode: z.literal("form"), ...asking, _meta: maybe(z.json()), requestedSchema: z.json() }),
+  z.object({ mode: z.literal("form"), ...asking, _meta: maybe(JsonValue), requestedSchema: JsonValue }),
   z.object({
     mode: z.literal("url"),
     ...asking,
-    _meta: maybe(z.json()),
+    _meta: maybe(JsonValue),
     url: z.string(),
     elicitationId: z.string(),
   }),
 ]);
 export const McpServerElicitationRequestResponse = z.object({
   action: z.enum(["accept", "decline", "cancel"]),
-  content: maybe(z.json()),
+  content: maybe(JsonValue),
 });

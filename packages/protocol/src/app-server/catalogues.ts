@@ -1,6 +1,6 @@
 // What there is to choose from: models, features, permission profiles, skills, hooks, MCP servers.
 import { z } from "zod";
-import { maybe, pageOf, pageParams, whole } from "./maybe.ts";
+import { JsonValue, maybe, pageOf, pageParams, whole } from "./maybe.ts";
 
 export const Model = z.object({
   id: z.string(),
@@ -52,8 +52,8 @@ export const SkillMetadata = z.object({
   path: z.string(),
   scope: z.enum(["user", "repo", "system", "admin"]),
   enabled: z.boolean(),
-  interface: maybe(z.json()),
-  dependencies: maybe(z.json()),
+  interface: maybe(JsonValue),
+  dependencies: maybe(JsonValue),
 });
 export type SkillMetadata = z.infer<typeof SkillMetadata>;
 export const SkillsListParams = z.object({
@@ -107,10 +107,10 @@ export const McpServerStatus = z.object({
   runtimeStatus: maybe(
     z.enum(["notStarted", "starting", "connected", "authenticationRequired", "failed", "cancelled", "disabled"]),
   ),
-  tools: z.record(z.string(), z.json()),
-  resources: z.array(z.json()),
-  resourceTemplates: z.array(z.json()),
-  serverInfo: maybe(z.json()),
+  tools: z.record(z.string(), JsonValue),
+  resources: z.array(JsonValue),
+  resourceTemplates: z.array(JsonValue),
+  serverInfo: maybe(JsonValue),
 });
 export type McpServerStatus = z.infer<typeof McpServerStatus>;
 export const ListMcpServerStatusParams = z.object({
@@ -131,17 +131,17 @@ export const McpResourceReadParams = z.object({
   uri: z.string(),
   threadId: maybe(z.string()),
 });
-export const McpResourceReadResponse = z.object({ contents: z.array(z.json()) });
+export const McpResourceReadResponse = z.object({ contents: z.array(JsonValue) });
 export const McpServerToolCallParams = z.object({
   threadId: z.string(),
   server: z.string(),
   tool: z.string(),
-  arguments: maybe(z.json()),
-  _meta: maybe(z.json()),
+  arguments: maybe(JsonValue),
+  _meta: maybe(JsonValue),
 });
 export const McpServerToolCallResponse = z.object({
-  content: z.array(z.json()),
-  structuredContent: maybe(z.json()),
+  content: z.array(JsonValue),
+  structuredContent: maybe(JsonValue),
   isError: maybe(z.boolean()),
-  _meta: maybe(z.json()),
+  _meta: maybe(JsonValue),
 });

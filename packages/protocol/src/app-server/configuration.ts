@@ -1,6 +1,6 @@
 // Reading and writing the configuration. Its keys are those of config.toml, in snake case.
 import { z } from "zod";
-import { maybe } from "./maybe.ts";
+import { JsonValue, maybe } from "./maybe.ts";
 
 export const ConfigLayerSource = z.discriminatedUnion("type", [
   z.object({ type: z.literal("packagedDefaults") }),
@@ -20,14 +20,14 @@ export type ConfigLayerMetadata = z.infer<typeof ConfigLayerMetadata>;
 
 export const ConfigReadParams = z.object({ includeLayers: maybe(z.boolean()), cwd: maybe(z.string()) });
 export const ConfigReadResponse = z.object({
-  config: z.record(z.string(), z.json()),
+  config: z.record(z.string(), JsonValue),
   origins: z.record(z.string(), ConfigLayerMetadata).describe("Key path to the layer its value comes from"),
-  layers: maybe(z.array(ConfigLayerMetadata.extend({ config: z.json(), disabledReason: maybe(z.string()) }))),
+  layers: maybe(z.array(ConfigLayerMetadata.extend({ config: JsonValue, disabledReason: maybe(z.string()) }))),
 });
 
 const ConfigEdit = z.object({
   keyPath: z.string(),
-  value: z.json().describe("null takes the key away"),
+  value: JsonValue.describe("null takes the key away"),
   mergeStrategy: z.enum(["replace", "upsert"]),
 });
 const target = { filePath: maybe(z.string()), expectedVersion: maybe(z.string()) };
@@ -43,10 +43,10 @@ export const ConfigWriteResponse = z.object({
   version: z.string(),
   filePath: z.string(),
   overriddenMetadata: maybe(
-    z.object({ message: z.string(), overridingLayer: ConfigLayerMetadata, effectiveValue: z.json() }),
+    z.object({ message: z.string(), overridingLayer: ConfigLayerMetadata, effectiveValue: JsonValue }),
   ),
 });
 
 export const ConfigRequirementsReadResponse = z.object({
-  requirements: maybe(z.record(z.string(), z.json())),
+  requirements: maybe(z.record(z.string(), JsonValue)),
 });

@@ -1,6 +1,9 @@
 // The first request of a connection: who is there, and what it wants to be told.
 import { z } from "zod";
-import { maybe } from "./maybe.ts";
+import { JsonValue, maybe, whole } from "./maybe.ts";
+
+export const RequestId = z.union([z.string(), whole]);
+export type RequestId = z.infer<typeof RequestId>;
 
 export const ClientInfo = z.object({ name: z.string(), title: maybe(z.string()), version: z.string() });
 export type ClientInfo = z.infer<typeof ClientInfo>;
@@ -12,7 +15,7 @@ export const InitializeParams = z.object({
       experimentalApi: maybe(z.boolean()),
       optOutNotificationMethods: maybe(z.array(z.string())).describe("Notifications this client is not sent"),
       requestAttestation: maybe(z.boolean()),
-      extensions: maybe(z.record(z.string(), z.json())),
+      extensions: maybe(z.record(z.string(), JsonValue)),
       mcpServerOpenaiFormElicitation: maybe(z.boolean()),
     }),
   ),

@@ -1,6 +1,6 @@
 // Items of a turn, and what a person or program puts into one.
 import { z } from "zod";
-import { maybe, whole } from "./maybe.ts";
+import { JsonValue, maybe, whole } from "./maybe.ts";
 
 const ImageDetail = z.enum(["auto", "low", "high", "original"]);
 
@@ -78,7 +78,7 @@ export const ThreadItem = z.discriminatedUnion("type", [
     type: z.literal("agentMessage"),
     text: z.string(),
     phase: maybe(z.enum(["commentary", "final_answer"])),
-    memoryCitation: maybe(z.json()),
+    memoryCitation: maybe(JsonValue),
     delivery: maybe(z.literal("async")),
   }),
   z.object({ id, type: z.literal("plan"), text: z.string() }),
@@ -103,8 +103,10 @@ export const ThreadItem = z.discriminatedUnion("type", [
     server: z.string(),
     tool: z.string(),
     status: CallStatus,
-    arguments: z.json(),
-    result: maybe(z.object({ content: z.array(z.json()), structuredContent: maybe(z.json()), _meta: maybe(z.json()) })),
+    arguments: JsonValue,
+    result: maybe(
+      z.object({ content: z.array(JsonValue), structuredContent: maybe(JsonValue), _meta: maybe(JsonValue) }),
+    ),
     error: maybe(z.object({ message: z.string() })),
     durationMs: maybe(whole),
   }),
@@ -114,7 +116,7 @@ export const ThreadItem = z.discriminatedUnion("type", [
     namespace: maybe(z.string()),
     tool: z.string(),
     status: CallStatus,
-    arguments: z.json(),
+    arguments: JsonValue,
     contentItems: maybe(z.array(DynamicToolContent)),
     success: maybe(z.boolean()),
     durationMs: maybe(whole),
@@ -143,7 +145,7 @@ export const ThreadItem = z.discriminatedUnion("type", [
     type: z.literal("webSearch"),
     query: z.string(),
     action: maybe(WebSearchAction),
-    results: maybe(z.array(z.json())),
+    results: maybe(z.array(JsonValue)),
   }),
   z.object({ id, type: z.literal("imageView"), path: z.string() }),
   z.object({

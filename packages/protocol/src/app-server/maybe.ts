@@ -3,6 +3,10 @@ import { z } from "zod";
 
 export const maybe = <Schema extends z.ZodType>(schema: Schema) => schema.nullish();
 
+/** Any JSON, where the wire does not say more. */
+export const JsonValue = z.json();
+export type JsonValue = z.infer<typeof JsonValue>;
+
 /** Seconds or milliseconds since 1970, counts, sizes. */
 export const whole = z.int();
 

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { HookSource } from "./catalogues.ts";
 import { TurnError } from "./errors.ts";
+import { RequestId } from "./handshake.ts";
 import { FileUpdateChange, ThreadItem } from "./items.ts";
 import { maybe, whole } from "./maybe.ts";
 import { Thread, ThreadStatus } from "./threads.ts";
@@ -93,7 +94,7 @@ export const HookNotification = z.object({ threadId, turnId: maybe(turnId), run:
 
 export const ServerRequestResolvedNotification = z.object({
   threadId,
-  requestId: z.union([z.string(), whole]),
+  requestId: RequestId,
 });
 export const McpServerStatusUpdatedNotification = z.object({
   threadId: maybe(threadId),

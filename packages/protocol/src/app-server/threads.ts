@@ -1,6 +1,6 @@
 // Threads: what opens, lists, changes and ends one, and what it looks like.
 import { z } from "zod";
-import { maybe, pageOf, pageParams, whole } from "./maybe.ts";
+import { JsonValue, maybe, pageOf, pageParams, whole } from "./maybe.ts";
 import { ApprovalsReviewer, AskForApproval, SandboxMode, SandboxPolicy } from "./policies.ts";
 import { Turn } from "./turns.ts";
 
@@ -66,7 +66,7 @@ export const Thread = z.object({
   name: maybe(z.string()),
   turns: z.array(Turn),
   projectId: z.string().nullable(),
-  section: maybe(z.json()),
+  section: maybe(JsonValue),
   sectionEnteredAt: maybe(whole),
 });
 export type Thread = z.infer<typeof Thread>;
@@ -79,7 +79,7 @@ const overrides = {
   approvalPolicy: maybe(AskForApproval),
   approvalsReviewer: maybe(ApprovalsReviewer),
   sandbox: maybe(SandboxMode),
-  config: maybe(z.record(z.string(), z.json())).describe("Configuration keys, dotted or nested"),
+  config: maybe(z.record(z.string(), JsonValue)).describe("Configuration keys, dotted or nested"),
   baseInstructions: maybe(z.string()),
   developerInstructions: maybe(z.string()),
   personality: maybe(z.enum(["none", "friendly", "pragmatic"])),
@@ -151,5 +151,5 @@ export const ThreadMetadataUpdateParams = z.object({
   gitInfo: maybe(GitInfo).describe("A member left out stays, null clears it"),
 });
 export const ThreadRollbackParams = z.object({ threadId: z.string(), numTurns: whole.min(1) });
-export const ThreadInjectItemsParams = z.object({ threadId: z.string(), items: z.array(z.json()) });
+export const ThreadInjectItemsParams = z.object({ threadId: z.string(), items: z.array(JsonValue) });
 export const ThreadShellCommandParams = z.object({ threadId: z.string(), command: z.string() });

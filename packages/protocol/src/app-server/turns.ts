@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { TurnError } from "./errors.ts";
 import { ThreadItem, UserInput } from "./items.ts";
-import { maybe, whole } from "./maybe.ts";
+import { JsonValue, maybe, whole } from "./maybe.ts";
 import { ApprovalsReviewer, AskForApproval, SandboxPolicy } from "./policies.ts";
 
 export const TurnStatus = z.enum(["inProgress", "completed", "interrupted", "failed"]);
@@ -32,7 +32,7 @@ export const TurnStartParams = z.object({
   summary: maybe(z.enum(["auto", "concise", "detailed", "none"])),
   personality: maybe(z.enum(["none", "friendly", "pragmatic"])),
   serviceTier: maybe(z.string()),
-  outputSchema: maybe(z.json()).describe("Holds for this turn only; the other members stay for later turns"),
+  outputSchema: maybe(JsonValue).describe("Holds for this turn only; the other members stay for later turns"),
   clientUserMessageId: maybe(z.string()),
 });
 export type TurnStartParams = z.infer<typeof TurnStartParams>;
