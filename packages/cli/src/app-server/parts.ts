@@ -8,12 +8,14 @@ import { openMcpServers } from "./mcp-servers.ts";
 import type { OpenPart } from "./method.ts";
 import { openModels } from "./models.ts";
 import { openSkillsAndHooks } from "./skills-and-hooks.ts";
+import { openThreads } from "./threads/index.ts";
 
 export const parts: OpenPart[] = [
-  openAccounts,
-  openConfiguration,
+  openThreads,
   openModels,
   openSkillsAndHooks,
+  openAccounts,
+  openConfiguration,
   openMcpServers({ of: () => null, reload: async () => {} }),
   openFiles,
   openFileSearch,
