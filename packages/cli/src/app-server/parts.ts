@@ -2,7 +2,9 @@
 import { openAccounts } from "./accounts.ts";
 import { openCommands } from "./commands.ts";
 import { openConfiguration } from "./configuration.ts";
+import { openFileSearch } from "./file-search.ts";
 import { openFiles } from "./files.ts";
+import { openMcpServers } from "./mcp-servers.ts";
 import type { OpenPart } from "./method.ts";
 import { openModels } from "./models.ts";
 import { openSkillsAndHooks } from "./skills-and-hooks.ts";
@@ -14,6 +16,8 @@ export const parts: OpenPart[] = [
   openSkillsAndHooks,
   openAccounts,
   openConfiguration,
+  openMcpServers({ of: () => null, reload: async () => {} }),
   openFiles,
+  openFileSearch,
   openCommands,
 ];

@@ -105,7 +105,7 @@ export async function testProgram({ program, variables, cwd, home }: BenchOption
   };
 }
 
-function testClient(id: number): TestClient {
+export function testClient(id: number): TestClient {
   const notices: Notice[] = [];
   const waiting = new Set<() => void>();
   const gone = new AbortController();
@@ -114,6 +114,7 @@ function testClient(id: number): TestClient {
     info: { name: "test", version: "1" },
     wantsExperimental: false,
     optedOut: new Set(),
+    wantsExperimental: false,
     notices,
     closed: gone.signal,
     leave: () => gone.abort(),
