@@ -114,7 +114,6 @@ export function testClient(id: number): TestClient {
     info: { name: "test", version: "1" },
     wantsExperimental: false,
     optedOut: new Set(),
-    wantsExperimental: false,
     notices,
     closed: gone.signal,
     leave: () => gone.abort(),
