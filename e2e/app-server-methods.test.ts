@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { say, temporaryDirectory } from "@agentcli/testkit";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { fakeServer } from "../packages/mcp/test/fake-server-path.ts";
 import { type AppClient, startServer, wires } from "./app-server-client.ts";
 import { desk } from "./harness.ts";
 
@@ -12,6 +14,31 @@ const output = (client: AppClient) =>
     .filter(({ method }) => method === "command/exec/outputDelta")
     .map(({ params }) => text(params.deltaBase64))
     .join("");
+
+test("a tool is called in the server a thread has, and a reload reaches its next turn", async () => {
+  const place = await temporaryDirectory();
+  onTestFinished(place.remove);
+  const trace = join(place.path, "trace");
+  const server = `[mcp_servers.one]\ncommand = "node"\nargs = [${JSON.stringify(fakeServer)}, "trace=${trace}"]\n`;
+  const at = await desk({ replies: [say("One."), say("Two.")], config: server });
+  const client = await (await startServer(at, "stdio")).connect();
+  const { thread } = await client.request("thread/start", {});
+  const turn = async (name: string) => {
+    const input = [{ type: "text", text: name }];
+    const { turn: begun } = await client.request("turn/start", { threadId: thread.id, input });
+    await client.until(({ method, params }) => method === "turn/completed" && params.turn.id === begun.id);
+  };
+  const starts = () => readFileSync(trace, "utf8").match(/start/g)?.length;
+  await turn("first");
+  const call = { threadId: thread.id, server: "one", tool: "echo", arguments: { message: "hi" } };
+  expect((await client.request("mcpServer/tool/call", call)).content).toEqual([{ type: "text", text: "hi" }]);
+  expect(starts()).toBe(1);
+  expect(await client.request("config/mcpServer/reload")).toEqual({});
+  await turn("second");
+  expect(starts()).toBe(2);
+  await client.request("mcpServer/tool/call", { ...call, threadId: "none" });
+  expect(starts()).toBe(3);
+});
 
 describe.each(wires)("a client over %s", (wire) => {
   test("looks around, changes things and is told of what changed", async () => {

@@ -11,7 +11,7 @@ export interface ThreadServers {
   /** Null for a thread without servers, or one that is not loaded. */
   of(threadId: string): DirectAccess | null;
   /** Loaded threads begin their next turn with what is configured then. */
-  reload(): Promise<void>;
+  reload(): void;
 }
 
 export type ConfiguredServers = NonNullable<Config["mcp_servers"]>;

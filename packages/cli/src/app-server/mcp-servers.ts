@@ -30,7 +30,9 @@ export const openMcpServers =
         "mcpServer/oauth/login": (params, client) => refusing(() => logins.begin(params, client)),
         "config/mcpServer/reload": () =>
           refusing(async () => {
-            await threads.reload();
+            // A configuration that is broken is told now and not with the next turn.
+            await configuredIn(null, host);
+            threads.reload();
             return {};
           }),
       },

@@ -10,13 +10,22 @@ import { openModels } from "./models.ts";
 import { openSkillsAndHooks } from "./skills-and-hooks.ts";
 import { openThreads } from "./threads/index.ts";
 
+/** MCP servers are asked where a loaded thread has them. */
+const openThreadsWithServers: OpenPart = (host) => {
+  const threads = openThreads(host);
+  const servers = openMcpServers(threads.servers)(host);
+  return {
+    methods: { ...threads.methods, ...servers.methods },
+    close: async () => void (await Promise.all([servers.close(), threads.close()])),
+  };
+};
+
 export const parts: OpenPart[] = [
-  openThreads,
+  openThreadsWithServers,
   openModels,
   openSkillsAndHooks,
   openAccounts,
   openConfiguration,
-  openMcpServers({ of: () => null, reload: async () => {} }),
   openFiles,
   openFileSearch,
   openCommands,

@@ -12,7 +12,7 @@ import { openMcpServers } from "../../src/app-server/mcp-servers.ts";
 import { temporaryHome } from "../session-files.ts";
 import { bench } from "./bench.ts";
 
-const noThreads: ThreadServers = { of: () => null, reload: async () => {} };
+const noThreads: ThreadServers = { of: () => null, reload: () => {} };
 
 async function desk(servers: Record<string, McpServer>, threads = noThreads) {
   const home = await temporaryHome();
@@ -104,7 +104,7 @@ describe("a tool", () => {
     let reloads = 0;
     const threads = {
       of: (id: string) => (id === threadId ? servers.direct : null),
-      async reload() {
+      reload() {
         reloads += 1;
       },
     };
