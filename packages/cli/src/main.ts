@@ -79,9 +79,12 @@ const isRefusal = (error: unknown): boolean =>
 function exitCodeOf(error: unknown): number | null {
   if (error instanceof Problem) return error.exitCode;
   const name = error instanceof Error ? error.name : "";
-  const exit: ExitName | undefined = { ConfigProblem: "usage", StaleWriter: "usage", SandboxUnavailable: "sandbox" }[
-    name
-  ] as ExitName;
+  const exit: ExitName | undefined = {
+    ConfigProblem: "usage",
+    ProviderProblem: "usage",
+    StaleWriter: "usage",
+    SandboxUnavailable: "sandbox",
+  }[name] as ExitName;
   return exit ? exitCodes[exit].code : null;
 }
 

@@ -1,11 +1,8 @@
 // Everything one run needs, put together from settings, and the run itself.
-import { writeFileSync } from "node:fs";
 import {
   type Approver,
-  abandonTurn,
   builtInTools,
   type Dependencies,
-  drive,
   type Log,
   openLog,
   type Progress,
@@ -18,6 +15,7 @@ import {
   type Watching,
 } from "@agentcli/engine";
 import type { McpHost } from "@agentcli/mcp";
+import { priceBook } from "@agentcli/models";
 import { findHookFiles, type LoadedConfig } from "@agentcli/project";
 import type {
   Config,
@@ -25,10 +23,8 @@ import type {
   SandboxMode,
   SandboxReport,
   ThreadRecord,
-  TurnEnd,
   TurnSettings,
 } from "@agentcli/protocol";
-import { exitCodes, exitOf } from "@agentcli/protocol/exit-codes";
 import { findRepositoryRoot } from "@agentcli/workspace";
 import { composeAgents } from "./agents.ts";
 import { checkPrice, resolveBudget } from "./budget.ts";
@@ -41,7 +37,6 @@ import type { ComposedHooks, HooksRequest } from "./hooks/compose.ts";
 import type { Mcp } from "./mcp/compose.ts";
 import { chooseModel } from "./model.ts";
 import type { OutputSchema } from "./output-schema/load.ts";
-import { priceBook } from "./prices.ts";
 import { Problem } from "./problem.ts";
 import type { Program } from "./program.ts";
 import type { RunOptions } from "./run-options.ts";
@@ -89,8 +84,8 @@ export interface Recorded {
 
 /** Who is with a run while it works. */
 export interface Company {
-  /** Null where nobody can be asked. */
-  approver: Approver | null;
+  /** Absent where nobody can be asked. */
+  approver?: Approver;
   /** Puts a question of an MCP server to a person; without it they are declined. */
   elicit?: McpHost["elicit"];
   onProgress(progress: Progress): void;
@@ -99,7 +94,7 @@ export interface Company {
 }
 
 /** A run of the command line: nobody watches, nobody answers. */
-export const alone: Company = { approver: null, onProgress() {} };
+export const alone: Company = { onProgress() {} };
 
 /** Where the records of a run go, and what it goes on from. */
 export interface Circumstances {
@@ -215,6 +210,7 @@ export async function openRun(options: RunOptions, program: Program, around: Cir
     },
     async close() {
       await family?.end();
+      await hooks.close();
       await mcp?.servers.close();
       await narrowed.close();
       await place.workspace.close();
@@ -245,7 +241,7 @@ async function loadHooks(request: Omit<HooksRequest, "files">): Promise<Composed
   const { agentHome: home, systemDirectory } = request.program.environment;
   const { settings, loaded, frozen } = request;
   const files = findHookFiles({ home, systemDirectory, cwd: settings.cwd, loaded });
-  if (files.length === 0 && !frozen?.length) return { gate: undefined, frozen: [], warnings: [] };
+  if (files.length === 0 && !frozen?.length) return { gate: undefined, frozen: [], warnings: [], async close() {} };
   return (await import("./hooks/compose.ts")).composeHooks({ ...request, files });
 }
 
@@ -280,91 +276,6 @@ const loadShape = async ({ outputSchemaFile }: RunOptions, directory: string): P
 /** An existing thread keeps what it began with. */
 const nothingNew = { rules: [], catalogues: [], warnings: [] };
 
-/** Drives the thread to rest and answers with the exit code. */
-export async function carryOut(log: Log, run: Run): Promise<number> {
-  const { reporter } = run.program;
-  await log.write(...newsOf(run));
-  const end = await driveToEnd(log, run, run.program.signal);
-  if (end.status === "failed" && end.code === "budget") {
-    const { keepPartialPatch } = await import("./partial-patch.ts");
-    await keepPartialPatch(log.state, run);
-  }
-  if (end.status === "completed") {
-    if (run.options.outputFile) keepMessage(run.options.outputFile, end.message, reporter.say);
-    await reporter.finish(end.message);
-  }
-  await endSession(log, run);
-  return exitCode(end);
-}
-
-/** The last event has been shown, and what was done is done: trouble here is worth a word and no more. */
-export async function endSession({ state }: Log, { dependencies, openLog, program }: Run): Promise<void> {
-  try {
-    await dependencies.hooks?.endSession({ log: openLog(state, program.reporter.recall) });
-  } catch (error) {
-    program.reporter.say(`warning: the end of the session could not be written down: ${(error as Error).message}`);
-  }
-}
-
-/** What the run has to say, each thing once. */
-export const newsOf = (run: Run): ThreadRecord[] => [
-  ...run.notes.splice(0),
-  ...run.warnings.splice(0).map(warningNote),
-];
-
-const warningNote = (message: string): ThreadRecord => ({ type: "noted", kind: "warning", data: { message } });
-
-/** Whatever happens in the middle, a turn that was shown to begin is shown to end. */
-export async function driveToEnd(log: Log, run: Run, signal: AbortSignal): Promise<TurnEnd> {
-  const timed = withTimedEnds(signal, run.limits.ends);
-  try {
-    const { end } = await drive(log, run.dependencies, timed.signal);
-    if (end) return end;
-    throw new Error(`thread ${log.state.threadId} rests without an end`);
-  } catch (error) {
-    const { name, message } = error instanceof Error ? error : { name: "Error", message: String(error) };
-    const end: TurnEnd = { status: "failed", code: name === "SandboxUnavailable" ? "sandbox" : "internal", message };
-    await closeTurn(log, end, run);
-    return end;
-  } finally {
-    timed.release();
-  }
-}
-
-async function closeTurn(log: Log, end: Exclude<TurnEnd, { status: "completed" }>, run: Run): Promise<void> {
-  const records = abandonTurn(log.state, end);
-  try {
-    await log.write(...records);
-  } catch {
-    // The session cannot be written (a full disk, another writer): the turn stays open there and can be resumed.
-    const at = new Date().toISOString();
-    for (const record of records) await run.program.reporter.show({ seq: log.state.seq, at, record });
-  }
-}
-
-function exitCode(end: TurnEnd): number {
-  if (end.status === "completed") return exitCodes.completed.code;
-  if (end.status === "failed" && end.code === "hook" && end.hook !== "managed") return exitCodes.failed.code;
-  return exitCodes[end.status === "failed" ? exitOf[end.code] : "failed"].code;
-}
-
-function withTimedEnds(signal: AbortSignal, ends: TimedEnd[]): { signal: AbortSignal; release(): void } {
-  const stop = new AbortController();
-  const timers = ends.flatMap(({ afterMs, code, limit }) => {
-    if (afterMs === null) return [];
-    const message = `The run reached its ${limit} ${code} of ${afterMs} ms.`;
-    return [setTimeout(() => stop.abort({ end: { status: "failed", code, message, limit } }), afterMs).unref()];
-  });
-  const pass = () => stop.abort(signal.reason);
-  if (signal.aborted) pass();
-  signal.addEventListener("abort", pass, { once: true });
-  const release = () => {
-    signal.removeEventListener("abort", pass);
-    for (const timer of timers) clearTimeout(timer);
-  };
-  return { signal: stop.signal, release };
-}
-
 function wait(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -375,15 +286,6 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
     const timer = setTimeout(done, Math.min(ms, longestTimerMs));
     signal.addEventListener("abort", done);
   });
-}
-
-/** The message is on standard output as well: a file that cannot be written is a pity, not a failure of the run. */
-export function keepMessage(path: string, message: string, say: (line: string) => void): void {
-  try {
-    writeFileSync(path, message);
-  } catch (error) {
-    say(`warning: the final message could not be written to ${path}: ${(error as Error).message}`);
-  }
 }
 
 function today(): { date: string; timezone: string } {

@@ -6,6 +6,7 @@ export { drive } from "./drive.ts";
 
 export { type Guard, type ProposedCall, placeGuard, policyGuard, type Verdict } from "./guard.ts";
 export type { HookGate } from "./hooks/gate.ts";
+export { lastTurn } from "./last-turn.ts";
 export { type Emit, type Log, openLog, readThread } from "./log.ts";
 export { next, type Step } from "./next.ts";
 export { truncateForModel, wholeOutputBytes } from "./output.ts";
@@ -20,6 +21,8 @@ export { type AgentRole, builtInRoles } from "./subagents/role.ts";
 export { agentTools } from "./subagents/tools.ts";
 export { execEvents } from "./surfaces/exec-jsonl.ts";
 export { humanText, type Paint } from "./surfaces/human.ts";
+export type { FrameGroup } from "./surfaces/run-stream/frames.ts";
+export { type RunStream, runStream } from "./surfaces/run-stream/run-stream.ts";
 export { builtInTools } from "./tools/index.ts";
 export { requestUserInput } from "./tools/request-user-input.ts";
 export type { Parsed, Tool, ToolContext } from "./tools/tool.ts";

@@ -30,8 +30,8 @@ export interface Dependencies {
   answer?: Answer | undefined;
   /** Where approved calls act: no walls around them. */
   outside?: Workspace | undefined;
-  /** Who can be asked; null where nobody is there. */
-  approver: Approver | null;
+  /** Who can be asked; absent where nobody is there. */
+  approver?: Approver | undefined;
   /** What was said to the thread while it works, each piece once; heard between two requests. */
   steering?(): SteeringInput[];
   /** The sub-agents of the thread, where it may have any. */

@@ -14,7 +14,7 @@ import type {
   TurnSettings,
   Usage,
 } from "@agentcli/protocol";
-import { charge, emptyLedger, type Ledger } from "./budget.ts";
+import { charge, chargeAside, emptyLedger, type Ledger } from "./budget.ts";
 import { retained, summaryMessage } from "./compaction.ts";
 import type { Message, StoredRecord } from "./ports.ts";
 import { estimateMessage, estimateText } from "./tokens.ts";
@@ -184,7 +184,7 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
       return;
     case "noted":
       if (record.kind === "policy") applyPolicy(state, record.data.settings as TurnSettings | undefined);
-      if (record.kind === "hook" && state.turn) applyHook(state.turn.hooks, record.data);
+      if (record.kind === "hook") applyHook(state, record.data);
       if (record.kind === "approval") applyApproval(state, record.data);
       if (record.kind === "budget" && state.turn) state.turn.wrappingUp = record.data.spent as keyof Budget;
       return;
@@ -222,7 +222,12 @@ const afterInput = ({ repaired, hooks }: OpenTurn, { origin }: RecordOf<"input.a
   hooks: origin === "hook" ? { ...hooks, context: [] } : hooks,
 });
 
-function applyHook(hooks: TurnHooks, data: RecordOf<"noted">["data"]): void {
+function applyHook({ turn, spent }: ThreadState, data: RecordOf<"noted">["data"]): void {
+  const paid = paidFor(data);
+  if (paid) chargeAside(spent, paid);
+  if (!turn) return;
+  if (paid) chargeAside(turn.ledger, paid);
+  const { hooks } = turn;
   if (data.prompted === true) hooks.prompted = true;
   if (data.continues === true) hooks.continuations += 1;
   if (typeof data.context === "string") hooks.context.push(data.context);
@@ -238,6 +243,16 @@ function applyApproval(state: ThreadState, { callId, decision, args, outside }: 
 
 export const findOpenCall = (state: ThreadState, callId: string): OpenCall | undefined =>
   state.turn?.calls.find((open) => open.callId === callId);
+
+/** What a model took for answering a hook, where one did. */
+export function paidFor({ usage, costUsd }: RecordOf<"noted">["data"]): Charge | null {
+  return usage === undefined ? null : { usage: usage as unknown as Usage, costUsd: costUsd as number | null };
+}
+
+interface Charge {
+  usage: Usage;
+  costUsd: number | null;
+}
 
 export const wordsOf = (parts: Part[]): string =>
   parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");

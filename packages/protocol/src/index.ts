@@ -7,6 +7,7 @@ export * from "./hooks.ts";
 export * from "./items.ts";
 export * from "./mcp-config.ts";
 export * from "./operations.ts";
+export * from "./platform-config.ts";
 export * from "./records.ts";
 export * from "./requirements.ts";
 export * from "./saved.ts";

@@ -1,5 +1,7 @@
 // account/*: which credential is used, and the login that is kept in the agent home. The key itself is never told.
+
 import { scrubber } from "@agentcli/engine";
+import { findProvider, practice } from "@agentcli/models";
 import type { Config } from "@agentcli/protocol";
 import type { Account, NoticeOf, ParamsOf, ResultOf } from "@agentcli/protocol/app-server";
 import { rpcCodes } from "@agentcli/protocol/app-server/codes";
@@ -7,7 +9,6 @@ import { removeAuthFile, saveKey } from "../credentials/auth-file.ts";
 import { currentCredential } from "../credentials/current.ts";
 import type { Credential } from "../credentials/find.ts";
 import { checkedKey } from "../credentials/key-input.ts";
-import { findProvider, practice } from "../provider.ts";
 import { knownSecrets } from "../secrets.ts";
 import { configuredIn, refusing } from "./configured.ts";
 import { type Call, type Host, type OpenPart, RpcError } from "./method.ts";

@@ -1,10 +1,9 @@
 // model/list and what goes with it: the models that can be asked as things are configured.
-import { modelFacts, pricedModels } from "@agentcli/models";
+import { findProvider, modelFacts, practice, pricedModels } from "@agentcli/models";
 import type { EffectiveConfig } from "@agentcli/project";
 import type { Features } from "@agentcli/protocol";
 import type { Model } from "@agentcli/protocol/app-server";
 import { configShape } from "@agentcli/protocol/config-shapes";
-import { findProvider, practice } from "../provider.ts";
 import { configuredIn, refusing } from "./configured.ts";
 import type { Host, OpenPart } from "./method.ts";
 import { pageOf } from "./page.ts";

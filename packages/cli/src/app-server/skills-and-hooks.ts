@@ -108,8 +108,8 @@ function hookMetadata({ definition, status, enabled }: ListedHook, displayOrder:
   return {
     key: definition.key,
     eventName: `${event.charAt(0).toLowerCase()}${event.slice(1)}`,
-    handlerType: "command",
-    command: definition.command,
+    handlerType: definition.type === "mcp_tool" ? "mcpTool" : (definition.type ?? "command"),
+    command: "command" in definition ? definition.command : null,
     matcher: definition.matcher,
     timeoutSec: Math.ceil(timeoutMs / 1000),
     statusMessage: definition.statusMessage ?? null,

@@ -1,11 +1,12 @@
 // `agentcli exec`: one prompt, one turn, one final message.
 import type { Part } from "@agentcli/protocol";
 import type { Invocation } from "../args.ts";
+import { carryOut } from "../carry-out.ts";
 import { promptInput, readImages } from "../images.ts";
 import { joinServers } from "../mcp/join.ts";
 import type { Program } from "../program.ts";
 import { readPrompt } from "../prompt-input.ts";
-import { alone, carryOut, openRun } from "../run.ts";
+import { alone, openRun } from "../run.ts";
 import { type RunOptions, runOptions } from "../run-options.ts";
 import { type FileStore, openStore } from "../sessions/store.ts";
 import { newId } from "../sessions/thread-id.ts";

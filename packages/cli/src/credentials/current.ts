@@ -1,7 +1,7 @@
 // The credential a run here would use.
+import { findProvider, practice } from "@agentcli/models";
 import type { Config } from "@agentcli/protocol";
 import type { Program } from "../program.ts";
-import { findProvider, practice } from "../provider.ts";
 import { type Credential, findCredential } from "./find.ts";
 
 /** Of the configured provider; one that needs no login says nothing about the login of the others. */

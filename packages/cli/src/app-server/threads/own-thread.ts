@@ -1,10 +1,11 @@
 // A thread this server carries out: its log, what it keeps open between turns, one turn at a time.
 import { abandonTurn, apply, emptyThread, type Log, type StoredRecord, type ThreadState } from "@agentcli/engine";
 import type { TurnError } from "@agentcli/protocol/app-server";
+import { driveToEnd, newsOf, withLimits } from "../../carry-out.ts";
 import { recordedIn } from "../../follow-up.ts";
 import type { Reporter } from "../../output/reporter.ts";
 import type { Program } from "../../program.ts";
-import { driveToEnd, endSession, newsOf, type Run } from "../../run.ts";
+import type { Run } from "../../run.ts";
 import type { RunOptions } from "../../run-options.ts";
 import { readNames } from "../../sessions/names.ts";
 import { findSessionPath } from "../../sessions/paths.ts";
@@ -169,7 +170,8 @@ export async function openOwnThread(request: OwnThreadRequest, host: OwnThreadHo
     try {
       kept.used();
       await log.write(...records, ...newsOf(run));
-      await driveToEnd(log, await turnRun(run, turn, { state, running }), running.signal);
+      const ready = await turnRun(run, turn, { state, running });
+      await withLimits(run, running.signal, (limited) => driveToEnd(log, ready, limited));
     } catch (error) {
       audience.tell([failure(id, running.id, error as Error)]);
     } finally {
@@ -209,6 +211,15 @@ export async function openOwnThread(request: OwnThreadRequest, host: OwnThreadHo
     }
   }
 
+  /** What was done is done: trouble here is worth a word and no more. */
+  async function endSession(): Promise<void> {
+    const { dependencies, openLog } = kept.now();
+    if (!dependencies.hooks || !state.end) return;
+    const log = openLog(state, reporter.recall);
+    const around = { ...dependencies, log, signal: AbortSignal.timeout(patienceMs), reservations: new Map() };
+    await dependencies.hooks.endSession(state.end, around).catch((error: Error) => warn(error.message));
+  }
+
   return {
     kind: "own",
     id,
@@ -236,13 +247,15 @@ export async function openOwnThread(request: OwnThreadRequest, host: OwnThreadHo
       ended.abort();
       current?.running.stop("The server has ended.");
       await current?.running.over;
-      const log = kept.now().openLog(state, reporter.recall);
-      if (state.seq > 0) await endSession(log, kept.now());
+      await endSession();
       await kept.close();
       store.close();
     },
   };
 }
+
+/** Whoever ends the server does not wait long for hooks. */
+const patienceMs = 3_000;
 
 const cutOff = "The run was interrupted and a new prompt was given.";
 

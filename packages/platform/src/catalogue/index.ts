@@ -1,0 +1,2 @@
+// What there is to choose from.
+export { knownModels } from "./models.ts";

@@ -1,0 +1,82 @@
+// The files of an embedded PostgreSQL: made once, also when several servers start at the same time.
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type AsWhom, handOver, libraries } from "./as-whom.ts";
+import type { Binaries } from "./binaries.ts";
+import { type Place, readPassword } from "./place.ts";
+import { DatabaseProblem } from "./problem.ts";
+
+export const superuser = "platform";
+
+export interface Means {
+  binaries: Binaries;
+  asWhom: AsWhom;
+  /** PATH. */
+  path: string;
+  durability: "full" | "none";
+}
+
+/** Made beside its place and moved there: whoever comes second finds it taken. */
+export function makeCluster(place: Place, means: Means): void {
+  if (existsSync(join(place.cluster, "PG_VERSION"))) {
+    checkVersion(place, means);
+    return;
+  }
+  const draft = `${place.cluster}.${process.pid}.new`;
+  const passwordFile = `${draft}.password`;
+  try {
+    mkdirSync(draft, { mode: 0o700 });
+    writeFileSync(passwordFile, readPassword(place), { mode: 0o600 });
+    for (const path of [draft, passwordFile]) handOver(path, means.asWhom);
+    runInitdb(draft, passwordFile, means);
+    moveUnlessTaken(draft, place.cluster);
+  } finally {
+    for (const path of [draft, passwordFile]) rmSync(path, { recursive: true, force: true });
+  }
+}
+
+function runInitdb(draft: string, passwordFile: string, { binaries, asWhom, path, durability }: Means): void {
+  const [program = "", ...args] = [
+    ...asWhom.prefix,
+    binaries.initdb,
+    `--pgdata=${draft}`,
+    `--username=${superuser}`,
+    `--pwfile=${passwordFile}`,
+    ...["--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-instructions"],
+    ...(durability === "none" ? ["--no-sync"] : []),
+  ];
+  const run = spawnSync(program, args, {
+    env: { PATH: path, LC_ALL: "C", ...libraries(binaries) },
+    encoding: "utf8",
+    ...asWhom.identity,
+  });
+  if (run.status === 0) return;
+  const said = (run.error?.message ?? run.stderr).trim();
+  throw new DatabaseProblem(
+    `The embedded PostgreSQL could not be set up in ${draft}: ${said}. Set DATABASE_URL to a PostgreSQL server, or mend that.`,
+  );
+}
+
+function moveUnlessTaken(draft: string, target: string): void {
+  try {
+    chmodSync(draft, 0o700);
+    renameSync(draft, target);
+  } catch (error) {
+    const isTaken = ["ENOTEMPTY", "EEXIST"].includes((error as NodeJS.ErrnoException).code ?? "");
+    if (!isTaken) throw error;
+  }
+}
+
+function checkVersion({ cluster }: Place, { binaries, path }: Means): void {
+  const made = readFileSync(join(cluster, "PG_VERSION"), "utf8").trim();
+  const run = spawnSync(binaries.postgres, ["--version"], {
+    env: { PATH: path, ...libraries(binaries) },
+    encoding: "utf8",
+  });
+  const ours = /(\d+)(?:\.\d+)*/.exec(run.stdout ?? "")?.[1];
+  if (run.status === 0 && ours !== made)
+    throw new DatabaseProblem(
+      `${cluster} was made by PostgreSQL ${made}, but the embedded one is ${ours}. Start it with the former version of the platform and move the data to this one.`,
+    );
+}

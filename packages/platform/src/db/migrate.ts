@@ -1,0 +1,50 @@
+// Brings a database to the schema of this program. Servers that start at once wait for each other.
+import { type Kysely, type Migration, Migrator, sql } from "kysely";
+import { type Connection, openClient } from "./connect.ts";
+import * as spine from "./migrations/0001-spine.ts";
+import { DatabaseProblem } from "./problem.ts";
+import type { Tables } from "./tables.ts";
+
+/** Only added to; the names are stored. */
+const migrations: Record<string, Migration> = { "0001-spine": spine };
+
+const lockNumber = 7420_0001;
+
+/** The names of those that were carried out. */
+export async function migrate(db: Kysely<Tables>, connection: Connection): Promise<string[]> {
+  // A connection of its own: the lock is there before the tables that the migrator would lock.
+  const client = await openClient(connection);
+  try {
+    await client.query("select pg_advisory_lock($1)", [lockNumber]);
+    await refuseNewer(db);
+    const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
+    const { error, results = [] } = await migrator.migrateToLatest();
+    if (error) throw new DatabaseProblem(`The database could not be migrated: ${String(error)}.`, { cause: error });
+    return results.map(({ migrationName }) => migrationName);
+  } finally {
+    await client.end();
+  }
+}
+
+/** What of the schema this program has not been carried out yet. */
+export async function pendingMigrations(db: Kysely<Tables>): Promise<string[]> {
+  const done = await executed(db);
+  return Object.keys(migrations).filter((name) => !done.includes(name));
+}
+
+async function refuseNewer(db: Kysely<Tables>): Promise<void> {
+  const unknown = (await executed(db)).filter((name) => !(name in migrations));
+  if (unknown.length === 0) return;
+  throw new DatabaseProblem(
+    `The database has been migrated by a newer platform (${unknown.join(", ")}). Start that version, or restore a backup from before.`,
+  );
+}
+
+async function executed(db: Kysely<Tables>): Promise<string[]> {
+  const { rows } = await sql<{ there: boolean }>`select to_regclass('kysely_migration') is not null as there`.execute(
+    db,
+  );
+  if (!rows[0]?.there) return [];
+  const names = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
+  return names.rows.map(({ name }) => name);
+}

@@ -1,0 +1,88 @@
+// Where the embedded PostgreSQL of a data directory keeps its files and its socket.
+import { createHash, randomBytes } from "node:crypto";
+import { chmodSync, linkSync, lstatSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseProblem } from "./problem.ts";
+
+export interface Place {
+  dataDirectory: string;
+  /** The cluster itself. */
+  cluster: string;
+  /** A unix socket's path ends at 107 bytes, so this is a short hash in the runtime directory. */
+  socketDirectory: string;
+  passwordFile: string;
+  logFile: string;
+  /** For links to libraries, where they are missing. */
+  linkDirectory: string;
+}
+
+export interface Surroundings {
+  /** Of these only PATH, XDG_RUNTIME_DIR and TMPDIR are looked at. */
+  variables: NodeJS.ProcessEnv;
+}
+
+export function placeFor(dataDirectory: string, { variables }: Surroundings): Place {
+  mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
+  const real = realpathSync(dataDirectory);
+  return {
+    dataDirectory: real,
+    cluster: join(real, "postgres"),
+    socketDirectory: socketDirectory(real, variables.XDG_RUNTIME_DIR),
+    passwordFile: join(real, "postgres-password"),
+    logFile: join(real, "postgres.log"),
+    linkDirectory: join(real, "postgres-libraries"),
+  };
+}
+
+const longestSocketPath = 107;
+
+function socketDirectory(dataDirectory: string, runtimeDirectory: string | undefined): string {
+  const hash = createHash("sha256").update(dataDirectory).digest("hex").slice(0, 12);
+  const places = [...(runtimeDirectory ? [runtimeDirectory] : []), tmpdir(), "/tmp"].filter(isDirectory);
+  const fitting = places
+    .map((place) => join(place, `platform-${hash}`))
+    .find((path) => join(path, socketName).length <= longestSocketPath);
+  if (fitting) return fitting;
+  throw new DatabaseProblem(
+    "There is no directory for the socket of the embedded PostgreSQL: XDG_RUNTIME_DIR, TMPDIR and /tmp are missing or too long. Set DATABASE_URL to a PostgreSQL server instead.",
+  );
+}
+
+export const socketPort = 5432;
+const socketName = `.s.PGSQL.${socketPort}`;
+
+function isDirectory(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/** Nobody else may have put a directory of that name there: they could pose as the server. */
+export function makeSocketDirectory({ socketDirectory: path }: Place, owner: number | null): void {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const { uid } = lstatSync(path);
+  const ours = process.getuid?.();
+  if (!isDirectory(path) || (ours !== undefined && uid !== ours && uid !== owner))
+    throw new DatabaseProblem(
+      `${path} belongs to somebody else, so the socket of the embedded PostgreSQL cannot be there. Remove it, or set DATABASE_URL to a PostgreSQL server.`,
+    );
+  chmodSync(path, 0o700);
+}
+
+/** The same for everybody who asks, also for two who ask at once for the first time. */
+export function readPassword({ passwordFile }: Place): string {
+  const draft = `${passwordFile}.${process.pid}`;
+  try {
+    return readFileSync(passwordFile, "utf8").trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+  try {
+    writeFileSync(draft, `${randomBytes(24).toString("hex")}\n`, { mode: 0o600 });
+    linkSync(draft, passwordFile);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  return readFileSync(passwordFile, "utf8").trim();
+}

@@ -1,0 +1,273 @@
+// Every table as kysely sees it. Whatever a person said, or a secret, is a Sealed value: see vault/.
+import type { ColumnType, Generated, Kysely, Transaction } from "kysely";
+
+/** AES-256-GCM under the data key of the agent, or of the team, it belongs to. */
+export type Sealed = Buffer;
+
+type Timestamp = ColumnType<Date, Date | string, Date | string>;
+type Stamped = ColumnType<Date, Date | string | undefined, Date | string>;
+/** Read as a value, written as JSON text. */
+type Json<T> = ColumnType<T, string, string>;
+
+/** Inside or outside of a transaction. */
+export type Queries = Kysely<Tables> | Transaction<Tables>;
+
+export interface Tables {
+  key_encryption_keys: KeyEncryptionKeyTable;
+  teams: TeamTable;
+  users: UserTable;
+  service_accounts: ServiceAccountTable;
+  api_keys: ApiKeyTable;
+  agents: AgentTable;
+  runs: RunTable;
+  threads: ThreadTable;
+  thread_records: ThreadRecordTable;
+  frames: FrameTable;
+  idempotent_answers: IdempotentAnswerTable;
+  artifacts: ArtifactTable;
+  handoffs: HandoffTable;
+  nodes: NodeTable;
+  hosted_repositories: HostedRepositoryTable;
+  pull_requests: PullRequestTable;
+  pull_request_comments: PullRequestCommentTable;
+  pull_request_reviews: PullRequestReviewTable;
+}
+
+/** At most one row: the key that wrapped every data key. */
+export interface KeyEncryptionKeyTable {
+  is_only: Generated<true>;
+  fingerprint: string;
+  created_at: Stamped;
+}
+
+export interface TeamTable {
+  id: Generated<number>;
+  name: string;
+  /** Seals what belongs to the team and to no agent, such as pull requests. Wrapped like an agent's. */
+  data_key: Buffer;
+  /** USD per calendar month; null is no limit. */
+  spend_limit_usd: string | null;
+  created_at: Stamped;
+}
+
+export interface UserTable {
+  id: Generated<number>;
+  team_id: number;
+  email: string;
+  first_name: string | null;
+  last_name: string | null;
+  role: "admin" | "member";
+  spend_limit_usd: string | null;
+  created_at: Stamped;
+}
+
+export interface ServiceAccountTable {
+  id: string;
+  team_id: number;
+  name: string;
+  created_at: Stamped;
+}
+
+export interface ApiKeyTable {
+  /** The public part of `plt_<id>_<secret>`. */
+  id: string;
+  team_id: number;
+  user_id: number | null;
+  service_account_id: string | null;
+  name: string;
+  /** SHA-256 of the whole key: 32 random bytes need no slow hash. */
+  hash: Buffer;
+  scopes: string[];
+  expires_at: Timestamp | null;
+  revoked_at: Timestamp | null;
+  created_at: Stamped;
+}
+
+export interface AgentTable {
+  /** `bc-<uuid>` */
+  id: string;
+  team_id: number;
+  user_id: number | null;
+  service_account_id: string | null;
+  name: Sealed;
+  archived_at: Timestamp | null;
+  /** Wrapped by the key-encryption key. */
+  data_key: Buffer;
+  /** The create-time fields as the API returns them, but for what is sealed elsewhere. */
+  settings: Json<AgentSettings>;
+  /** envVars, customSubagents, mcpServers: one sealed JSON document. */
+  private_settings: Sealed;
+  /** API, SDK, WEBSITE, … */
+  source: string;
+  latest_run_id: string | null;
+  created_at: Stamped;
+  updated_at: Stamped;
+}
+
+/** Nothing in it was said by a person: those are sealed. */
+export interface AgentSettings {
+  model?: { id: string; params?: { id: string; value: string }[] } | undefined;
+  mode: "agent" | "plan";
+  env?: { type: "cloud" | "pool" | "machine"; name?: string | undefined } | undefined;
+  repos: AgentRepository[];
+  workOnCurrentBranch: boolean;
+  autoCreatePR: boolean;
+  skipReviewerRequest: boolean;
+  openAsApp: boolean;
+  metadata: Record<string, string>;
+}
+
+export interface AgentRepository {
+  url: string;
+  startingRef?: string | undefined;
+  prUrl?: string | undefined;
+}
+
+export type RunStatus = "CREATING" | "RUNNING" | "FINISHED" | "ERROR" | "CANCELLED" | "EXPIRED";
+
+export interface RunTable {
+  /** `run-<uuid>` */
+  id: string;
+  agent_id: string;
+  team_id: number;
+  user_id: number | null;
+  service_account_id: string | null;
+  /** Counts the runs of an agent from 1. */
+  number: number;
+  status: RunStatus;
+  request_id: string | null;
+  /** Prompt with images, mode, model, mcpServers and envVars of this run: one sealed JSON document. */
+  request: Sealed;
+  /** Who drives it, how often it changed hands, and until when: the fence of every write. */
+  lease_owner: string | null;
+  lease_epoch: ColumnType<number, number | undefined, number>;
+  lease_until: Timestamp | null;
+  cancel_requested_at: Timestamp | null;
+  started_at: Timestamp | null;
+  ended_at: Timestamp | null;
+  result: Sealed | null;
+  error_code: string | null;
+  error_message: Sealed | null;
+  input_tokens: ColumnType<number, number | undefined, number>;
+  output_tokens: ColumnType<number, number | undefined, number>;
+  cache_read_tokens: ColumnType<number, number | undefined, number>;
+  cache_write_tokens: ColumnType<number, number | undefined, number>;
+  reasoning_tokens: ColumnType<number, number | undefined, number>;
+  /** Null where the price of the model is not known. */
+  cost_usd: string | null;
+  created_at: Stamped;
+  updated_at: Stamped;
+}
+
+/** A thread of the engine: the agent's own, or a sub-agent's. */
+export interface ThreadTable {
+  id: string;
+  agent_id: string;
+  parent_id: string | null;
+  created_at: Stamped;
+}
+
+export interface ThreadRecordTable {
+  thread_id: string;
+  seq: number;
+  at: Timestamp;
+  record: Sealed;
+}
+
+/** What a stream sends, as it was or will be sent. */
+export interface FrameTable {
+  run_id: string;
+  seq: number;
+  /** `<epoch ms>-<n>`; an interaction_update shares that of the frame it accompanies. */
+  event_id: string;
+  event: string;
+  data: Sealed;
+  at: Timestamp;
+}
+
+export interface IdempotentAnswerTable {
+  /** `user:1` or `service_account:…` */
+  principal: string;
+  key: string;
+  body_hash: Buffer;
+  status: number;
+  /** The agent that the answer is about; its body is made again from the records. */
+  agent_id: string;
+  run_id: string;
+  created_at: Stamped;
+}
+
+export interface ArtifactTable {
+  agent_id: string;
+  path: string;
+  size_bytes: number;
+  /** Name of the sealed file under the data directory. */
+  blob: string;
+  updated_at: Stamped;
+}
+
+export type HandoffState = "waiting" | "committed" | "pushed" | "opened" | "done" | "failed";
+
+/** One per agent and repository: follow-up runs go on with the same branch and pull request. */
+export interface HandoffTable {
+  agent_id: string;
+  /** Without scheme: `github.com/o/r`. */
+  repo_url: string;
+  run_id: string;
+  state: HandoffState;
+  branch: string;
+  base_branch: string;
+  base_commit: string;
+  head_commit: string | null;
+  pr_url: string | null;
+  updated_at: Stamped;
+}
+
+export interface NodeTable {
+  id: string;
+  heartbeat_at: Timestamp;
+  started_at: Stamped;
+}
+
+export interface HostedRepositoryTable {
+  id: Generated<number>;
+  team_id: number;
+  name: string;
+  default_branch: string;
+  created_at: Stamped;
+}
+
+export interface PullRequestTable {
+  repository_id: number;
+  number: number;
+  title: Sealed;
+  body: Sealed;
+  head_branch: string;
+  base_branch: string;
+  state: "open" | "closed" | "merged";
+  draft: boolean;
+  author: string;
+  created_at: Stamped;
+  updated_at: Stamped;
+}
+
+export interface PullRequestCommentTable {
+  id: Generated<number>;
+  repository_id: number;
+  pull_request: number;
+  author: string;
+  body: Sealed;
+  path: string | null;
+  line: number | null;
+  created_at: Stamped;
+}
+
+export interface PullRequestReviewTable {
+  id: Generated<number>;
+  repository_id: number;
+  pull_request: number;
+  author: string;
+  verdict: "approved" | "changes_requested" | "commented";
+  body: Sealed;
+  created_at: Stamped;
+}

@@ -1,0 +1,12 @@
+// Who may ask for what.
+export { type Principal, principalName, type Role, type Scope, scopes } from "./principal.ts";
+export {
+  type Authentication,
+  type CreatedKey,
+  type KeyEntry,
+  type KeyOwner,
+  type KeyRequest,
+  openPrincipals,
+  type Principals,
+} from "./principals.ts";
+export { PrincipalProblem } from "./problem.ts";

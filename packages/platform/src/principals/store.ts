@@ -1,0 +1,86 @@
+// Keys and their owners in the database.
+import { sql } from "kysely";
+import type { Queries } from "../db/index.ts";
+import type { Principal, Scope } from "./principal.ts";
+import type { KeyEntry } from "./principals.ts";
+
+export interface StoredKey {
+  hash: Buffer;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  principal: Principal;
+}
+
+export async function findKey(db: Queries, id: string): Promise<StoredKey | null> {
+  const row = await withOwners(db).where("api_keys.id", "=", id).executeTakeFirst();
+  if (!row) return null;
+  return { hash: row.hash, expiresAt: row.expires_at, revokedAt: row.revoked_at, principal: principalOf(row) };
+}
+
+export async function listKeys(db: Queries, teamId: number | undefined): Promise<KeyEntry[]> {
+  const all = withOwners(db).orderBy("api_keys.created_at");
+  const rows = await (teamId === undefined ? all : all.where("api_keys.team_id", "=", teamId)).execute();
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    team: row.team,
+    owner: ownerOf(row),
+    scopes: row.scopes as Scope[],
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+  }));
+}
+
+export async function revokeKey(db: Queries, id: string): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable("api_keys")
+    .set({ revoked_at: sql<Date>`coalesce(revoked_at, now())` })
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+const withOwners = (db: Queries) =>
+  db
+    .selectFrom("api_keys")
+    .innerJoin("teams", "teams.id", "api_keys.team_id")
+    .leftJoin("users", "users.id", "api_keys.user_id")
+    .leftJoin("service_accounts", "service_accounts.id", "api_keys.service_account_id")
+    .selectAll("api_keys")
+    .select([
+      "teams.name as team",
+      "users.email",
+      "users.first_name",
+      "users.last_name",
+      "users.role",
+      "service_accounts.name as account_name",
+    ]);
+
+type KeyRow = Awaited<ReturnType<ReturnType<typeof withOwners>["executeTakeFirstOrThrow"]>>;
+
+function principalOf(row: KeyRow): Principal {
+  const shared = {
+    teamId: row.team_id,
+    keyId: row.id,
+    keyName: row.name,
+    createdAt: row.created_at,
+    scopes: row.scopes as Scope[],
+  };
+  if (row.service_account_id !== null)
+    return {
+      ...shared,
+      kind: "service_account",
+      serviceAccountId: row.service_account_id,
+      name: row.account_name ?? "",
+    };
+  const { user_id: userId, email, role, first_name: firstName, last_name: lastName } = row;
+  if (userId === null || email === null || role === null) throw new Error(`key ${row.id} has no owner`);
+  return { ...shared, kind: "user", userId, email, role, firstName, lastName };
+}
+
+function ownerOf(row: KeyRow): KeyEntry["owner"] {
+  const principal = principalOf(row);
+  if (principal.kind === "service_account") return { kind: "service_account", name: principal.name };
+  return { kind: "user", email: principal.email, role: principal.role };
+}

@@ -1,0 +1,2 @@
+// Where agents work.
+export type { AgentWork, OpenRepository, OpenWorkspace, Workspaces } from "./workspaces.ts";

@@ -1,0 +1,193 @@
+// The embedded server through starts, crashes and several users of one data directory.
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  copyFileSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { findBinaries, nativeFolder } from "../src/db/binaries.ts";
+import { type Database, openDatabase } from "../src/db/index.ts";
+import { placeFor } from "../src/db/place.ts";
+import { findPostmaster, stopPostmaster } from "../src/db/postmaster.ts";
+import { silentLog } from "../src/telemetry/index.ts";
+import { bundled } from "./bundled.ts";
+
+let dataDirectory: string;
+beforeEach(() => {
+  // Longer than a socket's path may be, with what a shell would take apart.
+  dataDirectory = join(mkdtempSync(join(tmpdir(), "platform-data-")), "a 'long' name ".repeat(9).trim());
+});
+afterEach(async () => {
+  for (const database of opened) await database.close();
+  await stopPostmaster(place());
+  rmSync(join(dataDirectory, ".."), { recursive: true });
+  rmSync(place().socketDirectory, { recursive: true, force: true });
+});
+
+const place = () => placeFor(dataDirectory, { variables: process.env });
+const postmaster = () => findPostmaster(place())?.pid ?? null;
+
+const opened = new Set<Database>();
+
+async function open(variables = process.env): Promise<Database> {
+  const settings = { dataDirectory, databaseUrl: null, databaseConnections: 4, variables };
+  const database = await openDatabase(settings, silentLog);
+  const closing = {
+    ...database,
+    close: () => (opened.delete(closing) ? database.close() : Promise.resolve()),
+  };
+  opened.add(closing);
+  return closing;
+}
+
+const addTeam = ({ db }: Database, name: string) =>
+  db
+    .insertInto("teams")
+    .values({ name, data_key: Buffer.from("k") })
+    .execute();
+const teams = async ({ db }: Database) =>
+  (await db.selectFrom("teams").select("name").orderBy("name").execute()).map(({ name }) => name);
+
+test("it is made on first use, shared, and stopped by the last that closes", async () => {
+  const [first, second] = await Promise.all([open(), open()]);
+  await addTeam(first, "a");
+  expect(await teams(second)).toEqual(["a"]);
+  const pid = postmaster();
+  await first.close();
+  expect(postmaster()).toBe(pid);
+  await second.close();
+  expect(postmaster()).toBeNull();
+  const again = await open();
+  expect(await teams(again)).toEqual(["a"]);
+  await again.close();
+});
+
+test("nobody else may read its files", async () => {
+  const database = await open();
+  const { cluster, passwordFile, logFile, socketDirectory } = place();
+  for (const path of [dataDirectory, cluster, passwordFile, logFile, socketDirectory])
+    expect(statSync(path).mode & 0o077).toBe(0);
+  await database.close();
+});
+
+test("it gets none of our variables", async () => {
+  const database = await open({ ...process.env, AGENT_API_KEY: "sk-secret" });
+  expect(readFileSync(`/proc/${postmaster()}/environ`, "utf8")).not.toContain("sk-secret");
+  await database.close();
+});
+
+test("it outlives a server that is killed, and the next one attaches to it", async () => {
+  const server = await startChild();
+  const pid = postmaster();
+  await kill(server);
+  expect(postmaster()).toBe(pid);
+  const next = await open();
+  expect(postmaster()).toBe(pid);
+  expect(await teams(next)).toEqual(["of the child"]);
+  await next.close();
+  expect(postmaster()).toBeNull();
+});
+
+test("killed together with its server it comes back with all that was committed", async () => {
+  for (let round = 0; round < 3; round++) {
+    const server = await startChild();
+    const pid = postmaster() ?? expect.fail("nothing runs");
+    process.kill(pid, "SIGKILL");
+    await kill(server);
+    const next = await open();
+    expect(await teams(next)).toContain("of the child");
+    await next.db.deleteFrom("teams").execute();
+    await next.close();
+  }
+});
+
+test("killed under a living server it is started again", async () => {
+  const database = await open();
+  await addTeam(database, "before");
+  const pid = postmaster() ?? expect.fail("nothing runs");
+  process.kill(pid, "SIGKILL");
+  await vi.waitUntil(() => ![pid, null].includes(postmaster()), { timeout: 30_000 });
+  await vi.waitUntil(async () => (await teams(database).catch(() => [])).length > 0, { timeout: 30_000 });
+  expect(await teams(database)).toEqual(["before"]);
+  await database.close();
+  expect(postmaster()).toBeNull();
+});
+
+test("a pid file that names another living process is not believed", async () => {
+  await (await open()).close();
+  writeFileSync(join(place().cluster, "postmaster.pid"), `${process.pid}\n${place().cluster}\n1\n5432\n/tmp\n\n1 1\n`);
+  const database = await open();
+  expect(readlinkSync(`/proc/${postmaster()}/cwd`)).toBe(place().cluster);
+  await database.close();
+});
+
+test("without user namespaces root runs it as another user, where that one can reach it", async () => {
+  const isRoot = process.getuid?.() === 0;
+  const withoutUnshare = { ...process.env, PATH: "/nowhere" };
+  if (isRoot) await expect(open(withoutUnshare)).rejects.toThrow(/not run as root.*DATABASE_URL/);
+  chmodSync(join(dataDirectory, ".."), 0o711);
+  const database = await open(withoutUnshare);
+  await addTeam(database, "a");
+  expect(statSync(`/proc/${postmaster()}`).uid).not.toBe(0);
+  await database.close();
+});
+
+test("libraries whose links were never made are found all the same", () => {
+  using bare = copyWithoutLinks(nativeFolder());
+  const { postgres, libraryPath } = findBinaries(join(dataDirectory, "links"), bare.native);
+  const version = (env: NodeJS.ProcessEnv) => spawnSync(postgres, ["--version"], { env, encoding: "utf8" });
+  expect(version({}).stderr).toContain("cannot open shared object file");
+  expect(version({ LD_LIBRARY_PATH: libraryPath ?? "" }).stdout).toMatch(/^postgres \(PostgreSQL\) \d/);
+});
+
+test("a cluster of another version is named and left alone", async () => {
+  mkdirSync(place().cluster, { recursive: true });
+  writeFileSync(join(place().cluster, "PG_VERSION"), "9\n");
+  await expect(open()).rejects.toThrow(/made by PostgreSQL 9, but the embedded one is \d+/);
+});
+
+test("a server of DATABASE_URL that does not answer is named without its password", async () => {
+  const settings = { dataDirectory, databaseConnections: 1, variables: {} };
+  const opening = openDatabase({ ...settings, databaseUrl: "postgres://me:hush@127.0.0.1:9/x" }, silentLog);
+  await expect(opening).rejects.toThrow(/^The PostgreSQL server 127.0.0.1:9 cannot be used/);
+  await expect(opening).rejects.not.toThrow(/hush/);
+});
+
+/** A process that opens the database, commits a team and waits. */
+async function startChild(): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [await bundled("database-child.ts"), dataDirectory]);
+  child.stderr.pipe(process.stderr);
+  await once(createInterface(child.stdout), "line");
+  return child;
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  const exit = once(child, "exit");
+  child.kill("SIGKILL");
+  await exit;
+}
+
+/** As npm leaves the package when it runs no install scripts. */
+function copyWithoutLinks(native: string): { native: string } & Disposable {
+  const folder = mkdtempSync(join(native, "../../copy-"));
+  for (const part of ["bin", "lib"]) {
+    mkdirSync(join(folder, "native", part), { recursive: true });
+    for (const entry of readdirSync(join(native, part), { withFileTypes: true }))
+      if (entry.isFile()) linkSync(join(native, part, entry.name), join(folder, "native", part, entry.name));
+  }
+  copyFileSync(join(native, "pg-symlinks.json"), join(folder, "native/pg-symlinks.json"));
+  return { native: join(folder, "native"), [Symbol.dispose]: () => rmSync(folder, { recursive: true }) };
+}

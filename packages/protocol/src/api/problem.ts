@@ -1,0 +1,48 @@
+// Every way a request to the platform can fail: the code on the wire and its HTTP status.
+import { z } from "zod";
+
+export const problemStatus = {
+  validation_error: 400,
+  invalid_model: 400,
+  invalid_last_event_id: 400,
+  repository_access: 400,
+  integration_not_connected: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  team_admin_required: 403,
+  team_membership_required: 403,
+  user_required: 403,
+  key_not_supported: 403,
+  spend_limit_reached: 403,
+  not_found: 404,
+  agent_not_found: 404,
+  run_not_found: 404,
+  artifact_not_found: 404,
+  repository_not_found: 404,
+  method_not_allowed: 405,
+  agent_busy: 409,
+  agent_archived: 409,
+  agent_id_conflict: 409,
+  run_not_cancellable: 409,
+  idempotency_conflict: 409,
+  stream_expired: 410,
+  cursor_expired: 410,
+  payload_too_large: 413,
+  rate_limited: 429,
+  internal: 500,
+  unavailable: 503,
+} as const;
+
+export type ProblemCode = keyof typeof problemStatus;
+
+export const ProblemBody = z
+  .object({
+    error: z.object({
+      code: z.enum(Object.keys(problemStatus) as [ProblemCode, ...ProblemCode[]]),
+      message: z.string().describe("For people: the thing, what is wrong with it and what to do next"),
+      helpUrl: z.string().optional(),
+      provider: z.string().optional(),
+    }),
+  })
+  .meta({ id: "Problem" });
+export type ProblemBody = z.infer<typeof ProblemBody>;

@@ -1,0 +1,53 @@
+// Keys of the platform's config.toml. Each is also an environment variable. The descriptions are the documentation.
+import { z } from "zod";
+import { BudgetConfig, Limits, PriceConfig } from "./config.ts";
+import { ModelProvider } from "./config-servers.ts";
+
+export const PlatformRole = z.enum(["api", "runner", "scheduler", "gateway"]);
+export type PlatformRole = z.infer<typeof PlatformRole>;
+
+const seconds = z.int().positive().max(31_536_000);
+
+const Network = z.object({
+  allow_private: z
+    .array(z.string())
+    .optional()
+    .describe("Private addresses that repositories and servers may have, as CIDR ranges"),
+});
+
+const RateLimits = z.object({
+  requests_per_minute: z
+    .int()
+    .min(0)
+    .optional()
+    .describe("Requests of one team to one server; 0 is no limit, also for single routes (1200)"),
+});
+
+export const PlatformConfig = z.object({
+  listen: z.string().optional().describe("HOST:PORT to serve on; port 0 takes a free one (127.0.0.1:7420)"),
+  public_url: z.string().optional().describe("Address in the links given out (the one served on)"),
+  tls_cert: z.string().optional().describe("PEM file with the certificate; served over TLS 1.2 or newer"),
+  tls_key: z.string().optional().describe("PEM file with the key of tls_cert"),
+  roles: z.array(PlatformRole).optional().describe("What this server does (all of them)"),
+  database_url: z.string().optional().describe("A PostgreSQL server (an embedded one in the data directory)"),
+  database_connections: z.int().positive().max(1000).optional().describe("Most connections of this server (20)"),
+  kek_file: z.string().optional().describe("The key that wraps all data keys, mode 0600 (kek in the data directory)"),
+  lease_seconds: seconds.optional().describe("How long a run belongs to a server that is not heard of (10)"),
+  stream_retention_seconds: seconds.optional().describe("How long the stream of an ended run can be read (86400)"),
+  concurrent_runs: z.int().positive().max(1000).optional().describe("Most runs this server drives at once (50)"),
+  model: z.string().optional().describe("The model of agents that name none"),
+  model_provider: z.string().optional().describe("Which entry of model_providers to use (openai)"),
+  model_providers: z.record(z.string(), ModelProvider).optional().describe("Servers that speak a model wire"),
+  models: z.array(z.string()).optional().describe("More models that agents may name"),
+  model_context_window: z
+    .int()
+    .positive()
+    .optional()
+    .describe("Context window in tokens, where the model is not known"),
+  prices: z.record(z.string(), PriceConfig).optional().describe("Prices by model, over those that are built in"),
+  limits: Limits.optional().describe("Longest waits of a run, by name"),
+  budget: BudgetConfig.optional().describe("What a run may spend, its sub-agents included"),
+  network: Network.optional().describe("What may be reached"),
+  rate_limits: RateLimits.optional().describe("How often may be asked"),
+});
+export type PlatformConfig = z.infer<typeof PlatformConfig>;
