@@ -68,6 +68,8 @@ export interface Run {
   /** What is worth knowing about this run, for the log. */
   notes: ThreadRecord[];
   traits: { freeformTools: boolean };
+  /** Tokens the model can take in; null where nobody knows. */
+  contextWindow: number | null;
   limits: { stdinMs: number | null; ends: TimedEnd[] };
   dependencies: Dependencies;
   /** The session file of a thread; null where none is kept. */
@@ -178,6 +180,7 @@ export async function openRun(options: RunOptions, program: Program, around: Cir
     mcp,
     notes: [],
     traits: { freeformTools: facts.freeform },
+    contextWindow,
     limits: {
       stdinMs: durationMs(limits.stdin),
       ends: [

@@ -88,5 +88,9 @@ function gitInfo(cwd: string): Thread["gitInfo"] {
 export const asResting = (turns: Turn[]): Turn[] =>
   turns.map((turn) => (turn.status === "inProgress" ? { ...turn, status: "interrupted" } : turn));
 
-export const openView = (threadId: string, scrub: (text: string) => string): ThreadView =>
-  threadView({ threadId, scrub, now: Date.now, contextWindow: null });
+/** `contextWindow` is asked for each time: the model of a thread may be another tomorrow. */
+export const openView = (
+  threadId: string,
+  scrub: (text: string) => string,
+  contextWindow: () => number | null = () => null,
+): ThreadView => threadView({ threadId, scrub, now: Date.now, contextWindow });

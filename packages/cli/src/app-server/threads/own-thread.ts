@@ -71,11 +71,12 @@ export async function openOwnThread(request: OwnThreadRequest, host: OwnThreadHo
   const { id, store } = request;
   const { environment, scrub, version } = host.program;
   const state: ThreadState = emptyThread(id);
-  const view = openView(id, scrub);
+  const view = openView(id, scrub, () => window());
   const facts = newFacts(version);
   const audience = openAudience(() => host.onForsaken(id));
   const children = new Map<string, ChildThread>();
   const ended = new AbortController();
+  let window: () => number | null = () => null;
   let current: { running: RunningTurn; log: Log | null; hasEnded: boolean } | null = null;
 
   const take = (stored: StoredRecord) => {
@@ -121,6 +122,7 @@ export async function openOwnThread(request: OwnThreadRequest, host: OwnThreadHo
       company: { approver, elicit, watch, onProgress: (progress) => audience.tell(view.progress(progress)) },
     }),
   });
+  window = () => kept.now().contextWindow;
   if (state.seq === 0) Object.assign(facts, { cwd: kept.now().settings.cwd, provider: kept.now().settings.provider });
 
   function watch(childId: string): ChildThread {

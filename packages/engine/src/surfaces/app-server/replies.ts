@@ -4,39 +4,50 @@ import type { ThreadItem, TokenUsageBreakdown } from "@agentcli/protocol/app-ser
 import { callsOf } from "../../state.ts";
 import type { Notice } from "./notice.ts";
 import { streamedText } from "./streamed.ts";
-import { completeItem, place, type Shown, type StreamedItem, startItem } from "./thread.ts";
+import { completeItem, place, type Shown, type StreamedItem, startItem, wholeItem } from "./thread.ts";
 
 type SaidBlock = Exclude<Block, { type: "call" }>;
 
 /** A piece of text or reasoning. The first of its kind opens the item. */
 export function streamReply(shown: Shown, kind: StreamedItem["kind"], piece: string): Notice[] {
-  if (!shown.turn || (shown.review && kind === "message")) return [];
+  if (!shown.turn || piece === "" || (shown.review && kind === "message")) return [];
   const id = itemId(shown, kind, 0);
   const known = shown.streams.get(id);
-  const stream = known ?? { kind, text: streamedText(shown.scrub) };
+  const isGoingOn = known?.attempt === "this";
+  const stream: StreamedItem = isGoingOn ? known : { kind, text: streamedText(shown.scrub), attempt: "this" };
   shown.streams.set(id, stream);
   const ready = stream.text.add(piece);
-  const begins = known ? [] : [startItem(shown, streamItem(id, stream), shown.now()), ...partNotice(shown, id, kind)];
+  const begins = isGoingOn
+    ? []
+    : [startItem(shown, streamItem(id, stream), shown.now()), ...partNotice(shown, id, kind)];
   return [...begins, ...(ready === "" ? [] : [delta(shown, id, kind, ready)])];
 }
 
 /** The attempt was given up: what it streamed does not count, and the next one begins the same items again. */
 export function restartReply(shown: Shown): Notice[] {
-  shown.streams.clear();
+  for (const stream of shown.streams.values()) stream.attempt = "earlier";
   return [];
 }
 
 export function replied(shown: Shown, seq: number, record: RecordOf<"model.replied">, atMs: number): Notice[] {
   const said = shownBlocks(shown, record.blocks).flatMap((block) => sayBlock(shown, block, atMs));
+  const unsaid = dropStreams(shown, atMs);
   for (const { callId, block } of callsOf(seq, record.blocks)) {
     const output = streamedText(shown.scrub);
     shown.calls.set(callId, { callId, block, item: null, hasBegun: false, output, args: null });
     shown.open.add(callId);
   }
-  shown.streams.clear();
   shown.replies += 1;
   shown.heldUsage.push(chargeUsage(shown, record.usage));
-  return [...said, ...(shown.open.size === 0 ? releaseUsage(shown) : [])];
+  return [...said, ...unsaid, ...(shown.open.size === 0 ? releaseUsage(shown) : [])];
+}
+
+/** Streamed, and not part of what the model said in the end: it is over, and the log will not know of it. */
+function dropStreams(shown: Shown, atMs: number): Notice[] {
+  const ids = [...shown.streams.keys()];
+  const notices = abandonReply(shown, atMs);
+  if (shown.turn) shown.turn.items = shown.turn.items.filter(({ id }) => !ids.includes(id));
+  return notices;
 }
 
 /** A reply that never came to its end is shown as far as it came. */
@@ -53,7 +64,7 @@ export function releaseUsage(shown: Shown): Notice[] {
 export function chargeUsage(shown: Shown, usage: Usage): Notice {
   const last = { totalTokens: usage.inputTokens + usage.outputTokens, ...usage };
   shown.usage = { total: addTokens(shown.usage.total, last), last };
-  const tokenUsage = { ...shown.usage, modelContextWindow: shown.contextWindow };
+  const tokenUsage = { ...shown.usage, modelContextWindow: shown.contextWindow() };
   return { method: "thread/tokenUsage/updated", params: { ...place(shown), tokenUsage } };
 }
 
@@ -78,7 +89,9 @@ function sayBlock(shown: Shown, { block, index }: Said, atMs: number): Notice[] 
   const id = itemId(shown, block.type, index);
   const item = itemOf(id, block);
   const stream = shown.streams.get(id);
-  if (!stream) return isEmpty(block) ? [] : [startItem(shown, item, atMs), completeItem(shown, item, atMs)];
+  if (stream?.attempt !== "this" && isEmpty(block)) return [];
+  shown.streams.delete(id);
+  if (stream?.attempt !== "this") return wholeItem(shown, item, atMs);
   const rest = stream.text.rest(block.type === "message" ? block.text : block.summary.join("\n\n"));
   return [...(rest === "" ? [] : [delta(shown, id, block.type, rest)]), completeItem(shown, item, atMs)];
 }

@@ -12,7 +12,7 @@ export interface ViewOptions {
   /** Milliseconds since 1970. */
   now(): number;
   /** Tokens the model can take in; null where nobody knows. */
-  contextWindow: number | null;
+  contextWindow(): number | null;
 }
 
 export interface Shown extends ViewOptions {
@@ -43,6 +43,8 @@ export interface Shown extends ViewOptions {
 export interface StreamedItem {
   kind: "message" | "reasoning";
   text: StreamedText;
+  /** Of an attempt that was given up: the next one begins the item again. */
+  attempt: "this" | "earlier";
 }
 
 export interface CallInView {
