@@ -1,18 +1,19 @@
 // Every subject of the platform, put together: their routes, and the work that goes on between requests.
 import { join } from "node:path";
-import { type AgentHost, addAgentRoutes, addRunRoutes } from "./agents/index.ts";
+import { type AgentHost, addAgentRoutes, addDeliveryRoutes, addRunRoutes } from "./agents/index.ts";
 import { addArtifactRoutes, artifactKeeper } from "./artifacts/index.ts";
 import { addCatalogueRoutes } from "./catalogue/index.ts";
 import { type GitHost, openDoor, openGitHost, ownRepositories, serveGit, servePullRequests } from "./githost/index.ts";
 import { openHandoff } from "./handoff/index.ts";
 import type { Api } from "./http/index.ts";
-import { openNetworkPolicy } from "./network/index.ts";
+import { type NetworkPolicy, openNetworkPolicy } from "./network/index.ts";
 import { addPages } from "./pages/index.ts";
 import type { Platform } from "./platform.ts";
 import { openSandboxes, type RunHost, readStory, startRunner } from "./runs/index.ts";
 import { openSourceHosts, type SourceHosts } from "./scm/index.ts";
 import { addStreamRoute, type Hub, openHub, readFrames } from "./streams/index.ts";
 import { addUsageRoute } from "./usage/index.ts";
+import { checkReceiver, type DeliveryHost, deliveryLimitMs, outboxRow, startDeliveries } from "./webhooks/index.ts";
 import { openLocks, openWorkspaces, usualLimits, type Workspaces } from "./workspaces/index.ts";
 
 /** Work that goes on between requests. */
@@ -41,9 +42,10 @@ export async function openSubjects(platform: Platform, serverUrl: () => string):
     dataDirectory: settings.dataDirectory,
     serverUrls: () => [publicUrl(), serverUrl()],
   });
+  const policy = openNetworkPolicy({ allowPrivate: settings.allowPrivate });
   const sources = openSourceHosts({
     own: ownRepositories(githost),
-    policy: openNetworkPolicy({ allowPrivate: settings.allowPrivate }),
+    policy,
     sshDirectory: join(settings.dataDirectory, "ssh"),
   });
   const workspaces = openWorkspaces({
@@ -53,12 +55,14 @@ export async function openSubjects(platform: Platform, serverUrl: () => string):
     limits: usualLimits,
     identity,
   });
-  const opened = { platform, hub, githost, sources, workspaces, publicUrl };
+  const opened = { platform, hub, githost, policy, sources, workspaces, publicUrl };
   return {
     addRoutes: (api) => addRoutes(api, opened),
     async start() {
-      if (!settings.roles.includes("runner")) return [closing(hub)];
-      return [await startRunner(runHost(opened)), closing(hub)];
+      const activities: Activity[] = [];
+      if (settings.roles.includes("runner")) activities.push(await startRunner(runHost(opened)));
+      if (settings.roles.includes("scheduler")) activities.push(await startDeliveries(platform, deliveryHost(opened)));
+      return [...activities, closing(hub)];
     },
   };
 }
@@ -67,20 +71,23 @@ interface Opened {
   platform: Platform;
   hub: Hub;
   githost: GitHost;
+  policy: NetworkPolicy;
   sources: SourceHosts;
   workspaces: Workspaces;
   publicUrl(): string;
 }
 
-function addRoutes(api: Api, { platform, hub, githost, sources, workspaces, publicUrl }: Opened): void {
+function addRoutes(api: Api, { platform, hub, githost, policy, sources, workspaces, publicUrl }: Opened): void {
   const agents: AgentHost = {
     platform,
     workspaces,
     publicUrl,
     checkRepositories: (teamId, repositories) => sources.check(teamId, repositories, AbortSignal.timeout(checkLimitMs)),
+    checkReceiver: (url) => checkReceiver(url, policy),
   };
   addAgentRoutes(api, agents);
   addRunRoutes(api, platform);
+  addDeliveryRoutes(api, platform);
   addStreamRoute(api, platform, hub);
   addArtifactRoutes(api, platform, publicUrl);
   addUsageRoute(api, platform);
@@ -102,6 +109,7 @@ function runHost({ platform, hub, sources, workspaces }: Opened): RunHost {
     workspaces,
     sandboxes: openSandboxes(platform.settings),
     keepArtifacts: artifactKeeper(platform),
+    tellOthers: outboxRow,
     handoff: openHandoff({
       db: platform.db,
       workspaces,
@@ -111,5 +119,13 @@ function runHost({ platform, hub, sources, workspaces }: Opened): RunHost {
     }),
   };
 }
+
+const deliveryHost = ({ platform, policy, publicUrl }: Opened): DeliveryHost => ({
+  platform,
+  policy,
+  publicUrl,
+  now: () => new Date(),
+  limitMs: deliveryLimitMs,
+});
 
 const closing = (hub: Hub): Activity => ({ stop: async () => hub.close() });

@@ -14,6 +14,7 @@ import {
   requestPlace,
 } from "../runs/index.ts";
 import type { DataKey } from "../vault/index.ts";
+import { insertWebhook, type NewWebhook } from "../webhooks/index.ts";
 import type { ListedAgent } from "./views.ts";
 
 export interface Asking {
@@ -28,7 +29,13 @@ export interface CreatedIds {
   runId: string;
 }
 
-export async function createAgent(platform: Platform, body: CreateAgent, asking: Asking): Promise<CreatedIds> {
+/** What either version of the API can ask for. */
+export type NewAgent = Omit<CreateAgent, "webhook"> & {
+  branchName?: string | undefined;
+  webhook?: NewWebhook | undefined;
+};
+
+export async function createAgent(platform: Platform, body: NewAgent, asking: Asking): Promise<CreatedIds> {
   const { db, vault } = platform;
   await checkSpend(platform, asking.principal);
   const agentId = body.agentId?.toLowerCase() ?? `bc-${randomUUID()}`;
@@ -64,6 +71,7 @@ export async function createAgent(platform: Platform, body: CreateAgent, asking:
       .returning("id")
       .executeTakeFirst();
     if (!inserted) throw new ApiProblem("agent_id_conflict", `agentId: there is an agent ${agentId} already.`);
+    if (body.webhook) await insertWebhook(tx, { agentId, key, webhook: body.webhook });
     const runId = await insertRun(tx, { agentId, key, request, number: 1, now, asking });
     return { agentId, runId };
   });
@@ -149,7 +157,7 @@ const ownerOf = (principal: Principal) => ({
   service_account_id: principal.kind === "service_account" ? principal.serviceAccountId : null,
 });
 
-function settingsOf(body: CreateAgent, principal: Principal): AgentSettings {
+function settingsOf(body: NewAgent, principal: Principal): AgentSettings {
   return {
     ...(body.model && { model: body.model }),
     mode: body.mode ?? "agent",
@@ -160,6 +168,7 @@ function settingsOf(body: CreateAgent, principal: Principal): AgentSettings {
     skipReviewerRequest: body.skipReviewerRequest ?? false,
     openAsApp: body.openAsPlatformGithubApp ?? body.openAsCursorGithubApp ?? principal.kind === "service_account",
     metadata: body.metadata ?? {},
+    ...(body.branchName && { branchName: body.branchName }),
   };
 }
 

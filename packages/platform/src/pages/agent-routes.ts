@@ -44,7 +44,11 @@ export function addAgentPages(pages: Pages, host: PageHost): void {
   pages.form("/agents", async (context, visitor, fields) => {
     const wish = read(CreateAgent, wishOf(fields));
     await agents.checkRepositories(visitor.principal.teamId, wish.repos ?? []);
-    const { agentId } = await createAgent(platform, wish, asking(visitor, context.get("requestId")));
+    const { agentId } = await createAgent(
+      platform,
+      { ...wish, webhook: undefined },
+      asking(visitor, context.get("requestId")),
+    );
     return context.redirect(`/agents/${agentId}`, 303);
   });
 

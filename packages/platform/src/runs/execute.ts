@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { builtInTools, drive, StaleWriter, type StopReason } from "@agentcli/engine";
 import { durationMs, longestTimerMs } from "@agentcli/project";
 import type { TurnEnd } from "@agentcli/protocol";
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
+import type { RunStatus } from "../db/index.ts";
 import type { Handoff } from "../handoff/index.ts";
 import type { Platform } from "../platform.ts";
 import { type Frame, type Hub, insertFrames, openRecorder, type Recorder, tellReaders } from "../streams/index.ts";
@@ -26,6 +27,8 @@ export interface RunHost {
   sandboxes: Sandboxes;
   /** Takes what the agent left in the directory for people. Never throws: trouble with it is no trouble of the run. */
   keepArtifacts(run: Pick<OpenedRun, "agent" | "key">, directory: string): Promise<void>;
+  /** Part of the statement that ends a run and has it as `fence`: whoever is to be told is written down with it. */
+  tellOthers(status: RunStatus, endedAt: Date): RawBuilder<unknown>;
 }
 
 /** Settles when the run has ended or is no longer ours; whatever happens to it, it ends with a status. */
@@ -39,7 +42,7 @@ export async function executeRun(claimed: Claimed, host: RunHost, signal: AbortS
       if (!isFault(error)) platform.log.error("run failed", error, { runId: claimed.runId });
       return failed(error, signal);
     });
-    await finishRun(end, { opened, recorder, platform });
+    await finishRun(end, { opened, recorder, platform, tellOthers: host.tellOthers });
   } catch (error) {
     // Somebody else has it: whatever is to be written is theirs to write.
     if (!(error instanceof StaleWriter)) throw error;

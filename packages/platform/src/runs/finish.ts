@@ -1,6 +1,7 @@
 // The end of a run, for everybody who looks: status, result, usage and the last frames, in one statement.
 import { type FrameGroup, StaleWriter, type StoredRecord } from "@agentcli/engine";
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
+import type { RunStatus } from "../db/index.ts";
 import type { HandedOffBranch } from "../handoff/index.ts";
 import type { Platform } from "../platform.ts";
 import { type Frame, insertFrames, type Recorder, tellReaders } from "../streams/index.ts";
@@ -20,23 +21,22 @@ export interface Finishing {
   opened: OpenedRun;
   recorder: Recorder;
   platform: Platform;
+  tellOthers(status: RunStatus, endedAt: Date): RawBuilder<unknown>;
 }
 
-export async function finishRun(end: RunEnd, { opened, recorder, platform }: Finishing): Promise<void> {
+export async function finishRun(end: RunEnd, finishing: Finishing): Promise<void> {
   const endedAt = new Date();
-  await recorder.conclude(lastFrames(end, opened, endedAt), (frames) =>
-    write(end, { opened, platform, endedAt, frames }),
+  await finishing.recorder.conclude(lastFrames(end, finishing.opened, endedAt), (frames) =>
+    write(end, { ...finishing, endedAt, frames }),
   );
 }
 
-interface Writing {
-  opened: OpenedRun;
-  platform: Platform;
+interface Writing extends Finishing {
   endedAt: Date;
   frames: Frame[];
 }
 
-async function write(end: RunEnd, { opened, platform, endedAt, frames }: Writing): Promise<void> {
+async function write(end: RunEnd, { opened, platform, endedAt, frames, tellOthers }: Writing): Promise<void> {
   const { fence, key, run } = opened;
   const { usage, costUsd } = chargesOf(end.charged);
   const error = end.status === "ERROR" ? end.error : null;
@@ -53,7 +53,8 @@ async function write(end: RunEnd, { opened, platform, endedAt, frames }: Writing
       where id = ${fence.runId} and lease_epoch = ${fence.epoch} and status in ('CREATING', 'RUNNING')
       returning id, agent_id
     ), shown as (${insertFrames(key, fence.runId, frames)}),
-    touched as (update agents set updated_at = ${endedAt} where id in (select agent_id from fence))
+    touched as (update agents set updated_at = ${endedAt} where id in (select agent_id from fence)),
+    told_others as (${tellOthers(end.status, endedAt)})
     select exists (select from fence) as held, (${tellReaders(fence.runId, frames)}) as told
   `.execute(platform.db);
   if (!rows[0]?.held) throw new StaleWriter(opened.agent.id, `run ${fence.runId} has another driver`);

@@ -12,3 +12,4 @@ export * from "./stream.ts";
 export * from "./subagents.ts";
 export * from "./tool-calls.ts";
 export * from "./usage.ts";
+export * from "./webhooks.ts";
