@@ -13,6 +13,7 @@ import { openSandboxes, type RunHost, readStory, startRunner } from "./runs/inde
 import { openSourceHosts, type SourceHosts } from "./scm/index.ts";
 import { addStreamRoute, type Hub, openHub, readFrames } from "./streams/index.ts";
 import { addUsageRoute } from "./usage/index.ts";
+import { addV0Routes } from "./v0/index.ts";
 import { checkReceiver, type DeliveryHost, deliveryLimitMs, outboxRow, startDeliveries } from "./webhooks/index.ts";
 import { openLocks, openWorkspaces, usualLimits, type Workspaces } from "./workspaces/index.ts";
 
@@ -91,9 +92,10 @@ function addRoutes(api: Api, { platform, hub, githost, policy, sources, workspac
   addStreamRoute(api, platform, hub);
   addArtifactRoutes(api, platform, publicUrl);
   addUsageRoute(api, platform);
-  addCatalogueRoutes(api, platform, async (teamId) =>
-    (await githost.repositories.list(teamId)).map(({ name }) => githost.cloneUrl(name)),
-  );
+  const repositories = async (teamId: number) =>
+    (await githost.repositories.list(teamId)).map(({ name }) => githost.cloneUrl(name));
+  addCatalogueRoutes(api, platform, repositories);
+  addV0Routes(api, agents, repositories);
   addPages({ platform, api, hub, agents, githost });
   const door = openDoor(githost, platform.principals);
   serveGit(api.app, { host: githost, door, log: platform.log });

@@ -1,9 +1,9 @@
 // Artifacts over HTTP: a list, and links that need no key.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { AgentId, ArtifactLink, ArtifactList, ArtifactQuery } from "@agentcli/protocol/api";
+import { AgentId, type Artifact, ArtifactLink, ArtifactList, ArtifactQuery } from "@agentcli/protocol/api";
 import { z } from "zod";
-import { findAgent } from "../agents/index.ts";
+import { findAgent, type ListedAgent } from "../agents/index.ts";
 import { type Api, ApiProblem } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
 import { artifactPlace, artifactsDirectory } from "./collect.ts";
@@ -33,25 +33,13 @@ function addList(api: Api, platform: Platform): void {
     },
     async ({ params: { id }, principal }) => {
       const agent = await findAgent(db, principal.teamId, id);
-      const rows = await db
-        .selectFrom("artifacts")
-        .selectAll()
-        .where("agent_id", "=", agent.id)
-        .orderBy("path")
-        .execute();
-      return {
-        items: rows.map(({ path, size_bytes, updated_at }) => ({
-          path,
-          sizeBytes: size_bytes,
-          updatedAt: updated_at.toISOString(),
-        })),
-      };
+      return { items: await listArtifacts(platform, agent.id) };
     },
   );
 }
 
 function addLinks(api: Api, platform: Platform, publicUrl: () => string): void {
-  const { db, vault } = platform;
+  const { db } = platform;
   api.route(
     {
       method: "get",
@@ -65,12 +53,29 @@ function addLinks(api: Api, platform: Platform, publicUrl: () => string): void {
       problems: ["agent_not_found", "artifact_not_found"],
     },
     async ({ params: { id }, query: { path }, principal }) => {
-      const agent = await findAgent(db, principal.teamId, id);
-      await blobOf(platform, agent.id, path);
-      const { token, expiresAt } = makeLink(await vault.unwrap(agent.data_key), agent.id, path);
-      return { url: `${publicUrl()}/artifacts/${agent.id}/${token}`, expiresAt: expiresAt.toISOString() };
+      return linkArtifact({ platform, publicUrl }, await findAgent(db, principal.teamId, id), path);
     },
   );
+}
+
+export async function listArtifacts({ db }: Platform, agentId: string): Promise<Artifact[]> {
+  const rows = await db.selectFrom("artifacts").selectAll().where("agent_id", "=", agentId).orderBy("path").execute();
+  return rows.map(({ path, size_bytes, updated_at }) => ({
+    path,
+    sizeBytes: size_bytes,
+    updatedAt: updated_at.toISOString(),
+  }));
+}
+
+/** Throws `artifact_not_found`. */
+export async function linkArtifact(
+  { platform, publicUrl }: { platform: Platform; publicUrl(): string },
+  agent: ListedAgent,
+  path: string,
+): Promise<{ url: string; expiresAt: string }> {
+  await blobOf(platform, agent.id, path);
+  const { token, expiresAt } = makeLink(await platform.vault.unwrap(agent.data_key), agent.id, path);
+  return { url: `${publicUrl()}/artifacts/${agent.id}/${token}`, expiresAt: expiresAt.toISOString() };
 }
 
 function addDownload(api: Api, platform: Platform): void {

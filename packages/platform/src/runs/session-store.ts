@@ -26,28 +26,36 @@ export function openSessionStore(options: StoreOptions): SessionStore {
       await options.recorder.record(threadId, stored, (frames) => insert(options, threadId, stored, frames));
       return stored;
     },
-    async *read(threadId, after = 0) {
-      let last = after;
-      for (;;) {
-        const rows = await db
-          .selectFrom("thread_records")
-          .select(["seq", "at", "record"])
-          .where("thread_id", "=", threadId)
-          .where("seq", ">", last)
-          .orderBy("seq")
-          .limit(pageSize)
-          .execute();
-        if (rows.length === 0) return;
-        yield rows.map(({ seq, at, record }) => ({
-          seq,
-          at: at.toISOString(),
-          record: JSON.parse(key.openText(record, recordPlace(threadId, seq))) as ThreadRecord,
-        }));
-        last += rows.length;
-        if (rows.length < pageSize) return;
-      }
-    },
+    read: (threadId, after) => readThreadRecords(db, key, threadId, after),
   };
+}
+
+/** In order, a page at a time. */
+export async function* readThreadRecords(
+  db: Kysely<Tables>,
+  key: DataKey,
+  threadId: string,
+  after = 0,
+): AsyncGenerator<StoredRecord[]> {
+  let last = after;
+  for (;;) {
+    const rows = await db
+      .selectFrom("thread_records")
+      .select(["seq", "at", "record"])
+      .where("thread_id", "=", threadId)
+      .where("seq", ">", last)
+      .orderBy("seq")
+      .limit(pageSize)
+      .execute();
+    if (rows.length === 0) return;
+    yield rows.map(({ seq, at, record }) => ({
+      seq,
+      at: at.toISOString(),
+      record: JSON.parse(key.openText(record, recordPlace(threadId, seq))) as ThreadRecord,
+    }));
+    last += rows.length;
+    if (rows.length < pageSize) return;
+  }
 }
 
 async function insert(
