@@ -1,0 +1,4 @@
+// The parts the app server is composed of. Each opens with the host and closes with the server.
+import type { OpenPart } from "./method.ts";
+
+export const parts: OpenPart[] = [];
