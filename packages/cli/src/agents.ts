@@ -7,6 +7,7 @@ import {
   openFamily,
   type SessionStore,
   type Tool,
+  type Watching,
 } from "@agentcli/engine";
 import { describeProblem, readAgentRoles } from "@agentcli/project";
 import type { AgentsConfig, TurnSettings } from "@agentcli/protocol";
@@ -21,13 +22,15 @@ export interface AgentsHost {
   warn(message: string): void;
   store: SessionStore;
   program: Program;
+  /** Told of everything a sub-agent does. */
+  watch: ((childId: string) => Watching) | undefined;
   /** What a sub-agent under these settings needs; null for what its parent has. */
   dependenciesFor(settings: TurnSettings): Promise<Dependencies | null>;
 }
 
 export async function composeAgents(
   config: AgentsConfig = {},
-  { cwd, store, program, warn, dependenciesFor }: AgentsHost,
+  { cwd, store, program, warn, watch, dependenciesFor }: AgentsHost,
 ): Promise<{ family: Family | undefined; tools: Tool[] }> {
   if (config.enabled === false || config.max_depth === 0) return { family: undefined, tools: [] };
   const { agentHome } = program.environment;
@@ -45,6 +48,7 @@ export async function composeAgents(
     drive,
     program: { name: "agentcli", version: program.version },
     dependenciesFor,
+    ...(watch && { watch }),
   });
   return { family, tools: agentTools(roles) };
 }

@@ -1,17 +1,23 @@
 // Everything one run needs, put together from settings, and the run itself.
 import { writeFileSync } from "node:fs";
 import {
+  type Approver,
   abandonTurn,
   builtInTools,
   type Dependencies,
   drive,
   type Log,
   openLog,
+  type Progress,
+  placeGuard,
+  requestUserInput,
   type StoredRecord,
   type Surroundings,
   type ThreadState,
   type Tool,
+  type Watching,
 } from "@agentcli/engine";
+import type { McpHost } from "@agentcli/mcp";
 import { findHookFiles, type LoadedConfig } from "@agentcli/project";
 import type {
   Config,
@@ -39,7 +45,7 @@ import { priceBook } from "./prices.ts";
 import { Problem } from "./problem.ts";
 import type { Program } from "./program.ts";
 import type { RunOptions } from "./run-options.ts";
-import { type FileStore, openFileStore, openMemoryStore } from "./sessions/store.ts";
+import type { FileStore } from "./sessions/store.ts";
 import { compactAt, settle } from "./settings.ts";
 import { composeWorkspace, type Place } from "./workspace.ts";
 
@@ -75,22 +81,43 @@ export interface Run {
   close(): Promise<void>;
 }
 
-/** An existing thread brings its store, which holds the writer's lock, and its settings. */
-export interface Existing {
-  store: FileStore;
+/** What a thread that goes on began with. */
+export interface Recorded {
   settings: TurnSettings | null;
   hooks: HookDefinition[];
 }
 
+/** Who is with a run while it works. */
+export interface Company {
+  /** Null where nobody can be asked. */
+  approver: Approver | null;
+  /** Puts a question of an MCP server to a person; without it they are declined. */
+  elicit?: McpHost["elicit"];
+  onProgress(progress: Progress): void;
+  /** Told of everything a sub-agent does. */
+  watch?(childId: string): Watching;
+}
+
+/** A run of the command line: nobody watches, nobody answers. */
+export const alone: Company = { approver: null, onProgress() {} };
+
+/** Where the records of a run go, and what it goes on from. */
+export interface Circumstances {
+  store: FileStore;
+  recorded: Recorded | null;
+  company: Company;
+}
+
 // Over 60 lines because it is where a run is put together: every part is named once, in the order they need each other.
-export async function openRun(options: RunOptions, program: Program, existing: Existing | null): Promise<Run> {
+export async function openRun(options: RunOptions, program: Program, around: Circumstances): Promise<Run> {
   const { environment } = program;
+  const { store, recorded, company } = around;
   const shape = await loadShape(options, environment.cwd);
-  const { settings: settled, loaded, warnings } = await settle(options, environment, existing?.settings ?? null);
+  const { settings: settled, loaded, warnings } = await settle(options, environment, recorded?.settings ?? null);
   const { config } = loaded;
   const chosen = options.local ? { ...settled, ...(await localModel(options, loaded, environment)) } : settled;
   if (!options.skipGitCheck && !findRepositoryRoot(chosen.cwd)) throw notARepository(chosen.cwd);
-  const guard = await composeGuard({
+  const composed = await composeGuard({
     cwd: chosen.cwd,
     ignoreRules: options.ignoreRules,
     trust: () => (loaded.project.trusted ? "trusted" : "untrusted"),
@@ -98,29 +125,30 @@ export async function openRun(options: RunOptions, program: Program, existing: E
   });
   const { model, facts } = await chooseModel(chosen, config, program);
   const price = priceBook(config.prices);
-  const budget = resolveBudget(options.budget, config.budget, existing?.settings?.budget);
+  const budget = resolveBudget(options.budget, config.budget, recorded?.settings?.budget);
   checkPrice(budget, chosen.model, price);
-  const onLimit = options.onLimit ?? existing?.settings?.onLimit;
+  const onLimit = options.onLimit ?? recorded?.settings?.onLimit;
   const settings = { ...chosen, budget, onLimit, compactAt: compactAt(config, facts.contextWindow) };
   const place = await composeWorkspace({ ...settings, sandboxMin: options.sandboxMin }, config, program);
-  const store = existing?.store ?? (options.ephemeral ? openMemoryStore() : openFileStore(environment.agentHome));
+  const outside = await composeOutside(settings, config, program);
   const { limits } = config;
   const contextWindow = config.model_context_window ?? facts.contextWindow;
   const context = openContext({ cwd: settings.cwd, config, environment, contextWindow });
-  const written = existing ? nothingNew : context.forThread();
+  const written = recorded ? nothingNew : context.forThread();
   const narrowed = narrowedPlaces((mode) => composeWorkspace({ ...settings, sandbox: mode }, config, program));
   const { family, tools: agents } = await composeAgents(config.agents, {
     cwd: settings.cwd,
     store,
     program,
     warn: (message) => warnings.push(message),
+    watch: company.watch,
     dependenciesFor: async ({ sandbox }) =>
       sandbox === settings.sandbox ? null : { ...run.dependencies, workspace: await narrowed.open(sandbox) },
   });
-  const tools = [...builtInTools, ...agents];
-  const mcp = await startServers(options, config, { settings, program });
+  const tools = [...builtInTools, ...(company.approver ? [requestUserInput] : []), ...agents];
+  const mcp = await startServers(options, config, { settings, program, company });
   const hooks = await loadHooks({
-    frozen: existing?.hooks ?? null,
+    frozen: recorded?.hooks ?? null,
     settings,
     loaded,
     options,
@@ -157,10 +185,11 @@ export async function openRun(options: RunOptions, program: Program, existing: E
     dependencies: {
       model,
       workspace: place.workspace,
+      outside,
       tools,
       family,
       hooks: hooks.gate,
-      guard,
+      guard: placeGuard(place.writableRoots, composed),
       repository: context.repository,
       toolLimitMs: durationMs(limits.tool),
       outputTokens: config.tool_output_token_limit,
@@ -172,7 +201,11 @@ export async function openRun(options: RunOptions, program: Program, existing: E
         outputSchema: shape?.strict,
       },
       answer: shape?.answer,
-      onProgress: (progress) => progress.type === "calling" && place.workspace.warm(),
+      approver: company.approver,
+      onProgress(progress) {
+        if (progress.type === "calling") place.workspace.warm();
+        company.onProgress(progress);
+      },
     },
     sessionPath: store.path,
     openLog(state, emit) {
@@ -185,7 +218,7 @@ export async function openRun(options: RunOptions, program: Program, existing: E
       await mcp?.servers.close();
       await narrowed.close();
       await place.workspace.close();
-      if (!existing) store.close();
+      await outside?.close();
     },
   };
   return run;
@@ -195,11 +228,17 @@ export async function openRun(options: RunOptions, program: Program, existing: E
 const startServers = async (
   { purpose }: RunOptions,
   config: Config,
-  { settings, program }: Pick<Run, "settings" | "program">,
+  { settings, program, company }: Pick<Run, "settings" | "program"> & { company: Company },
 ): Promise<Mcp | null> =>
   config.mcp_servers && purpose !== "review"
-    ? (await import("./mcp/compose.ts")).composeMcp(config, settings, program)
+    ? (await import("./mcp/compose.ts")).composeMcp(config, settings, { program, elicit: company.elicit })
     : null;
+
+/** Where approved calls act, opened when there is one. Nothing to leave, or nobody to approve: no such place. */
+async function composeOutside(settings: TurnSettings, config: Config, program: Program) {
+  if (settings.approval === "never" || settings.sandbox === "danger-full-access") return undefined;
+  return (await composeWorkspace({ ...settings, sandbox: "danger-full-access" }, config, program)).workspace;
+}
 
 /** Without hooks nothing of them is loaded. */
 async function loadHooks(request: Omit<HooksRequest, "files">): Promise<ComposedHooks> {
@@ -244,8 +283,8 @@ const nothingNew = { rules: [], catalogues: [], warnings: [] };
 /** Drives the thread to rest and answers with the exit code. */
 export async function carryOut(log: Log, run: Run): Promise<number> {
   const { reporter } = run.program;
-  await log.write(...run.notes, ...run.warnings.map(warningNote));
-  const end = await driveToEnd(log, run);
+  await log.write(...newsOf(run));
+  const end = await driveToEnd(log, run, run.program.signal);
   if (end.status === "failed" && end.code === "budget") {
     const { keepPartialPatch } = await import("./partial-patch.ts");
     await keepPartialPatch(log.state, run);
@@ -259,7 +298,7 @@ export async function carryOut(log: Log, run: Run): Promise<number> {
 }
 
 /** The last event has been shown, and what was done is done: trouble here is worth a word and no more. */
-async function endSession({ state }: Log, { dependencies, openLog, program }: Run): Promise<void> {
+export async function endSession({ state }: Log, { dependencies, openLog, program }: Run): Promise<void> {
   try {
     await dependencies.hooks?.endSession({ log: openLog(state, program.reporter.recall) });
   } catch (error) {
@@ -267,12 +306,19 @@ async function endSession({ state }: Log, { dependencies, openLog, program }: Ru
   }
 }
 
+/** What the run has to say, each thing once. */
+export const newsOf = (run: Run): ThreadRecord[] => [
+  ...run.notes.splice(0),
+  ...run.warnings.splice(0).map(warningNote),
+];
+
 const warningNote = (message: string): ThreadRecord => ({ type: "noted", kind: "warning", data: { message } });
 
 /** Whatever happens in the middle, a turn that was shown to begin is shown to end. */
-async function driveToEnd(log: Log, run: Run): Promise<TurnEnd> {
+export async function driveToEnd(log: Log, run: Run, signal: AbortSignal): Promise<TurnEnd> {
+  const timed = withTimedEnds(signal, run.limits.ends);
   try {
-    const { end } = await drive(log, run.dependencies, withTimedEnds(run.program.signal, run.limits.ends));
+    const { end } = await drive(log, run.dependencies, timed.signal);
     if (end) return end;
     throw new Error(`thread ${log.state.threadId} rests without an end`);
   } catch (error) {
@@ -280,6 +326,8 @@ async function driveToEnd(log: Log, run: Run): Promise<TurnEnd> {
     const end: TurnEnd = { status: "failed", code: name === "SandboxUnavailable" ? "sandbox" : "internal", message };
     await closeTurn(log, end, run);
     return end;
+  } finally {
+    timed.release();
   }
 }
 
@@ -300,16 +348,21 @@ function exitCode(end: TurnEnd): number {
   return exitCodes[end.status === "failed" ? exitOf[end.code] : "failed"].code;
 }
 
-function withTimedEnds(signal: AbortSignal, ends: TimedEnd[]): AbortSignal {
+function withTimedEnds(signal: AbortSignal, ends: TimedEnd[]): { signal: AbortSignal; release(): void } {
   const stop = new AbortController();
-  for (const { afterMs, code, limit } of ends) {
-    if (afterMs === null) continue;
+  const timers = ends.flatMap(({ afterMs, code, limit }) => {
+    if (afterMs === null) return [];
     const message = `The run reached its ${limit} ${code} of ${afterMs} ms.`;
-    setTimeout(() => stop.abort({ end: { status: "failed", code, message, limit } }), afterMs).unref();
-  }
-  if (signal.aborted) stop.abort(signal.reason);
-  signal.addEventListener("abort", () => stop.abort(signal.reason), { once: true });
-  return stop.signal;
+    return [setTimeout(() => stop.abort({ end: { status: "failed", code, message, limit } }), afterMs).unref()];
+  });
+  const pass = () => stop.abort(signal.reason);
+  if (signal.aborted) pass();
+  signal.addEventListener("abort", pass, { once: true });
+  const release = () => {
+    signal.removeEventListener("abort", pass);
+    for (const timer of timers) clearTimeout(timer);
+  };
+  return { signal: stop.signal, release };
 }
 
 function wait(ms: number, signal: AbortSignal): Promise<void> {

@@ -24,6 +24,16 @@ export interface OpenCall {
   callId: string;
   block: CallBlock;
   begun: Omit<RecordOf<"tool.begun">, "type"> | null;
+  /** What was answered when an approval was asked for. */
+  approval: CallApproval | null;
+}
+
+export interface CallApproval {
+  decision: "accept" | "acceptForSession" | "decline" | "cancel";
+  /** It was asked about these, as JSON. */
+  args: string;
+  /** It acts outside the sandbox. */
+  outside: boolean;
 }
 
 export interface OpenTurn {
@@ -63,6 +73,8 @@ export interface ProcessSession {
   command: string;
   terminal: boolean;
   cursor: number;
+  /** It was approved to run outside the sandbox. */
+  outside: boolean;
 }
 
 export interface GivenInstructions {
@@ -146,7 +158,7 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
       applyReply(state, seq, record);
       return;
     case "tool.begun": {
-      const call = state.turn?.calls.find((open) => open.callId === record.callId);
+      const call = findOpenCall(state, record.callId);
       if (call) call.begun = record;
       state.spent.tools += 1;
       if (state.turn) state.turn.ledger.tools += 1;
@@ -170,6 +182,7 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
     case "noted":
       if (record.kind === "policy") applyPolicy(state, record.data.settings as TurnSettings | undefined);
       if (record.kind === "hook" && state.turn) applyHook(state.turn.hooks, record.data);
+      if (record.kind === "approval") applyApproval(state, record.data);
       if (record.kind === "budget" && state.turn) state.turn.wrappingUp = record.data.spent as keyof Budget;
       return;
     case "turn.ended":
@@ -211,6 +224,16 @@ function applyHook(hooks: TurnHooks, data: RecordOf<"noted">["data"]): void {
   if (typeof data.context === "string") hooks.context.push(data.context);
   if (typeof data.halt === "string") hooks.halted ??= { message: data.halt, hook: data.source as HookSource };
 }
+
+function applyApproval(state: ThreadState, { callId, decision, args, outside }: RecordOf<"noted">["data"]): void {
+  const call = findOpenCall(state, String(callId));
+  if (!call || typeof decision !== "string") return;
+  const answered = decision as CallApproval["decision"];
+  call.approval = { decision: answered, args: JSON.stringify(args), outside: outside === true };
+}
+
+export const findOpenCall = (state: ThreadState, callId: string): OpenCall | undefined =>
+  state.turn?.calls.find((open) => open.callId === callId);
 
 export const wordsOf = (parts: Part[]): string =>
   parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
@@ -266,6 +289,7 @@ function trackSession(state: ThreadState, call: OpenCall, outcome: Outcome): voi
       command: args?.cmd ?? "",
       terminal: args?.tty === true,
       cursor: detail.cursor,
+      outside: call.approval?.outside === true,
     });
   }
   if (detail.kind === "input") {
@@ -284,7 +308,7 @@ function hear(state: ThreadState, message: Message): void {
 export const callsOf = (seq: number, blocks: Block[]): OpenCall[] =>
   blocks
     .filter((block) => block.type === "call")
-    .map((block, index) => ({ callId: `${seq}.${index}`, block, begun: null }));
+    .map((block, index) => ({ callId: `${seq}.${index}`, block, begun: null, approval: null }));
 
 export function lastMessage(blocks: Block[]): string | null {
   const text = blocks.findLast((block) => block.type === "message" && block.text.trim() !== "");

@@ -122,6 +122,7 @@ export async function bench(
       price: (_, { inputTokens, outputTokens }) => (inputTokens + outputTokens) / 1e6,
       wait: async () => {},
       requestOptions: {},
+      approver: null,
       onProgress() {},
     },
     begin: (text, more) =>

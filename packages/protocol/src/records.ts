@@ -236,6 +236,7 @@ export const ThreadRecord = z.discriminatedUnion("type", [
     context: z.array(ContextMessage).optional().describe("What has changed around the thread since its last turn"),
     tools: z.array(ToolSpec).optional().describe("The tools from now on, where MCP servers offer others than before"),
     input: z.array(Part),
+    clientId: z.string().optional().describe("The name a client has for the prompt"),
     settings: TurnSettings,
     tags: Tags.optional().describe("All that hold from this turn on"),
     review: z
@@ -247,6 +248,7 @@ export const ThreadRecord = z.discriminatedUnion("type", [
     type: z.literal("input.added"),
     origin: z.enum(["user", "hook", "schema", "agent", "budget", "repository"]),
     input: z.array(Part),
+    clientId: z.string().optional().describe("The name a client has for it"),
     sources: z.array(z.string()).optional().describe("Files the input came from, so that none is given twice"),
   }),
   z.object({ type: z.literal("model.replied"), blocks: z.array(Block), ...charge }),

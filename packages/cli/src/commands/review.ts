@@ -9,8 +9,9 @@ import { readFollowUp } from "../prompt-input.ts";
 import { type CollectedChange, collectChange } from "../review/collect.ts";
 import { asReview } from "../review/run.ts";
 import { noTarget, readTarget, type WantedTarget } from "../review/target.ts";
-import { carryOut, keepMessage, openRun, type Run } from "../run.ts";
+import { alone, carryOut, keepMessage, openRun, type Run } from "../run.ts";
 import { type RunOptions, runOptions } from "../run-options.ts";
+import { type FileStore, openStore } from "../sessions/store.ts";
 import { startThread } from "../thread.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
@@ -18,7 +19,26 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   const instructions = await readInstructions(wanted, invocation, program);
   const options = reviewOptions(invocation, program);
   const images = readImages(options.images, program.environment.cwd);
-  const run = await openRun(options, program, null);
+  const store = openStore(options, program.environment.agentHome);
+  try {
+    return await judge({ wanted, instructions, images }, options, { program, store });
+  } finally {
+    store.close();
+  }
+}
+
+interface Task {
+  wanted: WantedTarget;
+  instructions: string;
+  images: Part[];
+}
+
+async function judge(
+  { wanted, instructions, images }: Task,
+  options: RunOptions,
+  { program, store }: { program: Program; store: FileStore },
+): Promise<number> {
+  const run = await openRun(options, program, { store, recorded: null, company: alone });
   try {
     const change = wanted.kind === "custom" ? null : await collectChange(wanted, run.settings.cwd, program);
     if (change?.diff !== "") return await review(assign(change, instructions, run), images, run);

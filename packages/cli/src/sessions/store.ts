@@ -18,6 +18,9 @@ export interface FileStore extends SessionStore {
   close(): void;
 }
 
+export const openStore = ({ ephemeral }: { ephemeral: boolean }, home: string): FileStore =>
+  ephemeral ? openMemoryStore() : openFileStore(home);
+
 export function openFileStore(home: string): FileStore {
   const open = new Map<string, SessionFile>();
   const fileOf = (threadId: string): SessionFile => {

@@ -2,9 +2,9 @@
 import type { AgentState, Part, RecordOf, TurnSettings } from "@agentcli/protocol";
 import { addLedgers, emptyLedger, type Ledger, subtractLedger } from "../budget.ts";
 import type { AgentIdentity } from "../hooks/gate.ts";
-import { type Log, openLog, readThread } from "../log.ts";
+import { type Emit, type Log, openLog, readThread } from "../log.ts";
 import type { SessionStore } from "../ports.ts";
-import type { Dependencies, Drive } from "../running.ts";
+import type { Dependencies, Drive, Progress } from "../running.ts";
 import type { Scrub } from "../scrub.ts";
 import { emptyThread, type ThreadState, textPart, wordsOf } from "../state.ts";
 import { abandonTurn } from "../turn.ts";
@@ -26,6 +26,13 @@ export interface FamilyOptions {
   program: RecordOf<"thread.created">["program"];
   /** What a child needs to run under these settings; null for what its parent has. */
   dependenciesFor(settings: TurnSettings): Promise<Dependencies | null>;
+  /** Told of everything a child does; without it nobody watches. */
+  watch?(childId: string): Watching;
+}
+
+export interface Watching {
+  emit: Emit;
+  onProgress(progress: Progress): void;
 }
 
 /** The thread the family belongs to, as it runs. */
@@ -75,6 +82,7 @@ export function openFamily(options: FamilyOptions): Family {
   const open = () => [...children.values()].filter((child) => !child.closed);
   /** Hooks are asked before a child exists; meanwhile its place is taken. */
   let starting = 0;
+  const heeded = new WeakSet<AbortSignal>();
 
   const stopAll = (reason: unknown) => {
     for (const child of children.values()) child.stop.abort(reason);
@@ -107,9 +115,11 @@ export function openFamily(options: FamilyOptions): Family {
     // What shapes the final message of the parent is not for its children.
     const requestOptions = { ...own.requestOptions, outputSchema: undefined };
     const hooks = parent.hooks?.forAgent(agent, parent.log.state.threadId);
-    const theirs = { family: undefined, answer: undefined, requestOptions, hooks };
-    const dependencies = { ...own, ...theirs, workspace, spentElsewhere, reservations };
-    const log = openLog(state, { store: options.store, emit() {}, ...(options.scrub && { scrub: options.scrub }) });
+    const outside = own.outside && scopedWorkspace(own.outside, id);
+    const { emit, onProgress } = options.watch?.(id) ?? { emit() {}, onProgress: own.onProgress };
+    const theirs = { family: undefined, answer: undefined, steering: undefined, requestOptions, hooks, onProgress };
+    const dependencies = { ...own, ...theirs, workspace, outside, spentElsewhere, reservations };
+    const log = openLog(state, { store: options.store, emit, ...(options.scrub && { scrub: options.scrub }) });
     const child: Child = {
       log,
       stop: new AbortController(),
@@ -119,8 +129,10 @@ export function openFamily(options: FamilyOptions): Family {
       told: false,
     };
     children.set(id, child);
-    if (children.size === 1)
+    // Each turn of the parent has a signal of its own.
+    if (!heeded.has(parent.signal))
       parent.signal.addEventListener("abort", () => stopAll(parent.signal.reason), { once: true });
+    heeded.add(parent.signal);
     return child;
   }
 
