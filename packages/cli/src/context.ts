@@ -39,6 +39,8 @@ export interface PromptTexts {
 export interface ProjectContext {
   /** What a new thread begins with. */
   forThread(): ThreadTexts;
+  /** Files the instructions of a new thread come from. */
+  sources(): string[];
   /** Skills and rules that a prompt calls by name. */
   forPrompt(prompt: string): PromptTexts;
   repository: Repository;
@@ -80,6 +82,7 @@ export function openContext({ cwd, config, environment, contextWindow }: Context
         ],
       };
     },
+    sources: () => readInstructions(places).sources,
     forPrompt(prompt) {
       const called = prompt.includes("@") ? mentionedRules(prompt, rules().rules) : [];
       const { messages, warnings } = /\$|^\s*\//.test(prompt) ? skillTexts(prompt, skills()) : noTexts;

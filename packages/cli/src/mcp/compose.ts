@@ -24,6 +24,7 @@ import { openCredentials } from "./credentials.ts";
 
 export interface Mcp {
   servers: McpServers;
+  names: string[];
   /** Names of servers the run does not start without. */
   required: string[];
   /** Their reports have been taken in. */
@@ -56,7 +57,7 @@ export async function composeMcp(
     await places.close();
   };
   const required = enabled.filter(([, server]) => server.required).map(([name]) => name);
-  return { servers: { ...servers, close }, required, joined: false };
+  return { servers: { ...servers, close }, names: enabled.map(([name]) => name), required, joined: false };
 }
 
 export const clientHost = (

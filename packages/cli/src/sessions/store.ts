@@ -9,6 +9,8 @@ import { findSessionPath, newSessionPath } from "./paths.ts";
 export interface FileStore extends SessionStore {
   /** Explains why a thread cannot be folded, where a damaged line is the reason. */
   findDamage(threadId: string): Promise<Problem | null>;
+  /** What is there at this moment; nothing for a thread that is not. */
+  readNow(threadId: string): StoredRecord[];
   /** Takes the writer's lock on an existing thread before anything is read from it. */
   claim(threadId: string): void;
   /** Where the thread is kept; null where it is not. */
@@ -52,6 +54,10 @@ export function openFileStore(home: string): FileStore {
       if (records.some(mustBeOnDisk)) file.sync();
       return stored;
     },
+    readNow(threadId) {
+      const path = findSessionPath(home, threadId);
+      return path ? readLines(path) : [];
+    },
     async *read(threadId, after = 0) {
       const path = findSessionPath(home, threadId);
       if (path) yield readLines(path).filter(({ seq }) => seq > after);
@@ -86,6 +92,7 @@ export function openMemoryStore(): FileStore {
     async *read(threadId, after = 0) {
       yield (threads.get(threadId) ?? []).filter(({ seq }) => seq > after);
     },
+    readNow: (threadId) => threads.get(threadId) ?? [],
     path: () => null,
     close() {},
   };

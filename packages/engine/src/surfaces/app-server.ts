@@ -28,6 +28,8 @@ import {
   wholeItem,
 } from "./app-server/thread.ts";
 
+export { patchedPaths } from "../patch/paths.ts";
+export { itemIdOf, shownCommand } from "./app-server/items.ts";
 export type { Notice } from "./app-server/notice.ts";
 export type { ViewOptions } from "./app-server/thread.ts";
 

@@ -77,16 +77,21 @@ export const contentOf = (parts: Part[]): UserInput[] =>
     return { type: "image", url: part.url, ...detail };
   });
 
-function command(id: string, args: Record<string, unknown>, place: Place): ThreadItemOf<"commandExecution"> {
-  const { cmd = "", shell = place.shell, login = true, workdir } = args;
+const command = (id: string, args: Record<string, unknown>, place: Place): ThreadItemOf<"commandExecution"> => ({
+  id,
+  type: "commandExecution",
+  ...shownCommand(args, place),
+  source: "agent",
+  status: "inProgress",
+  commandActions: [{ type: "unknown", command: String(args.cmd ?? "") }],
+});
+
+/** As a person would type it, and where. */
+export function shownCommand(args: unknown, place: Pick<Place, "cwd" | "shell">): { command: string; cwd: string } {
+  const { cmd = "", shell = place.shell, login = true, workdir } = fields(args);
   return {
-    id,
-    type: "commandExecution",
     command: shellJoin([String(shell), login === false ? "-c" : "-lc", String(cmd)]),
     cwd: within(place.cwd, workdir),
-    source: "agent",
-    status: "inProgress",
-    commandActions: [{ type: "unknown", command: String(cmd) }],
   };
 }
 
