@@ -7,6 +7,7 @@ import {
   directoriesBetween,
   type FileProblem,
   type InstructionPlaces,
+  isSwitchedOn,
   mentionedRules,
   mentionedSkills,
   readInstructions,
@@ -17,6 +18,7 @@ import {
   ruleMessage,
   ruleTexts,
   type SkillRoot,
+  type Skills,
   skillCatalogue,
   skillMessage,
   skillRoots,
@@ -63,7 +65,7 @@ export function openContext({ cwd, config, environment, contextWindow }: Context
     fallbackNames: config.project_doc_fallback_filenames ?? [],
   };
   const rules = once(() => readRules(directoriesBetween(places.root, cwd), places.root));
-  const skills = once(() => readSkills(placesOfSkills(cwd, environment)));
+  const skills = once(() => usableSkills(cwd, config, environment));
   const told = new Set<string>();
   return {
     forThread() {
@@ -100,6 +102,12 @@ export function openContext({ cwd, config, environment, contextWindow }: Context
   };
 }
 
+/** Without those that are switched off. */
+function usableSkills(cwd: string, config: Config, environment: Environment): Skills {
+  const { skills, problems } = readSkills(placesOfSkills(cwd, environment));
+  return { skills: skills.filter((skill) => isSwitchedOn(skill, config.skills?.config)), problems };
+}
+
 /** What a sandbox has to show. Not the repository's: a link there could lead to what must stay hidden. */
 export const ownSkillPlaces = (cwd: string, environment: Environment): string[] =>
   placesOfSkills(cwd, environment).flatMap(({ path, scope }) => (scope === "repository" ? [] : [path]));
@@ -118,7 +126,7 @@ function once<Value>(read: () => Value): () => Value {
 
 const noTexts: PromptTexts = { messages: [], warnings: [] };
 
-function skillTexts(prompt: string, { skills }: ReturnType<typeof readSkills>): PromptTexts {
+function skillTexts(prompt: string, { skills }: Skills): PromptTexts {
   const mentioned = mentionedSkills(prompt, skills);
   const read = mentioned.skills.map(skillMessage);
   return {
