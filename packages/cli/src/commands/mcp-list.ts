@@ -1,9 +1,9 @@
 // `agentcli mcp list`: the configured servers and how we authenticate to them.
 import type { McpServer } from "@agentcli/protocol";
 import type { Invocation } from "../args.ts";
+import { authStatus } from "../mcp/auth-status.ts";
 import { readConfigured } from "../mcp/configured.ts";
-import { openCredentials } from "../mcp/credentials.ts";
-import { type AuthStatus, listEntry, listText } from "../mcp/describe.ts";
+import { listEntry, listText } from "../mcp/describe.ts";
 import type { Program } from "../program.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
@@ -18,13 +18,4 @@ export async function run(invocation: Invocation, program: Program): Promise<num
 const nothing = "No MCP servers configured yet. Try `agentcli mcp add my-tool -- my-command`.\n";
 
 const entryOf = async (name: string, server: McpServer, program: Program) =>
-  listEntry(name, server, await authStatus(name, server, program));
-
-async function authStatus(name: string, server: McpServer, { environment }: Program): Promise<AuthStatus> {
-  if (server.url === undefined) return "unsupported";
-  if (server.bearer_token_env_var !== undefined) return "bearer_token";
-  const headers = Object.keys({ ...server.http_headers, ...server.env_http_headers });
-  if (headers.some((header) => header.toLowerCase() === "authorization")) return "bearer_token";
-  const saved = await openCredentials(environment.agentHome).read(name);
-  return saved?.url === server.url ? "o_auth" : "not_logged_in";
-}
+  listEntry(name, server, await authStatus(name, server, program.environment));

@@ -113,6 +113,7 @@ function testClient(id: number): TestClient {
     id,
     info: { name: "test", version: "1" },
     optedOut: new Set(),
+    wantsExperimental: false,
     notices,
     closed: gone.signal,
     leave: () => gone.abort(),
