@@ -159,7 +159,7 @@ function turnEnded(shown: Shown, end: TurnEnd, atMs: number): Notice[] {
   shown.calls.clear();
   shown.open.clear();
   shown.waiting.clear();
-  const completed: Notice = { method: "turn/completed", params: { threadId, turn: summary(turn) } };
+  const completed: Notice = { method: "turn/completed", params: { threadId, turn: summary(turn, end) } };
   return [...last, ...review, ...failure, statusNotice(shown), completed];
 }
 
@@ -178,8 +178,10 @@ const copy = (turn: Turn): Turn => ({ ...turn, items: [...turn.items] });
 const bare = (turn: Turn): Turn => ({ ...turn, items: [], itemsView: "notLoaded" });
 
 /** What a client needs that follows the notifications: how it ended, and the answer. */
-function summary(turn: Turn): Turn {
-  const answer = turn.items.findLast(({ type }) => type === "agentMessage");
+function summary(turn: Turn, end: TurnEnd): Turn {
+  const said = turn.items.findLast((item) => item.type === "agentMessage");
+  // Held against a schema it may differ from what the model wrote: nulls for what is absent are gone.
+  const answer = said && end.status === "completed" ? { ...said, text: end.message } : said;
   return { ...turn, items: answer ? [answer] : [], itemsView: "summary" };
 }
 
