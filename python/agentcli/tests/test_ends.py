@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import stat
@@ -116,8 +117,9 @@ def test_closing_ends_the_program_its_turns_and_their_commands(desk: Desk) -> No
     assert not os.path.exists(f"/proc/{pid}")
     while working_in(desk.repository):
         time.sleep(0.02)
-    with pytest.raises(ClientError):
-        turn.run()
+    # Whichever comes first: the turn's own end, or that of the connection.
+    with contextlib.suppress(TransportClosedError):
+        assert turn.run().status == "interrupted"
     with pytest.raises(ClientError, match="closed"):
         client.models()
 
@@ -155,9 +157,6 @@ sys.stdin.read()
 def test_the_program_ends_when_this_process_is_killed(desk: Desk) -> None:
     desk.answers(call("exec_command", cmd="sleep 1000"), say("Done."))
     code = f"""
-import sys
-sys.path.insert(0, {str(Path(__file__).parent)!r})
-from desk import Desk
 from agentcli import Client, ClientConfig
 config = ClientConfig(agent_bin={str(HOUSE / "packages/cli/bin/agentcli.cjs")!r}, cwd={str(desk.repository)!r},
                       env=dict(AGENT_HOME={str(desk.home)!r}))
@@ -165,7 +164,8 @@ turn = Client(config).thread_start().turn("wait")
 for notification in turn.stream():
     print(notification.method, flush=True)
 """
-    user = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent / "src")}
+    user = subprocess.Popen([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, text=True)
     assert user.stdout is not None
     seen: list[str] = []
     while seen.count("item/started") < 2:

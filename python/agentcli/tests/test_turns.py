@@ -94,7 +94,7 @@ def test_an_output_schema_shapes_the_final_response_of_its_turn_only(desk: Desk)
     with desk.client() as client:
         thread = client.thread_start()
         judged = thread.run("judge", output_schema=schema)
-        assert judged.final_response is not None and json.loads(judged.final_response)["verdict"] == "pass"
+        assert judged.final_response is not None and json.loads(judged.final_response) == {"verdict": "pass"}
         assert thread.run("talk").final_response == "Plain."
     first, second = desk.requests()
     assert first["text"]["format"]["type"] == "json_schema"

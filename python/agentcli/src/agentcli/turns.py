@@ -52,7 +52,8 @@ class TurnGatherer:
             started_at=turn.started_at,
             completed_at=turn.completed_at,
             duration_ms=turn.duration_ms,
-            final_response=final_response(self._items or turn.items),
+            # Of these the answer to a schema is the one that was checked.
+            final_response=final_response(turn.items) or final_response(self._items),
             items=self._items or turn.items,
             usage=self._usage,
         )
