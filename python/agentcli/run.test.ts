@@ -51,9 +51,10 @@ async function run(program: string, args: string[]): Promise<string> {
     const env = { ...process.env, PYTHONDONTWRITEBYTECODE: "1" };
     const { stdout } = await promisify(execFile)(program, args, { cwd: project, env, maxBuffer: 64 * 1024 * 1024 });
     return stdout;
-  } catch (cause) {
-    const { stdout = "", stderr = "" } = cause as { stdout?: string; stderr?: string };
+  } catch (error) {
+    // Not as the cause: it would show all of it a second time.
+    const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
     const advice = program === "python3" ? "Needed: apt-get install -y python3-venv, and a package index for pip." : "";
-    throw new Error(`${program} ${args.join(" ")} failed. ${advice}\n${stdout}${stderr}`, { cause });
+    throw new Error(`${program} ${args.join(" ")} failed. ${advice}\n${stdout}${stderr}`);
   }
 }
