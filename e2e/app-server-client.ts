@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { onTestFinished } from "vitest";
 import WebSocket from "ws";
+import { checkSaid } from "./app-server-contract.ts";
 import type { Desk, RunOptions } from "./harness.ts";
 
 export const wires = ["stdio", "ws", "unix"] as const;
@@ -40,7 +41,11 @@ export interface Server {
   end(): Promise<number | null>;
 }
 
-export async function startServer(at: Desk, wire: Wire, options: RunOptions & { args?: string[] } = {}): Promise<Server> {
+export async function startServer(
+  at: Desk,
+  wire: Wire,
+  options: RunOptions & { args?: string[] } = {},
+): Promise<Server> {
   const address = wire === "ws" ? "ws://127.0.0.1:0" : `unix://${join(at.home, "app.sock")}`;
   const listen = wire === "stdio" ? [] : ["--listen", address];
   const child = at.start(["app-server", ...listen, ...(options.args ?? [])], { ...options, stdin: "open" });
@@ -61,6 +66,9 @@ export async function startServer(at: Desk, wire: Wire, options: RunOptions & { 
     },
   };
 }
+
+/** A client of a server that listens there. */
+export const connectTo = async (where: string): Promise<AppClient> => introduce(await overSocket(where), "test");
 
 interface Line {
   send(text: string): void;
@@ -95,7 +103,8 @@ async function overSocket(where: string): Promise<Line> {
   };
 }
 
-function listening(child: ChildProcess): Promise<string> {
+/** Where the banner says that it listens. */
+export function listening(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let said = "";
     child.stderr?.on("data", (piece) => {
@@ -108,7 +117,7 @@ function listening(child: ChildProcess): Promise<string> {
 }
 
 async function introduce(line: Line, name: string): Promise<AppClient> {
-  const pending = new Map<number, { resolve(result: Body): void; reject(error: Error): void }>();
+  const pending = new Map<number, { method: string; resolve(result: Body): void; reject(error: Error): void }>();
   const heard: Message[] = [];
   const waiting = new Set<() => void>();
   const replies = new Map<string, (params: Body) => Body | undefined>();
@@ -116,6 +125,7 @@ async function introduce(line: Line, name: string): Promise<AppClient> {
 
   line.listen((text) => {
     const message = JSON.parse(text);
+    checkSaid(message, pending.get(message.id)?.method);
     if (message.method === undefined) {
       const call = pending.get(message.id);
       pending.delete(message.id);
@@ -134,7 +144,7 @@ async function introduce(line: Line, name: string): Promise<AppClient> {
     request(method, params = {}) {
       const id = next++;
       line.send(JSON.stringify({ id, method, params }));
-      return new Promise((resolve, reject) => pending.set(id, { resolve, reject }));
+      return new Promise((resolve, reject) => pending.set(id, { method, resolve, reject }));
     },
     until: (wanted) =>
       new Promise((resolve) => {

@@ -39,15 +39,17 @@ test("a turn is started, streamed and completed, in the measured order", async (
 });
 
 test("a command runs, and its output comes while it runs", async () => {
-  const at = await desk({ replies: [call("exec_command", { cmd: "echo one; echo two >&2; exit 3" }), say("It failed.")] });
+  const at = await desk({
+    replies: [call("exec_command", { cmd: "echo one; echo two >&2; exit 3" }), say("It failed.")],
+  });
   const server = await startServer(at, "stdio");
   const client = await server.connect();
   const { thread } = await client.request("thread/start", {});
   await client.request("turn/start", { threadId: thread.id, input: [{ type: "text", text: "Run it." }] });
   await client.told("turn/completed");
-  const { item } = (await client.until(
-    ({ method, params }) => method === "item/completed" && params.item.type === "commandExecution",
-  )).params;
+  const { item } = (
+    await client.until(({ method, params }) => method === "item/completed" && params.item.type === "commandExecution")
+  ).params;
   expect(item).toMatchObject({ status: "failed", exitCode: 3, cwd: at.repository, source: "agent" });
   expect(item.aggregatedOutput).toContain("one\n");
   const deltas = client.heard.filter(({ method }) => method === "item/commandExecution/outputDelta");

@@ -6,7 +6,7 @@ import type { Recorded, Run } from "./run.ts";
 import { recordedTags } from "./sessions/tags.ts";
 
 /** What a turn begins with besides what the run knows. */
-export interface FollowUp extends Pick<RecordOf<"turn.begun">, "context" | "review" | "clientId"> {
+export interface FollowUp extends Pick<RecordOf<"turn.begun">, "context" | "review" | "clientId" | "compaction"> {
   turnId: string;
   input: Part[];
   tags: Tags;

@@ -6,7 +6,7 @@ import { recordedTags } from "./sessions/tags.ts";
 import { newId } from "./sessions/thread-id.ts";
 
 /** What the first turn brings besides what the run knows. */
-export type Opening = Pick<RecordOf<"turn.begun">, "context" | "input" | "review" | "clientId">;
+export type Opening = Pick<RecordOf<"turn.begun">, "context" | "input" | "review" | "clientId" | "compaction">;
 
 export interface NewThread {
   threadId: string;

@@ -52,6 +52,8 @@ export interface OpenTurn {
   wrappingUp: keyof Budget | undefined;
   /** The model has been asked to mend its final message; there is no second time. */
   repaired: boolean;
+  /** The turn is there to shorten the history. */
+  compacts: boolean;
   /** Set where the final message is findings that are shown as text. */
   review: RecordOf<"turn.begun">["review"];
 }
@@ -147,7 +149,7 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
       state.end = null;
       if (record.tools) changeTools(state, record.tools);
       for (const message of record.context ?? []) hear(state, message);
-      hear(state, { role: "user", parts: record.input });
+      if (!record.compaction) hear(state, { role: "user", parts: record.input });
       return;
     case "input.added":
       if (state.turn) Object.assign(state.turn, afterInput(state.turn, record));
@@ -176,6 +178,7 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
       ];
       state.given = [];
       state.repliesSinceCompaction = 0;
+      if (state.turn?.compacts) state.turn.final = { message: "The history has been summarised." };
       state.compactions += 1;
       state.tokens = frozenTokens(state.frozen) + sum(state.messages.map(estimateMessage));
       return;
@@ -199,7 +202,7 @@ function changeTools(state: ThreadState, tools: ToolSpec[]): void {
   state.tokens += frozenTokens(state.frozen);
 }
 
-const openTurn = ({ turnId, settings, review, input }: RecordOf<"turn.begun">): OpenTurn => ({
+const openTurn = ({ turnId, settings, review, input, compaction }: RecordOf<"turn.begun">): OpenTurn => ({
   turnId,
   settings,
   prompt: wordsOf(input),
@@ -209,6 +212,7 @@ const openTurn = ({ turnId, settings, review, input }: RecordOf<"turn.begun">): 
   ledger: emptyLedger(),
   wrappingUp: undefined,
   repaired: false,
+  compacts: compaction !== undefined,
   review,
 });
 

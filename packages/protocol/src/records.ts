@@ -237,6 +237,7 @@ export const ThreadRecord = z.discriminatedUnion("type", [
     tools: z.array(ToolSpec).optional().describe("The tools from now on, where MCP servers offer others than before"),
     input: z.array(Part),
     clientId: z.string().optional().describe("The name a client has for the prompt"),
+    compaction: z.literal("only").optional().describe("Nothing is asked: the turn shortens the history and ends"),
     settings: TurnSettings,
     tags: Tags.optional().describe("All that hold from this turn on"),
     review: z

@@ -112,6 +112,7 @@ function testClient(id: number): TestClient {
   return {
     id,
     info: { name: "test", version: "1" },
+    wantsExperimental: false,
     optedOut: new Set(),
     wantsExperimental: false,
     notices,

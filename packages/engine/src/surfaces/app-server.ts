@@ -102,7 +102,7 @@ function turnBegun(shown: Shown, seq: number, record: RecordOf<"turn.begun">, at
   const prompt = review
     ? ({ id: `review-${seq}`, type: "enteredReviewMode", review: wordsOf(input) } as const)
     : ({ id: `user-${seq}`, type: "userMessage", content: contentOf(input), clientId: clientId ?? null } as const);
-  return [statusNotice(shown), started, ...wholeItem(shown, prompt, atMs)];
+  return [statusNotice(shown), started, ...(record.compaction ? [] : wholeItem(shown, prompt, atMs))];
 }
 
 function inputAdded(shown: Shown, seq: number, record: RecordOf<"input.added">, atMs: number): Notice[] {

@@ -28,7 +28,7 @@ export function noteFacts(facts: Facts, { at, record }: StoredRecord): void {
 
 const mostLetters = 200;
 
-const firstWords = ({ input }: RecordOf<"turn.begun">): string =>
+export const firstWords = ({ input }: RecordOf<"turn.begun">): string =>
   input
     .flatMap((part) => (part.type === "text" ? [part.text] : []))
     .join(" ")

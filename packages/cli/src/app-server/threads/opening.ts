@@ -23,7 +23,12 @@ export interface TurnRequest {
   /** What the final message must satisfy. */
   shape?: OutputSchema | null;
   /** Read when it is known where the turn works. */
-  open(run: Run): Opening | Promise<Opening>;
+  open(run: Run): TurnOpening | Promise<TurnOpening>;
+}
+
+export interface TurnOpening extends Opening {
+  /** The answer is known, and the model is not asked. */
+  answer?: string;
 }
 
 interface Around {
@@ -39,16 +44,18 @@ export async function openingRecords(
   { threadId, turnId, instructions }: { threadId: string; turnId: string; instructions: Instructions },
 ): Promise<ThreadRecord[]> {
   await joinServers(run);
-  const opening = await turn.open(run);
+  const { answer, ...opening } = await turn.open(run);
+  const end: ThreadRecord[] =
+    answer === undefined ? [] : [{ type: "turn.ended", turnId, end: { status: "completed", message: answer } }];
   if (state.seq > 0) {
     const sandbox: ThreadRecord = { type: "noted", kind: "sandbox", data: { ...run.sandbox } };
-    return [...(isFirst ? [sandbox] : []), followUpRecord({ turnId, tags: {}, ...opening }, state, run)];
+    return [...(isFirst ? [sandbox] : []), followUpRecord({ turnId, tags: {}, ...opening }, state, run), ...end];
   }
   const called = run.context.forPrompt(opening.input.map((part) => (part.type === "text" ? part.text : "")).join("\n"));
   run.warnings.push(...called.warnings);
   const context = [...(opening.context ?? []), ...called.messages];
   const whole = { ...opening, turnId, ...(context.length > 0 && { context }) };
-  return withInstructions(firstRecords(whole, run, { threadId }), instructions);
+  return [...withInstructions(firstRecords(whole, run, { threadId }), instructions), ...end];
 }
 
 /** The run with what holds for this turn alone. */

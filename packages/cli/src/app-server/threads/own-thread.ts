@@ -29,6 +29,8 @@ export interface OwnThread extends LiveThread {
   run(): Run;
   /** The turn under way. */
   turn(): RunningTurn | null;
+  /** Whether there is a history to summarise. */
+  canCompact(): boolean;
   /** Holds for the turns to come. */
   change(wish: Wish): Promise<void>;
   /** Everything that can be refused has been when this settles; the turn goes when it is told to begin. */
@@ -212,6 +214,7 @@ export async function openOwnThread(request: OwnThreadRequest, host: OwnThreadHo
     audience,
     run: kept.now,
     turn: () => (current && !current.hasEnded ? current.running : null),
+    canCompact: () => state.repliesSinceCompaction > 0,
     change: (wish) => (current ? Promise.resolve() : kept.change(wish)),
     start,
     records: () => store.readNow(id),

@@ -23,11 +23,20 @@ export function turnMethods(table: ThreadTable): Methods {
       if (!turn) throw invalidRequest("no active turn to steer");
       if (turn.id !== expectedTurnId)
         throw invalidRequest(`expected active turn id ${expectedTurnId} but found ${turn.id}`);
-      if (turn.kind === "review") throw notSteerable(turn);
+      if (turn.kind !== "work") throw notSteerable(turn);
       const parts = readInput(input, thread.run().settings.cwd);
       if (parts.length === 0) throw invalidRequest("input must not be empty");
       turn.steer({ input: parts, ...(clientUserMessageId && { clientId: clientUserMessageId }) });
       return { turnId: turn.id };
+    },
+    async "thread/compact/start"({ threadId }, client, call) {
+      const thread = loaded(threadId, table);
+      if (!thread.canCompact()) throw invalidRequest(`thread ${threadId} has nothing to summarise yet`);
+      const open = () => ({ input: [], compaction: "only" as const });
+      const { begin } = await thread.start({ kind: "compact", client, wish: {}, open });
+      thread.audience.join(client)();
+      call.afterwards(begin);
+      return {};
     },
     async "turn/interrupt"({ threadId, turnId }) {
       const turn = loaded(threadId, table).turn();

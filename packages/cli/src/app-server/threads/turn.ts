@@ -5,7 +5,7 @@ import type { Client } from "../method.ts";
 
 export interface RunningTurn {
   readonly id: string;
-  readonly kind: "work" | "review";
+  readonly kind: "work" | "review" | "compact";
   readonly client: Client | null;
   readonly signal: AbortSignal;
   /** Ends it as interrupted. */
