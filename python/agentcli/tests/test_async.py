@@ -23,12 +23,13 @@ from test_ends import program_pid
 
 
 def test_turns_run_stream_and_share_their_context(desk: Desk) -> None:
-    desk.answers(say("First."), say("Second."))
+    desk.answers(say("First."), say("A summary."), say("Second."))
 
     async def story() -> list[str]:
         async with desk.async_client() as client:
             thread = await client.thread_start()
             first = await thread.run("one")
+            await thread.compact()
             seen = [note.method async for note in (await thread.turn("two")).stream()]
             return [first.final_response or "", seen[-1], (await thread.read()).id, thread.id]
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from agentcli import InvalidRequestError, Sandbox
+from agentcli import InvalidRequestError, Sandbox, TurnFailedError
 from desk import Desk, say
 
 
@@ -69,6 +69,16 @@ def test_a_conversation_is_compacted(desk: Desk) -> None:
         thread.run("one")
         thread.compact()
         assert thread.run("two").final_response == "Second."
+    assert "A summary." in json.dumps(desk.requests()[-1])
+
+
+def test_a_compaction_that_fails_is_raised(desk: Desk) -> None:
+    desk.answers(say("First."), {"status": 400, "body": {"error": {"message": "No summary today"}}})
+    with desk.client() as client:
+        thread = client.thread_start()
+        thread.run("one")
+        with pytest.raises(TurnFailedError, match="No summary today"):
+            thread.compact()
 
 
 def test_models_are_listed(desk: Desk) -> None:

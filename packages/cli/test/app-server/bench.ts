@@ -112,7 +112,6 @@ function testClient(id: number): TestClient {
   return {
     id,
     info: { name: "test", version: "1" },
-    wantsExperimental: false,
     optedOut: new Set(),
     wantsExperimental: false,
     notices,

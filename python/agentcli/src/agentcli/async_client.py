@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import AsyncIterator, Awaitable
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -147,7 +148,7 @@ class AsyncThread:
         messages: asyncio.Queue[Message] = asyncio.Queue()
         loop = asyncio.get_running_loop()
         params = {"threadId": self.id, "input": wire_input(input), **turn_params(options)}
-        started = self._connection.start_turn(params, lambda message: _hand_over(loop, messages, message))
+        started = self._connection.start_turn(params, partial(_hand_over, loop, messages))
         answer = await asyncio.wrap_future(started)
         return AsyncTurnHandle(self._connection, self.id, str(answer["turn"]["id"]), messages)
 
@@ -161,8 +162,12 @@ class AsyncThread:
         await asyncio.wrap_future(self._connection.request("thread/name/set", params))
 
     async def compact(self) -> None:
-        """Starts to replace the older part of the conversation by a summary."""
-        await asyncio.wrap_future(self._connection.request("thread/compact/start", {"threadId": self.id}))
+        """Replaces the older part of the conversation by a summary."""
+        messages: asyncio.Queue[Message] = asyncio.Queue()
+        loop = asyncio.get_running_loop()
+        sink = partial(_hand_over, loop, messages)
+        await asyncio.wrap_future(self._connection.start_compaction(self.id, sink))
+        await AsyncTurnHandle(self._connection, self.id, "", messages).run()
 
 
 class AsyncTurnHandle:

@@ -144,8 +144,10 @@ class Thread:
         self._connection.request("thread/name/set", {"threadId": self.id, "name": name}).result()
 
     def compact(self) -> None:
-        """Starts to replace the older part of the conversation by a summary."""
-        self._connection.request("thread/compact/start", {"threadId": self.id}).result()
+        """Replaces the older part of the conversation by a summary."""
+        messages: queue.SimpleQueue[Message] = queue.SimpleQueue()
+        self._connection.start_compaction(self.id, messages.put).result()
+        TurnHandle(self._connection, self.id, "", messages).run()
 
 
 class TurnHandle:

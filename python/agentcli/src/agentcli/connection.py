@@ -30,6 +30,7 @@ class Connection:
         self._sinks: dict[str, Sink] = {}
         self._starting = 0
         self._early: dict[str, list[Notification]] = {}
+        self._awaited: dict[str, Sink] = {}
         self._ended: ClientError | None = None
         self._process = ServerProcess(config, self._on_message, self._on_end)
 
@@ -58,6 +59,14 @@ class Connection:
         future.add_done_callback(lambda _: self._started())
         return future
 
+    def start_compaction(self, thread_id: str, sink: Sink) -> Future[Json]:
+        """The answer does not name the turn that compacts; it is the next that starts in the thread."""
+        with self._lock:
+            self._awaited[thread_id] = sink
+        future = self.request("thread/compact/start", {"threadId": thread_id})
+        future.add_done_callback(lambda answer: self._forget(thread_id) if answer.exception() else None)
+        return future
+
     def close(self) -> None:
         with self._lock:
             self._ended = self._ended or TransportClosedError("The client was closed.")
@@ -75,6 +84,10 @@ class Connection:
             self._starting -= 1
             if self._starting == 0:
                 self._early.clear()
+
+    def _forget(self, thread_id: str) -> None:
+        with self._lock:
+            self._awaited.pop(thread_id, None)
 
     def _on_message(self, message: Json) -> None:
         if "method" not in message:
@@ -96,6 +109,8 @@ class Connection:
         if turn_id is None:
             return
         with self._lock:
+            if method == "turn/started" and params.get("threadId") in self._awaited:
+                self._sinks[turn_id] = self._awaited.pop(params["threadId"])
             sink = self._sinks.get(turn_id)
             if sink and method == "turn/completed":
                 del self._sinks[turn_id]
@@ -120,10 +135,11 @@ class Connection:
         with self._lock:
             self._ended = self._ended or error
             pending, self._pending = self._pending, {}
-            sinks, self._sinks = self._sinks, {}
+            sinks = [*self._sinks.values(), *self._awaited.values()]
+            self._sinks, self._awaited = {}, {}
         for request in pending.values():
             request.future.set_exception(self._ended)
-        for sink in sinks.values():
+        for sink in sinks:
             sink(self._ended)
 
 
