@@ -12,10 +12,10 @@ import { openThreads } from "./threads/index.ts";
 
 export const parts: OpenPart[] = [
   openThreads,
-  openAccounts,
-  openConfiguration,
   openModels,
   openSkillsAndHooks,
+  openAccounts,
+  openConfiguration,
   openMcpServers({ of: () => null, reload: async () => {} }),
   openFiles,
   openFileSearch,

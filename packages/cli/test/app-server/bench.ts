@@ -105,7 +105,7 @@ export async function testProgram({ program, variables, cwd, home }: BenchOption
   };
 }
 
-function testClient(id: number): TestClient {
+export function testClient(id: number): TestClient {
   const notices: Notice[] = [];
   const waiting = new Set<() => void>();
   const gone = new AbortController();
@@ -113,7 +113,6 @@ function testClient(id: number): TestClient {
     id,
     info: { name: "test", version: "1" },
     optedOut: new Set(),
-    wantsExperimental: false,
     notices,
     closed: gone.signal,
     leave: () => gone.abort(),
