@@ -3,7 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { call, freeform, type Reply, say } from "@agentcli/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type AppClient, type Body, type Message, startServer, story, wires } from "./app-server-client.ts";
+import { type Message, startServer, story, wires } from "./app-server-client.ts";
+import { completedItems, runTurn, text } from "./app-server-turns.ts";
 import { desk } from "./harness.ts";
 import { leftovers } from "./leftovers.ts";
 
@@ -13,22 +14,6 @@ function outsideTmp(): string {
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
 }
-
-const text = (words: string) => [{ type: "text", text: words }];
-
-/** Starts a turn and waits for its end. */
-async function turn(client: AppClient, threadId: string, words: string, more: object = {}): Promise<Body> {
-  const { turn } = await client.request("turn/start", { threadId, input: text(words), ...more });
-  const isEnd = ({ method, params }: Message) => method === "turn/completed" && params.turn.id === turn.id;
-  return (await client.until(isEnd)).params.turn;
-}
-
-const itemsOf = (client: AppClient, turnId: string, type: string): Body[] =>
-  client.heard
-    .filter(
-      ({ method, params }) => method === "item/completed" && params.turnId === turnId && params.item.type === type,
-    )
-    .map(({ params }) => params.item);
 
 describe.each(wires)("over %s", (wire) => {
   test("a conversation with approvals, a failing command, a file change, a sub-agent, an interruption and a resume", async () => {
@@ -64,7 +49,7 @@ describe.each(wires)("over %s", (wire) => {
     const threadId = thread.id;
 
     client.answer("item/commandExecution/requestApproval", () => ({ decision: "accept" }));
-    const approved = await turn(client, threadId, "Write it.");
+    const approved = await runTurn(client, threadId, "Write it.");
     expect(approved.status).toBe("completed");
     expect(existsSync(join(elsewhere, "accepted"))).toBe(true);
     expect(story(client.heard, threadId)).toEqual([
@@ -88,19 +73,19 @@ describe.each(wires)("over %s", (wire) => {
     ]);
 
     client.answer("item/commandExecution/requestApproval", () => ({ decision: "decline" }));
-    const declined = await turn(client, threadId, "Write another.");
+    const declined = await runTurn(client, threadId, "Write another.");
     expect(declined).toMatchObject({ status: "completed", items: [{ text: "Not written." }] });
-    expect(itemsOf(client, declined.id, "commandExecution")).toMatchObject([{ status: "declined" }]);
+    expect(completedItems(client, declined.id, "commandExecution")).toMatchObject([{ status: "declined" }]);
     expect(existsSync(join(elsewhere, "declined"))).toBe(false);
 
-    const failing = await turn(client, threadId, "Let one fail.");
-    expect(itemsOf(client, failing.id, "commandExecution")).toMatchObject([
+    const failing = await runTurn(client, threadId, "Let one fail.");
+    expect(completedItems(client, failing.id, "commandExecution")).toMatchObject([
       { status: "failed", exitCode: 7, aggregatedOutput: "before\n" },
     ]);
 
     client.answer("item/fileChange/requestApproval", () => ({ decision: "accept" }));
-    const patched = await turn(client, threadId, "Make two files.");
-    expect(itemsOf(client, patched.id, "fileChange")).toMatchObject([
+    const patched = await runTurn(client, threadId, "Make two files.");
+    expect(completedItems(client, patched.id, "fileChange")).toMatchObject([
       { status: "completed", changes: [{ path: "made.txt", kind: { type: "add" }, diff: "made\n" }] },
       { status: "completed" },
     ]);
@@ -111,8 +96,8 @@ describe.each(wires)("over %s", (wire) => {
     const diffs = client.heard.filter(({ method }) => method === "turn/diff/updated");
     expect(diffs.at(-1)?.params.diff).toContain("+made\n");
 
-    const delegated = await turn(client, threadId, "Use an agent.");
-    const [spawned] = itemsOf(client, delegated.id, "collabAgentToolCall");
+    const delegated = await runTurn(client, threadId, "Use an agent.");
+    const [spawned] = completedItems(client, delegated.id, "collabAgentToolCall");
     expect(spawned).toMatchObject({ tool: "spawnAgent", status: "completed", senderThreadId: threadId });
     const [childId] = spawned.receiverThreadIds;
     const child = await client.until(
@@ -134,15 +119,15 @@ describe.each(wires)("over %s", (wire) => {
     expect(leftovers(at.repository).filter((process) => process.includes("sleep 987.125"))).toEqual([]);
 
     const before = await client.request("thread/read", { threadId, includeTurns: true });
-    expect(await server.end()).toBe(0);
+    expect(await server.end()).toBe(wire === "stdio" ? 0 : 143);
 
     const second = await startServer(at, wire);
     const again = await second.connect();
     const resumed = await again.request("thread/resume", { threadId });
     expect(resumed.thread.turns).toEqual(before.thread.turns);
     expect(resumed.sandbox.type).toBe("workspaceWrite");
-    const last = await turn(again, threadId, "Are you there?");
+    const last = await runTurn(again, threadId, "Are you there?");
     expect(last.items).toMatchObject([{ text: "Back again." }]);
-    expect(await second.end()).toBe(0);
+    expect(await second.end()).toBe(wire === "stdio" ? 0 : 143);
   });
 });

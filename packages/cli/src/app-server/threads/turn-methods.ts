@@ -12,6 +12,7 @@ export function turnMethods(table: ThreadTable): Methods {
   return {
     async "turn/start"(params, client, call) {
       const thread = loaded(params.threadId, table);
+      if (params.input.length === 0) throw emptyInput();
       const { turn, begin } = await thread.start(await requestOf(params, client));
       thread.audience.join(client)();
       call.afterwards(begin);
@@ -25,7 +26,7 @@ export function turnMethods(table: ThreadTable): Methods {
         throw invalidRequest(`expected active turn id ${expectedTurnId} but found ${turn.id}`);
       if (turn.kind !== "work") throw notSteerable(turn);
       const parts = readInput(input, thread.run().settings.cwd);
-      if (parts.length === 0) throw invalidRequest("input must not be empty");
+      if (parts.length === 0) throw emptyInput();
       turn.steer({ input: parts, ...(clientUserMessageId && { clientId: clientUserMessageId }) });
       return { turnId: turn.id };
     },
@@ -70,6 +71,8 @@ async function requestOf(params: ParamsOf<"turn/start">, client: Client): Promis
     open: ({ settings }) => ({ input: readInput(input, settings.cwd), ...(clientId && { clientId }) }),
   };
 }
+
+const emptyInput = (): Error => invalidRequest("input must not be empty");
 
 function notSteerable({ kind }: RunningTurn): Error {
   const info = { activeTurnNotSteerable: { turnKind: kind } };
