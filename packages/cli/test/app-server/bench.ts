@@ -112,6 +112,7 @@ export function testClient(id: number): TestClient {
   return {
     id,
     info: { name: "test", version: "1" },
+    wantsExperimental: false,
     optedOut: new Set(),
     notices,
     closed: gone.signal,
