@@ -3,19 +3,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import { addCatalogueRoutes } from "./catalogue/index.ts";
 import { type Api, addSelfRoutes, createApi, listen } from "./http/index.ts";
-import type { Platform } from "./platform.ts";
+import type { Activity, Platform } from "./platform.ts";
 import { announceServer, withdrawServer } from "./server-file.ts";
 import { version } from "./version.ts";
 
 export interface RunningServer {
   url: string;
   /** Takes nothing new, gives back what it has in hand, and closes the platform. */
-  stop(): Promise<void>;
-}
-
-/** Work that goes on between requests. */
-export interface Activity {
-  /** Gives back what it has in hand; another server, or the next start, goes on with it. */
   stop(): Promise<void>;
 }
 
