@@ -17,7 +17,10 @@ export async function serve(platform: Platform): Promise<RunningServer> {
   const { settings, log, nodeId } = platform;
   const end = new AbortController();
   const server = await listen(composeApi(platform, end.signal), settings);
-  const activities = await startActivities(platform);
+  const activities = await startActivities(platform).catch(async (error) => {
+    await server.stop();
+    throw error;
+  });
   const url = settings.publicUrl ?? server.url;
   announceServer(settings.dataDirectory, url);
   log.info("server.ready", { url, nodeId, version, roles: settings.roles.join(",") });

@@ -147,10 +147,13 @@ test("without user namespaces root runs it as another user, where that one can r
 
 test("libraries whose links were never made are found all the same", () => {
   using bare = copyWithoutLinks(nativeFolder());
-  const { postgres, libraryPath } = findBinaries(join(dataDirectory, "links"), bare.native);
-  const version = (env: NodeJS.ProcessEnv) => spawnSync(postgres, ["--version"], { env, encoding: "utf8" });
-  expect(version({}).stderr).toContain("cannot open shared object file");
-  expect(version({ LD_LIBRARY_PATH: libraryPath ?? "" }).stdout).toMatch(/^postgres \(PostgreSQL\) \d/);
+  const { initdb, postgres, libraryPath } = findBinaries(join(dataDirectory, "links"), bare.native);
+  const version = (program: string, env: NodeJS.ProcessEnv) =>
+    spawnSync(program, ["--version"], { env, encoding: "utf8" });
+  for (const program of [initdb, postgres]) {
+    expect(version(program, {}).stderr).toContain("cannot open shared object file");
+    expect(version(program, { LD_LIBRARY_PATH: libraryPath ?? "" }).stdout).toMatch(/\(PostgreSQL\) \d/);
+  }
 });
 
 test("a cluster of another version is named and left alone", async () => {
