@@ -4,6 +4,7 @@ import { once } from "node:events";
 import {
   chmodSync,
   copyFileSync,
+  existsSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
@@ -70,6 +71,7 @@ test("it is made on first use, shared, and stopped by the last that closes", asy
   expect(postmaster()).toBe(pid);
   await second.close();
   expect(postmaster()).toBeNull();
+  expect(existsSync(place().socketDirectory)).toBe(false);
   const again = await open();
   expect(await teams(again)).toEqual(["a"]);
   await again.close();
