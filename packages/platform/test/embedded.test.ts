@@ -33,9 +33,10 @@ beforeEach(() => {
 });
 afterEach(async () => {
   for (const database of opened) await database.close();
+  const { socketDirectory } = place();
   await stopPostmaster(place());
+  rmSync(socketDirectory, { recursive: true, force: true });
   rmSync(join(dataDirectory, ".."), { recursive: true });
-  rmSync(place().socketDirectory, { recursive: true, force: true });
 });
 
 const place = () => placeFor(dataDirectory, { variables: process.env });
