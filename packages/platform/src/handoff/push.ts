@@ -17,21 +17,20 @@ export interface PushWish {
   place: GitPlace;
   branch: string;
   commit: string;
-  /** What we pushed to it last; undefined where we never did. Only that may be replaced by what does not follow it. */
-  pushed: string | undefined;
+  /** What we pushed to a branch of our own last: only that may be replaced by what does not follow it. */
+  replaceable: string | undefined;
 }
 
 const pushLimitMs = 15 * 60_000;
 const answerLimitMs = 45_000;
 
 export async function pushBranch(wish: PushWish, signal: AbortSignal): Promise<void> {
-  const { host, branch, commit, pushed, place } = wish;
+  const { host, branch, commit, replaceable, place } = wish;
   try {
     const tip = await host.reach((remote) => readTip(remote, branch, signal), signal);
-    if (tip === commit) return;
     const follows = tip === undefined || (await isAncestor({ place, older: tip, newer: commit }, signal));
-    if (!follows && tip !== pushed) throw moved(branch);
-    await host.reach((remote) => push(wish, { remote, tip }, signal), signal);
+    if (!follows && tip !== replaceable) throw moved(branch);
+    if (tip !== commit) await host.reach((remote) => push(wish, { remote, tip }, signal), signal);
   } catch (error) {
     throw forbidden(error) ?? error;
   }
