@@ -1,10 +1,10 @@
 // `--oss`: finds a model server on this machine and a model it has, or says how to start one.
 import type { IncomingMessage } from "node:http";
+import { localBaseUrl, practice } from "@agentcli/models";
 import type { LoadedConfig } from "@agentcli/project";
 import type { Config, LocalProvider } from "@agentcli/protocol";
 import type { Environment } from "./environment.ts";
 import { Problem } from "./problem.ts";
-import { localBaseUrl, practice } from "./provider.ts";
 import type { RunOptions } from "./run-options.ts";
 
 export interface LocalChoice {

@@ -1,9 +1,9 @@
 // The model of a run: the practice model, or one behind a provider.
 import type { Model } from "@agentcli/engine";
-import { type ModelFacts, modelFacts, openModel } from "@agentcli/models";
+import { type ModelFacts, modelFacts, openModel, practice } from "@agentcli/models";
 import type { Config, TurnSettings } from "@agentcli/protocol";
 import type { Program } from "./program.ts";
-import { practice, resolveProvider } from "./provider.ts";
+import { resolveProvider } from "./provider.ts";
 
 export async function chooseModel(
   settings: TurnSettings,

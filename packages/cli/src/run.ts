@@ -6,12 +6,14 @@ import {
   type Dependencies,
   drive,
   type Log,
+  lastTurn,
   openLog,
   type StoredRecord,
   type Surroundings,
   type ThreadState,
   type Tool,
 } from "@agentcli/engine";
+import { priceBook } from "@agentcli/models";
 import { findHookFiles, type LoadedConfig } from "@agentcli/project";
 import type {
   Config,
@@ -35,7 +37,6 @@ import type { ComposedHooks, HooksRequest } from "./hooks/compose.ts";
 import type { Mcp } from "./mcp/compose.ts";
 import { chooseModel } from "./model.ts";
 import type { OutputSchema } from "./output-schema/load.ts";
-import { priceBook } from "./prices.ts";
 import { Problem } from "./problem.ts";
 import type { Program } from "./program.ts";
 import type { RunOptions } from "./run-options.ts";
@@ -106,10 +107,18 @@ export async function openRun(options: RunOptions, program: Program, existing: E
   const store = existing?.store ?? (options.ephemeral ? openMemoryStore() : openFileStore(environment.agentHome));
   const { limits } = config;
   const contextWindow = config.model_context_window ?? facts.contextWindow;
-  const context = openContext({ cwd: settings.cwd, config, environment, contextWindow });
+  const context = openContext({
+    root: loaded.project.root,
+    cwd: settings.cwd,
+    config,
+    environment,
+    contextWindow,
+  });
   const written = existing ? nothingNew : context.forThread();
   const narrowed = narrowedPlaces((mode) => composeWorkspace({ ...settings, sandbox: mode }, config, program));
-  const { family, tools: agents } = await composeAgents(config.agents, {
+  const { family, tools: agents } = await composeAgents(config, {
+    purpose: options.purpose,
+    root: loaded.project.root,
     cwd: settings.cwd,
     store,
     program,
@@ -182,6 +191,7 @@ export async function openRun(options: RunOptions, program: Program, existing: E
     },
     async close() {
       await family?.end();
+      await hooks.close();
       await mcp?.servers.close();
       await narrowed.close();
       await place.workspace.close();
@@ -206,7 +216,7 @@ async function loadHooks(request: Omit<HooksRequest, "files">): Promise<Composed
   const { agentHome: home, systemDirectory } = request.program.environment;
   const { settings, loaded, frozen } = request;
   const files = findHookFiles({ home, systemDirectory, cwd: settings.cwd, loaded });
-  if (files.length === 0 && !frozen?.length) return { gate: undefined, frozen: [], warnings: [] };
+  if (files.length === 0 && !frozen?.length) return { gate: undefined, frozen: [], warnings: [], async close() {} };
   return (await import("./hooks/compose.ts")).composeHooks({ ...request, files });
 }
 
@@ -242,10 +252,12 @@ const loadShape = async ({ outputSchemaFile }: RunOptions, directory: string): P
 const nothingNew = { rules: [], catalogues: [], warnings: [] };
 
 /** Drives the thread to rest and answers with the exit code. */
-export async function carryOut(log: Log, run: Run): Promise<number> {
+export async function carryOut(given: Log, run: Run): Promise<number> {
   const { reporter } = run.program;
+  const signal = withTimedEnds(run.program.signal, run.limits.ends);
+  const log = lastTurn(given, run.dependencies, signal);
   await log.write(...run.notes, ...run.warnings.map(warningNote));
-  const end = await driveToEnd(log, run);
+  const end = await driveToEnd(log, run, signal);
   if (end.status === "failed" && end.code === "budget") {
     const { keepPartialPatch } = await import("./partial-patch.ts");
     await keepPartialPatch(log.state, run);
@@ -254,25 +266,15 @@ export async function carryOut(log: Log, run: Run): Promise<number> {
     if (run.options.outputFile) keepMessage(run.options.outputFile, end.message, reporter.say);
     await reporter.finish(end.message);
   }
-  await endSession(log, run);
   return exitCode(end);
-}
-
-/** The last event has been shown, and what was done is done: trouble here is worth a word and no more. */
-async function endSession({ state }: Log, { dependencies, openLog, program }: Run): Promise<void> {
-  try {
-    await dependencies.hooks?.endSession({ log: openLog(state, program.reporter.recall) });
-  } catch (error) {
-    program.reporter.say(`warning: the end of the session could not be written down: ${(error as Error).message}`);
-  }
 }
 
 const warningNote = (message: string): ThreadRecord => ({ type: "noted", kind: "warning", data: { message } });
 
 /** Whatever happens in the middle, a turn that was shown to begin is shown to end. */
-async function driveToEnd(log: Log, run: Run): Promise<TurnEnd> {
+async function driveToEnd(log: Log, run: Run, signal: AbortSignal): Promise<TurnEnd> {
   try {
-    const { end } = await drive(log, run.dependencies, withTimedEnds(run.program.signal, run.limits.ends));
+    const { end } = await drive(log, run.dependencies, signal);
     if (end) return end;
     throw new Error(`thread ${log.state.threadId} rests without an end`);
   } catch (error) {

@@ -1,11 +1,11 @@
 // What a run was asked to be: the configuration as its flags leave it; a resumed thread keeps its own policy.
 import { existsSync } from "node:fs";
+import { practice } from "@agentcli/models";
 import { describeOrigin, type EffectiveConfig, type LoadedConfig, loadConfig, refusalOf } from "@agentcli/project";
 import type { ApprovalPolicy, Config, SandboxMode, TurnSettings } from "@agentcli/protocol";
 import { configRequest, existingDirectory, flagWarnings } from "./config-request.ts";
 import type { Environment } from "./environment.ts";
 import { Problem } from "./problem.ts";
-import { practice } from "./provider.ts";
 import type { ConfigOptions } from "./run-options.ts";
 
 export interface Settled {

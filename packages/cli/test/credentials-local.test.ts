@@ -1,7 +1,7 @@
+import { localBaseUrl } from "@agentcli/models";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { findLocalModel, namesIn, pickModel } from "../src/local-provider.ts";
-import { localBaseUrl } from "../src/provider.ts";
 import { temporaryHome } from "./session-files.ts";
 import { startTokenServer } from "./token-server.ts";
 

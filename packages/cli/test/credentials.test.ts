@@ -1,5 +1,6 @@
 import { chmodSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { findProvider } from "@agentcli/models";
 import { temporaryDirectory } from "@agentcli/testkit";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -8,7 +9,6 @@ import { describeCredential } from "../src/credentials/describe.ts";
 import { type CredentialSearch, findCredential, keyOf } from "../src/credentials/find.ts";
 import { maskSecret } from "../src/credentials/mask.ts";
 import { jwtExpiryMs, renewing } from "../src/credentials/token.ts";
-import { findProvider } from "../src/provider.ts";
 import { jwt } from "./token-server.ts";
 
 const runs = Number(process.env.FUZZ_RUNS ?? 200);

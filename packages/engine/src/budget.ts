@@ -27,6 +27,13 @@ export function charge(
   ledger.last = { usd, tokens, sizeAfter };
 }
 
+/** A request beside the conversation: what the next one costs is not guessed from it. */
+export function chargeAside(ledger: Ledger, spent: { usage: Usage; costUsd?: number | null }): void {
+  const { last } = ledger;
+  charge(ledger, spent);
+  ledger.last = last;
+}
+
 /** The first part of the budget that does not pay for another request and the wrap-up after it. The first of all is free. */
 export function spentPart(budget: Budget | undefined, ledger: Ledger, nextSize: number): keyof Budget | undefined {
   if (!budget || ledger.turns === 0) return undefined;

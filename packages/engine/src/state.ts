@@ -14,9 +14,10 @@ import type {
   TurnSettings,
   Usage,
 } from "@agentcli/protocol";
-import { charge, emptyLedger, type Ledger } from "./budget.ts";
+import { charge, chargeAside, emptyLedger, type Ledger } from "./budget.ts";
 import { retained, summaryMessage } from "./compaction.ts";
 import type { Message, StoredRecord } from "./ports.ts";
+import { type KnownAgents, noteBegun, noteSettled, noteTold } from "./subagents/known.ts";
 import { estimateMessage, estimateText } from "./tokens.ts";
 import { touchedBy } from "./touched.ts";
 
@@ -87,8 +88,10 @@ export interface ThreadState {
   /** Repository instructions that came up on the way and are still among the messages. */
   given: GivenInstructions[];
   turn: OpenTurn | null;
-  /** Over all turns. */
-  spent: Ledger;
+  /** Sub-agents of this thread, by id. */
+  agents: KnownAgents;
+  /** What was spent on account of one turn of the main thread, the newest that this thread worked for. */
+  account: { turnId: string; ledger: Ledger };
   /** Settings of the newest turn, also after it ended. */
   settings: TurnSettings | null;
   end: TurnEnd | null;
@@ -108,7 +111,8 @@ export function emptyThread(threadId: string): ThreadState {
     touched: [],
     given: [],
     turn: null,
-    spent: emptyLedger(),
+    agents: new Map(),
+    account: { turnId: "", ledger: emptyLedger() },
     settings: null,
     end: null,
   };
@@ -131,6 +135,7 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
     case "turn.begun":
       state.turn = openTurn(record);
       state.turns += 1;
+      openAccount(state, record.paidBy ?? record.turnId);
       state.settings = record.settings;
       state.end = null;
       if (record.tools) changeTools(state, record.tools);
@@ -141,22 +146,19 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
       if (state.turn) Object.assign(state.turn, afterInput(state.turn, record));
       hear(state, { role: "user", parts: record.input });
       if (record.origin === "repository") applyInstructions(state, record.sources ?? []);
+      if (record.origin === "agent") noteTold(state.agents, record.sources ?? []);
       return;
     case "model.replied":
       applyReply(state, seq, record);
       return;
-    case "tool.begun": {
-      const call = state.turn?.calls.find((open) => open.callId === record.callId);
-      if (call) call.begun = record;
-      state.spent.tools += 1;
-      if (state.turn) state.turn.ledger.tools += 1;
+    case "tool.begun":
+      applyBegun(state, record);
       return;
-    }
     case "tool.settled":
       applySettled(state, record);
       return;
     case "context.compacted":
-      charge(state.spent, record);
+      charge(state.account.ledger, record);
       if (state.turn) charge(state.turn.ledger, record);
       state.messages = [
         ...retained(ownMessages(state), state.turn?.settings.compactAt),
@@ -169,7 +171,7 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
       return;
     case "noted":
       if (record.kind === "policy") applyPolicy(state, record.data.settings as TurnSettings | undefined);
-      if (record.kind === "hook" && state.turn) applyHook(state.turn.hooks, record.data);
+      if (record.kind === "hook") applyHook(state, record.data);
       if (record.kind === "budget" && state.turn) state.turn.wrappingUp = record.data.spent as keyof Budget;
       return;
     case "turn.ended":
@@ -178,6 +180,10 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
       state.end = record.end;
       return;
   }
+}
+
+function openAccount(state: ThreadState, turnId: string): void {
+  if (state.account.turnId !== turnId) state.account = { turnId, ledger: emptyLedger() };
 }
 
 function changeTools(state: ThreadState, tools: ToolSpec[]): void {
@@ -205,11 +211,26 @@ const afterInput = ({ repaired, hooks }: OpenTurn, { origin }: RecordOf<"input.a
   hooks: origin === "hook" ? { ...hooks, context: [] } : hooks,
 });
 
-function applyHook(hooks: TurnHooks, data: RecordOf<"noted">["data"]): void {
+function applyHook({ turn, account }: ThreadState, data: RecordOf<"noted">["data"]): void {
+  const paid = paidFor(data);
+  if (paid) chargeAside(account.ledger, paid);
+  if (!turn) return;
+  if (paid) chargeAside(turn.ledger, paid);
+  const { hooks } = turn;
   if (data.prompted === true) hooks.prompted = true;
   if (data.continues === true) hooks.continuations += 1;
   if (typeof data.context === "string") hooks.context.push(data.context);
   if (typeof data.halt === "string") hooks.halted ??= { message: data.halt, hook: data.source as HookSource };
+}
+
+/** What a model took for answering a hook, where one did. */
+export function paidFor({ usage, costUsd }: RecordOf<"noted">["data"]): Charge | null {
+  return usage === undefined ? null : { usage: usage as unknown as Usage, costUsd: costUsd as number | null };
+}
+
+interface Charge {
+  usage: Usage;
+  costUsd: number | null;
 }
 
 export const wordsOf = (parts: Part[]): string =>
@@ -240,11 +261,19 @@ function applyReply(state: ThreadState, seq: number, record: RecordOf<"model.rep
   state.repliesSinceCompaction += 1;
   state.touched = [];
   state.tokens = sizeAfterReply(state, record.blocks, record.usage);
-  charge(state.spent, record, state.tokens);
+  charge(state.account.ledger, record, state.tokens);
   if (!state.turn) return;
   charge(state.turn.ledger, record, state.tokens);
   state.turn.calls = callsOf(seq, record.blocks);
   state.turn.final = state.turn.calls.length === 0 ? { message: lastMessage(record.blocks) } : undefined;
+}
+
+function applyBegun(state: ThreadState, record: RecordOf<"tool.begun">): void {
+  const call = state.turn?.calls.find((open) => open.callId === record.callId);
+  if (call) call.begun = record;
+  noteBegun(state.agents, record);
+  state.account.ledger.tools += 1;
+  if (state.turn) state.turn.ledger.tools += 1;
 }
 
 function applySettled(state: ThreadState, record: RecordOf<"tool.settled">): void {
@@ -255,6 +284,7 @@ function applySettled(state: ThreadState, record: RecordOf<"tool.settled">): voi
   state.touched.push(...touchedBy(call, record.outcome));
   hear(state, { role: "tool", wireId: call.block.wireId, form: call.block.form, parts: record.outcome.parts });
   trackSession(state, call, record.outcome);
+  noteSettled(state.agents, call.begun, record.outcome);
 }
 
 function trackSession(state: ThreadState, call: OpenCall, outcome: Outcome): void {

@@ -1,8 +1,8 @@
 // A thread with hooks that answer what a test tells them to, and write down what they were told.
-import type { HookDefinition } from "@agentcli/protocol";
+import type { HookDefinition, HookOf } from "@agentcli/protocol";
 import type { HookRequest, HookRun } from "../src/hooks/index.ts";
 import { openHooks } from "../src/hooks/index.ts";
-import { type Dependencies, drive, type ModelReply } from "../src/index.ts";
+import { type Dependencies, drive, lastTurn, type ModelReply, type ThreadState } from "../src/index.ts";
 import { type Bench, bench, calls, replies, says } from "./memory.ts";
 
 export const noWorkspace = {
@@ -20,7 +20,7 @@ export const noWorkspace = {
   }),
 } as unknown as Dependencies["workspace"];
 
-export const hook = (event: string, more: Partial<HookDefinition> = {}): HookDefinition => ({
+export const hook = (event: string, more: Partial<HookOf<"command">> = {}): HookOf<"command"> => ({
   dialect: /^[a-z]/.test(event) ? "platform" : "agentcli",
   event,
   matcher: null,
@@ -48,7 +48,9 @@ export interface Said {
 export interface Hooked {
   thread: Bench;
   told: { event: string; payload: Record<string, unknown>; request: HookRequest }[];
-  run(prompt?: string): Promise<Awaited<ReturnType<typeof drive>>>;
+  run(prompt?: string): Promise<ThreadState>;
+  /** As the last turn of its program. */
+  runLast(): Promise<ThreadState>;
   notes(): Record<string, unknown>[];
 }
 
@@ -74,9 +76,11 @@ export async function hooked(
         return runOf(answers[number] ?? answers.at(-1) ?? {});
       },
     },
+    isUnchanged: async ({ hash }) => hooks[Number(hash.slice(7))]?.[1]?.instead?.kind !== "modified",
     limitMs: null,
     projectRoot: "/project",
     version: "1.2.3",
+    servers: { checks: { url: "https://checks.example.com/mcp" } },
     transcriptPath: (id) => `/sessions/${id}.jsonl`,
   });
   return {
@@ -85,6 +89,11 @@ export async function hooked(
     async run(prompt = "go on") {
       await thread.begin(prompt);
       return drive(thread.log, thread.dependencies, new AbortController().signal);
+    },
+    async runLast() {
+      const { signal } = new AbortController();
+      await thread.begin("go on");
+      return drive(lastTurn(thread.log, thread.dependencies, signal), thread.dependencies, signal);
     },
     notes: () =>
       thread.store.records.flatMap(({ record }) =>
@@ -110,3 +119,8 @@ export const outputs = ({ thread }: Hooked): string[] =>
   (thread.requests.at(-1)?.messages ?? []).flatMap((message) =>
     message.role === "tool" ? message.parts.map((part) => (part.type === "text" ? part.text : "")) : [],
   );
+
+/** What a hook prints about one event. */
+export const specific = (hookEventName: string, fields: object): Said => ({
+  stdout: { hookSpecificOutput: { hookEventName, ...fields } },
+});

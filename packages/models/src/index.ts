@@ -1,4 +1,5 @@
 export * from "./catalog.ts";
+export * from "./configured.ts";
 export * from "./open.ts";
 export * from "./prices.ts";
 export * from "./provider.ts";

@@ -19,6 +19,8 @@ export const flags = {
   "service-account": { help: "Make it the key of a service account called NAME" },
   scopes: { value: "SCOPES", help: "What it may be used for, separated by commas (all that its owner may)" },
   expires: { value: "TIME", help: "When it ends: a time such as 2030-01-31T12:00Z, or a duration such as 30d" },
+  from: { value: "PATH", help: "What the repository begins with (nothing)" },
+  "if-missing": { help: "Print the URL also where there is such a repository already" },
   json: { help: "Print JSON" },
   help: { help: "Explain" },
   version: { help: "Print the version" },

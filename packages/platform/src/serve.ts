@@ -1,10 +1,10 @@
 // A server: the API and the work of its roles, from the first request to an orderly end.
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
-import { addCatalogueRoutes } from "./catalogue/index.ts";
 import { type Api, addSelfRoutes, createApi, listen } from "./http/index.ts";
 import type { Platform } from "./platform.ts";
 import { announceServer, withdrawServer } from "./server-file.ts";
+import { openSubjects, type Subjects } from "./subjects.ts";
 import { version } from "./version.ts";
 
 export interface RunningServer {
@@ -13,17 +13,14 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** Work that goes on between requests. */
-export interface Activity {
-  /** Gives back what it has in hand; another server, or the next start, goes on with it. */
-  stop(): Promise<void>;
-}
-
 export async function serve(platform: Platform): Promise<RunningServer> {
   const { settings, log, nodeId } = platform;
   const end = new AbortController();
-  const server = await listen(composeApi(platform, end.signal), settings);
-  const activities = await startActivities(platform);
+  let ownUrl = "";
+  const subjects = await openSubjects(platform, () => ownUrl);
+  const server = await listen(composeApi(platform, subjects, end.signal), settings);
+  ownUrl = server.url;
+  const activities = await subjects.start();
   const url = settings.publicUrl ?? server.url;
   announceServer(settings.dataDirectory, url);
   log.info("server.ready", { url, nodeId, version, roles: settings.roles.join(",") });
@@ -41,19 +38,13 @@ export async function serve(platform: Platform): Promise<RunningServer> {
   };
 }
 
-/** Every subject adds its routes here. */
-function composeApi(platform: Platform, end: AbortSignal): Api {
+function composeApi(platform: Platform, subjects: Subjects, end: AbortSignal): Api {
   const { settings, principals, log, metrics } = platform;
   const api = createApi({ principals, requestsPerMinute: settings.requestsPerMinute, log, metrics });
-  addCatalogueRoutes(api, platform);
+  subjects.addRoutes(api);
   const obstacle = () => findObstacle(platform, end);
   addSelfRoutes(api, { metrics, version, url: settings.publicUrl ?? "/", obstacle });
   return api;
-}
-
-/** Every subject that works between requests starts here, where its role is one of this server's. */
-async function startActivities(_platform: Platform): Promise<Activity[]> {
-  return [];
 }
 
 const longestQueryMs = 2_000;

@@ -1,4 +1,5 @@
 import { readFileSync, symlinkSync } from "node:fs";
+import type { HookDefinition } from "@agentcli/protocol";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isUnchanged, readHookFiles, trustHooks, trustStatus, untrustHooks, whySkipped } from "../src/hooks/index.ts";
@@ -23,6 +24,8 @@ async function hooksOf(at: Machine, cwd = at.repository) {
   };
 }
 
+const commandOf = (hook: HookDefinition): string => ("command" in hook ? hook.command : hook.type);
+
 describe("hooks are found", () => {
   test("from the machine over the user down to the working directory", async () => {
     const at = await machine({
@@ -37,7 +40,7 @@ describe("hooks are found", () => {
     });
     at.write({ "home/config.toml": toml("Stop", "e") + trusted(at.repository) });
     const { definitions } = await hooksOf(at, at.pathOf("repository/inner"));
-    expect(definitions.map((hook) => [hook.command, hook.source.kind])).toEqual([
+    expect(definitions.map((hook) => [commandOf(hook), hook.source.kind])).toEqual([
       ["a", "managed"],
       ["b", "managed"],
       ["c", "managed"],
@@ -68,7 +71,7 @@ describe("hooks are found", () => {
         "system/requirements.toml": `${text}\n${toml("Stop", "a")}`,
         "home/hooks.json": file("Stop", command("b")),
       });
-      expect((await hooksOf(at)).definitions.map((hook) => hook.command)).toEqual(["a"]);
+      expect((await hooksOf(at)).definitions.map(commandOf)).toEqual(["a"]);
     },
   );
 
@@ -140,9 +143,17 @@ describe("a definition", () => {
     ['{"hooks": {"Stop": {}}}', "Stop must be a list"],
     ['{"hooks": {"Stop": [{"matcher": 5, "hooks": []}]}}', "Stop[0].matcher must be text"],
     ['{"hooks": {"Stop": [{"matcher": "(", "hooks": []}]}}', "Stop[0].matcher is not a regular expression: ("],
-    [file("Stop", { type: "prompt", prompt: "?" }), "Stop[0].hooks[0]: type prompt is not run here"],
-    [file("Stop", { command: "a" }), "Stop[0].hooks[0]: type must be command"],
-    [file("Stop", command("")), "Stop[0].hooks[0].command is not what it must be"],
+    [file("Stop", { type: "prompt" }), "Stop[0].hooks[0]: prompt is missing"],
+    [file("Stop", { type: "prompt", prompt: "?", model: 5 }), "Stop[0].hooks[0]: model is not what it must be"],
+    [file("Stop", { type: "mcp_tool", server: "a" }), "Stop[0].hooks[0]: tool is missing"],
+    [
+      file("Stop", { type: "mcp_tool", server: "a", tool: "b", input: [] }),
+      "Stop[0].hooks[0]: input must be an object",
+    ],
+    [file("Stop", { type: "oracle" }), "Stop[0].hooks[0]: type must be one of command, prompt, mcp_tool, agent"],
+    [file("Stop", { command: "a" }), "Stop[0].hooks[0]: type must be one of command, prompt, mcp_tool, agent"],
+    [file("Stop", command("")), "Stop[0].hooks[0]: command is missing"],
+    [file("Stop", command("a", { command: 5 })), "Stop[0].hooks[0]: command is not what it must be"],
     [file("Stop", command("a", { timeout: "5" })), "Stop[0].hooks[0].timeout is not what it must be"],
     [file("Stop", command("a", { failClosed: 1 })), "Stop[0].hooks[0].failClosed is not what it must be"],
   ])("%s is a warning and no hook", async (text, problem) => {
@@ -155,14 +166,44 @@ describe("a definition", () => {
     ["{}", "version must be 1"],
     ['{"version": 1}', "hooks must be an object"],
     ['{"version": 1, "hooks": {"onStop": []}}', "there is no event onStop"],
-    ['{"version": 1, "hooks": {"stop": [{}]}}', "stop[0].command is missing"],
+    ['{"version": 1, "hooks": {"stop": [{}]}}', "stop[0]: command is missing"],
     ['{"version": 1, "hooks": {"stop": [{"command": "a", "loop_limit": 0}]}}', "stop[0].loop_limit is not"],
     ['{"version": 1, "hooks": {"stop": [{"command": "a", "matcher": "["}]}}', "is not a regular expression"],
-    ['{"version": 1, "hooks": {"stop": [{"type": "prompt", "prompt": "?"}]}}', "type prompt is not run here"],
+    ['{"version": 1, "hooks": {"stop": [{"type": "prompt"}]}}', "stop[0]: prompt is missing"],
+    ['{"version": 1, "hooks": {"stop": [{"type": "agent"}]}}', "stop[0]: type must be one of command, prompt"],
   ])("%s of the other dialect is a warning and no hook", async (text, problem) => {
     const { definitions, warnings } = await read(text, "repository/.platform/hooks.json");
     expect(definitions).toEqual([]);
     expect(warnings).toEqual([expect.stringContaining(problem)]);
+  });
+
+  test("may be a question to the model, in both dialects, or a tool of a server", async () => {
+    const at = await machine({
+      "repository/.agentcli/hooks.json": file(
+        "Stop",
+        { type: "prompt", prompt: "done?", model: "small" },
+        { type: "mcp_tool", server: "checks", tool: "lint", input: { file: "a" }, timeout: 5 },
+      ),
+      "repository/.platform/hooks.json": JSON.stringify({
+        version: 1,
+        hooks: { stop: [{ type: "prompt", prompt: "done?" }] },
+      }),
+    });
+    const { definitions, warnings } = await hooksOf(at);
+    expect(warnings).toEqual([]);
+    expect(definitions).toMatchObject([
+      { dialect: "agentcli", type: "prompt", prompt: "done?", model: "small" },
+      { dialect: "agentcli", type: "mcp_tool", server: "checks", tool: "lint", input: { file: "a" }, timeoutMs: 5000 },
+      { dialect: "platform", type: "prompt", prompt: "done?", timeoutMs: 60_000 },
+    ]);
+    expect(new Set(definitions.map(({ hash }) => hash)).size).toBe(3);
+  });
+
+  test("of type agent is known and never asked; a managed one keeps the run from starting", async () => {
+    const hook = { type: "agent", prompt: "look around" };
+    const { definitions, given } = await read(file("Stop", hook));
+    expect(whySkipped(definitions[0] ?? never, { ...given, bypass: "all" })).toMatch(/^type agent is not run/);
+    await expect(read(file("Stop", hook), "system/hooks.json")).rejects.toThrow("type agent is not run");
   });
 
   test("that an administrator got wrong keeps the run from starting", async () => {

@@ -70,6 +70,7 @@ export const ThreadItem = z.discriminatedUnion("type", [
     status: z.enum(["completed", "blocked", "failed", "skipped"]),
     reason: z.string(),
     duration_ms: z.number(),
+    agent_id: z.string().optional().describe("The sub-agent it was asked by"),
   }),
   z.object({ id, type: z.literal("error"), message: z.string() }),
 ]);

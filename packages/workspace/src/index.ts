@@ -9,6 +9,7 @@ import type { WorkspaceOptions } from "./sandbox/launch.ts";
 import type { SandboxPolicy } from "./sandbox/policy.ts";
 import type { SandboxProbe, Shortfall, Surroundings } from "./sandbox/probe.ts";
 import type { Finding, SelftestOptions } from "./selftest/run.ts";
+import type { HostProcesses } from "./server/host-processes.ts";
 import type { ServerConfig, WorkspaceServer } from "./server/server.ts";
 
 export type { Connection } from "./client/client.ts";
@@ -32,6 +33,7 @@ export type { SandboxProbe, Shortfall, Surroundings } from "./sandbox/probe.ts";
 export { describeSandbox } from "./sandbox/report.ts";
 export { SandboxUnavailable } from "./sandbox/sandbox-unavailable.ts";
 export type { Finding, SelftestOptions } from "./selftest/run.ts";
+export type { HostProcesses } from "./server/host-processes.ts";
 export type { ServerConfig, WorkspaceServer } from "./server/server.ts";
 
 /** In this process for danger-full-access, else in a sandbox; throws SandboxUnavailable where that cannot be had. */
@@ -57,6 +59,10 @@ export const describeLimits = async (wanted: ResourceLimits): Promise<LimitsRepo
 /** Throws BadDomainRule where one of them is nothing that could be allowed or denied. */
 export const checkDomains = async (domains: string[]): Promise<void> =>
   void (await import("./egress/rules.ts")).readRules(domains, []);
+
+/** For what a host starts itself, outside of any workspace. */
+export const openHostProcesses = async (incarnation: string): Promise<HostProcesses> =>
+  (await import("./server/host-processes.ts")).openHostProcesses(incarnation);
 
 export const openServer = async (config: ServerConfig): Promise<WorkspaceServer> =>
   (await import("./server/server.ts")).openServer(config);

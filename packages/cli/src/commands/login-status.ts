@@ -1,4 +1,6 @@
 // `agentcli login status`: which credential a run would use; exit code 0 when there is one, 1 when there is none.
+
+import { findProvider, practice } from "@agentcli/models";
 import { loadConfig } from "@agentcli/project";
 import type { Config } from "@agentcli/protocol";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
@@ -7,7 +9,6 @@ import { configRequest } from "../config-request.ts";
 import { describeCredential } from "../credentials/describe.ts";
 import { type Credential, findCredential } from "../credentials/find.ts";
 import type { Program } from "../program.ts";
-import { findProvider, practice } from "../provider.ts";
 import { configOptions } from "../run-options.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {

@@ -1,9 +1,10 @@
 // Looks at everything a run needs, in the order a run needs it. Nothing is changed and nobody is asked over the network.
 import { resolve } from "node:path";
+import { findProvider, practice } from "@agentcli/models";
 import { describeOrigin, type Layer, type Requirements } from "@agentcli/project";
 import { describeCredential } from "../credentials/describe.ts";
 import type { Program } from "../program.ts";
-import { findProvider, practice, resolveProvider } from "../provider.ts";
+import { resolveProvider } from "../provider.ts";
 import type { RunOptions } from "../run-options.ts";
 import { type Settled, settle } from "../settings.ts";
 import { composeWorkspace } from "../workspace.ts";
@@ -84,7 +85,7 @@ async function attempt<T>(
   try {
     return { value: await act() };
   } catch (error) {
-    if (!(error instanceof Error) || !["Problem", "ConfigProblem"].includes(error.name)) throw error;
+    if (!(error instanceof Error) || !["Problem", "ConfigProblem", "ProviderProblem"].includes(error.name)) throw error;
     return { finding: broken(name, error.message, remedies[name]) };
   }
 }

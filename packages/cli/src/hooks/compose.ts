@@ -1,13 +1,14 @@
 // The hooks of one run: what is written down, what of it is trusted, and somebody to run it.
 import type { HookGate } from "@agentcli/engine";
-import { openHooks } from "@agentcli/engine/hooks";
+import { openHooks, type ServerPlace } from "@agentcli/engine/hooks";
 import { type HookFile, type LoadedConfig, readHookStates } from "@agentcli/project";
-import { readHookFiles, type TrustGiven, whySkipped } from "@agentcli/project/hooks";
-import type { HookDefinition, TurnSettings } from "@agentcli/protocol";
+import { isUnchanged, readHookFiles, type TrustGiven, whySkipped } from "@agentcli/project/hooks";
+import type { Config, HookDefinition, McpServer, TurnSettings } from "@agentcli/protocol";
 import { credentialVariables } from "../credentials/variables.ts";
 import { durationMs } from "../duration.ts";
 import type { Program } from "../program.ts";
 import type { RunOptions } from "../run-options.ts";
+import { newId } from "../sessions/thread-id.ts";
 import { hostRunner } from "./runner.ts";
 
 export interface HooksRequest {
@@ -26,6 +27,8 @@ export interface ComposedHooks {
   /** To be kept with the thread. */
   frozen: HookDefinition[];
   warnings: string[];
+  /** Ends what hooks have left running. */
+  close(): Promise<void>;
 }
 
 export function composeHooks(request: HooksRequest): ComposedHooks {
@@ -37,24 +40,27 @@ export function composeHooks(request: HooksRequest): ComposedHooks {
   });
   const { definitions, skipped } = choose(written, request.frozen, trustGiven(loaded, options));
   const frozen = definitions.filter(({ source }) => source.kind !== "managed");
-  if (definitions.length === 0 && skipped.length === 0) return { gate: undefined, frozen, warnings };
+  if (definitions.length === 0 && skipped.length === 0) return { gate: undefined, frozen, warnings, async close() {} };
   const { variables } = program.environment;
   const runner = hostRunner({
     environment: withoutCredentials(variables, loaded),
     shell: settings.shell,
     projectRoot: root,
     version: program.version,
+    incarnation: newId(Date.now()),
   });
   const gate = openHooks({
     definitions,
     skipped,
     runner,
+    isUnchanged,
     limitMs: durationMs(loaded.config.limits.hook),
     projectRoot: root,
     version: program.version,
+    servers: serverPlaces(loaded.config),
     transcriptPath: request.transcriptPath,
   });
-  return { gate, frozen, warnings };
+  return { gate, frozen, warnings, close: runner.close };
 }
 
 export const trustGiven = (
@@ -91,6 +97,12 @@ function split(judged: { definition: HookDefinition; reason: string | null }[]) 
     reason === null ? [] : [{ definition, reason }],
   );
   return { definitions, skipped };
+}
+
+function serverPlaces({ mcp_servers: servers = {} }: Config): Record<string, ServerPlace> {
+  const placeOf = ({ url, command = "", args = [] }: McpServer): ServerPlace =>
+    url === undefined ? { command: [command, ...args].join(" ") } : { url };
+  return Object.fromEntries(Object.entries(servers).map(([name, server]) => [name, placeOf(server)]));
 }
 
 /** A hook is the user's own program, but the key of the model is nobody's but the model's. */

@@ -1,7 +1,7 @@
 // Runs a hook on this machine: its own process group, the payload on standard input, nothing left when it is over.
 import { type ChildProcess, spawn } from "node:child_process";
 import type { HookRequest, HookRun, HookRunner } from "@agentcli/engine/hooks";
-import { isUnchanged } from "@agentcli/project/hooks";
+import { type HostProcesses, openHostProcesses } from "@agentcli/workspace";
 
 export interface RunnerOptions {
   /** What hooks find in their environment, before what is theirs alone. */
@@ -9,24 +9,36 @@ export interface RunnerOptions {
   shell: string;
   projectRoot: string;
   version: string;
+  /** Names what is started, apart from what anybody else starts. */
+  incarnation: string;
 }
 
-export function hostRunner(options: RunnerOptions): HookRunner {
+export interface HostRunner extends HookRunner {
+  close(): Promise<void>;
+}
+
+export function hostRunner(options: RunnerOptions): HostRunner {
+  let opening: Promise<HostProcesses> | undefined;
   return {
     async run(request, signal) {
-      if (signal.aborted) return { kind: "not-started", reason: "the run was stopped" };
       try {
-        if (!(await isUnchanged(request.definition))) return { kind: "modified" };
-        return await carryOut(request, options, signal);
+        opening ??= openHostProcesses(options.incarnation);
+        return await carryOut(request, { ...options, processes: await opening }, signal);
       } catch (error) {
-        return { kind: "not-started", reason: (error as Error).message };
+        return unanswered(error as Error);
       }
     },
+    close: async () => (await opening)?.close(),
   };
 }
 
-function carryOut(request: HookRequest, options: RunnerOptions, signal: AbortSignal): Promise<HookRun> {
+interface Surroundings extends RunnerOptions {
+  processes: HostProcesses;
+}
+
+function carryOut(request: HookRequest, options: Surroundings, signal: AbortSignal): Promise<HookRun> {
   const { definition, cwd, input, timeoutMs } = request;
+  const { processes } = options;
   const startedAt = performance.now();
   const child = spawn(options.shell, ["-lc", definition.command], {
     cwd: definition.directory ?? cwd,
@@ -34,6 +46,7 @@ function carryOut(request: HookRequest, options: RunnerOptions, signal: AbortSig
     stdio: ["pipe", "pipe", "pipe"],
     detached: true,
   });
+  if (child.pid !== undefined) processes.started(child.pid);
   const output = { stdout: collect(child.stdout), stderr: collect(child.stderr) };
   // A hook that does not read its payload closes the pipe; how it ends says more.
   child.stdin.on("error", () => {});
@@ -47,7 +60,7 @@ function carryOut(request: HookRequest, options: RunnerOptions, signal: AbortSig
   let letGo: NodeJS.Timeout | undefined;
   signal.addEventListener("abort", stop, { once: true });
   return new Promise<HookRun>((resolve) => {
-    child.on("error", (error) => resolve({ kind: "not-started", reason: error.message }));
+    child.on("error", (error) => resolve(unanswered(error)));
     child.on("exit", () => {
       endGroup(child);
       letGo = setTimeout(() => closeOutput(child), graceMs);
@@ -60,9 +73,12 @@ function carryOut(request: HookRequest, options: RunnerOptions, signal: AbortSig
   }).finally(() => {
     clearTimeout(timer);
     clearTimeout(letGo);
+    if (child.pid !== undefined) processes.ended(child.pid);
     signal.removeEventListener("abort", stop);
   });
 }
+
+const unanswered = ({ message }: Error): HookRun => ({ kind: "unanswered", reason: message, durationMs: 0 });
 
 const graceMs = 200;
 
@@ -72,13 +88,13 @@ function closeOutput({ stdout, stderr }: ChildProcess): void {
   stderr?.destroy();
 }
 
-function environmentOf({ definition, environment }: HookRequest, options: RunnerOptions): NodeJS.ProcessEnv {
-  const { projectRoot, version } = options;
+function environmentOf({ definition, environment }: HookRequest, options: Surroundings): NodeJS.ProcessEnv {
+  const { projectRoot, version, processes } = options;
   const own =
     definition.dialect === "platform"
       ? { PLATFORM_PROJECT_DIR: projectRoot, PLATFORM_VERSION: version }
       : { AGENT_PROJECT_DIR: projectRoot };
-  return { ...options.environment, ...environment, ...own };
+  return { ...options.environment, ...environment, ...own, ...processes.variables };
 }
 
 const mostCharacters = 1_048_576;

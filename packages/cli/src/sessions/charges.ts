@@ -1,6 +1,6 @@
 // What a session file says was asked of models and what that cost, line by line, whatever else is in it.
 import { closeSync, openSync, readSync } from "node:fs";
-import type { SessionLine, Tags, Usage } from "@agentcli/protocol";
+import type { RecordOf, SessionLine, Tags, ThreadRecord, Usage } from "@agentcli/protocol";
 
 /** One request to a model. */
 export interface Charge {
@@ -44,19 +44,27 @@ export function readCharges(path: string): SessionCharges {
   return read;
 }
 
-const telling = new Set(["thread.created", "turn.begun", "model.replied", "context.compacted"]);
+const telling = new Set(["thread.created", "turn.begun", "model.replied", "context.compacted", "noted hook"]);
 
 /** Outputs of tools are most of a session: what a line is shows in its first bytes. A line of another form is parsed. */
 function mayTell(line: Buffer): boolean {
   const start = line.toString("latin1", 0, 128);
-  const type = /^\{"v":1,"seq":\d+,"at":"[^"]*","record":\{"type":"([^"]*)"/.exec(start)?.[1];
-  return type === undefined ? line.length > 0 : telling.has(type);
+  const [, type, kind] =
+    /^\{"v":1,"seq":\d+,"at":"[^"]*","record":\{"type":"([^"]*)"(?:,"kind":"([^"]*)")?/.exec(start) ?? [];
+  if (type === undefined) return line.length > 0;
+  return telling.has(kind === undefined ? type : `${type} ${kind}`);
 }
 
 function chargeOf({ at, record }: SessionLine): Omit<Charge, "turnId" | "tags"> | null {
-  if (record.type !== "model.replied" && record.type !== "context.compacted") return null;
-  const { model, usage, costUsd = null } = record;
-  return { at, model, usage, costUsd };
+  const paid = paidIn(record);
+  return paid && { at, model: paid.model, usage: paid.usage, costUsd: paid.costUsd ?? null };
+}
+
+/** A request that answered a hook is paid for like any other. */
+function paidIn(record: ThreadRecord): Pick<RecordOf<"model.replied">, "model" | "usage" | "costUsd"> | null {
+  if (record.type === "model.replied" || record.type === "context.compacted") return record;
+  if (record.type !== "noted" || record.data?.usage === undefined) return null;
+  return record.data as unknown as RecordOf<"model.replied">;
 }
 
 function parse(line: Buffer): SessionLine | null {
@@ -72,8 +80,9 @@ function parse(line: Buffer): SessionLine | null {
 function isSound(line: Partial<SessionLine> | null): line is SessionLine {
   const record = line?.record;
   if (typeof record?.type !== "string" || Number.isNaN(Date.parse(String(line?.at)))) return false;
-  if (record.type !== "model.replied" && record.type !== "context.compacted") return true;
-  const { model, usage, costUsd } = record;
+  const paid = paidIn(record);
+  if (!paid) return true;
+  const { model, usage, costUsd } = paid;
   const isPriced = costUsd === undefined || costUsd === null || Number.isFinite(costUsd);
   return typeof model === "string" && isPriced && isUsage(usage);
 }

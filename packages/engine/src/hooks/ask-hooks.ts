@@ -1,24 +1,26 @@
 // Tells every hook that is meant about a moment, at the same time, and takes what they say together in their order.
 import type { HookDefinition, ThreadRecord } from "@agentcli/protocol";
-import { truncateForModel } from "../output.ts";
 import { agentcliOccasions } from "./agentcli/occasions.ts";
-import { readAgentcliReaction } from "./agentcli/reaction.ts";
+import { readAgentcliReaction, notUnderstood as unclearToAgentcli } from "./agentcli/reaction.ts";
 import { closedOnFailure } from "./failure.ts";
 import { matches } from "./matcher.ts";
 import type { Facts, Moment, Occasion } from "./moment.ts";
+import { notesOf } from "./notes.ts";
 import { platformOccasions } from "./platform/occasions.ts";
-import { readPlatformReaction } from "./platform/reaction.ts";
-import type { HookHost, HookRun } from "./port.ts";
+import { readPlatformReaction, notUnderstood as unclearToPlatform } from "./platform/reaction.ts";
+import type { HookRun } from "./port.ts";
 import { type Answered, failed, type Judgement, type Reaction, type ReadReaction, together } from "./reaction.ts";
+import { type Running, runHook } from "./run-hook.ts";
 
 interface Dialect {
   occasions(moment: Moment, facts: Facts): Occasion[];
   read: ReadReaction;
+  unclear(problem: string, event: string): Reaction;
 }
 
 const dialects: Record<HookDefinition["dialect"], Dialect> = {
-  agentcli: { occasions: agentcliOccasions, read: readAgentcliReaction },
-  platform: { occasions: platformOccasions, read: readPlatformReaction },
+  agentcli: { occasions: agentcliOccasions, read: readAgentcliReaction, unclear: unclearToAgentcli },
+  platform: { occasions: platformOccasions, read: readPlatformReaction, unclear: unclearToPlatform },
 };
 
 /** A hook and what it is to be told. */
@@ -27,11 +29,8 @@ export interface Asked {
   occasion: Occasion;
 }
 
-export interface Asking {
-  host: HookHost;
+export interface Asking extends Omit<Running, "cwd"> {
   facts: Facts;
-  environment: Record<string, string>;
-  signal: AbortSignal;
 }
 
 export interface Heard {
@@ -53,33 +52,33 @@ export function whoIsMeant(moment: Moment, { host, facts }: Pick<Asking, "host" 
 export async function askHooks(asked: Asked[], moment: Moment, asking: Asking): Promise<Heard> {
   const answers = await Promise.all(asked.map((one) => askHook(one, moment, asking)));
   return {
-    judgement: together(answers.map(({ answered }) => answered)),
-    notes: answers.flatMap(({ answered, durationMs }) => notesOf(answered, durationMs, moment)),
+    judgement: together(answers),
+    notes: answers.flatMap((answered) => notesOf(answered, moment)),
   };
 }
 
-interface Answer {
-  answered: Answered;
-  durationMs: number;
-}
-
-async function askHook({ definition, occasion }: Asked, moment: Moment, asking: Asking): Promise<Answer> {
-  const { host, facts, environment, signal } = asking;
+async function askHook({ definition, occasion }: Asked, moment: Moment, asking: Asking): Promise<Answered> {
+  const { host, facts } = asking;
   const limit = loopLimitReached(definition, moment);
-  if (limit) return { answered: { definition, reaction: { status: "completed", reason: limit } }, durationMs: 0 };
-  const timeoutMs = Math.min(definition.timeoutMs, host.limitMs ?? Infinity);
-  const bounded = { ...definition, timeoutMs };
-  const input = JSON.stringify(occasion.payload);
-  const request = { definition: bounded, input, cwd: facts.settings.cwd, timeoutMs, environment };
-  const run = await host.runner.run(request, signal);
+  if (limit) return { definition, reaction: { status: "completed", reason: limit }, durationMs: 0, paid: null };
+  const bounded = { ...definition, timeoutMs: Math.min(definition.timeoutMs, host.limitMs ?? Infinity) };
+  const { run, paid } = await runHook(bounded, occasion, { ...asking, cwd: facts.settings.cwd });
   const reaction = closedOnFailure(reactionTo(run, bounded), run, definition);
-  return { answered: { definition, reaction }, durationMs: run.kind === "ran" ? run.durationMs : 0 };
+  return { definition, reaction, durationMs: "durationMs" in run ? run.durationMs : 0, paid };
 }
 
 function reactionTo(run: HookRun, definition: HookDefinition): Reaction {
-  if (run.kind === "modified") return failed("hook modified");
-  if (run.kind === "not-started") return failed(run.reason);
-  return dialects[definition.dialect].read(run, definition);
+  const { read, unclear } = dialects[definition.dialect];
+  switch (run.kind) {
+    case "ran":
+      return read(run, definition);
+    case "unclear":
+      return unclear(run.reason, definition.event);
+    case "modified":
+      return failed("hook modified");
+    case "unanswered":
+      return failed(run.reason);
+  }
 }
 
 /** A hook that never lets the agent end would keep it, and its bill, running for ever. */
@@ -89,25 +88,4 @@ function loopLimitReached({ loopLimit }: HookDefinition, moment: Moment): string
   if (moment.kind !== "ending" && moment.kind !== "agent-ending") return null;
   const limit = Math.min(loopLimit ?? Infinity, mostContinuations);
   return moment.continuations >= limit ? `not asked again: it sent the agent on ${limit} times` : null;
-}
-
-function notesOf({ definition, reaction }: Answered, durationMs: number, moment: Moment): ThreadRecord[] {
-  const isSkipped = reaction.status === "completed" && reaction.reason !== "";
-  const ending = moment.kind === "ending" || moment.kind === "agent-ending";
-  // What stops a turn that wants to end lets it end, unless nobody knows what the hook wanted.
-  const halts = reaction.stop !== undefined && (!ending || reaction.status === "failed");
-  const told = moment.kind === "agent-starting" ? undefined : reaction.context;
-  const data = {
-    event: definition.event,
-    source: definition.source.kind,
-    key: definition.key,
-    status: isSkipped ? ("skipped" as const) : reaction.status,
-    reason: reaction.reason,
-    durationMs: Math.round(durationMs),
-    ...(told ? { context: truncateForModel(told, definition.contextTokens) } : {}),
-    ...(halts ? { halt: `The ${definition.event} hook ended the turn: ${reaction.stop}` } : {}),
-  };
-  const note: ThreadRecord = { type: "noted", kind: "hook", data };
-  const { warning } = reaction;
-  return warning ? [note, { type: "noted", kind: "warning", data: { message: warning } }] : [note];
 }

@@ -27,7 +27,7 @@ export function callHooks(tell: Tell, definitions: HookDefinition[]): CallHooks 
     if (outcome.detail.kind === "patch") for (const { path } of outcome.detail.changes) modified.add(path);
     const durationMs = performance.now() - (startedAt.get(call.callId) ?? performance.now());
     const { judgement } = await tell({ kind: "called", call, outcome, durationMs }, run);
-    const text = judgement.block?.reason ?? judgement.output;
+    const text = judgement.block?.reason ?? (call.mcp ? judgement.output : null);
     return text === null ? outcome : { ...outcome, parts: [textPart(text)] };
   };
 
@@ -69,6 +69,7 @@ const callOf = ({ callId, tool, args }: PlannedCall): Call => ({
   callId,
   name: tool.name,
   args: (args ?? {}) as Record<string, unknown>,
+  mcp: tool.mcp,
 });
 
 /** In the words models know. */

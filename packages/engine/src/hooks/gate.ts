@@ -1,5 +1,5 @@
 // The moments at which a thread asks its hooks. A thread without hooks has no gate, and loads nothing of them.
-import type { Outcome } from "@agentcli/protocol";
+import type { Outcome, TurnEnd } from "@agentcli/protocol";
 import type { Verdict } from "../guard.ts";
 import type { ModelReply } from "../ports.ts";
 import type { Drive } from "../running.ts";
@@ -39,6 +39,6 @@ export interface HookGate {
   spawning(agent: AgentIdentity, run: Drive): Promise<Spawned>;
   /** The same hooks, asked by a sub-agent. */
   forAgent(agent: AgentIdentity, parentId: string): HookGate;
-  /** After the last turn of the program; nothing it says counts. */
-  endSession(run: Pick<Drive, "log">): Promise<void>;
+  /** The last turn of the program is about to end like this; nothing hooks say to it counts. */
+  endSession(end: TurnEnd, run: Drive): Promise<void>;
 }

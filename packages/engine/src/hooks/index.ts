@@ -1,3 +1,3 @@
 export type { HookGate } from "./gate.ts";
 export { openHooks } from "./open-hooks.ts";
-export type { HookHost, HookRequest, HookRun, HookRunner } from "./port.ts";
+export type { HookHost, HookRequest, HookRun, HookRunner, ServerPlace } from "./port.ts";

@@ -1,11 +1,14 @@
 // The moments hooks are told of, before a dialect puts them into its words.
-import type { Outcome, TurnSettings, Usage } from "@agentcli/protocol";
+import type { McpOrigin, Outcome, TurnSettings, Usage } from "@agentcli/protocol";
 import type { AgentIdentity } from "./gate.ts";
+import type { ServerPlace } from "./port.ts";
 
 export interface Call {
   callId: string;
   name: string;
   args: Record<string, unknown>;
+  /** Where it goes, for a tool of an MCP server. */
+  mcp?: McpOrigin | undefined;
 }
 
 export type Moment =
@@ -46,6 +49,8 @@ export interface Facts {
   projectRoot: string;
   version: string;
   agent: AgentIdentity | null;
+  /** Of MCP servers, by name. */
+  servers: Record<string, ServerPlace>;
 }
 
 /** One event of a dialect: which hooks it is for, and what they are told. */

@@ -1,12 +1,13 @@
 // The gate of a thread that has hooks: which moment is told when, and what follows from the answers.
-import type { RecordOf, ThreadRecord, TurnSettings } from "@agentcli/protocol";
+import type { ThreadRecord, TurnEnd, TurnSettings } from "@agentcli/protocol";
+import type { Log } from "../log.ts";
 import type { Drive } from "../running.ts";
-import { textPart } from "../state.ts";
 import { type Asked, askHooks, type Heard, whoIsMeant } from "./ask-hooks.ts";
 import { openBackground } from "./background.ts";
 import { type CallHooks, callHooks } from "./calls.ts";
 import type { AgentIdentity, HookGate } from "./gate.ts";
 import type { AgentWork, Facts, Moment } from "./moment.ts";
+import { asSeenOutside, goOn, promptedNote, skippedNote, withoutEffect } from "./notes.ts";
 import type { HookHost } from "./port.ts";
 
 /** What all threads of a session share. */
@@ -15,6 +16,8 @@ interface Session {
   /** Set by hooks at the start of the session, for those that run later. */
   environment: Record<string, string>;
   startedAt: number;
+  /** Of the thread a person looks at, once it has begun. */
+  main: Log | null;
 }
 
 /** The place of a sub-agent in its session. */
@@ -24,23 +27,27 @@ interface Membership {
 }
 
 export const openHooks = (host: HookHost): HookGate =>
-  openGate({ host, environment: {}, startedAt: performance.now() }, null);
+  openGate({ host, environment: {}, startedAt: performance.now(), main: null }, null);
 
 // Over 60 lines because it is the list of moments; what is done at each is a line or two.
 function openGate(session: Session, membership: Membership | null): HookGate {
   const { host } = session;
-  const background = openBackground();
+  const write = async (records: ThreadRecord[], log: Log): Promise<void> => {
+    if (records.length > 0) await log.write(...records);
+    const seen = membership ? records.flatMap((record) => asSeenOutside(record, membership.agent)) : [];
+    if (seen.length > 0 && session.main?.state.turn) await session.main.write(...seen);
+  };
+  const background = openBackground(write);
   const startedAt = performance.now();
   let isStarted = false;
 
-  const ask = async (moment: Moment, run: Pick<Drive, "log"> & { signal?: AbortSignal }): Promise<Heard> => {
+  const ask = async (moment: Moment, run: Drive): Promise<Heard> => {
     const facts = factsOf(run, host, membership);
-    const signal = run.signal ?? new AbortController().signal;
-    const asking = { host, facts, environment: session.environment, signal };
+    const asking = { host, facts, drive: run, environment: session.environment, signal: run.signal };
     const meant = whoIsMeant(moment, asking);
     const [later, now] = [meant.filter(isAsync), meant.filter((asked) => !isAsync(asked))];
     for (const asked of later)
-      background.start((ended) => askHooks([asked], moment, { ...asking, signal: ended }), run);
+      background.start((ended) => askHooks([asked], moment, { ...asking, signal: ended }), run.log);
     return askHooks(now, moment, asking);
   };
   const tell = async (
@@ -49,8 +56,7 @@ function openGate(session: Session, membership: Membership | null): HookGate {
     more: (heard: Heard) => ThreadRecord[] = () => [],
   ): Promise<Heard> => {
     const heard = await ask(moment, run);
-    const records = [...heard.notes, ...more(heard)];
-    if (records.length > 0) await run.log.write(...records);
+    await write([...heard.notes, ...more(heard)], run.log);
     return heard;
   };
   const calls: CallHooks = callHooks(tell, host.definitions);
@@ -61,6 +67,7 @@ function openGate(session: Session, membership: Membership | null): HookGate {
       if (membership) return;
       if (!isStarted) {
         isStarted = true;
+        session.main = run.log;
         await run.log.write(...host.skipped.map(skippedNote));
         const { judgement } = await tell({ kind: "session-started", source: sourceOf(run) }, run);
         Object.assign(session.environment, judgement.environment);
@@ -102,17 +109,17 @@ function openGate(session: Session, membership: Membership | null): HookGate {
       return { kind: "welcome", context };
     },
     forAgent: (agent, parentId) => openGate(session, { agent, parentId }),
-    async endSession(run) {
+    async endSession(end, run) {
       await background.end();
       const durationMs = performance.now() - session.startedAt;
-      const { status, error } = endOf(run);
+      const { status, error } = statusOf(end);
       const moments: Moment[] = [
         ...(status === "completed" ? [] : [{ kind: "ended-badly", status } as const]),
         { kind: "session-ended", status, error, durationMs },
       ];
       for (const moment of moments) {
         const { notes } = await ask(moment, run);
-        if (notes.length > 0) await run.log.write(...notes);
+        await write(notes.map(withoutEffect), run.log);
       }
     },
   };
@@ -141,29 +148,9 @@ function factsOf({ log }: Pick<Drive, "log">, host: HookHost, membership: Member
     projectRoot: host.projectRoot,
     version: host.version,
     agent: membership?.agent ?? null,
+    servers: host.servers,
   };
 }
-
-const skippedNote = ({ definition, reason }: HookHost["skipped"][number]): ThreadRecord => ({
-  type: "noted",
-  kind: "hook",
-  data: {
-    event: definition.event,
-    source: definition.source.kind,
-    key: definition.key,
-    status: "skipped",
-    reason,
-    durationMs: 0,
-  },
-});
-
-const promptedNote: ThreadRecord = { type: "noted", kind: "hook", data: { prompted: true } };
-
-/** What was to be told with the next request is told with this one. */
-const goOn = (reason: string, context: string[]): ThreadRecord[] => [
-  { type: "noted", kind: "hook", data: { continues: true } },
-  { type: "input.added", origin: "hook", input: [...context, reason].map(textPart) },
-];
 
 function compacting({ log }: Drive): Moment {
   const { tokens, messages, compactions, turn } = log.state;
@@ -178,8 +165,7 @@ function workOf({ agent, parentId }: Membership, calls: CallHooks, startedAt: nu
   return { agent, parentId, durationMs, messages: log.state.messages.length, ...calls.work() };
 }
 
-function endOf({ log }: Pick<Drive, "log">): Pick<Extract<Moment, { kind: "session-ended" }>, "status" | "error"> {
-  const end: RecordOf<"turn.ended">["end"] | null = log.state.end;
-  if (end?.status === "failed") return { status: "error", error: end.message };
-  return { status: end?.status === "cancelled" ? "aborted" : "completed", error: null };
+function statusOf(end: TurnEnd): Pick<Extract<Moment, { kind: "session-ended" }>, "status" | "error"> {
+  if (end.status === "failed") return { status: "error", error: end.message };
+  return { status: end.status === "cancelled" ? "aborted" : "completed", error: null };
 }

@@ -1,6 +1,7 @@
 // What one hook said, in one vocabulary for both dialects, and what several said together.
 import type { HookDefinition, HookSource } from "@agentcli/protocol";
 import type { HookRun } from "./port.ts";
+import type { Paid } from "./prompt-hook.ts";
 
 export interface Reaction {
   status: "completed" | "blocked" | "failed";
@@ -39,6 +40,9 @@ export const failed = (reason: string): Reaction => ({ status: "failed", reason 
 export interface Answered {
   definition: HookDefinition;
   reaction: Reaction;
+  durationMs: number;
+  /** What a model took for the answer. */
+  paid: Paid | null;
 }
 
 export interface Judgement {

@@ -15,8 +15,8 @@ import type {
 import { schemaVersion } from "@agentcli/protocol/schema-version";
 import { collectOutput, type OutputCollector } from "../output.ts";
 import type { StoredRecord } from "../ports.ts";
-import { callsOf } from "../state.ts";
-import { beginItem, endMcpCall, type NewItem, refusedItem, settledStatus } from "./items.ts";
+import { callsOf, paidFor } from "../state.ts";
+import { beginItem, endMcpCall, hookItem, type NewItem, refusedItem, settledStatus } from "./items.ts";
 import { addUsage, eventUsage, noUsage } from "./usage.ts";
 
 export function execEvents(): (stored: StoredRecord) => ExecEvent[] {
@@ -102,15 +102,16 @@ function noted(stream: Stream, { kind, data }: RecordOf<"noted">): ExecEvent[] {
   const warns = kind === "warning" || (kind === "policy" && data.message !== undefined);
   if (kind === "mcp") return [completed(stream, { type: "mcp_server", ...(data as unknown as ServerNote) })];
   if (warns) return [completed(stream, { type: "error", message: String(data.message) })];
-  if (kind === "hook") return isShown(data) ? [completed(stream, hookItem(data))] : [];
+  if (kind === "hook") return hookNoted(stream, data);
   return kind === "sandbox" ? started(stream, data as unknown as SandboxReport) : [];
 }
 
 /** Some notes only say that hooks have been asked. */
-const isShown = (data: RecordOf<"noted">["data"]): boolean => typeof data.status === "string";
-
-const hookItem = ({ event, source, key, status, reason, durationMs }: RecordOf<"noted">["data"]): NewItem =>
-  ({ type: "hook", event, source, key, status, reason, duration_ms: durationMs }) as NewItem;
+function hookNoted(stream: Stream, data: RecordOf<"noted">["data"]): ExecEvent[] {
+  const paid = paidFor(data);
+  if (paid) charge(stream, paid);
+  return typeof data.status === "string" ? [completed(stream, hookItem(data))] : [];
+}
 
 /** Each run of the program notes its sandbox first: that is where its stream begins, also in the middle of a turn. */
 function started(stream: Stream, sandbox: SandboxReport): ExecEvent[] {

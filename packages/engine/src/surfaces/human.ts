@@ -107,7 +107,8 @@ function showItem(screen: Screen, item: ThreadItem): string {
       return `${paint.bold("agents:")} ${item.tool} ${item.status}\n${states.join("")}`;
     }
     case "hook": {
-      const line = `hook: ${item.event} ${item.status}${item.reason ? `: ${item.reason}` : ""}`;
+      const asked = item.agent_id === undefined ? item.event : `${item.event} (agent ${item.agent_id})`;
+      const line = `hook: ${asked} ${item.status}${item.reason ? `: ${item.reason}` : ""}`;
       return `${item.status === "completed" ? paint.dim(line) : paint.bold(line)}\n`;
     }
     case "error":

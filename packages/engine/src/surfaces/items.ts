@@ -1,5 +1,5 @@
 // Calls of the log as items of the event stream.
-import type { CallBlock, Detail, ItemOf, McpOrigin, Outcome, ThreadItem } from "@agentcli/protocol";
+import type { CallBlock, Detail, ItemOf, McpOrigin, Outcome, RecordOf, ThreadItem } from "@agentcli/protocol";
 import type { Json } from "../json.ts";
 import { parsePatch } from "../patch/parse.ts";
 import { agentToolNames } from "../subagents/names.ts";
@@ -60,6 +60,17 @@ export function endMcpCall(item: ItemOf<"mcp_tool_call">, outcome: Outcome): Thr
     error: error === null ? null : { message: error },
   };
 }
+
+export const hookItem = ({
+  event,
+  source,
+  key,
+  status,
+  reason,
+  durationMs,
+  agentId,
+}: RecordOf<"noted">["data"]): NewItem =>
+  ({ type: "hook", event, source, key, status, reason, duration_ms: durationMs, agent_id: agentId }) as NewItem;
 
 function command(args: unknown, defaultShell: string): NewItem {
   const { cmd = "", shell = defaultShell, login = true } = fields(args);

@@ -3,9 +3,10 @@ import type { Context, Hono } from "hono";
 import { z } from "zod";
 import { ApiProblem, type Env } from "../http/index.ts";
 import { type Principal, principalName, type Scope } from "../principals/index.ts";
-import { mergePull, readDiff } from "./changes.ts";
+import { readDiff } from "./changes.ts";
 import type { Door } from "./door.ts";
 import type { GitHost } from "./host.ts";
+import { mergeAs } from "./merge.ts";
 import type { PullRequestRecord } from "./pull-requests.ts";
 import type { HostedRepository } from "./repositories.ts";
 
@@ -82,7 +83,7 @@ export function servePullRequests(app: Hono<Env>, { host, door }: { host: GitHos
   });
   app.post(`${one}/merge`, async (context) => {
     const visit = await enter(context, "repositories:write");
-    return context.json(shown(visit, await merge(host, visit)));
+    return context.json(shown(visit, await mergeAs(host, visit)));
   });
   app.get(`${one}/comments`, async (context) => {
     const { repository, number } = await enter(context, "repositories:read");
@@ -127,28 +128,4 @@ async function readBody<T>(context: Context<Env>, schema: z.ZodType<T>): Promise
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new ApiProblem("validation_error", `${issue?.path.join(".") || "The body"}: ${issue?.message}.`);
-}
-
-async function merge(host: GitHost, { repository, number, principal }: Visit): Promise<PullRequestRecord> {
-  const store = host.pullRequests(repository);
-  const pull = await store.read(number);
-  if (pull.state === "merged") return pull;
-  if (pull.state === "closed" || pull.isDraft)
-    throw new ApiProblem(
-      "pull_request_conflict",
-      `Pull request ${number} is ${pull.isDraft ? "a draft; mark it as ready" : "closed; open it again"} first.`,
-    );
-  const author =
-    principal.kind === "user"
-      ? {
-          name: [principal.firstName, principal.lastName].filter(Boolean).join(" ") || principal.email,
-          email: principal.email,
-        }
-      : { name: principal.name, email: `${principal.serviceAccountId}@platform.invalid` };
-  await mergePull(repository, {
-    pull,
-    author,
-    message: `Merge pull request #${number} from ${pull.head}\n\n${pull.title}\n`,
-  });
-  return store.change(number, { state: "merged" });
 }

@@ -5,7 +5,6 @@ import {
   complain,
   defaultContextTokens,
   field,
-  isCommand,
   isPattern,
   isPositive,
   isSwitch,
@@ -14,6 +13,7 @@ import {
   type Written,
 } from "./definition.ts";
 import { hashOf, snakeCase } from "./hash.ts";
+import { readWork } from "./work.ts";
 
 export const agentcliEvents = [
   "SessionStart",
@@ -72,21 +72,18 @@ function readHandler(handler: unknown, matcher: string | null, position: number,
   const { event, index, reading } = place;
   const where = `${event}[${index}].hooks[${position}]`;
   if (!isTable(handler)) return refuse(reading, `${where} must be an object`);
-  if (handler.type !== "command") {
-    const known = ["mcp_tool", "prompt", "agent"].includes(String(handler.type));
-    return refuse(reading, `${where}: type ${known ? `${handler.type} is not run here` : "must be command"}`);
-  }
-  const command = field(handler, "command", isCommand, "");
+  const read = readWork(handler, handler.type, ["command", "prompt", "mcp_tool", "agent"]);
+  if (read.kind === "problem") return refuse(reading, `${where}: ${read.problem}`);
+  if (read.work.type === "agent" && reading.file.kind === "managed") return refuse(reading, `${where}: ${notRun}`);
   const timeout = field(handler, "timeout", isPositive, event === "SessionEnd" ? 1 : 600);
   const async = field(handler, "async", isSwitch, false);
   const failClosed = field(handler, "failClosed", isSwitch, false);
   const contextTokens = field(handler, "additionalContextLimit", isPositive, defaultContextTokens);
   const status = field(handler, "statusMessage", isText, "");
-  const all = [command, timeout, async, failClosed, contextTokens, status] as const;
+  const all = [timeout, async, failClosed, contextTokens, status] as const;
   const wrong = all.find((read) => !read.ok);
   if (wrong && !wrong.ok) return refuse(reading, `${where}.${wrong.name} is not what it must be`);
-  if (!command.ok || !timeout.ok || !async.ok || !failClosed.ok || !contextTokens.ok || !status.ok) return [];
-  if (command.value === "") return refuse(reading, `${where}.command is missing`);
+  if (!timeout.ok || !async.ok || !failClosed.ok || !contextTokens.ok || !status.ok) return [];
   const seconds = secondsOf(event, timeout.value);
   const { path, kind, directory } = reading.file;
   return [
@@ -94,7 +91,7 @@ function readHandler(handler: unknown, matcher: string | null, position: number,
       dialect: "agentcli",
       event,
       matcher,
-      command: command.value,
+      ...read.work,
       timeoutMs: Math.round(seconds * 1000),
       failClosed: failClosed.value,
       loopLimit: null,
@@ -108,6 +105,9 @@ function readHandler(handler: unknown, matcher: string | null, position: number,
     },
   ];
 }
+
+/** Why a hook of type agent is read and never asked. */
+export const notRun = "type agent is not run; use command, prompt or mcp_tool";
 
 /** At the end of a session nobody waits long. */
 const secondsOf = (event: string, seconds: number): number =>

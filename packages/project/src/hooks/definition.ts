@@ -3,7 +3,8 @@ import type { HookDefinition } from "@agentcli/protocol";
 import type { Table } from "../config/table.ts";
 import type { HookFile } from "./find.ts";
 
-export type Written = Omit<HookDefinition, "script">;
+/** Not looked at yet: the file its command runs. */
+export type Written = HookDefinition;
 
 export interface ReadHooks {
   definitions: Written[];

@@ -5,7 +5,6 @@ import {
   complain,
   defaultContextTokens,
   field,
-  isCommand,
   isPattern,
   isPositive,
   isSwitch,
@@ -14,6 +13,7 @@ import {
   type Written,
 } from "./definition.ts";
 import { hashOf, snakeCase } from "./hash.ts";
+import { readWork } from "./work.ts";
 
 export const platformEvents = [
   "preToolUse",
@@ -59,17 +59,15 @@ export function readPlatformFile(json: unknown, reading: Reading): Written[] {
 function readEntry(entry: unknown, event: string, index: number, reading: Reading): Written[] {
   const where = `${event}[${index}]`;
   if (!isTable(entry)) return refuse(reading, `${where} must be an object`);
-  if (entry.type === "prompt") return refuse(reading, `${where}: type prompt is not run here`);
-  if (entry.type !== undefined && entry.type !== "command") return refuse(reading, `${where}: type must be command`);
-  const command = field(entry, "command", isCommand, "");
+  const read = readWork(entry, entry.type ?? "command", ["command", "prompt"]);
+  if (read.kind === "problem") return refuse(reading, `${where}: ${read.problem}`);
   const timeout = field(entry, "timeout", isPositive, defaultSeconds);
   const failClosed = field(entry, "failClosed", isSwitch, false);
   const matcher = field(entry, "matcher", isText, "");
   const loopLimit = field(entry, "loop_limit", isLoopLimit, usualLoopLimit(event));
-  const wrong = [command, timeout, failClosed, matcher, loopLimit].find((read) => !read.ok);
+  const wrong = [timeout, failClosed, matcher, loopLimit].find((read) => !read.ok);
   if (wrong && !wrong.ok) return refuse(reading, `${where}.${wrong.name} is not what it must be`);
-  if (!command.ok || !timeout.ok || !failClosed.ok || !matcher.ok || !loopLimit.ok) return [];
-  if (command.value === "") return refuse(reading, `${where}.command is missing`);
+  if (!timeout.ok || !failClosed.ok || !matcher.ok || !loopLimit.ok) return [];
   if (matcher.value !== "*" && !isPattern(matcher.value)) {
     return refuse(reading, `${where}.matcher is not a regular expression: ${matcher.value}`);
   }
@@ -79,7 +77,7 @@ function readEntry(entry: unknown, event: string, index: number, reading: Readin
       dialect: "platform",
       event,
       matcher: matcher.value || null,
-      command: command.value,
+      ...read.work,
       timeoutMs: Math.round(timeout.value * 1000),
       failClosed: failClosed.value,
       loopLimit: loopLimit.value,
@@ -102,7 +100,7 @@ const isLoopLimit = (value: unknown): value is number | null =>
 const identity = (event: string, { matcher, ...handler }: Table, timeout: number): object => ({
   event_name: event,
   ...(matcher === undefined ? {} : { matcher }),
-  hooks: [{ ...handler, type: "command", timeout }],
+  hooks: [{ type: "command", ...handler, timeout }],
 });
 
 function refuse(reading: Reading, problem: string): [] {

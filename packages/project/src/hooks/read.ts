@@ -31,6 +31,7 @@ export function readHookFiles(files: HookFile[], place: ScriptPlace): LoadedHook
 }
 
 function withScript(written: Written, place: ScriptPlace): HookDefinition {
+  if (!("command" in written)) return written;
   const directories = written.directory === undefined ? place.directories : [written.directory];
   const script = scriptOf(written.command, { ...place, directories });
   return script ? { ...written, script } : written;

@@ -1,5 +1,6 @@
 // Whether a hook runs: managed ones do, others when their user has seen them as they are now.
 import type { HookDefinition } from "@agentcli/protocol";
+import { notRun } from "./agentcli.ts";
 import type { HookState } from "./find.ts";
 import { currentHashes } from "./read.ts";
 import { hashOfFile } from "./script.ts";
@@ -24,6 +25,7 @@ export function trustStatus(definition: HookDefinition, { states, hashes }: Trus
 
 /** Why it does not run; null where it does. */
 export function whySkipped(definition: HookDefinition, given: TrustGiven): string | null {
+  if (definition.type === "agent") return notRun;
   const status = trustStatus(definition, given);
   if (status === "managed") return null;
   if (given.states.get(definition.key)?.enabled === false) return "switched off in hooks.state";

@@ -1,4 +1,4 @@
-// Who asks and what there is to ask for: `GET /v1/me`, `GET /v1/models`.
+// Who asks and what there is to ask for: `GET /v1/me`, `GET /v1/models`, `GET /v1/repositories`.
 import { z } from "zod";
 
 export const Me = z
@@ -32,3 +32,7 @@ export type ModelEntry = z.infer<typeof ModelEntry>;
 
 export const ModelList = z.object({ items: z.array(ModelEntry) }).meta({ id: "ModelList" });
 export type ModelList = z.infer<typeof ModelList>;
+
+export const RepositoryList = z
+  .object({ items: z.array(z.object({ url: z.string() })) })
+  .meta({ id: "RepositoryList" });

@@ -1,6 +1,6 @@
 // Moments as events of the agentcli dialect, with the payloads its hooks read.
-import type { Outcome } from "@agentcli/protocol";
 import type { Call, Facts, Moment, Occasion } from "../moment.ts";
+import { mcpResult, textOf } from "../outcome-text.ts";
 import { named } from "./tools.ts";
 
 // Over 60 lines because it is one table: a row for each moment.
@@ -23,7 +23,7 @@ export function agentcliOccasions(moment: Moment, facts: Facts): Occasion[] {
     case "called": {
       const { call, outcome } = moment;
       if (isPoll(call)) return [];
-      const fields = { ...toolFields(call), tool_response: textOf(outcome) };
+      const fields = { ...toolFields(call), tool_response: mcpResult(outcome) ?? textOf(outcome) };
       return occasion("PostToolUse", namesOf(call), fields);
     }
     case "compacting":
@@ -82,6 +82,3 @@ const stopFields = ({ message, continuations }: { message: string; continuations
   stop_hook_active: continuations > 0,
   last_assistant_message: message,
 });
-
-export const textOf = ({ parts }: Outcome): string =>
-  parts.map((part) => (part.type === "text" ? part.text : "[image]")).join("\n");

@@ -41,7 +41,7 @@ function readOutput(stdout: string, { event }: HookDefinition): Reaction {
 }
 
 /** A guard whose answer nobody understands has not said yes. */
-const notUnderstood = (problem: string, event: string): Reaction =>
+export const notUnderstood = (problem: string, event: string): Reaction =>
   permissionEvents.has(event) ? { ...failed(problem), block: problem } : failed(problem);
 
 function parse(text: string): Output | null {

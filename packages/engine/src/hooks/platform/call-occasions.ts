@@ -1,9 +1,9 @@
 // Calls as events of the platform dialect: one for every tool, and one more for what the tool does.
-import type { Outcome } from "@agentcli/protocol";
-import { textOf } from "../agentcli/occasions.ts";
+import type { McpOrigin, Outcome } from "@agentcli/protocol";
 import type { Call, Facts, Moment, Occasion } from "../moment.ts";
+import { mcpResult, textOf } from "../outcome-text.ts";
 import type { Event } from "./occasions.ts";
-import { editsOf, mcpOf, namedCalls, placeOf, replacements } from "./tools.ts";
+import { editsOf, namedCalls, placeOf, replacements } from "./tools.ts";
 
 type MomentOf<Kind extends Moment["kind"]> = Extract<Moment, { kind: Kind }>;
 
@@ -15,11 +15,11 @@ export function callOccasions({ call, content, said }: MomentOf<"calling">, fact
 }
 
 /** What is about to happen, where the dialect has an event of its own for it. */
-function particular(call: Call, content: string | null, { settings }: Facts, occasion: Event): Occasion[] {
-  const mcp = mcpOf(call.name);
-  if (mcp) {
-    const fields = { tool_name: mcp.tool, tool_input: JSON.stringify(call.args), mcp_server_name: mcp.server };
-    return [occasion("beforeMCPExecution", [`MCP:${mcp.tool}`], fields)];
+function particular(call: Call, content: string | null, facts: Facts, occasion: Event): Occasion[] {
+  const { settings } = facts;
+  if (call.mcp) {
+    const fields = { ...serverFields(call, call.mcp), ...placeFields(call.mcp, facts) };
+    return [occasion("beforeMCPExecution", [`MCP:${call.mcp.tool}`], fields)];
   }
   if (call.name === "exec_command") {
     const command = String(call.args.cmd);
@@ -38,9 +38,15 @@ export function calledOccasions(moment: MomentOf<"called">, facts: Facts, occasi
   const { call, outcome, durationMs } = moment;
   const duration = Math.round(durationMs);
   if (outcome.status !== "completed" && !isFinishedCommand(outcome)) {
-    const error_message = outcome.reason ?? textOf(outcome);
+    const result = mcpResult(outcome);
+    const error_message = result ? textOf(outcome) : (outcome.reason ?? textOf(outcome));
     const failure_type = error_message.includes("time limit") ? "timeout" : "error";
-    return failures(call, { error_message, failure_type, duration, is_interrupt: false }, facts, occasion);
+    const failure = { error_message, failure_type, duration, is_interrupt: false };
+    return [
+      ...failures(call, failure, facts, occasion),
+      // A server that answers with an error has been executed.
+      ...(result ? particularAfter(moment, facts, occasion) : []),
+    ];
   }
   const tool_output = JSON.stringify(outputOf(outcome));
   const after = each(call, facts).map(({ name, fields }) =>
@@ -49,17 +55,19 @@ export function calledOccasions(moment: MomentOf<"called">, facts: Facts, occasi
   return [...after, ...particularAfter(moment, facts, occasion)];
 }
 
-function particularAfter(
-  { call, outcome, durationMs }: MomentOf<"called">,
-  { settings }: Facts,
-  occasion: Event,
-): Occasion[] {
+function particularAfter({ call, outcome, durationMs }: MomentOf<"called">, facts: Facts, occasion: Event): Occasion[] {
+  const { settings } = facts;
   const duration = Math.round(durationMs);
-  const mcp = mcpOf(call.name);
-  if (mcp) {
-    const fields = { tool_name: mcp.tool, tool_input: JSON.stringify(call.args), mcp_server_name: mcp.server };
-    const result_json = JSON.stringify(outcome.parts);
-    return [occasion("afterMCPExecution", [`MCP:${mcp.tool}`], { ...fields, result_json, duration })];
+  if (call.mcp) {
+    const { mcp_server_url } = placeFields(call.mcp, facts);
+    const result_json = JSON.stringify(mcpResult(outcome) ?? outcome.parts);
+    const fields = {
+      ...serverFields(call, call.mcp),
+      ...(mcp_server_url && { mcp_server_url }),
+      result_json,
+      duration,
+    };
+    return [occasion("afterMCPExecution", [`MCP:${call.mcp.tool}`], fields)];
   }
   if (call.name === "exec_command") {
     const command = String(call.args.cmd);
@@ -90,7 +98,23 @@ const each = (call: Call, { settings }: Facts) =>
 /** A command that ran to its end has an output, whatever its exit code says. */
 const isFinishedCommand = ({ detail }: Outcome): boolean => detail.kind === "command" && detail.exitCode !== null;
 
-const outputOf = (outcome: Outcome): object =>
-  outcome.detail.kind === "command"
-    ? { output: outcome.detail.output, exitCode: outcome.detail.exitCode }
-    : { output: textOf(outcome) };
+function outputOf(outcome: Outcome): object {
+  const { detail } = outcome;
+  if (detail.kind === "command") return { output: detail.output, exitCode: detail.exitCode };
+  return mcpResult(outcome) ?? { output: textOf(outcome) };
+}
+
+const serverFields = ({ args }: Call, { server, tool }: McpOrigin) => ({
+  tool_name: tool,
+  tool_input: JSON.stringify(args),
+  mcp_server_name: server,
+});
+
+function placeFields(
+  { server }: McpOrigin,
+  { servers }: Facts,
+): Partial<Record<"url" | "mcp_server_url" | "command", string>> {
+  const place = servers[server];
+  if (place === undefined) return {};
+  return "url" in place ? { ...place, mcp_server_url: place.url } : place;
+}

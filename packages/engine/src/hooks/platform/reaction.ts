@@ -1,5 +1,6 @@
 // What a hook of the platform dialect meant by its exit code and its output.
 import type { HookDefinition } from "@agentcli/protocol";
+import { lastObject, parseObject } from "../last-object.ts";
 import { blocked, completed, failed, type Reaction, type ReadReaction } from "../reaction.ts";
 
 export const readPlatformReaction: ReadReaction = (run, definition) => {
@@ -38,7 +39,7 @@ function refuse(reason: string, event: string): Reaction {
 }
 
 /** A guard whose answer nobody understands has not said yes. */
-const notUnderstood = (problem: string, event: string): Reaction =>
+export const notUnderstood = (problem: string, event: string): Reaction =>
   permissionEvents.has(event) ? { ...failed(problem), block: problem } : failed(problem);
 
 interface Output {
@@ -67,7 +68,9 @@ function react(output: Output, { event }: HookDefinition): Reaction {
   return completed({
     ...more,
     ...(event === "sessionStart" && output.env ? { environment: textsOf(output.env) } : {}),
-    ...(output.updated_mcp_tool_output === undefined ? {} : { output: asText(output.updated_mcp_tool_output) }),
+    ...(event === "postToolUse" && output.updated_mcp_tool_output !== undefined
+      ? { output: asText(output.updated_mcp_tool_output) }
+      : {}),
   });
 }
 
@@ -112,29 +115,9 @@ function outputProblem(output: Record<string, unknown>): string | null {
   return specific === undefined || kinds.permission?.(specific) ? null : "permissionDecision of its output is unknown";
 }
 
-/** The whole output, or the last `{…}` at its end that is JSON: scripts print other things first. */
-function lastObject(text: string): Record<string, unknown> | null {
-  const whole = parse(text);
-  if (whole || !text.endsWith("}")) return whole;
-  for (let at = text.indexOf("{"); at !== -1; at = text.indexOf("{", at + 1)) {
-    const found = parse(text.slice(at));
-    if (found) return found;
-  }
-  return null;
-}
-
-function parse(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isTable(value) ? value : null;
-  } catch {
-    return null;
-  }
-}
-
 /** A hook that blocks may print its reason as the dialect's JSON. */
 function messageIn(text: string): string | undefined {
-  const output = parse(text);
+  const output = parseObject(text);
   const said = output?.agent_message ?? output?.user_message;
   return typeof said === "string" && said !== "" ? said : undefined;
 }

@@ -10,8 +10,7 @@ export interface NamedCall {
 
 export function namedCalls(call: Call, cwd: string): NamedCall[] {
   const { name, args } = call;
-  const mcp = mcpOf(name);
-  if (mcp) return [{ name: `MCP:${mcp.tool}`, input: args }];
+  if (call.mcp) return [{ name: `MCP:${call.mcp.tool}`, input: args }];
   switch (name) {
     case "exec_command":
       return [{ name: "Shell", input: { command: args.cmd, cwd: placeOf(args.workdir, cwd) } }];
@@ -46,12 +45,6 @@ export function editsOf({ args }: Call, cwd: string): FileEdit[] {
     const moved = edit.kind === "update" && edit.moveTo !== undefined ? [edit.moveTo] : [];
     return [edit.path, ...moved].map((path) => ({ path: placeOf(path, base), edit }));
   });
-}
-
-/** `mcp__server__tool`. */
-export function mcpOf(name: string): { server: string; tool: string } | null {
-  const [, server, tool] = /^mcp__(.+?)__(.+)$/.exec(name) ?? [];
-  return server === undefined || tool === undefined ? null : { server, tool };
 }
 
 /** A hook that rewrites a shell command or what an MCP server gets; what it rewrites of other calls is left alone. */

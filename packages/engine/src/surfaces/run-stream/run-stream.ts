@@ -1,0 +1,150 @@
+// The log of a run, and what a reply streams meanwhile, as frames of its stream.
+import type { Block, RecordOf, Usage } from "@agentcli/protocol";
+import type { ModelProgress, StoredRecord } from "../../ports.ts";
+import { callsOf } from "../../state.ts";
+import { addUsage, noUsage } from "../usage.ts";
+import { type FrameGroup, update } from "./frames.ts";
+import { type ShownCall, showBegun, showSettled } from "./tool-calls.ts";
+
+export interface RunStream {
+  /** Frames of a record of the run's own thread. */
+  record(stored: StoredRecord): FrameGroup[];
+  /** Frames of a reply on its way; the record that follows has the truth. */
+  progress(progress: ModelProgress): FrameGroup[];
+}
+
+interface Stream {
+  threadId: string;
+  usage: Usage;
+  /** Model requests of this run that were answered. */
+  steps: number;
+  /** What the reply under way has streamed; null before its first word. */
+  streamed: { text: string; thinking: string } | null;
+  lastAt: number;
+  calls: Map<string, ShownCall>;
+}
+
+export function runStream(): RunStream {
+  const stream: Stream = {
+    threadId: "",
+    usage: noUsage(),
+    steps: 0,
+    streamed: null,
+    lastAt: 0,
+    calls: new Map(),
+  };
+  return {
+    record(stored) {
+      const at = Date.parse(stored.at);
+      const groups = project(stream, stored, at - stream.lastAt);
+      stream.lastAt = at;
+      return groups;
+    },
+    progress: (progress) => streaming(stream, progress),
+  };
+}
+
+function project(stream: Stream, { seq, record }: StoredRecord, sinceLastMs: number): FrameGroup[] {
+  switch (record.type) {
+    case "thread.created":
+      stream.threadId = record.threadId;
+      return [];
+    case "turn.begun":
+      Object.assign(stream, { usage: noUsage(), steps: 0, streamed: null });
+      return [userMessage(stream, record)];
+    case "model.replied":
+      return replied(stream, seq, record, sinceLastMs);
+    case "tool.begun":
+      return showBegun(stream.calls, record);
+    case "tool.settled":
+      return showSettled(stream.calls, record);
+    case "context.compacted":
+      stream.usage = addUsage(stream.usage, record.usage);
+      return summarised(record.summary);
+    case "turn.ended":
+      return [[update({ type: "turn-ended", usage: turnUsage(stream.usage) })]];
+    case "input.added":
+    case "noted":
+      return [];
+  }
+}
+
+function streaming(stream: Stream, progress: ModelProgress): FrameGroup[] {
+  if (progress.type === "retrying") {
+    stream.streamed = null;
+    return [];
+  }
+  if (progress.type === "calling" || progress.delta === "") return [];
+  const begun = stepBegun(stream);
+  const streamed = stream.streamed ?? { text: "", thinking: "" };
+  if (progress.type === "text") streamed.text += progress.delta;
+  else streamed.thinking += progress.delta;
+  stream.streamed = streamed;
+  return [...begun, progress.type === "text" ? said(progress.delta) : thought(progress.delta)];
+}
+
+function stepBegun(stream: Stream): FrameGroup[] {
+  return stream.streamed ? [] : [[update({ type: "step-started", stepId: stream.steps + 1 })]];
+}
+
+function replied(
+  stream: Stream,
+  seq: number,
+  { blocks, usage }: RecordOf<"model.replied">,
+  stepDurationMs: number,
+): FrameGroup[] {
+  const begun = stepBegun(stream);
+  const rest = unstreamed(stream.streamed, blocks);
+  const calls = callsOf(seq, blocks);
+  for (const { callId, block } of calls) stream.calls.set(callId, { block, begun: null });
+  Object.assign(stream, { streamed: null, steps: stream.steps + 1, usage: addUsage(stream.usage, usage) });
+  return [
+    ...begun,
+    ...rest,
+    ...(calls.length > 0 ? [[update({ type: "tool-requests-listed", callCount: calls.length })]] : []),
+    [update({ type: "step-completed", stepId: stream.steps, stepDurationMs })],
+  ];
+}
+
+/** What the reply has and its stream did not bring, as after a crash, or from a model that does not stream. */
+function unstreamed(streamed: Stream["streamed"], blocks: Block[]): FrameGroup[] {
+  const text = blocks.flatMap((block) => (block.type === "message" ? block.text : [])).join("");
+  const thinking = blocks.flatMap((block) => (block.type === "reasoning" ? block.summary : [])).join("\n");
+  const missing = (whole: string, part = "") => (whole.startsWith(part) ? whole.slice(part.length) : "");
+  const moreThinking = streamed?.thinking ? "" : thinking;
+  const moreText = missing(text, streamed?.text);
+  return [...(moreThinking ? [thought(moreThinking)] : []), ...(moreText ? [said(moreText)] : [])];
+}
+
+function userMessage({ threadId }: Stream, { input }: RecordOf<"turn.begun">): FrameGroup {
+  const text = input.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n\n");
+  return [update({ type: "user-message-appended", userMessage: { type: "user_message", session_id: threadId, text } })];
+}
+
+const summarised = (summary: string): FrameGroup[] => [
+  [update({ type: "summary-started" })],
+  [update({ type: "summary", summary })],
+  [update({ type: "summary-completed" })],
+];
+
+const said = (text: string): FrameGroup => [
+  { event: "assistant", data: { text } },
+  update({ type: "text-delta", text }),
+];
+
+const thought = (text: string): FrameGroup => [
+  { event: "thinking", data: { text } },
+  update({ type: "thinking-delta", text }),
+];
+
+/** Input here excludes what came from or went into the cache; the engine counts those inside input. */
+function turnUsage(usage: Usage) {
+  const { inputTokens, cachedInputTokens, cacheWriteInputTokens, outputTokens, reasoningOutputTokens } = usage;
+  return {
+    inputTokens: Math.max(0, inputTokens - cachedInputTokens - cacheWriteInputTokens),
+    outputTokens,
+    cacheReadTokens: cachedInputTokens,
+    cacheWriteTokens: cacheWriteInputTokens,
+    reasoningTokens: reasoningOutputTokens,
+  };
+}

@@ -1,0 +1,180 @@
+// A new agent with its first run, and a follow-up run: one transaction each, and nothing of them where it fails.
+import { randomUUID } from "node:crypto";
+import type { CreateAgent, CreateRun } from "@agentcli/protocol/api";
+import { type AgentSettings, notify } from "../db/index.ts";
+import { ApiProblem } from "../http/index.ts";
+import type { Platform } from "../platform.ts";
+import type { Principal } from "../principals/index.ts";
+import {
+  leftToSpend,
+  namePlace,
+  type PrivateSettings,
+  privateSettingsPlace,
+  type RunRequest,
+  requestPlace,
+} from "../runs/index.ts";
+import type { DataKey } from "../vault/index.ts";
+import type { ListedAgent } from "./views.ts";
+
+export interface Asking {
+  principal: Principal;
+  requestId: string;
+  /** API, or SDK where the client says so. */
+  source: string;
+}
+
+export interface CreatedIds {
+  agentId: string;
+  runId: string;
+}
+
+export async function createAgent(platform: Platform, body: CreateAgent, asking: Asking): Promise<CreatedIds> {
+  const { db, vault } = platform;
+  await checkSpend(platform, asking.principal);
+  const agentId = body.agentId?.toLowerCase() ?? `bc-${randomUUID()}`;
+  const { wrapped, key } = await vault.newDataKey();
+  const request: RunRequest = {
+    prompt: { text: body.prompt.text, images: body.prompt.images ?? [] },
+    mode: body.mode ?? "agent",
+    envVars: body.runEnvVars ?? {},
+  };
+  const hidden: PrivateSettings = {
+    envVars: body.envVars ?? {},
+    mcpServers: body.mcpServers ?? [],
+    customSubagents: body.customSubagents ?? [],
+  };
+  const now = new Date();
+  return db.transaction().execute(async (tx) => {
+    const inserted = await tx
+      .insertInto("agents")
+      .values({
+        id: agentId,
+        ...ownerOf(asking.principal),
+        name: key.seal(body.name ?? nameFrom(body.prompt.text), namePlace(agentId)),
+        data_key: wrapped,
+        settings: JSON.stringify(settingsOf(body, asking.principal)),
+        private_settings: key.seal(JSON.stringify(hidden), privateSettingsPlace(agentId)),
+        source: asking.source,
+        archived_at: null,
+        latest_run_id: null,
+        created_at: now,
+        updated_at: now,
+      })
+      .onConflict((conflict) => conflict.column("id").doNothing())
+      .returning("id")
+      .executeTakeFirst();
+    if (!inserted) throw new ApiProblem("agent_id_conflict", `agentId: there is an agent ${agentId} already.`);
+    const runId = await insertRun(tx, { agentId, key, request, number: 1, now, asking });
+    return { agentId, runId };
+  });
+}
+
+export async function createRun(
+  platform: Platform,
+  agent: ListedAgent,
+  body: CreateRun,
+  asking: Asking,
+): Promise<CreatedIds> {
+  const { db, vault } = platform;
+  if (agent.archived_at) throw new ApiProblem("agent_archived", `Agent ${agent.id} is archived; unarchive it first.`);
+  await checkSpend(platform, asking.principal);
+  const key = await vault.unwrap(agent.data_key);
+  const request: RunRequest = {
+    prompt: { text: body.prompt.text, images: body.prompt.images ?? [] },
+    mode: body.mode ?? agent.settings.mode,
+    ...(body.model && { model: body.model }),
+    ...(body.mcpServers && { mcpServers: body.mcpServers }),
+    envVars: body.envVars ?? {},
+  };
+  const now = new Date();
+  return db.transaction().execute(async (tx) => {
+    // One after another: the number of a run counts those before it.
+    const known = await tx.selectFrom("agents").select("id").where("id", "=", agent.id).forUpdate().executeTakeFirst();
+    if (!known) throw new ApiProblem("agent_not_found", `There is no agent ${agent.id}.`);
+    const { last } = await tx
+      .selectFrom("runs")
+      .select(({ fn }) => fn.max("number").as("last"))
+      .where("agent_id", "=", agent.id)
+      .executeTakeFirstOrThrow();
+    const runId = await insertRun(tx, { agentId: agent.id, key, request, number: (last ?? 0) + 1, now, asking });
+    if (body.mode && body.mode !== agent.settings.mode)
+      await tx
+        .updateTable("agents")
+        .set({ settings: JSON.stringify({ ...agent.settings, mode: body.mode }) })
+        .where("id", "=", agent.id)
+        .execute();
+    return { agentId: agent.id, runId };
+  });
+}
+
+interface NewRun {
+  agentId: string;
+  key: DataKey;
+  request: RunRequest;
+  number: number;
+  now: Date;
+  asking: Asking;
+}
+
+type Transaction = Parameters<Parameters<ReturnType<Platform["db"]["transaction"]>["execute"]>[0]>[0];
+
+async function insertRun(tx: Transaction, { agentId, key, request, number, now, asking }: NewRun): Promise<string> {
+  const runId = `run-${randomUUID()}`;
+  const inserted = await tx
+    .insertInto("runs")
+    .values({
+      id: runId,
+      agent_id: agentId,
+      ...ownerOf(asking.principal),
+      number,
+      status: "CREATING",
+      request_id: asking.requestId,
+      request: key.seal(JSON.stringify(request), requestPlace(runId)),
+      created_at: now,
+      updated_at: now,
+    })
+    .onConflict((conflict) => conflict.column("agent_id").where("status", "in", ["CREATING", "RUNNING"]).doNothing())
+    .returning("id")
+    .executeTakeFirst();
+  if (!inserted)
+    throw new ApiProblem("agent_busy", `Agent ${agentId} has a run under way; wait for its end or cancel it.`);
+  await tx.updateTable("agents").set({ latest_run_id: runId, updated_at: now }).where("id", "=", agentId).execute();
+  await notify(tx, "runs", runId);
+  return runId;
+}
+
+const ownerOf = (principal: Principal) => ({
+  team_id: principal.teamId,
+  user_id: principal.kind === "user" ? principal.userId : null,
+  service_account_id: principal.kind === "service_account" ? principal.serviceAccountId : null,
+});
+
+function settingsOf(body: CreateAgent, principal: Principal): AgentSettings {
+  return {
+    ...(body.model && { model: body.model }),
+    mode: body.mode ?? "agent",
+    ...(body.env && { env: body.env }),
+    repos: body.repos ?? [],
+    workOnCurrentBranch: body.workOnCurrentBranch ?? false,
+    autoCreatePR: body.autoCreatePR ?? false,
+    skipReviewerRequest: body.skipReviewerRequest ?? false,
+    openAsApp: body.openAsPlatformGithubApp ?? body.openAsCursorGithubApp ?? principal.kind === "service_account",
+    metadata: body.metadata ?? {},
+  };
+}
+
+async function checkSpend({ db }: Platform, principal: Principal): Promise<void> {
+  const userId = principal.kind === "user" ? principal.userId : null;
+  if ((await leftToSpend(db, { teamId: principal.teamId, userId })) === 0)
+    throw new ApiProblem("spend_limit_reached", "The spend limit of this month is reached; ask an admin to raise it.");
+}
+
+const longestName = 60;
+
+/** The first line of the prompt, cut at a word. */
+function nameFrom(prompt: string): string {
+  const line = prompt.trim().split("\n", 1)[0]?.trim() || "Agent";
+  if (line.length <= longestName) return line;
+  const cut = line.slice(0, longestName);
+  return `${cut.slice(0, cut.lastIndexOf(" ") > 20 ? cut.lastIndexOf(" ") : longestName)}…`;
+}

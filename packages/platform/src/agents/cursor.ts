@@ -1,0 +1,23 @@
+// Where a page ends, as text that clients hand back. Rows are stamped in milliseconds, so nothing is lost on the way.
+import { ApiProblem } from "../http/index.ts";
+
+export interface Position {
+  createdAt: Date;
+  id: string;
+}
+
+export const encodeCursor = ({ createdAt, id }: Position): string =>
+  Buffer.from(JSON.stringify([createdAt.toISOString(), id])).toString("base64url");
+
+export function decodeCursor(cursor: string | undefined): Position | null {
+  if (cursor === undefined) return null;
+  try {
+    const [at, id] = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
+    const createdAt = new Date(at);
+    if (typeof id === "string" && typeof at === "string" && !Number.isNaN(createdAt.getTime()))
+      return { createdAt, id };
+  } catch {
+    // Not one of ours.
+  }
+  throw new ApiProblem("validation_error", "cursor: is not one that a page of this list gave out.");
+}

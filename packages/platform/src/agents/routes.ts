@@ -1,0 +1,157 @@
+// Agents over HTTP: create, list, read, archive, delete.
+import { Acknowledged, Agent, AgentCreated, AgentPage, AgentQuery, CreateAgent } from "@agentcli/protocol/api";
+import { z } from "zod";
+import type { Api } from "../http/index.ts";
+import type { Platform } from "../platform.ts";
+import type { Workspaces } from "../workspaces/index.ts";
+import { archiveAgent, deleteAgent, unarchiveAgent } from "./archive.ts";
+import { createAgent } from "./create.ts";
+import { onceByKey } from "./idempotency.ts";
+import { checkModel, type RepositoryCheck } from "./policy.ts";
+import { readAgentPage } from "./read.ts";
+import { findAgent, findRun, readGit } from "./store.ts";
+import { agentOf, runOf } from "./views.ts";
+
+export interface AgentHost {
+  platform: Platform;
+  workspaces: Workspaces;
+  /** Throws ApiProblem for a repository that no agent of the team may have. */
+  checkRepositories: RepositoryCheck;
+  /** Where people reach this server. */
+  publicUrl(): string;
+}
+
+const one = z.object({ id: z.string() });
+const tag = "Agents";
+/** Five images of 15 MB in base64, and the words around them. */
+const promptLimitBytes = 110 * 1024 * 1024;
+
+export function addAgentRoutes(api: Api, host: AgentHost): void {
+  addCreate(api, host);
+  addList(api, host);
+  addRead(api, host);
+  addArchiving(api, host);
+  addDelete(api, host);
+}
+
+function addCreate(api: Api, host: AgentHost): void {
+  const { platform, publicUrl } = host;
+  const { db, vault } = platform;
+  api.route(
+    {
+      method: "post",
+      path: "/v1/agents",
+      summary: "Create an agent and start its first run",
+      tag,
+      scope: "agents:write",
+      body: CreateAgent,
+      bodyLimitBytes: promptLimitBytes,
+      answer: { status: 200, schema: AgentCreated, description: "The agent and its run" },
+      problems: [
+        "agent_id_conflict",
+        "idempotency_conflict",
+        "invalid_model",
+        "repository_access",
+        "spend_limit_reached",
+      ],
+    },
+    async ({ body, principal, requestId, rawBody, header, context }) => {
+      checkModel(body.model, platform.settings);
+      await host.checkRepositories(principal.teamId, body.repos ?? []);
+      const source = header("x-platform-client-type") ?? header("x-cursor-client-type");
+      const asking = { principal, requestId, source: source === "sdk" ? "SDK" : "API" };
+      const key = header("idempotency-key") ?? null;
+      const keyed = { principal, key, request: `POST /v1/agents\n${rawBody.toString("base64")}` };
+      const made = await onceByKey(platform, keyed, () => createAgent(platform, body, asking));
+      if (made.replayed) context.header("Idempotency-Replayed", "true");
+      const agent = await findAgent(db, principal.teamId, made.agentId);
+      const dataKey = await vault.unwrap(agent.data_key);
+      const run = await findRun(db, made.agentId, made.runId);
+      return { agent: agentOf(agent, dataKey, publicUrl()), run: runOf(run, dataKey, await readGit(db, agent.id)) };
+    },
+  );
+}
+
+function addList(api: Api, host: AgentHost): void {
+  api.route(
+    {
+      method: "get",
+      path: "/v1/agents",
+      summary: "List agents, newest first",
+      tag,
+      scope: "agents:read",
+      query: AgentQuery,
+      answer: { status: 200, schema: AgentPage, description: "A page of agents" },
+    },
+    ({ query: { cursor, ...filter }, principal }) => readAgentPage(host, principal.teamId, cursor, filter),
+  );
+}
+
+function addRead(api: Api, host: AgentHost): void {
+  const { platform, publicUrl } = host;
+  const { db, vault } = platform;
+  api.route(
+    {
+      method: "get",
+      path: "/v1/agents/{id}",
+      summary: "Read an agent",
+      tag,
+      scope: "agents:read",
+      params: one,
+      answer: { status: 200, schema: Agent, description: "The agent" },
+      problems: ["agent_not_found"],
+    },
+    async ({ params, principal }) => {
+      const row = await findAgent(db, principal.teamId, params.id);
+      return agentOf(row, await vault.unwrap(row.data_key), publicUrl());
+    },
+  );
+}
+
+function addArchiving(api: Api, host: AgentHost): void {
+  const { platform } = host;
+  const { db } = platform;
+  for (const [verb, summary, act] of [
+    ["archive", "Archive an agent; a run under way is cancelled", archiveAgent],
+    ["unarchive", "Take an agent out of the archive", unarchiveAgent],
+  ] as const)
+    api.route(
+      {
+        method: "post",
+        path: `/v1/agents/{id}/${verb}`,
+        summary,
+        tag,
+        scope: "agents:write",
+        params: one,
+        answer: { status: 200, schema: Acknowledged, description: "Its id" },
+        problems: ["agent_not_found"],
+      },
+      async ({ params, principal }) => {
+        const { id } = await findAgent(db, principal.teamId, params.id);
+        await act(platform, id);
+        return { id };
+      },
+    );
+}
+
+function addDelete(api: Api, host: AgentHost): void {
+  const { platform } = host;
+  const { db } = platform;
+  api.route(
+    {
+      method: "delete",
+      path: "/v1/agents/{id}",
+      summary: "Delete an agent with its conversation and artifacts",
+      tag,
+      scope: "agents:write",
+      params: one,
+      answer: { status: 200, schema: Acknowledged, description: "Its id" },
+      problems: ["agent_not_found"],
+    },
+    async ({ params, principal }) => {
+      const { id } = await findAgent(db, principal.teamId, params.id);
+      await deleteAgent(platform, host.workspaces, id);
+      return { id };
+    },
+  );
+}

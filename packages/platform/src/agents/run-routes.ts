@@ -1,0 +1,147 @@
+// Runs over HTTP: follow up, list, read, cancel.
+import { Acknowledged, CreateRun, PageQuery, Run, RunCreated, RunPage } from "@agentcli/protocol/api";
+import { z } from "zod";
+import { type Api, ApiProblem } from "../http/index.ts";
+import type { Platform } from "../platform.ts";
+import { cancelRun } from "./archive.ts";
+import { createRun } from "./create.ts";
+import { onceByKey } from "./idempotency.ts";
+import { checkModel } from "./policy.ts";
+import { findAgent, findRun, readGit } from "./store.ts";
+import { runOf } from "./views.ts";
+
+const ofAgent = z.object({ id: z.string() });
+const one = z.object({ id: z.string(), runId: z.string() });
+const tag = "Runs";
+const promptLimitBytes = 110 * 1024 * 1024;
+
+export function addRunRoutes(api: Api, platform: Platform): void {
+  addFollowUp(api, platform);
+  addList(api, platform);
+  addRead(api, platform);
+  addCancel(api, platform);
+}
+
+function addFollowUp(api: Api, platform: Platform): void {
+  const { db, vault } = platform;
+  api.route(
+    {
+      method: "post",
+      path: "/v1/agents/{id}/runs",
+      summary: "Give an agent another prompt",
+      tag,
+      scope: "agents:write",
+      params: ofAgent,
+      body: CreateRun,
+      bodyLimitBytes: promptLimitBytes,
+      answer: { status: 200, schema: RunCreated, description: "The run" },
+      problems: [
+        "agent_not_found",
+        "agent_busy",
+        "agent_archived",
+        "idempotency_conflict",
+        "invalid_model",
+        "spend_limit_reached",
+      ],
+    },
+    async ({ params, body, principal, requestId, rawBody, header, context }) => {
+      const agent = await findAgent(db, principal.teamId, params.id);
+      checkModel(body.model, platform.settings);
+      const key = header("idempotency-key") ?? null;
+      const keyed = { principal, key, request: `POST /v1/agents/${agent.id}/runs\n${rawBody.toString("base64")}` };
+      const made = await onceByKey(platform, keyed, () =>
+        createRun(platform, agent, body, { principal, requestId, source: "API" }),
+      );
+      if (made.replayed) context.header("Idempotency-Replayed", "true");
+      const run = await findRun(db, agent.id, made.runId);
+      return { run: runOf(run, await vault.unwrap(agent.data_key), await readGit(db, agent.id)) };
+    },
+  );
+}
+
+function addList(api: Api, platform: Platform): void {
+  const { db, vault } = platform;
+  api.route(
+    {
+      method: "get",
+      path: "/v1/agents/{id}/runs",
+      summary: "List the runs of an agent, newest first",
+      tag,
+      scope: "agents:read",
+      params: ofAgent,
+      query: PageQuery,
+      answer: { status: 200, schema: RunPage, description: "A page of runs" },
+      problems: ["agent_not_found"],
+    },
+    async ({ params, query, principal }) => {
+      const agent = await findAgent(db, principal.teamId, params.id);
+      const before = numberIn(query.cursor);
+      const rows = await db
+        .selectFrom("runs")
+        .selectAll()
+        .where("agent_id", "=", agent.id)
+        .where("number", "<", before)
+        .orderBy("number", "desc")
+        .limit(query.limit + 1)
+        .execute();
+      const page = rows.slice(0, query.limit);
+      const key = await vault.unwrap(agent.data_key);
+      const git = await readGit(db, agent.id);
+      const last = page.at(-1);
+      const isMore = rows.length > page.length && last;
+      return { items: page.map((row) => runOf(row, key, git)), ...(isMore && { nextCursor: String(last.number) }) };
+    },
+  );
+}
+
+function addRead(api: Api, platform: Platform): void {
+  const { db, vault } = platform;
+  api.route(
+    {
+      method: "get",
+      path: "/v1/agents/{id}/runs/{runId}",
+      summary: "Read a run",
+      tag,
+      scope: "agents:read",
+      params: one,
+      answer: { status: 200, schema: Run, description: "The run" },
+      problems: ["agent_not_found", "run_not_found"],
+    },
+    async ({ params, principal }) => {
+      const agent = await findAgent(db, principal.teamId, params.id);
+      const run = await findRun(db, agent.id, params.runId);
+      return runOf(run, await vault.unwrap(agent.data_key), await readGit(db, agent.id));
+    },
+  );
+}
+
+function addCancel(api: Api, platform: Platform): void {
+  const { db } = platform;
+  api.route(
+    {
+      method: "post",
+      path: "/v1/agents/{id}/runs/{runId}/cancel",
+      summary: "Cancel a run",
+      tag,
+      scope: "agents:write",
+      params: one,
+      answer: { status: 200, schema: Acknowledged, description: "Its id" },
+      problems: ["agent_not_found", "run_not_found", "run_not_cancellable"],
+    },
+    async ({ params, principal }) => {
+      const agent = await findAgent(db, principal.teamId, params.id);
+      const { id } = await findRun(db, agent.id, params.runId);
+      await cancelRun(platform, id);
+      return { id };
+    },
+  );
+}
+
+const largestNumber = 2 ** 31 - 1;
+
+function numberIn(cursor: string | undefined): number {
+  if (cursor === undefined) return largestNumber;
+  const number = /^\d{1,10}$/.test(cursor) ? Number(cursor) : 0;
+  if (number > 0 && number <= largestNumber) return number;
+  throw new ApiProblem("validation_error", "cursor: is not one that a page of this list gave out.");
+}

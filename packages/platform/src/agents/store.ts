@@ -1,0 +1,65 @@
+// Agents and runs in the database, always within one team.
+import type { RunGit } from "@agentcli/protocol/api";
+import { type Kysely, sql } from "kysely";
+import type { Queries, Tables } from "../db/index.ts";
+import { ApiProblem } from "../http/index.ts";
+import { gitOf, type ListedAgent, type RunRow } from "./views.ts";
+
+/** Of another team is the same as not there. */
+export async function findAgent(db: Queries, teamId: number, agentId: string): Promise<ListedAgent> {
+  const row = await agents(db, teamId).where("agents.id", "=", agentId.toLowerCase()).executeTakeFirst();
+  if (!row) throw new ApiProblem("agent_not_found", `There is no agent ${agentId.slice(0, 100)}.`);
+  return row;
+}
+
+export async function findRun(db: Queries, agentId: string, runId: string): Promise<RunRow> {
+  const row = await db
+    .selectFrom("runs")
+    .selectAll()
+    .where("agent_id", "=", agentId)
+    .where("id", "=", runId.toLowerCase())
+    .executeTakeFirst();
+  if (!row) throw new ApiProblem("run_not_found", `Agent ${agentId} has no run ${runId.slice(0, 100)}.`);
+  return row;
+}
+
+export interface AgentFilter {
+  limit: number;
+  /** The last agent of the page before. */
+  after: { createdAt: Date; id: string } | null;
+  prUrl?: string | undefined;
+  source?: string | undefined;
+  includeArchived: boolean;
+}
+
+/** One more than the limit where there is a next page. */
+export function listAgents(db: Kysely<Tables>, teamId: number, filter: AgentFilter): Promise<ListedAgent[]> {
+  let query = agents(db, teamId)
+    .orderBy("agents.created_at", "desc")
+    .orderBy("agents.id", "desc")
+    .limit(filter.limit + 1);
+  const { after, prUrl, source } = filter;
+  if (after) query = query.where(sql<boolean>`(agents.created_at, agents.id) < (${after.createdAt}, ${after.id})`);
+  if (!filter.includeArchived) query = query.where("agents.archived_at", "is", null);
+  if (source !== undefined) query = query.where("agents.source", "=", source);
+  if (prUrl !== undefined)
+    query = query.where("agents.id", "in", (inner) =>
+      inner.selectFrom("handoffs").select("agent_id").where("pr_url", "=", prUrl),
+    );
+  return query.execute();
+}
+
+const agents = (db: Queries, teamId: number) =>
+  db
+    .selectFrom("agents")
+    .selectAll("agents")
+    .select(
+      sql<boolean>`exists (
+        select from runs where runs.agent_id = agents.id and runs.status in ('CREATING', 'RUNNING')
+      )`.as("busy"),
+    )
+    .where("agents.team_id", "=", teamId);
+
+export async function readGit(db: Queries, agentId: string): Promise<RunGit | null> {
+  return gitOf(await db.selectFrom("handoffs").selectAll().where("agent_id", "=", agentId).execute());
+}

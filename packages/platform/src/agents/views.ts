@@ -1,0 +1,76 @@
+// Agents and runs as the API shows them.
+import type { Agent, AgentListItem, Run, RunGit } from "@agentcli/protocol/api";
+import type { Selectable } from "kysely";
+import type { AgentTable, HandoffTable, RunTable } from "../db/index.ts";
+import { errorPlace, namePlace, type PrivateSettings, privateSettingsPlace, resultPlace } from "../runs/index.ts";
+import type { DataKey } from "../vault/index.ts";
+
+export type AgentRow = Selectable<AgentTable>;
+export type RunRow = Selectable<RunTable>;
+
+/** An agent's row with what shows whether it is at work. */
+export type ListedAgent = AgentRow & { busy: boolean };
+
+export function listItemOf(row: ListedAgent, key: DataKey, publicUrl: string): AgentListItem {
+  const { settings } = row;
+  return {
+    id: row.id,
+    name: key.openText(row.name, namePlace(row.id)),
+    status: row.archived_at ? "ARCHIVED" : row.busy ? "ACTIVE" : "IDLE",
+    ...(settings.env && { env: settings.env }),
+    ...(settings.repos.length > 0 && { repos: settings.repos }),
+    ...(Object.keys(settings.metadata).length > 0 && { metadata: settings.metadata }),
+    url: `${publicUrl}/agents/${row.id}`,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    ...(row.latest_run_id && { latestRunId: row.latest_run_id }),
+  };
+}
+
+export function agentOf(row: ListedAgent, key: DataKey, publicUrl: string): Agent {
+  const { settings } = row;
+  const hidden: PrivateSettings = JSON.parse(key.openText(row.private_settings, privateSettingsPlace(row.id)));
+  return {
+    ...listItemOf(row, key, publicUrl),
+    workOnCurrentBranch: settings.workOnCurrentBranch,
+    autoCreatePR: settings.autoCreatePR,
+    skipReviewerRequest: settings.skipReviewerRequest,
+    openAsPlatformGithubApp: settings.openAsApp,
+    openAsCursorGithubApp: settings.openAsApp,
+    ...(hidden.customSubagents.length > 0 && { customSubagents: hidden.customSubagents }),
+  };
+}
+
+export function runOf(row: RunRow, key: DataKey, git: RunGit | null): Run {
+  const started = row.started_at ?? row.created_at;
+  return {
+    id: row.id,
+    agentId: row.agent_id,
+    status: row.status,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    ...(row.request_id && { requestId: row.request_id }),
+    ...(row.ended_at && { durationMs: Math.max(0, row.ended_at.getTime() - started.getTime()) }),
+    ...(row.result && { result: key.openText(row.result, resultPlace(row.id)) }),
+    ...(row.error_message && {
+      error: {
+        message: key.openText(row.error_message, errorPlace(row.id)),
+        ...(row.error_code && { code: row.error_code }),
+      },
+    }),
+    ...(git && { git }),
+  };
+}
+
+/** The same on every run of an agent. Null before anything was pushed. */
+export function gitOf(rows: Selectable<HandoffTable>[]): RunGit | null {
+  const pushed = rows.filter(({ state, pr_url }) => pr_url !== null || ["pushed", "opened", "done"].includes(state));
+  if (pushed.length === 0) return null;
+  return {
+    branches: pushed.map(({ repo_url, branch, pr_url }) => ({
+      repoUrl: repo_url,
+      branch,
+      ...(pr_url && { prUrl: pr_url }),
+    })),
+  };
+}

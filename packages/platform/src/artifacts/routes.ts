@@ -1,0 +1,108 @@
+// Artifacts over HTTP: a list, and links that need no key.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { AgentId, ArtifactLink, ArtifactList, ArtifactQuery } from "@agentcli/protocol/api";
+import { z } from "zod";
+import { findAgent } from "../agents/index.ts";
+import { type Api, ApiProblem } from "../http/index.ts";
+import type { Platform } from "../platform.ts";
+import { artifactPlace, artifactsDirectory } from "./collect.ts";
+import { makeLink, readLink } from "./links.ts";
+
+const params = z.object({ id: z.string() });
+const tag = "Artifacts";
+
+export function addArtifactRoutes(api: Api, platform: Platform, publicUrl: () => string): void {
+  addList(api, platform);
+  addLinks(api, platform, publicUrl);
+  addDownload(api, platform);
+}
+
+function addList(api: Api, platform: Platform): void {
+  const { db } = platform;
+  api.route(
+    {
+      method: "get",
+      path: "/v1/agents/{id}/artifacts",
+      summary: "List the files an agent has left for people",
+      tag,
+      scope: "agents:read",
+      params,
+      answer: { status: 200, schema: ArtifactList, description: "All of them" },
+      problems: ["agent_not_found"],
+    },
+    async ({ params: { id }, principal }) => {
+      const agent = await findAgent(db, principal.teamId, id);
+      const rows = await db
+        .selectFrom("artifacts")
+        .selectAll()
+        .where("agent_id", "=", agent.id)
+        .orderBy("path")
+        .execute();
+      return {
+        items: rows.map(({ path, size_bytes, updated_at }) => ({
+          path,
+          sizeBytes: size_bytes,
+          updatedAt: updated_at.toISOString(),
+        })),
+      };
+    },
+  );
+}
+
+function addLinks(api: Api, platform: Platform, publicUrl: () => string): void {
+  const { db, vault } = platform;
+  api.route(
+    {
+      method: "get",
+      path: "/v1/agents/{id}/artifacts/download",
+      summary: "Get a link to one file, good for 15 minutes",
+      tag,
+      scope: "agents:read",
+      params,
+      query: ArtifactQuery,
+      answer: { status: 200, schema: ArtifactLink, description: "The link" },
+      problems: ["agent_not_found", "artifact_not_found"],
+    },
+    async ({ params: { id }, query: { path }, principal }) => {
+      const agent = await findAgent(db, principal.teamId, id);
+      await blobOf(platform, agent.id, path);
+      const { token, expiresAt } = makeLink(await vault.unwrap(agent.data_key), agent.id, path);
+      return { url: `${publicUrl()}/artifacts/${agent.id}/${token}`, expiresAt: expiresAt.toISOString() };
+    },
+  );
+}
+
+function addDownload(api: Api, platform: Platform): void {
+  const { db, vault } = platform;
+  api.app.get("/artifacts/:id/:token", async (context) => {
+    const { id, token } = context.req.param();
+    const gone = new ApiProblem("artifact_not_found", "This link is too old or not one of ours; ask for a new one.");
+    if (!AgentId.safeParse(id).success) throw gone;
+    const agent = await db.selectFrom("agents").select("data_key").where("id", "=", id).executeTakeFirst();
+    if (!agent) throw gone;
+    const key = await vault.unwrap(agent.data_key);
+    const path = readLink(key, id, token);
+    if (path === null) throw gone;
+    const blob = await blobOf(platform, id, path);
+    const sealed = await readFile(join(artifactsDirectory(platform.settings.dataDirectory, id), blob));
+    // Whatever the agent wrote, no browser may take it for a page of ours.
+    return context.body(new Uint8Array(key.open(sealed, artifactPlace(id, blob))), 200, {
+      "content-type": "application/octet-stream",
+      "content-disposition": `attachment; filename*=UTF-8''${encodeURIComponent(path.split("/").at(-1) ?? "artifact")}`,
+      "x-content-type-options": "nosniff",
+      "content-security-policy": "sandbox",
+    });
+  });
+}
+
+async function blobOf({ db }: Platform, agentId: string, path: string): Promise<string> {
+  const row = await db
+    .selectFrom("artifacts")
+    .select("blob")
+    .where("agent_id", "=", agentId)
+    .where("path", "=", path)
+    .executeTakeFirst();
+  if (!row) throw new ApiProblem("artifact_not_found", `There is no ${path}; see the list of artifacts.`);
+  return row.blob;
+}

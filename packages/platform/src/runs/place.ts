@@ -1,0 +1,111 @@
+// Where the commands of a run work: the agent's directory, inside the sandbox, with the network through the proxy.
+import { mkdirSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { SandboxMode, SandboxReport } from "@agentcli/protocol";
+import {
+  describeSandbox,
+  environmentPolicy,
+  hiddenByDefault,
+  type LazyWorkspace,
+  lazyWorkspace,
+  openWorkspace,
+  probeSandbox,
+  type SandboxProbe,
+  SandboxUnavailable,
+  sandboxPolicy,
+  toolEnvironment,
+} from "@agentcli/workspace";
+import type { Settings } from "../config/index.ts";
+
+export interface Place {
+  workspace: LazyWorkspace;
+  report: SandboxReport;
+  writableRoots: string[];
+  /** Where the agent puts what people should have. */
+  artifacts: string;
+}
+
+export interface PlaceRequest {
+  mode: SandboxMode;
+  root: string;
+  /** Everything of the agent: its repositories and what it keeps beside them. */
+  agentDirectory: string;
+  /** Variables that commands are given, the agent's own among them. */
+  variables: Record<string, string>;
+  newIncarnation(): string;
+}
+
+export interface Sandboxes {
+  /** Throws SandboxUnavailable where commands could not be held. */
+  place(request: PlaceRequest): Promise<Place>;
+}
+
+export function openSandboxes(settings: Settings): Sandboxes {
+  const serverProgram = join(settings.programDirectory, "workspace-server.cjs");
+  let probing: Promise<SandboxProbe> | undefined;
+  const probe = () => {
+    probing ??= probeSandbox({
+      path: settings.variables.PATH ?? "",
+      untrusted: [join(settings.dataDirectory, "workspaces")],
+      serverProgram,
+    });
+    return probing;
+  };
+  return {
+    async place(request) {
+      const found = await probe();
+      if (found.kind === "unavailable") throw new SandboxUnavailable(found.reason, found.remedy);
+      const own = ownDirectories(request.agentDirectory);
+      const policy = sandboxPolicy({
+        mode: request.mode,
+        root: request.root,
+        writableRoots: request.mode === "workspace-write" ? Object.values(own) : [],
+        ...(request.mode === "workspace-write" && { network: "proxy", allowedDomains: ["*"] }),
+        hidden: [settings.dataDirectory, ...hiddenByDefault(homedir(), settings.dataDirectory)],
+        shown: [request.agentDirectory],
+      });
+      const env = environmentOf(request, own, settings);
+      return {
+        workspace: lazyWorkspace({
+          root: policy.root,
+          newIncarnation: request.newIncarnation,
+          open: (incarnation) =>
+            openWorkspace(policy, {
+              serverProgram,
+              backEnd: found.backEnd,
+              env,
+              environmentPolicy: environmentPolicy({ set: env }),
+              incarnation,
+              limits: { memoryBytes: null, processes: 4096 },
+            }),
+        }),
+        report: describeSandbox(policy, found),
+        writableRoots: [policy.root, ...policy.writableRoots],
+        artifacts: own.artifacts,
+      };
+    },
+  };
+}
+
+/** Kept beside the repositories, so that they are not part of any commit. */
+function ownDirectories(agentDirectory: string): { home: string; artifacts: string } {
+  const own = { home: join(agentDirectory, ".home"), artifacts: join(agentDirectory, ".artifacts") };
+  for (const directory of Object.values(own)) mkdirSync(directory, { recursive: true, mode: 0o700 });
+  return own;
+}
+
+/** Nothing of the server's own environment but the way to programs. */
+function environmentOf(
+  { variables }: PlaceRequest,
+  { home, artifacts }: { home: string; artifacts: string },
+  settings: Settings,
+): Record<string, string> {
+  const { PATH, LANG = "C.UTF-8" } = settings.variables;
+  return {
+    ...toolEnvironment({ PATH, LANG }, { home }),
+    CI: "1",
+    PLATFORM_ARTIFACTS_DIR: artifacts,
+    ...variables,
+  };
+}

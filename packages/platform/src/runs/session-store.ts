@@ -1,0 +1,100 @@
+// Threads of one agent in the database, sealed; written only by whoever holds the run, together with the frames they show.
+import { type SessionStore, StaleWriter, type StoredRecord } from "@agentcli/engine";
+import type { ThreadRecord } from "@agentcli/protocol";
+import { type Kysely, sql } from "kysely";
+import type { Tables } from "../db/index.ts";
+import { type Frame, insertFrames, type Recorder, tellReaders } from "../streams/index.ts";
+import type { DataKey } from "../vault/index.ts";
+import type { Fence } from "./lease.ts";
+
+export interface StoreOptions {
+  db: Kysely<Tables>;
+  key: DataKey;
+  agentId: string;
+  fence: Fence;
+  recorder: Recorder;
+}
+
+const pageSize = 500;
+
+export function openSessionStore(options: StoreOptions): SessionStore {
+  const { db, key } = options;
+  return {
+    async append(threadId, after, records) {
+      const at = new Date().toISOString();
+      const stored = records.map((record, index) => ({ seq: after + index + 1, at, record }));
+      await options.recorder.record(threadId, stored, (frames) => insert(options, threadId, stored, frames));
+      return stored;
+    },
+    async *read(threadId, after = 0) {
+      let last = after;
+      for (;;) {
+        const rows = await db
+          .selectFrom("thread_records")
+          .select(["seq", "at", "record"])
+          .where("thread_id", "=", threadId)
+          .where("seq", ">", last)
+          .orderBy("seq")
+          .limit(pageSize)
+          .execute();
+        if (rows.length === 0) return;
+        yield rows.map(({ seq, at, record }) => ({
+          seq,
+          at: at.toISOString(),
+          record: JSON.parse(key.openText(record, recordPlace(threadId, seq))) as ThreadRecord,
+        }));
+        last += rows.length;
+        if (rows.length < pageSize) return;
+      }
+    },
+  };
+}
+
+async function insert(
+  { db, key, fence, agentId }: StoreOptions,
+  threadId: string,
+  stored: StoredRecord[],
+  frames: Frame[],
+): Promise<void> {
+  const parentId = parentOf(stored);
+  const seqs = stored.map(({ seq }) => seq);
+  const ats = stored.map(({ at }) => at);
+  const texts = stored.map(({ seq, record }) => key.seal(JSON.stringify(record), recordPlace(threadId, seq)));
+  const held = await refusedAsStale(threadId, () =>
+    sql<{ held: boolean }>`
+      with fence as (
+        select id from runs
+        where id = ${fence.runId} and lease_epoch = ${fence.epoch} and status in ('CREATING', 'RUNNING')
+        for share
+      ), thread as (
+        insert into threads (id, agent_id, parent_id)
+        select ${threadId}, ${agentId}, ${parentId}::text from fence where ${seqs[0] === 1}
+        on conflict do nothing
+      ), records as (
+        insert into thread_records (thread_id, seq, at, record)
+        select ${threadId}, seq, at, record
+        from fence, unnest(${seqs}::integer[], ${ats}::timestamptz[], ${texts}::bytea[]) as new (seq, at, record)
+      ), shown as (${insertFrames(key, fence.runId, frames)})
+      select exists (select from fence) as held, (${tellReaders(fence.runId, frames)}) as told
+    `.execute(db),
+  );
+  if (!held) throw new StaleWriter(threadId, `run ${fence.runId} has another driver`);
+}
+
+async function refusedAsStale(threadId: string, run: () => Promise<{ rows: { held: boolean }[] }>) {
+  try {
+    return (await run()).rows[0]?.held === true;
+  } catch (error) {
+    if ((error as { code?: string }).code !== uniqueViolation) throw error;
+    throw new StaleWriter(threadId, "its next record is there already");
+  }
+}
+
+const uniqueViolation = "23505";
+
+const parentOf = (stored: StoredRecord[]): string | null => {
+  const first = stored[0]?.record;
+  return first?.type === "thread.created" ? (first.parentId ?? null) : null;
+};
+
+export const recordPlace = (threadId: string, seq: number): string => `record:${threadId}:${seq}`;

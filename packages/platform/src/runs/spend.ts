@@ -1,0 +1,56 @@
+// What a run may spend: the server's budget, and what user and team have left of this month.
+import { durationMs } from "@agentcli/project";
+import type { Budget } from "@agentcli/protocol";
+import { type Kysely, sql } from "kysely";
+import type { Settings } from "../config/index.ts";
+import type { Tables } from "../db/index.ts";
+
+export interface Spender {
+  teamId: number;
+  userId: number | null;
+}
+
+/** US dollars; null where nothing limits them. */
+export async function leftToSpend(db: Kysely<Tables>, { teamId, userId }: Spender): Promise<number | null> {
+  const spent = sql<string>`coalesce(sum(cost_usd), 0)`;
+  const month = sql<Date>`date_trunc('month', now())`;
+  const team = await db
+    .selectFrom("teams")
+    .select(({ selectFrom }) => [
+      "spend_limit_usd",
+      selectFrom("runs")
+        .select(spent.as("spent"))
+        .where("team_id", "=", teamId)
+        .where("created_at", ">=", month)
+        .as("spent"),
+    ])
+    .where("id", "=", teamId)
+    .executeTakeFirst();
+  const user =
+    userId === null
+      ? undefined
+      : await db
+          .selectFrom("users")
+          .select(({ selectFrom }) => [
+            "spend_limit_usd",
+            selectFrom("runs")
+              .select(spent.as("spent"))
+              .where("user_id", "=", userId)
+              .where("created_at", ">=", month)
+              .as("spent"),
+          ])
+          .where("id", "=", userId)
+          .executeTakeFirst();
+  const rooms = [team, user].flatMap((limit) =>
+    limit && limit.spend_limit_usd !== null ? Number(limit.spend_limit_usd) - Number(limit.spent ?? 0) : [],
+  );
+  return rooms.length === 0 ? null : Math.max(0, Math.min(...rooms));
+}
+
+export function budgetOf({ models: { budget } }: Settings, leftUsd: number | null): Budget | undefined {
+  if (!budget && leftUsd === null) return undefined;
+  const { wall, ...rest } = budget ?? {};
+  const wallMs = wall === undefined ? null : durationMs(wall);
+  const usd = Math.min(rest.usd ?? Infinity, leftUsd ?? Infinity);
+  return { ...rest, ...(wallMs !== null && { wallMs }), ...(Number.isFinite(usd) && { usd }) };
+}

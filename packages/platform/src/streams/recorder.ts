@@ -1,0 +1,95 @@
+// Turns what happens in a run into stored frames, in one order: deltas gathered for a moment, records with their own write.
+import { type FrameGroup, type ModelProgress, runStream, type Scrub, type StoredRecord } from "@agentcli/engine";
+import { type Frame, numberFrames } from "./frame.ts";
+
+export interface Recorder {
+  /** Writes records with the frames they show, behind everything that was streamed before them. */
+  record(threadId: string, stored: StoredRecord[], insert: (frames: Frame[]) => Promise<void>): Promise<void>;
+  /** Takes note of records of an earlier holder: their frames are stored already. */
+  recall(stored: StoredRecord): void;
+  /** News of a reply on its way, shown within a moment. */
+  progress(progress: ModelProgress): void;
+  /** Writes the frames of what is not in the log, such as the result; `insert` also does what belongs to them. */
+  conclude(groups: FrameGroup[], insert: (frames: Frame[]) => Promise<void>): Promise<void>;
+}
+
+export interface RecorderOptions {
+  /** The run's own thread: those of sub-agents are not shown. */
+  threadId: string;
+  /** When the run was created; part of the ids of its frames. */
+  bornAt: Date;
+  /** The last frame that is stored. */
+  after: number;
+  scrub: Scrub;
+  insertDeltas(frames: Frame[]): Promise<void>;
+  publish(frames: Frame[]): void;
+  onProblem(error: unknown): void;
+}
+
+const gatherMs = 50;
+
+export function openRecorder(options: RecorderOptions): Recorder {
+  const stream = runStream();
+  const deltas = gather(options.scrub);
+  let after = options.after;
+  let last: Promise<unknown> = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+
+  function inTurn(write: () => Promise<void>): Promise<void> {
+    const turn = last.then(write);
+    last = turn.catch(() => {});
+    return turn;
+  }
+
+  async function store(groups: FrameGroup[], insert: (frames: Frame[]) => Promise<void>): Promise<void> {
+    const frames = numberFrames(groups, { after, bornAt: options.bornAt });
+    await insert(frames);
+    after += frames.length;
+    options.publish(frames);
+  }
+
+  const waiting = (): FrameGroup[] => {
+    clearTimeout(timer);
+    timer = undefined;
+    return deltas.take().flatMap((progress) => stream.progress(progress));
+  };
+
+  const flush = (): void => {
+    const written = inTurn(async () => {
+      const groups = waiting();
+      if (groups.length > 0) await store(groups, options.insertDeltas);
+    });
+    written.catch(options.onProblem);
+  };
+
+  return {
+    record: (threadId, stored, insert) =>
+      threadId === options.threadId
+        ? inTurn(() => store([...waiting(), ...stored.flatMap((one) => stream.record(one))], insert))
+        : insert([]),
+    recall: (stored) => void stream.record(stored),
+    progress(progress) {
+      deltas.add(progress);
+      timer ??= setTimeout(flush, gatherMs);
+    },
+    conclude: (groups, insert) => inTurn(() => store([...waiting(), ...groups], insert)),
+  };
+}
+
+/** Deltas in a row of one kind are one. */
+function gather(scrub: Scrub) {
+  let gathered: ModelProgress[] = [];
+  return {
+    add(progress: ModelProgress) {
+      const before = gathered.at(-1);
+      if (before && "delta" in before && "delta" in progress && before.type === progress.type)
+        gathered[gathered.length - 1] = { ...before, delta: before.delta + progress.delta };
+      else gathered.push(progress);
+    },
+    take(): ModelProgress[] {
+      const taken = gathered;
+      gathered = [];
+      return taken.map((one) => ("delta" in one ? { ...one, delta: scrub(one.delta) } : one));
+    },
+  };
+}

@@ -1,0 +1,137 @@
+// `GET /v1/agents/{id}/runs/{runId}/stream`: Server-Sent Events, exact to the character after every reconnect.
+import type { ServerResponse } from "node:http";
+import { AgentId, RunId } from "@agentcli/protocol/api";
+
+import type { Context } from "hono";
+import { z } from "zod";
+import { type Api, ApiProblem, alreadySent, type Env } from "../http/index.ts";
+import type { Platform } from "../platform.ts";
+import { encodeWithoutId } from "./frame.ts";
+import type { Hub } from "./hub.ts";
+import { findEvent } from "./store.ts";
+
+const heartbeatMs = 15_000;
+
+const params = z.object({ id: z.string(), runId: z.string() });
+
+export function addStreamRoute(api: Api, platform: Platform, hub: Hub): void {
+  api.route(
+    {
+      method: "get",
+      path: "/v1/agents/{id}/runs/{runId}/stream",
+      summary: "Follow a run as Server-Sent Events",
+      tag: "Runs",
+      scope: "agents:read",
+      params,
+      answer: { status: 200, contentType: "text/event-stream", description: "Frames until the run is over" },
+      problems: ["agent_not_found", "run_not_found", "invalid_last_event_id", "stream_expired"],
+    },
+    ({ context, params: { id, runId }, principal }) =>
+      streamRun(context, { platform, hub, teamId: principal.teamId, agentId: id, runId }),
+  );
+}
+
+export interface StreamWish {
+  platform: Platform;
+  hub: Hub;
+  teamId: number;
+  agentId: string;
+  runId: string;
+}
+
+/** Also for pages, where a cookie says who asks. */
+export async function streamRun(context: Context<Env>, wish: StreamWish): Promise<Response> {
+  const run = await findRun(wish);
+  const after = await startOf(wish.platform, run.id, context.req.header("last-event-id"));
+  return stream(context, { ...wish, run, after });
+}
+
+interface StreamedRun {
+  id: string;
+  status: string;
+  ended_at: Date | null;
+}
+
+async function findRun({ platform: { db, settings }, teamId, agentId: id, runId }: StreamWish): Promise<StreamedRun> {
+  if (!AgentId.safeParse(id).success) throw new ApiProblem("agent_not_found", `There is no agent ${id}.`);
+  const agent = await db
+    .selectFrom("agents")
+    .select("id")
+    .where("id", "=", id)
+    .where("team_id", "=", teamId)
+    .executeTakeFirst();
+  if (!agent) throw new ApiProblem("agent_not_found", `There is no agent ${id}.`);
+  const run = RunId.safeParse(runId).success
+    ? await db
+        .selectFrom("runs")
+        .select(["id", "status", "ended_at"])
+        .where("id", "=", runId)
+        .where("agent_id", "=", id)
+        .executeTakeFirst()
+    : undefined;
+  if (!run) throw new ApiProblem("run_not_found", `Agent ${id} has no run ${runId}.`);
+  if (isExpired(run, settings.streamRetentionSeconds))
+    throw new ApiProblem("stream_expired", `The stream of ${runId} is no longer kept; read the run itself.`);
+  return run;
+}
+
+const isExpired = ({ ended_at }: StreamedRun, retentionSeconds: number): boolean =>
+  ended_at !== null && Date.now() - ended_at.getTime() > retentionSeconds * 1000;
+
+async function startOf({ db }: Platform, runId: string, lastEventId: string | undefined): Promise<number> {
+  if (lastEventId === undefined || lastEventId === "") return 0;
+  const seq = lastEventId.length > 64 ? null : await findEvent(db, runId, lastEventId);
+  if (seq === null)
+    throw new ApiProblem("invalid_last_event_id", `Last-Event-ID ${lastEventId.slice(0, 64)} is not of this run.`);
+  return seq;
+}
+
+interface Streaming {
+  platform: Platform;
+  hub: Hub;
+  run: StreamedRun;
+  after: number;
+}
+
+/** Written on Node's own response: a stream object per reader costs twice the time and memory. */
+function stream(context: Context<Env>, { platform, hub, run, after }: Streaming): Response {
+  const { outgoing } = context.env;
+  const gone = new AbortController();
+  outgoing.on("close", () => gone.abort());
+  const retention = String(platform.settings.streamRetentionSeconds);
+  outgoing.writeHead(200, {
+    "content-type": "text/event-stream; charset=utf-8",
+    "cache-control": "no-cache, no-transform",
+    "x-accel-buffering": "no",
+    "x-request-id": context.get("requestId"),
+    "x-platform-stream-retention-seconds": retention,
+    "x-cursor-stream-retention-seconds": retention,
+  });
+  outgoing.write(encodeWithoutId("status", { runId: run.id, status: run.status }));
+  const beating = setInterval(() => outgoing.write(encodeWithoutId("heartbeat", {})), heartbeatMs);
+  send(outgoing, hub, { runId: run.id, after, signal: gone.signal })
+    .catch((error: unknown) => platform.log.error("stream ended early", error, { runId: run.id }))
+    .finally(() => {
+      clearInterval(beating);
+      outgoing.end();
+    });
+  return alreadySent();
+}
+
+async function send(
+  outgoing: ServerResponse,
+  hub: Hub,
+  { runId, after, signal }: { runId: string; after: number; signal: AbortSignal },
+): Promise<void> {
+  for await (const { bytes } of hub.read(runId, after, signal)) {
+    if (!outgoing.write(bytes)) await drained(outgoing, signal);
+  }
+}
+
+/** A reader that is slow holds one batch and no more; meanwhile its place in the stream waits in the database. */
+function drained(outgoing: ServerResponse, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    outgoing.once("drain", resolve);
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,2 @@
+// What agents have used.
+export { addUsageRoute } from "./routes.ts";

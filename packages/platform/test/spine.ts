@@ -1,0 +1,54 @@
+// A team, a key and agents on a database of their own, for tests that need no server.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createAgent, createRun } from "../src/agents/create.ts";
+import { findAgent } from "../src/agents/store.ts";
+import type { Settings } from "../src/config/index.ts";
+import { openNotifications } from "../src/db/index.ts";
+import type { Platform } from "../src/platform.ts";
+import { openPrincipals, type Principal } from "../src/principals/index.ts";
+import { silentLog } from "../src/telemetry/index.ts";
+import { openVault } from "../src/vault/index.ts";
+import { freshDatabase } from "./database.ts";
+
+export interface Spine {
+  platform: Platform;
+  principal: Principal;
+  newAgent(prompt?: string): Promise<{ agentId: string; runId: string }>;
+  followUp(agentId: string): Promise<{ agentId: string; runId: string }>;
+  close(): Promise<void>;
+}
+
+export async function openSpine(): Promise<Spine> {
+  const database = await freshDatabase();
+  const { db } = database;
+  const dataDirectory = mkdtempSync(join(tmpdir(), "platform-spine-"));
+  const vault = await openVault(db, join(dataDirectory, "kek"));
+  const principals = openPrincipals({ db, vault, now: () => new Date() });
+  const notifications = await openNotifications(database.connection, silentLog);
+  const owner = { kind: "user", email: null } as const;
+  const { key } = await principals.createKey({ name: "test", team: "default", owner, scopes: null, expiresAt: null });
+  const known = await principals.authenticate(`Bearer ${key}`);
+  if (known.kind === "refused") throw new Error(known.reason);
+  const settings = { dataDirectory, streamRetentionSeconds: 60, models: { model: "practice" } } as Settings;
+  const platform = { db, vault, principals, notifications, settings, log: silentLog } as unknown as Platform;
+  const asking = { principal: known.principal, requestId: "request", source: "API" };
+  return {
+    platform,
+    principal: known.principal,
+    newAgent: (prompt = "do it") => createAgent(platform, { prompt: { text: prompt } }, asking),
+    followUp: async (agentId) =>
+      createRun(
+        platform,
+        await findAgent(db, known.principal.teamId, agentId),
+        { prompt: { text: "and more" } },
+        asking,
+      ),
+    async close() {
+      await notifications.close();
+      await database.close();
+      rmSync(dataDirectory, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,91 @@
+// Agents: what creates one, and what the API says about it.
+import { z } from "zod";
+import { AgentId, ModelSelection, PageQuery, pageOf, Timestamp } from "./common.ts";
+import { EnvVars } from "./env-vars.ts";
+import { Prompt } from "./prompts.ts";
+import { Run } from "./runs.ts";
+import { McpServers } from "./servers.ts";
+import { CustomSubagents } from "./subagents.ts";
+
+export const AgentMode = z.enum(["agent", "plan"]);
+export type AgentMode = z.infer<typeof AgentMode>;
+
+export const AgentEnv = z.strictObject({
+  type: z.enum(["cloud", "pool", "machine"]),
+  name: z.string().min(1).max(255).optional(),
+});
+
+export const Repository = z.strictObject({
+  url: z.string().min(1).max(2000),
+  startingRef: z.string().min(1).max(500).optional(),
+  prUrl: z.string().min(1).max(2000).optional(),
+});
+export type Repository = z.infer<typeof Repository>;
+
+export const Metadata = z
+  .record(z.string().min(1).max(64), z.string().max(512))
+  .refine((metadata) => Object.keys(metadata).length <= 50, "at most 50 entries");
+
+const agentOptions = {
+  env: AgentEnv.optional(),
+  repos: z.array(Repository).max(20).optional(),
+  workOnCurrentBranch: z.boolean().optional(),
+  autoCreatePR: z.boolean().optional(),
+  skipReviewerRequest: z.boolean().optional(),
+  openAsPlatformGithubApp: z.boolean().optional().describe("Open pull requests as the app, not as the user"),
+  openAsCursorGithubApp: z.boolean().optional().describe("Older name of openAsPlatformGithubApp"),
+  customSubagents: CustomSubagents.optional(),
+  metadata: Metadata.optional(),
+};
+
+export const CreateAgent = z
+  .strictObject({
+    ...agentOptions,
+    prompt: Prompt,
+    model: ModelSelection.optional(),
+    name: z.string().min(1).max(100).optional(),
+    envVars: EnvVars.optional(),
+    runEnvVars: EnvVars.optional().describe("For the first run only; wins over envVars"),
+    mcpServers: McpServers.optional(),
+    mode: AgentMode.optional(),
+    agentId: AgentId.optional().describe("Chosen by the caller, so that creating twice makes one agent"),
+    agentServeAgent: z.string().max(200).optional().describe("Ignored"),
+  })
+  .superRefine((body, context) => {
+    if (body.agentId !== undefined && Object.keys(body.envVars ?? {}).length > 0)
+      context.addIssue({ code: "custom", path: ["envVars"], message: "cannot be combined with agentId" });
+    if (body.env?.type === "cloud" && body.env.name !== undefined && (body.repos?.length ?? 0) > 0)
+      context.addIssue({ code: "custom", path: ["repos"], message: "a named cloud environment brings its own repos" });
+  });
+export type CreateAgent = z.infer<typeof CreateAgent>;
+
+export const AgentStatus = z.enum(["ACTIVE", "IDLE", "ARCHIVED"]);
+
+export const AgentListItem = z.object({
+  id: AgentId,
+  name: z.string().optional(),
+  status: AgentStatus,
+  env: AgentEnv.optional(),
+  repos: z.array(Repository).optional(),
+  metadata: Metadata.optional(),
+  url: z.string().describe("Where people look at it"),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+  latestRunId: z.string().optional(),
+});
+export type AgentListItem = z.infer<typeof AgentListItem>;
+
+export const Agent = AgentListItem.extend(agentOptions);
+export type Agent = z.infer<typeof Agent>;
+
+export const AgentCreated = z.object({ agent: Agent, run: Run });
+
+const flag = z.enum(["true", "false"]).transform((text) => text === "true");
+
+export const AgentQuery = PageQuery.extend({
+  prUrl: z.string().min(1).max(2000).optional(),
+  includeArchived: flag.default(true),
+  source: z.string().min(1).max(50).optional(),
+});
+
+export const AgentPage = pageOf(AgentListItem);

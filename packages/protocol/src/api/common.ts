@@ -1,0 +1,40 @@
+// Pieces that several requests and answers share.
+import { z } from "zod";
+
+const uuid = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}";
+
+export const AgentId = z.string().regex(new RegExp(`^bc-${uuid}$`), "must look like bc-<uuid>");
+export const RunId = z.string().regex(new RegExp(`^run-${uuid}$`), "must look like run-<uuid>");
+
+export const Timestamp = z.iso.datetime().describe("UTC with milliseconds");
+
+export const defaultPageSize = 20;
+export const largestPage = 100;
+
+/** Query of every list; the cursor of the next page comes with the page before it. */
+export const PageQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(largestPage).default(defaultPageSize),
+  cursor: z.string().min(1).max(512).optional(),
+});
+
+export const pageOf = <Item extends z.ZodType>(item: Item) =>
+  z.object({ items: z.array(item), nextCursor: z.string().optional().describe("Absent on the last page") });
+
+/** The answer to what is done to a whole resource. */
+export const Acknowledged = z.object({ id: z.string() });
+
+export const ModelSelection = z.strictObject({
+  id: z.string().min(1).max(200),
+  params: z
+    .array(z.strictObject({ id: z.string().min(1).max(100), value: z.string().max(1000) }))
+    .max(50)
+    .optional(),
+});
+export type ModelSelection = z.infer<typeof ModelSelection>;
+
+/** Fits in a byte limit, which is not the same as a character limit. */
+export const bytes = (most: number, least = 0) =>
+  z.string().refine((text) => {
+    const size = new TextEncoder().encode(text).length;
+    return size >= least && size <= most;
+  }, `must be ${least} to ${most} bytes`);

@@ -1,0 +1,48 @@
+// Runs: each prompt to an agent is one.
+import { z } from "zod";
+import { AgentId, ModelSelection, pageOf, RunId, Timestamp } from "./common.ts";
+import { EnvVars } from "./env-vars.ts";
+import { Prompt } from "./prompts.ts";
+import { McpServers } from "./servers.ts";
+
+export const RunStatus = z.enum(["CREATING", "RUNNING", "FINISHED", "ERROR", "CANCELLED", "EXPIRED"]);
+export type RunStatus = z.infer<typeof RunStatus>;
+
+export const RunGit = z.object({
+  branches: z.array(
+    z.object({
+      repoUrl: z.string().describe("Without scheme: host/owner/name"),
+      branch: z.string().optional(),
+      prUrl: z.string().optional(),
+    }),
+  ),
+});
+export type RunGit = z.infer<typeof RunGit>;
+
+export const RunError = z.object({ message: z.string(), code: z.string().optional() });
+
+export const Run = z.object({
+  id: RunId,
+  agentId: AgentId,
+  status: RunStatus,
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+  requestId: z.string().optional(),
+  durationMs: z.int().nonnegative().optional(),
+  result: z.string().optional().describe("The final message, once there is one"),
+  error: RunError.optional(),
+  git: RunGit.optional(),
+});
+export type Run = z.infer<typeof Run>;
+
+export const CreateRun = z.strictObject({
+  prompt: Prompt,
+  mcpServers: McpServers.optional().describe("In place of those the agent was created with, for this run"),
+  mode: z.enum(["agent", "plan"]).optional().describe("Absent: as the conversation was"),
+  model: ModelSelection.optional(),
+  envVars: EnvVars.optional().describe("For this run only"),
+});
+export type CreateRun = z.infer<typeof CreateRun>;
+
+export const RunCreated = z.object({ run: Run });
+export const RunPage = pageOf(Run);

@@ -1,0 +1,49 @@
+// MCP servers given with a request.
+import { z } from "zod";
+
+const name = z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, "letters, digits, dot, dash and underscore, at most 64");
+const pairs = z.record(z.string().min(1).max(255), z.string().max(8192));
+
+const withoutUser = (url: string): boolean => {
+  const { username, password } = new URL(url);
+  return username === "" && password === "";
+};
+
+const RemoteServer = z.strictObject({
+  name,
+  type: z.enum(["http", "sse"]).optional(),
+  url: z.url({ protocol: /^https?$/ }).refine(withoutUser, "must not carry a user name or password; use headers"),
+  headers: pairs.optional(),
+  auth: z
+    .strictObject({
+      CLIENT_ID: z.string().min(1),
+      CLIENT_SECRET: z.string().optional(),
+      scopes: z.array(z.string()).optional(),
+    })
+    .optional(),
+});
+
+const LocalServer = z.strictObject({
+  name,
+  type: z.literal("stdio").optional(),
+  command: z.string().min(1).max(4096),
+  args: z.array(z.string().max(8192)).max(200).optional(),
+  env: pairs.optional(),
+});
+
+export const McpServer = z.union([RemoteServer, LocalServer]);
+export type McpServer = z.infer<typeof McpServer>;
+
+export const McpServers = z
+  .array(McpServer)
+  .max(50)
+  .superRefine((servers, context) => {
+    const names = new Set<string>();
+    servers.forEach((server, index) => {
+      if (names.has(server.name))
+        context.addIssue({ code: "custom", path: [index, "name"], message: `${server.name} is there twice` });
+      if (server.type === "sse")
+        context.addIssue({ code: "custom", path: [index, "type"], message: "cloud agents do not speak sse; use http" });
+      names.add(server.name);
+    });
+  });
