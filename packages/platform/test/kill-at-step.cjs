@@ -1,5 +1,5 @@
 // Preloaded with `node --require`: ends the process by SIGKILL at the n-th thing it does to the world. Things are counted
-// before and after each program it starts and each query it sends. KILL_AT is n; KILL_LOG gets the count and the last thing.
+// before, during and after each program it starts, and before and after each query. KILL_AT is n; KILL_LOG gets the list.
 const childProcess = require("node:child_process");
 const fs = require("node:fs");
 const { createRequire, syncBuiltinESMExports } = require("node:module");
@@ -17,6 +17,8 @@ const { spawn } = childProcess;
 childProcess.spawn = (program, args, options) => {
   step(`before ${args[0]}`);
   const child = spawn(program, args, options);
+  // It goes on after us.
+  step(`during ${args[0]}`);
   child.on("exit", () => step(`after ${args[0]}`));
   return child;
 };

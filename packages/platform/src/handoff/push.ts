@@ -25,16 +25,24 @@ const pushLimitMs = 15 * 60_000;
 const answerLimitMs = 45_000;
 
 export async function pushBranch(wish: PushWish, signal: AbortSignal): Promise<void> {
-  const { host, branch, commit, replaceable, place } = wish;
+  const { host, branch, commit } = wish;
+  const look = () => host.reach((remote) => readTip(remote, branch, signal), signal);
   try {
-    const tip = await host.reach((remote) => readTip(remote, branch, signal), signal);
-    const follows = tip === undefined || (await isAncestor({ place, older: tip, newer: commit }, signal));
-    if (!follows && tip !== replaceable) throw moved(branch);
-    if (tip !== commit) await host.reach((remote) => push(wish, { remote, tip }, signal), signal);
+    const tip = await look();
+    if (tip !== commit) await pushOnto(tip, wish, signal);
   } catch (error) {
-    throw forbidden(error) ?? error;
+    // A push that was begun before we were killed may have come through meanwhile.
+    const isThere = error instanceof RepositoryFault && error.code === "branch_moved" && (await look()) === commit;
+    if (!isThere) throw forbidden(error) ?? error;
   }
   await host.notePush();
+}
+
+async function pushOnto(tip: string | undefined, wish: PushWish, signal: AbortSignal): Promise<void> {
+  const { host, place, branch, commit, replaceable } = wish;
+  const follows = tip === undefined || (await isAncestor({ place, older: tip, newer: commit }, signal));
+  if (!follows && tip !== replaceable) throw moved(branch);
+  await host.reach((remote) => push(wish, { remote, tip }, signal), signal);
 }
 
 async function readTip(remote: GitRemote, branch: string, signal: AbortSignal): Promise<string | undefined> {
