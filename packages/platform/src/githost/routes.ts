@@ -40,6 +40,11 @@ const mostBodyBytes = 512 * 1024;
 type Answer = (context: Context<Env>, visit: Visit) => Promise<Response>;
 
 export function servePullRequests(app: Hono<Env>, { host, door }: { host: GitHost; door: Door }): void {
+  // A person who follows the link has a page to read.
+  app.get("/git/:name/pulls/:number", async (context, next) => {
+    const isPerson = /text\/html/.test(context.req.header("accept") ?? "") && !context.req.header("authorization");
+    return isPerson ? context.redirect(context.req.path.replace(/^\/git\//, "/repositories/"), 303) : next();
+  });
   const serve = (method: "GET" | "POST" | "PATCH", below: string, answer: Answer): void => {
     const path = `/git/:name/pulls${below}`;
     const scope: Scope = method === "GET" ? "repositories:read" : "repositories:write";

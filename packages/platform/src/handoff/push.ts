@@ -46,9 +46,11 @@ async function pushOnto(tip: string | undefined, wish: PushWish, signal: AbortSi
 }
 
 async function readTip(remote: GitRemote, branch: string, signal: AbortSignal): Promise<string | undefined> {
-  const args = ["ls-remote", "--", remote.address, `refs/heads/${branch}`];
-  const text = await runGit({ place: nowhere, remote, args, limitMs: answerLimitMs }, signal);
-  return /^([0-9a-f]{40,64})\t/.exec(text)?.[1];
+  const name = `refs/heads/${branch}`;
+  const args = ["ls-remote", "--", remote.address, name];
+  const lines = (await runGit({ place: nowhere, remote, args, limitMs: answerLimitMs }, signal)).split("\n");
+  // It also lists names that only end like this one.
+  return lines.map((line) => line.split("\t")).find(([, listed]) => listed === name)?.[0];
 }
 
 const isAncestor = ({ place, older, newer }: { place: GitPlace; older: string; newer: string }, signal: AbortSignal) =>
