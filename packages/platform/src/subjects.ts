@@ -51,6 +51,7 @@ export async function openSubjects(platform: Platform, serverUrl: () => string):
   return {
     addRoutes: (api) => addRoutes(api, opened),
     async start() {
+      await githost.addresses.announce();
       if (!settings.roles.includes("runner")) return [closing(hub)];
       return [await startRunner(runHost(opened)), closing(hub)];
     },
