@@ -37,9 +37,8 @@ async function tellStory(platform) {
 }
 
 /** Asks the API with the key; JSON comes back as a value, all else as text. */
-const asking =
-  ({ url, key }) =>
-  async (method, path, body, onText = () => {}) => {
+function asking({ url, key }) {
+  return async (method, path, body, onText = () => {}) => {
     const headers = { authorization: `Bearer ${key}`, ...(body && { "content-type": "application/json" }) };
     const { status, text } = await new Promise((resolve, reject) => {
       const asked = request(new URL(path, url), { method, headers }, (response) => {
@@ -58,6 +57,7 @@ const asking =
     if (status >= 300) throw new Error(`${method} ${path} was answered with ${status}: ${text}`);
     return text.startsWith("{") ? JSON.parse(text) : text;
   };
+}
 
 /** Cuts a stream into its frames as it comes. */
 function frames(take) {
