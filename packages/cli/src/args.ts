@@ -17,6 +17,8 @@ export interface Invocation {
 
 export type CommandLine =
   | { kind: "help"; topic: string[] }
+  /** Words that begin commands and are none: their help is an answer, but not to what was asked. */
+  | { kind: "half-named"; topic: string[] }
   | { kind: "version" }
   | { kind: "command"; command: Command; invocation: Invocation };
 
@@ -25,12 +27,20 @@ export function parseCommandLine(argv: string[]): CommandLine {
   if (values.version) return { kind: "version" };
   if (words[0] === "help") return { kind: "help", topic: words.slice(1) };
   if (values.help || words.length === 0) return { kind: "help", topic: words };
+  if (isGroup(words)) return { kind: "half-named", topic: words };
   const { command, positionals: named } = findCommand(words);
   const positionals = [...named, ...literal];
   checkFlags(values, command);
   const extra = positionals[command.mostPositionals];
   if (extra !== undefined) throw tooMany(extra, command);
   return { kind: "command", command, invocation: invocation(values, positionals) };
+}
+
+function isGroup(words: string[]): boolean {
+  const names = commands
+    .flatMap(({ path, aliases = [] }) => [path, ...aliases])
+    .filter(([first]) => first === words[0]);
+  return words.length === 1 && names.length > 0 && names.every(({ length }) => length > 1);
 }
 
 /** The longest name that fits: `exec resume` before `exec`. */

@@ -16,9 +16,11 @@ export { noRepository, type Repository, type RepositoryTexts } from "./repositor
 export type { Dependencies, Progress, SteeringInput, StopReason } from "./running.ts";
 export { type Scrub, type Secret, scrubber } from "./scrub.ts";
 export { apply, emptyThread, type ThreadState } from "./state.ts";
-export { type Family, openFamily, type Watching } from "./subagents/family.ts";
+export { type Family, openFamily } from "./subagents/family.ts";
+export { agentToolNames } from "./subagents/names.ts";
 export { type AgentRole, builtInRoles } from "./subagents/role.ts";
 export { agentTools } from "./subagents/tools.ts";
+export type { Watching } from "./subagents/tree.ts";
 export { execEvents } from "./surfaces/exec-jsonl.ts";
 export { humanText, type Paint } from "./surfaces/human.ts";
 export type { FrameGroup } from "./surfaces/run-stream/frames.ts";

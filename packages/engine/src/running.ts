@@ -33,12 +33,11 @@ export interface Dependencies {
   /** Who can be asked; absent where nobody is there. */
   approver?: Approver | undefined;
   /** What was said to the thread while it works, each piece once; heard between two requests. */
-  steering?(): SteeringInput[];
-  /** The sub-agents of the thread, where it may have any. */
+  steering?: (() => SteeringInput[]) | undefined;
+  /** The tree of sub-agents as the thread sees it, where there may be any. */
   family?: Family | undefined;
   /** The hooks of the thread, where it has any. */
   hooks?: HookGate | undefined;
-  spentElsewhere?(): Ledger;
   reservations?: Map<string, Ledger>;
   onProgress(progress: Progress): void;
 }
@@ -61,8 +60,8 @@ export interface Drive extends Dependencies {
 }
 
 /** What others have spent or reserved of the same budget: sub-agents, or the parent and its other children. */
-export function elsewhere({ family, spentElsewhere, reservations, log }: Drive): Ledger {
-  const spent = spentElsewhere?.() ?? family?.spent() ?? emptyLedger();
+export function elsewhere({ family, reservations, log }: Drive): Ledger {
+  const spent = family?.spentElsewhere() ?? emptyLedger();
   const others = [...reservations].filter(([threadId]) => threadId !== log.state.threadId);
   return others.map(([, reserved]) => reserved).reduce(addLedgers, spent);
 }

@@ -223,6 +223,7 @@ export const ThreadRecord = z.discriminatedUnion("type", [
     threadId: z.string(),
     parentId: z.string().optional(),
     role: z.string().optional().describe("What kind of sub-agent it is"),
+    nickname: z.string().optional().describe("What a sub-agent is called beside its id"),
     forkedFrom: z.string().optional().describe("The thread whose records this one began with"),
     worktree: WorktreeOrigin.optional(),
     tags: Tags.optional(),
@@ -240,6 +241,10 @@ export const ThreadRecord = z.discriminatedUnion("type", [
     compaction: z.literal("only").optional().describe("Nothing is asked: the turn shortens the history and ends"),
     settings: TurnSettings,
     tags: Tags.optional().describe("All that hold from this turn on"),
+    paidBy: z
+      .string()
+      .optional()
+      .describe("Of a sub-agent: the turn of the main thread whose budget pays for this one"),
     review: z
       .object({ coverage: z.string().nullable().describe("What of the change was left out, as a sentence") })
       .optional()
@@ -250,7 +255,10 @@ export const ThreadRecord = z.discriminatedUnion("type", [
     origin: z.enum(["user", "hook", "schema", "agent", "budget", "repository"]),
     input: z.array(Part),
     clientId: z.string().optional().describe("The name a client has for it"),
-    sources: z.array(z.string()).optional().describe("Files the input came from, so that none is given twice"),
+    sources: z
+      .array(z.string())
+      .optional()
+      .describe("Files or sub-agents the input came from, so that none is given twice"),
   }),
   z.object({ type: z.literal("model.replied"), blocks: z.array(Block), ...charge }),
   z.object({
@@ -260,6 +268,10 @@ export const ThreadRecord = z.discriminatedUnion("type", [
     args: z.json().describe("As admitted: a guard may have rewritten them"),
     incarnation: z.string().describe("The workspace incarnation the effect happens in"),
     onResume: z.enum(["rerun", "once"]),
+    makes: z
+      .string()
+      .optional()
+      .describe("Id of the thread or turn the call makes; made again after a crash, it finds what it made"),
     mcp: McpOrigin.optional(),
   }),
   z.object({ type: z.literal("tool.settled"), callId: z.string(), outcome: Outcome }),

@@ -93,7 +93,7 @@ describe("skills", () => {
     expect(await enabled()).toBe(false);
     const { environment } = await testProgram({ home, cwd });
     const config = { skills: { config: [{ path, enabled: false }] } };
-    const told = (of: object) => openContext({ cwd, config: of, environment, contextWindow: null });
+    const told = (of: object) => openContext({ root: cwd, cwd, config: of, environment, contextWindow: null });
     expect(told(config).forThread().catalogues).toEqual([]);
     expect(told({}).forThread().catalogues.join()).toContain("Does one.");
     expect(told(config).forPrompt("$one").messages).toEqual([]);

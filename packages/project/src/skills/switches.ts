@@ -1,14 +1,30 @@
-// Which skills are switched off: the last entry of `skills.config` that means a skill decides.
-import { dirname, resolve } from "node:path";
-import type { Config } from "@agentcli/protocol";
-import type { Skill } from "./skill.ts";
+// `[[skills.config]]`: which skills a user or a project has switched off. The last entry that means a skill decides.
+import { realpathSync } from "node:fs";
+import { basename, dirname } from "node:path";
 
-export type SkillSwitch = NonNullable<NonNullable<Config["skills"]>["config"]>[number];
-
-export function isSwitchedOn(skill: Pick<Skill, "name" | "path">, switches: SkillSwitch[] = []): boolean {
-  return switches.findLast((entry) => means(entry, skill))?.enabled !== false;
+export interface SkillSwitch {
+  /** Of its SKILL.md or its folder, absolute. */
+  path?: string | undefined;
+  name?: string | undefined;
+  enabled?: boolean | undefined;
 }
 
-/** A path leads to the file or to its folder; it says more than a name. */
-const means = ({ path, name }: SkillSwitch, skill: Pick<Skill, "name" | "path">): boolean =>
-  path === undefined ? name === skill.name : [skill.path, dirname(skill.path)].includes(resolve(path));
+export function isSwitchedOn(skill: { name: string; path: string }, switches: SkillSwitch[]): boolean {
+  return switches.findLast((each) => means(each, skill))?.enabled ?? true;
+}
+
+/** An entry with neither path nor name means none. */
+function means({ path, name }: SkillSwitch, skill: { name: string; path: string }): boolean {
+  if (path === undefined) return name === skill.name;
+  const folder = (file: string) => (basename(file) === "SKILL.md" ? dirname(file) : file);
+  const isThere = real(folder(path)) === real(folder(skill.path));
+  return isThere && (name === undefined || name === skill.name);
+}
+
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
