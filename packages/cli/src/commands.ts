@@ -1,5 +1,6 @@
 // Every command in one table: what it is called, what it takes, and the file that carries it out.
 
+import { appServerCommands } from "./app-server-commands.ts";
 import type { Invocation } from "./args.ts";
 import { configFlags, type FlagName, runFlags } from "./flags.ts";
 import type { Program } from "./program.ts";
@@ -49,47 +50,7 @@ export const commands: Command[] = [
     load: () => import("./commands/doctor.ts"),
     notes: "Exit code 0 when agentcli exec would start with the same flags, 1 when it would not.",
   },
-  {
-    path: ["app-server"],
-    takes: "[--listen ADDRESS]",
-    mostPositionals: 0,
-    summary: "Let other programs drive the agent, over standard streams or WebSocket",
-    flags: [
-      "listen",
-      "stdio",
-      "ws-auth",
-      "ws-token-file",
-      "ws-token-sha256",
-      "ws-shared-secret-file",
-      "ws-issuer",
-      "ws-audience",
-      "ws-max-clock-skew-seconds",
-      ...configFlags,
-    ],
-    load: () => import("./commands/app-server.ts"),
-    notes: `One JSON object a line: {"id", "method", "params"}. See docs/app-server.md.
-
-Examples:
-  agentcli app-server
-  agentcli app-server --listen ws://127.0.0.1:4500
-  agentcli app-server --listen unix://`,
-  },
-  {
-    path: ["app-server", "generate-ts"],
-    takes: "--out DIR",
-    mostPositionals: 0,
-    summary: "Write the types of the app server's protocol as TypeScript",
-    flags: ["out"],
-    load: () => import("./commands/app-server-generate-ts.ts"),
-  },
-  {
-    path: ["app-server", "generate-json-schema"],
-    takes: "--out DIR",
-    mostPositionals: 0,
-    summary: "Write the types of the app server's protocol as JSON Schema",
-    flags: ["out"],
-    load: () => import("./commands/app-server-generate-json-schema.ts"),
-  },
+  ...appServerCommands,
   {
     path: ["trust"],
     takes: "[DIR]",

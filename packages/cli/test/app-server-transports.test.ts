@@ -315,3 +315,27 @@ test("a message that is too large is refused by the id it begins with, and the n
   expect(answers[1]).toMatchObject({ id: 7, error: { code: -32602 } });
   expect(answers[2]).toEqual({ id: 8, result: emptyPage });
 });
+
+test("a client on standard streams that asks on without reading is not listened to until it reads", async () => {
+  const program = testProgram();
+  const held: (() => void)[] = [];
+  let isReading = false;
+  const print = (text: string) => {
+    program.printed.push(text);
+    return isReading ? Promise.resolve() : new Promise<void>((resolve) => held.push(resolve));
+  };
+  const server = openServer(program, invocationOf(), [partOf(models)]);
+  const stdin = new PassThrough();
+  const served = serveStdio(server, stdin, { ...program, print });
+  const requests = Array.from({ length: 20_000 }, (_, id) => line({ id, method: "no/such" }));
+  const paused = once(stdin, "pause");
+  for (let at = 0; at < requests.length; at += 100) stdin.write(requests.slice(at, at + 100).join(""));
+  await paused;
+  expect(program.printed.length).toBeLessThan(10_000);
+  isReading = true;
+  for (const release of held) release();
+  stdin.end();
+  await served;
+  await server.close();
+  expect(program.printed).toHaveLength(20_000);
+});

@@ -5,7 +5,7 @@ import { openCalls } from "./calls.ts";
 import { checkParams, type Errand } from "./dispatch.ts";
 import { type Message, noticeText, readMessage, refusalText } from "./envelope.ts";
 import { type Client, invalidRequest } from "./method.ts";
-import { type Link, openOutbox } from "./outbox.ts";
+import { type Link, type Outbox, openOutbox } from "./outbox.ts";
 import type { Notice } from "./pieces.ts";
 import { openQuestions, type Questions } from "./questions.ts";
 
@@ -14,6 +14,9 @@ export interface Connection {
   receive(text: string): void;
   /** The client, once it has introduced itself. */
   readonly client: Client | undefined;
+  /** Whether what the client is told goes out about as fast as it is said; `room` settles when it does. */
+  hasRoom(): boolean;
+  room(): Promise<void>;
   /** The client will say nothing more: settles when what it asked is answered. */
   drain(): Promise<void>;
   /** Tells the methods at work for this client to end. */
@@ -54,21 +57,7 @@ export function openConnection(link: Link, counter: Counter): Connection {
   function initialize(params: unknown): unknown {
     if (client) throw invalidRequest("Already initialized");
     const checked = checkParams("initialize", params) as ParamsOf<"initialize">;
-    const { optOutNotificationMethods, experimentalApi } = checked.capabilities ?? {};
-    const optedOut = new Set(optOutNotificationMethods);
-    client = {
-      id: counter.id,
-      info: checked.clientInfo,
-      wantsExperimental: experimentalApi === true,
-      optedOut,
-      notify(method, params) {
-        const notice = { method, params } as Notice;
-        if (!optedOut.has(method)) outbox.notify(notice, writtenOnce(notice));
-      },
-      ask: (method, params, signal) => questions.ask({ method, params, signal }),
-      room: outbox.room,
-      closed: closed.signal,
-    };
+    client = describe(counter.id, checked, { outbox, questions, closed: closed.signal });
     return counter.welcome(client);
   }
 
@@ -93,6 +82,8 @@ export function openConnection(link: Link, counter: Counter): Connection {
         outbox.send(refusalText(message.id, invalidRequest(`Invalid request: ${message.reason}`)));
       else takeIn(message, questions, counter.log);
     },
+    hasRoom: outbox.hasRoom,
+    room: outbox.room,
     async drain() {
       questions.abandon("The client has ended its input.");
       await calls.idle();
@@ -100,6 +91,31 @@ export function openConnection(link: Link, counter: Counter): Connection {
     stop: calls.stop,
     flush: outbox.flush,
     end,
+  };
+}
+
+interface Ends {
+  outbox: Outbox;
+  questions: Questions;
+  closed: AbortSignal;
+}
+
+/** The client as methods see it. */
+function describe(id: number, introduction: ParamsOf<"initialize">, { outbox, questions, closed }: Ends): Client {
+  const { optOutNotificationMethods, experimentalApi } = introduction.capabilities ?? {};
+  const optedOut = new Set(optOutNotificationMethods);
+  return {
+    id,
+    info: introduction.clientInfo,
+    wantsExperimental: experimentalApi === true,
+    optedOut,
+    notify(method, params) {
+      const notice = { method, params } as Notice;
+      if (!optedOut.has(method)) outbox.notify(notice, writtenOnce(notice));
+    },
+    ask: (method, params, signal) => questions.ask({ method, params, signal }),
+    room: outbox.room,
+    closed,
   };
 }
 

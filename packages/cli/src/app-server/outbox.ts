@@ -16,6 +16,7 @@ export interface Outbox {
   send(text: string): void;
   /** `text` is the notice written out: one for all clients that are told the same. */
   notify(notice: Notice, text: string): void;
+  hasRoom(): boolean;
   /** Settles when producers may go on. */
   room(): Promise<void>;
   /** Settles when everything has been handed over, or the outbox is closed. */
@@ -87,7 +88,8 @@ export function openOutbox(link: Link, onFull: () => void): Outbox {
     return true;
   }
 
-  const isRoomy = () => queue.size < roomy.messages && characters < roomy.characters;
+  const hasRoom = () =>
+    link.whenFull === "disconnect" || (queue.size < roomy.messages && characters < roomy.characters);
   const until = (isDone: () => boolean): Promise<void> =>
     isClosed || isDone() ? Promise.resolve() : new Promise((resolve) => waiters.set(resolve, isDone));
 
@@ -100,7 +102,8 @@ export function openOutbox(link: Link, onFull: () => void): Outbox {
       put(waiting);
       if (item !== undefined && queue.has(waiting)) newestOfItem.set(item, waiting);
     },
-    room: () => (link.whenFull === "wait" ? until(isRoomy) : Promise.resolve()),
+    hasRoom,
+    room: () => until(hasRoom),
     flush: () => until(() => queue.size === 0 && inFlight === 0),
     close() {
       isClosed = true;

@@ -105,7 +105,7 @@ export async function testProgram({ program, variables, cwd, home }: BenchOption
   };
 }
 
-function testClient(id: number): TestClient {
+export function testClient(id: number): TestClient {
   const notices: Notice[] = [];
   const waiting = new Set<() => void>();
   const gone = new AbortController();

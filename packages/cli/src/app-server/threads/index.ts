@@ -1,13 +1,16 @@
 // Threads and turns of the app server.
-import type { OpenPart } from "../method.ts";
+import type { ThreadServers } from "../mcp-reach.ts";
+import type { Host, Part } from "../method.ts";
 import { listMethods } from "./list-methods.ts";
 import { refusing } from "./refusals.ts";
 import { reviewMethods } from "./review-methods.ts";
+import { threadServers } from "./servers.ts";
 import { openTable } from "./table.ts";
 import { threadMethods } from "./thread-methods.ts";
 import { turnMethods } from "./turn-methods.ts";
 
-export const openThreads: OpenPart = (host) => {
+/** With the MCP servers its threads have. */
+export function openThreads(host: Host): Part & { servers: ThreadServers } {
   const { program } = host;
   const table = openTable(host);
   const methods = {
@@ -16,5 +19,5 @@ export const openThreads: OpenPart = (host) => {
     ...turnMethods(table),
     ...reviewMethods(table, program),
   };
-  return { methods: refusing(methods, program.scrub), close: table.close };
-};
+  return { methods: refusing(methods, program.scrub), servers: threadServers(table), close: table.close };
+}

@@ -11,6 +11,8 @@ export interface KeptRun {
   used(): void;
   /** The wish holds from now on. One that cannot be had leaves everything as it was. */
   change(wish: Wish): Promise<void>;
+  /** The next change opens it anew, whether or not anything is wished. */
+  renew(): void;
   /** A run for one turn; the kept one stays. */
   borrow(adjust: (options: RunOptions) => RunOptions): Promise<Run>;
   close(): Promise<void>;
@@ -26,6 +28,7 @@ export async function keepRun(first: RunOptions, { program, around, onOpened }: 
   let run = await openRun(first, program, around());
   let options = keepSettings(first, run.settings);
   let isFresh = true;
+  let isOutdated = false;
   return {
     now: () => run,
     isFresh: () => isFresh,
@@ -33,14 +36,18 @@ export async function keepRun(first: RunOptions, { program, around, onOpened }: 
       isFresh = false;
     },
     async change(wish) {
-      if (!isWish(wish)) return;
+      if (!isWish(wish) && !isOutdated) return;
       const wanted = withWish(options, wish);
       const next = await openRun(wanted, program, around());
       await run.close();
       run = next;
       options = keepSettings(wanted, next.settings);
       isFresh = true;
+      isOutdated = false;
       onOpened(next);
+    },
+    renew() {
+      isOutdated = true;
     },
     borrow: (adjust) => openRun(adjust(options), program, around()),
     close: () => run.close(),

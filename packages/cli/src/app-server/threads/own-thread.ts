@@ -38,6 +38,8 @@ export interface OwnThread extends LiveThread {
   start(request: TurnRequest): Promise<StartedTurn>;
   /** Everything in its log, where no file has it. */
   records(): StoredRecord[];
+  /** The next turn begins with what is configured then. */
+  renew(): void;
   /** Tells the audience how its MCP servers come up. */
   announce(): void;
   close(): Promise<void>;
@@ -233,6 +235,7 @@ export async function openOwnThread(request: OwnThreadRequest, host: OwnThreadHo
     change: (wish) => (current ? Promise.resolve() : kept.change(wish)),
     start,
     records: () => store.readNow(id),
+    renew: kept.renew,
     announce: () => announceServers(kept.now(), id, audience.tell),
     describe: (turns) =>
       wireThread({

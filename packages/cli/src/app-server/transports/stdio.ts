@@ -32,12 +32,18 @@ export async function serveStdio(
       else link.send(refusalText(id, invalidParams(`The message has more than ${mostMessageBytes} bytes.`)), () => {});
     },
   });
-  await readToEnd(input, lines.push, signal);
+  await readToEnd(input, signal, (bytes) => {
+    lines.push(bytes);
+    if (connection.hasRoom()) return;
+    // Answers nobody reads must not pile up: whoever asks on has to read first.
+    input.pause();
+    void connection.room().then(() => input.resume());
+  });
   lines.end();
   if (!signal.aborted) await within(drainMs, connection.drain());
 }
 
-function readToEnd(input: Readable, take: (bytes: Buffer) => void, signal: AbortSignal): Promise<void> {
+function readToEnd(input: Readable, signal: AbortSignal, take: (bytes: Buffer) => void): Promise<void> {
   return new Promise((resolve) => {
     const finish = () => {
       input.destroy();
