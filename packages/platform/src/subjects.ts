@@ -8,7 +8,7 @@ import { openHandoff } from "./handoff/index.ts";
 import type { Api } from "./http/index.ts";
 import { type NetworkPolicy, openNetworkPolicy } from "./network/index.ts";
 import { addPages } from "./pages/index.ts";
-import type { Platform } from "./platform.ts";
+import type { Activity, Platform } from "./platform.ts";
 import { openSandboxes, type RunHost, readStory, startRunner } from "./runs/index.ts";
 import { openSourceHosts, type SourceHosts } from "./scm/index.ts";
 import { addStreamRoute, type Hub, openHub, readFrames } from "./streams/index.ts";
@@ -16,12 +16,6 @@ import { addUsageRoute } from "./usage/index.ts";
 import { addV0Routes } from "./v0/index.ts";
 import { checkReceiver, type DeliveryHost, deliveryLimitMs, outboxRow, startDeliveries } from "./webhooks/index.ts";
 import { openLocks, openWorkspaces, usualLimits, type Workspaces } from "./workspaces/index.ts";
-
-/** Work that goes on between requests. */
-export interface Activity {
-  /** Gives back what it has in hand; another server, or the next start, goes on with it. */
-  stop(): Promise<void>;
-}
 
 export interface Subjects {
   addRoutes(api: Api): void;
@@ -60,6 +54,7 @@ export async function openSubjects(platform: Platform, serverUrl: () => string):
   return {
     addRoutes: (api) => addRoutes(api, opened),
     async start() {
+      await githost.addresses.announce();
       const activities: Activity[] = [];
       if (settings.roles.includes("runner")) activities.push(await startRunner(runHost(opened)));
       if (settings.roles.includes("scheduler")) activities.push(await startDeliveries(platform, deliveryHost(opened)));

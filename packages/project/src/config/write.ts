@@ -1,9 +1,9 @@
 // Writes values into a configuration file: checked before, whole or not at all, comments and order of the rest kept.
 import { createHash } from "node:crypto";
-import { replaceFile } from "../trust/write.ts";
 import { readIfPresent } from "./files.ts";
 import type { Inspection } from "./inspect.ts";
 import { ConfigProblem } from "./problem.ts";
+import { replaceFile } from "./replace.ts";
 import { type Requirements, refusalOf } from "./requirements.ts";
 import { dottedKey, isTable, leavesOf, type Table, valueAt } from "./table.ts";
 import { editToml, type TomlEdit } from "./toml-edit.ts";
