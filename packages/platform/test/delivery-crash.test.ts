@@ -42,6 +42,14 @@ async function startChild(): Promise<ChildProcess> {
   return child;
 }
 
+/** In this process. */
+function startHere(): Promise<{ stop(): Promise<void> }> {
+  const { platform } = server;
+  const policy = openNetworkPolicy(platform.settings);
+  const now = () => new Date();
+  return startDeliveries(platform, { platform, policy, now, publicUrl: () => "http://here", limitMs: deliveryLimitMs });
+}
+
 async function kill(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exit = once(child, "exit");
@@ -49,17 +57,22 @@ async function kill(child: ChildProcess): Promise<void> {
   await exit;
 }
 
-/** Killed while the receiver has the message and has not answered. */
-async function killWhileDelivering(): Promise<{ agentId: string; deliveryId: unknown }> {
-  const child = await startChild();
+/** A run whose end the receiver has been told and has not answered. */
+async function hangingDelivery(): Promise<{ agentId: string; deliveryId: unknown }> {
   receiver.answer(() => {});
   const webhook = { url: receiver.url };
   const { body } = await server.call(key, "POST", "/v1/agents", { prompt: { text: "say hello" }, webhook });
-  const { run } = body as { run: Run };
   const [message] = await receiver.arrived(1);
+  return { agentId: (body as { run: Run }).run.agentId, deliveryId: message?.headers["x-webhook-id"] };
+}
+
+/** Killed while the receiver has the message and has not answered. */
+async function killWhileDelivering(): Promise<{ agentId: string; deliveryId: unknown }> {
+  const child = await startChild();
+  const told = await hangingDelivery();
   await kill(child);
   receiver.answer(status(200));
-  return { agentId: run.agentId, deliveryId: message?.headers["x-webhook-id"] };
+  return told;
 }
 
 async function expectDelivered({ agentId, deliveryId }: { agentId: string; deliveryId: unknown }): Promise<void> {
@@ -75,15 +88,13 @@ async function expectDelivered({ agentId, deliveryId }: { agentId: string; deliv
 }
 
 test("a server that was killed is found dead by its silence, and another delivers", async () => {
-  const { platform } = server;
   const told = await killWhileDelivering();
+  const { platform } = server;
   // Its silence, sooner than it would be heard.
   await sql`update nodes set heartbeat_at = now() - interval '1 minute' where id <> ${platform.nodeId}`.execute(
     platform.db,
   );
-  const policy = openNetworkPolicy(platform.settings);
-  const host = { platform, policy, publicUrl: () => "http://here", now: () => new Date(), limitMs: deliveryLimitMs };
-  const work = await startDeliveries(platform, host);
+  const work = await startHere();
   try {
     await expectDelivered(told);
   } finally {
@@ -97,20 +108,27 @@ test("a server that is started again knows that its former life is over", async 
   await expectDelivered(told);
 });
 
+test("a server that stops gives back what it could not finish, and it counts as not tried", async () => {
+  const work = await startHere();
+  const told = await hangingDelivery();
+  await work.stop();
+  receiver.answer(status(200));
+  const again = await startHere();
+  try {
+    await expectDelivered(told);
+  } finally {
+    await again.stop();
+  }
+});
+
 test("a server that lives keeps its jobs, however long they take", async () => {
   await startChild();
-  receiver.answer(() => {});
-  const { platform } = server;
-  const webhook = { url: receiver.url };
-  await server.call(key, "POST", "/v1/agents", { prompt: { text: "say hello" }, webhook });
-  await receiver.arrived(1);
-  const policy = openNetworkPolicy(platform.settings);
-  const host = { platform, policy, publicUrl: () => "http://here", now: () => new Date(), limitMs: deliveryLimitMs };
+  await hangingDelivery();
   // Looks for dead servers as it starts.
-  await (await startDeliveries(platform, host)).stop();
+  await (await startHere()).stop();
   const { rows } = await sql<{ locked: boolean }>`
     select locked_by is not null as locked from platform_jobs.jobs
-  `.execute(platform.db);
+  `.execute(server.platform.db);
   expect(rows).toEqual([{ locked: true }]);
   expect(receiver.received).toHaveLength(1);
 });
