@@ -1,6 +1,6 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { call, say } from "@agentcli/testkit";
+import { call, jsonLines, say } from "@agentcli/testkit";
 import { expect, test } from "vitest";
 import { desk, itemsOf, sessionFiles } from "./harness.ts";
 
@@ -41,3 +41,29 @@ test("a killed parent leaves no child behind, and its thread can go on", async (
   await nothingLeft(place.repository);
   expect((await place.run(["exec", "resume", "--last", "take it up again"])).stdout).toBe("Going on.\n");
 });
+
+test("a storm of agents that spawn at every level stays within depth, number and budget, and ends", async () => {
+  const always = {
+    calls: ["a", "b"].map((name) => ({
+      name: "spawn_agent",
+      arguments: { message: `spawn more ${name}` },
+      callId: name,
+    })),
+  };
+  const config = "[agents]\nmax_depth = 3\nmax_concurrent_threads_per_session = 5\n";
+  const place = await desk({ replies: { replies: [always], repeat: "always" }, config });
+  const { code, events } = await place.events(["--budget", "turns=60", "spawn"]);
+  expect(code).toBe(5);
+  expect(events.at(-1)).toMatchObject({ type: "turn.failed", error: { code: "budget", limit: "turns" } });
+  expect(place.requests().length).toBeLessThanOrEqual(60);
+  const threads = sessionFiles(place.home).map((path) => jsonLines(readFileSync(path, "utf8")) as Line[]);
+  const parents = new Map(threads.map(([first]) => [first?.record.threadId, first?.record.parentId]));
+  const depthOf = (id: string | undefined): number =>
+    parents.get(id) === undefined ? 0 : 1 + depthOf(parents.get(id));
+  // All five places are taken, as deep as may be, and nobody is left working.
+  expect(threads).toHaveLength(6);
+  expect(Math.max(...[...parents.keys()].map(depthOf))).toBe(3);
+  for (const records of threads) expect(records.at(-1)?.record.type).toBe("turn.ended");
+});
+
+type Line = { record: { type: string; threadId?: string; parentId?: string } };

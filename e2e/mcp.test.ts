@@ -211,6 +211,33 @@ describe("a run with MCP servers", () => {
   });
 });
 
+test("an HTTP server is shown the headers that a program prints, and what it prints is not shown", async () => {
+  const { startHttpServer } = await import("../packages/mcp/test/http-server.ts");
+  const server = await startHttpServer();
+  const helper = `printf '{"x-key":"%s"}' "$KEY_OF_TEST"`;
+  const config = `[mcp_servers.web]\nurl = "${server.url}"\nhttp_headers_helper = ${JSON.stringify(helper)}\n`;
+  const place = await desk({ replies: [say("Done.")], config });
+  const { code, events } = await place.events(["go"], { env: { KEY_OF_TEST: "abc123" } });
+  expect({ code, servers: itemsOf(events, "mcp_server") }).toMatchObject({ code: 0, servers: [{ status: "ready" }] });
+  expect(server.seen[0]?.headers["x-key"]).toBe("abc123");
+  const broken = await place.events(["-c", "mcp_servers.web.http_headers_helper=echo secret", "go"]);
+  const [report] = itemsOf(broken.events, "mcp_server");
+  expect(report).toMatchObject({ status: "failed", reason: expect.stringContaining("must print a JSON object") });
+  expect(JSON.stringify(report)).not.toContain("secret");
+});
+
+test("a server that requirements do not list is not started, and list and run say why", async () => {
+  const place = await desk({ replies: [say("Done.")], config: fake("files") });
+  writeFileSync(join(place.home, "requirements.toml"), `[mcp_servers.other.identity]\ncommand = "other"\n`);
+  const { events } = await place.events(["go"]);
+  expect(itemsOf(events, "mcp_server")).toEqual([]);
+  expect(itemsOf(events, "error").map(({ message }) => message)).toEqual([
+    expect.stringMatching(/^The MCP server files is not used: not allowed by mcp_servers in .*requirements\.toml\.$/),
+  ]);
+  const [listed] = JSON.parse((await place.run(["mcp", "list", "--json"])).stdout);
+  expect(listed).toMatchObject({ enabled: false, disabled_reason: expect.stringContaining("requirements.toml") });
+});
+
 describe("a resumed thread", () => {
   test("offers the tools that servers have now, and a call of one that is gone is unsupported", async () => {
     const { events, requests, home, run } = await desk({

@@ -33,6 +33,7 @@ async function changedDesk(options: DeskOptions = { replies: [found] }): Promise
 interface Body {
   model: string;
   input: { role: string; content: { text: string }[] }[];
+  tools: { name: string }[];
   text: { format?: { schema: { properties: object } } };
 }
 const bodyOf = (request: { body: unknown } | undefined) => request?.body as Body;
@@ -55,6 +56,11 @@ describe("agentcli review", () => {
     );
     expect(textsOf(request).join("\n")).toContain("What counts as a finding");
     expect(Object.keys(bodyOf(request).text.format?.schema.properties ?? {})).toContain("findings");
+    expect(
+      bodyOf(request)
+        .tools.map(({ name }) => name)
+        .filter((name) => /agent|send_input/.test(name)),
+    ).toEqual([]);
   });
 
   test("is also exec review, and shows the text and its usage as events", async () => {

@@ -140,3 +140,29 @@ test("a skill that cannot be used and a name that is not clear are warnings", as
     expect.stringMatching(/^\$twice could mean .* or .*\. Say which/),
   ]);
 });
+
+test("a skill that is switched off is neither told nor called, and project_root_markers say where to look", async () => {
+  const place = await desk({
+    replies: [say("One.")],
+    files: {
+      ".agents/skills/outer/SKILL.md": skill("outer"),
+      "part/TOP": "",
+      "part/.agents/skills/off/SKILL.md": skill("off", "", "1. Never."),
+      "part/.agents/skills/notes/SKILL.md": skill("notes"),
+      "part/AGENTS.md": "Rules of the part.",
+      "AGENTS.md": "Rules of the whole.",
+      "part/inner/x.txt": "",
+    },
+    config: `[skills]\nconfig = [{ name = "off", enabled = false }]\n`,
+  });
+  const markers = ["-c", 'project_root_markers=["TOP"]'];
+  const cwd = join(place.repository, "part/inner");
+  await place.run(["exec", ...markers, "use $off"], { cwd });
+  const told = textOf(place.requests()[0]);
+  expect(told).toContain("- notes: About notes.");
+  expect(told).toContain("Rules of the part.");
+  for (const hidden of ["About off", "1. Never.", "About outer", "Rules of the whole."])
+    expect(told).not.toContain(hidden);
+  const { stdout } = await place.run(["skills", "list"], { cwd: join(place.repository, "part") });
+  expect(stdout).toContain("$off (repository, switched off)");
+});

@@ -8,15 +8,19 @@ import {
   type SessionStore,
   type Tool,
 } from "@agentcli/engine";
-import { describeProblem, readAgentRoles } from "@agentcli/project";
-import type { AgentsConfig, TurnSettings } from "@agentcli/protocol";
-import { findRepositoryRoot } from "@agentcli/workspace";
+import { type DeclaredTable, describeProblem, readAgentRoles } from "@agentcli/project";
+import type { AgentsConfig, Config, TurnSettings } from "@agentcli/protocol";
 import type { Program } from "./program.ts";
 import { newId } from "./sessions/thread-id.ts";
 
 const mostOpen = 6;
+const maxDepth = 1;
 
 export interface AgentsHost {
+  /** A review has no sub-agents. */
+  purpose?: "review" | undefined;
+  /** Of the project. */
+  root: string;
   cwd: string;
   warn(message: string): void;
   store: SessionStore;
@@ -25,13 +29,16 @@ export interface AgentsHost {
   dependenciesFor(settings: TurnSettings): Promise<Dependencies | null>;
 }
 
+const none = { family: undefined, tools: [] };
+
 export async function composeAgents(
-  config: AgentsConfig = {},
-  { cwd, store, program, warn, dependenciesFor }: AgentsHost,
+  { agents: config = {}, features }: Pick<Config, "agents" | "features">,
+  { purpose, root, cwd, store, program, warn, dependenciesFor }: AgentsHost,
 ): Promise<{ family: Family | undefined; tools: Tool[] }> {
-  if (config.enabled === false || config.max_depth === 0) return { family: undefined, tools: [] };
+  const isOff = config.enabled === false || features?.multi_agent === false || config.max_depth === 0;
+  if (purpose === "review" || isOff) return none;
   const { agentHome } = program.environment;
-  const found = await readAgentRoles({ root: findRepositoryRoot(cwd) ?? cwd, cwd, agentHome });
+  const found = await readAgentRoles({ root, cwd, agentHome, declared: declaredRoles(config) });
   for (const problem of found.problems) warn(describeProblem(problem));
   const roles = found.roles.map((role) => (role.readonly ? { ...role, sandbox: "read-only" as const } : role));
   const family = openFamily({
@@ -39,6 +46,7 @@ export async function composeAgents(
     scrub: program.scrub,
     roles,
     mostOpen: config.max_concurrent_threads_per_session ?? mostOpen,
+    maxDepth: config.max_depth ?? maxDepth,
     defaultModel: config.default_subagent_model,
     defaultEffort: config.default_subagent_reasoning_effort,
     newId: () => newId(Date.now()),
@@ -47,4 +55,12 @@ export async function composeAgents(
     dependenciesFor,
   });
   return { family, tools: agentTools(roles) };
+}
+
+/** Every key of `[agents]` that holds a table is a role. */
+function declaredRoles(config: AgentsConfig): Record<string, DeclaredTable> {
+  const isTable = (value: unknown): value is DeclaredTable => typeof value === "object" && value !== null;
+  return Object.fromEntries(
+    Object.entries(config).filter((entry): entry is [string, DeclaredTable] => isTable(entry[1])),
+  );
 }

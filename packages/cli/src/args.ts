@@ -24,13 +24,21 @@ export function parseCommandLine(argv: string[]): CommandLine {
   const { values, words, literal } = split(argv);
   if (values.version) return { kind: "version" };
   if (words[0] === "help") return { kind: "help", topic: words.slice(1) };
-  if (values.help || words.length === 0) return { kind: "help", topic: words };
+  if (values.help || words.length === 0 || isGroup(words)) return { kind: "help", topic: words };
   const { command, positionals: named } = findCommand(words);
   const positionals = [...named, ...literal];
   checkFlags(values, command);
   const extra = positionals[command.mostPositionals];
   if (extra !== undefined) throw tooMany(extra, command);
   return { kind: "command", command, invocation: invocation(values, positionals) };
+}
+
+/** One word that begins commands and is none itself, such as mcp: what is below it is worth knowing. */
+function isGroup(words: string[]): boolean {
+  const names = commands
+    .flatMap(({ path, aliases = [] }) => [path, ...aliases])
+    .filter(([first]) => first === words[0]);
+  return words.length === 1 && names.length > 0 && names.every(({ length }) => length > 1);
 }
 
 /** The longest name that fits: `exec resume` before `exec`. */

@@ -22,7 +22,6 @@ import {
   skillRoots,
 } from "@agentcli/project";
 import type { Config, ContextMessage } from "@agentcli/protocol";
-import { findRepositoryRoot } from "@agentcli/workspace";
 import type { Environment } from "./environment.ts";
 
 export interface ThreadTexts {
@@ -45,6 +44,8 @@ export interface ProjectContext {
 }
 
 export interface ContextRequest {
+  /** Of the project. */
+  root: string;
   cwd: string;
   config: Config;
   environment: Environment;
@@ -52,16 +53,19 @@ export interface ContextRequest {
   contextWindow: number | null;
 }
 
-export function openContext({ cwd, config, environment, contextWindow }: ContextRequest): ProjectContext {
+export function openContext({ root, cwd, config, environment, contextWindow }: ContextRequest): ProjectContext {
   const places: InstructionPlaces = {
-    root: findRepositoryRoot(cwd) ?? cwd,
+    root,
     cwd,
     home: environment.agentHome,
     maxBytes: config.project_doc_max_bytes ?? defaultMaxBytes,
     fallbackNames: config.project_doc_fallback_filenames ?? [],
   };
   const rules = once(() => readRules(directoriesBetween(places.root, cwd), places.root));
-  const skills = once(() => readSkills(placesOfSkills(cwd, environment)));
+  const skills = once(() => {
+    const read = readSkills(placesOfSkills({ root, cwd }, environment), config.skills?.config);
+    return { ...read, skills: read.skills.filter(({ enabled }) => enabled) };
+  });
   const told = new Set<string>();
   return {
     forThread() {
@@ -99,10 +103,12 @@ export function openContext({ cwd, config, environment, contextWindow }: Context
 
 /** What a sandbox has to show. Not the repository's: a link there could lead to what must stay hidden. */
 export const ownSkillPlaces = (cwd: string, environment: Environment): string[] =>
-  placesOfSkills(cwd, environment).flatMap(({ path, scope }) => (scope === "repository" ? [] : [path]));
+  placesOfSkills({ root: cwd, cwd }, environment).flatMap(({ path, scope }) => (scope === "repository" ? [] : [path]));
 
-export const placesOfSkills = (cwd: string, { userHome, agentHome }: Environment): SkillRoot[] =>
-  skillRoots({ root: findRepositoryRoot(cwd) ?? cwd, cwd, userHome, agentHome });
+export const placesOfSkills = (
+  { root, cwd }: { root: string; cwd: string },
+  { userHome, agentHome }: Environment,
+): SkillRoot[] => skillRoots({ root, cwd, userHome, agentHome });
 
 /** Read at most once, and only where it is asked for. */
 function once<Value>(read: () => Value): () => Value {

@@ -6,8 +6,20 @@ export function helpText(topic: string[]): string {
   const command = commands.find((candidate) =>
     [candidate.path, ...(candidate.aliases ?? [])].some((path) => path.join(" ") === topic.join(" ")),
   );
-  return command ? commandHelp(command) : overview();
+  if (command) return commandHelp(command);
+  const group = inOrder().filter(({ path }) => path[0] === topic[0]);
+  return group.length > 0 ? groupHelp(topic[0] ?? "", group) : overview();
 }
+
+const groupHelp = (word: string, group: Command[]): string => `agentcli ${word}: ${group.length} commands
+
+Usage: agentcli ${word} COMMAND [flags]
+
+Commands:
+${columns(group.map((command) => [usage(command), command.summary]))}
+
+More about one: agentcli help ${word} COMMAND
+`;
 
 const overview = (): string => `agentcli: a coding agent that works with nobody present
 

@@ -107,10 +107,18 @@ export async function openRun(options: RunOptions, program: Program, existing: E
   const store = existing?.store ?? (options.ephemeral ? openMemoryStore() : openFileStore(environment.agentHome));
   const { limits } = config;
   const contextWindow = config.model_context_window ?? facts.contextWindow;
-  const context = openContext({ cwd: settings.cwd, config, environment, contextWindow });
+  const context = openContext({
+    root: loaded.project.root,
+    cwd: settings.cwd,
+    config,
+    environment,
+    contextWindow,
+  });
   const written = existing ? nothingNew : context.forThread();
   const narrowed = narrowedPlaces((mode) => composeWorkspace({ ...settings, sandbox: mode }, config, program));
-  const { family, tools: agents } = await composeAgents(config.agents, {
+  const { family, tools: agents } = await composeAgents(config, {
+    purpose: options.purpose,
+    root: loaded.project.root,
     cwd: settings.cwd,
     store,
     program,

@@ -33,6 +33,13 @@ describe("the command line", () => {
     expect(command(["exec", "--", "--json"]).positionals).toEqual(["--json"]);
   });
 
+  test("of one word that only begins commands asks for help about them", () => {
+    for (const group of ["mcp", "config", "sandbox", "execpolicy"])
+      expect(parseCommandLine([group])).toEqual({ kind: "help", topic: [group] });
+    expect(() => parseCommandLine(["mcp", "nonsense"])).toThrow("mcp of what?");
+    expect(command(["sessions"]).path).toBe("sessions list");
+  });
+
   test("collects repeated overrides in order", () => {
     expect(command(["exec", "-c", "a=1", "x", "-c", "b=2"]).invocation.list("config")).toEqual(["a=1", "b=2"]);
   });
@@ -65,6 +72,8 @@ test("the help of every topic is written from the tables", () => {
   expect(helpText([])).toContain("exec resume");
   expect(helpText(["exec"])).toContain("--sandbox MODE");
   expect(helpText(["nonsense"])).toBe(helpText([]));
+  expect(helpText(["mcp"])).toContain("mcp add NAME");
+  expect(helpText(["mcp"])).not.toContain("exec resume");
 });
 
 describe("standard input", () => {

@@ -52,7 +52,8 @@ async function tellNews({ log, family }: Drive): Promise<void> {
   if (news.length === 0) return;
   const notes = news.map(([id, state]) => JSON.stringify({ agent_path: id, status: wireStatus(state) }));
   const text = notes.map((note) => `<subagent_notification>\n${note}\n</subagent_notification>`).join("\n");
-  await log.write({ type: "input.added", origin: "agent", input: [textPart(text)] });
+  const sources = news.map(([id]) => id);
+  await log.write({ type: "input.added", origin: "agent", input: [textPart(text)], sources });
 }
 
 /** Calls of one reply that share an id would get each other's results. */

@@ -15,7 +15,10 @@ import { endBudget, wrapUp } from "./wrap-up.ts";
 export async function drive(log: Log, dependencies: Dependencies, signal: AbortSignal): Promise<ThreadState> {
   const { workspace } = dependencies;
   const run: Drive = { ...dependencies, log, signal, reservations: dependencies.reservations ?? new Map() };
-  if (log.state.turn && !signal.aborted) await run.hooks?.begin(run);
+  if (log.state.turn && !signal.aborted) {
+    await run.family?.takeUp(run);
+    await run.hooks?.begin(run);
+  }
   for (;;) {
     const step = next(log.state, elsewhere(run));
     if (step.do === "rest") return log.state;
@@ -25,13 +28,15 @@ export async function drive(log: Log, dependencies: Dependencies, signal: AbortS
     }
     switch (step.do) {
       case "ask":
-        if ((await hearRepository(run)) === "nothing new") await askWithReservation(run);
+        await withReservation(run, async () => {
+          if ((await hearRepository(run)) === "nothing new") await ask(run);
+        });
         break;
       case "run":
         await runCalls(step.calls, run);
         break;
       case "compact":
-        await compact(run);
+        await withReservation(run, () => compact(run));
         break;
       case "wrap-up":
         await wrapUp(step.spent, run);
@@ -73,15 +78,19 @@ function stopReason(signal: AbortSignal): StopReason["end"] {
   return { status: "cancelled", reason: "interrupted" };
 }
 
-/** Before anything is awaited, so that two threads cannot both be admitted to what is left. */
-async function askWithReservation(run: Drive): Promise<void> {
-  const { log, reservations } = run;
-  const ledger = log.state.turn?.ledger ?? emptyLedger();
-  const expected = reservation(addLedgers(ledger, elsewhere(run)), log.state.tokens);
-  reservations.set(log.state.threadId, { ...emptyLedger(), ...expected, turns: 1 });
+/** Taken before anything is awaited, so that two threads cannot both be admitted to what is left. */
+async function withReservation(run: Drive, spend: () => Promise<void>): Promise<void> {
+  const { log, reservations, signal } = run;
+  const { threadId, seq, turn, tokens } = log.state;
+  const ledger = turn?.ledger ?? emptyLedger();
+  const before = ledger.turns;
+  const expected = { ...emptyLedger(), ...reservation(addLedgers(ledger, elsewhere(run)), tokens), turns: 1 };
+  reservations.set(threadId, expected);
   try {
-    await ask(run);
+    await spend();
   } finally {
-    reservations.delete(log.state.threadId);
+    reservations.delete(threadId);
+    // Sent and stopped in the middle: nobody knows what it cost, so it is not free for those that go on.
+    if (signal.aborted && ledger.turns === before) reservations.set(`${threadId} at ${seq}`, expected);
   }
 }

@@ -16,6 +16,7 @@ export type { Dependencies, StopReason } from "./running.ts";
 export { type Scrub, type Secret, scrubber } from "./scrub.ts";
 export { apply, emptyThread, type ThreadState } from "./state.ts";
 export { type Family, openFamily } from "./subagents/family.ts";
+export { agentToolNames } from "./subagents/names.ts";
 export { type AgentRole, builtInRoles } from "./subagents/role.ts";
 export { agentTools } from "./subagents/tools.ts";
 export { execEvents } from "./surfaces/exec-jsonl.ts";

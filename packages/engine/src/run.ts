@@ -59,6 +59,7 @@ async function begin(call: OpenCall, run: Drive): Promise<Tool | null> {
     args: admitted.args as Json,
     incarnation: run.workspace.incarnation,
     onResume: tool.onResume,
+    ...(tool.makesNamed && run.family && { makes: run.family.newId() }),
     mcp: tool.mcp,
   });
   return tool;
@@ -99,19 +100,21 @@ const declined = (reason: string, { mcp }: Tool, args: unknown): Outcome => ({
 });
 
 /**
- * Same incarnation: the process is still known by its id and is joined. Another: only what may be repeated is.
+ * Same incarnation: the process is still known by its id and is joined. Another: only what may be repeated is, or what
+ * finds by its id what it made.
  * An MCP server knows no ids of ours, so there is nothing to join.
  */
 async function resumeCall(call: OpenCall, run: Drive): Promise<void> {
   const tool = call.begun && findTool(call.begun.name, run);
   const joinable = call.begun?.incarnation === run.workspace.incarnation && !tool?.mcp;
-  const repeatable = call.begun?.onResume === "rerun" || joinable;
+  const repeatable = call.begun?.onResume === "rerun" || call.begun?.makes !== undefined || joinable;
   return tool && repeatable ? perform(tool, call, run) : settle(call, interrupted(call), run);
 }
 
 async function perform(tool: Tool, call: OpenCall, run: Drive): Promise<void> {
   const { workspace, toolLimitMs, outputTokens, signal, log } = run;
-  const context = { callId: call.callId, workspace, state: log.state, toolLimitMs, outputTokens, signal, run };
+  const makes = call.begun?.makes ?? "";
+  const context = { callId: call.callId, workspace, state: log.state, toolLimitMs, outputTokens, signal, makes, run };
   const outcome = await tool.run(call.begun?.args, context).catch(orLost);
   if (signal.aborted) return settle(call, stopped(outcome), run);
   const done = { callId: call.callId, tool, args: call.begun?.args };

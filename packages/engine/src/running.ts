@@ -27,11 +27,10 @@ export interface Dependencies {
   requestOptions: { reasoningSummary?: string; verbosity?: string; outputSchema?: object };
   /** What the final message must satisfy; without it any message will do. */
   answer?: Answer | undefined;
-  /** The sub-agents of the thread, where it may have any. */
+  /** The tree of sub-agents as the thread sees it, where there may be any. */
   family?: Family | undefined;
   /** The hooks of the thread, where it has any. */
   hooks?: HookGate | undefined;
-  spentElsewhere?(): Ledger;
   reservations?: Map<string, Ledger>;
   onProgress(progress: ModelProgress): void;
 }
@@ -45,8 +44,8 @@ export interface Drive extends Dependencies {
 }
 
 /** What others have spent or reserved of the same budget: sub-agents, or the parent and its other children. */
-export function elsewhere({ family, spentElsewhere, reservations, log }: Drive): Ledger {
-  const spent = spentElsewhere?.() ?? family?.spent() ?? emptyLedger();
+export function elsewhere({ family, reservations, log }: Drive): Ledger {
+  const spent = family?.spentElsewhere() ?? emptyLedger();
   const others = [...reservations].filter(([threadId]) => threadId !== log.state.threadId);
   return others.map(([, reserved]) => reserved).reduce(addLedgers, spent);
 }

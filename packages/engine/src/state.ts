@@ -17,6 +17,7 @@ import type {
 import { charge, chargeAside, emptyLedger, type Ledger } from "./budget.ts";
 import { retained, summaryMessage } from "./compaction.ts";
 import type { Message, StoredRecord } from "./ports.ts";
+import { type KnownAgents, noteBegun, noteSettled, noteTold } from "./subagents/known.ts";
 import { estimateMessage, estimateText } from "./tokens.ts";
 import { touchedBy } from "./touched.ts";
 
@@ -87,8 +88,10 @@ export interface ThreadState {
   /** Repository instructions that came up on the way and are still among the messages. */
   given: GivenInstructions[];
   turn: OpenTurn | null;
-  /** Over all turns. */
-  spent: Ledger;
+  /** Sub-agents of this thread, by id. */
+  agents: KnownAgents;
+  /** What was spent on account of one turn of the main thread, the newest that this thread worked for. */
+  account: { turnId: string; ledger: Ledger };
   /** Settings of the newest turn, also after it ended. */
   settings: TurnSettings | null;
   end: TurnEnd | null;
@@ -108,7 +111,8 @@ export function emptyThread(threadId: string): ThreadState {
     touched: [],
     given: [],
     turn: null,
-    spent: emptyLedger(),
+    agents: new Map(),
+    account: { turnId: "", ledger: emptyLedger() },
     settings: null,
     end: null,
   };
@@ -131,6 +135,7 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
     case "turn.begun":
       state.turn = openTurn(record);
       state.turns += 1;
+      openAccount(state, record.paidBy ?? record.turnId);
       state.settings = record.settings;
       state.end = null;
       if (record.tools) changeTools(state, record.tools);
@@ -141,22 +146,19 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
       if (state.turn) Object.assign(state.turn, afterInput(state.turn, record));
       hear(state, { role: "user", parts: record.input });
       if (record.origin === "repository") applyInstructions(state, record.sources ?? []);
+      if (record.origin === "agent") noteTold(state.agents, record.sources ?? []);
       return;
     case "model.replied":
       applyReply(state, seq, record);
       return;
-    case "tool.begun": {
-      const call = state.turn?.calls.find((open) => open.callId === record.callId);
-      if (call) call.begun = record;
-      state.spent.tools += 1;
-      if (state.turn) state.turn.ledger.tools += 1;
+    case "tool.begun":
+      applyBegun(state, record);
       return;
-    }
     case "tool.settled":
       applySettled(state, record);
       return;
     case "context.compacted":
-      charge(state.spent, record);
+      charge(state.account.ledger, record);
       if (state.turn) charge(state.turn.ledger, record);
       state.messages = [
         ...retained(ownMessages(state), state.turn?.settings.compactAt),
@@ -178,6 +180,10 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
       state.end = record.end;
       return;
   }
+}
+
+function openAccount(state: ThreadState, turnId: string): void {
+  if (state.account.turnId !== turnId) state.account = { turnId, ledger: emptyLedger() };
 }
 
 function changeTools(state: ThreadState, tools: ToolSpec[]): void {
@@ -255,11 +261,19 @@ function applyReply(state: ThreadState, seq: number, record: RecordOf<"model.rep
   state.repliesSinceCompaction += 1;
   state.touched = [];
   state.tokens = sizeAfterReply(state, record.blocks, record.usage);
-  charge(state.spent, record, state.tokens);
+  charge(state.account.ledger, record, state.tokens);
   if (!state.turn) return;
   charge(state.turn.ledger, record, state.tokens);
   state.turn.calls = callsOf(seq, record.blocks);
   state.turn.final = state.turn.calls.length === 0 ? { message: lastMessage(record.blocks) } : undefined;
+}
+
+function applyBegun(state: ThreadState, record: RecordOf<"tool.begun">): void {
+  const call = state.turn?.calls.find((open) => open.callId === record.callId);
+  if (call) call.begun = record;
+  noteBegun(state.agents, record);
+  state.account.ledger.tools += 1;
+  if (state.turn) state.turn.ledger.tools += 1;
 }
 
 function applySettled(state: ThreadState, record: RecordOf<"tool.settled">): void {
@@ -270,6 +284,7 @@ function applySettled(state: ThreadState, record: RecordOf<"tool.settled">): voi
   state.touched.push(...touchedBy(call, record.outcome));
   hear(state, { role: "tool", wireId: call.block.wireId, form: call.block.form, parts: record.outcome.parts });
   trackSession(state, call, record.outcome);
+  noteSettled(state.agents, call.begun, record.outcome);
 }
 
 function trackSession(state: ThreadState, call: OpenCall, outcome: Outcome): void {

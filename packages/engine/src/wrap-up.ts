@@ -15,7 +15,7 @@ export async function wrapUp(spent: keyof Budget, run: Drive): Promise<void> {
   const { log, signal } = run;
   if (!log.state.turn?.wrappingUp) await log.write({ type: "noted", kind: "budget", data: { spent } });
   // A sub-agent's parent explains for both; what is held back is for that.
-  const last = run.spentElsewhere ? null : lastRequest(log.state, run);
+  const last = run.family?.isMain === false ? null : lastRequest(log.state, run);
   const reply = last && (await request(last, run));
   if (signal.aborted) return;
   if (reply?.kind === "replied") {

@@ -26,7 +26,10 @@ const lastTool = (request: ModelRequest): string => {
 };
 
 /** A thread whose children live in the same kind of store, one log each. */
-async function withFamily(model: (request: ModelRequest, number: number) => ModelReply, mostOpen = 3) {
+async function withFamily(
+  model: (request: ModelRequest, number: number) => ModelReply,
+  { mostOpen = 3, maxDepth = 1 } = {},
+) {
   const thread = await bench(model, noWorkspace, { tools: [...builtInTools, ...agentTools(builtInRoles)] });
   const logs = new Map<string, ReturnType<typeof memoryStore>>();
   const logOf = (id: string) => logs.get(id) ?? logs.set(id, memoryStore()).get(id) ?? memoryStore();
@@ -38,6 +41,7 @@ async function withFamily(model: (request: ModelRequest, number: number) => Mode
     },
     roles: builtInRoles,
     mostOpen,
+    maxDepth,
     newId: () => `agent-${next++}`,
     drive,
     program: { name: "test", version: "0" },
@@ -113,12 +117,15 @@ describe("a sub-agent", () => {
   test("cannot be more than allowed at once, nor of an unknown kind", async () => {
     const spawn = (count: number) =>
       Array.from({ length: count }, (_, index) => calls("spawn_agent", { message: "Go." }, `c${index}`));
-    const { thread } = await withFamily((request, number) => {
-      if (isChild(request)) return says("Ok.");
-      return number === 0
-        ? replies([...spawn(4), calls("spawn_agent", { message: "x", agent_type: "wizard" }, "w")])
-        : says("End.");
-    }, 3);
+    const { thread } = await withFamily(
+      (request, number) => {
+        if (isChild(request)) return says("Ok.");
+        return number === 0
+          ? replies([...spawn(4), calls("spawn_agent", { message: "x", agent_type: "wizard" }, "w")])
+          : says("End.");
+      },
+      { mostOpen: 3 },
+    );
     await thread.begin("many");
     await run(thread);
     const outcomes = thread.store.records.flatMap(({ record }) =>
@@ -133,10 +140,13 @@ describe("a sub-agent", () => {
 test("a storm of agents that always spawn stays within depth, number and budget, and ends", async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 2, max: 30 }), fc.integer({ min: 1, max: 4 }), async (turns, mostOpen) => {
-      const { thread, logs, family } = await withFamily((request) => {
-        if (request.tools.length === 0) return says("Wrapped up.", 10);
-        return replies([calls("spawn_agent", { message: "More!" }), calls("update_plan", { plan: [] }, "p")], 10);
-      }, mostOpen);
+      const { thread, logs, family } = await withFamily(
+        (request) => {
+          if (request.tools.length === 0) return says("Wrapped up.", 10);
+          return replies([calls("spawn_agent", { message: "More!" }), calls("update_plan", { plan: [] }, "p")], 10);
+        },
+        { mostOpen },
+      );
       await thread.begin("storm", { budget: { turns } });
       const { end } = await run(thread);
       await family.end();

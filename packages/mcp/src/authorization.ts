@@ -10,8 +10,8 @@ export interface Challenge {
 }
 
 export interface Authorization {
-  /** The value of the Authorization header for the next request; null where there is none. */
-  header(): Promise<string | null>;
+  /** Headers of the next request. Rejects, with a message for people, where they cannot be had. */
+  headers(): Promise<Record<string, string>>;
   /** Gets new or wider credentials where it can; false where the same request would only be refused again. */
   renew(challenge: Challenge, signal: AbortSignal): Promise<boolean>;
   /** What the user has to do about a refusal, as the end of a sentence. */
@@ -19,16 +19,33 @@ export interface Authorization {
 }
 
 export const noAuthorization = (advice: string): Authorization => ({
-  header: async () => null,
+  headers: async () => ({}),
   renew: async () => false,
   advice,
 });
 
 export const bearerToken = (variable: string, token: string): Authorization => ({
-  header: async () => `Bearer ${token}`,
+  headers: async () => ({ authorization: `Bearer ${token}` }),
   renew: async () => false,
   advice: `put a token that it accepts into ${variable}`,
 });
+
+/** Headers that a program of the user prints: asked once, and again when the server refuses them. */
+export function helpedHeaders(ask: () => Promise<Record<string, string>>): Authorization {
+  let known: Promise<Record<string, string>> | null = null;
+  return {
+    async headers() {
+      known ??= ask();
+      return known;
+    },
+    async renew() {
+      const before = JSON.stringify(await known);
+      known = ask();
+      return JSON.stringify(await known) !== before;
+    },
+    advice: "check what its http_headers_helper prints",
+  };
+}
 
 export type FixedHeaders = { kind: "headers"; headers: Record<string, string> } | { kind: "problem"; message: string };
 

@@ -18,6 +18,8 @@ export interface McpHost {
   workspaceFor(transport: StdioTransport): Promise<Workspace>;
   /** How requests to a server without a configured token are authorised. */
   authorize(server: string, transport: HttpTransport): Authorization;
+  /** Headers as a program of the user's prints them. Rejects, with a message for people, where it does not. */
+  headersFrom?(command: string): Promise<Record<string, string>>;
   /** Takes out of a description what a person would not see in it: the model is not to read more than the user. */
   clean(text: string): string;
   /** Puts a question of a server to a person; where nobody is there, it is declined. */

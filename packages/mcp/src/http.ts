@@ -29,9 +29,8 @@ export function openHttp({ url, headers, authorization }: HttpPlace, events: Cha
   let version: string | undefined;
 
   async function request(what: Exchange, signal: AbortSignal): Promise<IncomingMessage> {
-    const credentials = await authorization.header();
     const all = {
-      ...(credentials && { authorization: credentials }),
+      ...(await authorization.headers()),
       ...headers,
       ...what.headers,
       ...(sessionId && { "mcp-session-id": sessionId }),

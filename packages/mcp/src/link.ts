@@ -1,12 +1,13 @@
 // A working connection to one server: opened, greeted, its tools known.
 import { pathToFileURL } from "node:url";
-import { type Authorization, bearerToken, fixedHeaders } from "./authorization.ts";
+import { type Authorization, bearerToken, fixedHeaders, helpedHeaders } from "./authorization.ts";
 import type { ChannelEvents, OpenChannel } from "./channel.ts";
 import { type Answer, type Conversation, type Fault, type Listener, openConversation } from "./conversation.ts";
 import { type Hello, shakeHands } from "./handshake.ts";
 import type { McpHost } from "./host.ts";
 import { openHttp } from "./http.ts";
 import type { JsonObject } from "./json.ts";
+import { openLegacySse } from "./legacy-sse.ts";
 import { readList } from "./lists.ts";
 import { type Clean, readTools, type ServerTool } from "./readers.ts";
 import type { HttpTransport, ServerSettings } from "./settings.ts";
@@ -78,16 +79,26 @@ function channelTo({ settings, host, processId }: LinkOptions): OpenChannel {
 function openHttpChannel(server: string, transport: HttpTransport, host: McpHost, events: ChannelEvents) {
   const fixed = fixedHeaders(transport, host.variables);
   if (fixed.kind === "problem") throw new Error(fixed.message);
-  const authorization = authorizationOf(server, transport, host);
-  return openHttp({ url: new URL(transport.url), headers: fixed.headers, authorization }, events);
+  const place = {
+    url: new URL(transport.url),
+    headers: fixed.headers,
+    authorization: authorizationOf(server, transport, host),
+  };
+  return transport.wire === "sse" ? openLegacySse(place, events) : openHttp(place, events);
 }
 
 function authorizationOf(server: string, transport: HttpTransport, host: McpHost): Authorization {
-  const variable = transport.bearerTokenEnvVar;
+  const { bearerTokenEnvVar: variable, headersHelper } = transport;
+  if (headersHelper !== undefined) return helpedHeaders(async () => headersFrom(headersHelper, host));
   if (variable === undefined) return host.authorize(server, transport);
   const token = host.variables[variable];
   if (!token) throw new Error(`the variable ${variable}, which its token is read from, is not set`);
   return bearerToken(variable, token);
+}
+
+function headersFrom(command: string, host: McpHost): Promise<Record<string, string>> {
+  if (!host.headersFrom) throw new Error("an http_headers_helper cannot be run here; use env_http_headers");
+  return host.headersFrom(command);
 }
 
 const listenerOf = ({ settings, host, onToolsChanged, onLost }: LinkOptions): Listener => ({

@@ -15,10 +15,14 @@ export type Transport =
   | {
       kind: "http";
       url: string;
+      /** `sse` is how servers spoke before 2025-03: one stream for all answers, messages to another address. */
+      wire: "streamable" | "sse";
       bearerTokenEnvVar: string | undefined;
       headers: Record<string, string>;
       /** Header name to variable name. */
       envHeaders: Record<string, string>;
+      /** A command that prints more headers, as JSON. */
+      headersHelper: string | undefined;
       login: { scopes: string[] | undefined; clientId?: string; callbackPort?: number; resource?: string };
     };
 export type StdioTransport = Extract<Transport, { kind: "stdio" }>;
@@ -44,6 +48,7 @@ const httpOnly = [
   "bearer_token_env_var",
   "http_headers",
   "env_http_headers",
+  "http_headers_helper",
   "scopes",
   "oauth",
   "oauth_resource",
@@ -87,6 +92,9 @@ function findMistake(server: McpServer): string | null {
     server.command === undefined ? (["streamable_http", stdioOnly] as const) : (["stdio", httpOnly] as const);
   const field = foreign.find((key) => server[key] !== undefined);
   if (field) return `${field} is not supported for ${kind}.`;
+  if (server.type !== undefined && (server.type === "stdio") !== (kind === "stdio")) {
+    return `type = "${server.type}" does not go with ${kind === "stdio" ? "command" : "url"}.`;
+  }
   return server.url === undefined || isWebAddress(server.url)
     ? null
     : `url is not an http or https address: ${server.url}`;
@@ -107,9 +115,11 @@ function transportOf(server: McpServer): Transport {
   return {
     kind: "http",
     url: server.url ?? "",
+    wire: server.type === "sse" ? "sse" : "streamable",
     bearerTokenEnvVar: server.bearer_token_env_var,
     headers: server.http_headers ?? {},
     envHeaders: server.env_http_headers ?? {},
+    headersHelper: server.http_headers_helper,
     login: {
       scopes: server.scopes,
       clientId: server.oauth?.client_id,

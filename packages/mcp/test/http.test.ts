@@ -117,6 +117,30 @@ describe("who we are", () => {
     expect((await connected(changes)).report).toEqual({ name: "web", status: "failed", reason });
   });
 
+  test("may be printed by a program, which is asked again when the server refuses", async () => {
+    const server = await startHttpServer(({ headers }, response) => {
+      if (headers["x-key"] === "key 2") return false;
+      response.writeHead(401).end();
+      return true;
+    });
+    const asked: string[] = [];
+    const headersFrom = async (command: string) => ({ "x-key": `key ${asked.push(command)}` });
+    const { servers } = await stage(
+      { web: { url: server.url, http_headers_helper: "print-headers" } },
+      { headersFrom },
+    );
+    expect((await servers.started())[0]?.status).toBe("ready");
+    expect(asked).toEqual(["print-headers", "print-headers"]);
+  });
+
+  test("cannot be shown where the program fails, and the reason says so", async () => {
+    const server = await startHttpServer();
+    const headersFrom = () => Promise.reject(new Error("its http_headers_helper ended with exit code 3"));
+    const { servers } = await stage({ web: { url: server.url, http_headers_helper: "x" } }, { headersFrom });
+    expect((await servers.started())[0]?.reason).toBe("its http_headers_helper ended with exit code 3");
+    expect(server.seen).toEqual([]);
+  });
+
   test("a refusal says what to do", async () => {
     const server = await startHttpServer((_seen, response) => {
       response.writeHead(401, { "www-authenticate": "Bearer" }).end();

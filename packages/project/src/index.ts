@@ -1,4 +1,4 @@
-export { type AgentPlaces, type AgentRoles, readAgentRoles } from "./agents/read.ts";
+export { type AgentPlaces, type AgentRoles, type DeclaredTable, readAgentRoles } from "./agents/read.ts";
 export { type AgentRole, builtInRoles } from "./agents/role.ts";
 export { defaults, type EffectiveConfig } from "./config/defaults.ts";
 export { durationMs, longestTimerMs } from "./config/duration.ts";
@@ -31,6 +31,7 @@ export {
 export { type Catalogue, catalogueBudget, skillCatalogue } from "./skills/catalogue.ts";
 export { checkSkills } from "./skills/check.ts";
 export { type Mentions, mentionedSkills, skillMessage } from "./skills/mentions.ts";
+export type { SkillDependency } from "./skills/metadata.ts";
 export { readSkills, type Skills } from "./skills/read.ts";
 export { type SkillPlaces, type SkillRoot, type SkillScope, skillRoots } from "./skills/roots.ts";
 export type { Skill } from "./skills/skill.ts";

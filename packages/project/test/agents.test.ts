@@ -33,6 +33,7 @@ describe("custom agents", () => {
       effort: "low",
       sandbox: "read-only",
       tools: ["read_file"],
+      nicknames: ["Ada"],
       readonly: true,
       source: here.path(".agentcli/agents/team/tester.toml"),
     });
@@ -68,6 +69,49 @@ describe("custom agents", () => {
     expect(await at(".")).toMatchObject({ instructions: "Root.", model: "cloud", effort: "high" });
     expect(await at("a")).toMatchObject({ instructions: "Near.", model: "near", effort: "high" });
     expect((await read(here)).roles.find(({ name }) => name === "explorer")).toMatchObject({ readonly: true });
+  });
+
+  test("can be declared in the configuration, with a file of their own or without one", async () => {
+    const file = `description = "From its file"\ndeveloper_instructions = "Be terse."\nmodel = "small"\n`;
+    const here = places({
+      "elsewhere/terse.toml": file,
+      ".agentcli/agents/own.toml": `developer_instructions = "Own."`,
+    });
+    const { root, home } = here;
+    const declared = {
+      terse: {
+        description: "From the table",
+        config_file: here.path("elsewhere/terse.toml"),
+        nickname_candidates: ["Bo"],
+      },
+      own: { description: "Own one", config_file: here.path(".agentcli/agents/own.toml") },
+      plain: { description: "Only a table" },
+      worker: { nickname_candidates: ["Ada"] },
+    };
+    const { roles, problems } = await readAgentRoles({ root, cwd: root, agentHome: home, declared });
+    expect(problems).toEqual([]);
+    const by = Object.fromEntries(roles.map((role) => [role.name, role]));
+    expect(by.terse).toMatchObject({
+      description: "From its file",
+      instructions: "Be terse.",
+      model: "small",
+      nicknames: ["Bo"],
+    });
+    expect(by.own).toMatchObject({ description: "Own one", instructions: "Own." });
+    expect(by.plain).toMatchObject({ description: "Only a table", instructions: "", model: "inherit" });
+    const worker = builtInRoles.find(({ name }) => name === "worker");
+    expect(by.worker).toMatchObject({ instructions: worker?.instructions, nicknames: ["Ada"] });
+  });
+
+  test.each([
+    [{ config_file: "/nowhere/role.toml", description: "d" }, "there is no such file|no such file"],
+    [{ description: "d", nickname_candidates: ["a/b"] }, "nickname_candidates must be"],
+    [{}, "description must be"],
+  ])("declared as %j are ignored, and the run says why", async (table, message) => {
+    const { root, home } = places();
+    const { roles, problems } = await readAgentRoles({ root, cwd: root, agentHome: home, declared: { odd: table } });
+    expect(roles).toEqual(builtInRoles);
+    expect(problems).toMatchObject([{ message: expect.stringMatching(message) }]);
   });
 
   test.each([

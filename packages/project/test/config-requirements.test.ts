@@ -90,6 +90,40 @@ test("managed hooks are kept with the file they are from", async () => {
   ]);
 });
 
+describe("MCP servers are only those that requirements list", () => {
+  const servers = `[mcp_servers.files]\ncommand = "npx"\n[mcp_servers.web]\nurl = "https://other.example/mcp"\n[mcp_servers.own]\ncommand = "own"\n`;
+  const list = `[mcp_servers.files.identity]\ncommand = "npx"\n[mcp_servers.web.identity]\nurl = "https://mcp.example/mcp"\n`;
+
+  test("by name and by what they are; the others are switched off, with the reason", async () => {
+    const { request, pathOf } = await machine({ "home/config.toml": servers, "system/requirements.toml": list });
+    const { config, blockedServers, warnings } = await loadConfig(request());
+    const reason = `not allowed by mcp_servers in ${pathOf("system/requirements.toml")}`;
+    expect(blockedServers).toEqual({ web: reason, own: reason });
+    expect(config.mcp_servers?.files?.enabled).toBeUndefined();
+    expect([config.mcp_servers?.web?.enabled, config.mcp_servers?.own?.enabled]).toEqual([false, false]);
+    expect(warnings).toContain(`The MCP server web is not used: ${reason}.`);
+  });
+
+  test("in every file that has a list", async () => {
+    const { request } = await machine({
+      "home/config.toml": servers,
+      "system/requirements.toml": list,
+      "home/requirements.toml": "[mcp_servers]\n",
+    });
+    expect(Object.keys((await loadConfig(request())).blockedServers)).toEqual(["files", "web", "own"]);
+  });
+
+  test("and one that a run must have is refused", async () => {
+    const { request } = await machine({
+      "home/config.toml": `[mcp_servers.own]\ncommand = "own"\nrequired = true\n`,
+      "system/requirements.toml": list,
+    });
+    await expect(loadConfig(request())).rejects.toThrow(
+      "mcp_servers.own is required and not allowed by mcp_servers in",
+    );
+  });
+});
+
 test.each([
   ['allowed_sandbox_mode = ["read-only"]', "did you mean allowed_sandbox_modes?"],
   ['allowed_sandbox_modes = ["readonly"]', "must be one of read-only"],

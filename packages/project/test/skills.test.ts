@@ -130,6 +130,68 @@ describe("the rules for a skill", () => {
   });
 });
 
+describe("a skill may bring metadata for programs", () => {
+  const yaml = `interface:
+  display_name: "Release notes"
+  short_description: Notes of a release
+policy:
+  allow_implicit_invocation: false
+dependencies:
+  tools:
+    - type: mcp
+      value: tracker
+      url: https://tracker.example
+    - type: odd
+`;
+
+  test("which shows it, holds it back from the model and says what it needs", () => {
+    const here = places({
+      ".agents/skills/notes/SKILL.md": skill("notes"),
+      ".agents/skills/notes/agents/openai.yaml": yaml,
+    });
+    expect(read(here).skills).toMatchObject([
+      {
+        shortDescription: "Notes of a release",
+        invocation: "by-name",
+        interface: { display_name: "Release notes" },
+        dependencies: [{ type: "mcp", value: "tracker", url: "https://tracker.example" }],
+      },
+    ]);
+  });
+
+  test("of which our own file has the last word, and a broken one none", () => {
+    const here = places({
+      ".agents/skills/notes/SKILL.md": skill("notes"),
+      ".agents/skills/notes/agents/openai.yaml": yaml,
+      ".agents/skills/notes/agents/agentcli.yaml": "policy:\n  allow_implicit_invocation: true\n",
+      ".agents/skills/other/SKILL.md": skill("other", "About.", "disable-model-invocation: true\n"),
+      ".agents/skills/other/agents/x.yml": "\t{broken",
+    });
+    expect(read(here).skills.map(({ invocation }) => invocation)).toEqual(["by-model", "by-name"]);
+  });
+});
+
+test("skills are switched off by name or path, the last entry deciding", () => {
+  const here = places({
+    ".agents/skills/one/SKILL.md": skill("one"),
+    ".agents/skills/two/SKILL.md": skill("two"),
+    ".agents/skills/three/SKILL.md": skill("three"),
+  });
+  const switches = [
+    { name: "one", enabled: false },
+    { name: "two", enabled: false },
+    { name: "two", enabled: true },
+    { path: here.path(".agents/skills/three"), enabled: false },
+    { enabled: false },
+  ];
+  const { skills } = readSkills(rootsOf(here), switches);
+  expect(Object.fromEntries(skills.map(({ name, enabled }) => [name, enabled]))).toEqual({
+    one: false,
+    two: true,
+    three: false,
+  });
+});
+
 describe("the list for the model", () => {
   const many = (count: number, description: string): Skill[] =>
     Array.from({ length: count }, (_, index) => ({
@@ -139,6 +201,9 @@ describe("the list for the model", () => {
       path: `/r/s${index}/SKILL.md`,
       scope: "repository",
       invocation: "by-model",
+      interface: {},
+      dependencies: [],
+      enabled: true,
     }));
 
   test("has a line for each, with its file", () => {

@@ -279,7 +279,7 @@ export const toolSchemas = {
     "properties": {
       "target": {
         "type": "string",
-        "description": "Agent id."
+        "description": "Id or nickname of the agent."
       },
       "message": {
         "type": "string"
@@ -336,7 +336,7 @@ export const toolSchemas = {
         "items": {
           "type": "string"
         },
-        "description": "Agent ids; returns when one of them ends."
+        "description": "Ids or nicknames; returns when one of these agents ends."
       },
       "timeout_ms": {
         "description": "10000 to 3600000 (30000).",

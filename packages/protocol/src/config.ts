@@ -62,7 +62,7 @@ export const Features = z.object({
   view_image: Feature,
   unified_exec: Feature,
   hooks: z.boolean().optional().describe("Run the hooks of user and project (true)"),
-  multi_agent: Feature,
+  multi_agent: z.boolean().optional().describe("Offer sub-agents to the model (true)"),
   skill_search: Feature,
   plugins: Feature,
   network_proxy: Feature,
@@ -99,9 +99,9 @@ const ShellEnvironment = z.object({
 });
 
 const AgentRole = z.object({
-  description: z.string().optional().describe("When to use this agent; accepted; no effect yet"),
-  config_file: z.string().optional().describe("File with its own configuration; accepted; no effect yet"),
-  nickname_candidates: strings.optional().describe("Names its threads may have; accepted; no effect yet"),
+  description: z.string().optional().describe("When to use this agent"),
+  config_file: z.string().optional().describe("File with its instructions and what it may do, as in .agentcli/agents"),
+  nickname_candidates: strings.optional().describe("Names its threads may have (its own)"),
 });
 
 const Skills = z.object({
@@ -115,7 +115,7 @@ const Skills = z.object({
   config: z
     .array(z.object({ path: z.string().optional(), name: z.string().optional(), enabled: z.boolean().optional() }))
     .optional()
-    .describe("Skills to switch on or off; accepted; no effect yet"),
+    .describe("Skills to switch on or off, by name or path"),
 });
 
 export const AgentsConfig = z

@@ -8,6 +8,10 @@ export const ToolApproval = z.enum(["auto", "prompt", "writes", "approve"]);
 export type ToolApproval = z.infer<typeof ToolApproval>;
 
 export const McpServer = z.object({
+  type: z
+    .enum(["stdio", "http", "streamable_http", "sse"])
+    .optional()
+    .describe("How it is spoken to; needed only for sse, the older way over HTTP"),
   command: z.string().optional().describe("Program to start; it speaks MCP on its standard streams"),
   args: strings.optional().describe("Its arguments"),
   env: stringTable.optional().describe("Variables it is given"),
@@ -26,6 +30,10 @@ export const McpServer = z.object({
   bearer_token_env_var: z.string().optional().describe("Environment variable that holds its token"),
   http_headers: stringTable.optional().describe("Added to each request"),
   env_http_headers: stringTable.optional().describe("Header name to environment variable"),
+  http_headers_helper: z
+    .string()
+    .optional()
+    .describe("Command that prints more headers as a JSON object; run when connecting and when they are refused"),
   scopes: strings.optional().describe("What `mcp login` asks for, in place of what the server proposes"),
   oauth: z
     .object({

@@ -223,6 +223,7 @@ export const ThreadRecord = z.discriminatedUnion("type", [
     threadId: z.string(),
     parentId: z.string().optional(),
     role: z.string().optional().describe("What kind of sub-agent it is"),
+    nickname: z.string().optional().describe("What a sub-agent is called beside its id"),
     forkedFrom: z.string().optional().describe("The thread whose records this one began with"),
     worktree: WorktreeOrigin.optional(),
     tags: Tags.optional(),
@@ -238,6 +239,10 @@ export const ThreadRecord = z.discriminatedUnion("type", [
     input: z.array(Part),
     settings: TurnSettings,
     tags: Tags.optional().describe("All that hold from this turn on"),
+    paidBy: z
+      .string()
+      .optional()
+      .describe("Of a sub-agent: the turn of the main thread whose budget pays for this one"),
     review: z
       .object({ coverage: z.string().nullable().describe("What of the change was left out, as a sentence") })
       .optional()
@@ -247,7 +252,10 @@ export const ThreadRecord = z.discriminatedUnion("type", [
     type: z.literal("input.added"),
     origin: z.enum(["user", "hook", "schema", "agent", "budget", "repository"]),
     input: z.array(Part),
-    sources: z.array(z.string()).optional().describe("Files the input came from, so that none is given twice"),
+    sources: z
+      .array(z.string())
+      .optional()
+      .describe("Files or sub-agents the input came from, so that none is given twice"),
   }),
   z.object({ type: z.literal("model.replied"), blocks: z.array(Block), ...charge }),
   z.object({
@@ -257,6 +265,10 @@ export const ThreadRecord = z.discriminatedUnion("type", [
     args: z.json().describe("As admitted: a guard may have rewritten them"),
     incarnation: z.string().describe("The workspace incarnation the effect happens in"),
     onResume: z.enum(["rerun", "once"]),
+    makes: z
+      .string()
+      .optional()
+      .describe("Id of the thread or turn the call makes; made again after a crash, it finds what it made"),
     mcp: McpOrigin.optional(),
   }),
   z.object({ type: z.literal("tool.settled"), callId: z.string(), outcome: Outcome }),

@@ -3,6 +3,17 @@ import { z } from "zod";
 import { Features } from "./config.ts";
 import { ApprovalPolicy, SandboxMode } from "./records.ts";
 
+export const RequiredServer = z.object({
+  identity: z
+    .object({
+      command: z.string().optional().describe("The command it must have"),
+      url: z.string().optional().describe("The address it must have"),
+    })
+    .optional()
+    .describe("What makes it the server that is meant"),
+});
+export type RequiredServer = z.infer<typeof RequiredServer>;
+
 export const Requirements = z.object({
   allowed_sandbox_modes: z.array(SandboxMode).min(1).optional().describe("The only sandbox modes a run may have"),
   allowed_approval_policies: z
@@ -15,6 +26,10 @@ export const Requirements = z.object({
     .record(z.string(), z.unknown())
     .optional()
     .describe("Hooks every run has, as in hooks.json; they need no trust"),
+  mcp_servers: z
+    .record(z.string(), RequiredServer)
+    .optional()
+    .describe("The only MCP servers a run may use, by name and identity"),
   allow_managed_hooks_only: z.boolean().optional().describe("No hooks but those of requirements and system files"),
 });
 export type Requirements = z.infer<typeof Requirements>;

@@ -71,13 +71,13 @@ export const toolArguments = {
     service_tier: z.string().optional(),
   }),
   send_input: z.strictObject({
-    target: z.string().describe("Agent id."),
+    target: z.string().describe("Id or nickname of the agent."),
     message: z.string().optional(),
     items: z.array(AgentInput).optional(),
     interrupt: z.boolean().optional().describe("Stop what it does now first."),
   }),
   wait_agent: z.strictObject({
-    targets: z.array(z.string()).describe("Agent ids; returns when one of them ends."),
+    targets: z.array(z.string()).describe("Ids or nicknames; returns when one of these agents ends."),
     timeout_ms: z.number().optional().describe("10000 to 3600000 (30000)."),
   }),
   close_agent: z.strictObject({ target: z.string() }),

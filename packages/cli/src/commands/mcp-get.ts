@@ -1,13 +1,15 @@
 // `agentcli mcp get`: one configured server.
 import type { Invocation } from "../args.ts";
-import { nameOf, readConfigured, serverNamed } from "../mcp/configured.ts";
+import { nameOf, readLoaded, serverNamed } from "../mcp/configured.ts";
 import { getEntry, getText } from "../mcp/describe.ts";
 import type { Program } from "../program.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
   const name = nameOf(invocation);
-  const server = serverNamed(name, await readConfigured(invocation, program));
-  const asJson = () => `${JSON.stringify(getEntry(name, server), null, 2)}\n`;
-  await program.print(invocation.has("json") ? asJson() : getText(name, server));
+  const { config, blockedServers } = await readLoaded(invocation, program);
+  const server = serverNamed(name, config);
+  const said = { blocked: blockedServers[name] };
+  const asJson = () => `${JSON.stringify(getEntry(name, server, said), null, 2)}\n`;
+  await program.print(invocation.has("json") ? asJson() : getText(name, server, said));
   return 0;
 }

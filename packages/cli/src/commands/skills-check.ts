@@ -4,18 +4,18 @@ import { resolve } from "node:path";
 import { checkSkills, type FileProblem } from "@agentcli/project";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { Invocation } from "../args.ts";
-import { placesOfSkills } from "../context.ts";
 import { Problem } from "../problem.ts";
 import type { Program } from "../program.ts";
+import { findSkills } from "../skills.ts";
 
-export async function run({ has, positionals }: Invocation, program: Program): Promise<number> {
+export async function run(invocation: Invocation, program: Program): Promise<number> {
+  const { has, positionals } = invocation;
   const { environment, print } = program;
   const [path] = positionals;
   const asked = path === undefined ? null : resolve(environment.cwd, path);
   if (asked !== null && !existsSync(asked)) throw new Problem("usage", `There is nothing at ${asked}.`);
-  const { files, problems } = checkSkills(
-    asked ? [asked] : placesOfSkills(environment.cwd, environment).map((root) => root.path),
-  );
+  const roots = asked ? [] : (await findSkills(invocation, program)).roots;
+  const { files, problems } = checkSkills(asked ? [asked] : roots.map((root) => root.path));
   if (asked !== null && files.length === 0)
     throw new Problem("usage", `There is no SKILL.md at or below ${asked}. A skill is a folder with a SKILL.md in it.`);
   const errors = problems.filter(({ severity }) => severity === "error");

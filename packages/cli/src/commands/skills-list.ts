@@ -2,11 +2,14 @@
 import { describeProblem, readSkills, type Skill } from "@agentcli/project";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { Invocation } from "../args.ts";
-import { placesOfSkills } from "../context.ts";
 import type { Program } from "../program.ts";
+import { findSkills } from "../skills.ts";
 
-export async function run({ has }: Invocation, { environment, print, reporter }: Program): Promise<number> {
-  const { skills, problems } = readSkills(placesOfSkills(environment.cwd, environment));
+export async function run(invocation: Invocation, program: Program): Promise<number> {
+  const { has } = invocation;
+  const { print, reporter } = program;
+  const { roots, switches } = await findSkills(invocation, program);
+  const { skills, problems } = readSkills(roots, switches);
   if (has("json")) await print(`${JSON.stringify({ skills: skills.map(toJson), problems }, null, 2)}\n`);
   else {
     await print(skills.length === 0 ? `${nothing}\n` : skills.map(toText).join(""));
@@ -17,14 +20,19 @@ export async function run({ has }: Invocation, { environment, print, reporter }:
 
 const nothing = "There are no skills here. Put one in .agents/skills/NAME/SKILL.md.";
 
-const toText = ({ name, shortDescription, path, scope, invocation }: Skill): string =>
-  `$${name} (${scope}${invocation === "by-name" ? ", only when named" : ""})\n  ${shortDescription}\n  ${path}\n`;
+const toText = ({ name, shortDescription, path, scope, ...skill }: Skill): string =>
+  `$${name} (${[scope, ...remarks(skill)].join(", ")})\n  ${shortDescription}\n  ${path}\n`;
 
-const toJson = ({ name, description, shortDescription, path, scope, invocation }: Skill) => ({
-  name,
-  description,
+const remarks = ({ invocation, enabled }: Pick<Skill, "invocation" | "enabled">): string[] => [
+  ...(invocation === "by-name" ? ["only when named"] : []),
+  ...(enabled ? [] : ["switched off"]),
+];
+
+const toJson = ({ shortDescription, invocation, interface: shown, dependencies, enabled, ...skill }: Skill) => ({
+  ...skill,
   short_description: shortDescription,
-  path,
-  scope,
   disable_model_invocation: invocation === "by-name",
+  enabled,
+  ...(Object.keys(shown).length > 0 && { interface: shown }),
+  ...(dependencies.length > 0 && { dependencies: { tools: dependencies } }),
 });

@@ -21,6 +21,7 @@ import { backEndOf, chooseSandbox } from "../sandbox-choice.ts";
 import { serverProgramIn } from "../sandbox-probe.ts";
 import { newId } from "../sessions/thread-id.ts";
 import { openCredentials } from "./credentials.ts";
+import { headersFrom } from "./printed-headers.ts";
 
 export interface Mcp {
   servers: McpServers;
@@ -55,11 +56,12 @@ export async function composeMcp(config: Config, settings: TurnSettings, program
 export const clientHost = (
   root: string,
   program: Program,
-): Pick<McpHost, "client" | "root" | "variables" | "clean"> => ({
+): Pick<McpHost, "client" | "root" | "variables" | "clean" | "headersFrom"> => ({
   client: { name: "agentcli", version: program.version },
   root,
   variables: program.environment.variables,
   clean: (text) => sanitize(text).text,
+  headersFrom: (command) => headersFrom(command, program.environment.variables),
 });
 
 export async function readServer(name: string, server: McpServer, config: Config): Promise<ServerSettings> {

@@ -1,5 +1,5 @@
 // The configured MCP servers, for commands that look after them.
-import { loadConfig } from "@agentcli/project";
+import { type LoadedConfig, loadConfig } from "@agentcli/project";
 import type { Config, McpServer } from "@agentcli/protocol";
 import type { Invocation } from "../args.ts";
 import { configRequest, existingDirectory } from "../config-request.ts";
@@ -7,10 +7,14 @@ import { Problem } from "../problem.ts";
 import type { Program } from "../program.ts";
 import { configOptions } from "../run-options.ts";
 
-export async function readConfigured(invocation: Invocation, { environment }: Program): Promise<Config> {
+export async function readConfigured(invocation: Invocation, program: Program): Promise<Config> {
+  return (await readLoaded(invocation, program)).config;
+}
+
+export async function readLoaded(invocation: Invocation, { environment }: Program): Promise<LoadedConfig> {
   const options = configOptions(invocation);
   const cwd = existingDirectory(options.directory ?? ".", environment.cwd);
-  return (await loadConfig(configRequest(options, cwd, environment))).config;
+  return loadConfig(configRequest(options, cwd, environment));
 }
 
 /** The one argument of a command, as a name that a server can have. */

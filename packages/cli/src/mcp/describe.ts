@@ -14,18 +14,24 @@ export const transportOf = (server: McpServer) =>
         cwd: server.cwd ?? null,
       }
     : {
-        type: "streamable_http" as const,
+        type: server.type === "sse" ? ("sse" as const) : ("streamable_http" as const),
         url: server.url,
         bearer_token_env_var: server.bearer_token_env_var ?? null,
         http_headers: server.http_headers ?? null,
         env_http_headers: server.env_http_headers ?? null,
-        http_headers_helper: null,
+        http_headers_helper: server.http_headers_helper ?? null,
       };
 
-const common = (name: string, server: McpServer) => ({
+/** What is said of a server beside its configuration. */
+export interface Said {
+  /** Why it is not used though it is configured. */
+  blocked?: string | undefined;
+}
+
+const common = (name: string, server: McpServer, { blocked }: Said) => ({
   name,
   enabled: server.enabled ?? true,
-  disabled_reason: null,
+  disabled_reason: blocked ?? null,
   transport: transportOf(server),
 });
 
@@ -35,14 +41,14 @@ const waits = (server: McpServer) => ({
   tool_timeout_sec: server.tool_timeout_sec ?? null,
 });
 
-export const listEntry = (name: string, server: McpServer, auth_status: AuthStatus) => ({
-  ...common(name, server),
+export const listEntry = (name: string, server: McpServer, { auth, ...said }: Said & { auth: AuthStatus }) => ({
+  ...common(name, server, said),
   ...waits(server),
-  auth_status,
+  auth_status: auth,
 });
 
-export const getEntry = (name: string, server: McpServer) => ({
-  ...common(name, server),
+export const getEntry = (name: string, server: McpServer, said: Said = {}) => ({
+  ...common(name, server, said),
   enabled_tools: server.enabled_tools ?? null,
   disabled_tools: server.disabled_tools ?? null,
   ...waits(server),
@@ -67,7 +73,7 @@ export function listText(entries: ListEntry[]): string {
       : [],
   );
   const http = entries.flatMap(({ transport, ...entry }) =>
-    transport.type === "streamable_http"
+    transport.type !== "stdio"
       ? [[entry.name, transport.url, transport.bearer_token_env_var ?? "-", ...status({ transport, ...entry })]]
       : [],
   );
@@ -79,8 +85,8 @@ export function listText(entries: ListEntry[]): string {
     .join("\n");
 }
 
-export function getText(name: string, server: McpServer): string {
-  const { transport, enabled, ...entry } = getEntry(name, server);
+export function getText(name: string, server: McpServer, said: Said = {}): string {
+  const { transport, enabled, disabled_reason, ...entry } = getEntry(name, server, said);
   const details =
     transport.type === "stdio"
       ? [
@@ -93,6 +99,7 @@ export function getText(name: string, server: McpServer): string {
           ["url", transport.url],
           ["bearer_token_env_var", transport.bearer_token_env_var ?? "-"],
           ["http_headers", masked(transport.http_headers)],
+          ["http_headers_helper", transport.http_headers_helper ?? "-"],
           [
             "env_http_headers",
             Object.entries(transport.env_http_headers ?? {})
@@ -107,7 +114,7 @@ export function getText(name: string, server: McpServer): string {
     tool_timeout_sec: entry.tool_timeout_sec,
   }).filter(([, value]) => value !== null && value !== undefined);
   const rows = [
-    ["enabled", enabled],
+    ["enabled", disabled_reason === null ? enabled : `${enabled} (${disabled_reason})`],
     ["transport", transport.type],
     ...details,
     ...rest,

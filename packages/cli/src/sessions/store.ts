@@ -5,6 +5,7 @@ import { Problem } from "../problem.ts";
 import { openSessionFile, type SessionFile } from "./file.ts";
 import { findDamage, readLines, writeLine } from "./lines.ts";
 import { findSessionPath, newSessionPath } from "./paths.ts";
+import { timeOf } from "./thread-id.ts";
 
 export interface FileStore extends SessionStore {
   /** Explains why a thread cannot be folded, where a damaged line is the reason. */
@@ -20,10 +21,11 @@ export interface FileStore extends SessionStore {
 
 export function openFileStore(home: string): FileStore {
   const open = new Map<string, SessionFile>();
+  const pathOf = (threadId: string) => newSessionPath(home, threadId, timeOf(threadId));
   const fileOf = (threadId: string): SessionFile => {
     const known = open.get(threadId);
     if (known) return known;
-    const path = findSessionPath(home, threadId) ?? newSessionPath(home, threadId, new Date());
+    const path = findSessionPath(home, threadId) ?? pathOf(threadId);
     const file = openSessionFile(path, threadId);
     open.set(threadId, file);
     return file;
@@ -60,9 +62,9 @@ export function openFileStore(home: string): FileStore {
     },
   };
 
-  /** A new thread has a new id: there is nothing to look for. */
+  /** Looks for nothing: where a run was killed in the first line of a thread, the id leads to the same file. */
   function createFile(threadId: string): SessionFile {
-    const file = open.get(threadId) ?? openSessionFile(newSessionPath(home, threadId, new Date()), threadId);
+    const file = open.get(threadId) ?? openSessionFile(pathOf(threadId), threadId);
     open.set(threadId, file);
     return file;
   }

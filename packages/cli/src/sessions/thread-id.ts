@@ -10,6 +10,12 @@ export function newId(nowMs: number): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }
 
+/** When an id was made; now for one that is not ours. */
+export function timeOf(id: string): Date {
+  const [, high, low] = /^([0-9a-f]{8})-([0-9a-f]{4})-7/.exec(id) ?? [];
+  return high && low ? new Date(Number.parseInt(high + low, 16)) : new Date();
+}
+
 /** From the kernel directly: loading node:crypto for it costs 3 ms at every start. */
 function randomBytes(length: number): Buffer {
   const file = openSync("/dev/urandom", "r");

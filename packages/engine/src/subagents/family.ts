@@ -1,272 +1,183 @@
-// The sub-agents of a thread: threads of their own under the same loop, never with more rights or money than their parent.
-import type { AgentState, Part, RecordOf, TurnSettings } from "@agentcli/protocol";
-import { addLedgers, emptyLedger, type Ledger, subtractLedger } from "../budget.ts";
-import type { AgentIdentity } from "../hooks/gate.ts";
-import { type Log, openLog, readThread } from "../log.ts";
-import type { SessionStore } from "../ports.ts";
-import type { Dependencies, Drive } from "../running.ts";
-import type { Scrub } from "../scrub.ts";
-import { emptyThread, type ThreadState, textPart, wordsOf } from "../state.ts";
-import { abandonTurn } from "../turn.ts";
-import { agentToolNames } from "./names.ts";
-import { type AgentRole, narrower } from "./role.ts";
-import { scopedWorkspace } from "./scoped-workspace.ts";
+// The sub-agents of one thread: threads of their own under the same loop, never with more rights or money than their parent.
+import type { AgentState, Part } from "@agentcli/protocol";
+import type { Ledger } from "../budget.ts";
+import { openLog } from "../log.ts";
+import type { Drive } from "../running.ts";
+import { emptyThread, wordsOf } from "../state.ts";
+import { childSettings, heldTo, threadCreated, type Wanted } from "./child.ts";
+import { depthOf, isAtRest, isClosed, type Member, restingMember, stateOf } from "./member.ts";
+import { pickNickname } from "./nickname.ts";
+import { restoreTree } from "./restore.ts";
+import type { AgentRole } from "./role.ts";
+import { openTree, type Reserved, type Tree, type TreeOptions } from "./tree.ts";
 
-export interface FamilyOptions {
-  store: SessionStore;
-  scrub?: Scrub;
-  roles: AgentRole[];
-  /** Sub-agents open at once. */
-  mostOpen: number;
-  defaultModel?: string;
-  defaultEffort?: string;
-  newId(): string;
-  /** The loop itself. */
-  drive(log: Log, dependencies: Dependencies, signal: AbortSignal): Promise<unknown>;
-  program: RecordOf<"thread.created">["program"];
-  /** What a child needs to run under these settings; null for what its parent has. */
-  dependenciesFor(settings: TurnSettings): Promise<Dependencies | null>;
-}
-
-/** The thread the family belongs to, as it runs. */
-export type Parent = Drive;
-
-export interface SpawnRequest {
+export interface SpawnRequest extends Wanted {
+  /** Of the child and of its turn; the same request with the same id makes no second child. */
+  id: string;
   input: Part[];
-  role: AgentRole;
-  model?: string;
-  effort?: string;
   /** Told to the child before its task. */
-  background: string | null;
+  background: string[];
 }
 
-interface Child {
-  log: Log;
-  stop: AbortController;
-  /** Settles when the child rests. */
-  resting: Promise<unknown>;
-  dependencies: Dependencies;
-  closed: boolean;
-  /** The parent knows how it stands. */
-  told: boolean;
+export interface SendRequest {
+  /** Id or nickname of a child. */
+  target: string;
+  input: Part[];
+  /** The same request with the same id gives no second turn. */
+  turnId: string;
+  /** `now` stops what the child does. */
+  when: "now" | "when-it-rests";
 }
 
+export type Refused = { refused: string };
+export type Found = { id: string; nickname: string };
+
+/** How one thread sees the tree: its own children, by id or nickname. */
 export interface Family {
   readonly roles: AgentRole[];
-  spawn(parent: Parent, request: SpawnRequest): Promise<{ id: string } | { refused: string }>;
-  /** Gives a resting child another turn, or stops what it does first. */
-  send(id: string, input: Part[], interrupt: boolean): Promise<string | null>;
-  states(ids: string[]): Record<string, AgentState>;
-  /** Settles when one of these children rests, or on abort. */
-  anyResting(ids: string[], signal: AbortSignal): Promise<void>;
-  close(id: string): Promise<void>;
-  /** Takes up a child of an earlier run; one cut off in a turn goes on with it. */
-  restore(parent: Parent, id: string): Promise<boolean>;
-  /** What all children have spent. */
-  spent(): Ledger;
-  /** Children that rest and that the parent has not heard of yet; each is told once. */
+  /** Whether it is the main thread that has these children, not a sub-agent. */
+  readonly isMain: boolean;
+  /** Called when the thread begins to run: what its log knows of children is brought back. They stop when it is stopped. */
+  takeUp(run: Drive): Promise<void>;
+  newId(): string;
+  spawn(request: SpawnRequest, parent: Drive): Promise<Found | Refused>;
+  /** Gives a child another turn. */
+  send(request: SendRequest, parent: Drive): Promise<Found | Refused>;
+  /** By id; what nobody is called by is not found under that name. */
+  states(targets: string[]): Record<string, AgentState>;
+  /** Settles when one of these children rests or is not known, or on abort. */
+  anyResting(targets: string[], signal: AbortSignal): Promise<void>;
+  /** With all below it. */
+  close(target: string): Promise<void>;
+  reopen(target: string): Found | Refused;
+  spentElsewhere(): Ledger;
+  /** Children that rest and that the thread has not heard of yet; each is told once. */
   news(): Record<string, AgentState>;
+  /** Stops all of them. */
   end(): Promise<void>;
 }
 
-// Over 60 lines because all of it works on one table of children that nobody else may touch.
-export function openFamily(options: FamilyOptions): Family {
-  const children = new Map<string, Child>();
-  const open = () => [...children.values()].filter((child) => !child.closed);
-  /** Hooks are asked before a child exists; meanwhile its place is taken. */
-  let starting = 0;
+export const openFamily = (options: TreeOptions): Family => familyOf(openTree(options, familyOf), null);
 
-  const stopAll = (reason: unknown) => {
-    for (const child of children.values()) child.stop.abort(reason);
-  };
+// Over 60 lines because it is the view of one table that one thread has, each line of it one thing a tool can do.
+function familyOf(tree: Tree, self: Member | null): Family {
+  const { options, members } = tree;
+  const children = () => [...members.values()].filter((member) => member.parent === self);
+  const find = (target: string) =>
+    children().find(({ id }) => id === target) ?? children().find(({ nickname }) => nickname === target);
+  const paidBy = () => tree.root().log.state.account.turnId;
 
-  function run(child: Child): void {
-    child.stop = new AbortController();
-    child.told = false;
-    child.resting = options.drive(child.log, child.dependencies, child.stop.signal);
-    // Its end is in its log; a defect is shown as the child's error, not as the parent's.
-    child.resting.catch(() => {});
+  let isRestored = false;
+
+  async function create(request: SpawnRequest, parent: Drive, place: Reserved): Promise<Found | Refused> {
+    const { id, role, input } = request;
+    const told = await parent.hooks?.spawning({ id, type: role.name, task: wordsOf(input) }, parent);
+    if (told?.kind === "refused") return { refused: told.reason };
+    const settings = childSettings(parent.log.state, request, options);
+    const nickname = pickNickname(role, (each) => [...members.values()].some((member) => member.nickname === each));
+    const { store, scrub, program, maxDepth } = options;
+    const log = openLog(emptyThread(id), { store, emit() {}, ...(scrub && { scrub }) });
+    const known = { closed: false, told: false, turnIds: new Set([id]) };
+    const member = restingMember({ id, role: role.name, nickname, parent: self, log, ...known });
+    members.set(id, member);
+    place.release();
+    const background = [...request.background, ...(told?.context ?? [])];
+    const mayHaveAgents = depthOf(member) < maxDepth;
+    await log.write(
+      threadCreated(parent.log.state, { id, nickname, role, settings, program, background, mayHaveAgents }),
+      { type: "turn.begun", turnId: id, input, settings, paidBy: paidBy() },
+    );
+    return start(member, parent);
   }
 
-  async function askHooks(agent: AgentIdentity, parent: Parent) {
-    starting += 1;
-    try {
-      return await parent.hooks?.spawning(agent, parent);
-    } finally {
-      starting -= 1;
-    }
+  async function begin(member: Member, turnId: string, input: Part[], parent: Drive): Promise<Found> {
+    const recorded = member.log.state.settings;
+    if (!recorded) throw new Error(`sub-agent ${member.id} has no settings`);
+    const settings = heldTo(parent.log.state, recorded);
+    member.turnIds.add(turnId);
+    await member.log.write({ type: "turn.begun", turnId, input, settings, paidBy: paidBy() });
+    return start(member, parent);
   }
 
-  async function adopt(agent: AgentIdentity, state: ThreadState, settings: TurnSettings, parent: Parent) {
-    const { id } = agent;
-    const { log: _, signal: __, ...inherited } = parent;
-    const own = (await options.dependenciesFor(settings)) ?? inherited;
-    const workspace = scopedWorkspace(own.workspace, id);
-    const spentElsewhere = () => elsewhere(parent, child, [...children.values()]);
-    const { reservations } = parent;
-    // What shapes the final message of the parent is not for its children.
-    const requestOptions = { ...own.requestOptions, outputSchema: undefined };
-    const hooks = parent.hooks?.forAgent(agent, parent.log.state.threadId);
-    const theirs = { family: undefined, answer: undefined, requestOptions, hooks };
-    const dependencies = { ...own, ...theirs, workspace, spentElsewhere, reservations };
-    const log = openLog(state, { store: options.store, emit() {}, ...(options.scrub && { scrub: options.scrub }) });
-    const child: Child = {
-      log,
-      stop: new AbortController(),
-      resting: Promise.resolve(),
-      dependencies,
-      closed: false,
-      told: false,
-    };
-    children.set(id, child);
-    if (children.size === 1)
-      parent.signal.addEventListener("abort", () => stopAll(parent.signal.reason), { once: true });
-    return child;
+  function start(member: Member, parent: Drive): Found {
+    tree.run(member);
+    if (parent.signal.aborted) member.stop.abort(parent.signal.reason);
+    return member;
   }
 
   return {
     roles: options.roles,
-    async spawn(parent, request) {
-      if (open().length + starting >= options.mostOpen) return { refused: tooMany(options.mostOpen) };
-      const id = options.newId();
-      const agent = { id, type: request.role.name, task: wordsOf(request.input) };
-      const told = await askHooks(agent, parent);
-      if (told?.kind === "refused") return { refused: told.reason };
-      const settings = childSettings(parent.log.state, request, options);
-      const child = await adopt(agent, emptyThread(id), settings, parent);
-      const background = [request.background, ...(told?.context ?? [])].filter((text) => text !== null);
-      const wanted = { ...request, background: background.join("\n\n") || null };
-      await child.log.write(created(id, parent, wanted, { settings, program: options.program }), {
-        type: "turn.begun",
-        turnId: options.newId(),
-        input: request.input,
-        settings,
+    isMain: self === null,
+    newId: options.newId,
+    async takeUp(run) {
+      run.signal.addEventListener("abort", () => tree.stopBelow(self, run.signal.reason), { once: true });
+      if (self) return;
+      tree.rootIn(run);
+      if (!isRestored) await restoreTree(tree);
+      isRestored = true;
+    },
+    async spawn(request, parent) {
+      const known = members.get(request.id);
+      if (known) return known.turnIds.size > 0 ? known : begin(known, request.id, request.input, parent);
+      if (depthOf(self) >= options.maxDepth) return { refused: tooDeep(options.maxDepth) };
+      const place = tree.reserve();
+      if (!place) return { refused: tooMany(options.mostOpen) };
+      try {
+        return await create(request, parent, place);
+      } finally {
+        place.release();
+      }
+    },
+    async send({ target, input, turnId, when }, parent) {
+      const member = find(target);
+      if (!member || isClosed(member)) return { refused: unknownAgent(target) };
+      if (member.turnIds.has(turnId)) return member;
+      if (when === "now") member.stop.abort({ end: { status: "cancelled", reason: "Interrupted by its parent." } });
+      await member.resting;
+      return isClosed(member) ? { refused: unknownAgent(target) } : begin(member, turnId, input, parent);
+    },
+    states(targets) {
+      const found = targets.map((target): [string, AgentState] => {
+        const member = find(target);
+        if (member && isAtRest(member)) member.told = true;
+        return member ? [member.id, stateOf(member)] : [target, { status: "not_found", message: null }];
       });
-      run(child);
-      return { id };
+      return Object.fromEntries(found);
     },
-    async send(id, input, interrupt) {
-      const child = children.get(id);
-      if (!child || child.closed) return null;
-      if (interrupt) child.stop.abort({ end: { status: "cancelled", reason: "Interrupted by its parent." } });
-      await child.resting;
-      const settings = child.log.state.settings;
-      if (!settings) return null;
-      const turnId = options.newId();
-      await child.log.write({ type: "turn.begun", turnId, input, settings });
-      run(child);
-      return turnId;
-    },
-    states(ids) {
-      for (const id of ids) {
-        const child = children.get(id);
-        if (child && !child.log.state.turn) child.told = true;
-      }
-      return Object.fromEntries(ids.map((id) => [id, stateOf(children.get(id))]));
-    },
-    async anyResting(ids, signal) {
+    async anyResting(targets, signal) {
       const aborted = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-      const known = ids.flatMap((id) => children.get(id) ?? []);
-      await Promise.race([aborted, ...known.map((child) => child.resting.catch(() => {}))]);
+      await Promise.race([aborted, ...targets.map((target) => find(target)?.resting)]);
     },
-    async close(id) {
-      const child = children.get(id);
-      if (!child) return;
-      child.closed = true;
-      child.stop.abort({ end: { status: "cancelled", reason: "Closed by its parent." } });
-      await child.resting.catch(() => {});
+    async close(target) {
+      const member = find(target);
+      if (!member) return;
+      member.closed = true;
+      member.stop.abort({ end: { status: "cancelled", reason: "Closed by its parent." } });
+      await member.resting;
     },
-    async restore(parent, id) {
-      const known = children.get(id);
-      if (known) {
-        known.closed = false;
-        return true;
-      }
-      const { state, records } = await readThread(options.store, id);
-      const first = records[0]?.record;
-      if (!state.settings || first?.type !== "thread.created") return false;
-      const agent = { id, type: first.role ?? "default", task: state.turn?.prompt ?? "" };
-      const child = await adopt(agent, state, state.settings, parent);
-      if (state.turn) run(child);
-      return true;
+    reopen(target) {
+      const member = find(target);
+      if (!member) return { refused: unknownAgent(target) };
+      const before = member.closed;
+      member.closed = false;
+      if (tree.isWithin()) return member;
+      member.closed = before;
+      return { refused: tooMany(options.mostOpen) };
     },
-    spent: () => sumOf([...children.values()]),
+    spentElsewhere: () => tree.spentElsewhere(self),
     news() {
-      const fresh = [...children].filter(([, child]) => !child.told && !child.closed && !child.log.state.turn);
-      for (const [, child] of fresh) child.told = true;
-      return Object.fromEntries(fresh.map(([id, child]) => [id, stateOf(child)]));
+      const fresh = children().filter((member) => !member.told && !isClosed(member) && isAtRest(member));
+      for (const member of fresh) member.told = true;
+      return Object.fromEntries(fresh.map((member) => [member.id, stateOf(member)]));
     },
-    async end() {
-      stopAll({ end: { status: "cancelled", reason: "Its parent has ended." } });
-      await Promise.allSettled([...children.values()].map((child) => child.resting));
-      for (const { log } of children.values()) {
-        if (log.state.turn)
-          await log.write(...abandonTurn(log.state, { status: "cancelled", reason: "Its parent has ended." }));
-      }
-    },
+    end: () => tree.restBelow(self),
   };
-}
-
-const sumOf = (children: Child[]): Ledger =>
-  children.map((child) => child.log.state.spent).reduce(addLedgers, emptyLedger());
-
-/** What everybody else of the family has spent, and the child itself in earlier turns. */
-function elsewhere(parent: Parent, child: Child, all: Child[]): Ledger {
-  const own = child.log.state;
-  const others = sumOf(all.filter((other) => other !== child));
-  const earlier = subtractLedger(own.spent, own.turn?.ledger ?? own.spent);
-  return [parent.log.state.turn?.ledger ?? emptyLedger(), others, earlier].reduce(addLedgers);
 }
 
 const tooMany = (most: number): string =>
-  `There are ${most} open agents already, which is the most. Wait for one with wait_agent and close it with close_agent.`;
+  `There are ${most} open agents already, which is the most, those of other agents included. Wait for one with wait_agent and close it with close_agent.`;
 
-function childSettings(parent: ThreadState, request: SpawnRequest, options: FamilyOptions): TurnSettings {
-  const own = parent.turn?.settings;
-  if (!own) throw new Error("an agent was spawned outside a turn");
-  const { role } = request;
-  const fixed = role.model === "inherit" ? undefined : role.model;
-  return {
-    ...own,
-    model: fixed ?? request.model ?? options.defaultModel ?? own.model,
-    effort: role.effort ?? request.effort ?? options.defaultEffort ?? own.effort,
-    sandbox: narrower(own.sandbox, role.sandbox),
-  };
-}
+const tooDeep = (most: number): string =>
+  `Agents may be ${most} deep at most (agents.max_depth), so this one cannot have agents of its own.`;
 
-function created(
-  threadId: string,
-  { log }: Parent,
-  { role, background }: SpawnRequest,
-  { settings, program }: { settings: TurnSettings; program: FamilyOptions["program"] },
-): RecordOf<"thread.created"> {
-  const { frozen } = log.state;
-  const allowed = (name: string) => !agentToolNames.includes(name) && (role.tools?.includes(name) ?? true);
-  return {
-    type: "thread.created",
-    threadId,
-    parentId: log.state.threadId,
-    role: role.name,
-    frozen: {
-      instructions: role.instructions
-        ? `${frozen.instructions}\n\nYour role\n${role.instructions}`
-        : frozen.instructions,
-      tools: frozen.tools.filter((tool) => allowed(tool.name)),
-      context:
-        background === null ? frozen.context : [...frozen.context, { role: "user", parts: [textPart(background)] }],
-    },
-    settings,
-    program,
-  };
-}
-
-function stateOf(child: Child | undefined): AgentState {
-  if (!child) return { status: "not_found", message: null };
-  const { turn, end } = child.log.state;
-  if (child.closed) return { status: "shutdown", message: end?.status === "completed" ? end.message : null };
-  if (turn) return { status: "running", message: null };
-  if (!end) return { status: "pending_init", message: null };
-  if (end.status === "completed") return { status: "completed", message: end.message };
-  if (end.status === "cancelled") return { status: "interrupted", message: end.reason };
-  return { status: "errored", message: end.message };
-}
+const unknownAgent = (target: string): string => `There is no open agent ${target}.`;

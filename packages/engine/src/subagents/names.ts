@@ -1,2 +1,2 @@
-// The tools for sub-agents, by name. Children have none of them: the tree is one level deep.
+// The tools for sub-agents, by name. Those at the deepest level have none of them.
 export const agentToolNames = ["spawn_agent", "send_input", "wait_agent", "close_agent", "resume_agent"];

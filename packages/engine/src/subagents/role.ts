@@ -13,6 +13,8 @@ export interface AgentRole {
   sandbox?: SandboxMode;
   /** Names of the tools it has; absent: all that the parent has. */
   tools?: string[];
+  /** What its threads may be called; absent: like the role. */
+  nicknames?: string[];
 }
 
 export const builtInRoles: AgentRole[] = [

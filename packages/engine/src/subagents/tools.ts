@@ -20,6 +20,7 @@ function spawnAgent(roles: AgentRole[]): Tool {
     name: "spawn_agent",
     description: `Start a sub-agent on a task of its own; it works beside you and shares the files. Only for parts that are independent. agent_type: ${list}`,
     onResume: "once",
+    makesNamed: true,
     parallel: true,
     async run(args, context) {
       const input = inputOf(args);
@@ -30,11 +31,12 @@ function spawnAgent(roles: AgentRole[]): Tool {
           `There is no agent type "${args.agent_type}". Known: ${roles.map(({ name }) => name).join(", ")}.`,
         );
       const family = familyOf(context);
-      const background = args.fork_context ? transcript(context.state) : null;
-      const request = { input, role, model: args.model, effort: args.reasoning_effort, background };
-      const spawned = await family.spawn(context.run, request);
+      const background = args.fork_context ? [transcript(context.state)] : [];
+      const wanted = { role, model: args.model, effort: args.reasoning_effort };
+      const spawned = await family.spawn({ id: context.makes, input, background, ...wanted }, context.run);
       if ("refused" in spawned) return failed(spawned.refused);
-      return report({ agent_id: spawned.id, nickname: null }, promptOf(input), family.states([spawned.id]));
+      const { id, nickname } = spawned;
+      return report({ agent_id: id, nickname }, promptOf(input), family.states([id]));
     },
   });
 }
@@ -44,14 +46,17 @@ const sendInput = builtIn({
   description:
     "Give a sub-agent another message; it works on it when it is done with the one before, or at once with interrupt.",
   onResume: "once",
+  makesNamed: true,
   parallel: false,
   async run(args, context) {
     const input = inputOf(args);
     if (typeof input === "string") return failed(input);
     const family = familyOf(context);
-    const submission = await family.send(args.target, input, args.interrupt === true);
-    if (submission === null) return failed(unknownAgent(args.target));
-    return report({ submission_id: submission }, promptOf(input), family.states([args.target]));
+    const { target, interrupt } = args;
+    const request = { target, input, turnId: context.makes, when: interrupt ? "now" : "when-it-rests" } as const;
+    const sent = await family.send(request, context.run);
+    if ("refused" in sent) return failed(sent.refused);
+    return report({ submission_id: context.makes }, promptOf(input), family.states([sent.id]));
   },
 });
 
@@ -62,7 +67,7 @@ const waitAgent = builtIn({
   parallel: false,
   async run(args, context) {
     const family = familyOf(context);
-    await restoreAll(args.targets, context);
+    if (args.targets.length === 0) return failed("Which agents? Name at least one in targets.");
     await firstOf(args.targets, Math.min(3_600_000, Math.max(10_000, args.timeout_ms ?? 30_000)), context);
     const agents = family.states(args.targets);
     const rested = Object.entries(agents).filter(([, state]) => state.status !== "running");
@@ -78,7 +83,7 @@ const closeAgent = builtIn({
   parallel: false,
   async run(args, context) {
     const family = familyOf(context);
-    const before = family.states([args.target])[args.target];
+    const [before] = Object.values(family.states([args.target]));
     await family.close(args.target);
     return report({ previous_status: before && wireStatus(before) }, null, family.states([args.target]));
   },
@@ -91,20 +96,16 @@ const resumeAgent = builtIn({
   parallel: false,
   async run(args, context) {
     const family = familyOf(context);
-    if (!(await family.restore(context.run, args.id))) return failed(unknownAgent(args.id));
-    const agents = family.states([args.id]);
-    return report({ status: wireStatus(agents[args.id] as AgentState) }, null, agents);
+    const opened = family.reopen(args.id);
+    if ("refused" in opened) return failed(opened.refused);
+    const agents = family.states([opened.id]);
+    return report({ status: wireStatus(agents[opened.id] as AgentState) }, null, agents);
   },
 });
 
 function familyOf({ run }: ToolContext): Family {
   if (!run.family) throw new Error("a tool for sub-agents was called where there are none");
   return run.family;
-}
-
-/** Children of an earlier run of the program are taken up when they are first asked for. */
-async function restoreAll(ids: string[], context: ToolContext): Promise<void> {
-  for (const id of ids) await familyOf(context).restore(context.run, id);
 }
 
 async function firstOf(ids: string[], limitMs: number, { run, signal }: ToolContext): Promise<void> {
@@ -154,5 +155,3 @@ function transcript(state: ThreadState): string {
 function report(result: object, prompt: string | null, agents: Record<string, AgentState>): Outcome {
   return { status: "completed", parts: [textPart(JSON.stringify(result))], detail: { kind: "agents", prompt, agents } };
 }
-
-const unknownAgent = (id: string): string => `There is no open agent ${id}.`;

@@ -14,6 +14,8 @@ export interface ToolContext {
   /** The model's copy of an output is cut beyond this, unless the call asks for less. */
   outputTokens: number;
   signal: AbortSignal;
+  /** Id of what the call makes, the same when it is made again after a crash; empty for a tool that makes nothing named. */
+  makes: string;
   /** The thread the call belongs to, as it runs. */
   run: Drive;
 }
@@ -32,6 +34,8 @@ export interface Tool {
   spec(forms: { freeform: boolean }): ToolSpec;
   parse(input: string, form: "function" | "freeform"): Parsed | Promise<Parsed>;
   run(args: unknown, context: ToolContext): Promise<Outcome>;
+  /** The call makes something that is found again by its id, so making the call again makes no second one. */
+  makesNamed?: boolean;
 }
 
 interface BuiltIn<Name extends ToolName> {
@@ -39,6 +43,7 @@ interface BuiltIn<Name extends ToolName> {
   description: string;
   onResume: "rerun" | "once";
   parallel: boolean;
+  makesNamed?: boolean;
   run(args: ToolArguments[Name], context: ToolContext): Promise<Outcome>;
 }
 

@@ -50,9 +50,9 @@ export function oauthAuthorization(options: OAuthOptions): Authorization {
   }
 
   return {
-    async header() {
+    async headers(): Promise<Record<string, string>> {
       const credentials = await current();
-      return credentials ? `Bearer ${credentials.tokens.access_token}` : null;
+      return credentials ? { authorization: `Bearer ${credentials.tokens.access_token}` } : {};
     },
     renew(challenge, signal) {
       renewing ??= renewNow(challenge, signal).finally(() => {

@@ -5,13 +5,19 @@ import type { FileProblem } from "../files/problem.ts";
 import { readProjectText } from "../files/project-text.ts";
 import { findFiles } from "../files/walk.ts";
 import { parseMarkdownRole } from "./markdown-role.ts";
-import { type AgentRole, builtInRoles, completeRole } from "./role.ts";
-import { type ParsedRole, type ParseToml, parseTomlRole } from "./toml-role.ts";
+import { type AgentRole, builtInRoles, completeRole, type RoleDefinition } from "./role.ts";
+import { type DeclaredRole, type ParsedRole, type ParseToml, parseTomlRole, tableRole } from "./toml-role.ts";
 
 export interface AgentPlaces {
   root: string;
   cwd: string;
   agentHome: string;
+  /** `[agents.NAME]` of the configuration: a table, and perhaps a file. */
+  declared?: Record<string, DeclaredTable>;
+}
+
+export interface DeclaredTable extends Omit<DeclaredRole, "name"> {
+  config_file?: string | undefined;
 }
 
 export interface AgentRoles {
@@ -21,21 +27,66 @@ export interface AgentRoles {
 }
 
 export async function readAgentRoles(places: AgentPlaces): Promise<AgentRoles> {
-  const files = foldersOf(places).flatMap(({ path, within, isWanted }) =>
-    findFiles(path, { isWanted }).files.map((file) => ({ path: file.path, within })),
-  );
-  const parseToml = files.some(({ path }) => path.endsWith(".toml")) ? (await import("smol-toml")).parse : noToml;
+  const files = [...declaredFiles(places), ...foundFiles(places)];
+  const parseToml = files.some(({ path, declared }) => path && (declared || isToml(path)))
+    ? (await import("smol-toml")).parse
+    : noToml;
   const roles = new Map(builtInRoles.map((role) => [role.name, role]));
   const problems: FileProblem[] = [];
-  for (const { path, within } of files) {
-    const read = readProjectText(path, { mostBytes: mostRoleBytes, within });
-    problems.push(...read.problems.map((problem) => (read.text === null ? malformed(problem) : problem)));
-    if (read.text === null) continue;
-    const role = parseRole(read.text, path, parseToml);
-    if ("problem" in role) problems.push(malformed({ path, line: null, severity: "error", message: role.problem }));
-    else roles.set(role.name, completeRole(role, roles.get(role.name)));
+  for (const file of files) {
+    const { role, problems: found } = readRole(file, roles, parseToml);
+    problems.push(...found);
+    if (role) roles.set(role.name, completeRole(role, roles.get(role.name)));
   }
   return { roles: [...roles.values()].sort((one, other) => (one.name < other.name ? -1 : 1)), problems };
+}
+
+interface RoleFile {
+  /** Null for a role that is a table only. */
+  path: string | null;
+  within: string | null;
+  declared?: DeclaredRole;
+}
+
+/** Before all that is found: a file in a folder of agents is nearer than a table that speaks of it. */
+const declaredFiles = ({ declared = {} }: AgentPlaces): RoleFile[] =>
+  Object.entries(declared).map(([name, { config_file: path = null, ...said }]) => ({
+    path,
+    within: null,
+    declared: { name, ...said },
+  }));
+
+function foundFiles(places: AgentPlaces): RoleFile[] {
+  const declared = new Set(Object.values(places.declared ?? {}).map(({ config_file }) => config_file));
+  return foldersOf(places).flatMap(({ path: folder, within, isWanted }) =>
+    findFiles(folder, { isWanted })
+      .files.filter(({ path }) => !declared.has(path))
+      .map(({ path }) => ({ path, within })),
+  );
+}
+
+interface Read {
+  role: RoleDefinition | null;
+  problems: FileProblem[];
+}
+
+function readRole({ path, within, declared }: RoleFile, known: Map<string, AgentRole>, parseToml: ParseToml): Read {
+  if (path === null) return orProblem(tableRole(declared ?? {}, known.get(declared?.name ?? "")), "config.toml", []);
+  const { text, problems } = readProjectText(path, { mostBytes: mostRoleBytes, within });
+  if (text === null && problems.length === 0 && declared)
+    return orProblem({ problem: `there is no such file; mend agents.${declared.name}.config_file` }, path, []);
+  if (text === null) return { role: null, problems: problems.map(malformed) };
+  const isFromToml = isToml(path) || declared !== undefined;
+  const role = isFromToml ? parseTomlRole(text, { source: path, declared }, parseToml) : parseMarkdownRole(text, path);
+  return orProblem(role, path, problems);
+}
+
+function orProblem(role: ParsedRole, path: string, problems: FileProblem[]): Read {
+  if (!("problem" in role)) return { role, problems };
+  return {
+    role: null,
+    problems: [...problems, malformed({ path, line: null, severity: "error", message: role.problem })],
+  };
 }
 
 const mostRoleBytes = 262_144;
@@ -54,9 +105,6 @@ function foldersOf({ root, cwd, agentHome }: AgentPlaces) {
     ...repository.filter(({ path }) => path !== home),
   ];
 }
-
-const parseRole = (text: string, path: string, parseToml: ParseToml): ParsedRole =>
-  path.endsWith(".toml") ? parseTomlRole(text, path, parseToml) : parseMarkdownRole(text, path);
 
 const noToml: ParseToml = () => {
   throw new Error("a TOML file without its parser");

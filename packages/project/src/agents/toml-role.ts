@@ -7,12 +7,30 @@ export type ParsedRole = RoleDefinition | { problem: string };
 
 export type ParseToml = (text: string) => Record<string, unknown>;
 
-export function parseTomlRole(text: string, source: string, parseToml: ParseToml): ParsedRole {
+/** What the configuration says of a role beside its file; the file wins. */
+export interface DeclaredRole {
+  name?: string | undefined;
+  description?: string | undefined;
+  nickname_candidates?: string[] | undefined;
+}
+
+export function parseTomlRole(
+  text: string,
+  { source, declared = {} }: { source: string; declared?: DeclaredRole },
+  parseToml: ParseToml,
+): ParsedRole {
   try {
-    return toRole(parseToml(text), source);
+    return toRole({ ...declared, ...parseToml(text) }, source);
   } catch (error) {
     return { problem: `it is not valid TOML: ${firstLine((error as Error).message)}` };
   }
+}
+
+/** A role that a table of the configuration describes, without a file of its own. */
+export function tableRole({ name, description, nickname_candidates }: DeclaredRole, outer: RoleDefinition | undefined) {
+  const described = { name, description: description ?? outer?.description, nickname_candidates };
+  const role = toRole({ ...described, developer_instructions: "none" }, `agents.${name}`);
+  return "problem" in role ? role : { ...role, instructions: outer?.instructions ?? "" };
 }
 
 function toRole(table: Record<string, unknown>, source: string): ParsedRole {
@@ -33,6 +51,7 @@ function toRole(table: Record<string, unknown>, source: string): ParsedRole {
     ...(table.model_reasoning_effort !== undefined && { effort: String(table.model_reasoning_effort) }),
     ...(table.sandbox_mode !== undefined && { sandbox: table.sandbox_mode as SandboxMode }),
     ...(table.tools !== undefined && { tools: table.tools as string[] }),
+    ...(table.nickname_candidates !== undefined && { nicknames: table.nickname_candidates as string[] }),
     ...(table.readonly !== undefined && { readonly: table.readonly === true }),
   };
 }

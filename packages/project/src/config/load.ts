@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Config } from "@agentcli/protocol";
 import { findProject, type Project } from "../trust/project.ts";
 import { trustLevel } from "../trust/trusted.ts";
+import { allowServers } from "./allowed-servers.ts";
 import { defaults, type EffectiveConfig } from "./defaults.ts";
 import { inspected, readLayerFile, type UnknownKeys } from "./files.ts";
 import { type EnabledLayer, findOrigins, type Layer, type Origins } from "./origin.ts";
@@ -41,33 +42,47 @@ export interface LoadedConfig {
   /** From low to high. */
   layers: Layer[];
   requirements: Requirements;
+  /** MCP servers that requirements do not allow, with the reason. */
+  blockedServers: Record<string, string>;
   project: Project & { trusted: boolean };
 }
 
 export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> {
   const base = await readBaseLayers(request);
-  const around = merged(base.layers) as EffectiveConfig;
+  const override = await readOverrideLayer(request);
+  const around = merged([...base.layers, ...override.layers]) as EffectiveConfig;
   const project = findProject(request.cwd, around.project_root_markers);
   const isTrusted = (directory: string) =>
     request.projectTrust === "granted" || trustLevel(directory, project, around.projects ?? {}) === "trusted";
   const { home, cwd, unknownKeys } = request;
   const local = await readProjectLayers({ project, cwd, home, unknownKeys, isTrusted });
-  const override = await readOverrideLayer(request);
   const files = [...base.layers, ...local.layers, ...override.layers];
   const layers = [...files, ...flagLayers(request.flags, merged(files))];
   const requirements = await readRequirements(request.requirementFiles);
   const config = merged(layers);
   const ruled = applyRules(config, findOrigins(config, layers.filter(isEnabled)), requirements.rules);
+  const effective = ruled.config as EffectiveConfig;
+  const { servers, blocked } = allowServers(effective.mcp_servers, requirements.serverLists);
   return {
-    config: ruled.config as EffectiveConfig,
+    config: servers ? { ...effective, mcp_servers: servers } : effective,
     overridden: merged(layers.filter(({ origin }) => origin.kind === "override" || origin.kind === "flag")),
     origins: ruled.origins,
-    warnings: [...base.warnings, ...local.warnings, ...override.warnings, ...ruled.warnings],
+    warnings: [
+      ...base.warnings,
+      ...local.warnings,
+      ...override.warnings,
+      ...ruled.warnings,
+      ...blockedWarnings(blocked),
+    ],
     layers,
     requirements,
+    blockedServers: blocked,
     project: { ...project, trusted: isTrusted(cwd) },
   };
 }
+
+const blockedWarnings = (blocked: Record<string, string>): string[] =>
+  Object.entries(blocked).map(([name, reason]) => `The MCP server ${name} is not used: ${reason}.`);
 
 interface Layers {
   layers: Layer[];

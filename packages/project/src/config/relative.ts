@@ -12,7 +12,16 @@ export function resolvePaths(table: Table, directory: string): Table {
     if (typeof value === "string") return withValueAt(result, key, absolute(value));
     return Array.isArray(value) ? withValueAt(result, key, value.map(absolute)) : result;
   }, table);
-  return resolveAgentFiles(resolved, absolute);
+  return resolveSkillPaths(resolveAgentFiles(resolved, absolute), absolute);
+}
+
+function resolveSkillPaths(table: Table, absolute: (path: string) => string): Table {
+  const switches = valueAt(table, ["skills", "config"]);
+  if (!Array.isArray(switches)) return table;
+  const resolved = switches.map((each) =>
+    isTable(each) && typeof each.path === "string" ? { ...each, path: absolute(each.path) } : each,
+  );
+  return withValueAt(table, ["skills", "config"], resolved);
 }
 
 function resolveAgentFiles(table: Table, absolute: (path: string) => string): Table {

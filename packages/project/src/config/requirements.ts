@@ -1,5 +1,6 @@
 // What an administrator allows. Of several files the stricter wins, key by key.
 import type { Requirements as RequirementsFile } from "@agentcli/protocol";
+import type { ServerList } from "./allowed-servers.ts";
 import { inspected, readTable } from "./files.ts";
 import { describeOrigin, type Origins } from "./origin.ts";
 import { ConfigProblem } from "./problem.ts";
@@ -19,9 +20,11 @@ export interface Requirements {
   managedHooksOnly: boolean;
   /** Hooks every run has, with the file each table is from. */
   managedHooks: { path: string; hooks: Table }[];
+  /** Lists of the only MCP servers; each must allow a server. */
+  serverLists: ServerList[];
 }
 
-export const noRequirements: Requirements = { rules: [], managedHooksOnly: false, managedHooks: [] };
+export const noRequirements: Requirements = { rules: [], managedHooksOnly: false, managedHooks: [], serverLists: [] };
 
 export async function readRequirements(paths: string[]): Promise<Requirements> {
   const files: { path: string; table: RequirementsFile }[] = [];
@@ -36,6 +39,7 @@ export async function readRequirements(paths: string[]): Promise<Requirements> {
     rules: combine(files.flatMap(({ path, table }) => rulesOf(table, path))),
     managedHooksOnly: files.some(({ table }) => table.allow_managed_hooks_only === true),
     managedHooks: files.flatMap(({ path, table }) => (table.hooks ? [{ path, hooks: table.hooks }] : [])),
+    serverLists: files.flatMap(({ path, table }) => (table.mcp_servers ? [{ path, servers: table.mcp_servers }] : [])),
   };
 }
 

@@ -4,8 +4,10 @@ import type { FileProblem } from "../files/problem.ts";
 import { readTextFile } from "../files/text-file.ts";
 import { findFiles, type Walk } from "../files/walk.ts";
 import { visibleText } from "../sanitize/visible.ts";
+import { readMetadata } from "./metadata.ts";
 import type { SkillRoot, SkillScope } from "./roots.ts";
 import { parseSkill, type ReadSkill, type Skill } from "./skill.ts";
+import { isSwitchedOn, type SkillSwitch } from "./switches.ts";
 
 export interface Skills {
   /** Administrator, repository, user; by name within each. */
@@ -13,7 +15,7 @@ export interface Skills {
   problems: FileProblem[];
 }
 
-export function readSkills(roots: SkillRoot[]): Skills {
+export function readSkills(roots: SkillRoot[], switches: SkillSwitch[] = []): Skills {
   const seen = new Set<string>();
   const skills: Skill[] = [];
   const problems: FileProblem[] = [];
@@ -25,10 +27,24 @@ export function readSkills(roots: SkillRoot[]): Skills {
       seen.add(realPath);
       const read = readSkill(path, scope);
       problems.push(...read.problems);
-      if (read.kind === "skill") skills.push(read.skill);
+      if (read.kind === "skill")
+        skills.push({ ...withMetadata(read.skill), enabled: isSwitchedOn(read.skill, switches) });
     }
   }
   return { skills: skills.sort(byScopeAndName), problems };
+}
+
+/** What the metadata says of a skill counts where the skill itself says nothing, and can only hold it back. */
+function withMetadata(skill: Skill): Skill {
+  const { interface: shown, mayBeChosen, dependencies } = readMetadata(skill.path);
+  const isSilent = skill.shortDescription === skill.description;
+  return {
+    ...skill,
+    ...(isSilent && shown.short_description && { shortDescription: shown.short_description }),
+    invocation: mayBeChosen ? skill.invocation : "by-name",
+    interface: shown,
+    dependencies,
+  };
 }
 
 /** What a skill brings along is looked into only when it is used. */

@@ -3,6 +3,7 @@ import { basename, dirname } from "node:path";
 import type { FileProblem } from "../files/problem.ts";
 import { readFrontMatter } from "../front-matter/front-matter.ts";
 import type { YamlValue } from "../front-matter/yaml.ts";
+import type { SkillDependency } from "./metadata.ts";
 import type { SkillScope } from "./roots.ts";
 
 export interface Skill {
@@ -15,6 +16,12 @@ export interface Skill {
   scope: SkillScope;
   /** Whether the model is told of it, or a person has to name it. */
   invocation: "by-model" | "by-name";
+  /** How programs show it, as its metadata says. */
+  interface: Record<string, string>;
+  /** What it needs, such as an MCP server. */
+  dependencies: SkillDependency[];
+  /** Whether the configuration leaves it switched on. */
+  enabled: boolean;
 }
 
 export type ReadSkill =
@@ -53,7 +60,8 @@ export function parseSkill({ path, scope, text }: SkillFile): ReadSkill {
     );
   if (description === "" || !/^[\w:-]+$/.test(name) || name.length > mostName) return { kind: "unusable", problems };
   const invocation = values["disable-model-invocation"] === true ? "by-name" : "by-model";
-  const skill: Skill = { name, description, shortDescription: shortOf(values) || description, path, scope, invocation };
+  const shown = { shortDescription: shortOf(values) || description, interface: {}, dependencies: [] };
+  const skill: Skill = { name, description, ...shown, path, scope, invocation, enabled: true };
   return { kind: "skill", skill, problems };
 }
 

@@ -1,0 +1,37 @@
+// Headers for an MCP server from a command of the user's, such as one that asks a keychain. What it prints is never shown.
+import { execFile } from "node:child_process";
+
+const limitMs = 10_000;
+const mostBytes = 64 * 1024;
+
+export function headersFrom(command: string, env: NodeJS.ProcessEnv): Promise<Record<string, string>> {
+  return new Promise((resolve, reject) => {
+    const options = { env, timeout: limitMs, maxBuffer: mostBytes, encoding: "utf8" as const };
+    execFile("/bin/sh", ["-c", command], options, (error, stdout, stderr) => {
+      const headers = error ? null : readHeaders(stdout);
+      if (headers) resolve(headers);
+      else reject(new Error(`its http_headers_helper ${error ? failure(error, stderr) : notHeaders}`));
+    });
+  });
+}
+
+const notHeaders = "must print a JSON object of header names and texts, and printed something else";
+
+function failure(error: Error & { code?: unknown; killed?: boolean }, stderr: string): string {
+  if (error.killed) return `took longer than ${limitMs / 1000} s or printed too much`;
+  const said = stderr.trim().slice(-500);
+  return `ended with exit code ${String(error.code)}${said ? `: ${said}` : ""}`;
+}
+
+function readHeaders(text: string): Record<string, string> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
+    const isSound = Object.entries(value).every(([name, said]) => /^[\w!#$%&'*+.^`|~-]+$/.test(name) && isPlain(said));
+    return isSound ? (value as Record<string, string>) : null;
+  } catch {
+    return null;
+  }
+}
+
+const isPlain = (value: unknown): boolean => typeof value === "string" && /^[\t\x20-\x7e\x80-\xff]*$/.test(value);

@@ -1,0 +1,39 @@
+// Which MCP servers an administrator allows: those listed by name, when they are what the list says they are.
+import type { Config, McpServer, RequiredServer } from "@agentcli/protocol";
+import { ConfigProblem } from "./problem.ts";
+
+/** One requirements file that lists servers. */
+export interface ServerList {
+  path: string;
+  servers: Record<string, RequiredServer>;
+}
+
+export interface AllowedServers {
+  servers: Config["mcp_servers"];
+  /** Why a server is not used, by name. */
+  blocked: Record<string, string>;
+}
+
+/** Every file that has a list must allow a server. One that a run must not start without is refused, not left out. */
+export function allowServers(servers: Config["mcp_servers"], lists: ServerList[]): AllowedServers {
+  if (!servers || lists.length === 0) return { servers, blocked: {} };
+  const blocked: Record<string, string> = {};
+  const judged = Object.entries(servers).map(([name, server]): [string, McpServer] => {
+    const list = lists.find(({ servers: allowed }) => !isListed(server, allowed[name]));
+    if (!list) return [name, server];
+    blocked[name] = `not allowed by mcp_servers in ${list.path}`;
+    if (server.required && server.enabled !== false) throw new ConfigProblem(refusal(name, blocked[name]));
+    return [name, { ...server, enabled: false }];
+  });
+  return { servers: Object.fromEntries(judged), blocked };
+}
+
+function isListed({ command, url }: McpServer, allowed: RequiredServer | undefined): boolean {
+  if (!allowed?.identity) return false;
+  const { command: wantedCommand, url: wantedUrl } = allowed.identity;
+  if (wantedCommand === undefined && wantedUrl === undefined) return false;
+  return command === wantedCommand && url === wantedUrl;
+}
+
+const refusal = (name: string, reason: string): string =>
+  `mcp_servers.${name} is required and ${reason}. Remove it, or set required = false to go on without it.`;
