@@ -211,9 +211,9 @@ const afterInput = ({ repaired, hooks }: OpenTurn, { origin }: RecordOf<"input.a
   hooks: origin === "hook" ? { ...hooks, context: [] } : hooks,
 });
 
-function applyHook({ turn, spent }: ThreadState, data: RecordOf<"noted">["data"]): void {
+function applyHook({ turn, account }: ThreadState, data: RecordOf<"noted">["data"]): void {
   const paid = paidFor(data);
-  if (paid) chargeAside(spent, paid);
+  if (paid) chargeAside(account.ledger, paid);
   if (!turn) return;
   if (paid) chargeAside(turn.ledger, paid);
   const { hooks } = turn;

@@ -24,6 +24,7 @@ describe("hooks of sub-agents", () => {
       },
       roles: builtInRoles,
       mostOpen: 3,
+      maxDepth: 1,
       newId: () => "child",
       drive,
       program: { name: "test", version: "0" },

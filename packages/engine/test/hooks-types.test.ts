@@ -81,8 +81,8 @@ describe("a hook that is a question to the model", () => {
   test("is paid for: in the ledger, in the usage of the turn, and not beyond the budget", async () => {
     const at = await hooked([[{ ...asPrompt("PreToolUse"), failClosed: true }]]);
     answering(at, says('{"ok": true}', 100), [shell("ls"), says("Done.")]);
-    const { spent } = await at.run();
-    expect(spent).toMatchObject({ turns: 3, tokens: 103 });
+    const { account } = await at.run();
+    expect(account.ledger).toMatchObject({ turns: 3, tokens: 103 });
     const project = execEvents();
     const events = at.thread.store.records.flatMap(project);
     expect(events.at(-1)).toMatchObject({ type: "turn.completed", usage: { input_tokens: 100, output_tokens: 3 } });

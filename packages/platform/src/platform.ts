@@ -1,10 +1,10 @@
 // What every subject is given: settings, database, vault, principals and log of one server.
 import type { Kysely } from "kysely";
 import type { Settings } from "./config/index.ts";
-import type { Notifications, Tables } from "./db/index.ts";
-import type { Principals } from "./principals/index.ts";
-import type { Log, Metrics } from "./telemetry/index.ts";
-import type { Vault } from "./vault/index.ts";
+import { claimNodeId, type Notifications, openDatabase, openNotifications, type Tables } from "./db/index.ts";
+import { openPrincipals, type Principals } from "./principals/index.ts";
+import { addProcessMetrics, type Log, type Metrics, openMetrics } from "./telemetry/index.ts";
+import { openVault, type Vault } from "./vault/index.ts";
 
 export interface Platform {
   settings: Settings;
@@ -17,4 +17,28 @@ export interface Platform {
   /** This server among those of the database. A restarted one has the id of its former life. */
   nodeId: string;
   close(): Promise<void>;
+}
+
+/** Whatever was opened is closed again where something later cannot be. */
+export async function openPlatform(settings: Settings, log: Log): Promise<Platform> {
+  const opened: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const closeOne of opened.splice(0).reverse()) await closeOne();
+  };
+  try {
+    const database = await openDatabase(settings, log);
+    opened.push(database.close);
+    const vault = await openVault(database.db, settings.kekFile);
+    const notifications = await openNotifications(database.connection, log);
+    opened.push(notifications.close);
+    const node = await claimNodeId(database.connection, log);
+    opened.push(node.release);
+    const principals = openPrincipals({ db: database.db, vault, now: () => new Date() });
+    const metrics = openMetrics();
+    addProcessMetrics(metrics);
+    return { settings, db: database.db, notifications, vault, principals, log, metrics, nodeId: node.id, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }

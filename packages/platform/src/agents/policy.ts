@@ -1,6 +1,6 @@
 // What may be asked for: models that are configured, repositories that may be reached.
 import type { ModelSelection, Repository } from "@agentcli/protocol/api";
-import { knownModels } from "../catalogue/index.ts";
+import { listModels } from "../catalogue/index.ts";
 import type { Settings } from "../config/index.ts";
 import { ApiProblem } from "../http/index.ts";
 
@@ -8,7 +8,7 @@ export type RepositoryCheck = (teamId: number, repositories: Repository[]) => Pr
 
 export function checkModel(model: ModelSelection | undefined, settings: Settings): void {
   if (!model) return;
-  const known = knownModels(settings);
+  const known = listModels(settings.models);
   if (known.some(({ id, aliases = [] }) => id === model.id || aliases.includes(model.id))) return;
   const names = known.map(({ id }) => id).join(", ");
   throw new ApiProblem("invalid_model", `model.id: there is no model ${model.id.slice(0, 100)}. Known: ${names}.`);

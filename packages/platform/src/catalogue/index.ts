@@ -1,2 +1,3 @@
-// What there is to choose from.
-export { knownModels } from "./models.ts";
+// Who asks, and what there is to ask for.
+export { listModels } from "./models.ts";
+export { addCatalogueRoutes } from "./routes.ts";

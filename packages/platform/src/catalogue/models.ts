@@ -1,8 +1,15 @@
-// Models that agents may name: the configured one first.
+// The models that agents may name: the configured one, those beside it, and the practice model.
 import type { ModelEntry } from "@agentcli/protocol/api";
-import type { Settings } from "../config/index.ts";
+import type { ModelSettings } from "../config/index.ts";
 
-export function knownModels({ models }: Settings): ModelEntry[] {
-  const names = [...new Set([models.model, ...(models.models ?? []), "practice"])];
-  return names.map((id) => ({ id, displayName: id === "practice" ? "Practice model (scripted, for trying out)" : id }));
+export function listModels({ model, models = [] }: ModelSettings): ModelEntry[] {
+  return [...new Set([model, ...models, practice.id])].map((id) =>
+    id === practice.id ? practice : { id, displayName: id },
+  );
 }
+
+const practice: ModelEntry = {
+  id: "practice",
+  displayName: "Practice model",
+  description: "Follows plain instructions through the real tools; no key, no network, no intelligence.",
+};

@@ -1,3 +1,7 @@
 // The HTTP surface that subjects add their routes to.
+export { type ApiOptions, createApi } from "./api.ts";
 export { ApiProblem, type ProblemExtra } from "./problem.ts";
 export type { AnswerDefinition, Api, Call, Env, Route } from "./route.ts";
+export { addSelfRoutes, type SelfOptions } from "./self.ts";
+export { type HttpServer, listen } from "./server.ts";
+export { invalid } from "./validate.ts";

@@ -6,6 +6,7 @@ export interface ProblemExtra {
   retryAfter?: number;
   /** More members of the error, such as `helpUrl`. */
   members?: Record<string, unknown>;
+  headers?: Record<string, string>;
 }
 
 export class ApiProblem extends Error {

@@ -5,7 +5,7 @@ import type { Context, Hono } from "hono";
 import type { z } from "zod";
 import type { Principal, Scope } from "../principals/index.ts";
 
-export type Env = { Bindings: HttpBindings; Variables: { requestId: string; principal: Principal } };
+export type Env = { Bindings: HttpBindings; Variables: { requestId: string; route: string; principal: Principal } };
 
 export interface Route<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType, Answer> {
   method: "get" | "post" | "put" | "patch" | "delete";
@@ -28,6 +28,8 @@ export interface Route<Params extends z.ZodType, Query extends z.ZodType, Body e
   /** Codes beyond those any route may answer. */
   problems?: ProblemCode[];
 }
+
+export type AnyRoute = Route<z.ZodType, z.ZodType, z.ZodType, unknown>;
 
 /** JSON of a schema, or what the route writes itself: a stream, a file. */
 export type AnswerDefinition<Answer> =
@@ -61,4 +63,6 @@ export interface Api {
   ): void;
   /** For what is not part of API v1, such as pages and git: no key is asked for, nothing is documented. */
   app: Hono<Env>;
+  /** Those added so far. */
+  routes: readonly AnyRoute[];
 }

@@ -1,9 +1,14 @@
 // The port to whoever keeps a repository: where git reaches it, and its pull requests where it has any.
-import type { GitRemote } from "./remote.ts";
+import type { GitRemote } from "../git/index.ts";
 
 export interface SourceHost {
-  /** For one fetch or push, checked and resolved just now. Throws RepositoryFault where it must not be reached. */
-  remote(signal: AbortSignal): Promise<GitRemote>;
+  /**
+   * Does something with the repository, whose address is checked and resolved just now. Where it cannot or must not be
+   * reached: RepositoryFault. The work may be done once more, at the place a repository has moved to.
+   */
+  reach<T>(work: (remote: GitRemote) => Promise<T>, signal: AbortSignal): Promise<T>;
+  /** Git's directory of the repository where it is ours: it may be read and copied. Null where it is elsewhere. */
+  directory: string | null;
   /** Null: branches can be pushed, and nothing more is known of the host. */
   pullRequests: PullRequests | null;
 }

@@ -1,2 +1,5 @@
 // Where agents work.
+export { type RepositoryLimits, usualLimits } from "./limits.ts";
+export { type Locks, openLocks } from "./lock.ts";
+export { openWorkspaces, type WorkspacesOptions } from "./open.ts";
 export type { AgentWork, OpenRepository, OpenWorkspace, Workspaces } from "./workspaces.ts";

@@ -1,0 +1,98 @@
+// Serves routes: key, scope, rate, then what was sent, then the answer; everything else is a problem with a code.
+import { type Context, Hono } from "hono";
+import { type Principal, type Principals, principalName } from "../principals/index.ts";
+import type { Log, Metrics } from "../telemetry/index.ts";
+import { answerProblem, problemOf } from "./answers.ts";
+import { defaultBodyLimitBytes, readJson } from "./body.ts";
+import { ApiProblem } from "./problem.ts";
+import { rateLimiter } from "./rate-limit.ts";
+import { followRequests } from "./requests.ts";
+import type { AnyRoute, Api, Call, Env } from "./route.ts";
+import { invalid, strictly, validate } from "./validate.ts";
+
+export interface ApiOptions {
+  principals: Principals;
+  /** Of one team; 0 is no limit, for single routes neither. */
+  requestsPerMinute: number;
+  log: Log;
+  metrics: Metrics;
+}
+
+export function createApi({ principals, requestsPerMinute, log, metrics }: ApiOptions): Api {
+  const app = new Hono<Env>();
+  const routes: AnyRoute[] = [];
+  const spend = rateLimiter(Date.now);
+  app.use(followRequests(log, metrics));
+  app.onError((error, context) => answerProblem(problemOf(error, context, log)));
+  app.notFound((context) => answerProblem(unserved(context, routes)));
+
+  async function admit(context: Context<Env>, route: AnyRoute): Promise<Principal> {
+    const authentication = await principals.authenticate(context.req.header("authorization"));
+    if (authentication.kind === "refused") throw new ApiProblem("unauthorized", authentication.reason);
+    const { principal } = authentication;
+    context.set("principal", principal);
+    if (route.scope !== null && !principal.scopes.includes(route.scope))
+      throw new ApiProblem(
+        "forbidden",
+        `The key ${principal.keyName} lacks the scope ${route.scope}. Use one that has it.`,
+      );
+    if (requestsPerMinute > 0) {
+      spend(`team:${principal.teamId}`, { requests: requestsPerMinute, seconds: 60 });
+      if (route.rateLimit) spend(`${principalName(principal)} ${nameOf(route)}`, route.rateLimit);
+    }
+    return principal;
+  }
+
+  return {
+    app,
+    routes,
+    route(route, answer) {
+      routes.push(route as AnyRoute);
+      const path = route.path.replace(/\{(\w+)\}/g, ":$1");
+      app.on(route.method.toUpperCase(), path, async (context) => {
+        context.set("route", route.path);
+        const principal = await admit(context, route as AnyRoute);
+        const call = { ...(await readCall(context, route as AnyRoute)), principal };
+        const answered = await answer(call as Parameters<typeof answer>[0]);
+        if (answered instanceof Response) return answered;
+        return context.json(answered as object, route.answer.status, { "cache-control": "no-store" });
+      });
+    },
+  };
+}
+
+const nameOf = ({ method, path }: AnyRoute): string => `${method} ${path}`;
+
+async function readCall(context: Context<Env>, route: AnyRoute): Promise<Omit<AnyCall, "principal">> {
+  const { params, query, body, bodyLimitBytes = defaultBodyLimitBytes } = route;
+  const sent = body && (await readJson(context.env.incoming, bodyLimitBytes));
+  return {
+    params: params && validate(strictly(params), context.req.param(), "path"),
+    query: query && validate(strictly(query), onlyOnce(context.req.queries()), "query"),
+    body: body && validate(strictly(body), sent?.json, "body"),
+    rawBody: sent?.raw ?? Buffer.alloc(0),
+    requestId: context.get("requestId"),
+    header: (name) => context.req.header(name),
+    context,
+  };
+}
+
+type AnyCall = Call<unknown, unknown, unknown>;
+
+function onlyOnce(queries: Record<string, string[]>): Record<string, string> {
+  const repeated = Object.keys(queries).filter((name) => (queries[name] ?? []).length > 1);
+  if (repeated.length > 0) throw invalid(repeated.map((name) => `query parameter ${name}: was given more than once`));
+  return Object.fromEntries(Object.entries(queries).map(([name, [value = ""]]) => [name, value]));
+}
+
+/** No route at all, or one with another method. */
+function unserved({ req }: Context<Env>, routes: AnyRoute[]): ApiProblem {
+  const allowed = routes
+    .filter(({ path }) => pathPattern(path).test(req.path))
+    .map(({ method }) => method.toUpperCase());
+  if (allowed.length === 0) return new ApiProblem("not_found", "There is no such route. /docs lists them.");
+  const message = `This route takes ${allowed.join(", ")}, not ${req.method}.`;
+  return new ApiProblem("method_not_allowed", message, { headers: { allow: allowed.join(", ") } });
+}
+
+const pathPattern = (path: string): RegExp => new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}$`);

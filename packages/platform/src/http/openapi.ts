@@ -1,0 +1,114 @@
+// The routes as an OpenAPI 3.1 document: its schemas are JSON Schema, which is what zod makes.
+import { ProblemBody, type ProblemCode, problemStatus } from "@agentcli/protocol/api";
+import { z } from "zod";
+import type { AnyRoute } from "./route.ts";
+import { strictly } from "./validate.ts";
+
+type Json = Record<string, unknown>;
+
+export interface DocumentOptions {
+  version: string;
+  /** Base address. */
+  url: string;
+}
+
+export function openApiDocument(routes: readonly AnyRoute[], { version, url }: DocumentOptions): Json {
+  const components = new Map<string, Json>();
+  const paths: Record<string, Json> = {};
+  for (const route of routes)
+    paths[route.path] = { ...paths[route.path], [route.method]: operation(route, components) };
+  return {
+    openapi: "3.1.0",
+    info: { title: "Platform", version, description: "Coding agents that work unattended." },
+    servers: [{ url }],
+    security: [{ bearer: [] }, { basic: [] }],
+    paths,
+    components: {
+      schemas: Object.fromEntries([...components].sort(([left], [right]) => (left < right ? -1 : 1))),
+      securitySchemes: {
+        bearer: { type: "http", scheme: "bearer" },
+        basic: { type: "http", scheme: "basic", description: "The key is the user name; no password." },
+      },
+    },
+  };
+}
+
+function operation(route: AnyRoute, components: Map<string, Json>): Json {
+  const { answer } = route;
+  const schema = "schema" in answer ? schemaOf(answer.schema, "output", components) : { type: "string" };
+  const contentType = "schema" in answer ? "application/json" : answer.contentType;
+  return {
+    operationId: operationId(route),
+    summary: route.summary,
+    tags: [route.tag],
+    ...(route.scope === null ? {} : { "x-scope": route.scope }),
+    parameters: [...parameters(route.params, "path", components), ...parameters(route.query, "query", components)],
+    ...(route.body ? { requestBody: requestBody(route.body, components) } : {}),
+    responses: {
+      [answer.status]: { description: answer.description, content: { [contentType]: { schema } } },
+      ...problems(route, components),
+    },
+  };
+}
+
+const requestBody = (body: z.ZodType, components: Map<string, Json>): Json => ({
+  required: true,
+  content: { "application/json": { schema: schemaOf(strictly(body), "input", components) } },
+});
+
+const operationId = ({ method, path }: AnyRoute): string =>
+  `${method}${path.replace(/[/{-]+(\w)/g, (_, letter: string) => letter.toUpperCase()).replace(/\W/g, "")}`;
+
+function parameters(schema: z.ZodType | undefined, place: "path" | "query", components: Map<string, Json>): Json[] {
+  if (!schema) return [];
+  const { properties = {}, required = [] } = schemaOf(schema, "input", components) as {
+    properties?: Record<string, Json>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([name, { description, ...inner }]) => ({
+    name,
+    in: place,
+    required: place === "path" || required.includes(name),
+    ...(description ? { description } : {}),
+    schema: inner,
+  }));
+}
+
+const always: ProblemCode[] = ["validation_error", "unauthorized", "rate_limited", "internal"];
+
+/** All codes that a route may answer. */
+export function problemCodes({ scope, body, problems: own = [] }: AnyRoute): ProblemCode[] {
+  const forbidden: ProblemCode[] = scope === null ? [] : ["forbidden"];
+  const tooLarge: ProblemCode[] = body ? ["payload_too_large"] : [];
+  return [...new Set([...always, ...forbidden, ...tooLarge, ...own])];
+}
+
+function problems(route: AnyRoute, components: Map<string, Json>): Json {
+  const schema = schemaOf(ProblemBody, "output", components);
+  const codes = problemCodes(route);
+  const answers = [...new Set(codes.map((code) => problemStatus[code]))].map((status) => {
+    const description = codes.filter((code) => problemStatus[code] === status).join(", ");
+    return [status, { description, content: { "application/json": { schema } } }];
+  });
+  return Object.fromEntries(answers);
+}
+
+/** Schemas with an id become components. */
+function schemaOf(schema: z.ZodType, io: "input" | "output", components: Map<string, Json>): Json {
+  const {
+    $schema: _,
+    $defs = {},
+    id,
+    ...plain
+  } = z.toJSONSchema(schema, { io, unrepresentable: "any" }) as Json & {
+    $defs?: Record<string, Json>;
+    id?: string;
+  };
+  for (const [name, { id: __, ...definition }] of Object.entries($defs)) components.set(name, relocated(definition));
+  if (id === undefined) return relocated(plain);
+  components.set(id, relocated(plain));
+  return { $ref: `#/components/schemas/${id}` };
+}
+
+const relocated = (schema: Json): Json =>
+  JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/'));

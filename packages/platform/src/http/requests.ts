@@ -1,0 +1,32 @@
+// Gives each request an id, and says in log and metrics what became of it.
+import { randomUUID } from "node:crypto";
+import type { MiddlewareHandler } from "hono";
+import type { Log, Metrics } from "../telemetry/index.ts";
+import type { Env } from "./route.ts";
+
+const acceptable = /^[\w.:-]{1,128}$/;
+
+export function followRequests(log: Log, metrics: Metrics): MiddlewareHandler<Env> {
+  const counted = metrics.counter("http_requests_total", "Requests by route and status");
+  const timed = metrics.duration("http_request_duration_seconds", "Time from request to the end of the answer");
+  return async (context, next) => {
+    const { incoming, outgoing } = context.env;
+    const begin = performance.now();
+    const given = incoming.headers["x-request-id"];
+    const requestId = typeof given === "string" && acceptable.test(given) ? given : randomUUID();
+    context.set("requestId", requestId);
+    context.set("route", "other");
+    // On Node's answer, so that routes which write there themselves carry it too.
+    outgoing.setHeader("x-request-id", requestId);
+    outgoing.once("close", () => {
+      const seconds = (performance.now() - begin) / 1_000;
+      // The path could hold what a person wrote; the route cannot.
+      const facts = { method: incoming.method ?? "", route: context.get("route"), status: String(outgoing.statusCode) };
+      counted.add(facts);
+      timed.observe(seconds, { route: facts.route });
+      const { teamId, keyId } = context.get("principal") ?? {};
+      log.info("http.request", { requestId, ...facts, durationMs: Math.round(seconds * 1_000), teamId, keyId });
+    });
+    await next();
+  };
+}

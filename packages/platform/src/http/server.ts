@@ -1,0 +1,70 @@
+// Node's HTTP server around the API: plain or TLS, with bounded waits and an orderly end.
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer as createSecureServer } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
+import { getRequestListener, RequestError } from "@hono/node-server";
+import type { Settings } from "../config/index.ts";
+import { answerProblem } from "./answers.ts";
+import { ApiProblem } from "./problem.ts";
+import type { Api } from "./route.ts";
+
+export interface HttpServer {
+  /** With the port it really has. */
+  url: string;
+  /** Takes no new requests, lets those under way end for a while, then cuts them off. */
+  stop(): Promise<void>;
+}
+
+export async function listen(api: Api, { listen: wanted, tls }: Pick<Settings, "listen" | "tls">): Promise<HttpServer> {
+  const listener = getRequestListener(api.app.fetch as Parameters<typeof getRequestListener>[0], {
+    errorHandler: answerUnreadable,
+  }) as RequestListener;
+  const server = openServer(listener, tls);
+  server.on("clientError", answerGarbage);
+  server.listen(wanted.port, wanted.host);
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const host = wanted.host.includes(":") ? `[${wanted.host}]` : wanted.host;
+  return { url: `${tls ? "https" : "http"}://${host}:${port}`, stop: () => stop(server) };
+}
+
+function openServer(listener: RequestListener, tls: Settings["tls"]): Server {
+  if (!tls) return createServer(listener);
+  const key = readFileSync(tls.keyFile);
+  const cert = readFileSync(tls.certificateFile);
+  return createSecureServer({ key, cert, minVersion: "TLSv1.2" }, listener);
+}
+
+const longestEndMs = 10_000;
+
+async function stop(server: Server): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve));
+  const impatience = setTimeout(() => server.closeAllConnections(), longestEndMs);
+  server.closeIdleConnections();
+  await closed;
+  clearTimeout(impatience);
+}
+
+/** A host or path of which no address can be made. Whatever else arrives here has not passed through the API. */
+function answerUnreadable(error: unknown): Response {
+  if (error instanceof RequestError)
+    return answerProblem(new ApiProblem("validation_error", "The address of the request cannot be read."));
+  return answerProblem(new ApiProblem("internal", "Something failed here. Please try again."));
+}
+
+/** What is not HTTP, or has headers without end, never becomes a request. */
+function answerGarbage(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+  const isLong = error.code === "HPE_HEADER_OVERFLOW";
+  const body = JSON.stringify({
+    error: isLong
+      ? { code: "payload_too_large", message: "The headers are too long." }
+      : { code: "validation_error", message: "This is not HTTP." },
+  });
+  const status = isLong ? "413 Payload Too Large" : "400 Bad Request";
+  socket.end(
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,62 @@
+// Holds what was sent against its schema; a refusal names each field and what is wrong with it.
+import { z } from "zod";
+import { ApiProblem } from "./problem.ts";
+
+/** In front of the name of a field, so that it can be found. */
+export type Part = "body" | "query" | "path";
+
+export function validate<Schema extends z.ZodType>(schema: Schema, value: unknown, part: Part): z.output<Schema> {
+  const nul = findNul(value);
+  if (nul) throw invalid([`${fieldName(nul, part)}: contains a NUL character`]);
+  const { success, data, error } = schema.safeParse(value);
+  if (!success) throw invalid(error.issues.flatMap((issue) => describe(issue, part)));
+  return data;
+}
+
+/** Unknown fields are refused: a misspelt one would be ignored. What lies deeper is strict where its schema says so. */
+export const strictly = <Schema extends z.ZodType>(schema: Schema): Schema =>
+  (schema instanceof z.ZodObject && schema.def.catchall === undefined ? schema.strict() : schema) as Schema;
+
+const mostNamed = 5;
+const longestName = 200;
+
+export function invalid(complaints: string[]): ApiProblem {
+  const named = complaints.slice(0, mostNamed).map((complaint) => complaint.slice(0, longestName));
+  const more = complaints.length > mostNamed ? ` And ${complaints.length - mostNamed} more.` : "";
+  return new ApiProblem("validation_error", `Invalid request. ${named.map((text) => `${text}.`).join(" ")}${more}`);
+}
+
+function describe(issue: z.core.$ZodIssue, part: Part): string[] {
+  if (issue.code === "unrecognized_keys")
+    return issue.keys.map((key) => `${fieldName([...issue.path, key], part)}: unknown field`);
+  if (issue.code === "invalid_union" && issue.errors.length > 0) return describeUnion(issue, part);
+  return [`${fieldName(issue.path, part)}: ${issue.message.replace(/^Invalid input: /, "")}`];
+}
+
+/** The choice that fits best is the one that was meant. */
+function describeUnion(issue: z.core.$ZodIssueInvalidUnion, part: Part): string[] {
+  const [best = []] = [...issue.errors].sort((left, right) => misfit(left) - misfit(right));
+  return best.flatMap((inner) => describe({ ...inner, path: [...issue.path, ...inner.path] }, part));
+}
+
+/** A wrong type at the top means another choice was meant. */
+const misfit = (issues: z.core.$ZodIssue[]): number =>
+  issues.length + (issues.some(({ path, code }) => path.length === 0 && code === "invalid_type") ? 1_000 : 0);
+
+function fieldName(path: PropertyKey[], part: Part): string {
+  const dotted = path.map(String).join(".");
+  if (part === "query") return `query parameter ${dotted || "(all)"}`;
+  if (part === "path") return `path parameter ${dotted || "(all)"}`;
+  return dotted || "the body";
+}
+
+/** PostgreSQL's text holds every character but this one. */
+function findNul(value: unknown, path: PropertyKey[] = []): PropertyKey[] | null {
+  if (typeof value === "string") return value.includes("\0") ? path : null;
+  if (typeof value !== "object" || value === null) return null;
+  for (const [key, inner] of Object.entries(value)) {
+    const found = key.includes("\0") ? path : findNul(inner, [...path, key]);
+    if (found) return found;
+  }
+  return null;
+}

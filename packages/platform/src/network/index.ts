@@ -1,0 +1,2 @@
+// Which addresses the platform itself may dial.
+export { BadAddressRange, type NetworkPolicy, openNetworkPolicy, type Resolved } from "./policy.ts";

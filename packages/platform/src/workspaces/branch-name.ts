@@ -1,0 +1,24 @@
+// What an agent's own branch is called. Pure.
+
+const mostSlugCharacters = 40;
+
+/** `platform/<slug>-<short id>`: readable, never twice the same for two agents, and always a name git takes. */
+export function branchName(agentName: string, agentId: string): string {
+  const shortId = agentId.replace(/^bc-/, "").replaceAll("-", "").slice(0, 8).toLowerCase();
+  return `platform/${slugOf(agentName)}-${shortId}`;
+}
+
+function slugOf(name: string): string {
+  const words = name
+    .normalize("NFKD")
+    .replace(/[\u0300-\u036f]/g, "")
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter(Boolean);
+  let slug = "";
+  for (const word of words) {
+    if (slug.length + word.length + 1 > mostSlugCharacters) break;
+    slug = slug === "" ? word : `${slug}-${word}`;
+  }
+  return slug || words[0]?.slice(0, mostSlugCharacters) || "work";
+}
