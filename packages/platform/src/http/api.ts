@@ -54,7 +54,8 @@ export function createApi({ principals, requestsPerMinute, log, metrics }: ApiOp
         const principal = await admit(context, route as AnyRoute);
         const call = { ...(await readCall(context, route as AnyRoute)), principal };
         const answered = await answer(call as Parameters<typeof answer>[0]);
-        if (answered instanceof Response) return answered;
+        // Not `instanceof`: node-server puts another class in the place of Response, after some were made.
+        if ("contentType" in route.answer) return answered as Response;
         return context.json(answered as object, route.answer.status, { "cache-control": "no-store" });
       });
     },

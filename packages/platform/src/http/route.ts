@@ -51,7 +51,7 @@ export interface Call<Params, Query, Body> {
 }
 
 export interface Api {
-  /** A Response is sent as it is; anything else as the JSON the route declares. */
+  /** JSON as the route declares it; a Response where it declares a content type. */
   route<
     Answer,
     Params extends z.ZodType = z.ZodUndefined,

@@ -29,8 +29,8 @@ export interface RecorderOptions {
 const gatherMs = 50;
 
 export function openRecorder(options: RecorderOptions): Recorder {
-  const stream = runStream();
-  const deltas = gather(options.scrub);
+  const stream = runStream(options.scrub);
+  const deltas = gather();
   let after = options.after;
   let last: Promise<unknown> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
@@ -77,7 +77,7 @@ export function openRecorder(options: RecorderOptions): Recorder {
 }
 
 /** Deltas in a row of one kind are one. */
-function gather(scrub: Scrub) {
+function gather() {
   let gathered: ModelProgress[] = [];
   return {
     add(progress: ModelProgress) {
@@ -89,7 +89,7 @@ function gather(scrub: Scrub) {
     take(): ModelProgress[] {
       const taken = gathered;
       gathered = [];
-      return taken.map((one) => ("delta" in one ? { ...one, delta: scrub(one.delta) } : one));
+      return taken;
     },
   };
 }
