@@ -118,9 +118,11 @@ function readStream(target: URL, { key, lastEventId, onFrame, signal }: Reading)
 }
 
 function readFrame(block: string): SentFrame {
-  const fields = new Map(block.split("\n").map((line): [string, string] => {
-    const colon = line.indexOf(": ");
-    return [line.slice(0, colon), line.slice(colon + 2)];
-  }));
+  const fields = new Map(
+    block.split("\n").map((line): [string, string] => {
+      const colon = line.indexOf(": ");
+      return [line.slice(0, colon), line.slice(colon + 2)];
+    }),
+  );
   return { id: fields.get("id"), event: fields.get("event") ?? "", data: JSON.parse(fields.get("data") ?? "{}") };
 }

@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type LoggedRequest, type Reply, type Script, startModelServer } from "@agentcli/testkit";
 import { addAgentRoutes, addRunRoutes } from "../src/agents/index.ts";
-import { addArtifactRoutes, artifactKeeper } from "../src/artifacts/index.ts";
+import { addArtifactRoutes, openArtifacts } from "../src/artifacts/index.ts";
 import type { Settings } from "../src/config/index.ts";
 import type { Handoff } from "../src/handoff/index.ts";
 import { createApi, listen } from "../src/http/index.ts";
 import { openNetworkPolicy } from "../src/network/index.ts";
 import type { Platform } from "../src/platform.ts";
-import { openSandboxes, type Runner, type RunHost, startRunner } from "../src/runs/index.ts";
-import { openSourceHosts, type OwnRepositories } from "../src/scm/index.ts";
+import { openSandboxes, type RunHost, type Runner, startRunner } from "../src/runs/index.ts";
+import { type OwnRepositories, openSourceHosts } from "../src/scm/index.ts";
 import { addStreamRoute, openHub, readFrames } from "../src/streams/index.ts";
 import { addUsageRoute } from "../src/usage/index.ts";
 import { openLocks, openWorkspaces, usualLimits } from "../src/workspaces/index.ts";
@@ -93,7 +93,10 @@ export async function openRunBench(options: RunBenchOptions): Promise<RunBench> 
   };
 }
 
-export async function openHost(platform: Platform, handoff: RunBenchOptions["handoff"] = () => nothingToHandOff): Promise<RunHost> {
+export async function openHost(
+  platform: Platform,
+  handoff: RunBenchOptions["handoff"] = () => nothingToHandOff,
+): Promise<RunHost> {
   const { db, vault, notifications, settings } = platform;
   const policy = openNetworkPolicy({ allowPrivate: settings.allowPrivate });
   const sshDirectory = join(settings.dataDirectory, "ssh");
@@ -108,8 +111,9 @@ export async function openHost(platform: Platform, handoff: RunBenchOptions["han
       identity: { name: "Platform Agent", email: "agent@platform.invalid" },
     }),
     handoff: handoff(platform),
+    network: policy,
     sandboxes: openSandboxes(settings),
-    keepArtifacts: artifactKeeper(platform),
+    artifacts: openArtifacts(platform),
   };
 }
 

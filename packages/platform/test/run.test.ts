@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { call, freeform, say } from "@agentcli/testkit";
 import { expect, onTestFinished, test } from "vitest";
-import { type RunBenchOptions, openRunBench } from "./run-bench.ts";
+import { openRunBench, type RunBenchOptions } from "./run-bench.ts";
 
 async function bench(options: RunBenchOptions) {
   const opened = await openRunBench(options);
@@ -22,16 +22,7 @@ test("an agent without a repository runs a command, writes a file and says so", 
   const frames = await client.stream(ids);
   expect(await client.read(ids)).toMatchObject({ status: "FINISHED", result: "All done." });
   const names = frames.map(({ event }) => event).filter((event) => event !== "interaction_update");
-  expect(names).toEqual([
-    "status",
-    "tool_call",
-    "tool_call",
-    "tool_call",
-    "tool_call",
-    "assistant",
-    "result",
-    "done",
-  ]);
+  expect(names).toEqual(["status", "tool_call", "tool_call", "tool_call", "tool_call", "assistant", "result", "done"]);
   const calls = frames.filter(({ event }) => event === "tool_call").map(({ data }) => [data.name, data.status]);
   expect(calls).toEqual([
     ["run_terminal_cmd", "running"],

@@ -18,7 +18,14 @@ export {
 } from "./context/context.ts";
 export { directoriesBetween } from "./files/places.ts";
 export { describeProblem, type FileProblem } from "./files/problem.ts";
-export { findHookFiles, type HookFile, type HookSearch, type HookState, readHookStates } from "./hooks/find.ts";
+export {
+  findHookFiles,
+  type HookFile,
+  type HookSearch,
+  type HookState,
+  readHookStates,
+  repositoryHookFiles,
+} from "./hooks/find.ts";
 export {
   defaultMaxBytes,
   type InstructionPlaces,

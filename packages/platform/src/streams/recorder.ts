@@ -34,6 +34,8 @@ export function openRecorder(options: RecorderOptions): Recorder {
   let after = options.after;
   let last: Promise<unknown> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
+  /** Frames that could not be written yet. */
+  let unwritten: FrameGroup[] = [];
 
   function inTurn(write: () => Promise<void>): Promise<void> {
     const turn = last.then(write);
@@ -42,8 +44,11 @@ export function openRecorder(options: RecorderOptions): Recorder {
   }
 
   async function store(groups: FrameGroup[], insert: (frames: Frame[]) => Promise<void>): Promise<void> {
-    const frames = numberFrames(groups, { after, bornAt: options.bornAt });
+    const all = [...unwritten, ...groups];
+    const frames = numberFrames(all, { after, bornAt: options.bornAt });
+    unwritten = all;
     await insert(frames);
+    unwritten = [];
     after += frames.length;
     options.publish(frames);
   }

@@ -6,6 +6,7 @@ import { callsOf } from "../../state.ts";
 import { type StreamedText, streamedText } from "../streamed.ts";
 import { addUsage, noUsage } from "../usage.ts";
 import { type FrameGroup, update } from "./frames.ts";
+import { showServer } from "./servers.ts";
 import { type ShownCall, showBegun, showSettled } from "./tool-calls.ts";
 
 export interface RunStream {
@@ -66,8 +67,9 @@ function project(stream: Stream, { seq, record }: StoredRecord, sinceLastMs: num
       return summarised(record.summary);
     case "turn.ended":
       return [[update({ type: "turn-ended", usage: turnUsage(stream.usage) })]];
-    case "input.added":
     case "noted":
+      return record.kind === "mcp" ? showServer(record.data) : [];
+    case "input.added":
       return [];
   }
 }
