@@ -327,5 +327,7 @@ describe("completion", () => {
 
 test("a command that is half named says what there is", async () => {
   const { run } = await machine();
-  expect(await run(["config"])).toMatchObject({ code: 2, stderr: expect.stringContaining("agentcli config show") });
+  expect(await run(["config"])).toMatchObject({ code: 2, stderr: expect.stringMatching(/config show +Print the/) });
+  const help = await run(["mcp", "--help"]);
+  expect(help).toMatchObject({ code: 0, stdout: (await run(["mcp"])).stderr });
 });

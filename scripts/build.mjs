@@ -1,4 +1,4 @@
-// Builds what users run: the CLI as one file with lazily loaded chunks, and the programs beside it.
+// Builds what users run: the CLI and the platform with lazily loaded chunks, and the programs beside them.
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import Module, { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -8,25 +8,33 @@ import { rolldown } from "rolldown";
 
 const house = join(dirname(fileURLToPath(import.meta.url)), "..");
 
+/** What the sandbox runs; it lies beside the program that opens sandboxes. */
+const sandboxPrograms = {
+  "workspace-server": "packages/workspace/src/server/main.ts",
+  "landlock-launcher": "packages/workspace/src/sandbox/landlock/launcher.ts",
+};
+
+/** Native code, found at run time. */
+const outside = [/^@lydell\/node-pty/, "koffi"];
+
 /** Loaded only where there is a configuration, which is nearly everywhere. */
 const readsConfiguration = /smol-toml|project\/src\/config\/|generated\/config-shapes/;
 
 // CommonJS: an ESM entry starts 10 ms (Node 20) to 45 ms (Node 24) later.
 await build({
   directory: "packages/cli/dist",
-  input: {
-    agentcli: "packages/cli/src/entry.ts",
-    "workspace-server": "packages/workspace/src/server/main.ts",
-    "landlock-launcher": "packages/workspace/src/sandbox/landlock/launcher.ts",
-  },
+  input: { agentcli: "packages/cli/src/entry.ts", ...sandboxPrograms },
 });
 compile(join(house, "packages/cli/dist/chunks/run.cjs"));
+await build({ directory: "packages/platform/dist", input: sandboxPrograms });
+await buildPlatform();
 // The bash grammar, read when rules have to judge the first command.
 const grammar = dirname(
   createRequire(join(house, "packages/project/package.json")).resolve("@vscode/tree-sitter-wasm"),
 );
 for (const file of ["tree-sitter.wasm", "tree-sitter-bash.wasm"])
-  copyFileSync(join(grammar, file), join(house, "packages/cli/dist", file));
+  for (const program of ["cli", "platform"])
+    copyFileSync(join(grammar, file), join(house, "packages", program, "dist", file));
 
 await build({
   directory: "packages/testkit/dist",
@@ -41,12 +49,29 @@ function compile(path) {
   writeFileSync(`${path}.compiled`, script.createCachedData());
 }
 
+/** A server starts once: modules as they are, for the Node that the house needs. */
+async function buildPlatform() {
+  const bundle = await rolldown({
+    input: { platform: join(house, "packages/platform/src/entry.ts") },
+    platform: "node",
+    external: [...outside, "pg-native"],
+    transform: { target: "node20" },
+    checks: { eval: false },
+  });
+  await bundle.write({
+    dir: join(house, "packages/platform/dist"),
+    format: "esm",
+    entryFileNames: "[name].mjs",
+    chunkFileNames: "chunks/[name]-[hash].mjs",
+  });
+}
+
 async function build({ directory, input }) {
   rmSync(join(house, directory), { recursive: true, force: true });
   const bundle = await rolldown({
     input: Object.fromEntries(Object.entries(input).map(([name, path]) => [name, join(house, path)])),
     platform: "node",
-    external: [/^@lydell\/node-pty/, "koffi"],
+    external: outside,
     transform: { target: "node18.19" },
     treeshake: { moduleSideEffects: false },
     // The runtime of the grammar could evaluate code for grammars that ask for it; bash's does not.

@@ -1,40 +1,36 @@
-// `npm start`: a finished agent run on the sample repository, with no key and no network.
-import { spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+// `npm start`: the whole platform on this machine, ready to try, with no key and no network of anybody else.
+import { randomUUID } from "node:crypto";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { startPlatform } from "./local-platform.mjs";
 import { setUp } from "./setup.mjs";
 
-const house = join(dirname(fileURLToPath(import.meta.url)), "..");
-
 await setUp();
-const scratch = mkdtempSync(join(tmpdir(), "agentcli-demo-"));
-try {
-  const repository = join(scratch, "sample");
-  cpSync(join(house, "examples/sample"), repository, { recursive: true });
-  const git = ["-c", "user.name=Demo", "-c", "user.email=demo@example.com"];
-  run("git", ["init", "--quiet", "--initial-branch=main"]);
-  run("git", ["add", "--all"]);
-  run("git", [...git, "commit", "--quiet", "--message=A sample with one failing test"]);
-  console.log('$ agentcli exec --model practice --sandbox workspace-write "fix the failing test"\n');
-  const agent = [
-    join(house, "packages/cli/bin/agentcli.cjs"),
-    "exec",
-    "--model",
-    "practice",
-    "--sandbox",
-    "workspace-write",
-  ];
-  run(process.execPath, [...agent, "fix the failing test"]);
-  console.log("\n$ git diff\n");
-  run("git", ["--no-pager", "diff"]);
+const data = process.env.PLATFORM_DATA || join(homedir(), ".platform");
+const platform = await startPlatform({ data, listen: process.env.PLATFORM_LISTEN });
+const { url, key, loginUrl, sample, logFile } = platform;
+const agent = `bc-${randomUUID()}`;
+const body = JSON.stringify({
+  agentId: agent,
+  prompt: { text: "Fix the failing test" },
+  repos: [{ url: sample }],
+  autoCreatePR: true,
+});
+const practice = !process.env.AGENT_API_KEY;
 
-  function run(program, args) {
-    const env = { ...process.env, AGENT_HOME: join(scratch, "home") };
-    const { status } = spawnSync(program, args, { cwd: repository, env, stdio: ["ignore", "inherit", "inherit"] });
-    if (status !== 0) throw new Error(`${program} ${args[0]} ended with exit code ${status}`);
-  }
-} finally {
-  rmSync(scratch, { recursive: true, force: true });
-}
+console.log(`
+The platform runs at ${url}${practice ? " with the practice model: scripted, no key, no intelligence" : ""}.
+
+Look at it:   ${loginUrl}
+
+API key:      ${key}
+
+Try it:
+  run=$(curl -s -u ${key}: ${url}/v1/agents -H 'content-type: application/json' -d '${body}' | grep -o 'run-[0-9a-f-]*' | head -1)
+  curl -sN -u ${key}: ${url}/v1/agents/${agent}/runs/$run/stream
+  curl -s -u ${key}: ${url}/v1/agents/${agent}/runs/$run
+
+Everything is kept in ${data}; its log is ${logFile}. Ctrl-C stops it, and nothing is lost.`);
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => void platform.stop());
+await platform.ended;

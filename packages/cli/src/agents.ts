@@ -45,7 +45,7 @@ export async function composeAgents(
     store,
     scrub: program.scrub,
     roles,
-    mostOpen: config.max_concurrent_threads_per_session ?? mostOpen,
+    mostOpen: config.max_concurrent_threads_per_session ?? config.max_threads ?? mostOpen,
     maxDepth: config.max_depth ?? maxDepth,
     defaultModel: config.default_subagent_model,
     defaultEffort: config.default_subagent_reasoning_effort,

@@ -17,6 +17,8 @@ export interface Invocation {
 
 export type CommandLine =
   | { kind: "help"; topic: string[] }
+  /** Words that begin commands and are none: their help is an answer, but not to what was asked. */
+  | { kind: "half-named"; topic: string[] }
   | { kind: "version" }
   | { kind: "command"; command: Command; invocation: Invocation };
 
@@ -24,7 +26,8 @@ export function parseCommandLine(argv: string[]): CommandLine {
   const { values, words, literal } = split(argv);
   if (values.version) return { kind: "version" };
   if (words[0] === "help") return { kind: "help", topic: words.slice(1) };
-  if (values.help || words.length === 0 || isGroup(words)) return { kind: "help", topic: words };
+  if (values.help || words.length === 0) return { kind: "help", topic: words };
+  if (isGroup(words)) return { kind: "half-named", topic: words };
   const { command, positionals: named } = findCommand(words);
   const positionals = [...named, ...literal];
   checkFlags(values, command);
@@ -33,7 +36,6 @@ export function parseCommandLine(argv: string[]): CommandLine {
   return { kind: "command", command, invocation: invocation(values, positionals) };
 }
 
-/** One word that begins commands and is none itself, such as mcp: what is below it is worth knowing. */
 function isGroup(words: string[]): boolean {
   const names = commands
     .flatMap(({ path, aliases = [] }) => [path, ...aliases])

@@ -42,6 +42,10 @@ async function runCommand(
     const line = parseCommandLine(argv);
     if (line.kind === "version") return print(streams, `agentcli ${version}\n`);
     if (line.kind === "help") return print(streams, (await import("./help.ts")).helpText(line.topic));
+    if (line.kind === "half-named") {
+      await streams.err.write((await import("./help.ts")).helpText(line.topic));
+      return exitCodes.usage.code;
+    }
     const { has, text } = line.invocation;
     reporter = openReporter({ json: has("json"), color: text("color") ?? "auto" }, surroundings.environment, streams);
     const { run } = await line.command.load();

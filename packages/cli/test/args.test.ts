@@ -33,9 +33,9 @@ describe("the command line", () => {
     expect(command(["exec", "--", "--json"]).positionals).toEqual(["--json"]);
   });
 
-  test("of one word that only begins commands asks for help about them", () => {
+  test("of one word that only begins commands is answered with those", () => {
     for (const group of ["mcp", "config", "sandbox", "execpolicy"])
-      expect(parseCommandLine([group])).toEqual({ kind: "help", topic: [group] });
+      expect(parseCommandLine([group])).toEqual({ kind: "half-named", topic: [group] });
     expect(() => parseCommandLine(["mcp", "nonsense"])).toThrow("mcp of what?");
     expect(command(["sessions"]).path).toBe("sessions list");
   });

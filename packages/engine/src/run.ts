@@ -113,7 +113,7 @@ async function resumeCall(call: OpenCall, run: Drive): Promise<void> {
 
 async function perform(tool: Tool, call: OpenCall, run: Drive): Promise<void> {
   const { workspace, toolLimitMs, outputTokens, signal, log } = run;
-  const makes = call.begun?.makes ?? "";
+  const makes = call.begun?.makes;
   const context = { callId: call.callId, workspace, state: log.state, toolLimitMs, outputTokens, signal, makes, run };
   const outcome = await tool.run(call.begun?.args, context).catch(orLost);
   if (signal.aborted) return settle(call, stopped(outcome), run);

@@ -241,6 +241,28 @@ describe("killed at a write of any thread, and taken up again", () => {
     expect(resumed.requests).toHaveLength(0);
   });
 
+  test("those of a log that names them only in results are known too", async () => {
+    const { known } = threadStore();
+    const first = threadStore(known);
+    const tools = [tool("work", async () => "1")];
+    await grow(model, first, { tools });
+    for (const [id, records] of known)
+      known.set(
+        id,
+        records.map(({ record, ...rest }) => {
+          if (record.type !== "tool.begun") return { ...rest, record };
+          const { makes: _, ...older } = record;
+          return { ...rest, record: older };
+        }),
+      );
+    const { end } = await grow(
+      acting({ main: [...Array(7).fill(() => says("?")), () => replies([wait("explorer")]), echo] }),
+      threadStore(known),
+      { tools },
+    );
+    expect(end).toMatchObject({ message: expect.stringContaining("Right.") });
+  });
+
   test("sub-agents of a turn that is given up are stopped, known, and paid by the turn that was theirs", async () => {
     const idle: Script = {
       main: [() => replies([spawn("busy")]), () => replies([calls("work", {})])],

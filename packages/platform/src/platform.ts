@@ -1,4 +1,5 @@
 // What every subject is given: settings, database, vault, principals and log of one server.
+import { mkdirSync } from "node:fs";
 import type { Kysely } from "kysely";
 import type { Settings } from "./config/index.ts";
 import { claimNodeId, type Notifications, openDatabase, openNotifications, type Tables } from "./db/index.ts";
@@ -26,6 +27,7 @@ export async function openPlatform(settings: Settings, log: Log): Promise<Platfo
     for (const closeOne of opened.splice(0).reverse()) await closeOne();
   };
   try {
+    mkdirSync(settings.dataDirectory, { recursive: true, mode: 0o700 });
     const database = await openDatabase(settings, log);
     opened.push(database.close);
     const vault = await openVault(database.db, settings.kekFile);

@@ -1,21 +1,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { call, freeform, say } from "@agentcli/testkit";
-import { expect, onTestFinished, test } from "vitest";
-import { openRunBench, type RunBenchOptions } from "./run-bench.ts";
-
-async function bench(options: RunBenchOptions) {
-  const opened = await openRunBench(options);
-  onTestFinished(opened.close);
-  return opened;
-}
+import { expect, test } from "vitest";
+import { openRunBench as bench } from "./run-bench.ts";
 
 const usage = { inputTokens: 1000, cachedInputTokens: 0, outputTokens: 100 };
 const shell = (cmd: string) => call("exec_command", { cmd }, { usage });
 
 test("an agent without a repository runs a command, writes a file and says so", async () => {
   const patch = "*** Begin Patch\n*** Add File: note.txt\n+written here\n*** End Patch";
-  const { client, host } = await bench({
+  const { client, dataDirectory } = await bench({
     replies: [shell("echo one two"), freeform("apply_patch", patch, { usage }), say("All done.", { usage })],
   });
   const ids = await client.create({ prompt: { text: "write a note" } });
@@ -38,8 +32,8 @@ test("an agent without a repository runs a command, writes a file and says so", 
   ]);
   expect(JSON.stringify(frames)).toContain("one two\\n");
   expect(frames.at(-2)?.data).toMatchObject({ runId: ids.runId, status: "FINISHED", text: "All done." });
-  const opened = await host.workspaces.find(ids.agentId);
-  expect(readFileSync(join(opened?.root ?? "", "note.txt"), "utf8")).toBe("written here\n");
+  const note = join(dataDirectory, "workspaces", ids.agentId, "workspace/note.txt");
+  expect(readFileSync(note, "utf8")).toBe("written here\n");
 });
 
 test("what a run used and cost is known to the token and the cent, from the price book", async () => {
@@ -69,7 +63,7 @@ test("a follow-up keeps conversation and files", async () => {
 });
 
 test("nothing of the data directory can be seen or written but what is the agent's own", async () => {
-  const { client, spine } = await bench({
+  const { client, dataDirectory } = await bench({
     replies: {
       replies: [
         shell(
@@ -80,7 +74,6 @@ test("nothing of the data directory can be seen or written but what is the agent
       repeat: "loop",
     },
   });
-  const { dataDirectory } = spine.platform.settings;
   const other = await client.create({ prompt: { text: "be there" }, envVars: { DATA: dataDirectory } });
   await client.stream(other);
   const ids = await client.create({ prompt: { text: "look around" }, envVars: { DATA: dataDirectory } });

@@ -122,9 +122,11 @@ export const AgentsConfig = z
   .object({
     enabled: z.boolean().optional().describe("Offer sub-agents to the model (true)"),
     max_concurrent_threads_per_session: z.int().positive().optional().describe("Sub-agents open at once (6)"),
+    max_threads: z.int().positive().optional().describe("Older name of max_concurrent_threads_per_session"),
     max_depth: z.int().nonnegative().optional().describe("How deep sub-agents may have sub-agents (1)"),
     default_subagent_model: z.string().optional().describe("Model of sub-agents (that of their parent)"),
     default_subagent_reasoning_effort: z.string().optional().describe("Reasoning effort of sub-agents"),
+    interrupt_message: z.boolean().optional().describe("accepted; no effect yet"),
   })
   .catchall(AgentRole);
 export type AgentsConfig = z.infer<typeof AgentsConfig>;

@@ -85,7 +85,7 @@ async function attempt<T>(
   try {
     return { value: await act() };
   } catch (error) {
-    if (!(error instanceof Error) || !["Problem", "ConfigProblem"].includes(error.name)) throw error;
+    if (!(error instanceof Error) || !["Problem", "ConfigProblem", "ProviderProblem"].includes(error.name)) throw error;
     return { finding: broken(name, error.message, remedies[name]) };
   }
 }

@@ -20,7 +20,8 @@ export function noteSettled(agents: KnownAgents, begun: { name: string; makes?: 
   if (begun?.name === "spawn_agent" && begun.makes !== undefined && wasRefused) agents.delete(begun.makes);
   if (detail.kind !== "agents") return;
   for (const [id, { status: standing }] of Object.entries(detail.agents)) {
-    if (agents.has(id))
+    // Earlier versions wrote the id down only here.
+    if (agents.has(id) || begun?.name === "spawn_agent")
       agents.set(id, {
         closed: standing === "shutdown",
         told: standing !== "running" && standing !== "pending_init",

@@ -33,7 +33,8 @@ function spawnAgent(roles: AgentRole[]): Tool {
       const family = familyOf(context);
       const background = args.fork_context ? [transcript(context.state)] : [];
       const wanted = { role, model: args.model, effort: args.reasoning_effort };
-      const spawned = await family.spawn({ id: context.makes, input, background, ...wanted }, context.run);
+      const request = { id: context.makes ?? family.newId(), input, background, ...wanted };
+      const spawned = await family.spawn(request, context.run);
       if ("refused" in spawned) return failed(spawned.refused);
       const { id, nickname } = spawned;
       return report({ agent_id: id, nickname }, promptOf(input), family.states([id]));
@@ -53,10 +54,11 @@ const sendInput = builtIn({
     if (typeof input === "string") return failed(input);
     const family = familyOf(context);
     const { target, interrupt } = args;
-    const request = { target, input, turnId: context.makes, when: interrupt ? "now" : "when-it-rests" } as const;
+    const turnId = context.makes ?? family.newId();
+    const request = { target, input, turnId, when: interrupt ? "now" : "when-it-rests" } as const;
     const sent = await family.send(request, context.run);
     if ("refused" in sent) return failed(sent.refused);
-    return report({ submission_id: context.makes }, promptOf(input), family.states([sent.id]));
+    return report({ submission_id: turnId }, promptOf(input), family.states([sent.id]));
   },
 });
 

@@ -14,8 +14,8 @@ export interface ToolContext {
   /** The model's copy of an output is cut beyond this, unless the call asks for less. */
   outputTokens: number;
   signal: AbortSignal;
-  /** Id of what the call makes, the same when it is made again after a crash; empty for a tool that makes nothing named. */
-  makes: string;
+  /** Id of what the call makes, the same when it is made again after a crash. */
+  makes?: string | undefined;
   /** The thread the call belongs to, as it runs. */
   run: Drive;
 }

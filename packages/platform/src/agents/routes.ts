@@ -6,11 +6,11 @@ import type { Platform } from "../platform.ts";
 import type { Workspaces } from "../workspaces/index.ts";
 import { archiveAgent, deleteAgent, unarchiveAgent } from "./archive.ts";
 import { createAgent } from "./create.ts";
-import { decodeCursor, encodeCursor } from "./cursor.ts";
 import { onceByKey } from "./idempotency.ts";
 import { checkModel, type RepositoryCheck } from "./policy.ts";
-import { findAgent, findRun, listAgents, readGit } from "./store.ts";
-import { agentOf, listItemOf, runOf } from "./views.ts";
+import { readAgentPage } from "./read.ts";
+import { findAgent, findRun, readGit } from "./store.ts";
+import { agentOf, runOf } from "./views.ts";
 
 export interface AgentHost {
   platform: Platform;
@@ -73,8 +73,6 @@ function addCreate(api: Api, host: AgentHost): void {
 }
 
 function addList(api: Api, host: AgentHost): void {
-  const { platform, publicUrl } = host;
-  const { db, vault } = platform;
   api.route(
     {
       method: "get",
@@ -85,16 +83,7 @@ function addList(api: Api, host: AgentHost): void {
       query: AgentQuery,
       answer: { status: 200, schema: AgentPage, description: "A page of agents" },
     },
-    async ({ query, principal }) => {
-      const rows = await listAgents(db, principal.teamId, { ...query, after: decodeCursor(query.cursor) });
-      const page = rows.slice(0, query.limit);
-      const last = page.at(-1);
-      const items = await Promise.all(
-        page.map(async (row) => listItemOf(row, await vault.unwrap(row.data_key), publicUrl())),
-      );
-      const isMore = rows.length > page.length && last;
-      return { items, ...(isMore && { nextCursor: encodeCursor({ createdAt: last.created_at, id: last.id }) }) };
-    },
+    ({ query: { cursor, ...filter }, principal }) => readAgentPage(host, principal.teamId, cursor, filter),
   );
 }
 

@@ -1,11 +1,16 @@
-// `GET /v1/me` and `GET /v1/models`.
-import { Me, ModelList } from "@agentcli/protocol/api";
+// `GET /v1/me`, `GET /v1/models` and `GET /v1/repositories`.
+import { Me, ModelList, RepositoryList } from "@agentcli/protocol/api";
 import type { Api } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
 import type { Principal } from "../principals/index.ts";
 import { listModels } from "./models.ts";
 
-export function addCatalogueRoutes(api: Api, { settings }: Platform): void {
+/** `repositories` are those of a team that the platform knows by itself, as clone URLs. */
+export function addCatalogueRoutes(
+  api: Api,
+  { settings }: Platform,
+  repositories: (teamId: number) => Promise<string[]>,
+): void {
   api.route(
     {
       method: "get",
@@ -27,6 +32,17 @@ export function addCatalogueRoutes(api: Api, { settings }: Platform): void {
       answer: { status: 200, schema: ModelList, description: "The configured one first" },
     },
     async () => ({ items: listModels(settings.models) }),
+  );
+  api.route(
+    {
+      method: "get",
+      path: "/v1/repositories",
+      summary: "List the repositories agents can work on",
+      tag: "account",
+      scope: "repositories:read",
+      answer: { status: 200, schema: RepositoryList, description: "Those the platform knows by itself" },
+    },
+    async ({ principal }) => ({ items: (await repositories(principal.teamId)).map((url) => ({ url })) }),
   );
 }
 

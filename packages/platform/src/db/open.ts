@@ -1,9 +1,11 @@
 // The database of a server: the embedded one or the one of DATABASE_URL, migrated and ready.
-import type { Kysely } from "kysely";
-import type { Log } from "../telemetry/index.ts";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type Kysely, sql } from "kysely";
+import { type Log, silentLog } from "../telemetry/index.ts";
 import { type Connection, openQueries } from "./connect.ts";
 import { holdEmbedded } from "./hold.ts";
-import { migrate } from "./migrate.ts";
+import { migrate, pendingMigrations } from "./migrate.ts";
 import { DatabaseProblem } from "./problem.ts";
 import type { Tables } from "./tables.ts";
 
@@ -38,6 +40,36 @@ export async function openDatabase(settings: DatabaseSettings, log: Log): Promis
     await close();
     throw explain(error, settings);
   }
+}
+
+/** What a start would find. */
+export type Inspection =
+  | { kind: "none"; where: string }
+  | { kind: "there"; version: string; pending: string[]; fingerprint: string | null };
+
+/** Looks and changes nothing. A server that does not run is started for the look. */
+export async function inspectDatabase(settings: DatabaseSettings): Promise<Inspection> {
+  const cluster = join(settings.dataDirectory, "postgres");
+  if (settings.databaseUrl === null && !existsSync(join(cluster, "PG_VERSION")))
+    return { kind: "none", where: cluster };
+  const server = await openServer(settings, silentLog);
+  const db = openQueries(server.connection, 1, () => {});
+  try {
+    const { rows } = await sql<{ version: string }>`select current_setting('server_version') as version`.execute(db);
+    const pending = await pendingMigrations(db);
+    const fingerprint = pending.length > 0 ? null : await knownFingerprint(db);
+    return { kind: "there", version: rows[0]?.version ?? "", pending, fingerprint };
+  } catch (error) {
+    throw explain(error, settings);
+  } finally {
+    await db.destroy();
+    await server.release();
+  }
+}
+
+async function knownFingerprint(db: Kysely<Tables>): Promise<string | null> {
+  const row = await db.selectFrom("key_encryption_keys").select("fingerprint").executeTakeFirst();
+  return row?.fingerprint ?? null;
 }
 
 interface Server {

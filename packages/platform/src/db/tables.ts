@@ -218,7 +218,10 @@ export interface HandoffTable {
   branch: string;
   base_branch: string;
   base_commit: string;
+  /** Has all that the agent left; null where that is nothing. */
   head_commit: string | null;
+  /** What the branch was pushed at last. */
+  pushed_commit: string | null;
   pr_url: string | null;
   updated_at: Stamped;
 }

@@ -8,6 +8,8 @@ export interface GitPlace {
   indexFile?: string;
   /** Directories of objects to read from beside its own. */
   borrowed?: string[];
+  /** Where objects are written to, and read from, in place of its own. */
+  objects?: string;
 }
 
 /** For what needs no repository, such as asking another one. */
@@ -31,13 +33,15 @@ export function gitEnvironment({ place, remote, variables, path }: GitSurroundin
     GIT_DIR: place.directory,
     ...(place.workTree !== undefined && { GIT_WORK_TREE: place.workTree }),
     ...(place.indexFile !== undefined && { GIT_INDEX_FILE: place.indexFile }),
-    ...(place.borrowed !== undefined && { GIT_ALTERNATE_OBJECT_DIRECTORIES: place.borrowed.join(":") }),
+    ...(place.borrowed !== undefined && { GIT_ALTERNATE_OBJECT_DIRECTORIES: place.borrowed.map(quoted).join(":") }),
+    ...(place.objects !== undefined && { GIT_OBJECT_DIRECTORY: place.objects }),
     GIT_CONFIG_GLOBAL: "/dev/null",
     GIT_CONFIG_NOSYSTEM: "1",
     GIT_ATTR_NOSYSTEM: "1",
     GIT_TERMINAL_PROMPT: "0",
     GIT_ASKPASS: "/bin/false",
     GIT_NO_LAZY_FETCH: "1",
+    GIT_NO_REPLACE_OBJECTS: "1",
     GIT_ALLOW_PROTOCOL: remote?.protocol ?? "none",
     GIT_CONFIG_COUNT: String(entries.length),
     ...Object.fromEntries(entries.flatMap(([key, value], index) => configPair(key, value, index))),
@@ -45,6 +49,9 @@ export function gitEnvironment({ place, remote, variables, path }: GitSurroundin
     ...variables,
   };
 }
+
+/** Paths are separated by colons, and may have some. */
+const quoted = (path: string) => `"${path.replace(/[\\"]/g, "\\$&")}"`;
 
 const configPair = (key: string, value: string, index: number) => [
   [`GIT_CONFIG_KEY_${index}`, key],

@@ -54,8 +54,7 @@ export function createApi({ principals, requestsPerMinute, log, metrics }: ApiOp
         const principal = await admit(context, route as AnyRoute);
         const call = { ...(await readCall(context, route as AnyRoute)), principal };
         const answered = await answer(call as Parameters<typeof answer>[0]);
-        // Not `instanceof`: node-server puts another class in the place of Response, after some were made.
-        if ("contentType" in route.answer) return answered as Response;
+        if (answered instanceof Response) return answered;
         return context.json(answered as object, route.answer.status, { "cache-control": "no-store" });
       });
     },

@@ -21,11 +21,14 @@ export function followRequests(log: Log, metrics: Metrics): MiddlewareHandler<En
     outgoing.once("close", () => {
       const seconds = (performance.now() - begin) / 1_000;
       // The path could hold what a person wrote; the route cannot.
-      const facts = { method: incoming.method ?? "", route: context.get("route"), status: String(outgoing.statusCode) };
-      counted.add(facts);
-      timed.observe(seconds, { route: facts.route });
+      const { statusCode: status } = outgoing;
+      const method = incoming.method ?? "";
+      const route = context.get("route");
+      counted.add({ method, route, status: String(status) });
+      timed.observe(seconds, { route });
       const { teamId, keyId } = context.get("principal") ?? {};
-      log.info("http.request", { requestId, ...facts, durationMs: Math.round(seconds * 1_000), teamId, keyId });
+      const durationMs = Math.round(seconds * 1_000);
+      log.info("http.request", { requestId, method, route, status, durationMs, teamId, keyId });
     });
     await next();
   };

@@ -51,7 +51,7 @@ export interface Call<Params, Query, Body> {
 }
 
 export interface Api {
-  /** JSON as the route declares it; a Response where it declares a content type. */
+  /** A Response is sent as it is; anything else as the JSON the route declares. */
   route<
     Answer,
     Params extends z.ZodType = z.ZodUndefined,

@@ -36,7 +36,7 @@ interface Team {
   name: string;
 }
 
-async function provideTeam(db: Queries, vault: Vault, name: string): Promise<Team> {
+export async function provideTeam(db: Queries, vault: Vault, name: string): Promise<Team> {
   const find = () => db.selectFrom("teams").select(["id", "name"]).where("name", "=", name).executeTakeFirst();
   const known = await find();
   if (known) return known;

@@ -8,3 +8,4 @@ export * from "./request.ts";
 export { type Runner, startRunner } from "./runner.ts";
 export { openSessionStore } from "./session-store.ts";
 export { leftToSpend } from "./spend.ts";
+export { readStory } from "./story.ts";

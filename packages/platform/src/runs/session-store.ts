@@ -42,7 +42,7 @@ export function openSessionStore(options: StoreOptions): SessionStore {
         yield rows.map(({ seq, at, record }) => ({
           seq,
           at: at.toISOString(),
-          record: JSON.parse(key.openText(record, placeOf(threadId, seq))) as ThreadRecord,
+          record: JSON.parse(key.openText(record, recordPlace(threadId, seq))) as ThreadRecord,
         }));
         last += rows.length;
         if (rows.length < pageSize) return;
@@ -60,7 +60,7 @@ async function insert(
   const parentId = parentOf(stored);
   const seqs = stored.map(({ seq }) => seq);
   const ats = stored.map(({ at }) => at);
-  const texts = stored.map(({ seq, record }) => key.seal(JSON.stringify(record), placeOf(threadId, seq)));
+  const texts = stored.map(({ seq, record }) => key.seal(JSON.stringify(record), recordPlace(threadId, seq)));
   const held = await writeOnce(threadId, () =>
     sql<{ held: boolean }>`
       with fence as (
@@ -116,4 +116,4 @@ const parentOf = (stored: StoredRecord[]): string | null => {
   return first?.type === "thread.created" ? (first.parentId ?? null) : null;
 };
 
-const placeOf = (threadId: string, seq: number): string => `record:${threadId}:${seq}`;
+export const recordPlace = (threadId: string, seq: number): string => `record:${threadId}:${seq}`;

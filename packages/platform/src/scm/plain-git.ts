@@ -9,6 +9,7 @@ export function plainGitHost(url: RepositoryUrl, options: PinOptions): SourceHos
   return {
     directory: null,
     pullRequests: null,
+    notePush: async () => {},
     async reach(work, signal) {
       const attempt = async (place: RepositoryUrl) => work(await pinnedRemote(place, options, signal));
       try {

@@ -7,6 +7,8 @@ export interface SourceHost {
    * reached: RepositoryFault. The work may be done once more, at the place a repository has moved to.
    */
   reach<T>(work: (remote: GitRemote) => Promise<T>, signal: AbortSignal): Promise<T>;
+  /** Called after each push: a host that was passed by on the way to its files did not notice it. */
+  notePush(): Promise<void>;
   /** Git's directory of the repository where it is ours: it may be read and copied. Null where it is elsewhere. */
   directory: string | null;
   /** Null: branches can be pushed, and nothing more is known of the host. */

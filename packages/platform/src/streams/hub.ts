@@ -10,6 +10,7 @@ export interface Hub {
   read(runId: string, after: number, signal: AbortSignal): AsyncIterable<Batch>;
   /** Runs that are being read, for the metrics. */
   sources(): number;
+  /** Every reader comes to its end; each can go on elsewhere from where it was. */
   close(): void;
 }
 
@@ -43,6 +44,7 @@ export async function openHub(pages: FramePages, notifications: Notifications): 
   };
   const wakeAll: Listener["onGap"] = () => [...sources.keys()].forEach(wake);
   const unsubscribe = await notifications.subscribe("frames", { onMessage: wake, onGap: wakeAll });
+  const closing = new AbortController();
   const looking = setInterval(wakeAll, lookAgainMs);
   looking.unref();
   return {
@@ -52,12 +54,13 @@ export async function openHub(pages: FramePages, notifications: Notifications): 
       remember(source, frames);
       wake(runId);
     },
-    read: (runId, after, signal) => readSource(sources, pages, { runId, after, signal }),
+    read: (runId, after, signal) =>
+      readSource(sources, pages, { runId, after, signal: AbortSignal.any([signal, closing.signal]) }),
     sources: () => sources.size,
     close() {
       clearInterval(looking);
       unsubscribe();
-      wakeAll();
+      closing.abort();
     },
   };
 }

@@ -1,9 +1,10 @@
 // `GET /v1/agents/{id}/runs/{runId}/stream`: Server-Sent Events, exact to the character after every reconnect.
 import type { ServerResponse } from "node:http";
 import { AgentId, RunId } from "@agentcli/protocol/api";
-import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+
+import type { Context } from "hono";
 import { z } from "zod";
-import { type Api, ApiProblem, type Call } from "../http/index.ts";
+import { type Api, ApiProblem, alreadySent, type Env } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
 import { encodeWithoutId } from "./frame.ts";
 import type { Hub } from "./hub.ts";
@@ -25,12 +26,24 @@ export function addStreamRoute(api: Api, platform: Platform, hub: Hub): void {
       answer: { status: 200, contentType: "text/event-stream", description: "Frames until the run is over" },
       problems: ["agent_not_found", "run_not_found", "invalid_last_event_id", "stream_expired"],
     },
-    async (call) => {
-      const run = await findRun(platform, call);
-      const after = await startOf(platform, run.id, call.header("last-event-id"));
-      return stream(call, { platform, hub, run, after });
-    },
+    ({ context, params: { id, runId }, principal }) =>
+      streamRun(context, { platform, hub, teamId: principal.teamId, agentId: id, runId }),
   );
+}
+
+export interface StreamWish {
+  platform: Platform;
+  hub: Hub;
+  teamId: number;
+  agentId: string;
+  runId: string;
+}
+
+/** Also for pages, where a cookie says who asks. */
+export async function streamRun(context: Context<Env>, wish: StreamWish): Promise<Response> {
+  const run = await findRun(wish);
+  const after = await startOf(wish.platform, run.id, context.req.header("last-event-id"));
+  return stream(context, { ...wish, run, after });
 }
 
 interface StreamedRun {
@@ -39,13 +52,13 @@ interface StreamedRun {
   ended_at: Date | null;
 }
 
-async function findRun({ db, settings }: Platform, { params: { id, runId }, principal }: StreamCall) {
+async function findRun({ platform: { db, settings }, teamId, agentId: id, runId }: StreamWish): Promise<StreamedRun> {
   if (!AgentId.safeParse(id).success) throw new ApiProblem("agent_not_found", `There is no agent ${id}.`);
   const agent = await db
     .selectFrom("agents")
     .select("id")
     .where("id", "=", id)
-    .where("team_id", "=", principal.teamId)
+    .where("team_id", "=", teamId)
     .executeTakeFirst();
   if (!agent) throw new ApiProblem("agent_not_found", `There is no agent ${id}.`);
   const run = RunId.safeParse(runId).success
@@ -73,8 +86,6 @@ async function startOf({ db }: Platform, runId: string, lastEventId: string | un
   return seq;
 }
 
-type StreamCall = Call<z.output<typeof params>, undefined, undefined>;
-
 interface Streaming {
   platform: Platform;
   hub: Hub;
@@ -83,7 +94,7 @@ interface Streaming {
 }
 
 /** Written on Node's own response: a stream object per reader costs twice the time and memory. */
-function stream({ context, requestId }: StreamCall, { platform, hub, run, after }: Streaming): Response {
+function stream(context: Context<Env>, { platform, hub, run, after }: Streaming): Response {
   const { outgoing } = context.env;
   const gone = new AbortController();
   outgoing.on("close", () => gone.abort());
@@ -92,7 +103,7 @@ function stream({ context, requestId }: StreamCall, { platform, hub, run, after 
     "content-type": "text/event-stream; charset=utf-8",
     "cache-control": "no-cache, no-transform",
     "x-accel-buffering": "no",
-    "x-request-id": requestId,
+    "x-request-id": context.get("requestId"),
     "x-platform-stream-retention-seconds": retention,
     "x-cursor-stream-retention-seconds": retention,
   });
@@ -104,7 +115,7 @@ function stream({ context, requestId }: StreamCall, { platform, hub, run, after 
       clearInterval(beating);
       outgoing.end();
     });
-  return RESPONSE_ALREADY_SENT;
+  return alreadySent();
 }
 
 async function send(

@@ -1,5 +1,5 @@
 // The files of a commit, and git's own beside them: an agent's copy that shares nothing with anybody.
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import {
@@ -127,7 +127,7 @@ const tooMuch = ({ checkoutFiles, checkoutBytes }: RepositoryLimits) =>
 /** What the host keeps to itself: it borrows what was fetched, and takes from the agent's copy only what it has looked at. */
 export async function keepHostSide(
   directory: string,
-  { source, start, facts }: { source: Source; start: StartingPoint; facts: string },
+  { source, start, facts, index }: { source: Source; start: StartingPoint; facts: string; index: string },
 ): Promise<void> {
   const draft = `${directory}.draft-${process.pid}`;
   await rm(draft, { recursive: true, force: true });
@@ -140,6 +140,8 @@ export async function keepHostSide(
     borrowed: [join(source.directory, "objects")],
   });
   await writeFile(join(draft, "platform.json"), facts);
+  // It knows the times of files, so that what did not change need not be read again.
+  await copyFile(index, join(draft, "index"));
   await rm(directory, { recursive: true, force: true });
   await rename(draft, directory);
 }

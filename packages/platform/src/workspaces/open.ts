@@ -119,7 +119,7 @@ async function makeRepository(
     // First the host's side: where the directory of the agent is, both are.
     const { branch, baseBranch } = start;
     const facts = JSON.stringify({ url: repository.url, branch, baseBranch, baseCommit: commit } satisfies Facts);
-    await keepHostSide(hostDirectory, { source, start, facts });
+    await keepHostSide(hostDirectory, { source, start, facts, index: join(draft, ".git/index") });
     await moveIntoPlace(draft, path);
   } finally {
     await rm(draft, { recursive: true, force: true });

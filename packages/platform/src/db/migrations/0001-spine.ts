@@ -145,6 +145,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       base_branch text not null,
       base_commit text not null,
       head_commit text,
+      pushed_commit text,
       pr_url text,
       updated_at timestamptz not null default now(),
       primary key (agent_id, repo_url)

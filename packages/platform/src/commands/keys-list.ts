@@ -1,0 +1,17 @@
+// `platform keys list`
+import type { Invocation } from "../args.ts";
+import type { KeyEntry } from "../principals/index.ts";
+import type { Program } from "../program.ts";
+import { withPrincipals } from "./principals.ts";
+
+export async function run(invocation: Invocation, program: Program): Promise<number> {
+  const keys = await withPrincipals(invocation, program, (principals) => principals.listKeys());
+  program.print(invocation.has("json") ? `${JSON.stringify(keys, null, 2)}\n` : keys.map(line).join(""));
+  return 0;
+}
+
+function line({ id, name, team, owner, scopes, expiresAt, revokedAt }: KeyEntry): string {
+  const whose = owner.kind === "user" ? `${owner.email} (${owner.role})` : `service account ${owner.name}`;
+  const end = revokedAt ? ` revoked ${revokedAt.toISOString()}` : expiresAt ? ` until ${expiresAt.toISOString()}` : "";
+  return `plt_${id}_…  ${name}  ${team}  ${whose}  ${scopes.join(",")}${end}\n`;
+}

@@ -1,0 +1,57 @@
+// Begins a repository with what is on this machine: another repository, or the files of a plain directory.
+import { existsSync, statSync } from "node:fs";
+import { rm, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { type GitRemote, runGit } from "../git/index.ts";
+import { ApiProblem } from "../http/index.ts";
+
+/** Whoever names the path runs the server, so the repository there is trusted to be read. Gives the usual branch. */
+export async function importFrom(path: string, directory: string, signal: AbortSignal): Promise<string> {
+  const source = resolve(path);
+  if (!statSync(source, { throwIfNoEntry: false })?.isDirectory())
+    throw new ApiProblem("validation_error", `There is no directory ${source} to take a repository from.`);
+  const isRepository = existsSync(join(source, ".git")) || existsSync(join(source, "HEAD"));
+  if (!isRepository) return importFiles(source, directory, signal);
+  const remote: GitRemote = { address: source, protocol: "file", config: [], variables: {} };
+  const all = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
+  const args = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", source, ...all];
+  await runGit({ place: { directory }, remote, args }, signal);
+  return chooseBranch({ source, directory, remote }, signal);
+}
+
+async function chooseBranch(
+  { source, directory, remote }: { source: string; directory: string; remote: GitRemote },
+  signal: AbortSignal,
+): Promise<string> {
+  const place = { directory };
+  const listed = await runGit({ place, args: ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads"] }, signal);
+  const branches = listed.split("\n").filter(Boolean);
+  const head = await runGit({ place, remote, args: ["ls-remote", "--symref", "--", source, "HEAD"] }, signal);
+  const usual = /^ref: refs\/heads\/(.+)\tHEAD$/m.exec(head)?.[1] ?? "main";
+  const branch = branches.includes(usual) ? usual : (branches[0] ?? usual);
+  await writeFile(join(directory, "HEAD"), `ref: refs/heads/${branch}\n`);
+  return branch;
+}
+
+const firstCommit = {
+  GIT_AUTHOR_NAME: "Platform",
+  GIT_AUTHOR_EMAIL: "platform@platform.invalid",
+  GIT_COMMITTER_NAME: "Platform",
+  GIT_COMMITTER_EMAIL: "platform@platform.invalid",
+};
+
+/** One commit with all that git would not ignore. */
+async function importFiles(source: string, directory: string, signal: AbortSignal): Promise<string> {
+  const indexFile = join(directory, "import.index");
+  const place = { directory, workTree: source, indexFile };
+  // What belongs to the place is not in a bare repository.
+  const variables = { GIT_CONFIG_PARAMETERS: "'core.bare'='false'" };
+  const paths = await runGit({ place, variables, args: ["ls-files", "-z", "--others", "--exclude-standard"] }, signal);
+  await runGit({ place, variables, args: ["update-index", "-z", "--add", "--stdin"], input: paths }, signal);
+  const tree = (await runGit({ place, variables, args: ["write-tree"] }, signal)).trim();
+  const args = ["commit-tree", tree, "-m", "First commit"];
+  const commit = (await runGit({ place: { directory }, args, variables: firstCommit }, signal)).trim();
+  await runGit({ place: { directory }, args: ["update-ref", "refs/heads/main", commit] }, signal);
+  await rm(indexFile, { force: true });
+  return "main";
+}

@@ -1,0 +1,181 @@
+// Pull requests of hosted repositories, with comments and reviews, as records. What people wrote is sealed.
+import type { Kysely, Selectable } from "kysely";
+import type { PullRequestTable, Tables } from "../db/index.ts";
+import { ApiProblem } from "../http/index.ts";
+import type { DataKey, Vault } from "../vault/index.ts";
+import { branchTip, type PullRequestBranchNames, rememberHeads } from "./changes.ts";
+import type { HostedRepository } from "./repositories.ts";
+
+export interface PullRequestRecord {
+  number: number;
+  title: string;
+  body: string;
+  head: string;
+  base: string;
+  state: "open" | "closed" | "merged";
+  isDraft: boolean;
+  author: string;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+export interface NewPullRequest {
+  title: string;
+  body: string;
+  head: string;
+  base: string;
+  isDraft: boolean;
+  author: string;
+}
+
+export type PullRequestChange = Partial<Pick<PullRequestRecord, "title" | "body" | "isDraft" | "state">>;
+
+export interface PullRequestStore {
+  /** Newest first. */
+  list(): Promise<PullRequestRecord[]>;
+  /** Throws ApiProblem where there is none of that number. */
+  read(number: number): Promise<PullRequestRecord>;
+  findOpen(branches: { head: string; base: string }): Promise<PullRequestRecord | undefined>;
+  /** Of all that are open. */
+  openBranches(): Promise<PullRequestBranchNames[]>;
+  /** Where one is open for these branches, that one. */
+  open(pull: NewPullRequest): Promise<PullRequestRecord>;
+  change(number: number, change: PullRequestChange): Promise<PullRequestRecord>;
+}
+
+export interface StoreOptions {
+  db: Kysely<Tables>;
+  vault: Vault;
+}
+
+export function openPullRequests(repository: HostedRepository, { db, vault }: StoreOptions): PullRequestStore {
+  const sealing = openSealing(repository, { db, vault });
+  const select = () => db.selectFrom("pull_requests").selectAll().where("repository_id", "=", repository.id);
+
+  async function read(number: number): Promise<PullRequestRecord> {
+    const row = await select().where("number", "=", number).executeTakeFirst();
+    if (row === undefined)
+      throw new ApiProblem("pull_request_not_found", `"${repository.name}" has no pull request ${number}.`);
+    return recordOf(row, await sealing());
+  }
+
+  async function findOpen({ head, base }: { head: string; base: string }): Promise<PullRequestRecord | undefined> {
+    const query = select().where("state", "=", "open").where("head_branch", "=", head).where("base_branch", "=", base);
+    const row = await query.executeTakeFirst();
+    return row && recordOf(row, await sealing());
+  }
+
+  /** Undefined where somebody else has opened one just now. */
+  async function insert(pull: NewPullRequest): Promise<number | undefined> {
+    const key = await sealing();
+    return db.transaction().execute(async (transaction) => {
+      // Whoever counts next waits here.
+      await transaction
+        .selectFrom("hosted_repositories")
+        .select("id")
+        .where("id", "=", repository.id)
+        .forUpdate()
+        .execute();
+      const last = await transaction
+        .selectFrom("pull_requests")
+        .select(({ fn }) => fn.max("number").as("number"))
+        .where("repository_id", "=", repository.id)
+        .executeTakeFirst();
+      const number = (last?.number ?? 0) + 1;
+      const row = await transaction
+        .insertInto("pull_requests")
+        .values({
+          repository_id: repository.id,
+          number,
+          title: key.seal(pull.title, placeOf(repository, number, "title")),
+          body: key.seal(pull.body, placeOf(repository, number, "body")),
+          head_branch: pull.head,
+          base_branch: pull.base,
+          state: "open",
+          draft: pull.isDraft,
+          author: pull.author,
+        })
+        .onConflict((conflict) => conflict.doNothing())
+        .returning("number")
+        .executeTakeFirst();
+      return row?.number;
+    });
+  }
+
+  return {
+    async list() {
+      const key = await sealing();
+      return (await select().orderBy("number", "desc").execute()).map((row) => recordOf(row, key));
+    },
+    read,
+    findOpen,
+    async openBranches() {
+      const rows = await select().where("state", "=", "open").execute();
+      return rows.map((row) => ({ number: row.number, head: row.head_branch, base: row.base_branch }));
+    },
+    async open(pull) {
+      await checkBranches(repository, pull);
+      const number = await insert(pull);
+      const opened = number === undefined ? await findOpen(pull) : await read(number);
+      if (opened === undefined)
+        throw new ApiProblem("pull_request_conflict", "The pull request was closed meanwhile. Try again.");
+      await rememberHeads(repository, [opened]);
+      return opened;
+    },
+    async change(number, { title, body, isDraft, state }) {
+      const key = await sealing();
+      await db
+        .updateTable("pull_requests")
+        .set({
+          ...(title !== undefined && { title: key.seal(title, placeOf(repository, number, "title")) }),
+          ...(body !== undefined && { body: key.seal(body, placeOf(repository, number, "body")) }),
+          ...(isDraft !== undefined && { draft: isDraft }),
+          ...(state !== undefined && { state }),
+          updated_at: new Date(),
+        })
+        .where("repository_id", "=", repository.id)
+        .where("number", "=", number)
+        .execute();
+      return read(number);
+    },
+  };
+}
+
+/** The key of the team, fetched when first needed. */
+export function openSealing({ teamId }: HostedRepository, { db, vault }: StoreOptions): () => Promise<DataKey> {
+  let known: Promise<DataKey> | undefined;
+  const unwrap = async () => {
+    const team = await db.selectFrom("teams").select("data_key").where("id", "=", teamId).executeTakeFirstOrThrow();
+    return vault.unwrap(team.data_key);
+  };
+  return () => {
+    known ??= unwrap();
+    return known;
+  };
+}
+
+export const placeOf = ({ id }: Pick<HostedRepository, "id">, number: number, what: string): string =>
+  `pull_request:${id}:${number}:${what}`;
+
+function recordOf(row: Selectable<PullRequestTable>, key: DataKey): PullRequestRecord {
+  const repository = { id: row.repository_id };
+  return {
+    number: row.number,
+    title: key.openText(row.title, placeOf(repository, row.number, "title")),
+    body: key.openText(row.body, placeOf(repository, row.number, "body")),
+    head: row.head_branch,
+    base: row.base_branch,
+    state: row.state,
+    isDraft: row.draft,
+    author: row.author,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+async function checkBranches(repository: HostedRepository, { head, base }: NewPullRequest): Promise<void> {
+  if (head === base) throw new ApiProblem("validation_error", `"${head}" cannot be merged into itself.`);
+  for (const branch of [head, base])
+    if ((await branchTip(repository, branch)) === undefined)
+      throw new ApiProblem("validation_error", `"${repository.name}" has no branch "${branch}". Push it first.`);
+}

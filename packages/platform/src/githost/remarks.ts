@@ -1,0 +1,70 @@
+// What people say about a pull request: comments, on the whole or on a line, and reviews.
+import type { Comment, Review } from "../scm/index.ts";
+import { openSealing, placeOf, type StoreOptions } from "./pull-requests.ts";
+import type { HostedRepository } from "./repositories.ts";
+
+export type CommentRecord = Comment & { id: number; createdAt: Date };
+export type ReviewRecord = Review & { id: number; createdAt: Date };
+
+export interface RemarkStore {
+  comment(number: number, comment: Comment): Promise<void>;
+  /** Oldest first. */
+  comments(number: number): Promise<CommentRecord[]>;
+  review(number: number, review: Review): Promise<void>;
+  reviews(number: number): Promise<ReviewRecord[]>;
+}
+
+export function openRemarks(repository: HostedRepository, { db, vault }: StoreOptions): RemarkStore {
+  const sealing = openSealing(repository, { db, vault });
+  const of = (number: number) => ({ repository_id: repository.id, pull_request: number });
+  const commentPlace = (number: number) => placeOf(repository, number, "comment");
+  const reviewPlace = (number: number) => placeOf(repository, number, "review");
+  return {
+    async comment(number, comment) {
+      const body = (await sealing()).seal(comment.body, commentPlace(number));
+      const where = comment.path === undefined ? {} : { path: comment.path, line: comment.line };
+      await db
+        .insertInto("pull_request_comments")
+        .values({ ...of(number), author: comment.author, body, ...where })
+        .execute();
+    },
+    async comments(number) {
+      const key = await sealing();
+      const rows = await db
+        .selectFrom("pull_request_comments")
+        .selectAll()
+        .where("repository_id", "=", repository.id)
+        .where("pull_request", "=", number)
+        .orderBy("id")
+        .execute();
+      return rows.map(({ id, author, body, path, line, created_at }) => {
+        const record = { id, author, body: key.openText(body, commentPlace(number)), createdAt: created_at };
+        return path === null || line === null ? record : { ...record, path, line };
+      });
+    },
+    async review(number, { author, verdict, body }) {
+      const sealed = (await sealing()).seal(body, reviewPlace(number));
+      await db
+        .insertInto("pull_request_reviews")
+        .values({ ...of(number), author, verdict, body: sealed })
+        .execute();
+    },
+    async reviews(number) {
+      const key = await sealing();
+      const rows = await db
+        .selectFrom("pull_request_reviews")
+        .selectAll()
+        .where("repository_id", "=", repository.id)
+        .where("pull_request", "=", number)
+        .orderBy("id")
+        .execute();
+      return rows.map(({ id, author, verdict, body, created_at }) => ({
+        id,
+        author,
+        verdict,
+        body: key.openText(body, reviewPlace(number)),
+        createdAt: created_at,
+      }));
+    },
+  };
+}

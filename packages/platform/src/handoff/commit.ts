@@ -1,0 +1,113 @@
+// Commits what a run has left, on top of what the agent committed itself. Called again, it gives the same commit: its
+// content, its parent, its message and its time are the same. Nothing that the repository names runs.
+import { randomUUID } from "node:crypto";
+import { accessSync, constants, existsSync, lstatSync } from "node:fs";
+import { copyFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { type GitPlace, runGit } from "../git/index.ts";
+import type { OpenRepository } from "../workspaces/index.ts";
+import { moveAgent, readAgentGit } from "./agent-git.ts";
+import { renewAgentGit } from "./renew.ts";
+import { takeOver, transfer } from "./take-over.ts";
+
+export interface CommitWish {
+  repository: OpenRepository;
+  /** Where the branch was when we last looked; the base at first. */
+  last: string;
+  message: string;
+  at: Date;
+  identity: { name: string; email: string };
+}
+
+/** The commit that has all the agent left. The base, where that is nothing. */
+export async function commitLeftovers(wish: CommitWish, signal: AbortSignal): Promise<string> {
+  const { repository, last } = wish;
+  const { path, hostDirectory, baseCommit } = repository;
+  const host: GitPlace = { directory: hostDirectory };
+  const found = readAgentGit(path);
+  const known = [...new Set([last, baseCommit])];
+  const isKnown = found === undefined || known.includes(found.head);
+  const isWhole =
+    isKnown ||
+    (await takeOver({ from: { ...host, borrowed: [found.objects] }, to: host, commit: found.head, known }, signal));
+  // Git's files there may be anything; the agent's files are its work all the same.
+  const agent = isWhole ? found : undefined;
+  const parent = agent?.head ?? last;
+  const indexFile = join(hostDirectory, `index-${randomUUID()}`);
+  try {
+    if (existsSync(join(hostDirectory, "index"))) await copyFile(join(hostDirectory, "index"), indexFile);
+    const commit = await commitFiles({ ...wish, parent, place: { ...host, workTree: path, indexFile } }, signal);
+    if (agent === undefined) await renewAgentGit({ repository, commit, index: indexFile });
+    else if (commit !== agent.head) {
+      await transfer(
+        {
+          from: host,
+          to: { ...host, objects: agent.objects, borrowed: [join(hostDirectory, "objects")] },
+          commit,
+          known: [agent.head],
+        },
+        signal,
+      );
+      await moveAgent(path, agent, { commit, index: indexFile });
+    }
+    await rename(indexFile, join(hostDirectory, "index"));
+    return commit;
+  } finally {
+    await rm(indexFile, { force: true });
+  }
+}
+
+async function commitFiles(
+  { place, parent, message, at, identity }: CommitWish & { place: GitPlace; parent: string },
+  signal: AbortSignal,
+): Promise<string> {
+  await runGit({ place, args: ["read-tree", "-m", parent] }, signal);
+  await stageFiles(place, signal);
+  const tree = (await runGit({ place, args: ["write-tree"] }, signal)).trim();
+  if (tree === (await runGit({ place, args: ["rev-parse", `${parent}^{tree}`] }, signal)).trim()) return parent;
+  const date = `${Math.floor(at.getTime() / 1000)} +0000`;
+  const variables = {
+    GIT_AUTHOR_NAME: identity.name,
+    GIT_AUTHOR_EMAIL: identity.email,
+    GIT_AUTHOR_DATE: date,
+    GIT_COMMITTER_NAME: identity.name,
+    GIT_COMMITTER_EMAIL: identity.email,
+    GIT_COMMITTER_DATE: date,
+  };
+  const args = ["commit-tree", tree, "-p", parent, "-F", "-"];
+  return (await runGit({ place, args, input: message, variables }, signal)).trim();
+}
+
+/**
+ * Plumbing instead of `git add --all`: that looks into repositories below the working tree by running git there, under
+ * whatever configuration the agent has written for them.
+ */
+async function stageFiles(place: GitPlace, signal: AbortSignal): Promise<void> {
+  const listing = ["ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"];
+  const listed = new Set((await runGit({ place, args: listing }, signal)).split("\0").filter(Boolean));
+  const links = await submodulesOf(place, signal);
+  const paths = [...listed].filter((path) => !links.has(path) && mayStage(join(place.workTree ?? "", path)));
+  const args = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
+  await runGit({ place, args, input: paths.map((path) => `${path}\0`).join("") }, signal);
+}
+
+/** A repository of its own below, and what cannot be read, stays out. What is gone is staged as gone. */
+function mayStage(path: string): boolean {
+  if (path.endsWith("/")) return false;
+  const entry = lstatSync(path, { throwIfNoEntry: false });
+  if (entry === undefined || entry.isSymbolicLink() || entry.isDirectory()) return true;
+  try {
+    accessSync(path, constants.R_OK);
+    return entry.isFile();
+  } catch {
+    return false;
+  }
+}
+
+async function submodulesOf(place: GitPlace, signal: AbortSignal): Promise<Set<string>> {
+  const entries = (await runGit({ place, args: ["ls-files", "--stage", "-z"] }, signal)).split("\0");
+  const links = entries
+    .filter((entry) => entry.startsWith("160000 "))
+    .map((entry) => entry.slice(entry.indexOf("\t") + 1));
+  return new Set(links.filter((path) => existsSync(join(place.workTree ?? "", path))));
+}

@@ -1,0 +1,142 @@
+// Turns what a run has left into a pushed branch and a draft pull request. Safe to call again: every step looks before it acts.
+import type { Kysely } from "kysely";
+import type { Tables } from "../db/index.ts";
+import { RepositoryFault } from "../git/index.ts";
+import type { PullRequests, SourceHosts } from "../scm/index.ts";
+import type { OpenRepository, Workspaces } from "../workspaces/index.ts";
+import { commitLeftovers } from "./commit.ts";
+import { commitMessage, pullRequestBody, pullRequestTitle } from "./describe.ts";
+import type { HandedOff, Handoff, RunStory } from "./handoff.ts";
+import { pushBranch } from "./push.ts";
+import { beginHandoff, type HandoffRow, moveHandoff, shownBranch } from "./store.ts";
+
+export interface HandoffOptions {
+  db: Kysely<Tables>;
+  workspaces: Workspaces;
+  sources: SourceHosts;
+  /** Whom commits name. */
+  identity: { name: string; email: string };
+  /** The same for one run at every call. */
+  readStory(runId: string): Promise<RunStory>;
+}
+
+export function openHandoff(options: HandoffOptions): Handoff {
+  return {
+    async finish(runId, signal) {
+      const story = await options.readStory(runId);
+      const workspace = await options.workspaces.find(story.agentId);
+      const done: HandedOff = { branches: [], faults: [] };
+      for (const repository of workspace?.repositories ?? []) {
+        const work: Work = { runId, story, repository, options };
+        const { row, fault } = await handOff(work, signal);
+        done.branches.push(shownBranch(row));
+        if (fault) done.faults.push({ repoUrl: row.repo_url, code: fault.code, message: fault.message });
+      }
+      return done;
+    },
+  };
+}
+
+interface Work {
+  runId: string;
+  story: RunStory;
+  repository: OpenRepository;
+  options: HandoffOptions;
+}
+
+interface Settled {
+  row: HandoffRow;
+  fault?: RepositoryFault;
+}
+
+async function handOff(work: Work, signal: AbortSignal): Promise<Settled> {
+  const { runId, story, repository, options } = work;
+  const { branch, baseBranch, baseCommit, url } = repository;
+  let row = await beginHandoff(options.db, {
+    agent_id: story.agentId,
+    repo_url: options.sources.shown(url),
+    run_id: runId,
+    branch,
+    base_branch: baseBranch,
+    base_commit: baseCommit,
+  });
+  try {
+    for (;;) {
+      const next = await takeStep(work, row, signal);
+      if (next === undefined) return { row };
+      row = next;
+    }
+  } catch (error) {
+    if (!(error instanceof RepositoryFault)) throw error;
+    return { row: await moveHandoff(options.db, row, { state: "failed" }), fault: error };
+  }
+}
+
+/** Undefined where there is nothing left to do. */
+async function takeStep(work: Work, row: HandoffRow, signal: AbortSignal): Promise<HandoffRow | undefined> {
+  const { db } = work.options;
+  switch (row.state) {
+    case "waiting":
+    case "failed":
+      return moveHandoff(db, row, { state: "committed", head_commit: await commit(work, row, signal) });
+    case "committed":
+      if (row.head_commit === null) return moveHandoff(db, row, { state: "done" });
+      await push(work, row, row.head_commit, signal);
+      return moveHandoff(db, row, { state: "pushed", pushed_commit: row.head_commit });
+    case "pushed":
+      return moveHandoff(db, row, { state: "opened", pr_url: (await openPullRequest(work, row)) ?? row.pr_url });
+    case "opened":
+      return moveHandoff(db, row, { state: "done" });
+    case "done":
+      return undefined;
+  }
+}
+
+async function commit(
+  { story, repository, options }: Work,
+  row: HandoffRow,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const { identity } = options;
+  const last = row.head_commit ?? repository.baseCommit;
+  const head = await commitLeftovers(
+    { repository, last, message: commitMessage(story), at: story.endedAt, identity },
+    signal,
+  );
+  return head === repository.baseCommit && row.pushed_commit === null ? null : head;
+}
+
+async function push(
+  { story, repository, options }: Work,
+  row: HandoffRow,
+  head: string,
+  signal: AbortSignal,
+): Promise<void> {
+  if (head === row.pushed_commit) return;
+  const host = await options.sources.open(story.teamId, repository.url);
+  const place = { directory: repository.hostDirectory };
+  await pushBranch({ host, place, branch: row.branch, commit: head, pushed: row.pushed_commit ?? undefined }, signal);
+}
+
+async function openPullRequest({ story, repository, options }: Work, row: HandoffRow): Promise<string | undefined> {
+  const { pullRequests } = await options.sources.open(story.teamId, repository.url);
+  const branches = { head: row.branch, base: row.base_branch };
+  if (pullRequests === null || branches.head === branches.base) return undefined;
+  const found = await pullRequests.find(branches);
+  if (found !== undefined) return bringUpToDate(pullRequests, found, story);
+  if (!story.autoCreatePR) return undefined;
+  const body = pullRequestBody(story.results);
+  const draft = { ...branches, title: pullRequestTitle(story), body, author: `agent:${story.agentId}` };
+  return (await pullRequests.openDraft(draft)).url;
+}
+
+/** Its text grows with the runs, unless a person has changed it: then it is theirs. */
+async function bringUpToDate(
+  pullRequests: PullRequests,
+  { number, body, url }: { number: number; body: string; url: string },
+  { results }: RunStory,
+): Promise<string> {
+  if (results.length > 1 && body === pullRequestBody(results.slice(0, -1)))
+    await pullRequests.update(number, { body: pullRequestBody(results) });
+  return url;
+}

@@ -1,0 +1,40 @@
+// Git's files in an agent's directory, made anew where they were not as git leaves them. The agent's own files stay.
+
+import { randomUUID } from "node:crypto";
+import { copyFile, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { copyObjects, formatOf, layOut } from "../git/index.ts";
+import type { OpenRepository } from "../workspaces/index.ts";
+
+export interface Renewal {
+  repository: OpenRepository;
+  commit: string;
+  index: string;
+}
+
+export async function renewAgentGit({ repository, commit, index }: Renewal): Promise<void> {
+  const { path, hostDirectory, branch, baseBranch, baseCommit, url } = repository;
+  const draft = join(path, `.git-${randomUUID()}`);
+  const config = await readFile(join(hostDirectory, "config"), "utf8");
+  try {
+    await layOut(draft, {
+      objectFormat: formatOf(commit),
+      isPartial: /partialClone/i.test(config),
+      head: branch,
+      references: new Map([
+        [`refs/heads/${branch}`, commit],
+        [`refs/remotes/origin/${baseBranch}`, baseCommit],
+      ]),
+      config: [['remote "origin"', { url, fetch: "+refs/heads/*:refs/remotes/origin/*" }]],
+      borrowed: [],
+    });
+    const borrowed = await readFile(join(hostDirectory, "objects/info/alternates"), "utf8");
+    for (const objects of [...borrowed.split("\n").filter(Boolean), join(hostDirectory, "objects")])
+      await copyObjects(objects, join(draft, "objects"));
+    await copyFile(index, join(draft, "index"));
+    await rm(join(path, ".git"), { recursive: true, force: true });
+    await rename(draft, join(path, ".git"));
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,70 @@
+// Where a hand-off stands: one row per agent and repository.
+import type { Kysely, Selectable } from "kysely";
+import type { HandoffState, HandoffTable, Tables } from "../db/index.ts";
+import type { HandedOffBranch } from "./handoff.ts";
+
+export type HandoffRow = Selectable<HandoffTable>;
+
+export type HandoffBeginning = Pick<
+  HandoffRow,
+  "agent_id" | "repo_url" | "run_id" | "branch" | "base_branch" | "base_commit"
+>;
+
+/** The row of this run. One that another run has left, or that failed, begins again; branch and pull request stay. */
+export async function beginHandoff(db: Kysely<Tables>, beginning: HandoffBeginning): Promise<HandoffRow> {
+  await db
+    .insertInto("handoffs")
+    .values({ ...beginning, state: "waiting" })
+    .onConflict((conflict) =>
+      conflict
+        .columns(["agent_id", "repo_url"])
+        .doUpdateSet({ run_id: beginning.run_id, state: "waiting", updated_at: new Date() })
+        .where(({ eb, or }) =>
+          or([eb("handoffs.run_id", "!=", beginning.run_id), eb("handoffs.state", "=", "failed")]),
+        ),
+    )
+    .execute();
+  return db
+    .selectFrom("handoffs")
+    .selectAll()
+    .where("agent_id", "=", beginning.agent_id)
+    .where("repo_url", "=", beginning.repo_url)
+    .executeTakeFirstOrThrow();
+}
+
+/** What a step found out is written down together with the step. */
+export type HandoffStep =
+  | { state: "committed"; head_commit: string | null }
+  | { state: "pushed"; pushed_commit: string }
+  | { state: "opened"; pr_url: string | null }
+  | { state: Exclude<HandoffState, "waiting" | "committed" | "pushed" | "opened"> };
+
+export async function moveHandoff(db: Kysely<Tables>, row: HandoffRow, step: HandoffStep): Promise<HandoffRow> {
+  return db
+    .updateTable("handoffs")
+    .set({ ...step, updated_at: new Date() })
+    .where("agent_id", "=", row.agent_id)
+    .where("repo_url", "=", row.repo_url)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** As the API shows them: of the agent, the same at every run. A branch only once it was pushed. */
+export async function branchesOf(db: Kysely<Tables>, agentIds: string[]): Promise<Map<string, HandedOffBranch[]>> {
+  const found = new Map<string, HandedOffBranch[]>();
+  if (agentIds.length === 0) return found;
+  const rows = await db
+    .selectFrom("handoffs")
+    .selectAll()
+    .where("agent_id", "in", agentIds)
+    .orderBy("repo_url")
+    .execute();
+  for (const row of rows) found.set(row.agent_id, [...(found.get(row.agent_id) ?? []), shownBranch(row)]);
+  return found;
+}
+
+export const shownBranch = (row: HandoffRow): HandedOffBranch => ({
+  repoUrl: row.repo_url,
+  ...(row.pushed_commit !== null && { branch: row.branch }),
+  ...(row.pr_url !== null && { prUrl: row.pr_url }),
+});

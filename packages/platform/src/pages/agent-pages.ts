@@ -1,0 +1,111 @@
+// Agents as pages: the list with a form for a new one, and one agent with its runs.
+import type { Agent, AgentListItem, Run } from "@agentcli/protocol/api";
+import { type Html, html } from "./html.ts";
+import { hiddenToken, moment } from "./layout.ts";
+
+export interface AgentsView {
+  agents: AgentListItem[];
+  repositories: { name: string; url: string }[];
+  models: { id: string; displayName: string }[];
+  token: string;
+  next: string | undefined;
+}
+
+export const agentsPage = ({ agents, repositories, models, token, next }: AgentsView): Html => html`
+<section class="card">
+<h1>New agent</h1>
+<form method="post" action="/agents">
+${hiddenToken(token)}
+<label>What should it do?<textarea name="prompt" rows="3" required placeholder="Fix the failing test"></textarea></label>
+<div class="row">
+<label>Repository<select name="repository"><option value="">None</option>
+${repositories.map(({ name, url }, index) => html`<option value="${url}"${index === 0 && html` selected`}>${name}</option>`)}
+</select></label>
+<label>Model<select name="model">${models.map(({ id, displayName }) => html`<option value="${id}">${displayName}</option>`)}</select></label>
+<label>Mode<select name="mode"><option value="agent">Work</option><option value="plan">Plan only</option></select></label>
+<label class="check"><input type="checkbox" name="pullRequest" checked> Open a draft pull request</label>
+<button>Start</button>
+</div>
+</form>
+</section>
+<section>
+<h2>Agents</h2>
+${
+  agents.length === 0
+    ? html`<p class="empty">No agents yet. Start one above.</p>`
+    : html`<table>
+<thead><tr><th>Name</th><th>Status</th><th>Repository</th><th>Created</th></tr></thead>
+<tbody>${agents.map(agentRow)}</tbody>
+</table>`
+}
+${next && html`<p><a href="/agents?cursor=${next}">Older agents</a></p>`}
+</section>`;
+
+const agentRow = ({ id, name, status, repos = [], createdAt }: AgentListItem): Html => html`<tr>
+<td><a href="/agents/${id}">${name ?? id}</a></td>
+<td>${badge(status)}</td>
+<td>${repos.map(({ url }) => html`<span class="repo">${url.replace(/^https?:\/\//, "")}</span>`)}</td>
+<td>${moment(createdAt)}</td>
+</tr>`;
+
+export interface AgentView {
+  agent: Agent;
+  /** Newest first. */
+  runs: (Run & { prompt: string })[];
+  token: string;
+  /** Pull requests of our own host, by their address. */
+  pulls: Map<string, string>;
+}
+
+export function agentPage({ agent, runs, token, pulls }: AgentView): Html {
+  const [latest] = runs;
+  const isActive = agent.status === "ACTIVE";
+  return html`
+<section class="title">
+<div><h1>${agent.name ?? agent.id}</h1>
+<p class="facts">${badge(agent.status)} <code>${agent.id}</code> ${moment(agent.createdAt)}</p></div>
+<div class="row">
+${isActive && latest && button(`/agents/${agent.id}/runs/${latest.id}/cancel`, "Cancel", token)}
+${agent.status === "ARCHIVED" ? button(`/agents/${agent.id}/unarchive`, "Unarchive", token) : button(`/agents/${agent.id}/archive`, "Archive", token)}
+</div>
+</section>
+${branches(latest, pulls)}
+${[...runs].reverse().map((run) => runSection(agent.id, run))}
+${
+  agent.status === "IDLE" &&
+  html`<section class="card">
+<form method="post" action="/agents/${agent.id}/runs">
+${hiddenToken(token)}
+<label>Follow up<textarea name="prompt" rows="2" required></textarea></label>
+<button>Send</button>
+</form>
+</section>`
+}`;
+}
+
+const branches = (run: Run | undefined, pulls: Map<string, string>): Html | false =>
+  run?.git !== undefined &&
+  html`<section class="card"><h2>Changes</h2><ul class="plain">${run.git.branches.map(
+    ({ repoUrl, branch, prUrl }) =>
+      html`<li><code>${branch}</code> in ${repoUrl} ${prUrl && html`<a href="${pulls.get(prUrl) ?? prUrl}">Pull request</a>`}</li>`,
+  )}</ul></section>`;
+
+/** The stream fills it in; what is known of the end is there without it. */
+const runSection = (
+  agentId: string,
+  { id, status, prompt, result, error, durationMs }: Run & { prompt: string },
+): Html => html`
+<section class="run" id="${id}" data-stream="/agents/${agentId}/runs/${id}/stream" data-status="${status}">
+<div class="said user">${prompt}</div>
+<div class="steps"></div>
+<noscript>${result && html`<div class="said assistant">${result}</div>`}</noscript>
+<template class="fallback">${result}</template>
+<p class="facts"><span class="status">${badge(status)}</span> ${durationMs !== undefined && html`${(durationMs / 1000).toFixed(1)} s`}</p>
+${error && html`<p class="problem"><strong>${error.code ?? "error"}</strong> ${error.message}</p>`}
+</section>`;
+
+export const button = (action: string, text: string, token: string): Html =>
+  html`<form method="post" action="${action}">${hiddenToken(token)}<button class="quiet">${text}</button></form>`;
+
+export const badge = (status: string): Html =>
+  html`<span class="badge ${status.toLowerCase()}">${status.toLowerCase()}</span>`;

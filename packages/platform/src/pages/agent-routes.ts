@@ -1,0 +1,118 @@
+// What the pages of agents show and do: the same as the API, for whoever is logged in.
+import { CreateAgent, CreateRun } from "@agentcli/protocol/api";
+import {
+  archiveAgent,
+  cancelRun,
+  createAgent,
+  createRun,
+  findAgent,
+  findRun,
+  readAgentPage,
+  readConversation,
+  unarchiveAgent,
+} from "../agents/index.ts";
+import { listModels } from "../catalogue/index.ts";
+import { invalid } from "../http/index.ts";
+import { streamRun } from "../streams/index.ts";
+import { agentPage, agentsPage } from "./agent-pages.ts";
+import type { PageHost } from "./host.ts";
+import { answerPage } from "./layout.ts";
+import type { Fields, Pages } from "./routes.ts";
+import type { Visitor } from "./session.ts";
+
+export function addAgentPages(pages: Pages, host: PageHost): void {
+  const { platform, agents, githost, hub } = host;
+  const { db, settings } = platform;
+
+  pages.get("/agents", async (context, visitor) => {
+    const { teamId } = visitor.principal;
+    const page = await readAgentPage(agents, teamId, context.req.query("cursor"));
+    const repositories = (await githost.repositories.list(teamId)).map(({ name }) => ({
+      name,
+      url: githost.cloneUrl(name),
+    }));
+    const body = agentsPage({
+      agents: page.items,
+      next: page.nextCursor,
+      repositories,
+      models: listModels(settings.models),
+      token: visitor.formToken,
+    });
+    return answerPage(context, { title: "Agents", visitor, body });
+  });
+
+  pages.form("/agents", async (context, visitor, fields) => {
+    const wish = read(CreateAgent, wishOf(fields));
+    await agents.checkRepositories(visitor.principal.teamId, wish.repos ?? []);
+    const { agentId } = await createAgent(platform, wish, asking(visitor, context.get("requestId")));
+    return context.redirect(`/agents/${agentId}`, 303);
+  });
+
+  pages.get("/agents/:id", async (context, visitor) => {
+    const view = await readConversation(agents, visitor.principal.teamId, context.req.param("id") ?? "");
+    const pulls = new Map(
+      view.runs.flatMap(({ git }) =>
+        (git?.branches ?? []).flatMap(({ prUrl }) => {
+          const own = prUrl && githost.readPullRequestUrl(prUrl);
+          return prUrl && own ? [[prUrl, `/repositories/${own.name}/pulls/${own.number}`] as const] : [];
+        }),
+      ),
+    );
+    const body = agentPage({ ...view, pulls, token: visitor.formToken });
+    return answerPage(context, { title: view.agent.name ?? "Agent", visitor, body, scripts: ["/assets/stream.js"] });
+  });
+
+  pages.get("/agents/:id/runs/:runId/stream", async (context, { principal }) => {
+    const { id = "", runId = "" } = context.req.param();
+    return streamRun(context, { platform, hub, teamId: principal.teamId, agentId: id, runId });
+  });
+
+  pages.form("/agents/:id/runs", async (context, visitor, { prompt = "" }) => {
+    const agent = await findAgent(db, visitor.principal.teamId, context.req.param("id") ?? "");
+    await createRun(
+      platform,
+      agent,
+      read(CreateRun, { prompt: { text: prompt } }),
+      asking(visitor, context.get("requestId")),
+    );
+    return context.redirect(`/agents/${agent.id}`, 303);
+  });
+
+  pages.form("/agents/:id/runs/:runId/cancel", async (context, { principal }) => {
+    const agent = await findAgent(db, principal.teamId, context.req.param("id") ?? "");
+    const run = await findRun(db, agent.id, context.req.param("runId") ?? "");
+    await cancelRun(platform, run.id);
+    return context.redirect(`/agents/${agent.id}`, 303);
+  });
+
+  for (const [verb, act] of [
+    ["archive", archiveAgent],
+    ["unarchive", unarchiveAgent],
+  ] as const)
+    pages.form(`/agents/:id/${verb}`, async (context, { principal }) => {
+      const agent = await findAgent(db, principal.teamId, context.req.param("id") ?? "");
+      await act(platform, agent.id);
+      return context.redirect(`/agents/${agent.id}`, 303);
+    });
+}
+
+const asking = ({ principal }: Visitor, requestId: string) => ({ principal, requestId, source: "WEBSITE" });
+
+const wishOf = ({ prompt = "", repository = "", model = "", mode = "agent", pullRequest }: Fields) => ({
+  prompt: { text: prompt },
+  mode,
+  ...(model !== "" && { model: { id: model } }),
+  ...(repository !== "" && { repos: [{ url: repository }], autoCreatePR: pullRequest === "on" }),
+});
+
+interface Schema<Value> {
+  safeParse(
+    value: unknown,
+  ): { success: true; data: Value } | { success: false; error: { issues: { message: string }[] } };
+}
+
+function read<Value>(schema: Schema<Value>, value: unknown): Value {
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw invalid(parsed.error.issues.map(({ message }) => message));
+  return parsed.data;
+}

@@ -1,0 +1,81 @@
+// What all pages have around them.
+import type { Context } from "hono";
+import type { Env } from "../http/index.ts";
+import { type Html, html } from "./html.ts";
+import type { Visitor } from "./session.ts";
+
+export interface Page {
+  title: string;
+  body: Html;
+  visitor: Visitor | null;
+  /** Programs of the page, from our own files. */
+  scripts?: string[];
+}
+
+/** Nothing is loaded from elsewhere, and nobody may put us into a frame. */
+const policy = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "script-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+].join("; ");
+
+export function answerPage(
+  context: Context<Env>,
+  page: Page,
+  status: 200 | 400 | 401 | 403 | 404 | 409 = 200,
+): Response {
+  return context.html(render(page).markup, status, {
+    "content-security-policy": policy,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cache-control": "no-store",
+  });
+}
+
+function render({ title, body, visitor, scripts = [] }: Page): Html {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} · platform</title>
+<link rel="stylesheet" href="/assets/style.css">
+${scripts.map((script) => html`<script src="${script}" defer></script>`)}
+</head>
+<body>
+<header>
+<a class="brand" href="/agents">platform</a>
+${visitor && navigation(visitor)}
+</header>
+<main>
+${body}
+</main>
+</body>
+</html>
+`;
+}
+
+const navigation = ({ principal, formToken }: Visitor): Html => html`<nav>
+<a href="/agents">Agents</a>
+<a href="/repositories">Repositories</a>
+<a href="/keys">Keys</a>
+<a href="/docs">API</a>
+</nav>
+<form method="post" action="/logout" class="who">
+${hiddenToken(formToken)}
+<span>${principal.kind === "user" ? principal.email : principal.name}</span>
+<button class="quiet">Leave</button>
+</form>`;
+
+export const hiddenToken = (token: string): Html => html`<input type="hidden" name="token" value="${token}">`;
+
+/** A moment as people of any place read it. */
+export const moment = (at: Date | string): Html => {
+  const iso = typeof at === "string" ? at : at.toISOString();
+  return html`<time datetime="${iso}">${iso.slice(0, 16).replace("T", " ")} UTC</time>`;
+};

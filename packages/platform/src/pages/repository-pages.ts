@@ -1,0 +1,85 @@
+// Repositories of the embedded host and their pull requests, as pages.
+import type { CommentRecord, HostedRepository, PullRequestRecord, ReviewRecord } from "../githost/index.ts";
+import { badge, button } from "./agent-pages.ts";
+import { type Html, html } from "./html.ts";
+import { hiddenToken, moment } from "./layout.ts";
+
+export const repositoriesPage = (repositories: { repository: HostedRepository; cloneUrl: string }[]): Html => html`
+<h1>Repositories</h1>
+${
+  repositories.length === 0
+    ? html`<p class="empty">None yet. Make one with <code>platform repos create NAME --from PATH</code>.</p>`
+    : html`<table>
+<thead><tr><th>Name</th><th>Default branch</th><th>Clone from</th></tr></thead>
+<tbody>${repositories.map(
+        ({ repository, cloneUrl }) => html`<tr>
+<td><a href="/repositories/${repository.name}">${repository.name}</a></td>
+<td><code>${repository.defaultBranch}</code></td><td><code class="key">${cloneUrl}</code></td>
+</tr>`,
+      )}</tbody>
+</table>`
+}`;
+
+export const pullsPage = (name: string, pulls: PullRequestRecord[]): Html => html`
+<h1>${name}</h1>
+<h2>Pull requests</h2>
+${
+  pulls.length === 0
+    ? html`<p class="empty">None yet.</p>`
+    : html`<table>
+<thead><tr><th>#</th><th>Title</th><th>State</th><th>From</th><th>Opened</th></tr></thead>
+<tbody>${pulls.map(
+        (
+          pull,
+        ) => html`<tr><td>${pull.number}</td><td><a href="/repositories/${name}/pulls/${pull.number}">${pull.title}</a></td>
+<td>${stateOf(pull)}</td><td><code>${pull.head}</code></td><td>${moment(pull.createdAt)}</td></tr>`,
+      )}</tbody>
+</table>`
+}`;
+
+export interface PullView {
+  name: string;
+  pull: PullRequestRecord;
+  diff: string;
+  comments: CommentRecord[];
+  reviews: ReviewRecord[];
+  token: string;
+}
+
+export const pullPage = ({ name, pull, diff, comments, reviews, token }: PullView): Html => html`
+<section class="title"><div>
+<h1>${pull.title} <span class="empty">#${pull.number}</span></h1>
+<p class="facts">${stateOf(pull)} <span><code>${pull.head}</code> into <code>${pull.base}</code></span> ${pull.author} ${moment(pull.createdAt)}</p>
+</div>
+${pull.state === "open" && html`<div class="row">${pull.isDraft ? button(`/repositories/${name}/pulls/${pull.number}/ready`, "Mark as ready", token) : button(`/repositories/${name}/pulls/${pull.number}/merge`, "Merge", token)}</div>`}
+</section>
+${pull.body !== "" && html`<div class="said user">${pull.body}</div>`}
+<h2>Changes</h2>
+${diff === "" ? html`<p class="empty">Nothing is changed.</p>` : html`<pre class="diff">${diff.split("\n").map(diffLine)}</pre>`}
+<h2>Comments</h2>
+${reviews.map(
+  (
+    review,
+  ) => html`<div class="said user">${badge(review.verdict)} <strong>${review.author}</strong> ${moment(review.createdAt)}
+${review.body}</div>`,
+)}
+${comments.map(
+  (comment) => html`<div class="said user"><strong>${comment.author}</strong> ${moment(comment.createdAt)}${
+    comment.path !== undefined && html` <code>${comment.path}:${comment.line}</code>`
+  }
+${comment.body}</div>`,
+)}
+<form method="post" action="/repositories/${name}/pulls/${pull.number}/comments" class="card">
+${hiddenToken(token)}
+<label>Comment<textarea name="body" rows="2" required></textarea></label>
+<div class="row"><button>Comment</button></div>
+</form>`;
+
+const stateOf = ({ state, isDraft }: PullRequestRecord): Html => badge(state === "open" && isDraft ? "draft" : state);
+
+function diffLine(line: string): Html {
+  const kind = line.startsWith("@@") || /^(diff|index|---|\+\+\+)/.test(line) ? "hunk" : kinds[line[0] ?? ""];
+  return kind ? html`<span class="${kind}">${line}</span>\n` : html`${line}\n`;
+}
+
+const kinds: Record<string, string> = { "+": "add", "-": "del" };

@@ -1,0 +1,79 @@
+// What the pages of repositories show and do.
+import type { Context } from "hono";
+import { type HostedRepository, mergeAs, readDiff } from "../githost/index.ts";
+import { ApiProblem, type Env } from "../http/index.ts";
+import type { PageHost } from "./host.ts";
+import { answerPage } from "./layout.ts";
+import { pullPage, pullsPage, repositoriesPage } from "./repository-pages.ts";
+import type { Pages } from "./routes.ts";
+import type { Visitor } from "./session.ts";
+
+export function addRepositoryPages(pages: Pages, { githost }: PageHost): void {
+  async function find(context: Context<Env>, { principal }: Visitor): Promise<HostedRepository> {
+    const name = context.req.param("name") ?? "";
+    const repository = await githost.repositories.find(principal.teamId, name);
+    if (!repository) throw new ApiProblem("repository_not_found", `There is no repository ${name.slice(0, 100)}.`);
+    return repository;
+  }
+
+  pages.get("/repositories", async (context, visitor) => {
+    const found = await githost.repositories.list(visitor.principal.teamId);
+    const body = repositoriesPage(
+      found.map((repository) => ({ repository, cloneUrl: githost.cloneUrl(repository.name) })),
+    );
+    return answerPage(context, { title: "Repositories", visitor, body });
+  });
+
+  pages.get("/repositories/:name", async (context, visitor) => {
+    const repository = await find(context, visitor);
+    const body = pullsPage(repository.name, await githost.pullRequests(repository).list());
+    return answerPage(context, { title: repository.name, visitor, body });
+  });
+
+  pages.get("/repositories/:name/pulls/:number", async (context, visitor) => {
+    const repository = await find(context, visitor);
+    const number = numberIn(context);
+    const pull = await githost.pullRequests(repository).read(number);
+    const remarks = githost.remarks(repository);
+    const body = pullPage({
+      name: repository.name,
+      pull,
+      diff: await readDiff(repository, { pull }),
+      comments: await remarks.comments(number),
+      reviews: await remarks.reviews(number),
+      token: visitor.formToken,
+    });
+    return answerPage(context, { title: pull.title, visitor, body });
+  });
+
+  pages.form("/repositories/:name/pulls/:number/comments", async (context, visitor, { body = "" }) => {
+    const repository = await find(context, visitor);
+    const number = numberIn(context);
+    if (body.trim() === "") throw new ApiProblem("validation_error", "A comment needs some words.");
+    await githost.pullRequests(repository).read(number);
+    await githost.remarks(repository).comment(number, { author: authorOf(visitor), body });
+    return context.redirect(`/repositories/${repository.name}/pulls/${number}`, 303);
+  });
+
+  pages.form("/repositories/:name/pulls/:number/merge", async (context, visitor) => {
+    const repository = await find(context, visitor);
+    const number = numberIn(context);
+    await mergeAs(githost, { repository, number, principal: visitor.principal });
+    return context.redirect(`/repositories/${repository.name}/pulls/${number}`, 303);
+  });
+
+  pages.form("/repositories/:name/pulls/:number/ready", async (context, visitor) => {
+    const repository = await find(context, visitor);
+    const number = numberIn(context);
+    await githost.pullRequests(repository).change(number, { isDraft: false });
+    return context.redirect(`/repositories/${repository.name}/pulls/${number}`, 303);
+  });
+}
+
+function numberIn(context: Context<Env>): number {
+  const text = context.req.param("number") ?? "";
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new ApiProblem("not_found", "There is no such pull request.");
+  return Number(text);
+}
+
+const authorOf = ({ principal }: Visitor): string => (principal.kind === "user" ? principal.email : principal.name);

@@ -1,0 +1,93 @@
+// The pages: who may see them, and what their forms do.
+import type { Context } from "hono";
+import { ApiProblem, type Env } from "../http/index.ts";
+import { addAgentPages } from "./agent-routes.ts";
+import type { PageHost } from "./host.ts";
+import { html } from "./html.ts";
+import { addKeyPages } from "./key-routes.ts";
+import { answerPage } from "./layout.ts";
+import { addRepositoryPages } from "./repository-routes.ts";
+import { enter, isOwnForm, leave, type Visitor, visitorOf } from "./session.ts";
+import { streamScript } from "./stream.js.ts";
+import { style } from "./style.css.ts";
+
+/** Pages of a visitor: everybody else is told how to come in. */
+export interface Pages {
+  get(path: string, show: (context: Context<Env>, visitor: Visitor) => Promise<Response>): void;
+  /** A form of ours; what it holds comes as texts. */
+  form(path: string, act: (context: Context<Env>, visitor: Visitor, fields: Fields) => Promise<Response>): void;
+}
+
+export type Fields = Record<string, string>;
+
+export function addPages(host: PageHost): void {
+  const { app } = host.api;
+  const asset = (type: string) => ({
+    "content-type": type,
+    "cache-control": "max-age=300",
+    "x-content-type-options": "nosniff",
+  });
+  app.get("/assets/style.css", (context) => context.body(style, 200, asset("text/css; charset=utf-8")));
+  app.get("/assets/stream.js", (context) => context.body(streamScript, 200, asset("text/javascript; charset=utf-8")));
+  app.get("/", (context) => context.redirect("/agents"));
+  app.get("/login", async (context) => {
+    const isIn = await enter(host.platform, context, context.req.query("token") ?? "");
+    return isIn ? context.redirect("/agents") : askIn(context);
+  });
+  const pages = pagesOf(host);
+  pages.form("/logout", async (context) => {
+    leave(context);
+    return context.redirect("/login", 303);
+  });
+  addAgentPages(pages, host);
+  addRepositoryPages(pages, host);
+  addKeyPages(pages, host);
+}
+
+function pagesOf({ platform, api }: PageHost): Pages {
+  const known = async (context: Context<Env>, show: (visitor: Visitor) => Promise<Response>): Promise<Response> => {
+    const visitor = await visitorOf(platform, context);
+    if (!visitor) return askIn(context);
+    try {
+      return await show(visitor);
+    } catch (error) {
+      if (!(error instanceof ApiProblem)) throw error;
+      return trouble(context, visitor, error);
+    }
+  };
+  return {
+    get: (path, show) => void api.app.get(path, (context) => known(context, (visitor) => show(context, visitor))),
+    form: (path, act) =>
+      void api.app.post(path, (context) =>
+        known(context, async (visitor) => {
+          const fields = textsOf(await context.req.parseBody());
+          if (!isOwnForm(visitor, fields.token))
+            throw new ApiProblem("forbidden", "This form is too old. Load the page again.");
+          return act(context, visitor, fields);
+        }),
+      ),
+  };
+}
+
+const textsOf = (body: Record<string, unknown>): Fields =>
+  Object.fromEntries(
+    Object.entries(body).flatMap(([name, value]) => (typeof value === "string" ? [[name, value]] : [])),
+  );
+
+const askIn = (context: Context<Env>): Response =>
+  answerPage(
+    context,
+    {
+      title: "Log in",
+      visitor: null,
+      body: html`<section class="card"><h1>Log in</h1>
+<p>Open the link that the server printed when it started, or make a new one: <code>platform login-link</code></p></section>`,
+    },
+    401,
+  );
+
+function trouble(context: Context<Env>, visitor: Visitor, problem: ApiProblem): Response {
+  const status = problem.status === 404 ? 404 : problem.status === 409 ? 409 : problem.status === 403 ? 403 : 400;
+  const body = html`<section class="card"><h1>That did not work</h1><p class="problem">${problem.message}</p></section>`;
+  return answerPage(context, { title: "Trouble", visitor, body }, status);
+}

@@ -1,0 +1,75 @@
+// The program of an agent's page: shows each run as its stream tells it.
+
+export const streamScript = `"use strict";
+for (const section of document.querySelectorAll("section.run")) follow(section);
+
+function follow(section) {
+  const steps = section.querySelector(".steps");
+  const source = new EventSource(section.dataset.stream);
+  const calls = new Map();
+  let text = null;
+
+  const add = (className, content) => {
+    const element = document.createElement("div");
+    element.className = className;
+    element.textContent = content;
+    steps.append(element);
+    return element;
+  };
+  const on = (event, show) => source.addEventListener(event, ({ data }) => show(JSON.parse(data)));
+
+  on("assistant", (data) => {
+    text ??= add("said assistant", "");
+    text.textContent += data.text;
+  });
+  on("thinking", (data) => {
+    text = null;
+    add("thinking", data.text);
+  });
+  on("tool_call", (data) => {
+    text = null;
+    const shown = calls.get(data.callId) ?? add("call", "");
+    calls.set(data.callId, shown);
+    shown.className = "call " + data.status;
+    shown.textContent = data.name + " " + summary(data.args);
+    const output = outputOf(data.result);
+    if (output) {
+      const details = document.createElement("pre");
+      details.textContent = output;
+      shown.append(details);
+    }
+  });
+  on("result", (data) => {
+    if (data.text && !section.textContent.includes(data.text)) add("said assistant", data.text);
+    setStatus(data.status);
+  });
+  on("done", () => {
+    source.close();
+    if (["CREATING", "RUNNING"].includes(section.dataset.status)) location.reload();
+  });
+  on("status", (data) => setStatus(data.status));
+  source.onerror = () => {
+    // Streams are kept for a while; after that the result is what is left.
+    if (source.readyState === EventSource.CLOSED && steps.childElementCount === 0)
+      add("said assistant", section.querySelector(".fallback").content.textContent);
+  };
+
+  function setStatus(status) {
+    const badge = section.querySelector(".badge");
+    badge.textContent = status.toLowerCase();
+    badge.className = "badge " + status.toLowerCase();
+  }
+}
+
+function summary(args) {
+  if (!args) return "";
+  return args.cmd ?? args.path ?? args.pattern ?? args.message ?? JSON.stringify(args);
+}
+
+function outputOf(result) {
+  const value = result?.success ?? result?.error;
+  if (!value) return "";
+  const text = value.stdout ?? value.content ?? value.message ?? value.text ?? "";
+  return typeof text === "string" ? text.slice(0, 4000) : "";
+}
+`;

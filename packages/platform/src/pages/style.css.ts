@@ -1,0 +1,52 @@
+// How pages look.
+
+export const style = `:root {
+  color-scheme: light dark;
+  --ground: #fbfaf8; --card: #fff; --ink: #1d1c1a; --soft: #6d6a64; --line: #e3dfd8; --accent: #2f5d50;
+  --good: #1f7a4d; --bad: #b3372f; --busy: #a86a12;
+}
+@media (prefers-color-scheme: dark) {
+  :root { --ground: #171614; --card: #201f1c; --ink: #ece9e3; --soft: #a19c92; --line: #35322d; --accent: #8fc6b3;
+    --good: #6fcf97; --bad: #ef8a80; --busy: #e3b261; }
+}
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--ground); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
+header { display: flex; gap: 1.5rem; align-items: center; padding: .75rem 1.5rem; border-bottom: 1px solid var(--line); }
+header nav { display: flex; gap: 1rem; flex: 1; }
+.brand { font-weight: 650; letter-spacing: -.01em; }
+main { max-width: 62rem; margin: 0 auto; padding: 1.5rem; }
+a { color: var(--accent); text-decoration: none; }
+a:hover { text-decoration: underline; }
+h1 { font-size: 1.35rem; margin: 0 0 .75rem; } h2 { font-size: 1.05rem; margin: 1.5rem 0 .5rem; }
+.card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 1rem 1.25rem; margin: 0 0 1.25rem; }
+.card h2 { margin-top: 0; }
+label { display: block; color: var(--soft); font-size: .85rem; }
+textarea, select, input[type=text] { width: 100%; margin-top: .2rem; padding: .45rem .6rem; font: inherit; color: var(--ink);
+  background: var(--ground); border: 1px solid var(--line); border-radius: 7px; }
+.row { display: flex; flex-wrap: wrap; gap: 1rem; align-items: end; margin-top: .75rem; }
+.check { display: flex; gap: .4rem; align-items: center; padding-bottom: .5rem; }
+button { font: inherit; padding: .45rem 1rem; border: 0; border-radius: 7px; background: var(--accent); color: var(--ground); cursor: pointer; }
+button.quiet { background: none; color: var(--soft); border: 1px solid var(--line); }
+.who { display: flex; gap: .75rem; align-items: center; color: var(--soft); font-size: .85rem; }
+table { width: 100%; border-collapse: collapse; }
+th { text-align: left; color: var(--soft); font-weight: 500; font-size: .85rem; }
+th, td { padding: .5rem .5rem .5rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+.badge { font-size: .75rem; padding: .1rem .5rem; border-radius: 99px; border: 1px solid currentColor; color: var(--soft); }
+.badge.finished, .badge.idle, .badge.open, .badge.approved { color: var(--good); }
+.badge.error, .badge.changes_requested { color: var(--bad); }
+.badge.active, .badge.running, .badge.creating, .badge.draft { color: var(--busy); }
+.facts { color: var(--soft); font-size: .85rem; display: flex; gap: .75rem; align-items: center; margin: .25rem 0; }
+.title { display: flex; justify-content: space-between; gap: 1rem; }
+.title h1 { margin: 0; }
+.run { margin: 1.25rem 0; }
+.said { white-space: pre-wrap; padding: .7rem 1rem; border-radius: 10px; margin: .5rem 0; overflow-wrap: anywhere; }
+.said.user { background: var(--card); border: 1px solid var(--line); }
+.thinking { color: var(--soft); white-space: pre-wrap; font-size: .9rem; margin: .4rem 0; }
+.call { font-family: ui-monospace, monospace; font-size: .82rem; border-left: 3px solid var(--busy); padding: .3rem .75rem; margin: .4rem 0; overflow-wrap: anywhere; white-space: pre-wrap; }
+.call.completed { border-color: var(--good); } .call.error { border-color: var(--bad); }
+pre { background: var(--card); border: 1px solid var(--line); border-radius: 7px; padding: .6rem .8rem; overflow: auto; max-height: 22rem; font-size: .8rem; margin: .4rem 0; }
+.diff { max-height: none; line-height: 1.45; } .diff .add { color: var(--good); } .diff .del { color: var(--bad); } .diff .hunk { color: var(--soft); }
+.problem { color: var(--bad); } .empty { color: var(--soft); } .plain { list-style: none; padding: 0; margin: 0; }
+code, .repo { font-family: ui-monospace, monospace; font-size: .82rem; overflow-wrap: anywhere; }
+.key { user-select: all; }
+`;

@@ -1,0 +1,78 @@
+// What hand-off must know of a run, the same at every call: from the sealed thread and the runs before.
+
+import type { ThreadRecord } from "@agentcli/protocol";
+import type { RunStory } from "../handoff/index.ts";
+import type { Platform } from "../platform.ts";
+import type { DataKey } from "../vault/index.ts";
+import { threadOf } from "./ids.ts";
+import { namePlace, resultPlace } from "./request.ts";
+import { recordPlace } from "./session-store.ts";
+
+export async function readStory({ db, vault }: Platform, runId: string): Promise<RunStory> {
+  const run = await db
+    .selectFrom("runs")
+    .innerJoin("agents", "agents.id", "runs.agent_id")
+    .leftJoin("users", "users.id", "runs.user_id")
+    .select([
+      "agent_id",
+      "runs.team_id",
+      "number",
+      "agents.name",
+      "data_key",
+      "settings",
+      "email",
+      "first_name",
+      "last_name",
+    ])
+    .where("runs.id", "=", runId)
+    .executeTakeFirstOrThrow();
+  const key = await vault.unwrap(run.data_key);
+  const end = await endOfTurn(db, key, { threadId: threadOf(run.agent_id), turnId: runId });
+  const earlier = await db
+    .selectFrom("runs")
+    .select(["id", "result"])
+    .where("agent_id", "=", run.agent_id)
+    .where("number", "<", run.number)
+    .where("status", "=", "FINISHED")
+    .orderBy("number")
+    .execute();
+  const results = earlier.flatMap(({ id, result }) => (result ? key.openText(result, resultPlace(id)) : []));
+  return {
+    agentId: run.agent_id,
+    teamId: run.team_id,
+    name: key.openText(run.name, namePlace(run.agent_id)),
+    results: [...results, end.message],
+    endedAt: end.at,
+    autoCreatePR: run.settings.autoCreatePR,
+    onBehalfOf:
+      run.email === null
+        ? null
+        : { name: [run.first_name, run.last_name].filter(Boolean).join(" ") || run.email, email: run.email },
+  };
+}
+
+interface Turn {
+  threadId: string;
+  turnId: string;
+}
+
+/** From the end of the thread: a turn that has just ended is among its last records. */
+async function endOfTurn(
+  db: Platform["db"],
+  key: DataKey,
+  { threadId, turnId }: Turn,
+): Promise<{ message: string; at: Date }> {
+  const rows = await db
+    .selectFrom("thread_records")
+    .select(["seq", "at", "record"])
+    .where("thread_id", "=", threadId)
+    .orderBy("seq", "desc")
+    .limit(20)
+    .execute();
+  for (const { seq, at, record: sealed } of rows) {
+    const record: ThreadRecord = JSON.parse(key.openText(sealed, recordPlace(threadId, seq)));
+    if (record.type === "turn.ended" && record.turnId === turnId)
+      return { message: record.end.status === "completed" ? record.end.message : "", at };
+  }
+  throw new Error(`the turn of ${turnId} has not ended`);
+}

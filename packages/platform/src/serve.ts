@@ -1,0 +1,59 @@
+// A server: the API and the work of its roles, from the first request to an orderly end.
+import { setTimeout as delay } from "node:timers/promises";
+import { sql } from "kysely";
+import { type Api, addSelfRoutes, createApi, listen } from "./http/index.ts";
+import type { Platform } from "./platform.ts";
+import { announceServer, withdrawServer } from "./server-file.ts";
+import { openSubjects, type Subjects } from "./subjects.ts";
+import { version } from "./version.ts";
+
+export interface RunningServer {
+  url: string;
+  /** Takes nothing new, gives back what it has in hand, and closes the platform. */
+  stop(): Promise<void>;
+}
+
+export async function serve(platform: Platform): Promise<RunningServer> {
+  const { settings, log, nodeId } = platform;
+  const end = new AbortController();
+  let ownUrl = "";
+  const subjects = await openSubjects(platform, () => ownUrl);
+  const server = await listen(composeApi(platform, subjects, end.signal), settings);
+  ownUrl = server.url;
+  const activities = await subjects.start();
+  const url = settings.publicUrl ?? server.url;
+  announceServer(settings.dataDirectory, url);
+  log.info("server.ready", { url, nodeId, version, roles: settings.roles.join(",") });
+  return {
+    url,
+    async stop() {
+      end.abort();
+      log.info("server.stopping", { nodeId });
+      withdrawServer(settings.dataDirectory);
+      // Together: a stream ends when its run is let go.
+      await Promise.all([server.stop(), ...activities.map((activity) => activity.stop())]);
+      await platform.close();
+      log.info("server.stopped", { nodeId });
+    },
+  };
+}
+
+function composeApi(platform: Platform, subjects: Subjects, end: AbortSignal): Api {
+  const { settings, principals, log, metrics } = platform;
+  const api = createApi({ principals, requestsPerMinute: settings.requestsPerMinute, log, metrics });
+  subjects.addRoutes(api);
+  const obstacle = () => findObstacle(platform, end);
+  addSelfRoutes(api, { metrics, version, url: settings.publicUrl ?? "/", obstacle });
+  return api;
+}
+
+const longestQueryMs = 2_000;
+
+async function findObstacle({ db }: Platform, end: AbortSignal): Promise<string | null> {
+  if (end.aborted) return "the server is stopping";
+  const answer = sql`select 1`.execute(db).then(
+    () => null,
+    () => "the database does not answer",
+  );
+  return Promise.race([answer, delay(longestQueryMs, "the database does not answer in time", { ref: false })]);
+}
