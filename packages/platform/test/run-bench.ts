@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { ThreadRecord } from "@agentcli/protocol";
 import { type LoggedRequest, type Reply, type Script, startModelServer, temporaryRepository } from "@agentcli/testkit";
 import { onTestFinished } from "vitest";
 import type { Settings } from "../src/config/index.ts";
@@ -15,6 +16,8 @@ export interface RunBench {
   client: Client;
   dataDirectory: string;
   requests(): LoggedRequest[];
+  /** The log of an agent's conversation, opened. */
+  records(agentId: string): Promise<ThreadRecord[]>;
   /** A repository of the embedded host with these files on `main`; answers with its address. */
   repository(name: string, files: Record<string, string>): Promise<string>;
 }
@@ -76,8 +79,25 @@ export async function openRunBench({ replies, models, settings }: RunBenchOption
     dataDirectory,
     client: openClient(server.url, spine.key),
     requests: model.requests,
+    records: (agentId) => readRecords(spine.platform, agentId),
     repository: (name, files) => makeRepository(spine, server.url, { name, files }),
   };
+}
+
+async function readRecords({ db, vault }: Spine["platform"], agentId: string): Promise<ThreadRecord[]> {
+  const { data_key } = await db
+    .selectFrom("agents")
+    .select("data_key")
+    .where("id", "=", agentId)
+    .executeTakeFirstOrThrow();
+  const key = await vault.unwrap(data_key);
+  const rows = await db
+    .selectFrom("thread_records")
+    .selectAll()
+    .where("thread_id", "=", agentId)
+    .orderBy("seq")
+    .execute();
+  return rows.map(({ seq, record }) => JSON.parse(key.openText(record, `record:${agentId}:${seq}`)));
 }
 
 async function makeRepository(
