@@ -110,7 +110,7 @@ test("hooks of the repository run in the workspace: they refuse, and are told wh
   expect(looked).toContain("afterShellExecution");
   expect(looked).toContain("echo one");
   expect(looked).not.toContain("started");
-  const notes = (await records(ids.agentId)).flatMap((record) => (record.type === "noted" ? record.data : []));
+  const notes = (await records(ids.agentId)).flatMap((record) => (record.type === "noted" ? [record.data] : []));
   const skipped = notes.filter(({ status }) => status === "skipped").map(({ event, reason }) => [event, reason]);
   expect(skipped).toEqual([
     ["sessionStart", expect.stringContaining("do not run on the platform")],
