@@ -21,6 +21,7 @@ export interface PlatformDesk {
   model: ModelServer;
   data: string;
   key: string;
+  urls: { first: string; second: string };
   /** Talks to whichever server listens on the first address. */
   client: Client;
   start(options?: StartOptions): Promise<PlatformProcess>;
@@ -46,6 +47,7 @@ export interface PlatformProcess {
 
 export interface DeskOptions {
   replies: Reply[] | Script;
+  /** More of the configuration, before its first table. */
   config?: string;
 }
 
@@ -54,7 +56,7 @@ export async function platformDesk({ replies, config = "" }: DeskOptions): Promi
   const database = await freshDatabase();
   const data = newDataDirectory();
   const file = join(data, "platform.toml");
-  writeFileSync(file, configFor(model.url) + config);
+  writeFileSync(file, config + configFor(model.url));
   const ports = { first: await freePort(), second: await freePort() };
   const environment = { PATH: process.env.PATH, HOME: process.env.HOME, DATABASE_URL: database.url };
   const command = async (...args: string[]) => {
@@ -62,14 +64,15 @@ export async function platformDesk({ replies, config = "" }: DeskOptions): Promi
     return stdout.trim();
   };
   const key = await command("keys", "create", "--name", "test");
-  const url = `http://127.0.0.1:${ports.first}`;
+  const urls = { first: `http://127.0.0.1:${ports.first}`, second: `http://127.0.0.1:${ports.second}` };
   const running = new Set<PlatformProcess>();
   return {
     database,
     model,
     data,
     key,
-    client: openClient(url, key),
+    urls,
+    client: openClient(urls.first, key),
     async start({ place = "first" } = {}) {
       const listen = `127.0.0.1:${ports[place]}`;
       const args = ["serve", "--data", data, "--listen", listen, "--config", file];
