@@ -1,7 +1,6 @@
 // The sub-agents of one thread: threads of their own under the same loop, never with more rights or money than their parent.
 import type { AgentState, Part } from "@agentcli/protocol";
 import type { Ledger } from "../budget.ts";
-import { openLog } from "../log.ts";
 import type { Drive } from "../running.ts";
 import { emptyThread, wordsOf } from "../state.ts";
 import { childSettings, heldTo, threadCreated, type Wanted } from "./child.ts";
@@ -75,8 +74,8 @@ function familyOf(tree: Tree, self: Member | null): Family {
     if (told?.kind === "refused") return { refused: told.reason };
     const settings = childSettings(parent.log.state, request, options);
     const nickname = pickNickname(role, (each) => [...members.values()].some((member) => member.nickname === each));
-    const { store, scrub, program, maxDepth } = options;
-    const log = openLog(emptyThread(id), { store, emit() {}, ...(scrub && { scrub }) });
+    const { program, maxDepth } = options;
+    const log = tree.openLog(emptyThread(id));
     const known = { closed: false, told: false, turnIds: new Set([id]) };
     const member = restingMember({ id, role: role.name, nickname, parent: self, log, ...known });
     members.set(id, member);

@@ -1,6 +1,6 @@
 // Brings the sub-agents of a thread back as their logs tell, at all levels, before anything is asked of a model.
 import type { TurnSettings } from "@agentcli/protocol";
-import { openLog, readThread } from "../log.ts";
+import { readThread } from "../log.ts";
 import type { StoredRecord } from "../ports.ts";
 import { abandonTurn } from "../turn.ts";
 import { heldTo } from "./child.ts";
@@ -27,8 +27,7 @@ async function loadBelow(parent: Member | null, tree: Tree): Promise<void> {
 
 /** Null for one that was never written down, and for one that belongs to another thread, as after a fork. */
 async function load(id: string, known: KnownAgent, parent: Member | null, tree: Tree): Promise<Member | null> {
-  const { store, scrub } = tree.options;
-  const { state, records } = await readThread(store, id);
+  const { state, records } = await readThread(tree.options.store, id);
   const created = records[0]?.record;
   if (created?.type !== "thread.created" || created.parentId !== threadOf(parent, tree).threadId) return null;
   return restingMember({
@@ -36,7 +35,7 @@ async function load(id: string, known: KnownAgent, parent: Member | null, tree: 
     role: created.role ?? "default",
     nickname: created.nickname ?? id,
     parent,
-    log: openLog(state, { store, emit() {}, ...(scrub && { scrub }) }),
+    log: tree.openLog(state),
     turnIds: new Set(turnsIn(records)),
     ...known,
   });

@@ -1,8 +1,8 @@
 // All sub-agents of one run in one table: they share its budget and its places, and none outlives those above it.
 import type { RecordOf, TurnEnd, TurnSettings } from "@agentcli/protocol";
 import { addLedgers, emptyLedger, type Ledger, subtractLedger } from "../budget.ts";
-import type { Log, LogOptions } from "../log.ts";
-import type { Dependencies, Drive } from "../running.ts";
+import { type Emit, type Log, type LogOptions, openLog } from "../log.ts";
+import type { Dependencies, Drive, Progress } from "../running.ts";
 import type { ThreadState } from "../state.ts";
 import { abandonTurn } from "../turn.ts";
 import type { Family } from "./family.ts";
@@ -24,6 +24,13 @@ export interface TreeOptions extends Pick<LogOptions, "store" | "scrub"> {
   program: RecordOf<"thread.created">["program"];
   /** What a sub-agent needs to run under these settings; null for what the main thread has. */
   dependenciesFor(settings: TurnSettings): Promise<Dependencies | null>;
+  /** Told of everything a sub-agent does; without it nobody watches. */
+  watch?(id: string): Watching;
+}
+
+export interface Watching {
+  emit: Emit;
+  onProgress(progress: Progress): void;
 }
 
 /** A place among those that may be open; taken until it is released, which may be said twice. */
@@ -41,6 +48,8 @@ export interface Tree {
   reserve(): Reserved | null;
   /** Whether no more are open than may be. */
   isWithin(): boolean;
+  /** The log of a sub-agent, watched where somebody wants to. */
+  openLog(state: ThreadState): Log;
   /** Lets a member work on its open turn. */
   run(member: Member): void;
   stopBelow(above: Member | null, reason: unknown): void;
@@ -55,6 +64,7 @@ export function openTree(options: TreeOptions, familyOf: (tree: Tree, self: Memb
   const members = new Map<string, Member>();
   let main: Drive | null = null;
   const reserved = new Set<Reserved>();
+  const watchings = new Map<string, Watching>();
   const root = (): Drive => {
     if (!main) throw new Error("sub-agents were asked for before their main thread ran");
     return main;
@@ -76,6 +86,12 @@ export function openTree(options: TreeOptions, familyOf: (tree: Tree, self: Memb
       return place;
     },
     isWithin: () => open() <= options.mostOpen,
+    openLog(state) {
+      const { store, scrub, watch } = options;
+      const watching = watch?.(state.threadId);
+      if (watching) watchings.set(state.threadId, watching);
+      return openLog(state, { store, emit: watching?.emit ?? (() => {}), ...(scrub && { scrub }) });
+    },
     run(member) {
       member.stop = new AbortController();
       member.told = false;
@@ -95,8 +111,10 @@ export function openTree(options: TreeOptions, familyOf: (tree: Tree, self: Memb
 
   async function work(member: Member): Promise<void> {
     try {
-      const dependencies = await dependenciesOf(member, root(), options);
-      await options.drive(member.log, { ...dependencies, family: familyOf(tree, member) }, member.stop.signal);
+      const shared = await dependenciesOf(member, root(), options);
+      const onProgress = watchings.get(member.id)?.onProgress ?? shared.onProgress;
+      const own = { ...shared, onProgress, family: familyOf(tree, member) };
+      await options.drive(member.log, own, member.stop.signal);
     } catch (error) {
       member.defect = error instanceof Error ? error.message : String(error);
       await closeTurn(member, member.defect);
@@ -129,6 +147,8 @@ async function dependenciesOf(member: Member, root: Drive, options: TreeOptions)
     // What it was not offered it does not have, whatever it calls.
     tools: own.tools.filter(({ name }) => frozen.tools.some((offered) => offered.name === name)),
     workspace: scopedWorkspace(own.workspace, id),
+    outside: own.outside && scopedWorkspace(own.outside, id),
+    steering: undefined,
     reservations: root.reservations,
     hooks: root.hooks?.forAgent(agent, parent?.id ?? root.log.state.threadId),
     // What shapes the final message of the main thread is not for its sub-agents.
