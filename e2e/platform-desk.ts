@@ -1,10 +1,12 @@
 // A platform for one test file: the built program as a process, on a database and a data directory of its own.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { type ModelServer, type Reply, type Script, startModelServer, temporaryRepository } from "@agentcli/testkit";
@@ -39,8 +41,10 @@ export interface PlatformProcess {
   pid: number;
   /** Settles when it is gone, however that came about. */
   gone: Promise<unknown>;
-  /** It ends by itself at this statement, counted from now. */
-  killAt(count: number, when: "before" | "sent"): void;
+  /** It ends by itself at this statement, counted from when this settles; at 0 it only counts. Rejects where it is gone already. */
+  killAt(count: number, when: "before" | "sent"): Promise<void>;
+  /** Statements since then. */
+  counted(): number;
   signal(name: NodeJS.Signals): void;
   stop(): Promise<void>;
 }
@@ -110,13 +114,21 @@ async function startProcess(args: string[], env: Record<string, string | undefin
   const gone = once(child, "close");
   await listening(child);
   const signal = (name: NodeJS.Signals) => void child.kill(name);
+  const { KILL_PLAN: plan = "", KILL_COUNT: count = "" } = env;
+  const readCount = () => (existsSync(count) ? readFileSync(count, "utf8") : "");
   return {
     pid: child.pid ?? 0,
     gone,
-    killAt(count, when) {
-      writeFileSync(env.KILL_PLAN ?? "", `${count} ${when}`);
+    async killAt(count, when) {
+      const name = randomUUID();
+      writeFileSync(plan, `${name} ${count} ${when}`);
       signal("SIGUSR2");
+      while (!readCount().startsWith(name)) {
+        if (child.signalCode !== null) throw new Error("The server is gone.");
+        await pause(5);
+      }
     },
+    counted: () => Number(readCount().split(" ")[1]),
     signal,
     async stop() {
       signal("SIGTERM");
