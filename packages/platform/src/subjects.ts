@@ -1,7 +1,7 @@
 // Every subject of the platform, put together: their routes, and the work that goes on between requests.
 import { join } from "node:path";
 import { type AgentHost, addAgentRoutes, addDeliveryRoutes, addRunRoutes } from "./agents/index.ts";
-import { addArtifactRoutes, artifactKeeper } from "./artifacts/index.ts";
+import { addArtifactRoutes, openArtifacts } from "./artifacts/index.ts";
 import { addCatalogueRoutes } from "./catalogue/index.ts";
 import { type GitHost, openDoor, openGitHost, ownRepositories, serveGit, servePullRequests } from "./githost/index.ts";
 import { openHandoff } from "./handoff/index.ts";
@@ -37,10 +37,10 @@ export async function openSubjects(platform: Platform, serverUrl: () => string):
     dataDirectory: settings.dataDirectory,
     serverUrls: () => [publicUrl(), serverUrl()],
   });
-  const policy = openNetworkPolicy({ allowPrivate: settings.allowPrivate });
+  const network = openNetworkPolicy({ allowPrivate: settings.allowPrivate });
   const sources = openSourceHosts({
     own: ownRepositories(githost),
-    policy,
+    policy: network,
     sshDirectory: join(settings.dataDirectory, "ssh"),
   });
   const workspaces = openWorkspaces({
@@ -50,7 +50,7 @@ export async function openSubjects(platform: Platform, serverUrl: () => string):
     limits: usualLimits,
     identity,
   });
-  const opened = { platform, hub, githost, policy, sources, workspaces, publicUrl };
+  const opened = { platform, hub, githost, network, sources, workspaces, publicUrl };
   return {
     addRoutes: (api) => addRoutes(api, opened),
     async start() {
@@ -67,19 +67,19 @@ interface Opened {
   platform: Platform;
   hub: Hub;
   githost: GitHost;
-  policy: NetworkPolicy;
+  network: NetworkPolicy;
   sources: SourceHosts;
   workspaces: Workspaces;
   publicUrl(): string;
 }
 
-function addRoutes(api: Api, { platform, hub, githost, policy, sources, workspaces, publicUrl }: Opened): void {
+function addRoutes(api: Api, { platform, hub, githost, network, sources, workspaces, publicUrl }: Opened): void {
   const agents: AgentHost = {
     platform,
     workspaces,
     publicUrl,
     checkRepositories: (teamId, repositories) => sources.check(teamId, repositories, AbortSignal.timeout(checkLimitMs)),
-    checkReceiver: (url) => checkReceiver(url, policy),
+    checkReceiver: (url) => checkReceiver(url, network),
   };
   addAgentRoutes(api, agents);
   addRunRoutes(api, platform);
@@ -99,13 +99,14 @@ function addRoutes(api: Api, { platform, hub, githost, policy, sources, workspac
 
 const checkLimitMs = 15_000;
 
-function runHost({ platform, hub, sources, workspaces }: Opened): RunHost {
+function runHost({ platform, hub, network, sources, workspaces }: Opened): RunHost {
   return {
     platform,
     hub,
     workspaces,
+    network,
     sandboxes: openSandboxes(platform.settings),
-    keepArtifacts: artifactKeeper(platform),
+    artifacts: openArtifacts(platform),
     tellOthers: outboxRow,
     handoff: openHandoff({
       db: platform.db,
@@ -117,9 +118,9 @@ function runHost({ platform, hub, sources, workspaces }: Opened): RunHost {
   };
 }
 
-const deliveryHost = ({ platform, policy, publicUrl }: Opened): DeliveryHost => ({
+const deliveryHost = ({ platform, network, publicUrl }: Opened): DeliveryHost => ({
   platform,
-  policy,
+  policy: network,
   publicUrl,
   now: () => new Date(),
   limitMs: deliveryLimitMs,
