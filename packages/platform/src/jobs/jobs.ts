@@ -16,10 +16,10 @@ export interface Jobs {
 
 export type JobHost = Pick<Platform, "db" | "connection" | "nodeId" | "log">;
 
-/** Jobs wait for the network, not for this processor. */
-const concurrency = 20;
+/** Each of them asks for a job at this interval; a new job that is due at once wakes one of them before. */
+const concurrency = 10;
+const pollIntervalMs = 2_000;
 const connections = 5;
-const pollIntervalMs = 1_000;
 const watchIntervalMs = 5_000;
 
 export async function startJobs(host: JobHost, tasks: Record<string, Task>): Promise<Jobs> {
