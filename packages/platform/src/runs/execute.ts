@@ -2,12 +2,12 @@
 import { join } from "node:path";
 import { drive, lastTurn } from "@agentcli/engine";
 import type { TurnEnd } from "@agentcli/protocol";
-import type { Artifacts } from "../artifacts/index.ts";
 import type { Handoff } from "../handoff/index.ts";
 import type { NetworkPolicy } from "../network/index.ts";
 import type { Platform } from "../platform.ts";
 import type { Hub, Recorder } from "../streams/index.ts";
 import type { OpenWorkspace, Workspaces } from "../workspaces/index.ts";
+import type { Artifacts } from "./artifacts.ts";
 import { type Equipment, type Intent, intentOf, openEquipment, type Sandboxes, turnSettings } from "./compose/index.ts";
 import { readPast, takeUp } from "./conversation.ts";
 import { failed, isFault, leavesItOpen, RunFault } from "./fault.ts";
