@@ -4,21 +4,7 @@ import { constants } from "node:fs";
 import { mkdir, open, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Platform } from "../platform.ts";
-import type { DataKey } from "../vault/index.ts";
-
-/** Of which agent, and under which key. */
-export interface Owner {
-  agent: { id: string };
-  key: DataKey;
-}
-
-/** None of this throws: trouble with artifacts is no trouble of the run, and told to the log. */
-export interface Artifacts {
-  /** What is taken is gone from there, so this may be called again after a crash. */
-  collect(owner: Owner, from: string): Promise<void>;
-  keep(owner: Owner, name: string, content: Buffer): Promise<void>;
-  removeAll(agentId: string): Promise<void>;
-}
+import type { Artifacts, ArtifactOwner as Owner } from "../runs/index.ts";
 
 const mostFiles = 1_000;
 const largestFileBytes = 200 * 1024 * 1024;

@@ -1,3 +1,3 @@
 // Files that agents leave for people.
-export { type Artifacts, openArtifacts } from "./collect.ts";
+export { openArtifacts } from "./collect.ts";
 export { addArtifactRoutes, linkArtifact, listArtifacts } from "./routes.ts";

@@ -1,4 +1,5 @@
 // Runs: who drives them, and what they do.
+export type { ArtifactOwner, Artifacts } from "./artifacts.ts";
 export { openSandboxes, type Sandboxes } from "./compose/index.ts";
 export type { RunHost } from "./execute.ts";
 export { RunFault } from "./fault.ts";
