@@ -1,41 +1,19 @@
 // One prompt given to an agent: follow it, wait for it, cancel it.
-import type { Run as WireRun, RunStatus as WireStatus } from "@agentcli/protocol/api";
+import type { Run as WireRun } from "@agentcli/protocol/api";
 import type { Connection } from "./connection.ts";
 import { type ConversationTurn, openConversation } from "./conversation.ts";
-import { UnsupportedRunOperationError } from "./errors.ts";
-import { type Followed, followRun, isOver, type RunSource } from "./follow.ts";
-import { openMessages, type SDKMessage, type TokenUsage, usageOf } from "./messages.ts";
+import { NetworkError, UnsupportedRunOperationError } from "./errors.ts";
+import { type Followed, followRun, type RunSource } from "./follow.ts";
+import { openMessages, type SDKMessage } from "./messages.ts";
 import type { ModelSelection, SendOptions } from "./options.ts";
+import { type KnownRun, openState, type RunGit, type RunResult, type RunState, type RunStatus } from "./run-state.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-export type RunStatus = "running" | "finished" | "error" | "cancelled";
+export type { RunGit, RunResult, RunStatus };
 export type RunOperation = "stream" | "wait" | "cancel" | "conversation";
-export type RunGit = NonNullable<WireRun["git"]>;
-
-interface RunFacts {
-  readonly id: string;
-  /** What the platform calls the request that made the run in its log. */
-  readonly requestId?: string;
-  /** The final message. */
-  readonly result?: string;
-  readonly error?: { message: string; code?: string };
-  readonly model?: ModelSelection;
-  readonly durationMs?: number;
-  /** Known once the end of the run's stream was read. */
-  readonly usage?: TokenUsage;
-  /** Branches and pull requests of the agent. */
-  readonly git?: RunGit;
-}
-
-export interface RunResult extends RunFacts {
-  readonly status: Exclude<RunStatus, "running">;
-}
 
 /** Its members are as of what was read last: `stream`, `wait`, `conversation` and `onDidChangeStatus` read. */
-export interface Run extends RunFacts {
-  readonly agentId: string;
-  readonly status: RunStatus;
-  readonly createdAt?: string;
+export interface Run extends KnownRun {
   /** The whole run from its beginning, as it happens. Every call reads anew; leaving the loop closes the connection. */
   stream(): AsyncGenerator<SDKMessage, void>;
   /** Settles when the run is over, however it ended. */
@@ -60,78 +38,104 @@ export interface RunContext {
 }
 
 export function openRun(first: WireRun, context: RunContext): Run {
-  const { connection, surroundings, signal, model, observers = {} } = context;
-  const source = sourceOf(first, connection);
+  const { connection, signal, model } = context;
   const state = openState(first, model);
+  const follow = follower(first, state, context);
+  const observing = observe(() => follow(signal), context.observers);
 
-  async function* follow(stop: AbortSignal): AsyncGenerator<Followed> {
-    for await (const followed of followRun(source, surroundings.clock, stop)) {
-      state.note(followed);
-      yield followed;
-    }
-  }
-
-  async function followToEnd(stop: AbortSignal): Promise<void> {
-    for await (const _ of follow(stop));
-  }
-
-  async function observe(): Promise<void> {
-    const conversation = openConversation();
+  async function* stream(): AsyncGenerator<SDKMessage, void> {
+    const messages = openMessages(first);
+    yield* messages.opening({ requestId: first.requestId, ...(model && { model: model.id }) });
     for await (const followed of follow(signal)) {
-      if (followed.kind !== "frame" || followed.frame.event !== "interaction_update") continue;
-      observers.onDelta?.({ update: followed.frame.data });
-      for (const step of conversation.add(followed.frame.data)) observers.onStep?.({ step });
+      if (followed.kind === "frame") yield* messages.of(followed.frame);
+      else yield* messages.closing(state.wireStatus(), state.known().error?.message);
     }
   }
-  const observing = observers.onDelta || observers.onStep ? observe() : undefined;
-  // `wait` throws it; without anybody who waits it is nobody's.
-  observing?.catch(() => {});
 
-  const handle: Omit<Run, keyof RunFacts | "status" | "createdAt" | "agentId"> = {
-    async *stream() {
-      const messages = openMessages(first);
-      yield* messages.opening({ requestId: first.requestId, ...(model && { model: model.id }) });
-      for await (const followed of follow(signal)) {
-        if (followed.kind === "frame") yield* messages.of(followed.frame);
-        else yield* messages.closing(state.wireStatus(), state.facts().error?.message);
-      }
-    },
-    async wait() {
-      await observing;
-      if (state.facts().status === "running") await followToEnd(signal);
-      const { agentId: _agent, createdAt: _created, ...facts } = state.facts();
-      return facts as RunResult;
-    },
-    async conversation() {
-      const conversation = openConversation();
-      for await (const followed of follow(signal)) {
-        if (followed.kind === "frame" && followed.frame.event === "interaction_update")
-          conversation.add(followed.frame.data);
-      }
-      const reason = state.unsupported();
-      if (reason !== undefined)
-        throw new UnsupportedRunOperationError(reason, { code: "stream_expired", operation: "run.conversation" });
-      return conversation.turns();
-    },
+  async function wait(): Promise<RunResult> {
+    await observing;
+    if (state.known().status === "running") await exhaust(follow(signal));
+    const { agentId: _agent, createdAt: _created, ...facts } = state.known();
+    return facts as RunResult;
+  }
+
+  function onDidChangeStatus(listener: (status: RunStatus) => void): () => void {
+    const unsubscribe = state.listen(listener);
+    const leaving = new AbortController();
+    // What goes wrong is told to whoever waits or streams; a listener has nobody to tell.
+    if (state.known().status === "running") exhaust(follow(AbortSignal.any([signal, leaving.signal]))).catch(() => {});
+    return () => {
+      unsubscribe();
+      leaving.abort();
+    };
+  }
+
+  const handle: Omit<Run, keyof KnownRun> = {
+    stream,
+    wait,
+    onDidChangeStatus,
+    conversation: () => readConversation(follow(signal), state),
     async cancel() {
       const path = `${pathOf(first)}/cancel`;
       await connection.ask({ operation: "run.cancel", method: "POST", path }, signal);
     },
     supports: (operation) => operation !== "conversation" || state.unsupported() === undefined,
     unsupportedReason: (operation) => (operation === "conversation" ? state.unsupported() : undefined),
-    onDidChangeStatus(listener) {
-      const unsubscribe = state.listen(listener);
-      const leaving = new AbortController();
-      const stop = AbortSignal.any([signal, leaving.signal]);
-      // What goes wrong is told to whoever waits or streams; a listener has nobody to tell.
-      if (state.facts().status === "running") followToEnd(stop).catch(() => {});
-      return () => {
-        unsubscribe();
-        leaving.abort();
-      };
-    },
   };
   return Object.defineProperties(handle, state.members()) as Run;
+}
+
+type Follow = (stop: AbortSignal) => AsyncGenerator<Followed>;
+
+/** Whoever follows, what comes is noted. */
+function follower(run: WireRun, state: RunState, { connection, surroundings }: RunContext): Follow {
+  const source = sourceOf(run, connection);
+  return async function* (stop) {
+    for await (const followed of followRun(source, surroundings.clock, stop)) {
+      state.note(followed);
+      yield followed;
+    }
+  };
+}
+
+/** Undefined where nobody wants to be told. */
+function observe(
+  follow: () => AsyncGenerator<Followed>,
+  observers: RunContext["observers"],
+): Promise<void> | undefined {
+  const { onDelta, onStep } = observers ?? {};
+  if (!onDelta && !onStep) return undefined;
+  const conversation = openConversation();
+  const observing = (async () => {
+    for await (const followed of follow()) {
+      if (followed.kind !== "frame" || followed.frame.event !== "interaction_update") continue;
+      onDelta?.({ update: followed.frame.data });
+      for (const step of conversation.add(followed.frame.data)) onStep?.({ step });
+    }
+  })();
+  // `wait` throws it; without anybody who waits it is nobody's.
+  observing.catch(() => {});
+  return observing;
+}
+
+async function readConversation(following: AsyncGenerator<Followed>, state: RunState): Promise<ConversationTurn[]> {
+  const operation = "run.conversation";
+  const conversation = openConversation();
+  for await (const followed of following) {
+    if (followed.kind === "frame") {
+      if (followed.frame.event === "interaction_update") conversation.add(followed.frame.data);
+      continue;
+    }
+    const reason = state.unsupported();
+    if (reason !== undefined) throw new UnsupportedRunOperationError(reason, { code: "stream_expired", operation });
+    const message = "The run's stream could not be read to its end. Try again.";
+    throw new NetworkError(message, { code: "network", isRetryable: true, operation });
+  }
+  return conversation.turns();
+}
+
+async function exhaust(following: AsyncGenerator<Followed>): Promise<void> {
+  for await (const _ of following);
 }
 
 export const pathOf = ({ agentId, id }: Pick<WireRun, "agentId" | "id">): string => `/v1/agents/${agentId}/runs/${id}`;
@@ -152,80 +156,3 @@ function sourceOf(run: WireRun, connection: Connection): RunSource {
     read: (signal) => connection.ask({ operation: "run.read", method: "GET", path, retry: "never" }, signal),
   };
 }
-
-type Facts = RunFacts & Pick<Run, "agentId" | "status" | "createdAt">;
-
-function openState(first: WireRun, model: ModelSelection | undefined) {
-  const listeners = new Set<(status: RunStatus) => void>();
-  let wireStatus = first.status;
-  let unsupported: string | undefined;
-  let facts: Facts = factsOf(first, model);
-
-  function change(status: WireStatus, more: Partial<Facts> = {}): void {
-    const before = facts.status;
-    // A connection that is behind others says what was.
-    if (isOver({ status: wireStatus }) && !isOver({ status })) return;
-    wireStatus = status;
-    facts = { ...facts, ...more, status: statusOf(status) };
-    if (facts.status !== before) for (const listener of [...listeners]) listener(facts.status);
-  }
-
-  return {
-    facts: () => facts,
-    wireStatus: () => wireStatus,
-    unsupported: () => unsupported,
-    listen(listener: (status: RunStatus) => void) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-    note(followed: Followed) {
-      if (followed.kind === "late") return change("ERROR", { error: { message: tooLate, code: "timeout" } });
-      if (followed.kind === "ended") {
-        if (followed.why === "expired")
-          unsupported = `The stream of ${first.id} is no longer kept; only its result is.`;
-        return change(followed.run.status, factsOf(followed.run, model));
-      }
-      const { frame } = followed;
-      if (frame.event === "status") change(frame.data.status);
-      if (frame.event === "result") {
-        const { status, runId: _, text, ...more } = frame.data;
-        change(status, { ...more, ...(text !== undefined && { result: text }) });
-      }
-      if (frame.event === "interaction_update" && frame.data.type === "turn-ended" && frame.data.usage)
-        facts = { ...facts, usage: usageOf(frame.data.usage) };
-    },
-    /** Every fact as a member that shows what is known now. */
-    members: (): PropertyDescriptorMap =>
-      Object.fromEntries(factNames.map((name) => [name, { enumerable: true, get: () => facts[name] }])),
-  };
-}
-
-const tooLate = "Timed out waiting for the cloud run to finish.";
-
-const factNames = [
-  ...["id", "agentId", "status", "createdAt", "requestId", "result", "error", "model", "durationMs", "usage", "git"],
-] as (keyof Facts)[];
-
-function factsOf(run: WireRun, model: ModelSelection | undefined): Facts {
-  const { id, agentId, createdAt, requestId, result, error, durationMs, git } = run;
-  return {
-    ...{ id, agentId, createdAt, status: statusOf(run.status) },
-    ...(requestId !== undefined && { requestId }),
-    ...(result !== undefined && { result }),
-    ...(error && { error }),
-    ...(model && { model }),
-    ...(durationMs !== undefined && { durationMs }),
-    ...(git && { git }),
-  };
-}
-
-const statuses: Record<WireStatus, RunStatus> = {
-  CREATING: "running",
-  RUNNING: "running",
-  FINISHED: "finished",
-  CANCELLED: "cancelled",
-  ERROR: "error",
-  EXPIRED: "error",
-};
-
-const statusOf = (status: WireStatus): RunStatus => statuses[status] ?? "error";
