@@ -5,7 +5,7 @@ const long = process.env.SWEEP === "full" ? [] : ["e2e/long/**"];
 
 export default defineConfig({
   test: {
-    include: ["packages/*/test/**/*.test.ts", "checks/**/*.test.ts", "e2e/**/*.test.ts"],
+    include: ["packages/*/test/**/*.test.ts", "checks/**/*.test.ts", "e2e/**/*.test.ts", "python/*/run.test.ts"],
     exclude: ["**/node_modules/**", ...long],
     pool: "forks",
     maxWorkers: 2,

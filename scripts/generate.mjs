@@ -7,6 +7,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import Ajv from "ajv/dist/2020.js";
 import standalone from "ajv/dist/standalone/index.js";
 import { rolldown } from "rolldown";
+import { appServerBundle } from "./app-server-schema.mjs";
 
 const house = join(dirname(fileURLToPath(import.meta.url)), "..");
 const target = join(house, "packages/protocol/generated");
@@ -16,14 +17,17 @@ const told = new Set(["description", "$schema", "propertyNames"]);
 const judged = new Set(["type", "enum", "pattern", "expected", "minimum", "exclusiveMinimum", "maximum", "minItems"]);
 const nested = new Set(["properties", "additionalProperties", "items", "anyOf"]);
 
-const protocol = await loadProtocol();
+const protocol = await loadProtocol("index.ts");
+const appServer = await loadProtocol("app-server/index.ts");
 const files = new Map([
   ...jsonSchemas(protocol),
+  [join(target, "app-server.schema.json"), appServerSchema(appServer)],
   ...toolSchemas(protocol),
   ...validators(protocol),
   ...configShapes(protocol),
   [join(house, "docs/config.md"), configPage(protocol)],
   [join(house, "docs/exit-codes.md"), exitCodesPage(protocol)],
+  [join(house, "docs/platform-config.md"), platformConfigPage(protocol)],
 ]);
 const stale = [...files].filter(([path, text]) => readOr(path) !== text).map(([path]) => path);
 
@@ -37,10 +41,10 @@ for (const path of stale) {
   console.log(`wrote ${relative(house, path)}`);
 }
 
-async function loadProtocol() {
+async function loadProtocol(entry) {
   const scratch = mkdtempSync(join(tmpdir(), "protocol-"));
   try {
-    const bundle = await rolldown({ input: join(house, "packages/protocol/src/index.ts"), platform: "node" });
+    const bundle = await rolldown({ input: join(house, "packages/protocol/src", entry), platform: "node" });
     await bundle.write({ file: join(scratch, "protocol.mjs"), format: "esm" });
     const schemas = await import(pathToFileURL(join(scratch, "protocol.mjs")));
     const { z } = await import("zod");
@@ -56,12 +60,17 @@ function jsonSchemas({ schemas, toJsonSchema }) {
     "session-line": schemas.SessionLine,
     config: schemas.Config,
     requirements: schemas.Requirements,
+    "platform-config": schemas.PlatformConfig,
     "operation-frame": schemas.OperationFrame,
   };
   return Object.entries(published).map(([name, schema]) => [
     join(target, `${name}.schema.json`),
     `${JSON.stringify(toJsonSchema(schema), null, 2)}\n`,
   ]);
+}
+
+function appServerSchema({ schemas }) {
+  return `${JSON.stringify(appServerBundle(schemas), null, 2)}\n`;
 }
 
 /** What the model reads: without the keywords that only a validator needs. */
@@ -155,9 +164,9 @@ ${table(requirements)}
 `;
 }
 
-function table(rows) {
+function table(rows, heads = ["key", "value", "meaning"]) {
   const lines = rows.map((row) => `| ${row.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`);
-  return `| key | value | meaning |\n|---|---|---|\n${lines.join("\n")}`;
+  return `| ${heads.join(" | ")} |\n|${heads.map(() => "---").join("|")}|\n${lines.join("\n")}`;
 }
 
 function configRows(schema, prefix) {
@@ -176,6 +185,24 @@ function kindOf(property) {
     return `list of ${property.items.enum ? kindOf(property.items) : (property.items.type ?? property.items.anyOf[0].type)}`;
   if (property.type === "object") return property.additionalProperties?.type ? "table of strings" : "table";
   return property.type;
+}
+
+function platformConfigPage({ schemas, toJsonSchema }) {
+  const rows = configRows(toJsonSchema(schemas.PlatformConfig, "inline"), "");
+  const withVariables = rows.map(([key, kind, meaning]) => [key, variableOf(key), kind, meaning]);
+  return `<!-- Generated from packages/protocol/src/platform-config.ts by npm run generate. -->
+# Configuration keys of the platform
+
+Where they are read from and which of them wins: [platform](platform.md#configuration). Anything else is refused.
+
+${table(withVariables, ["key", "variable", "value", "meaning"])}
+`;
+}
+
+/** Entries of a table with names of its own are set together, as JSON in the variable of the table. */
+function variableOf(key) {
+  const path = key.replaceAll("`", "").split(".<id>")[0];
+  return `\`PLATFORM_${path.toUpperCase().replace(/\W/g, "_")}\``;
 }
 
 function exitCodesPage({ schemas }) {

@@ -17,6 +17,7 @@ import {
   ruleMessage,
   ruleTexts,
   type SkillRoot,
+  type Skills,
   skillCatalogue,
   skillMessage,
   skillRoots,
@@ -38,6 +39,8 @@ export interface PromptTexts {
 export interface ProjectContext {
   /** What a new thread begins with. */
   forThread(): ThreadTexts;
+  /** Files the instructions of a new thread come from. */
+  sources(): string[];
   /** Skills and rules that a prompt calls by name. */
   forPrompt(prompt: string): PromptTexts;
   repository: Repository;
@@ -84,6 +87,7 @@ export function openContext({ root, cwd, config, environment, contextWindow }: C
         ],
       };
     },
+    sources: () => readInstructions(places).sources,
     forPrompt(prompt) {
       const called = prompt.includes("@") ? mentionedRules(prompt, rules().rules) : [];
       const { messages, warnings } = /\$|^\s*\//.test(prompt) ? skillTexts(prompt, skills()) : noTexts;
@@ -121,7 +125,7 @@ function once<Value>(read: () => Value): () => Value {
 
 const noTexts: PromptTexts = { messages: [], warnings: [] };
 
-function skillTexts(prompt: string, { skills }: ReturnType<typeof readSkills>): PromptTexts {
+function skillTexts(prompt: string, { skills }: Skills): PromptTexts {
   const mentioned = mentionedSkills(prompt, skills);
   const read = mentioned.skills.map(skillMessage);
   return {
