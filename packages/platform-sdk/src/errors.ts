@@ -16,6 +16,8 @@ export interface ErrorFacts {
 }
 
 export class PlatformSdkError extends Error {
+  // Written out, here and below: a bundle shortens the names of classes.
+  override readonly name: string = "PlatformSdkError";
   readonly code: string;
   readonly status: number | undefined;
   readonly isRetryable: boolean;
@@ -25,7 +27,6 @@ export class PlatformSdkError extends Error {
 
   constructor(message: string, facts: ErrorFacts = {}) {
     super(message, facts.cause === undefined ? {} : { cause: facts.cause });
-    this.name = new.target.name;
     this.code = facts.code ?? "unknown";
     this.status = facts.status;
     this.isRetryable = facts.isRetryable ?? false;
@@ -42,13 +43,19 @@ export class PlatformSdkError extends Error {
 }
 
 /** Whatever goes wrong with an agent or a run. */
-export class PlatformAgentError extends PlatformSdkError {}
+export class PlatformAgentError extends PlatformSdkError {
+  override readonly name: string = "PlatformAgentError";
+}
 
 /** The key is missing, wrong or expired. */
-export class AuthenticationError extends PlatformAgentError {}
+export class AuthenticationError extends PlatformAgentError {
+  override readonly name: string = "AuthenticationError";
+}
 
 /** Too many requests; the same one may succeed later. */
 export class RateLimitError extends PlatformAgentError {
+  override readonly name: string = "RateLimitError";
+
   /** What the platform asked to wait; undefined where it did not say. */
   readonly retryAfterMs: number | undefined;
 
@@ -59,13 +66,19 @@ export class RateLimitError extends PlatformAgentError {
 }
 
 /** The request cannot succeed as it is. */
-export class ConfigurationError extends PlatformAgentError {}
+export class ConfigurationError extends PlatformAgentError {
+  override readonly name: string = "ConfigurationError";
+}
 
 /** There is no agent of this id, or none that this key may see. */
-export class AgentNotFoundError extends ConfigurationError {}
+export class AgentNotFoundError extends ConfigurationError {
+  override readonly name: string = "AgentNotFoundError";
+}
 
 /** An account must be connected first; `helpUrl` is where. */
 export class IntegrationNotConnectedError extends ConfigurationError {
+  override readonly name: string = "IntegrationNotConnectedError";
+
   readonly helpUrl: string;
   readonly provider: string;
 
@@ -81,13 +94,21 @@ export class IntegrationNotConnectedError extends ConfigurationError {
 }
 
 /** What this run cannot do any more; `run.unsupportedReason` says why. */
-export class UnsupportedRunOperationError extends ConfigurationError {}
+export class UnsupportedRunOperationError extends ConfigurationError {
+  override readonly name: string = "UnsupportedRunOperationError";
+}
 
 /** The agent has a run under way. */
-export class AgentBusyError extends PlatformAgentError {}
+export class AgentBusyError extends PlatformAgentError {
+  override readonly name: string = "AgentBusyError";
+}
 
 /** No answer, half of one, or one that says the platform is in trouble. */
-export class NetworkError extends PlatformAgentError {}
+export class NetworkError extends PlatformAgentError {
+  override readonly name: string = "NetworkError";
+}
 
 /** The platform refused for a reason that has no class of its own. */
-export class UnknownAgentError extends PlatformAgentError {}
+export class UnknownAgentError extends PlatformAgentError {
+  override readonly name: string = "UnknownAgentError";
+}
