@@ -92,7 +92,7 @@ async function openDoor(port) {
     }
   });
   const slam = () => {
-    for (const socket of open) socket.resetAndDestroy();
+    for (const socket of open) socket.destroy();
   };
   const control = createServer((_, response) => {
     slam();
