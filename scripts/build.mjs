@@ -45,6 +45,11 @@ await build({
   input: { index: "packages/platform-sdk/src/index.ts" },
   format: "es",
 });
+await build({
+  directory: "packages/platform-sdk/dist/bridge",
+  input: { main: "packages/platform-sdk/src/bridge/main.ts" },
+  format: "es",
+});
 await declarePlatformSdk(house);
 
 await build({

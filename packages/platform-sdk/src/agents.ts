@@ -59,7 +59,7 @@ export interface AgentCalls {
 export function agentCalls(surroundings: Surroundings): AgentCalls {
   const never = new AbortController().signal;
   const connect = (options: ConnectionOptions) => openConnection(options, surroundings);
-  const runContext = (connection: Connection) => ({ connection, surroundings, signal: never });
+  const runContext = (connection: Connection, signal = never) => ({ connection, surroundings, signal });
 
   const create: AgentCalls["create"] = async (options = {}) => {
     const connection = connect(options);
@@ -102,8 +102,9 @@ export function agentCalls(surroundings: Surroundings): AgentCalls {
     async getRun(runId, options) {
       const connection = connect(options);
       const path = runPath(runId, options, "Agent.getRun");
-      const run = await connection.ask<WireRun>({ operation: "runs.get", method: "GET", path }, never);
-      return openRun(run, runContext(connection));
+      const { signal = never } = options;
+      const run = await connection.ask<WireRun>({ operation: "runs.get", method: "GET", path }, signal);
+      return openRun(run, runContext(connection, signal));
     },
     async cancelRun(runId, options) {
       const path = `${runPath(runId, options, "Agent.cancelRun")}/cancel`;

@@ -98,6 +98,8 @@ export interface ListRunsOptions extends ConnectionOptions {
 export interface RunOptions extends ConnectionOptions {
   runtime?: "cloud";
   agentId: string;
+  /** Ends what reads or waits for the run here. The run goes on. */
+  signal?: AbortSignal;
 }
 
 export interface UsageOptions extends ConnectionOptions {

@@ -87,7 +87,7 @@ export function storyteller(stage: Stage): Teller {
   return (step) => found(new Map(Object.entries(calls)), step.call)(step);
 }
 
-function optionsOf({ options = {} }: Step): AgentOptions {
+export function optionsOf({ options = {} }: Step): AgentOptions {
   const { model, name, agentId, metadata, envVars } = options;
   return {
     ...(model !== undefined && { model: { id: model } }),
@@ -97,7 +97,7 @@ function optionsOf({ options = {} }: Step): AgentOptions {
   };
 }
 
-/** A stream as a few words; after so many pieces of text the door is slammed, or the reader leaves. */
+/** After so many pieces of text the door is slammed, or the reader leaves. */
 async function read(run: Run, { cutAfterText, leaveAfterText }: Step, stage: Stage) {
   const messages: SDKMessage[] = [];
   for await (const message of run.stream()) {
@@ -107,6 +107,11 @@ async function read(run: Run, { cutAfterText, leaveAfterText }: Step, stage: Sta
     if (texts === cutAfterText) await stage.cut();
     if (texts === leaveAfterText) break;
   }
+  return summary(messages);
+}
+
+/** A stream as a few words. */
+export function summary(messages: SDKMessage[]) {
   const textOf = (role: "user" | "assistant") =>
     messages
       .flatMap((message) =>
@@ -122,6 +127,7 @@ async function read(run: Run, { cutAfterText, leaveAfterText }: Step, stage: Sta
     text: textOf("assistant"),
     thinking: messages.map((message) => (message.type === "thinking" ? message.text : "")).join(""),
     tools: messages.flatMap((message) => (message.type === "tool_call" ? `${message.name} ${message.status}` : [])),
+    usage: messages.flatMap((message) => (message.type === "usage" ? message.usage : [])).at(-1),
     lastStatus: messages.flatMap((message) => (message.type === "status" ? message.status : [])).at(-1),
   };
 }

@@ -17,6 +17,7 @@ from platform_sdk import (
     StatusMessage,
     ThinkingMessage,
     ToolCallMessage,
+    UsageMessage,
 )
 from platform_sdk.wire import encode
 from stage import Stage
@@ -139,6 +140,7 @@ def options_of(step: Step) -> AgentOptions:
 
 def summary(messages: list[SDKMessage]) -> Any:
     """A stream as a few words."""
+    usages = [message.usage for message in messages if isinstance(message, UsageMessage)]
     statuses = [message.status for message in messages if isinstance(message, StatusMessage)]
     return {
         "types": list(dict.fromkeys(message.type for message in messages)),
@@ -146,6 +148,7 @@ def summary(messages: list[SDKMessage]) -> Any:
         "text": "".join(message.text for message in messages if isinstance(message, AssistantMessage)),
         "thinking": "".join(message.text for message in messages if isinstance(message, ThinkingMessage)),
         "tools": [f"{message.name} {message.status}" for message in messages if isinstance(message, ToolCallMessage)],
+        "usage": usages[-1] if usages else None,
         "lastStatus": statuses[-1],
     }
 
