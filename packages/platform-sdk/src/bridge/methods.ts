@@ -14,7 +14,7 @@ export type Params = Record<string, unknown>;
 export type Outcome =
   | { kind: "json"; value: unknown }
   /** An empty answer, and what comes behind it. */
-  | { kind: "last"; then: () => void }
+  | { kind: "last"; afterwards: () => void }
   | { kind: "bytes"; bytes: Buffer }
   /** What happens in a run, then how it ended. */
   | { kind: "stream"; run: Run };
@@ -86,7 +86,7 @@ export function bridgeMethods({ Agent, Platform }: Calls, shutDown: () => void):
   };
   const control: Record<string, Method> = {
     Ping: async () => json({ version }),
-    Shutdown: async () => ({ kind: "last", then: shutDown }),
+    Shutdown: async () => ({ kind: "last", afterwards: shutDown }),
   };
   return new Map([
     ...named("SdkAgentService", agents),

@@ -85,7 +85,7 @@ async function send(response: ServerResponse, outcome: Outcome): Promise<void> {
     "content-type": outcome.kind === "bytes" ? "application/octet-stream" : "application/json",
   });
   if (outcome.kind === "bytes") response.end(outcome.bytes);
-  else if (outcome.kind === "last") response.end("{}\n", outcome.then);
+  else if (outcome.kind === "last") response.end("{}\n", outcome.afterwards);
   else response.end(`${JSON.stringify(outcome.value)}\n`);
 }
 
