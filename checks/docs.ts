@@ -77,7 +77,7 @@ function runDocument(root: string, commands: Command[]): Problem[] {
   }
 }
 
-/** A repository made from the sample, an empty agent home, and `agentcli` on the path. */
+/** A repository made from the sample, empty homes, and `agentcli` and `platform` on the path. */
 function prepare(root: string, place: string): NodeJS.ProcessEnv {
   const [repository, bin, home] = ["repository", "bin", "home"].map((name) => join(place, name)) as [
     string,
@@ -86,17 +86,25 @@ function prepare(root: string, place: string): NodeJS.ProcessEnv {
   ];
   cpSync(join(root, "examples/sample"), repository, { recursive: true });
   for (const folder of [bin, home]) mkdirSync(folder);
-  const program = join(root, "packages/cli/bin/agentcli.cjs");
-  writeFileSync(join(bin, "agentcli"), `#!/bin/sh\nexec "${process.execPath}" "${program}" "$@"\n`);
-  chmodSync(join(bin, "agentcli"), 0o755);
+  for (const [name, path] of Object.entries(programs)) {
+    writeFileSync(join(bin, name), `#!/bin/sh\nexec "${process.execPath}" "${join(root, path)}" "$@"\n`);
+    chmodSync(join(bin, name), 0o755);
+  }
   const git = (...args: string[]) =>
     spawnSync("git", ["-c", "user.name=Docs", "-c", "user.email=docs@example.org", ...args], { cwd: repository });
   git("init", "-q", "-b", "main");
   git("add", "-A");
   git("commit", "-q", "-m", "Start");
   const { AGENT_API_KEY: _key, NODE_TEST_CONTEXT: _context, ...env } = process.env;
-  return { ...env, AGENT_HOME: home, PATH: `${bin}${delimiter}${process.env.PATH}` };
+  return {
+    ...env,
+    AGENT_HOME: home,
+    PLATFORM_DATA: join(place, "data"),
+    PATH: `${bin}${delimiter}${process.env.PATH}`,
+  };
 }
+
+const programs = { agentcli: "packages/cli/bin/agentcli.cjs", platform: "packages/platform/bin/platform.mjs" };
 
 function judgeNpm(root: string, text: string): Problem[] {
   const known = ["install", "ci", "test", "start", "pack", "login"];

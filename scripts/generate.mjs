@@ -24,6 +24,7 @@ const files = new Map([
   ...configShapes(protocol),
   [join(house, "docs/config.md"), configPage(protocol)],
   [join(house, "docs/exit-codes.md"), exitCodesPage(protocol)],
+  [join(house, "docs/platform-config.md"), platformConfigPage(protocol)],
 ]);
 const stale = [...files].filter(([path, text]) => readOr(path) !== text).map(([path]) => path);
 
@@ -56,6 +57,7 @@ function jsonSchemas({ schemas, toJsonSchema }) {
     "session-line": schemas.SessionLine,
     config: schemas.Config,
     requirements: schemas.Requirements,
+    "platform-config": schemas.PlatformConfig,
     "operation-frame": schemas.OperationFrame,
   };
   return Object.entries(published).map(([name, schema]) => [
@@ -155,9 +157,9 @@ ${table(requirements)}
 `;
 }
 
-function table(rows) {
+function table(rows, heads = ["key", "value", "meaning"]) {
   const lines = rows.map((row) => `| ${row.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`);
-  return `| key | value | meaning |\n|---|---|---|\n${lines.join("\n")}`;
+  return `| ${heads.join(" | ")} |\n|${heads.map(() => "---").join("|")}|\n${lines.join("\n")}`;
 }
 
 function configRows(schema, prefix) {
@@ -176,6 +178,24 @@ function kindOf(property) {
     return `list of ${property.items.enum ? kindOf(property.items) : (property.items.type ?? property.items.anyOf[0].type)}`;
   if (property.type === "object") return property.additionalProperties?.type ? "table of strings" : "table";
   return property.type;
+}
+
+function platformConfigPage({ schemas, toJsonSchema }) {
+  const rows = configRows(toJsonSchema(schemas.PlatformConfig, "inline"), "");
+  const withVariables = rows.map(([key, kind, meaning]) => [key, variableOf(key), kind, meaning]);
+  return `<!-- Generated from packages/protocol/src/platform-config.ts by npm run generate. -->
+# Configuration keys of the platform
+
+Where they are read from and which of them wins: [platform](platform.md#configuration). Anything else is refused.
+
+${table(withVariables, ["key", "variable", "value", "meaning"])}
+`;
+}
+
+/** Entries of a table with names of its own are set together, as JSON in the variable of the table. */
+function variableOf(key) {
+  const path = key.replaceAll("`", "").split(".<id>")[0];
+  return `\`PLATFORM_${path.toUpperCase().replace(/\W/g, "_")}\``;
 }
 
 function exitCodesPage({ schemas }) {

@@ -20,6 +20,12 @@ export interface Platform {
   close(): Promise<void>;
 }
 
+/** Work that goes on between requests. */
+export interface Activity {
+  /** Gives back what it has in hand; another server, or the next start, goes on with it. */
+  stop(): Promise<void>;
+}
+
 /** Whatever was opened is closed again where something later cannot be. */
 export async function openPlatform(settings: Settings, log: Log): Promise<Platform> {
   const opened: (() => Promise<void>)[] = [];

@@ -35,7 +35,7 @@ export const PlatformConfig = z.object({
   lease_seconds: seconds.optional().describe("How long a run belongs to a server that is not heard of (10)"),
   stream_retention_seconds: seconds.optional().describe("How long the stream of an ended run can be read (86400)"),
   concurrent_runs: z.int().positive().max(1000).optional().describe("Most runs this server drives at once (50)"),
-  model: z.string().optional().describe("The model of agents that name none"),
+  model: z.string().optional().describe("The model of agents that name none (practice)"),
   model_provider: z.string().optional().describe("Which entry of model_providers to use (openai)"),
   model_providers: z.record(z.string(), ModelProvider).optional().describe("Servers that speak a model wire"),
   models: z.array(z.string()).optional().describe("More models that agents may name"),

@@ -1,7 +1,7 @@
 // `platform doctor`
 import type { Invocation } from "../args.ts";
-import { examine, type Finding } from "../doctor/examine.ts";
 import type { Program } from "../program.ts";
+import { examine, type Finding } from "./examine.ts";
 import { settingsFor } from "./settings.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {

@@ -50,7 +50,7 @@ function textLayer(named: Named[], cwd: string): Layer {
   const table: Record<string, unknown> = {};
   for (const { key, text } of named) setAt(table, key.path, readText(text, key.kind));
   const origins = new Map(named.map(({ key, origin }) => [key.name, origin]));
-  const config = check(table, (name) => origins.get(name) ?? "the environment");
+  const config = check(table, (name) => named.find(({ key }) => `${name}.`.startsWith(`${key.name}.`))?.origin ?? name);
   return { config: withPaths(config, cwd), origins };
 }
 

@@ -1,0 +1,150 @@
+// The platform as a program: commands, servers, and how they end.
+import { readFileSync, statSync } from "node:fs";
+import { get } from "node:https";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { expect, test, vi } from "vitest";
+import { platformDesk, postgresOf } from "./platform-harness.ts";
+
+const me = (url: string, key: string) => fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${key}` } });
+
+test("a key made without a server is good with one, by Basic and Bearer, until it is revoked", async () => {
+  const desk = await platformDesk();
+  const key = await desk.key();
+  const { url } = await desk.serve();
+  expect(await (await me(url, key)).json()).toEqual({
+    apiKeyName: "test",
+    createdAt: expect.any(String),
+    userId: 1,
+    userEmail: "admin@localhost",
+  });
+  const basic = { authorization: `Basic ${btoa(`${key}:`)}` };
+  const models = await fetch(`${url}/v1/models`, { headers: basic });
+  expect(await models.json()).toMatchObject({ items: [{ id: "practice" }] });
+  const account = await desk.key("--service-account");
+  expect(await (await me(url, account)).json()).toEqual({ apiKeyName: "test", createdAt: expect.any(String) });
+  const { stdout } = await desk.run(["keys", "list"]);
+  expect(stdout).toContain(key.slice(0, 16));
+  expect(stdout).not.toContain(key.slice(-64));
+  expect((await desk.run(["keys", "revoke", key.slice(4, 16)])).stdout).toMatch(/^revoked /);
+  await vi.waitUntil(async () => (await me(url, key)).status === 401);
+});
+
+test("the configured model is listed first", async () => {
+  const desk = await platformDesk();
+  const key = await desk.key();
+  const { url } = await desk.serve([], { PLATFORM_MODEL: "gpt-5", PLATFORM_MODELS: "gpt-5-mini" });
+  const answer = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
+  expect(await answer.json()).toMatchObject({ items: [{ id: "gpt-5" }, { id: "gpt-5-mini" }, { id: "practice" }] });
+});
+
+test("told to stop it ends with 0, takes its announcement back and leaves nothing running", async () => {
+  const desk = await platformDesk("embedded");
+  const server = await desk.serve();
+  expect(JSON.parse(readFileSync(join(desk.data, "server.json"), "utf8"))).toEqual({
+    url: server.url,
+    pid: server.child.pid,
+  });
+  expect(await server.stop("SIGTERM")).toEqual({ code: 0, signal: null });
+  expect(postgresOf(desk.data)).toBeNull();
+  expect(statSync(join(desk.data, "server.json"), { throwIfNoEntry: false })).toBeUndefined();
+});
+
+test("two servers share a data directory, and the second goes on when the first ends", async () => {
+  const desk = await platformDesk("embedded");
+  const [first, second] = await Promise.all([desk.serve(), desk.serve()]);
+  const key = await desk.key();
+  expect([(await me(first.url, key)).status, (await me(second.url, key)).status]).toEqual([200, 200]);
+  await first.stop();
+  expect((await me(second.url, key)).status).toBe(200);
+  await second.stop();
+  expect(postgresOf(desk.data)).toBeNull();
+});
+
+test("killed together with its database, it starts again as the node it was", async () => {
+  const desk = await platformDesk("embedded");
+  const first = await desk.serve();
+  const key = await desk.key();
+  process.kill(postgresOf(desk.data) ?? expect.fail("no database"), "SIGKILL");
+  await first.stop("SIGKILL");
+  const second = await desk.serve();
+  expect((await me(second.url, key)).status).toBe(200);
+  expect(nodeIdOf(second.log())).toBe(nodeIdOf(first.log()));
+});
+
+test("its database killed, it is not ready, and ready again when it is back", async () => {
+  const desk = await platformDesk("embedded");
+  const server = await desk.serve();
+  const key = await desk.key();
+  const pid = postgresOf(desk.data) ?? expect.fail("no database");
+  process.kill(pid, "SIGKILL");
+  await vi.waitUntil(() => ![pid, null].includes(postgresOf(desk.data)), { timeout: 30_000 });
+  await vi.waitUntil(async () => (await fetch(`${server.url}/readyz`)).status === 200, { timeout: 30_000 });
+  expect((await me(server.url, key)).status).toBe(200);
+});
+
+test("with another key-encryption key it does not start, and says why", async () => {
+  const desk = await platformDesk("embedded");
+  await desk.key();
+  const { code, stderr } = await desk.run(["serve"], { PLATFORM_KEK_FILE: join(desk.data, "other") });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^ERROR: The key file .*other is missing, and the database was sealed with it/);
+  expect(postgresOf(desk.data)).toBeNull();
+});
+
+test("a port that is taken is named", async () => {
+  const desk = await platformDesk();
+  const { url } = await desk.serve();
+  const { code, stderr } = await desk.run(["serve", "--listen", new URL(url).host]);
+  expect(code).toBe(1);
+  expect(stderr).toContain("ERROR: listen EADDRINUSE");
+});
+
+test("it serves over TLS", async () => {
+  const desk = await platformDesk();
+  const [cert, key] = ["tls-cert.pem", "tls-key.pem"].map((name) => join(import.meta.dirname, "fixtures", name));
+  const { url } = await desk.serve(["--tls-cert", cert ?? "", "--tls-key", key ?? ""]);
+  expect(url).toMatch(/^https:/);
+  const answer = await new Promise<string>((resolve, reject) =>
+    get(`${url}/healthz`, { ca: readFileSync(cert ?? "") }, (response) => resolve(text(response))).on("error", reject),
+  );
+  expect(answer).toBe('{"status":"ok"}');
+});
+
+test("doctor shows settings with their origins and what it found, and changes nothing", async () => {
+  const desk = await platformDesk("embedded");
+  const before = await desk.run(["doctor"]);
+  expect(before).toMatchObject({ code: 0, stdout: expect.stringContaining("made in") });
+  expect(statSync(desk.data, { throwIfNoEntry: false })).toBeUndefined();
+  await desk.key();
+  const { stdout } = await desk.run(["doctor", "--listen", "127.0.0.1:1", "--json"]);
+  const { settings, findings } = JSON.parse(stdout);
+  expect(settings).toContainEqual({ name: "listen", value: "127.0.0.1:1", origin: "--listen" });
+  expect(findings).toContainEqual(expect.objectContaining({ subject: "database", verdict: "fine" }));
+  const wrong = await desk.run(["doctor"], { PLATFORM_MODEL: "gpt-5", PATH: "/nowhere" });
+  expect(wrong.code).toBe(1);
+  expect(wrong.stdout).toMatch(/FAIL git: not found.*\nFAIL model: gpt-5 at openai needs a key. Set AGENT_API_KEY/);
+});
+
+test.each([
+  [["sevre"], 'There is no command "sevre". Did you mean serve?'],
+  [["keys"], "keys what? There is: platform keys create"],
+  [["keys", "create"], "A key needs a name"],
+  [["keys", "create", "--name", "x", "--scopes", "agents:red"], 'There is no scope "agents:red"'],
+  [["keys", "create", "--name", "x", "--expires", "yesterday"], "--expires yesterday is no time"],
+  [["keys", "create", "--name", "x", "--expires", "2001-01-01"], "--expires 2001-01-01 is over"],
+  [["keys", "revoke"], "Which key?"],
+  [["serve", "--lisen", "x"], "Unknown flag --lisen. Did you mean --listen?"],
+  [["serve", "--name", "x"], "--name is not a flag of platform serve"],
+  [["serve", "--listen"], "--listen needs a value"],
+  [["serve", "here"], 'platform serve does not take "here"'],
+  [["serve", "--config", "/nowhere.toml"], "/nowhere.toml cannot be read"],
+])("%j ends with 2 and a sentence", async (args, sentence) => {
+  const desk = await platformDesk();
+  const { code, stdout, stderr } = await desk.run(args);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toContain(`ERROR: ${sentence.startsWith("/") ? "The configuration " : ""}${sentence}`);
+});
+
+const nodeIdOf = (log: string[]): string =>
+  log.map((line) => JSON.parse(line)).find(({ event }) => event === "server.ready").nodeId;

@@ -1,0 +1,155 @@
+// Settings from everywhere they can come from, and what is said about those that cannot be used.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type TemporaryDirectory, temporaryDirectory } from "@agentcli/testkit";
+import fc from "fast-check";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { loadSettings, SettingProblem, type Sources } from "../src/config/index.ts";
+import { keys } from "../src/config/keys.ts";
+
+let home: TemporaryDirectory;
+beforeEach(async () => {
+  home = await temporaryDirectory();
+});
+afterEach(() => home.remove());
+
+function load(given: Partial<Sources> & { file?: string } = {}) {
+  const { file, ...sources } = given;
+  if (file !== undefined) writeFileSync(join(home.path, "platform.toml"), file);
+  const flags = { ...(file === undefined ? {} : { config: "platform.toml" }), ...sources.flags };
+  const place = { userHome: home.path, cwd: home.path, programDirectory: "/programs" };
+  return loadSettings({ variables: {}, ...place, ...sources, flags });
+}
+
+const originOf = (name: string, { entries }: ReturnType<typeof load>) =>
+  entries.find((entry) => entry.name === name)?.origin;
+
+test("without anything there are defaults", () => {
+  const { settings, entries } = load();
+  expect(settings).toMatchObject({
+    dataDirectory: join(home.path, ".platform"),
+    listen: { host: "127.0.0.1", port: 7420 },
+    databaseUrl: null,
+    kekFile: join(home.path, ".platform", "kek"),
+    leaseMs: 10_000,
+    streamRetentionSeconds: 86_400,
+    models: { model: "practice" },
+    roles: ["api", "runner", "scheduler", "gateway"],
+  });
+  expect(new Set(entries.map(({ origin }) => origin))).toEqual(new Set(["default"]));
+});
+
+test("a flag wins over the environment, that over the file, that over the default", () => {
+  const file = 'listen = "127.0.0.1:1"\nlease_seconds = 1\nmodel = "a"';
+  const variables = { PLATFORM_LISTEN: "127.0.0.1:2", PLATFORM_LEASE_SECONDS: "2" };
+  const loaded = load({ file, variables, flags: { listen: "127.0.0.1:3" } });
+  expect(loaded.settings).toMatchObject({ listen: { port: 3 }, leaseMs: 2_000, models: { model: "a" } });
+  expect(originOf("listen", loaded)).toBe("--listen");
+  expect(originOf("lease_seconds", loaded)).toBe("PLATFORM_LEASE_SECONDS");
+  expect(originOf("model", loaded)).toBe(join(home.path, "platform.toml"));
+  expect(originOf("concurrent_runs", loaded)).toBe("default");
+});
+
+test("config.toml in the data directory is read without being named", () => {
+  mkdirSync(join(home.path, "data"));
+  writeFileSync(join(home.path, "data", "config.toml"), "concurrent_runs = 3");
+  expect(load({ flags: { data: "data" } }).settings).toMatchObject({
+    dataDirectory: join(home.path, "data"),
+    concurrentRuns: 3,
+  });
+  expect(load({ variables: { PLATFORM_DATA: "data" } }).settings.concurrentRuns).toBe(3);
+});
+
+test("models are configured with the keys of agentcli", () => {
+  const file = `
+    model = "gpt-5"
+    model_provider = "mine"
+    [model_providers.mine]
+    base_url = "http://127.0.0.1:1/v1"
+    http_headers = { authorization = "hush" }
+    [prices."gpt-5"]
+    input = 1.0
+    output = 2.0
+    [limits]
+    first-byte = "5s"
+    [network]
+    allow_private = ["10.0.0.0/8"]`;
+  const { settings, entries } = load({ file, variables: { PLATFORM_LIMITS_FIRST_BYTE: "6s" } });
+  expect(settings.models).toMatchObject({
+    model: "gpt-5",
+    model_providers: { mine: { base_url: "http://127.0.0.1:1/v1", http_headers: { authorization: "hush" } } },
+    prices: { "gpt-5": { input: 1, output: 2 } },
+    limits: { "first-byte": "6s" },
+  });
+  expect(settings.allowPrivate).toEqual(["10.0.0.0/8"]);
+  expect(JSON.stringify(entries)).not.toContain("hush");
+});
+
+test("lists and tables can stand in the environment", () => {
+  const { settings } = load({
+    variables: {
+      PLATFORM_ROLES: "api, runner",
+      PLATFORM_NETWORK_ALLOW_PRIVATE: "10.0.0.0/8,fc00::/7",
+      PLATFORM_MODEL_PROVIDERS: '{"x":{"base_url":"http://x"}}',
+      PLATFORM_RATE_LIMITS_REQUESTS_PER_MINUTE: "0",
+    },
+  });
+  expect(settings).toMatchObject({ roles: ["api", "runner"], allowPrivate: ["10.0.0.0/8", "fc00::/7"] });
+  expect(settings).toMatchObject({
+    requestsPerMinute: 0,
+    models: { model_providers: { x: { base_url: "http://x" } } },
+  });
+});
+
+test("DATABASE_URL counts, and its password is not shown", () => {
+  const { settings, entries } = load({ variables: { DATABASE_URL: "postgres://me:hush@db/x" } });
+  expect(settings.databaseUrl).toBe("postgres://me:hush@db/x");
+  expect(entries).toContainEqual({ name: "database_url", value: "postgres://me:***@db/x", origin: "DATABASE_URL" });
+});
+
+test("paths in a file are beside it, others where the program was called", () => {
+  mkdirSync(join(home.path, "etc"));
+  writeFileSync(join(home.path, "etc", "p.toml"), 'kek_file = "kek"\ntls_cert = "/abs/cert"');
+  const { settings } = load({ flags: { config: "etc/p.toml", "tls-key": "key.pem" } });
+  expect(settings.kekFile).toBe(join(home.path, "etc", "kek"));
+  expect(settings.tls).toEqual({ certificateFile: "/abs/cert", keyFile: join(home.path, "key.pem") });
+});
+
+test.each<[string, Parameters<typeof load>[0], RegExp]>([
+  ["a misspelt key", { file: 'listn = "x"' }, /platform.toml: there is no setting listn. Did you mean listen\?/],
+  [
+    "a misspelt key of a table",
+    { file: "[limits]\nidel = '1s'" },
+    /no setting limits.idel. Did you mean limits.idle\?/,
+  ],
+  ["a wrong type", { file: "lease_seconds = '1'" }, /platform.toml: lease_seconds: expected number, received string/],
+  ["a wrong number", { variables: { PLATFORM_LEASE_SECONDS: "soon" } }, /^PLATFORM_LEASE_SECONDS: lease_seconds:/],
+  ["an unknown role", { flags: { role: "api,cook" } }, /^--role: roles\.1: /],
+  ["no port", { flags: { listen: "localhost" } }, /listen: "localhost" is not HOST:PORT/],
+  ["a port too high", { flags: { listen: "localhost:70000" } }, /is not HOST:PORT/],
+  ["half of TLS", { flags: { "tls-cert": "x" } }, /tls_cert and tls_key belong together/],
+  ["no TOML", { file: "listen =" }, /platform.toml cannot be read: line 1/],
+  ["a missing file", { flags: { config: "nowhere.toml" } }, /nowhere.toml cannot be read/],
+  ["a table that is none", { variables: { PLATFORM_PRICES: "{" } }, /^PLATFORM_PRICES: prices: expected record/],
+])("%s is named with its place", (_, given, complaint) => {
+  expect(() => load(given)).toThrow(complaint);
+  expect(() => load(given)).toThrow(SettingProblem);
+});
+
+test("an address of IPv6 stands in brackets", () => {
+  expect(load({ flags: { listen: "[::1]:80" } }).settings.listen).toEqual({ host: "::1", port: 80 });
+});
+
+test("whatever stands in the environment is understood or refused as a setting", () => {
+  const name = fc.constantFrom(...keys.map(({ variable }) => variable));
+  fc.assert(
+    fc.property(fc.dictionary(name, fc.oneof(fc.string(), fc.json())), (variables) => {
+      try {
+        load({ variables });
+      } catch (error) {
+        expect(error).toBeInstanceOf(SettingProblem);
+      }
+    }),
+    { numRuns: Number(process.env.FUZZ_RUNS ?? 200) },
+  );
+});
