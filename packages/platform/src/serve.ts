@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import { type Api, addSelfRoutes, createApi, listen } from "./http/index.ts";
-import type { Activity, Platform } from "./platform.ts";
+import type { Platform } from "./platform.ts";
 import { announceServer, withdrawServer } from "./server-file.ts";
 import { openSubjects, type Subjects } from "./subjects.ts";
 import { version } from "./version.ts";
