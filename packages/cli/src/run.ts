@@ -255,7 +255,7 @@ const nothingNew = { rules: [], catalogues: [], warnings: [] };
 export async function carryOut(given: Log, run: Run): Promise<number> {
   const { reporter } = run.program;
   const signal = withTimedEnds(run.program.signal, run.limits.ends);
-  const log = lastTurn(given, run.dependencies, signal);
+  const log = lastTurn(given, run.dependencies, { signal, patienceMs: hookPatienceMs });
   await log.write(...run.notes, ...run.warnings.map(warningNote));
   const end = await driveToEnd(log, run, signal);
   if (end.status === "failed" && end.code === "budget") {
@@ -268,6 +268,8 @@ export async function carryOut(given: Log, run: Run): Promise<number> {
   }
   return exitCode(end);
 }
+
+const hookPatienceMs = 3_000;
 
 const warningNote = (message: string): ThreadRecord => ({ type: "noted", kind: "warning", data: { message } });
 

@@ -29,11 +29,13 @@ export interface RecorderOptions {
 const gatherMs = 50;
 
 export function openRecorder(options: RecorderOptions): Recorder {
-  const stream = runStream();
-  const deltas = gather(options.scrub);
+  const stream = runStream(options.scrub);
+  const deltas = gather();
   let after = options.after;
   let last: Promise<unknown> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
+  /** Frames that could not be written yet. */
+  let unwritten: FrameGroup[] = [];
 
   function inTurn(write: () => Promise<void>): Promise<void> {
     const turn = last.then(write);
@@ -42,8 +44,11 @@ export function openRecorder(options: RecorderOptions): Recorder {
   }
 
   async function store(groups: FrameGroup[], insert: (frames: Frame[]) => Promise<void>): Promise<void> {
-    const frames = numberFrames(groups, { after, bornAt: options.bornAt });
+    const all = [...unwritten, ...groups];
+    const frames = numberFrames(all, { after, bornAt: options.bornAt });
+    unwritten = all;
     await insert(frames);
+    unwritten = [];
     after += frames.length;
     options.publish(frames);
   }
@@ -77,7 +82,7 @@ export function openRecorder(options: RecorderOptions): Recorder {
 }
 
 /** Deltas in a row of one kind are one. */
-function gather(scrub: Scrub) {
+function gather() {
   let gathered: ModelProgress[] = [];
   return {
     add(progress: ModelProgress) {
@@ -89,7 +94,7 @@ function gather(scrub: Scrub) {
     take(): ModelProgress[] {
       const taken = gathered;
       gathered = [];
-      return taken.map((one) => ("delta" in one ? { ...one, delta: scrub(one.delta) } : one));
+      return taken;
     },
   };
 }
