@@ -5,6 +5,7 @@ import { notify } from "../db/index.ts";
 import { ApiProblem } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
 import type { Workspaces } from "../workspaces/index.ts";
+import { lockAgent } from "./store.ts";
 
 /** Whoever drives it ends it, within a second; where nobody does yet, the next to claim it does. */
 export async function cancelRun({ db }: Platform, runId: string): Promise<void> {
@@ -21,14 +22,16 @@ export async function cancelRun({ db }: Platform, runId: string): Promise<void> 
 
 /** A second time changes nothing. */
 export async function archiveAgent(platform: Platform, agentId: string): Promise<void> {
-  const { db } = platform;
   const now = new Date();
-  await db
-    .updateTable("agents")
-    .set({ archived_at: now, updated_at: now })
-    .where("id", "=", agentId)
-    .where("archived_at", "is", null)
-    .execute();
+  await platform.db.transaction().execute(async (tx) => {
+    await lockAgent(tx, agentId);
+    await tx
+      .updateTable("agents")
+      .set({ archived_at: now, updated_at: now })
+      .where("id", "=", agentId)
+      .where("archived_at", "is", null)
+      .execute();
+  });
   await cancelActive(platform, agentId);
 }
 
@@ -44,7 +47,12 @@ export async function unarchiveAgent({ db }: Platform, agentId: string): Promise
 /** Its rows go first: whoever still drives it is fenced off and cannot bring anything back. */
 export async function deleteAgent(platform: Platform, workspaces: Workspaces, agentId: string): Promise<void> {
   await cancelActive(platform, agentId);
-  await platform.db.deleteFrom("agents").where("id", "=", agentId).execute();
+  await platform.db.transaction().execute(async (tx) => {
+    await lockAgent(tx, agentId);
+    // Runs before their agent, as at the end of a run.
+    await tx.selectFrom("runs").select("id").where("agent_id", "=", agentId).forUpdate().execute();
+    await tx.deleteFrom("agents").where("id", "=", agentId).execute();
+  });
   await workspaces.remove(agentId);
   await rm(join(platform.settings.dataDirectory, "artifacts", agentId), { recursive: true, force: true });
 }

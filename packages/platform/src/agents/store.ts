@@ -5,6 +5,16 @@ import type { Queries, Tables } from "../db/index.ts";
 import { ApiProblem } from "../http/index.ts";
 import { gitOf, type ListedAgent, type RunRow } from "./views.ts";
 
+export type Transaction = Parameters<Parameters<ReturnType<Kysely<Tables>["transaction"]>["execute"]>[0]>[0];
+
+/**
+ * Until the end of the transaction nobody else gives the agent a run, archives or deletes it. Not a lock on its row:
+ * the end of a run takes that behind the run's own, and whoever had it here first would wait for the run.
+ */
+export async function lockAgent(tx: Transaction, agentId: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${agentId}, 0))`.execute(tx);
+}
+
 /** Of another team is the same as not there. */
 export async function findAgent(db: Queries, teamId: number, agentId: string): Promise<ListedAgent> {
   const row = await agents(db, teamId).where("agents.id", "=", agentId.toLowerCase()).executeTakeFirst();

@@ -8,6 +8,7 @@ import { type Api, ApiProblem } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
 import { artifactPlace, artifactsDirectory } from "./collect.ts";
 import { makeLink, readLink } from "./links.ts";
+import { listArtifacts, type Owner } from "./store.ts";
 
 const params = z.object({ id: z.string() });
 const tag = "Artifacts";
@@ -19,7 +20,7 @@ export function addArtifactRoutes(api: Api, platform: Platform, publicUrl: () =>
 }
 
 function addList(api: Api, platform: Platform): void {
-  const { db } = platform;
+  const { db, vault } = platform;
   api.route(
     {
       method: "get",
@@ -33,18 +34,9 @@ function addList(api: Api, platform: Platform): void {
     },
     async ({ params: { id }, principal }) => {
       const agent = await findAgent(db, principal.teamId, id);
-      const rows = await db
-        .selectFrom("artifacts")
-        .selectAll()
-        .where("agent_id", "=", agent.id)
-        .orderBy("path")
-        .execute();
+      const found = await listArtifacts(db, { agent, key: await vault.unwrap(agent.data_key) });
       return {
-        items: rows.map(({ path, size_bytes, updated_at }) => ({
-          path,
-          sizeBytes: size_bytes,
-          updatedAt: updated_at.toISOString(),
-        })),
+        items: found.map(({ path, sizeBytes, updatedAt }) => ({ path, sizeBytes, updatedAt: updatedAt.toISOString() })),
       };
     },
   );
@@ -66,8 +58,9 @@ function addLinks(api: Api, platform: Platform, publicUrl: () => string): void {
     },
     async ({ params: { id }, query: { path }, principal }) => {
       const agent = await findAgent(db, principal.teamId, id);
-      await blobOf(platform, agent.id, path);
-      const { token, expiresAt } = makeLink(await vault.unwrap(agent.data_key), agent.id, path);
+      const key = await vault.unwrap(agent.data_key);
+      await blobOf(platform, { agent, key }, path);
+      const { token, expiresAt } = makeLink(key, agent.id, path);
       return { url: `${publicUrl()}/artifacts/${agent.id}/${token}`, expiresAt: expiresAt.toISOString() };
     },
   );
@@ -84,7 +77,7 @@ function addDownload(api: Api, platform: Platform): void {
     const key = await vault.unwrap(agent.data_key);
     const path = readLink(key, id, token);
     if (path === null) throw gone;
-    const blob = await blobOf(platform, id, path);
+    const blob = await blobOf(platform, { agent: { id }, key }, path);
     const sealed = await readFile(join(artifactsDirectory(platform.settings.dataDirectory, id), blob));
     // Whatever the agent wrote, no browser may take it for a page of ours.
     return context.body(new Uint8Array(key.open(sealed, artifactPlace(id, blob))), 200, {
@@ -96,13 +89,8 @@ function addDownload(api: Api, platform: Platform): void {
   });
 }
 
-async function blobOf({ db }: Platform, agentId: string, path: string): Promise<string> {
-  const row = await db
-    .selectFrom("artifacts")
-    .select("blob")
-    .where("agent_id", "=", agentId)
-    .where("path", "=", path)
-    .executeTakeFirst();
-  if (!row) throw new ApiProblem("artifact_not_found", `There is no ${path}; see the list of artifacts.`);
-  return row.blob;
+async function blobOf({ db }: Platform, owner: Owner, path: string): Promise<string> {
+  const found = (await listArtifacts(db, owner)).find((artifact) => artifact.path === path);
+  if (!found) throw new ApiProblem("artifact_not_found", `There is no ${path}; see the list of artifacts.`);
+  return found.blob;
 }

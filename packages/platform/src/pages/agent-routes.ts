@@ -3,6 +3,7 @@ import { CreateAgent, CreateRun } from "@agentcli/protocol/api";
 import {
   archiveAgent,
   cancelRun,
+  checkModel,
   createAgent,
   createRun,
   findAgent,
@@ -43,8 +44,11 @@ export function addAgentPages(pages: Pages, host: PageHost): void {
 
   pages.form("/agents", async (context, visitor, fields) => {
     const wish = read(CreateAgent, wishOf(fields));
+    checkModel(wish.model, settings);
     await agents.checkRepositories(visitor.principal.teamId, wish.repos ?? []);
-    const { agentId } = await createAgent(platform, wish, asking(visitor, context.get("requestId")));
+    const { agentId } = await db
+      .transaction()
+      .execute((tx) => createAgent({ tx, platform, asking: asking(visitor, context.get("requestId")) }, wish));
     return context.redirect(`/agents/${agentId}`, 303);
   });
 
@@ -69,12 +73,10 @@ export function addAgentPages(pages: Pages, host: PageHost): void {
 
   pages.form("/agents/:id/runs", async (context, visitor, { prompt = "" }) => {
     const agent = await findAgent(db, visitor.principal.teamId, context.req.param("id") ?? "");
-    await createRun(
-      platform,
-      agent,
-      read(CreateRun, { prompt: { text: prompt } }),
-      asking(visitor, context.get("requestId")),
-    );
+    const wish = read(CreateRun, { prompt: { text: prompt } });
+    await db
+      .transaction()
+      .execute((tx) => createRun({ tx, platform, asking: asking(visitor, context.get("requestId")) }, agent.id, wish));
     return context.redirect(`/agents/${agent.id}`, 303);
   });
 
