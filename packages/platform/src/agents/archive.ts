@@ -50,10 +50,13 @@ export async function deleteAgent(platform: Platform, workspaces: Workspaces, ag
   await platform.db.transaction().execute(async (tx) => {
     await lockAgent(tx, agentId);
     // Runs before their agent, as at the end of a run.
-    await tx.selectFrom("runs").select("id").where("agent_id", "=", agentId).forUpdate().execute();
+    const runs = await tx.selectFrom("runs").select("id").where("agent_id", "=", agentId).forUpdate().execute();
     await tx.deleteFrom("agents").where("id", "=", agentId).execute();
+    // Whoever follows one sees that there is no more to come.
+    for (const { id } of runs) await notify(tx, "frames", id);
   });
-  await workspaces.remove(agentId);
+  // The agent is gone for everybody; a directory that cannot be removed now is no reason to say otherwise.
+  await workspaces.remove(agentId).catch((error: unknown) => platform.log.error("workspace left", error, { agentId }));
   await rm(join(platform.settings.dataDirectory, "artifacts", agentId), { recursive: true, force: true });
 }
 

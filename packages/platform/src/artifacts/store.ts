@@ -43,7 +43,7 @@ export async function storeArtifact(
   await sql`
     with gone as (delete from artifacts where agent_id = ${agent.id} and blob = ${former})
     insert into artifacts (agent_id, blob, path, size_bytes, updated_at)
-    select id, ${blob}, ${sealed}, ${sizeBytes}, ${new Date()} from agents where id = ${agent.id}
+    select id, ${blob}, ${sealed}, ${sizeBytes}, ${new Date()} from agents where id = ${agent.id} for key share
   `.execute(db);
 }
 
