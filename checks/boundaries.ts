@@ -27,7 +27,7 @@ export const allowedImports: Record<string, string[]> = {
 const withoutNode = new Set(["engine"]);
 
 /** Loading the schemas at start would cost every run its cold start; types, zod-free subpaths and late loading do not. */
-const loadsSchemasLate = new Set(["engine", "models", "workspace", "project", "mcp", "cli"]);
+const loadsSchemasLate = new Set(["engine", "models", "workspace", "project", "mcp", "cli", "sdk"]);
 
 export function findForbiddenImports(root = repositoryRoot): Problem[] {
   return readSources(root, /\.(ts|tsx|mts|cts|js|mjs|cjs)$/).flatMap((file) =>

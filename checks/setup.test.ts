@@ -7,6 +7,8 @@ import { repositoryRoot } from "./tree.ts";
 
 const manifest = { name: "clone", version: "1.0.0", workspaces: ["packages/*"] };
 
+const tools = ["bwrap", "git", "curl", "perl", "tmux", "ssh", "python3", "rg"];
+
 /** A clone with nothing to download, whose build leaves a mark. */
 function plantClone() {
   const planted = plantRepository({
@@ -22,10 +24,9 @@ function plantClone() {
     }),
     "packages/cli/src/a.ts": "export {};",
     "scripts/build.mjs": 'import { mkdirSync } from "node:fs"; mkdirSync("packages/cli/dist", { recursive: true });',
-    ...Object.fromEntries(["bwrap", "git", "curl", "perl", "tmux", "ssh", "rg"].map((name) => [`bin/${name}`, ""])),
+    ...Object.fromEntries(tools.map((name) => [`bin/${name}`, "#!/bin/sh\n"])),
   });
-  for (const name of ["bwrap", "git", "curl", "perl", "tmux", "ssh", "rg"])
-    chmodSync(join(planted.root, "bin", name), 0o755);
+  for (const name of tools) chmodSync(join(planted.root, "bin", name), 0o755);
   for (const script of ["setup.mjs", "system-tools.mjs"])
     cpSync(join(repositoryRoot, "scripts", script), join(planted.root, "scripts", script));
   return planted;
@@ -103,7 +104,7 @@ test("missing tools are installed by root on Debian and its kin", () => {
   for (const osRelease of [debian, ubuntuLike]) {
     const said = toolsOn({ uid: 0, osRelease, path: "/nowhere", installs: true });
     expect(said).toBe(
-      "Installing with apt-get: bubblewrap git curl perl tmux openssh-client ripgrep\ninstalled bubblewrap,git,curl,perl,tmux,openssh-client,ripgrep\n",
+      "Installing with apt-get: bubblewrap git curl perl tmux openssh-client python3-venv ripgrep\ninstalled bubblewrap,git,curl,perl,tmux,openssh-client,python3-venv,ripgrep\n",
     );
   }
 });

@@ -1,10 +1,12 @@
 // A platform for one test file: the built program as a process, on a database and a data directory of its own.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { type ModelServer, type Reply, type Script, startModelServer, temporaryRepository } from "@agentcli/testkit";
@@ -21,6 +23,7 @@ export interface PlatformDesk {
   model: ModelServer;
   data: string;
   key: string;
+  urls: { first: string; second: string };
   /** Talks to whichever server listens on the first address. */
   client: Client;
   start(options?: StartOptions): Promise<PlatformProcess>;
@@ -38,14 +41,17 @@ export interface PlatformProcess {
   pid: number;
   /** Settles when it is gone, however that came about. */
   gone: Promise<unknown>;
-  /** It ends by itself at this statement, counted from now. */
-  killAt(count: number, when: "before" | "sent"): void;
+  /** It ends by itself at this statement, counted from when this settles; at 0 it only counts. Rejects where it is gone already. */
+  killAt(count: number, when: "before" | "sent"): Promise<void>;
+  /** Statements since then. */
+  counted(): number;
   signal(name: NodeJS.Signals): void;
   stop(): Promise<void>;
 }
 
 export interface DeskOptions {
   replies: Reply[] | Script;
+  /** More of the configuration, before its first table. */
   config?: string;
 }
 
@@ -54,7 +60,7 @@ export async function platformDesk({ replies, config = "" }: DeskOptions): Promi
   const database = await freshDatabase();
   const data = newDataDirectory();
   const file = join(data, "platform.toml");
-  writeFileSync(file, configFor(model.url) + config);
+  writeFileSync(file, config + configFor(model.url));
   const ports = { first: await freePort(), second: await freePort() };
   const environment = { PATH: process.env.PATH, HOME: process.env.HOME, DATABASE_URL: database.url };
   const command = async (...args: string[]) => {
@@ -62,14 +68,15 @@ export async function platformDesk({ replies, config = "" }: DeskOptions): Promi
     return stdout.trim();
   };
   const key = await command("keys", "create", "--name", "test");
-  const url = `http://127.0.0.1:${ports.first}`;
+  const urls = { first: `http://127.0.0.1:${ports.first}`, second: `http://127.0.0.1:${ports.second}` };
   const running = new Set<PlatformProcess>();
   return {
     database,
     model,
     data,
     key,
-    client: openClient(url, key),
+    urls,
+    client: openClient(urls.first, key),
     async start({ place = "first" } = {}) {
       const listen = `127.0.0.1:${ports[place]}`;
       const args = ["serve", "--data", data, "--listen", listen, "--config", file];
@@ -107,13 +114,21 @@ async function startProcess(args: string[], env: Record<string, string | undefin
   const gone = once(child, "close");
   await listening(child);
   const signal = (name: NodeJS.Signals) => void child.kill(name);
+  const { KILL_PLAN: plan = "", KILL_COUNT: count = "" } = env;
+  const readCount = () => (existsSync(count) ? readFileSync(count, "utf8") : "");
   return {
     pid: child.pid ?? 0,
     gone,
-    killAt(count, when) {
-      writeFileSync(env.KILL_PLAN ?? "", `${count} ${when}`);
+    async killAt(count, when) {
+      const name = randomUUID();
+      writeFileSync(plan, `${name} ${count} ${when}`);
       signal("SIGUSR2");
+      while (!readCount().startsWith(name)) {
+        if (child.signalCode !== null) throw new Error("The server is gone.");
+        await pause(5);
+      }
     },
+    counted: () => Number(readCount().split(" ")[1]),
     signal,
     async stop() {
       signal("SIGTERM");

@@ -1,10 +1,11 @@
-// Builds what users run: the CLI and the platform with lazily loaded chunks, and the programs beside them.
+// Builds what users run: the CLI and the platform with lazily loaded chunks, the programs beside them, and the SDK.
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import Module, { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import vm from "node:vm";
 import { rolldown } from "rolldown";
+import { declareSdk } from "./declarations.mjs";
 
 const house = join(dirname(fileURLToPath(import.meta.url)), "..");
 
@@ -36,6 +37,10 @@ for (const file of ["tree-sitter.wasm", "tree-sitter-bash.wasm"])
   for (const program of ["cli", "platform"])
     copyFileSync(join(grammar, file), join(house, "packages", program, "dist", file));
 
+// The SDK is a module: whoever imports it decides when, and Node 18 cannot require one.
+await build({ directory: "packages/sdk/dist", input: { index: "packages/sdk/src/index.ts" }, format: "es" });
+declareSdk(house);
+
 await build({
   directory: "packages/testkit/dist",
   input: { "model-server": "packages/testkit/src/model-server/main.ts" },
@@ -66,7 +71,7 @@ async function buildPlatform() {
   });
 }
 
-async function build({ directory, input }) {
+async function build({ directory, input, format = "cjs" }) {
   rmSync(join(house, directory), { recursive: true, force: true });
   const bundle = await rolldown({
     input: Object.fromEntries(Object.entries(input).map(([name, path]) => [name, join(house, path)])),
@@ -79,8 +84,8 @@ async function build({ directory, input }) {
   });
   await bundle.write({
     dir: join(house, directory),
-    format: "cjs",
-    entryFileNames: "[name].cjs",
+    format,
+    entryFileNames: format === "es" ? "[name].js" : "[name].cjs",
     chunkFileNames: "chunks/[name].cjs",
     // A chunk in its compiled form has no loader for `import()`.
     dynamicImportInCjs: false,

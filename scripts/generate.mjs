@@ -7,6 +7,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import Ajv from "ajv/dist/2020.js";
 import standalone from "ajv/dist/standalone/index.js";
 import { rolldown } from "rolldown";
+import { appServerBundle } from "./app-server-schema.mjs";
 
 const house = join(dirname(fileURLToPath(import.meta.url)), "..");
 const target = join(house, "packages/protocol/generated");
@@ -16,9 +17,11 @@ const told = new Set(["description", "$schema", "propertyNames"]);
 const judged = new Set(["type", "enum", "pattern", "expected", "minimum", "exclusiveMinimum", "maximum", "minItems"]);
 const nested = new Set(["properties", "additionalProperties", "items", "anyOf"]);
 
-const protocol = await loadProtocol();
+const protocol = await loadProtocol("index.ts");
+const appServer = await loadProtocol("app-server/index.ts");
 const files = new Map([
   ...jsonSchemas(protocol),
+  [join(target, "app-server.schema.json"), appServerSchema(appServer)],
   ...toolSchemas(protocol),
   ...validators(protocol),
   ...configShapes(protocol),
@@ -38,10 +41,10 @@ for (const path of stale) {
   console.log(`wrote ${relative(house, path)}`);
 }
 
-async function loadProtocol() {
+async function loadProtocol(entry) {
   const scratch = mkdtempSync(join(tmpdir(), "protocol-"));
   try {
-    const bundle = await rolldown({ input: join(house, "packages/protocol/src/index.ts"), platform: "node" });
+    const bundle = await rolldown({ input: join(house, "packages/protocol/src", entry), platform: "node" });
     await bundle.write({ file: join(scratch, "protocol.mjs"), format: "esm" });
     const schemas = await import(pathToFileURL(join(scratch, "protocol.mjs")));
     const { z } = await import("zod");
@@ -64,6 +67,10 @@ function jsonSchemas({ schemas, toJsonSchema }) {
     join(target, `${name}.schema.json`),
     `${JSON.stringify(toJsonSchema(schema), null, 2)}\n`,
   ]);
+}
+
+function appServerSchema({ schemas }) {
+  return `${JSON.stringify(appServerBundle(schemas), null, 2)}\n`;
 }
 
 /** What the model reads: without the keywords that only a validator needs. */

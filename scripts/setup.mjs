@@ -38,7 +38,9 @@ const npmArguments = () => (process.env.npm_execpath ? [process.env.npm_execpath
 function build(root) {
   const stamp = join(root, "node_modules/.agentcli-build");
   const digest = digestOf(root);
-  if (existsSync(join(root, "packages/cli/dist")) && contentOf(stamp) === digest) return;
+  const built = ["cli", "platform", "sdk"].filter((name) => existsSync(join(root, "packages", name)));
+  const isBuilt = built.every((name) => existsSync(join(root, "packages", name, "dist")));
+  if (isBuilt && contentOf(stamp) === digest) return;
   console.log("Building: node scripts/build.mjs");
   run(root, process.execPath, ["scripts/build.mjs"]);
   mkdirSync(dirname(stamp), { recursive: true });
@@ -48,7 +50,7 @@ function build(root) {
 /** Changes when a source file comes, goes or is touched. Stamps, not contents: 200 files took 8 ms cold. */
 function digestOf(root) {
   const hash = createHash("sha256");
-  for (const path of ["package.json", "package-lock.json", "scripts/build.mjs"])
+  for (const path of ["package.json", "package-lock.json", "scripts/build.mjs", "scripts/declarations.mjs"])
     hash.update(`${path} ${markOf(join(root, path))}\n`);
   for (const path of sourcesUnder(join(root, "packages"))) hash.update(`${path} ${markOf(path)}\n`);
   return hash.digest("hex");

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { accessSync, constants, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** Program → the Debian package that brings it, and what for. */
+/** Program → the Debian package that brings it, and what for. `probe`: arguments it must take, where being there is not enough. */
 export const systemTools = [
   { program: "bwrap", package: "bubblewrap", need: "required", purpose: "the sandbox" },
   { program: "git", package: "git", need: "required", purpose: "repositories" },
@@ -11,6 +11,10 @@ export const systemTools = [
   { program: "perl", package: "perl", need: "required", purpose: "attempts to break out of the sandbox" },
   { program: "tmux", package: "tmux", need: "required", purpose: "tests of terminals" },
   { program: "ssh", package: "openssh-client", need: "required", purpose: "repositories reached over ssh" },
+  {
+    ...{ program: "python3", package: "python3-venv", need: "required", purpose: "tests of the Python SDK" },
+    probe: ["-c", "import ensurepip"],
+  },
   { program: "rg", package: "ripgrep", need: "recommended", purpose: "fast search; without it search is slower" },
 ];
 
@@ -25,7 +29,7 @@ export function provideSystemTools(host = {}) {
     say = console.log,
     install = installPackages,
   } = host;
-  const missing = systemTools.filter((tool) => !isOnPath(tool.program, path));
+  const missing = systemTools.filter((tool) => !isOnPath(tool.program, path) || !answers(tool, path));
   if (missing.length === 0) return;
   const packages = missing.map((tool) => tool.package);
   const names = missing.map((tool) => `${tool.package} (${tool.need}: ${tool.purpose})`).join(", ");
@@ -47,6 +51,10 @@ function isOnPath(program, path) {
       return false; // Not in this folder; the next may have it.
     }
   });
+}
+
+function answers({ program, probe }, path) {
+  return !probe || spawnSync(program, probe, { env: { ...process.env, PATH: path }, stdio: "ignore" }).status === 0;
 }
 
 const isDebian = (osRelease) => /^(?:ID|ID_LIKE)=.*\b(?:debian|ubuntu)\b/m.test(osRelease);

@@ -7,6 +7,7 @@ import {
   openFamily,
   type SessionStore,
   type Tool,
+  type Watching,
 } from "@agentcli/engine";
 import { type DeclaredTable, describeProblem, readAgentRoles } from "@agentcli/project";
 import type { AgentsConfig, Config, TurnSettings } from "@agentcli/protocol";
@@ -25,6 +26,8 @@ export interface AgentsHost {
   warn(message: string): void;
   store: SessionStore;
   program: Program;
+  /** Told of everything a sub-agent does. */
+  watch: ((childId: string) => Watching) | undefined;
   /** What a sub-agent under these settings needs; null for what its parent has. */
   dependenciesFor(settings: TurnSettings): Promise<Dependencies | null>;
 }
@@ -33,7 +36,7 @@ const none = { family: undefined, tools: [] };
 
 export async function composeAgents(
   { agents: config = {}, features }: Pick<Config, "agents" | "features">,
-  { purpose, root, cwd, store, program, warn, dependenciesFor }: AgentsHost,
+  { purpose, root, cwd, store, program, warn, watch, dependenciesFor }: AgentsHost,
 ): Promise<{ family: Family | undefined; tools: Tool[] }> {
   const isOff = config.enabled === false || features?.multi_agent === false || config.max_depth === 0;
   if (purpose === "review" || isOff) return none;
@@ -53,6 +56,7 @@ export async function composeAgents(
     drive,
     program: { name: "agentcli", version: program.version },
     dependenciesFor,
+    ...(watch && { watch }),
   });
   return { family, tools: agentTools(roles) };
 }

@@ -1,5 +1,6 @@
 // Every command in one table: what it is called, what it takes, and the file that carries it out.
 
+import { appServerCommands } from "./app-server-commands.ts";
 import type { Invocation } from "./args.ts";
 import { configFlags, type FlagName, runFlags } from "./flags.ts";
 import type { Program } from "./program.ts";
@@ -49,6 +50,7 @@ export const commands: Command[] = [
     load: () => import("./commands/doctor.ts"),
     notes: "Exit code 0 when agentcli exec would start with the same flags, 1 when it would not.",
   },
+  ...appServerCommands,
   {
     path: ["trust"],
     takes: "[DIR]",

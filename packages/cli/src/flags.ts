@@ -102,6 +102,23 @@ const table = {
   "oauth-resource": { value: "URL", help: "Resource the token is asked for" },
   scopes: { value: "A,B", help: "What to ask for, in place of what the server proposes" },
   report: { help: "Say as JSON on standard error what was removed" },
+  listen: { value: "ADDRESS", help: "stdio:// (standard streams), ws://IP:PORT, unix://[PATH] or off" },
+  stdio: { help: "The same as --listen stdio://" },
+  "ws-auth": {
+    value: "HOW",
+    choices: ["capability-token", "signed-bearer-token"],
+    help: "What clients of ws:// must show in an Authorization header",
+  },
+  "ws-token-file": { value: "FILE", help: "With capability-token: the file that holds the token" },
+  "ws-token-sha256": { value: "HEX", help: "With capability-token: the hash of the token" },
+  "ws-shared-secret-file": {
+    value: "FILE",
+    help: "With signed-bearer-token: what tokens (JWT, HS256) are signed with",
+  },
+  "ws-issuer": { value: "NAME", help: "With signed-bearer-token: who must have made the token" },
+  "ws-audience": { value: "NAME", help: "With signed-bearer-token: whom the token must be made for" },
+  "ws-max-clock-skew-seconds": { value: "N", help: "With signed-bearer-token: how far clocks may differ (30)" },
+  out: { value: "DIR", help: "Directory to write into" },
   help: { short: "h", help: "Show help" },
   version: { short: "V", help: "Show the version" },
 } as const satisfies Record<string, Flag>;

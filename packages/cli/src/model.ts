@@ -15,6 +15,10 @@ export async function chooseModel(
     return { model: openPracticeModel(), facts: modelFacts(practice, "responses") };
   }
   const { provider } = await resolveProvider(settings.provider, config, environment, reporter.say);
-  const client = { clientName: "agentcli", clientVersion: version, random: Math.random };
+  const originator = originatorOf(environment.variables.AGENT_INTERNAL_ORIGINATOR_OVERRIDE);
+  const client = { clientName: "agentcli", clientVersion: version, originator, random: Math.random };
   return { model: openModel(provider, client), facts: modelFacts(settings.model, provider.wireApi) };
 }
+
+/** Set by what drives the program; only what may stand in a header counts. */
+const originatorOf = (text = ""): string | undefined => (/^[\w.-]{1,64}$/.test(text) ? text : undefined);

@@ -1,18 +1,20 @@
 // Everything one run needs, put together from settings, and the run itself.
-import { writeFileSync } from "node:fs";
 import {
-  abandonTurn,
+  type Approver,
   builtInTools,
   type Dependencies,
-  drive,
   type Log,
-  lastTurn,
   openLog,
+  type Progress,
+  placeGuard,
+  requestUserInput,
   type StoredRecord,
   type Surroundings,
   type ThreadState,
   type Tool,
+  type Watching,
 } from "@agentcli/engine";
+import type { McpHost } from "@agentcli/mcp";
 import { priceBook } from "@agentcli/models";
 import { findHookFiles, type LoadedConfig } from "@agentcli/project";
 import type {
@@ -21,10 +23,8 @@ import type {
   SandboxMode,
   SandboxReport,
   ThreadRecord,
-  TurnEnd,
   TurnSettings,
 } from "@agentcli/protocol";
-import { exitCodes, exitOf } from "@agentcli/protocol/exit-codes";
 import { findRepositoryRoot } from "@agentcli/workspace";
 import { composeAgents } from "./agents.ts";
 import { checkPrice, resolveBudget } from "./budget.ts";
@@ -40,7 +40,7 @@ import type { OutputSchema } from "./output-schema/load.ts";
 import { Problem } from "./problem.ts";
 import type { Program } from "./program.ts";
 import type { RunOptions } from "./run-options.ts";
-import { type FileStore, openFileStore, openMemoryStore } from "./sessions/store.ts";
+import type { FileStore } from "./sessions/store.ts";
 import { compactAt, settle } from "./settings.ts";
 import { composeWorkspace, type Place } from "./workspace.ts";
 
@@ -68,6 +68,8 @@ export interface Run {
   /** What is worth knowing about this run, for the log. */
   notes: ThreadRecord[];
   traits: { freeformTools: boolean };
+  /** Tokens the model can take in; null where nobody knows. */
+  contextWindow: number | null;
   limits: { stdinMs: number | null; ends: TimedEnd[] };
   dependencies: Dependencies;
   /** The session file of a thread; null where none is kept. */
@@ -76,22 +78,43 @@ export interface Run {
   close(): Promise<void>;
 }
 
-/** An existing thread brings its store, which holds the writer's lock, and its settings. */
-export interface Existing {
-  store: FileStore;
+/** What a thread that goes on began with. */
+export interface Recorded {
   settings: TurnSettings | null;
   hooks: HookDefinition[];
 }
 
+/** Who is with a run while it works. */
+export interface Company {
+  /** Absent where nobody can be asked. */
+  approver?: Approver;
+  /** Puts a question of an MCP server to a person; without it they are declined. */
+  elicit?: McpHost["elicit"];
+  onProgress(progress: Progress): void;
+  /** Told of everything a sub-agent does. */
+  watch?(childId: string): Watching;
+}
+
+/** A run of the command line: nobody watches, nobody answers. */
+export const alone: Company = { onProgress() {} };
+
+/** Where the records of a run go, and what it goes on from. */
+export interface Circumstances {
+  store: FileStore;
+  recorded: Recorded | null;
+  company: Company;
+}
+
 // Over 60 lines because it is where a run is put together: every part is named once, in the order they need each other.
-export async function openRun(options: RunOptions, program: Program, existing: Existing | null): Promise<Run> {
+export async function openRun(options: RunOptions, program: Program, around: Circumstances): Promise<Run> {
   const { environment } = program;
+  const { store, recorded, company } = around;
   const shape = await loadShape(options, environment.cwd);
-  const { settings: settled, loaded, warnings } = await settle(options, environment, existing?.settings ?? null);
+  const { settings: settled, loaded, warnings } = await settle(options, environment, recorded?.settings ?? null);
   const { config } = loaded;
   const chosen = options.local ? { ...settled, ...(await localModel(options, loaded, environment)) } : settled;
   if (!options.skipGitCheck && !findRepositoryRoot(chosen.cwd)) throw notARepository(chosen.cwd);
-  const guard = await composeGuard({
+  const composed = await composeGuard({
     cwd: chosen.cwd,
     ignoreRules: options.ignoreRules,
     trust: () => (loaded.project.trusted ? "trusted" : "untrusted"),
@@ -99,12 +122,12 @@ export async function openRun(options: RunOptions, program: Program, existing: E
   });
   const { model, facts } = await chooseModel(chosen, config, program);
   const price = priceBook(config.prices);
-  const budget = resolveBudget(options.budget, config.budget, existing?.settings?.budget);
+  const budget = resolveBudget(options.budget, config.budget, recorded?.settings?.budget);
   checkPrice(budget, chosen.model, price);
-  const onLimit = options.onLimit ?? existing?.settings?.onLimit;
+  const onLimit = options.onLimit ?? recorded?.settings?.onLimit;
   const settings = { ...chosen, budget, onLimit, compactAt: compactAt(config, facts.contextWindow) };
   const place = await composeWorkspace({ ...settings, sandboxMin: options.sandboxMin }, config, program);
-  const store = existing?.store ?? (options.ephemeral ? openMemoryStore() : openFileStore(environment.agentHome));
+  const outside = await composeOutside(settings, config, program);
   const { limits } = config;
   const contextWindow = config.model_context_window ?? facts.contextWindow;
   const context = openContext({
@@ -114,7 +137,7 @@ export async function openRun(options: RunOptions, program: Program, existing: E
     environment,
     contextWindow,
   });
-  const written = existing ? nothingNew : context.forThread();
+  const written = recorded ? nothingNew : context.forThread();
   const narrowed = narrowedPlaces((mode) => composeWorkspace({ ...settings, sandbox: mode }, config, program));
   const { family, tools: agents } = await composeAgents(config, {
     purpose: options.purpose,
@@ -123,13 +146,14 @@ export async function openRun(options: RunOptions, program: Program, existing: E
     store,
     program,
     warn: (message) => warnings.push(message),
+    watch: company.watch,
     dependenciesFor: async ({ sandbox }) =>
       sandbox === settings.sandbox ? null : { ...run.dependencies, workspace: await narrowed.open(sandbox) },
   });
-  const tools = [...builtInTools, ...agents];
-  const mcp = await startServers(options, config, { settings, program });
+  const tools = [...builtInTools, ...(company.approver ? [requestUserInput] : []), ...agents];
+  const mcp = await startServers(options, config, { settings, program, company });
   const hooks = await loadHooks({
-    frozen: existing?.hooks ?? null,
+    frozen: recorded?.hooks ?? null,
     settings,
     loaded,
     options,
@@ -156,6 +180,7 @@ export async function openRun(options: RunOptions, program: Program, existing: E
     mcp,
     notes: [],
     traits: { freeformTools: facts.freeform },
+    contextWindow,
     limits: {
       stdinMs: durationMs(limits.stdin),
       ends: [
@@ -166,10 +191,11 @@ export async function openRun(options: RunOptions, program: Program, existing: E
     dependencies: {
       model,
       workspace: place.workspace,
+      outside,
       tools,
       family,
       hooks: hooks.gate,
-      guard,
+      guard: placeGuard(place.writableRoots, composed),
       repository: context.repository,
       toolLimitMs: durationMs(limits.tool),
       outputTokens: config.tool_output_token_limit,
@@ -181,7 +207,11 @@ export async function openRun(options: RunOptions, program: Program, existing: E
         outputSchema: shape?.strict,
       },
       answer: shape?.answer,
-      onProgress: (progress) => progress.type === "calling" && place.workspace.warm(),
+      approver: company.approver,
+      onProgress(progress) {
+        if (progress.type === "calling") place.workspace.warm();
+        company.onProgress(progress);
+      },
     },
     sessionPath: store.path,
     openLog(state, emit) {
@@ -195,7 +225,7 @@ export async function openRun(options: RunOptions, program: Program, existing: E
       await mcp?.servers.close();
       await narrowed.close();
       await place.workspace.close();
-      if (!existing) store.close();
+      await outside?.close();
     },
   };
   return run;
@@ -205,11 +235,17 @@ export async function openRun(options: RunOptions, program: Program, existing: E
 const startServers = async (
   { purpose }: RunOptions,
   config: Config,
-  { settings, program }: Pick<Run, "settings" | "program">,
+  { settings, program, company }: Pick<Run, "settings" | "program"> & { company: Company },
 ): Promise<Mcp | null> =>
   config.mcp_servers && purpose !== "review"
-    ? (await import("./mcp/compose.ts")).composeMcp(config, settings, program)
+    ? (await import("./mcp/compose.ts")).composeMcp(config, settings, { program, elicit: company.elicit })
     : null;
+
+/** Where approved calls act, opened when there is one. Nothing to leave, or nobody to approve: no such place. */
+async function composeOutside(settings: TurnSettings, config: Config, program: Program) {
+  if (settings.approval === "never" || settings.sandbox === "danger-full-access") return undefined;
+  return (await composeWorkspace({ ...settings, sandbox: "danger-full-access" }, config, program)).workspace;
+}
 
 /** Without hooks nothing of them is loaded. */
 async function loadHooks(request: Omit<HooksRequest, "files">): Promise<ComposedHooks> {
@@ -251,71 +287,6 @@ const loadShape = async ({ outputSchemaFile }: RunOptions, directory: string): P
 /** An existing thread keeps what it began with. */
 const nothingNew = { rules: [], catalogues: [], warnings: [] };
 
-/** Drives the thread to rest and answers with the exit code. */
-export async function carryOut(given: Log, run: Run): Promise<number> {
-  const { reporter } = run.program;
-  const signal = withTimedEnds(run.program.signal, run.limits.ends);
-  const log = lastTurn(given, run.dependencies, { signal, patienceMs: hookPatienceMs });
-  await log.write(...run.notes, ...run.warnings.map(warningNote));
-  const end = await driveToEnd(log, run, signal);
-  if (end.status === "failed" && end.code === "budget") {
-    const { keepPartialPatch } = await import("./partial-patch.ts");
-    await keepPartialPatch(log.state, run);
-  }
-  if (end.status === "completed") {
-    if (run.options.outputFile) keepMessage(run.options.outputFile, end.message, reporter.say);
-    await reporter.finish(end.message);
-  }
-  return exitCode(end);
-}
-
-const hookPatienceMs = 3_000;
-
-const warningNote = (message: string): ThreadRecord => ({ type: "noted", kind: "warning", data: { message } });
-
-/** Whatever happens in the middle, a turn that was shown to begin is shown to end. */
-async function driveToEnd(log: Log, run: Run, signal: AbortSignal): Promise<TurnEnd> {
-  try {
-    const { end } = await drive(log, run.dependencies, signal);
-    if (end) return end;
-    throw new Error(`thread ${log.state.threadId} rests without an end`);
-  } catch (error) {
-    const { name, message } = error instanceof Error ? error : { name: "Error", message: String(error) };
-    const end: TurnEnd = { status: "failed", code: name === "SandboxUnavailable" ? "sandbox" : "internal", message };
-    await closeTurn(log, end, run);
-    return end;
-  }
-}
-
-async function closeTurn(log: Log, end: Exclude<TurnEnd, { status: "completed" }>, run: Run): Promise<void> {
-  const records = abandonTurn(log.state, end);
-  try {
-    await log.write(...records);
-  } catch {
-    // The session cannot be written (a full disk, another writer): the turn stays open there and can be resumed.
-    const at = new Date().toISOString();
-    for (const record of records) await run.program.reporter.show({ seq: log.state.seq, at, record });
-  }
-}
-
-function exitCode(end: TurnEnd): number {
-  if (end.status === "completed") return exitCodes.completed.code;
-  if (end.status === "failed" && end.code === "hook" && end.hook !== "managed") return exitCodes.failed.code;
-  return exitCodes[end.status === "failed" ? exitOf[end.code] : "failed"].code;
-}
-
-function withTimedEnds(signal: AbortSignal, ends: TimedEnd[]): AbortSignal {
-  const stop = new AbortController();
-  for (const { afterMs, code, limit } of ends) {
-    if (afterMs === null) continue;
-    const message = `The run reached its ${limit} ${code} of ${afterMs} ms.`;
-    setTimeout(() => stop.abort({ end: { status: "failed", code, message, limit } }), afterMs).unref();
-  }
-  if (signal.aborted) stop.abort(signal.reason);
-  signal.addEventListener("abort", () => stop.abort(signal.reason), { once: true });
-  return stop.signal;
-}
-
 function wait(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -326,15 +297,6 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
     const timer = setTimeout(done, Math.min(ms, longestTimerMs));
     signal.addEventListener("abort", done);
   });
-}
-
-/** The message is on standard output as well: a file that cannot be written is a pity, not a failure of the run. */
-export function keepMessage(path: string, message: string, say: (line: string) => void): void {
-  try {
-    writeFileSync(path, message);
-  } catch (error) {
-    say(`warning: the final message could not be written to ${path}: ${(error as Error).message}`);
-  }
 }
 
 function today(): { date: string; timezone: string } {

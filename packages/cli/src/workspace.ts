@@ -32,7 +32,11 @@ export interface Place {
   listenForDenials(listener: (denial: Denial) => void): void;
 }
 
-export type PlaceSettings = Pick<TurnSettings, "sandbox" | "cwd" | "shell"> & { sandboxMin?: LeastBackEnd };
+export type PlaceSettings = Pick<TurnSettings, "sandbox" | "cwd" | "shell"> & {
+  sandboxMin?: LeastBackEnd;
+  /** Over what is configured. */
+  network?: "on";
+};
 
 /** Refuses here, before anything is asked or written, where the sandbox cannot be had. */
 export async function composeWorkspace(settings: PlaceSettings, config: Config, program: Program): Promise<Place> {
@@ -72,6 +76,7 @@ function policyOf(settings: PlaceSettings, config: Config, environment: Environm
     root: settings.cwd,
     writableRoots: settings.sandbox === "workspace-write" ? roots : [],
     ...networkOf(settings.sandbox, write),
+    ...(settings.network && { network: settings.network }),
     git: write.git ?? "commit",
     unixSockets: write.unix_sockets ? "allowed" : "refused",
     hidden: hiddenByDefault(environment.userHome, environment.agentHome),

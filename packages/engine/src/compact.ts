@@ -38,7 +38,8 @@ async function askForSummary(run: Drive): Promise<ModelReply> {
   let room = log.state.turn?.settings.compactAt ?? log.state.tokens;
   for (let attempt = 1; ; attempt += 1) {
     const shortened = compactionRequest(full, log.state.frozen.context, room);
-    const reply = await request(shortened, run);
+    // The summary is for the model alone: nobody is shown how it is written.
+    const reply = await request(shortened, { ...run, onProgress() {} });
     const tooLong = reply.kind === "fault" && reply.fault.code === "context_window";
     if (!tooLong || attempt === mostAttempts) return reply;
     room = Math.floor(room / 2);

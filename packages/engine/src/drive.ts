@@ -7,19 +7,19 @@ import type { Log } from "./log.ts";
 import { next } from "./next.ts";
 import { hearRepository } from "./repository.ts";
 import { runCalls } from "./run.ts";
-import { type Dependencies, type Drive, elsewhere, type StopReason } from "./running.ts";
+import { type Dependencies, type Drive, elsewhere, releaseAll, type StopReason } from "./running.ts";
 import type { ThreadState } from "./state.ts";
 import { abandonTurn } from "./turn.ts";
 import { endBudget, wrapUp } from "./wrap-up.ts";
 
 export async function drive(log: Log, dependencies: Dependencies, signal: AbortSignal): Promise<ThreadState> {
-  const { workspace } = dependencies;
   const run: Drive = { ...dependencies, log, signal, reservations: dependencies.reservations ?? new Map() };
   if (log.state.turn && !signal.aborted) {
     await run.family?.takeUp(run);
     await run.hooks?.begin(run);
   }
   for (;;) {
+    await hearSteering(run);
     const step = next(log.state, elsewhere(run));
     if (step.do === "rest") return log.state;
     if (signal.aborted) {
@@ -48,7 +48,7 @@ export async function drive(log: Log, dependencies: Dependencies, signal: AbortS
         await endBudget(step.spent, run);
         break;
       case "halt":
-        await workspace.release([]);
+        await releaseAll(run);
         await log.write(
           ...abandonTurn(log.state, { status: "failed", code: "hook", message: step.message, hook: step.hook }),
         );
@@ -59,17 +59,26 @@ export async function drive(log: Log, dependencies: Dependencies, signal: AbortS
 
 /** Processes kept for the model live as long as the turn. */
 async function end(message: string | null, run: Drive): Promise<void> {
-  const { log, workspace, answer, hooks } = run;
+  const { log, answer, hooks } = run;
   const verdict = await judgeAnswer(message, log.state, answer);
   if (verdict.kind === "repair") return log.write(...verdict.records);
   if (verdict.end.status === "completed" && hooks && !(await hooks.mayEnd(verdict.end.message, run))) return;
-  if (log.state.sessions.size > 0) await workspace.release([]);
+  if (log.state.sessions.size > 0) await releaseAll(run);
   await log.write({ type: "turn.ended", turnId: log.state.turn?.turnId ?? "", end: verdict.end });
 }
 
-async function stop({ log, workspace, signal }: Drive): Promise<void> {
-  await workspace.release([]);
+async function stop(run: Drive): Promise<void> {
+  const { log, signal } = run;
+  await releaseAll(run);
   await log.write(...abandonTurn(log.state, stopReason(signal)));
+}
+
+/** Never between a call and its result: some providers refuse a conversation of that shape. */
+async function hearSteering({ log, steering, signal }: Drive): Promise<void> {
+  if (!steering || signal.aborted || !log.state.turn || log.state.turn.calls.length > 0) return;
+  for (const { input, clientId } of steering()) {
+    await log.write({ type: "input.added", origin: "user", input, ...(clientId !== undefined && { clientId }) });
+  }
 }
 
 function stopReason(signal: AbortSignal): StopReason["end"] {

@@ -1,5 +1,6 @@
 // Judges a call before it takes effect. What is declined is told to the model and shown as an item, with the reason.
 import type { TurnSettings } from "@agentcli/protocol";
+import { isWithin, patchedPaths } from "./patch/paths.ts";
 
 export interface ProposedCall {
   name: string;
@@ -20,13 +21,27 @@ export interface Guard {
 /** The rules that follow from sandbox mode and approval policy alone. */
 export const policyGuard: Guard = {
   async admit(call, settings) {
-    if (call.name === "apply_patch" && settings.sandbox === "read-only") return declined(readOnlyPatch);
+    if (call.name === "apply_patch" && settings.sandbox === "read-only") return judgePatch(settings);
     if (call.name === "exec_command" && asksEscalation(call.args)) return judgeEscalation(settings);
     return { kind: "allowed" };
   },
 };
 
+/** Patches of files that the sandbox keeps safe need an approval; without one the sandbox refuses them. */
+export const placeGuard = (writableRoots: string[], next: Guard): Guard => ({
+  async admit(call, settings) {
+    const mayAsk = settings.approval !== "never" && settings.sandbox === "workspace-write";
+    if (call.name !== "apply_patch" || !mayAsk) return next.admit(call, settings);
+    const outside = patchedPaths(call.args, settings.cwd).find((path) => !isWithin(path, [...writableRoots, "/tmp"]));
+    if (outside === undefined) return next.admit(call, settings);
+    return { kind: "unapproved", reason: `patch rejected: ${outside} is outside of what may be written` };
+  },
+});
+
 const readOnlyPatch = "patch rejected: writing is blocked by read-only sandbox; rejected by user approval settings";
+
+const judgePatch = ({ approval }: TurnSettings): Verdict =>
+  approval === "never" ? declined(readOnlyPatch) : { kind: "unapproved", reason: readOnlyPatch };
 
 function judgeEscalation(settings: TurnSettings): Verdict {
   if (settings.sandbox === "danger-full-access") return { kind: "allowed" };
@@ -39,7 +54,7 @@ function judgeEscalation(settings: TurnSettings): Verdict {
   return { kind: "unapproved", reason };
 }
 
-const asksEscalation = (args: unknown): boolean =>
+export const asksEscalation = (args: unknown): boolean =>
   typeof args === "object" && args !== null && "sandbox_permissions" in args
     ? args.sandbox_permissions === "require_escalated"
     : false;

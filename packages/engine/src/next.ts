@@ -24,6 +24,7 @@ export function next(state: ThreadState, elsewhere = emptyLedger()): Step {
   if (turn.calls.length > 0) return { do: "run", calls: turn.calls };
   if (turn.final && turn.wrappingUp) return { do: "end-spent", spent: turn.wrappingUp };
   if (turn.final) return { do: "end", message: turn.final.message };
+  if (turn.compacts) return { do: "compact" };
   const ledger = addLedgers(turn.ledger, elsewhere);
   const spent = turn.wrappingUp ?? spentPart(turn.settings.budget, ledger, state.tokens);
   if (spent) return { do: "wrap-up", spent };

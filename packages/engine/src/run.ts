@@ -1,11 +1,13 @@
 // Runs the calls of one reply: admit, write down, act, write down what came of it.
 import type { Outcome } from "@agentcli/protocol";
+import { seekApproval } from "./approval.ts";
 import { emptyLedger, type Ledger } from "./budget.ts";
 import type { Admission, PlannedCall } from "./hooks/gate.ts";
 import type { Json } from "./json.ts";
 import { readEmbeddedPatch } from "./patch/embedded.ts";
+import type { Workspace } from "./ports.ts";
 import { type Drive, elsewhere } from "./running.ts";
-import { type OpenCall, textPart } from "./state.ts";
+import { findOpenCall, type OpenCall, textPart } from "./state.ts";
 import { applyPatch } from "./tools/apply-patch.ts";
 import { failed, type Parsed, type Tool } from "./tools/tool.ts";
 import { interrupted, lost, stopped } from "./turn.ts";
@@ -51,13 +53,15 @@ async function begin(call: OpenCall, run: Drive): Promise<Tool | null> {
   if (spent) return refuse(call, declined(spent, tool, parsed.args), run);
   const planned = { callId: call.callId, tool, args: parsed.args };
   const admitted = await judge(planned, run);
+  // Stopped in the middle: the call stays open, and the end of the turn settles it.
+  if (run.signal.aborted) return null;
   if (admitted.kind === "declined") return refuse(call, declined(admitted.reason, tool, parsed.args), run);
   await run.log.write({
     type: "tool.begun",
     callId: call.callId,
     name: tool.name,
     args: admitted.args as Json,
-    incarnation: run.workspace.incarnation,
+    incarnation: placeOf(call, run).incarnation,
     onResume: tool.onResume,
     ...(tool.makesNamed && run.family && { makes: run.family.newId() }),
     mcp: tool.mcp,
@@ -84,10 +88,8 @@ async function judge(planned: PlannedCall, run: Drive): Promise<Admission> {
   if (admitted.kind === "declined") return admitted;
   const verdict = await guard.admit({ name: planned.tool.name, args: admitted.args }, settings);
   if (verdict.kind === "allowed") return admitted;
-  const approved =
-    verdict.kind === "unapproved" ? await hooks?.approve({ ...planned, args: admitted.args }, run) : null;
-  if (approved?.kind === "allowed") return admitted;
-  return { kind: "declined", reason: approved?.reason ?? verdict.reason };
+  if (verdict.kind === "declined") return verdict;
+  return seekApproval({ ...planned, args: admitted.args }, verdict, run);
 }
 
 const declined = (reason: string, { mcp }: Tool, args: unknown): Outcome => ({
@@ -106,19 +108,28 @@ const declined = (reason: string, { mcp }: Tool, args: unknown): Outcome => ({
  */
 async function resumeCall(call: OpenCall, run: Drive): Promise<void> {
   const tool = call.begun && findTool(call.begun.name, run);
-  const joinable = call.begun?.incarnation === run.workspace.incarnation && !tool?.mcp;
+  const joinable = call.begun?.incarnation === placeOf(call, run).incarnation && !tool?.mcp;
   const repeatable = call.begun?.onResume === "rerun" || call.begun?.makes !== undefined || joinable;
   return tool && repeatable ? perform(tool, call, run) : settle(call, interrupted(call), run);
 }
 
 async function perform(tool: Tool, call: OpenCall, run: Drive): Promise<void> {
-  const { workspace, toolLimitMs, outputTokens, signal, log } = run;
+  const { toolLimitMs, outputTokens, signal, log } = run;
+  const workspace = placeOf(call, run);
   const makes = call.begun?.makes;
   const context = { callId: call.callId, workspace, state: log.state, toolLimitMs, outputTokens, signal, makes, run };
   const outcome = await tool.run(call.begun?.args, context).catch(orLost);
   if (signal.aborted) return settle(call, stopped(outcome), run);
   const done = { callId: call.callId, tool, args: call.begun?.args };
   return settle(call, (await run.hooks?.settled(done, outcome, run)) ?? outcome, run);
+}
+
+/** What was approved to leave the sandbox acts outside of it, and so does whoever talks to it afterwards. */
+function placeOf({ callId, begun }: OpenCall, { workspace, outside, log }: Drive): Workspace {
+  const args = begun?.name === "write_stdin" ? (begun.args as { session_id?: number }) : {};
+  const session = log.state.sessions.get(args.session_id ?? -1);
+  const isOutside = session ? session.outside : findOpenCall(log.state, callId)?.approval?.outside;
+  return isOutside ? (outside ?? workspace) : workspace;
 }
 
 /** By name: the workspace is a package the engine does not know. */

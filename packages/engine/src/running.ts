@@ -1,6 +1,7 @@
 // A thread under way: what its steps need, and what it shares with its sub-agents.
-import type { TurnEnd, Usage } from "@agentcli/protocol";
+import type { Part, TurnEnd, Usage } from "@agentcli/protocol";
 import type { Answer } from "./answer/answer.ts";
+import type { Approver } from "./approval.ts";
 import { addLedgers, emptyLedger, type Ledger } from "./budget.ts";
 import type { Guard } from "./guard.ts";
 import type { HookGate } from "./hooks/gate.ts";
@@ -27,12 +28,27 @@ export interface Dependencies {
   requestOptions: { reasoningSummary?: string; verbosity?: string; outputSchema?: object };
   /** What the final message must satisfy; without it any message will do. */
   answer?: Answer | undefined;
+  /** Where approved calls act: no walls around them. */
+  outside?: Workspace | undefined;
+  /** Who can be asked; absent where nobody is there. */
+  approver?: Approver | undefined;
+  /** What was said to the thread while it works, each piece once; heard between two requests. */
+  steering?: (() => SteeringInput[]) | undefined;
   /** The tree of sub-agents as the thread sees it, where there may be any. */
   family?: Family | undefined;
   /** The hooks of the thread, where it has any. */
   hooks?: HookGate | undefined;
   reservations?: Map<string, Ledger>;
-  onProgress(progress: ModelProgress): void;
+  onProgress(progress: Progress): void;
+}
+
+/** Cosmetic news while something is on its way; records are the truth. */
+export type Progress = ModelProgress | { type: "output"; callId: string; text: string };
+
+export interface SteeringInput {
+  input: Part[];
+  /** The name a client has for it. */
+  clientId?: string;
 }
 
 /** A thread under way: what each step needs. */
@@ -53,4 +69,10 @@ export function elsewhere({ family, reservations, log }: Drive): Ledger {
 /** Why a turn is stopped from outside, as the reason of the abort signal. */
 export interface StopReason {
   end: Exclude<TurnEnd, { status: "completed" }>;
+}
+
+/** Ends what commands have left running, inside the sandbox and outside. */
+export async function releaseAll({ workspace, outside }: Pick<Drive, "workspace" | "outside">): Promise<void> {
+  await workspace.release([]);
+  await outside?.release([]);
 }

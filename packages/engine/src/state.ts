@@ -25,6 +25,16 @@ export interface OpenCall {
   callId: string;
   block: CallBlock;
   begun: Omit<RecordOf<"tool.begun">, "type"> | null;
+  /** What was answered when an approval was asked for. */
+  approval: CallApproval | null;
+}
+
+export interface CallApproval {
+  decision: "accept" | "acceptForSession" | "decline" | "cancel";
+  /** It was asked about these, as JSON. */
+  args: string;
+  /** It acts outside the sandbox. */
+  outside: boolean;
 }
 
 export interface OpenTurn {
@@ -43,6 +53,8 @@ export interface OpenTurn {
   wrappingUp: keyof Budget | undefined;
   /** The model has been asked to mend its final message; there is no second time. */
   repaired: boolean;
+  /** The turn is there to shorten the history. */
+  compacts: boolean;
   /** Set where the final message is findings that are shown as text. */
   review: RecordOf<"turn.begun">["review"];
 }
@@ -64,6 +76,8 @@ export interface ProcessSession {
   command: string;
   terminal: boolean;
   cursor: number;
+  /** It was approved to run outside the sandbox. */
+  outside: boolean;
 }
 
 export interface GivenInstructions {
@@ -140,7 +154,7 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
       state.end = null;
       if (record.tools) changeTools(state, record.tools);
       for (const message of record.context ?? []) hear(state, message);
-      hear(state, { role: "user", parts: record.input });
+      if (!record.compaction) hear(state, { role: "user", parts: record.input });
       return;
     case "input.added":
       if (state.turn) Object.assign(state.turn, afterInput(state.turn, record));
@@ -166,12 +180,14 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
       ];
       state.given = [];
       state.repliesSinceCompaction = 0;
+      if (state.turn?.compacts) state.turn.final = { message: "The history has been summarised." };
       state.compactions += 1;
       state.tokens = frozenTokens(state.frozen) + sum(state.messages.map(estimateMessage));
       return;
     case "noted":
       if (record.kind === "policy") applyPolicy(state, record.data.settings as TurnSettings | undefined);
       if (record.kind === "hook") applyHook(state, record.data);
+      if (record.kind === "approval") applyApproval(state, record.data);
       if (record.kind === "budget" && state.turn) state.turn.wrappingUp = record.data.spent as keyof Budget;
       return;
     case "turn.ended":
@@ -192,7 +208,7 @@ function changeTools(state: ThreadState, tools: ToolSpec[]): void {
   state.tokens += frozenTokens(state.frozen);
 }
 
-const openTurn = ({ turnId, settings, review, input }: RecordOf<"turn.begun">): OpenTurn => ({
+const openTurn = ({ turnId, settings, review, input, compaction }: RecordOf<"turn.begun">): OpenTurn => ({
   turnId,
   settings,
   prompt: wordsOf(input),
@@ -202,6 +218,7 @@ const openTurn = ({ turnId, settings, review, input }: RecordOf<"turn.begun">): 
   ledger: emptyLedger(),
   wrappingUp: undefined,
   repaired: false,
+  compacts: compaction !== undefined,
   review,
 });
 
@@ -222,6 +239,16 @@ function applyHook({ turn, account }: ThreadState, data: RecordOf<"noted">["data
   if (typeof data.context === "string") hooks.context.push(data.context);
   if (typeof data.halt === "string") hooks.halted ??= { message: data.halt, hook: data.source as HookSource };
 }
+
+function applyApproval(state: ThreadState, { callId, decision, args, outside }: RecordOf<"noted">["data"]): void {
+  const call = findOpenCall(state, String(callId));
+  if (!call || typeof decision !== "string") return;
+  const answered = decision as CallApproval["decision"];
+  call.approval = { decision: answered, args: JSON.stringify(args), outside: outside === true };
+}
+
+export const findOpenCall = (state: ThreadState, callId: string): OpenCall | undefined =>
+  state.turn?.calls.find((open) => open.callId === callId);
 
 /** What a model took for answering a hook, where one did. */
 export function paidFor({ usage, costUsd }: RecordOf<"noted">["data"]): Charge | null {
@@ -269,7 +296,7 @@ function applyReply(state: ThreadState, seq: number, record: RecordOf<"model.rep
 }
 
 function applyBegun(state: ThreadState, record: RecordOf<"tool.begun">): void {
-  const call = state.turn?.calls.find((open) => open.callId === record.callId);
+  const call = findOpenCall(state, record.callId);
   if (call) call.begun = record;
   noteBegun(state.agents, record);
   state.account.ledger.tools += 1;
@@ -296,6 +323,7 @@ function trackSession(state: ThreadState, call: OpenCall, outcome: Outcome): voi
       command: args?.cmd ?? "",
       terminal: args?.tty === true,
       cursor: detail.cursor,
+      outside: call.approval?.outside === true,
     });
   }
   if (detail.kind === "input") {
@@ -314,7 +342,7 @@ function hear(state: ThreadState, message: Message): void {
 export const callsOf = (seq: number, blocks: Block[]): OpenCall[] =>
   blocks
     .filter((block) => block.type === "call")
-    .map((block, index) => ({ callId: `${seq}.${index}`, block, begun: null }));
+    .map((block, index) => ({ callId: `${seq}.${index}`, block, begun: null, approval: null }));
 
 export function lastMessage(blocks: Block[]): string | null {
   const text = blocks.findLast((block) => block.type === "message" && block.text.trim() !== "");

@@ -1,4 +1,4 @@
-// Which tools of servers may run: what needs a person's consent is declined where nobody can give it.
+// Which tools of servers may run, and which need a person's consent.
 import type { Guard, Verdict } from "@agentcli/engine";
 import type { ApprovalPolicy, ToolApproval } from "@agentcli/protocol";
 import type { ServerTool } from "./readers.ts";
@@ -20,7 +20,7 @@ export const approvalGuard = (servers: Server[], next: Guard): Guard => ({
 function judge({ settings }: Server, tool: ServerTool, policy: ApprovalPolicy): Verdict | null {
   const mode = settings.approval.byTool[tool.name] ?? settings.approval.usual;
   if (!needsApproval(mode, tool)) return null;
-  return { kind: "declined", reason: reasons[policy] };
+  return { kind: policy === "never" ? "declined" : "unapproved", reason: reasons[policy] };
 }
 
 /** `auto` and `writes` believe a server that marks a tool as read-only. */

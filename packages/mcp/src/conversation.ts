@@ -147,7 +147,7 @@ function answerOf(message: JsonObject, method: string): Answer {
 
 const withProgress = (params: JsonObject, progressToken: number): JsonObject => ({
   ...params,
-  _meta: { progressToken },
+  _meta: { ...(isObject(params._meta) ? params._meta : {}), progressToken },
 });
 
 const refused = (message: string): Answer => ({ kind: "fault", fault: { kind: "refused", message } });

@@ -6,6 +6,8 @@ export const newestVersion = "2025-11-25";
 const knownVersions = [newestVersion, "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"];
 
 export interface Hello {
+  /** How the server calls itself. */
+  info: JsonObject | null;
   capabilities: { tools: boolean; resources: boolean; prompts: boolean };
 }
 
@@ -42,7 +44,7 @@ export function readHello(result: JsonObject): Hello {
     resources: isObject(offered.resources),
     prompts: isObject(offered.prompts),
   };
-  return { capabilities };
+  return { info: isObject(result.serverInfo) ? result.serverInfo : null, capabilities };
 }
 
 const unknownVersion = (version: string): Greeted => ({

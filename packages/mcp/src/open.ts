@@ -1,6 +1,7 @@
 // All configured servers of a run: started together, reported once, closed together.
 import type { Guard, Tool } from "@agentcli/engine";
 import { approvalGuard } from "./approval.ts";
+import { type DirectAccess, directAccess } from "./direct.ts";
 import type { McpHost } from "./host.ts";
 import { promptTools } from "./prompt-tools.ts";
 import { resourceTools } from "./resource-tools.ts";
@@ -15,6 +16,8 @@ export interface McpServers {
   tools(): Tool[];
   /** Declines calls that need an approval, and leaves the rest to `next`. */
   guard(next: Guard): Guard;
+  /** For a person's own program, past the model and its guard. */
+  direct: DirectAccess;
   /** Ends every connection and process. */
   close(): Promise<void>;
 }
@@ -27,6 +30,7 @@ export function openMcpServers(settings: ServerSettings[], host: McpHost): McpSe
     tools: () =>
       servers.length === 0 ? [] : [...serverTools(servers), ...resourceTools(servers), ...promptTools(servers)],
     guard: (next) => approvalGuard(servers, next),
+    direct: directAccess(servers),
     close: async () => void (await Promise.all(servers.map((server) => server.close()))),
   };
 }

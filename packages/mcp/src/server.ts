@@ -19,6 +19,8 @@ export interface Server {
   /** What it offers, as far as it has ever said; one that was lost is started again when one of these is called. */
   tools(): ServerTool[];
   capabilities(): Hello["capabilities"];
+  /** How it introduced itself, once it has. */
+  info(): Hello["info"];
   /** One that was lost is started again, once for each time it was lost. */
   ask(question: Question, signal: AbortSignal): Promise<Answer>;
   close(): Promise<void>;
@@ -30,14 +32,14 @@ type State =
   | { kind: "lost"; reason: string }
   | { kind: "failed"; reason: string };
 
-const noCapabilities: Hello["capabilities"] = { tools: false, resources: false, prompts: false };
+const nothingSaid: Hello = { info: null, capabilities: { tools: false, resources: false, prompts: false } };
 
 // Over 60 lines because it is one state machine: whoever asks, restarts or closes must see the same state.
 export function openServer(settings: ServerSettings, host: McpHost): Server {
   const ended = new AbortController();
   let starts = 0;
   let offered: ServerTool[] = [];
-  let capabilities = noCapabilities;
+  let { capabilities, info } = nothingSaid;
   /** Of a connection that was lost: what is left of it is cleared away. */
   let clearing: Promise<void> = Promise.resolve();
   let state: State = { kind: "starting", linked: start(Infinity) };
@@ -52,7 +54,7 @@ export function openServer(settings: ServerSettings, host: McpHost): Server {
     );
     if (linked.kind === "link") {
       offered = linked.link.tools;
-      capabilities = linked.link.hello.capabilities;
+      ({ capabilities, info } = linked.link.hello);
       state = { kind: "ready", link: linked.link };
     } else state = { kind: "failed", reason: linked.fault.message };
     return linked;
@@ -83,6 +85,7 @@ export function openServer(settings: ServerSettings, host: McpHost): Server {
     started,
     tools: () => offered.filter((tool) => isOffered(settings, tool.name)),
     capabilities: () => capabilities,
+    info: () => info,
     async ask(question, signal) {
       const linked = await Promise.race([reach(), stopOf(signal)]);
       if (linked.kind === "fault") return linked;

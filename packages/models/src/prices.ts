@@ -22,6 +22,9 @@ export function costUsd(model: string, usage: Usage): number | null {
   return micros / 1_000_000;
 }
 
+/** Models whose price is known. */
+export const pricedModels = (): string[] => [...prices.keys()];
+
 const snapshotDate = /-(20\d\d-\d\d-\d\d|20\d{6})$/;
 
 const prices = new Map<string, Price>(

@@ -31,6 +31,8 @@ export type KeySource = (refused?: string) => Promise<string>;
 export interface Client {
   clientName: string;
   clientVersion: string;
+  /** What drives the program, when it is not used as it is. */
+  originator?: string | undefined;
   /** Evenly spread over [0, 1). */
   random: () => number;
   delay?: (ms: number, signal: AbortSignal) => Promise<void>;

@@ -56,7 +56,7 @@ function headersOf(provider: Provider, client: Client, request: ModelRequest): R
   return {
     accept: "text/event-stream",
     "content-type": "application/json",
-    originator: "agent_exec",
+    originator: client.originator ?? "agent_exec",
     "user-agent": `${client.clientName}/${client.clientVersion} (${process.platform}; ${process.arch})`,
     "session-id": request.cacheKey,
     "thread-id": request.cacheKey,

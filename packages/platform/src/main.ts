@@ -4,23 +4,26 @@ import { exitCodes } from "@agentcli/protocol/exit-codes";
 import { parseCommandLine } from "./args.ts";
 import { helpText } from "./help.ts";
 import type { Program } from "./program.ts";
-import { openLog } from "./telemetry/index.ts";
+import { type Log, openLog } from "./telemetry/index.ts";
 import { version } from "./version.ts";
 
 /** `directory` is where the built program is. */
 export async function main(argv: string[], directory: string): Promise<void> {
   const stop = new AbortController();
+  const log = openLog({ write: (line) => process.stderr.write(line), now: () => new Date() });
   listenForSignals(stop);
+  surviveLostReaders();
+  crashInWriting(log);
   const program: Program = {
     variables: process.env,
     userHome: homedir(),
     cwd: process.cwd(),
     directory,
     print: (text) => process.stdout.write(text),
-    log: openLog({ write: (line) => process.stderr.write(line), now: () => new Date() }),
+    log,
     signal: stop.signal,
   };
-  process.exitCode = await runCommand(argv, program);
+  process.exit(await runCommand(argv, program));
 }
 
 async function runCommand(argv: string[], program: Program): Promise<number> {
@@ -49,6 +52,19 @@ const mendable: Record<string, "usage" | "failed"> = {
   DatabaseProblem: "failed",
   VaultProblem: "failed",
 };
+
+/** A server whose log nobody reads any more goes on serving. */
+function surviveLostReaders(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+}
+
+/** A bug of ours ends the program; whoever supervises it starts it again, and what was under way goes on. */
+function crashInWriting(log: Log): void {
+  process.on("uncaughtException", (error) => {
+    log.error("program.crashed", error);
+    process.exit(exitCodes.failed.code);
+  });
+}
 
 /** The first signal ends the program in good order, the second at once. */
 function listenForSignals(stop: AbortController): void {

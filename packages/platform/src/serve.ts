@@ -20,7 +20,10 @@ export async function serve(platform: Platform): Promise<RunningServer> {
   const subjects = await openSubjects(platform, () => ownUrl);
   const server = await listen(composeApi(platform, subjects, end.signal), settings);
   ownUrl = server.url;
-  const activities = await subjects.start();
+  const activities = await subjects.start().catch(async (error) => {
+    await server.stop();
+    throw error;
+  });
   const url = settings.publicUrl ?? server.url;
   announceServer(settings.dataDirectory, url);
   log.info("server.ready", { url, nodeId, version, roles: settings.roles.join(",") });

@@ -8,18 +8,12 @@ import { openHandoff } from "./handoff/index.ts";
 import type { Api } from "./http/index.ts";
 import { type NetworkPolicy, openNetworkPolicy } from "./network/index.ts";
 import { addPages } from "./pages/index.ts";
-import type { Platform } from "./platform.ts";
+import type { Activity, Platform } from "./platform.ts";
 import { openSandboxes, type RunHost, readStory, startRunner } from "./runs/index.ts";
 import { openSourceHosts, type SourceHosts } from "./scm/index.ts";
 import { addStreamRoute, type Hub, openHub, readFrames } from "./streams/index.ts";
 import { addUsageRoute } from "./usage/index.ts";
 import { openLocks, openWorkspaces, usualLimits, type Workspaces } from "./workspaces/index.ts";
-
-/** Work that goes on between requests. */
-export interface Activity {
-  /** Gives back what it has in hand; another server, or the next start, goes on with it. */
-  stop(): Promise<void>;
-}
 
 export interface Subjects {
   addRoutes(api: Api): void;
@@ -58,6 +52,7 @@ export async function openSubjects(platform: Platform, serverUrl: () => string):
   return {
     addRoutes: (api) => addRoutes(api, opened),
     async start() {
+      await githost.addresses.announce();
       if (!settings.roles.includes("runner")) return [closing(hub)];
       return [await startRunner(runHost(opened)), closing(hub)];
     },

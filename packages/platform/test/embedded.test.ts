@@ -4,6 +4,7 @@ import { once } from "node:events";
 import {
   chmodSync,
   copyFileSync,
+  existsSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
@@ -32,9 +33,10 @@ beforeEach(() => {
 });
 afterEach(async () => {
   for (const database of opened) await database.close();
+  const { socketDirectory } = place();
   await stopPostmaster(place());
+  rmSync(socketDirectory, { recursive: true, force: true });
   rmSync(join(dataDirectory, ".."), { recursive: true });
-  rmSync(place().socketDirectory, { recursive: true, force: true });
 });
 
 const place = () => placeFor(dataDirectory, { variables: process.env });
@@ -70,6 +72,7 @@ test("it is made on first use, shared, and stopped by the last that closes", asy
   expect(postmaster()).toBe(pid);
   await second.close();
   expect(postmaster()).toBeNull();
+  expect(existsSync(place().socketDirectory)).toBe(false);
   const again = await open();
   expect(await teams(again)).toEqual(["a"]);
   await again.close();
@@ -147,10 +150,13 @@ test("without user namespaces root runs it as another user, where that one can r
 
 test("libraries whose links were never made are found all the same", () => {
   using bare = copyWithoutLinks(nativeFolder());
-  const { postgres, libraryPath } = findBinaries(join(dataDirectory, "links"), bare.native);
-  const version = (env: NodeJS.ProcessEnv) => spawnSync(postgres, ["--version"], { env, encoding: "utf8" });
-  expect(version({}).stderr).toContain("cannot open shared object file");
-  expect(version({ LD_LIBRARY_PATH: libraryPath ?? "" }).stdout).toMatch(/^postgres \(PostgreSQL\) \d/);
+  const { initdb, postgres, libraryPath } = findBinaries(join(dataDirectory, "links"), bare.native);
+  const version = (program: string, env: NodeJS.ProcessEnv) =>
+    spawnSync(program, ["--version"], { env, encoding: "utf8" });
+  for (const program of [initdb, postgres]) {
+    expect(version(program, {}).stderr).toContain("cannot open shared object file");
+    expect(version(program, { LD_LIBRARY_PATH: libraryPath ?? "" }).stdout).toMatch(/\(PostgreSQL\) \d/);
+  }
 });
 
 test("a cluster of another version is named and left alone", async () => {

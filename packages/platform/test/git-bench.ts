@@ -71,7 +71,7 @@ export async function gitBench(options: BenchOptions = {}): Promise<GitBench> {
   };
 }
 
-const nothingOwn: OwnRepositories = { nameOf: () => undefined, open: async () => undefined };
+const nothingOwn: OwnRepositories = { nameOf: async () => undefined, open: async () => undefined };
 
 /** For tests in which nobody competes. */
 const noLocks: Locks = { hold: (_name, work) => work() };

@@ -19,16 +19,17 @@ export interface HttpGitServer extends GitServer {
 export async function serveHttp(
   root: string,
   intercept: (request: IncomingMessage, response: ServerResponse) => boolean = () => false,
+  host = "127.0.0.1",
 ): Promise<HttpGitServer> {
   const asked: string[] = [];
   const server = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`);
     if (!intercept(request, response)) runBackend(root, request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://${host}:${port}`,
     asked,
     close: () =>
       new Promise((resolve) => {

@@ -237,6 +237,12 @@ test("a pull request is opened, talked about, changed and merged", async () => {
   expect((await bench.ask("GET", `${pulls}/1/diff`)).text).toContain("+new");
 });
 
+test("a browser that follows the link of a pull request is led to its page", async () => {
+  const answer = await fetch(`${bench.url}/git/shop/pulls/7`, { headers: { accept: "text/html" }, redirect: "manual" });
+  expect(answer.status).toBe(303);
+  expect(answer.headers.get("location")).toBe("/repositories/shop/pulls/7");
+});
+
 test("branches that changed the same lines are not merged", async () => {
   const clone = await shop();
   await pushBranch(clone, "topic", { "README.md": "# Ours\n" });

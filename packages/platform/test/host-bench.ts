@@ -16,7 +16,9 @@ import { freshDatabase, type TestDatabase } from "./database.ts";
 
 export interface HostBench extends TestDatabase {
   data: string;
+  /** Of the HTTP server. */
   url: string;
+  databaseUrl: string;
   host: GitHost;
   vault: Vault;
   principals: Principals;
@@ -63,6 +65,7 @@ export async function hostBench(): Promise<HostBench> {
     ...database,
     data: home.path,
     url,
+    databaseUrl: database.url,
     host,
     vault,
     principals,

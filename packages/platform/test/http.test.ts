@@ -200,6 +200,19 @@ test("a request too many is told when to come back", async () => {
   expect(answers[2]?.body.error.code).toBe("rate_limited");
 });
 
+test("a team is limited as a whole, and another is not affected", async () => {
+  const { principals } = tested.platform;
+  const api = createApi({ principals, requestsPerMinute: 2, log, metrics: openMetrics() });
+  addRoutes(api);
+  const limited = await listen(api, { listen: { host: "127.0.0.1", port: 0 }, tls: null });
+  const ask = async (own: string) =>
+    (await fetch(`${limited.url}/v1/admin`, { headers: { authorization: `Bearer ${own}` } })).status;
+  const [second, other] = [await tested.key({ name: "second" }), await tested.key({ team: "other" })];
+  expect([await ask(key), await ask(second), await ask(key), await ask(second)]).toEqual([200, 200, 429, 429]);
+  expect(await ask(other)).toBe(200);
+  await limited.stop();
+});
+
 test("every request is logged with its route, and nothing that was sent", async () => {
   await post('{"text":"sentinel!"}');
   expect(JSON.stringify(logged)).not.toContain("sentinel");

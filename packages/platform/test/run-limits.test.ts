@@ -1,8 +1,11 @@
+import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { call, say, stall } from "@agentcli/testkit";
-import { describe, expect, test } from "vitest";
+import { promisify } from "node:util";
+import { call, say, stall, temporaryDirectory, temporaryRepository } from "@agentcli/testkit";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { SentFrame } from "./client.ts";
+import { serveHttp } from "./git-servers.ts";
 import { openRunBench, type RunBench } from "./run-bench.ts";
 
 /** A US dollar. */
@@ -158,6 +161,41 @@ describe("a cancelled run", () => {
     silent.closeAllConnections();
     silent.close();
   });
+});
+
+test("a run that is cancelled inside its hand-off ends, and the next one hands off what both have done", async () => {
+  const served = await temporaryDirectory();
+  const origin = await temporaryRepository({ "README.md": "# Sample\n" });
+  await origin.git("clone", "--quiet", "--bare", ".", join(served.path, "sample.git"));
+  let isSilent = true;
+  const pushes: string[] = [];
+  const git = await serveHttp(served.path, ({ url = "" }) => {
+    if (!url.includes("receive-pack")) return false;
+    pushes.push(url);
+    return isSilent;
+  });
+  onTestFinished(async () => {
+    await git.close();
+    await origin.remove();
+    await served.remove();
+  });
+  const { client } = await openRunBench({
+    replies: [shell("echo one > one.txt"), say("One."), shell("echo two > two.txt"), say("Two.")],
+  });
+  const ids = await client.create({ prompt: { text: "one" }, repos: [{ url: `${git.url}/sample.git` }] });
+  await expect.poll(() => pushes.length).toBeGreaterThan(0);
+  await client.send("POST", `/v1/agents/${ids.agentId}/runs/${ids.runId}/cancel`);
+  expect((await client.stream(ids)).at(-2)?.data).toMatchObject({ status: "CANCELLED" });
+  isSilent = false;
+  const next = await client.followUp(ids.agentId, { prompt: { text: "two" } });
+  const result = (await client.stream(next)).at(-2)?.data;
+  expect(result).toMatchObject({ status: "FINISHED", git: { branches: [{ branch: expect.any(String) }] } });
+  const { branches } = result?.git as { branches: { branch: string }[] };
+  const { stdout } = await promisify(execFile)("git", [
+    ...["--git-dir", join(served.path, "sample.git")],
+    ...["ls-tree", "--name-only", branches[0]?.branch ?? ""],
+  ]);
+  expect(stdout.split("\n")).toEqual(expect.arrayContaining(["one.txt", "two.txt"]));
 });
 
 test("a run whose agent is deleted meanwhile ends quietly, and nothing of it is left", async () => {

@@ -82,6 +82,8 @@ test("sub-agents of the request and of the repository are threads of the run, an
   expect(threads.filter(({ parent_id }) => parent_id === ids.agentId)).toHaveLength(1);
   const used = await client.get<{ totalUsage: object }>(`/v1/agents/${ids.agentId}/usage`);
   expect(used.totalUsage).toMatchObject({ inputTokens: 400, outputTokens: 40 });
+  const ended = frames.find(({ data }) => data.type === "turn-ended");
+  expect(ended?.data.usage).toMatchObject({ inputTokens: 400, outputTokens: 40 });
 });
 
 const hooks = (entries: object) => JSON.stringify({ version: 1, hooks: entries });

@@ -6,8 +6,8 @@ export type { UnknownKeys } from "./config/files.ts";
 export { type ConfigRequest, type FlagValue, type LoadedConfig, loadConfig } from "./config/load.ts";
 export { describeOrigin, type Layer, type Origin, type Origins } from "./config/origin.ts";
 export { ConfigProblem } from "./config/problem.ts";
-export { type Requirements, type Rule, refusalOf } from "./config/requirements.ts";
-export { dottedKey, type Leaf, leavesOf, quoted, type Table } from "./config/table.ts";
+export { type Requirements, type Rule, readRequirements, refusalOf } from "./config/requirements.ts";
+export { dottedKey, type Leaf, leavesOf, quoted, type Table, valueAt } from "./config/table.ts";
 export {
   type ContextRequest,
   openContext,
@@ -50,10 +50,12 @@ export type { SkillDependency } from "./skills/metadata.ts";
 export { readSkills, type Skills } from "./skills/read.ts";
 export { repositorySkillRoots, type SkillPlaces, type SkillRoot, type SkillScope, skillRoots } from "./skills/roots.ts";
 export type { Skill } from "./skills/skill.ts";
+export { isSwitchedOn, type SkillSwitch } from "./skills/switches.ts";
 export { findProject, type Project } from "./trust/project.ts";
 export { isTrusted, trustLevel } from "./trust/trusted.ts";
 
 /** Loaded when used: it edits a file, which no run does. */
 export const trustProject = async (configFile: string, root: string): Promise<void> =>
   (await import("./trust/write.ts")).trustProject(configFile, root);
+export { tomlValue } from "./config/toml-value.ts";
 export { findRuleFiles, type RuleFile, type RuleLayer } from "./rules/find.ts";

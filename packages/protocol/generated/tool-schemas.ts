@@ -129,6 +129,62 @@ export const toolSchemas = {
     ],
     "additionalProperties": false
   },
+  "request_user_input": {
+    "type": "object",
+    "properties": {
+      "questions": {
+        "type": "array",
+        "items": {
+          "type": "object",
+          "properties": {
+            "id": {
+              "type": "string",
+              "description": "A name for the question, in snake case."
+            },
+            "header": {
+              "type": "string",
+              "description": "A few words above it."
+            },
+            "question": {
+              "type": "string",
+              "description": "One sentence."
+            },
+            "options": {
+              "type": "array",
+              "items": {
+                "type": "object",
+                "properties": {
+                  "label": {
+                    "type": "string"
+                  },
+                  "description": {
+                    "type": "string"
+                  }
+                },
+                "required": [
+                  "label",
+                  "description"
+                ],
+                "additionalProperties": false
+              },
+              "description": "Two or three answers to choose from; the user may give another."
+            }
+          },
+          "required": [
+            "id",
+            "header",
+            "question",
+            "options"
+          ],
+          "additionalProperties": false
+        }
+      }
+    },
+    "required": [
+      "questions"
+    ],
+    "additionalProperties": false
+  },
   "view_image": {
     "type": "object",
     "properties": {

@@ -115,7 +115,7 @@ const Skills = z.object({
   config: z
     .array(z.object({ path: z.string().optional(), name: z.string().optional(), enabled: z.boolean().optional() }))
     .optional()
-    .describe("Skills to switch on or off, by name or path"),
+    .describe("Skills to switch on or off, each by path or by name; the last that means a skill decides"),
 });
 
 export const AgentsConfig = z

@@ -237,6 +237,8 @@ export const ThreadRecord = z.discriminatedUnion("type", [
     context: z.array(ContextMessage).optional().describe("What has changed around the thread since its last turn"),
     tools: z.array(ToolSpec).optional().describe("The tools from now on, where MCP servers offer others than before"),
     input: z.array(Part),
+    clientId: z.string().optional().describe("The name a client has for the prompt"),
+    compaction: z.literal("only").optional().describe("Nothing is asked: the turn shortens the history and ends"),
     settings: TurnSettings,
     tags: Tags.optional().describe("All that hold from this turn on"),
     paidBy: z
@@ -252,6 +254,7 @@ export const ThreadRecord = z.discriminatedUnion("type", [
     type: z.literal("input.added"),
     origin: z.enum(["user", "hook", "schema", "agent", "budget", "repository"]),
     input: z.array(Part),
+    clientId: z.string().optional().describe("The name a client has for it"),
     sources: z
       .array(z.string())
       .optional()

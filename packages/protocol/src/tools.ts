@@ -41,6 +41,18 @@ export const toolArguments = {
     explanation: z.string().optional(),
     plan: z.array(z.strictObject({ step: z.string(), status: z.enum(["pending", "in_progress", "completed"]) })),
   }),
+  request_user_input: z.strictObject({
+    questions: z.array(
+      z.strictObject({
+        id: z.string().describe("A name for the question, in snake case."),
+        header: z.string().describe("A few words above it."),
+        question: z.string().describe("One sentence."),
+        options: z
+          .array(z.strictObject({ label: z.string(), description: z.string() }))
+          .describe("Two or three answers to choose from; the user may give another."),
+      }),
+    ),
+  }),
   view_image: z.strictObject({
     path: z.string().describe("Image file in the workspace."),
     detail: z.enum(["high", "original"]).optional(),

@@ -1,6 +1,6 @@
 // Preloaded with `node --require`: ends the process by SIGKILL at the n-th statement that changes a PostgreSQL database.
-// SIGUSR2 reads KILL_PLAN, a file with `n when`, and counts from there; `when` is before (the statement is not sent) or
-// sent (it is carried out and nobody hears of it). KILL_COUNT gets the count.
+// SIGUSR2 reads KILL_PLAN, a file with `name n when`, and counts from there; `when` is before (the statement is not sent)
+// or sent (it is carried out and nobody hears of it). KILL_COUNT gets the name and the count.
 const fs = require("node:fs");
 const net = require("node:net");
 
@@ -9,16 +9,18 @@ let plan = null;
 let count = 0;
 
 process.on("SIGUSR2", () => {
-  const [at, when] = fs.readFileSync(process.env.KILL_PLAN, "utf8").trim().split(" ");
-  plan = { at: Number(at), when };
+  const [name, at, when] = fs.readFileSync(process.env.KILL_PLAN, "utf8").trim().split(" ");
+  plan = { name, at: Number(at), when };
   count = 0;
-  fs.writeFileSync(process.env.KILL_COUNT, "0");
+  tell();
 });
+
+const tell = () => fs.writeFileSync(process.env.KILL_COUNT, `${plan.name} ${count}`);
 
 net.Socket.prototype.write = function (data, ...rest) {
   if (!plan || !changesData(data)) return write.call(this, data, ...rest);
   count += 1;
-  fs.writeFileSync(process.env.KILL_COUNT, String(count));
+  tell();
   if (count === plan.at && plan.when === "before") process.kill(process.pid, "SIGKILL");
   if (count === plan.at) setImmediate(() => process.kill(process.pid, "SIGKILL"));
   return write.call(this, data, ...rest);

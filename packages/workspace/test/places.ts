@@ -38,7 +38,8 @@ async function openOverStream(root: string): Promise<OpenedWorkspace> {
     await served;
     await server.close();
   };
-  return { ...workspace, close };
+  const { holdOutput, resumeOutput } = server;
+  return { ...workspace, holdOutput, resumeOutput, close };
 }
 
 export async function openInside(choice: PolicyChoice, env = toolEnv()): Promise<OpenedWorkspace> {

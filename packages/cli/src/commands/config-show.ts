@@ -1,10 +1,18 @@
 // `agentcli config show`: every effective key with its value, and where it comes from.
-import { describeOrigin, dottedKey, type LoadedConfig, leavesOf, loadConfig, type Origin } from "@agentcli/project";
+import {
+  describeOrigin,
+  dottedKey,
+  type LoadedConfig,
+  leavesOf,
+  loadConfig,
+  type Origin,
+  tomlValue,
+} from "@agentcli/project";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { Invocation } from "../args.ts";
 import { configRequest, existingDirectory, flagWarnings } from "../config-request.ts";
 import { masked } from "../output/mask.ts";
-import { tomlValue } from "../output/toml.ts";
+
 import type { Program } from "../program.ts";
 import { configOptions } from "../run-options.ts";
 

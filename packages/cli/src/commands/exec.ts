@@ -1,11 +1,14 @@
 // `agentcli exec`: one prompt, one turn, one final message.
+import type { Part } from "@agentcli/protocol";
 import type { Invocation } from "../args.ts";
+import { carryOut } from "../carry-out.ts";
 import { promptInput, readImages } from "../images.ts";
 import { joinServers } from "../mcp/join.ts";
 import type { Program } from "../program.ts";
 import { readPrompt } from "../prompt-input.ts";
-import { carryOut, openRun } from "../run.ts";
+import { alone, openRun } from "../run.ts";
 import { type RunOptions, runOptions } from "../run-options.ts";
+import { type FileStore, openStore } from "../sessions/store.ts";
 import { newId } from "../sessions/thread-id.ts";
 import { type NewThread, startThread } from "../thread.ts";
 
@@ -31,7 +34,22 @@ interface Start extends NewThread {
 
 async function execute(options: RunOptions, start: Start, program: Program): Promise<number> {
   const images = readImages(options.images, program.environment.cwd);
-  const run = await openRun(options, program, null);
+  const store = openStore(options, program.environment.agentHome);
+  try {
+    return await begin({ options, start, images }, program, store);
+  } finally {
+    store.close();
+  }
+}
+
+interface Beginning {
+  options: RunOptions;
+  start: Start;
+  images: Part[];
+}
+
+async function begin({ options, start, images }: Beginning, program: Program, store: FileStore): Promise<number> {
+  const run = await openRun(options, program, { store, recorded: null, company: alone });
   try {
     const { signal, reporter } = program;
     const warn = (message: string) => void run.warnings.push(message);

@@ -6,7 +6,8 @@ import { Problem } from "../problem.ts";
 import type { Program } from "../program.ts";
 import { readFollowUp } from "../prompt-input.ts";
 import { runOptions } from "../run-options.ts";
-import { type OpenedSession, openSession } from "../sessions/open.ts";
+import { forkRecords } from "../sessions/fork.ts";
+import { openSession } from "../sessions/open.ts";
 import { openFileStore, openMemoryStore } from "../sessions/store.ts";
 import { newId } from "../sessions/thread-id.ts";
 import { goOn } from "./resume.ts";
@@ -16,7 +17,8 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   const { agentHome } = program.environment;
   const options = runOptions(invocation);
   const threadId = newId(Date.now());
-  const records = forkOf(openSession(reference, agentHome), threadId);
+  const { records: past } = openSession(reference, agentHome);
+  const records = forkRecords(past, { threadId });
   const prompt = await readFollowUp({ argument, stdinLimitMs, warn: program.reporter.say, signal: program.signal });
   if (prompt === null) return onlyFork(records, threadId, invocation, program);
   const store = options.ephemeral ? openMemoryStore() : openFileStore(agentHome);
@@ -31,15 +33,6 @@ export async function run(invocation: Invocation, program: Program): Promise<num
 
 /** How long a pipe may stay silent where a prompt is welcome and not needed. */
 const stdinLimitMs = 1_000;
-
-/** Up to the last turn that ended. A working tree stays with the thread it was made for. */
-function forkOf({ records, created }: OpenedSession, threadId: string): StoredRecord[] {
-  const last = records.findLastIndex(({ record }) => record.type === "turn.ended");
-  const [first, ...rest] = records.slice(0, last + 1);
-  if (!first) throw new Problem("usage", `Session ${created.threadId} has no finished turn to begin a fork with.`);
-  const { worktree: _, ...kept } = created;
-  return [{ ...first, record: { ...kept, threadId, forkedFrom: created.threadId } }, ...rest];
-}
 
 async function fold(records: StoredRecord[], threadId: string): ReturnType<typeof readThread> {
   const memory = openMemoryStore();

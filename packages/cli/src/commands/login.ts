@@ -1,7 +1,7 @@
 // `agentcli login`: keeps an API key for later runs. The key comes from a pipe or is typed unseen.
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { Invocation } from "../args.ts";
-import { authPath, writeAuthFile } from "../credentials/auth-file.ts";
+import { authPath, saveKey } from "../credentials/auth-file.ts";
 import { askForKey, readPipedKey } from "../credentials/key-input.ts";
 import { Problem } from "../problem.ts";
 import type { Program } from "../program.ts";
@@ -10,11 +10,7 @@ export async function run(invocation: Invocation, { environment, reporter, signa
   if (invocation.text("api-key") !== undefined) throw onCommandLine();
   const isPiped = invocation.has("with-api-key");
   const key = isPiped ? await readPipedKey(signal) : await askForKey((text) => void process.stderr.write(text), signal);
-  writeAuthFile(environment.agentHome, {
-    auth_mode: "api_key",
-    AGENT_API_KEY: key,
-    last_refresh: new Date().toISOString(),
-  });
+  saveKey(environment.agentHome, key);
   reporter.say(`Successfully logged in. The key is kept in ${authPath(environment.agentHome)}.`);
   return exitCodes.completed.code;
 }

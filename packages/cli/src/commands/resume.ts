@@ -1,26 +1,20 @@
 // `agentcli exec resume`: the same thread goes on, with a follow-up or with the turn that was cut off.
 import { isDeepStrictEqual } from "node:util";
-import {
-  abandonTurn,
-  environmentMessage,
-  type Log,
-  permissionsMessage,
-  readThread,
-  type StoredRecord,
-  type ThreadState,
-} from "@agentcli/engine";
-import type { ContextMessage, Part, Tags, ThreadRecord, TurnSettings } from "@agentcli/protocol";
+import { abandonTurn, type Log, readThread, type StoredRecord, type ThreadState } from "@agentcli/engine";
+import type { Part, Tags, ThreadRecord } from "@agentcli/protocol";
 import type { Invocation } from "../args.ts";
+import { carryOut } from "../carry-out.ts";
+import { asBegun, type FollowUp, followUpRecord, recordedIn } from "../follow-up.ts";
 import { promptInput, readImages } from "../images.ts";
-import { changedTools, joinServers } from "../mcp/join.ts";
+import { joinServers } from "../mcp/join.ts";
 import { Problem } from "../problem.ts";
 import type { Program } from "../program.ts";
 import { readFollowUp } from "../prompt-input.ts";
-import { carryOut, openRun, type Run } from "../run.ts";
+import { alone, openRun, type Run } from "../run.ts";
 import { type RunOptions, runOptions } from "../run-options.ts";
 import { findThread, type Session } from "../sessions/find.ts";
 import { type FileStore, openFileStore } from "../sessions/store.ts";
-import { recordedTags, tagsOf } from "../sessions/tags.ts";
+import { tagsOf } from "../sessions/tags.ts";
 import { newId } from "../sessions/thread-id.ts";
 import type { Worktree } from "../worktree.ts";
 
@@ -59,7 +53,7 @@ export async function goOn(
   const images = readImages(options.images, program.environment.cwd);
   const worktree = await recordedWorktree(known, options, program);
   try {
-    const run = await openRun(options, program, { store, settings: state.settings, hooks: state.frozen.hooks ?? [] });
+    const run = await openRun(options, program, { store, recorded: recordedIn(state), company: alone });
     try {
       const followUp = followUpOf(await readPrompt(run), images, options.tags, records);
       await joinServers(run);
@@ -82,14 +76,11 @@ async function recordedWorktree({ records }: Known, options: RunOptions, program
   return reopenWorktree(created.worktree, { environment: program.environment, say: program.reporter.say });
 }
 
-/** What a new turn begins with. */
-interface FollowUp {
-  input: Part[];
-  tags: Tags;
-}
-
 function followUpOf(prompt: string | null, images: Part[], tags: Tags, records: StoredRecord[]): FollowUp | null {
-  if (prompt !== null) return { input: promptInput(images, prompt), tags: { ...tagsOf(records), ...tags } };
+  if (prompt !== null) {
+    const input = promptInput(images, prompt);
+    return { turnId: newId(Date.now()), input, tags: { ...tagsOf(records), ...tags } };
+  }
   if (images.length === 0 && Object.keys(tags).length === 0) return null;
   throw new Problem("usage", "--image and --tag belong to a prompt, and there is none. Give one behind the session.");
 }
@@ -130,7 +121,6 @@ async function takeUp(state: ThreadState, followUp: FollowUp | null, run: Run): 
       `Session ${state.threadId} has no turn to go on with. Give a prompt: agentcli exec resume ${state.threadId} "…"`,
     );
   }
-  const context = whatChanged(state.settings, run);
   if (followUp !== null) {
     // The cut-off turn belongs to the past: it is closed in the log, not shown as part of this run.
     const past = run.openLog(state, run.program.reporter.recall);
@@ -141,45 +131,16 @@ async function takeUp(state: ThreadState, followUp: FollowUp | null, run: Run): 
   const log = run.openLog(state, run.program.reporter.show);
   await log.write(
     { type: "noted", kind: "sandbox", data: { ...run.sandbox } },
-    ...opening(followUp, context, { state, run }),
+    ...(followUp ? [followUpRecord(followUp, state, run)] : policyNote(state, run)),
   );
   return log;
 }
 
-/** A review that was cut off is finished as one. */
-async function asBegun({ turn }: ThreadState, run: Run): Promise<Run> {
-  if (!turn?.review || run.dependencies.answer) return run;
-  return (await import("../review/run.ts")).asReview(run, turn.review.coverage);
-}
-
-function opening(
-  followUp: FollowUp | null,
-  changed: ContextMessage[],
-  { state, run }: { state: ThreadState; run: Run },
-): ThreadRecord[] {
-  const { settings } = run;
-  if (followUp === null) {
-    const isSame = isDeepStrictEqual(withoutGaps(state.settings), withoutGaps(settings));
-    return isSame ? [] : [{ type: "noted", kind: "policy", data: { settings } }];
-  }
-  const { input, tags } = followUp;
-  const called = run.context.forPrompt(input.map((part) => (part.type === "text" ? part.text : "")).join("\n"));
-  run.warnings.push(...called.warnings);
-  const context = [...changed, ...called.messages];
-  const tools = changedTools(state.frozen.tools, run);
-  const news = { ...(context.length > 0 && { context }), ...(tools && { tools }) };
-  return [{ type: "turn.begun", turnId: newId(Date.now()), ...news, input, settings, ...recordedTags(tags) }];
+/** A turn that goes on says so where it is under another policy than before. */
+function policyNote({ settings: before }: ThreadState, { settings }: Run): ThreadRecord[] {
+  const isSame = isDeepStrictEqual(withoutGaps(before), withoutGaps(settings));
+  return isSame ? [] : [{ type: "noted", kind: "policy", data: { settings } }];
 }
 
 /** As it comes back from a session file: what is undefined is not there. */
 const withoutGaps = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
-
-/** What the model was told at the start and no longer holds. */
-function whatChanged(before: TurnSettings | null, { settings: now, surroundings }: Run): ContextMessage[] {
-  const isElsewhere = before?.cwd !== now.cwd;
-  const isOther = isElsewhere || before?.sandbox !== now.sandbox || before.approval !== now.approval;
-  return [
-    ...(isOther ? [permissionsMessage(now, surroundings)] : []),
-    ...(isElsewhere ? [environmentMessage(now, surroundings)] : []),
-  ];
-}

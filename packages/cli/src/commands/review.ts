@@ -1,16 +1,19 @@
 // `agentcli review`: a change is collected, judged by the model with read-only tools, and reported as findings.
 import type { Log } from "@agentcli/engine";
-import { findingsOf, fitChange, parseDiff, type ReviewAssignment, reviewTurn } from "@agentcli/engine/review";
+import { findingsOf, type ReviewAssignment, reviewTurn } from "@agentcli/engine/review";
 import type { Part } from "@agentcli/protocol";
 import type { Invocation } from "../args.ts";
+import { carryOut, keepMessage } from "../carry-out.ts";
 import { readImages } from "../images.ts";
 import type { Program } from "../program.ts";
 import { readFollowUp } from "../prompt-input.ts";
+import { assign } from "../review/assign.ts";
 import { type CollectedChange, collectChange } from "../review/collect.ts";
 import { asReview } from "../review/run.ts";
 import { noTarget, readTarget, type WantedTarget } from "../review/target.ts";
-import { carryOut, keepMessage, openRun, type Run } from "../run.ts";
+import { alone, openRun, type Run } from "../run.ts";
 import { type RunOptions, runOptions } from "../run-options.ts";
+import { type FileStore, openStore } from "../sessions/store.ts";
 import { startThread } from "../thread.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
@@ -18,7 +21,26 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   const instructions = await readInstructions(wanted, invocation, program);
   const options = reviewOptions(invocation, program);
   const images = readImages(options.images, program.environment.cwd);
-  const run = await openRun(options, program, null);
+  const store = openStore(options, program.environment.agentHome);
+  try {
+    return await judge({ wanted, instructions, images }, options, { program, store });
+  } finally {
+    store.close();
+  }
+}
+
+interface Task {
+  wanted: WantedTarget;
+  instructions: string;
+  images: Part[];
+}
+
+async function judge(
+  { wanted, instructions, images }: Task,
+  options: RunOptions,
+  { program, store }: { program: Program; store: FileStore },
+): Promise<number> {
+  const run = await openRun(options, program, { store, recorded: null, company: alone });
   try {
     const change = wanted.kind === "custom" ? null : await collectChange(wanted, run.settings.cwd, program);
     if (change?.diff !== "") return await review(assign(change, instructions, run), images, run);
@@ -64,22 +86,11 @@ async function carryOutReview(log: Log, run: Run, coverage: string | null): Prom
   return code;
 }
 
-function assign(change: CollectedChange | null, instructions: string, run: Run): ReviewAssignment {
-  if (!change) return { target: { kind: "custom" }, instructions, change };
-  const { target, root, command, diff } = change;
-  return { target, instructions, change: { root, command, ...fitChange(parseDiff(diff), diffTokens(run)) } };
-}
-
 const assignNothing = ({ target, nothing }: CollectedChange, instructions: string): ReviewAssignment => ({
   target,
   instructions: `${instructions}\nThere is nothing to review: ${nothing} Say so in the wanted form.`.trimStart(),
   change: null,
 });
-
-const unknownWindowTokens = 100_000;
-
-/** Half of what the thread may hold before it is summarised; the rest is for looking around and for thinking. */
-const diffTokens = ({ settings }: Run): number => Math.floor((settings.compactAt ?? unknownWindowTokens) / 2);
 
 // Config is not loaded yet: what is missing on the command line must be said before anything else can fail.
 const stdinLimitMs = 1_000;

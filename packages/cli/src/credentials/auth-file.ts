@@ -44,6 +44,10 @@ export function writeAuthFile(home: string, content: AuthFile): void {
   renameSync(draft, path);
 }
 
+/** As `agentcli login` keeps it. */
+export const saveKey = (home: string, key: string): void =>
+  writeAuthFile(home, { auth_mode: "api_key", AGENT_API_KEY: key, last_refresh: new Date().toISOString() });
+
 export function removeAuthFile(home: string): "removed" | "absent" {
   const path = authPath(home);
   if (!statSync(path, { throwIfNoEntry: false })) return "absent";

@@ -17,7 +17,7 @@ export async function readPipedKey(signal: AbortSignal): Promise<string> {
     size += piece.length;
     if (size > mostBytes) throw notAKey();
   }
-  return checked(Buffer.concat(pieces).toString("utf8"));
+  return checkedKey(Buffer.concat(pieces).toString("utf8"));
 }
 
 /** From a terminal, without showing it. */
@@ -32,7 +32,7 @@ export async function askForKey(ask: (text: string) => void, signal: AbortSignal
   process.stdin.setRawMode(true);
   ask("API key (not shown): ");
   try {
-    return checked(await readLine(signal));
+    return checkedKey(await readLine(signal));
   } finally {
     process.stdin.setRawMode(false);
     process.stdin.pause();
@@ -66,7 +66,8 @@ function readLine(signal: AbortSignal): Promise<string> {
 
 const cancelled = (): Problem => new Problem("usage", "Login was cancelled; nothing was saved.");
 
-function checked(text: string): string {
+/** One word, as a header can carry it. */
+export function checkedKey(text: string): string {
   const key = text.trim();
   if (key === "") throw new Problem("usage", "No key was given; nothing was saved.");
   if (!/^[\x21-\x7e]+$/.test(key)) throw notAKey();

@@ -1,9 +1,10 @@
 // The hooks of this place and how each stands, for the commands that show and trust them.
-import { findHookFiles, loadConfig, readHookStates } from "@agentcli/project";
+import { findHookFiles, type LoadedConfig, loadConfig, readHookStates } from "@agentcli/project";
 import { readHookFiles, type TrustStatus, trustStatus } from "@agentcli/project/hooks";
 import type { HookDefinition } from "@agentcli/protocol";
 import type { Invocation } from "../args.ts";
 import { configRequest, existingDirectory } from "../config-request.ts";
+import type { Environment } from "../environment.ts";
 import type { Program } from "../program.ts";
 import { configOptions } from "../run-options.ts";
 
@@ -17,15 +18,25 @@ export async function listHooks(invocation: Invocation, { environment, reporter 
   const options = configOptions(invocation);
   const cwd = existingDirectory(options.directory ?? ".", environment.cwd);
   const loaded = await loadConfig(configRequest(options, cwd, environment));
-  const { agentHome: home, systemDirectory } = environment;
+  const { hooks, warnings } = hooksIn(cwd, loaded, environment);
+  for (const warning of warnings) reporter.say(`warning: ${warning}`);
+  return hooks;
+}
+
+/** What a run in this directory would know of. */
+export function hooksIn(
+  cwd: string,
+  loaded: LoadedConfig,
+  { agentHome: home, systemDirectory }: Environment,
+): { hooks: ListedHook[]; warnings: string[] } {
   const { root } = loaded.project;
   const files = findHookFiles({ home, systemDirectory, cwd, loaded });
   const { definitions, warnings } = readHookFiles(files, { directories: [cwd, root], repository: root });
-  for (const warning of [...loaded.warnings, ...warnings]) reporter.say(`warning: ${warning}`);
   const states = readHookStates(loaded);
-  return definitions.map((definition) => ({
+  const hooks = definitions.map((definition) => ({
     definition,
     status: trustStatus(definition, { states, hashes: [], bypass: "none" }),
     enabled: states.get(definition.key)?.enabled !== false,
   }));
+  return { hooks, warnings: [...loaded.warnings, ...warnings] };
 }

@@ -25,12 +25,19 @@ import { headersFrom } from "./printed-headers.ts";
 
 export interface Mcp {
   servers: McpServers;
+  names: string[];
   /** Names of servers the run does not start without. */
   required: string[];
+  /** Their reports have been taken in. */
+  joined: boolean;
 }
 
 /** Null where no server is enabled. */
-export async function composeMcp(config: Config, settings: TurnSettings, program: Program): Promise<Mcp | null> {
+export async function composeMcp(
+  config: Config,
+  settings: TurnSettings,
+  { program, elicit }: { program: Program; elicit: McpHost["elicit"] },
+): Promise<Mcp | null> {
   const enabled = Object.entries(config.mcp_servers ?? {}).filter(([, server]) => server.enabled !== false);
   if (enabled.length === 0) return null;
   const { noAuthorization, oauthAuthorization, openMcpServers } = await import("@agentcli/mcp");
@@ -39,6 +46,7 @@ export async function composeMcp(config: Config, settings: TurnSettings, program
   const servers = openMcpServers(await readAll(enabled, config), {
     ...clientHost(settings.cwd, program),
     workspaceFor: places.workspaceFor,
+    ...(elicit && { elicit }),
     authorize(server: string, transport: HttpTransport) {
       const advice = `log in with: agentcli mcp login ${server}`;
       if (hasOwnCredentials(transport)) return noAuthorization("check its http_headers and env_http_headers");
@@ -50,7 +58,7 @@ export async function composeMcp(config: Config, settings: TurnSettings, program
     await places.close();
   };
   const required = enabled.filter(([, server]) => server.required).map(([name]) => name);
-  return { servers: { ...servers, close }, required };
+  return { servers: { ...servers, close }, names: enabled.map(([name]) => name), required, joined: false };
 }
 
 export const clientHost = (

@@ -6,7 +6,7 @@ import type { ThreadRecord, ToolSpec } from "@agentcli/protocol";
 import { Problem } from "../problem.ts";
 import type { Run } from "../run.ts";
 
-/** The start barrier: nothing is asked before every server is ready, has failed or has used up its time. */
+/** The start barrier: nothing is asked before every server is ready, has failed or has used up its time. Late ones join with a later turn. */
 export async function joinServers(run: Run): Promise<void> {
   if (!run.mcp) return;
   const { servers, required } = run.mcp;
@@ -16,8 +16,11 @@ export async function joinServers(run: Run): Promise<void> {
   const missing = reports.filter(({ name, status }) => status === "failed" && required.includes(name));
   if (missing.length > 0) throw requiredMissing(missing);
   // In place: sub-agents are given what the run has when they begin.
-  run.tools = [...run.tools, ...servers.tools()];
-  run.dependencies = { ...run.dependencies, tools: run.tools, guard: servers.guard(run.dependencies.guard) };
+  run.tools = [...run.tools.filter(({ name }) => !isMcpTool(name)), ...servers.tools()];
+  run.dependencies = { ...run.dependencies, tools: run.tools };
+  if (run.mcp.joined) return;
+  run.mcp.joined = true;
+  run.dependencies.guard = servers.guard(run.dependencies.guard);
   run.notes.push(...reports.map(note));
 }
 

@@ -17,30 +17,32 @@ export interface OutputSchema {
 
 export function loadOutputSchema(file: string, directory: string): OutputSchema {
   const schema = readSchema(file, isAbsolute(file) ? file : resolve(directory, file));
+  return openOutputSchema(schema, `--output-schema ${file}`);
+}
+
+/** `what` names the schema in messages. */
+export function openOutputSchema(schema: unknown, what: string): OutputSchema {
+  if (!isObject(schema)) throw new Problem("usage", `${what}: a schema is a JSON object, this is ${kindOf(schema)}.`);
   const draft = openDraft(schema);
-  refuse(`${file} is not a valid JSON Schema`, draft.problems());
-  refuse(`${file} has what strict providers refuse`, findStrictProblems(schema));
-  return { strict: strictForm(schema), answer: answerIn(schema, compile(file, draft)) };
+  refuse(`${what} is not a valid JSON Schema`, draft.problems());
+  refuse(`${what} has what strict providers refuse`, findStrictProblems(schema));
+  return { strict: strictForm(schema), answer: answerIn(schema, compile(what, draft)) };
 }
 
 function refuse(what: string, problems: string[]): void {
   if (problems.length === 0) return;
-  throw new Problem("usage", `--output-schema ${what}:\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
+  throw new Problem("usage", `${what}:\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
 }
 
-function compile(file: string, draft: Draft): Validator {
+function compile(what: string, draft: Draft): Validator {
   try {
     return draft.compile();
   } catch (error) {
-    throw new Problem("usage", `--output-schema ${file} is not a valid JSON Schema: ${(error as Error).message}`);
+    throw new Problem("usage", `${what} is not a valid JSON Schema: ${(error as Error).message}`);
   }
 }
 
-function readSchema(file: string, path: string): Schema {
-  const schema = parse(file, readText(file, path));
-  if (isObject(schema)) return schema;
-  throw new Problem("usage", `--output-schema ${file}: a schema is a JSON object, this is ${kindOf(schema)}.`);
-}
+const readSchema = (file: string, path: string): unknown => parse(file, readText(file, path));
 
 function readText(file: string, path: string): string {
   try {

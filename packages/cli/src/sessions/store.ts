@@ -10,6 +10,8 @@ import { timeOf } from "./thread-id.ts";
 export interface FileStore extends SessionStore {
   /** Explains why a thread cannot be folded, where a damaged line is the reason. */
   findDamage(threadId: string): Promise<Problem | null>;
+  /** What is there at this moment; nothing for a thread that is not. */
+  readNow(threadId: string): StoredRecord[];
   /** Takes the writer's lock on an existing thread before anything is read from it. */
   claim(threadId: string): void;
   /** Where the thread is kept; null where it is not. */
@@ -18,6 +20,9 @@ export interface FileStore extends SessionStore {
   adopt(threadId: string, records: StoredRecord[]): void;
   close(): void;
 }
+
+export const openStore = ({ ephemeral }: { ephemeral: boolean }, home: string): FileStore =>
+  ephemeral ? openMemoryStore() : openFileStore(home);
 
 export function openFileStore(home: string): FileStore {
   const open = new Map<string, SessionFile>();
@@ -50,6 +55,10 @@ export function openFileStore(home: string): FileStore {
       file.append(stored.map(writeLine).join(""));
       if (records.some(mustBeOnDisk)) file.sync();
       return stored;
+    },
+    readNow(threadId) {
+      const path = findSessionPath(home, threadId);
+      return path ? readLines(path) : [];
     },
     async *read(threadId, after = 0) {
       const path = findSessionPath(home, threadId);
@@ -85,6 +94,7 @@ export function openMemoryStore(): FileStore {
     async *read(threadId, after = 0) {
       yield (threads.get(threadId) ?? []).filter(({ seq }) => seq > after);
     },
+    readNow: (threadId) => threads.get(threadId) ?? [],
     path: () => null,
     close() {},
   };

@@ -9,7 +9,7 @@ import { depthOf, isAtRest, isClosed, type Member, restingMember, stateOf } from
 import { pickNickname } from "./nickname.ts";
 import { restoreTree } from "./restore.ts";
 import type { AgentRole } from "./role.ts";
-import { openTree, type Reserved, type Tree, type TreeOptions } from "./tree.ts";
+import { logOptions, openTree, type Reserved, type Tree, type TreeOptions } from "./tree.ts";
 
 export interface SpawnRequest extends Wanted {
   /** Of the child and of its turn; the same request with the same id makes no second child. */
@@ -75,8 +75,8 @@ function familyOf(tree: Tree, self: Member | null): Family {
     if (told?.kind === "refused") return { refused: told.reason };
     const settings = childSettings(parent.log.state, request, options);
     const nickname = pickNickname(role, (each) => [...members.values()].some((member) => member.nickname === each));
-    const { store, scrub, program, maxDepth } = options;
-    const log = openLog(emptyThread(id), { store, emit() {}, ...(scrub && { scrub }) });
+    const { program, maxDepth } = options;
+    const log = openLog(emptyThread(id), logOptions(options, id));
     const known = { closed: false, told: false, turnIds: new Set([id]) };
     const member = restingMember({ id, role: role.name, nickname, parent: self, log, ...known });
     members.set(id, member);

@@ -6,7 +6,7 @@ import { abandonTurn } from "../turn.ts";
 import { heldTo } from "./child.ts";
 import type { KnownAgent } from "./known.ts";
 import { isClosed, type Member, restingMember } from "./member.ts";
-import { parentEnded, type Tree } from "./tree.ts";
+import { logOptions, parentEnded, type Tree } from "./tree.ts";
 
 export async function restoreTree(tree: Tree): Promise<void> {
   await loadBelow(null, tree);
@@ -27,7 +27,7 @@ async function loadBelow(parent: Member | null, tree: Tree): Promise<void> {
 
 /** Null for one that was never written down, and for one that belongs to another thread, as after a fork. */
 async function load(id: string, known: KnownAgent, parent: Member | null, tree: Tree): Promise<Member | null> {
-  const { store, scrub } = tree.options;
+  const { store } = tree.options;
   const { state, records } = await readThread(store, id);
   const created = records[0]?.record;
   if (created?.type !== "thread.created" || created.parentId !== threadOf(parent, tree).threadId) return null;
@@ -36,7 +36,7 @@ async function load(id: string, known: KnownAgent, parent: Member | null, tree: 
     role: created.role ?? "default",
     nickname: created.nickname ?? id,
     parent,
-    log: openLog(state, { store, emit() {}, ...(scrub && { scrub }) }),
+    log: openLog(state, logOptions(tree.options, id)),
     turnIds: new Set(turnsIn(records)),
     ...known,
   });

@@ -1,8 +1,8 @@
 // All sub-agents of one run in one table: they share its budget and its places, and none outlives those above it.
 import type { RecordOf, TurnEnd, TurnSettings } from "@agentcli/protocol";
 import { addLedgers, emptyLedger, type Ledger, subtractLedger } from "../budget.ts";
-import type { Log, LogOptions } from "../log.ts";
-import type { Dependencies, Drive } from "../running.ts";
+import type { Emit, Log, LogOptions } from "../log.ts";
+import type { Dependencies, Drive, Progress } from "../running.ts";
 import type { ThreadState } from "../state.ts";
 import { abandonTurn } from "../turn.ts";
 import type { Family } from "./family.ts";
@@ -24,7 +24,21 @@ export interface TreeOptions extends Pick<LogOptions, "store" | "scrub"> {
   program: RecordOf<"thread.created">["program"];
   /** What a sub-agent needs to run under these settings; null for what the main thread has. */
   dependenciesFor(settings: TurnSettings): Promise<Dependencies | null>;
+  /** Told of everything a sub-agent does; the same for the same id. Without it nobody watches. */
+  watch?(id: string): Watching;
 }
+
+export interface Watching {
+  emit: Emit;
+  onProgress(progress: Progress): void;
+}
+
+/** How the log of a sub-agent is opened. */
+export const logOptions = ({ store, scrub, watch }: TreeOptions, id: string): LogOptions => ({
+  store,
+  emit: watch?.(id).emit ?? (() => {}),
+  ...(scrub && { scrub }),
+});
 
 /** A place among those that may be open; taken until it is released, which may be said twice. */
 export interface Reserved {
@@ -129,6 +143,9 @@ async function dependenciesOf(member: Member, root: Drive, options: TreeOptions)
     // What it was not offered it does not have, whatever it calls.
     tools: own.tools.filter(({ name }) => frozen.tools.some((offered) => offered.name === name)),
     workspace: scopedWorkspace(own.workspace, id),
+    outside: own.outside && scopedWorkspace(own.outside, id),
+    onProgress: options.watch?.(id).onProgress ?? own.onProgress,
+    steering: undefined,
     reservations: root.reservations,
     hooks: root.hooks?.forAgent(agent, parent?.id ?? root.log.state.threadId),
     // What shapes the final message of the main thread is not for its sub-agents.

@@ -18,7 +18,10 @@ export const execCommand = builtIn({
     const startedAt = performance.now();
     const result = await context.workspace.exec(
       request(args, context),
-      (chunk) => output.add(chunk.text),
+      (chunk) => {
+        output.add(chunk.text);
+        context.run.onProgress({ type: "output", callId: context.callId, text: chunk.text });
+      },
       context.signal,
     );
     return report(result, { args, context, output: output.text(), durationMs: performance.now() - startedAt });

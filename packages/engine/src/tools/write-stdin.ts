@@ -19,7 +19,10 @@ export const writeStdin = builtIn({
     const startedAt = performance.now();
     const result = await context.workspace.exec(
       request(args, session),
-      (chunk) => output.add(chunk.text),
+      (chunk) => {
+        output.add(chunk.text);
+        context.run.onProgress({ type: "output", callId: session.callId, text: chunk.text });
+      },
       context.signal,
     );
     if (result.state === "not-started" || result.state === "unknown") return failed(result.message);

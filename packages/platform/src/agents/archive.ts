@@ -1,7 +1,7 @@
 // Ends of agents and runs that somebody asks for.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { notify } from "../db/index.ts";
+import { notify, patiently } from "../db/index.ts";
 import { ApiProblem } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
 import type { Workspaces } from "../workspaces/index.ts";
@@ -47,14 +47,16 @@ export async function unarchiveAgent({ db }: Platform, agentId: string): Promise
 /** Its rows go first: whoever still drives it is fenced off and cannot bring anything back. */
 export async function deleteAgent(platform: Platform, workspaces: Workspaces, agentId: string): Promise<void> {
   await cancelActive(platform, agentId);
-  await platform.db.transaction().execute(async (tx) => {
-    await lockAgent(tx, agentId);
-    // Runs before their agent, as at the end of a run.
-    const runs = await tx.selectFrom("runs").select("id").where("agent_id", "=", agentId).forUpdate().execute();
-    await tx.deleteFrom("agents").where("id", "=", agentId).execute();
-    // Whoever follows one sees that there is no more to come.
-    for (const { id } of runs) await notify(tx, "frames", id);
-  });
+  // Again where it lost against whoever still writes to it.
+  await patiently(() =>
+    platform.db.transaction().execute(async (tx) => {
+      await lockAgent(tx, agentId);
+      const runs = await tx.selectFrom("runs").select("id").where("agent_id", "=", agentId).execute();
+      await tx.deleteFrom("agents").where("id", "=", agentId).execute();
+      // Whoever follows one sees that there is no more to come.
+      for (const { id } of runs) await notify(tx, "frames", id);
+    }),
+  );
   // The agent is gone for everybody; a directory that cannot be removed now is no reason to say otherwise.
   await workspaces.remove(agentId).catch((error: unknown) => platform.log.error("workspace left", error, { agentId }));
   await rm(join(platform.settings.dataDirectory, "artifacts", agentId), { recursive: true, force: true });

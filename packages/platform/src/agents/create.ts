@@ -80,8 +80,8 @@ export async function createRun(
   body: CreateRun,
 ): Promise<CreatedIds> {
   await checkSpend(tx, asking.principal);
-  await lockAgent(tx, agentId);
-  const agent = await tx.selectFrom("agents").selectAll().where("id", "=", agentId).executeTakeFirst();
+  // One after another: the number of a run counts those before it.
+  const agent = await lockAgent(tx, agentId);
   if (!agent) throw new ApiProblem("agent_not_found", `There is no agent ${agentId}.`);
   if (agent.archived_at) throw new ApiProblem("agent_archived", `Agent ${agentId} is archived; unarchive it first.`);
   const { last } = await tx

@@ -1,10 +1,9 @@
 // What a start would find: database, key, sandbox, git, model. Each finding says what to do where something is wrong.
-import { execFile } from "node:child_process";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { probeSandbox } from "@agentcli/workspace";
 import type { Settings } from "../config/index.ts";
 import { type Inspection, inspectDatabase } from "../db/index.ts";
+import { requireGit } from "../git/index.ts";
 import { findServer } from "../server-file.ts";
 import { readKeyFile } from "../vault/index.ts";
 
@@ -21,7 +20,7 @@ export async function examine(settings: Settings): Promise<Finding[]> {
     "verdict" in database ? database : describeDatabase(database),
     examineKey(settings, "verdict" in database ? null : database),
     await examineSandbox(settings),
-    await examineGit(settings),
+    await examineGit(),
     examineModel(settings),
   ];
 }
@@ -81,13 +80,12 @@ async function examineSandbox({ variables, programDirectory, dataDirectory }: Se
   return { subject, verdict: "wrong", text: `${probe.reason} ${probe.remedy}`.trim() };
 }
 
-async function examineGit({ variables }: Settings): Promise<Finding> {
+async function examineGit(): Promise<Finding> {
   const subject = "git";
   try {
-    const { stdout } = await promisify(execFile)("git", ["--version"], { env: { PATH: variables.PATH } });
-    return { subject, verdict: "fine", text: stdout.trim() };
-  } catch {
-    return { subject, verdict: "wrong", text: "not found on PATH. Install git: agents work on repositories." };
+    return { subject, verdict: "fine", text: await requireGit() };
+  } catch (error) {
+    return { subject, verdict: "wrong", text: (error as Error).message };
   }
 }
 

@@ -44,7 +44,8 @@ function libraryPath(native: string, linkDirectory: string): string | null {
   if (missing.length === 0) return null;
   mkdirSync(linkDirectory, { recursive: true });
   for (const { source, target } of missing) linkOnce(join(native, "..", source), join(linkDirectory, basename(target)));
-  return linkDirectory;
+  // A library found through a link looks for those it needs beside the link.
+  return `${linkDirectory}:${join(native, "lib")}`;
 }
 
 function linkOnce(source: string, path: string): void {

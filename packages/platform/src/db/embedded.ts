@@ -45,13 +45,25 @@ export async function attachOrStart(options: EmbeddedOptions): Promise<Attached>
 
 /** Null where nothing runs. Waits for one that is on its way up, which after a crash can take a while. */
 async function attach(place: Place): Promise<Attached | null> {
-  for (;;) {
+  return waitFor(place, () => {
     const running = findPostmaster(place);
-    if (!running) return null;
-    const attached = await tryConnect(place, running.socketDirectory ?? place.socketDirectory);
+    return running && (running.socketDirectory ?? place.socketDirectory);
+  });
+}
+
+const longestStartMs = 600_000;
+
+/** Connects as soon as it can; null once there is no socket to expect any more. */
+async function waitFor(place: Place, socketDirectory: () => string | null): Promise<Attached | null> {
+  for (const end = Date.now() + longestStartMs; Date.now() < end; await delay(25)) {
+    const directory = socketDirectory();
+    if (directory === null) return null;
+    const attached = await tryConnect(place, directory);
     if (attached) return attached;
-    await delay(25);
   }
+  throw new DatabaseProblem(
+    `The embedded PostgreSQL in ${place.cluster} runs but has not been ready for 10 minutes. Look into ${place.logFile}.`,
+  );
 }
 
 type Started = { kind: "ready"; attached: Attached } | { kind: "ended"; said: string };
@@ -63,12 +75,8 @@ async function start(place: Place, options: EmbeddedOptions): Promise<Started> {
   handOver(place.socketDirectory, means.asWhom);
   removeStalePidFile(place);
   const { hasEnded, said } = launch(place, means);
-  while (!hasEnded()) {
-    const attached = await tryConnect(place, place.socketDirectory);
-    if (attached) return { kind: "ready", attached };
-    await delay(25);
-  }
-  return { kind: "ended", said: said() };
+  const attached = await waitFor(place, () => (hasEnded() ? null : place.socketDirectory));
+  return attached ? { kind: "ready", attached } : { kind: "ended", said: said() };
 }
 
 function meansOf(place: Place, { variables, durability }: EmbeddedOptions): Means {

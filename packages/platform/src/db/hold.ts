@@ -4,6 +4,7 @@ import type { Log } from "../telemetry/index.ts";
 import type { Connection } from "./connect.ts";
 import { type Attached, attachOrStart, type EmbeddedOptions } from "./embedded.ts";
 import { keepConnection } from "./kept-connection.ts";
+import { removeSocketDirectory } from "./place.ts";
 import { stopPostmaster } from "./postmaster.ts";
 
 const lockNumber = 7420_0002;
@@ -34,7 +35,9 @@ export async function holdEmbedded(options: EmbeddedOptions, log: Log): Promise<
     },
     release: () =>
       kept.close(async (client) => {
-        if (await isLastHolder(client)) await stopPostmaster(first.place);
+        if (!(await isLastHolder(client))) return;
+        await stopPostmaster(first.place);
+        removeSocketDirectory(first.place);
       }),
   };
 }

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Kysely, sql } from "kysely";
 import { type Log, silentLog } from "../telemetry/index.ts";
+import { nativeFolder } from "./binaries.ts";
 import { type Connection, openQueries } from "./connect.ts";
 import { holdEmbedded } from "./hold.ts";
 import { migrate, pendingMigrations } from "./migrate.ts";
@@ -50,8 +51,10 @@ export type Inspection =
 /** Looks and changes nothing. A server that does not run is started for the look. */
 export async function inspectDatabase(settings: DatabaseSettings): Promise<Inspection> {
   const cluster = join(settings.dataDirectory, "postgres");
-  if (settings.databaseUrl === null && !existsSync(join(cluster, "PG_VERSION")))
+  if (settings.databaseUrl === null && !existsSync(join(cluster, "PG_VERSION"))) {
+    nativeFolder(); // Says what to do where there is none.
     return { kind: "none", where: cluster };
+  }
   const server = await openServer(settings, silentLog);
   const db = openQueries(server.connection, 1, () => {});
   try {

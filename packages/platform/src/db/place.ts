@@ -1,6 +1,16 @@
 // Where the embedded PostgreSQL of a data directory keeps its files and its socket.
 import { createHash, randomBytes } from "node:crypto";
-import { chmodSync, linkSync, lstatSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseProblem } from "./problem.ts";
@@ -66,6 +76,15 @@ export function makeSocketDirectory({ socketDirectory: path }: Place, owner: num
       `${path} belongs to somebody else, so the socket of the embedded PostgreSQL cannot be there. Remove it, or set DATABASE_URL to a PostgreSQL server.`,
     );
   chmodSync(path, 0o700);
+}
+
+/** Once its server has stopped; one that is just being started makes it again. */
+export function removeSocketDirectory({ socketDirectory: path }: Place): void {
+  try {
+    rmdirSync(path);
+  } catch (error) {
+    if (!["ENOENT", "ENOTEMPTY"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+  }
 }
 
 /** The same for everybody who asks, also for two who ask at once for the first time. */

@@ -27,6 +27,7 @@ export interface Tables {
   artifacts: ArtifactTable;
   handoffs: HandoffTable;
   nodes: NodeTable;
+  server_addresses: ServerAddressTable;
   hosted_repositories: HostedRepositoryTable;
   pull_requests: PullRequestTable;
   pull_request_comments: PullRequestCommentTable;
@@ -229,6 +230,12 @@ export interface NodeTable {
   id: string;
   heartbeat_at: Timestamp;
   started_at: Stamped;
+}
+
+/** Where servers of this database are and were reached, without a slash at the end. */
+export interface ServerAddressTable {
+  url: string;
+  seen_at: Stamped;
 }
 
 export interface HostedRepositoryTable {

@@ -13,3 +13,4 @@ export {
   runGit,
   startGit,
 } from "./run.ts";
+export { requireGit } from "./version.ts";

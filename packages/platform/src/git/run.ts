@@ -91,7 +91,13 @@ export function startGit({ place, args, remote, variables = {} }: GitCall): Runn
   // It may end before it has read all; its exit tells.
   child.stdin.on("error", () => {});
   const closed = new Promise<number>((resolve, reject) => {
-    child.on("error", (error) => reject(new Error(`git could not be started: ${error.message}`, { cause: error })));
+    child.on("error", (error) =>
+      reject(
+        new Error(`git could not be started: ${error.message}. Install git: agents work on repositories.`, {
+          cause: error,
+        }),
+      ),
+    );
     child.on("close", (code) => (reason ? reject(reason) : resolve(code ?? 1)));
   });
   // Whoever never asks for the end must not bring the process down.

@@ -22,6 +22,7 @@ export function openDoor(host: GitHost, principals: Principals): Door {
     const known = await principals.authenticate(context.req.header("authorization"));
     if (known.kind === "refused") throw new ApiProblem("unauthorized", known.reason);
     const { principal } = known;
+    context.set("principal", principal);
     const repository = await host.repositories.find(principal.teamId, name);
     if (repository === undefined) throw new ApiProblem("repository_not_found", `There is no repository "${name}".`);
     if (!principal.scopes.includes(scope) && !principal.scopes.includes("admin"))

@@ -2,12 +2,14 @@
 import type { Kysely } from "kysely";
 import type { Tables } from "../db/index.ts";
 import type { Vault } from "../vault/index.ts";
+import { type Addresses, openAddresses } from "./addresses.ts";
 import { rememberHeads } from "./changes.ts";
 import { openPullRequests, type PullRequestStore } from "./pull-requests.ts";
 import { openRemarks, type RemarkStore } from "./remarks.ts";
 import { type HostedRepositories, type HostedRepository, isRepositoryName, openRepositories } from "./repositories.ts";
 
 export interface GitHost {
+  addresses: Addresses;
   repositories: HostedRepositories;
   pullRequests(repository: HostedRepository): PullRequestStore;
   remarks(repository: HostedRepository): RemarkStore;
@@ -31,27 +33,23 @@ export interface GitHostOptions {
 
 export function openGitHost({ db, vault, dataDirectory, serverUrls }: GitHostOptions): GitHost {
   const pullRequests = (repository: HostedRepository) => openPullRequests(repository, { db, vault });
-  const pathOf = (url: string): string | undefined => {
-    const server = serverUrls().find((one) => url.toLowerCase().startsWith(`${one.toLowerCase()}/git/`));
-    return server && url.slice(`${server}/git/`.length);
-  };
+  const addresses = openAddresses(db, serverUrls);
   return {
+    addresses,
     repositories: openRepositories({ db, dataDirectory }),
     pullRequests,
     remarks: (repository) => openRemarks(repository, { db, vault }),
     async notePush(repository) {
       await rememberHeads(repository, await pullRequests(repository).openBranches());
     },
-    cloneUrl: (name) => `${serverUrls()[0]}/git/${name}.git`,
-    pullRequestUrl: (name, number) => `${serverUrls()[0]}/git/${name}/pulls/${number}`,
+    cloneUrl: (name) => `${addresses.shown()}/git/${name}.git`,
+    pullRequestUrl: (name, number) => `${addresses.shown()}/git/${name}/pulls/${number}`,
     readCloneUrl(url) {
-      const name = pathOf(url)
-        ?.replace(/\/+$/, "")
-        .replace(/\.git$/, "");
+      const name = addresses.pathOf(url)?.replace(/\.git$/, "");
       return name !== undefined && isRepositoryName(name) ? { name } : undefined;
     },
     readPullRequestUrl(url) {
-      const [, name, number] = /^([^/]+)\/pulls\/([1-9]\d{0,8})\/?$/.exec(pathOf(url) ?? "") ?? [];
+      const [, name, number] = /^([^/]+)\/pulls\/([1-9]\d{0,8})$/.exec(addresses.pathOf(url) ?? "") ?? [];
       return name === undefined ? undefined : { name, number: Number(number) };
     },
   };

@@ -65,43 +65,6 @@ export function openPullRequests(repository: HostedRepository, { db, vault }: St
     return row && recordOf(row, await sealing());
   }
 
-  /** Undefined where somebody else has opened one just now. */
-  async function insert(pull: NewPullRequest): Promise<number | undefined> {
-    const key = await sealing();
-    return db.transaction().execute(async (transaction) => {
-      // Whoever counts next waits here.
-      await transaction
-        .selectFrom("hosted_repositories")
-        .select("id")
-        .where("id", "=", repository.id)
-        .forUpdate()
-        .execute();
-      const last = await transaction
-        .selectFrom("pull_requests")
-        .select(({ fn }) => fn.max("number").as("number"))
-        .where("repository_id", "=", repository.id)
-        .executeTakeFirst();
-      const number = (last?.number ?? 0) + 1;
-      const row = await transaction
-        .insertInto("pull_requests")
-        .values({
-          repository_id: repository.id,
-          number,
-          title: key.seal(pull.title, placeOf(repository, number, "title")),
-          body: key.seal(pull.body, placeOf(repository, number, "body")),
-          head_branch: pull.head,
-          base_branch: pull.base,
-          state: "open",
-          draft: pull.isDraft,
-          author: pull.author,
-        })
-        .onConflict((conflict) => conflict.doNothing())
-        .returning("number")
-        .executeTakeFirst();
-      return row?.number;
-    });
-  }
-
   return {
     async list() {
       const key = await sealing();
@@ -115,7 +78,7 @@ export function openPullRequests(repository: HostedRepository, { db, vault }: St
     },
     async open(pull) {
       await checkBranches(repository, pull);
-      const number = await insert(pull);
+      const number = await insertPull(repository, pull, { db, key: await sealing() });
       const opened = number === undefined ? await findOpen(pull) : await read(number);
       if (opened === undefined)
         throw new ApiProblem("pull_request_conflict", "The pull request was closed meanwhile. Try again.");
@@ -139,6 +102,46 @@ export function openPullRequests(repository: HostedRepository, { db, vault }: St
       return read(number);
     },
   };
+}
+
+/** Undefined where somebody else has opened one just now. */
+function insertPull(
+  repository: HostedRepository,
+  pull: NewPullRequest,
+  { db, key }: { db: Kysely<Tables>; key: DataKey },
+): Promise<number | undefined> {
+  return db.transaction().execute(async (transaction) => {
+    // Whoever counts next waits here.
+    await transaction
+      .selectFrom("hosted_repositories")
+      .select("id")
+      .where("id", "=", repository.id)
+      .forUpdate()
+      .execute();
+    const last = await transaction
+      .selectFrom("pull_requests")
+      .select(({ fn }) => fn.max("number").as("number"))
+      .where("repository_id", "=", repository.id)
+      .executeTakeFirst();
+    const number = (last?.number ?? 0) + 1;
+    const row = await transaction
+      .insertInto("pull_requests")
+      .values({
+        repository_id: repository.id,
+        number,
+        title: key.seal(pull.title, placeOf(repository, number, "title")),
+        body: key.seal(pull.body, placeOf(repository, number, "body")),
+        head_branch: pull.head,
+        base_branch: pull.base,
+        state: "open",
+        draft: pull.isDraft,
+        author: pull.author,
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .returning("number")
+      .executeTakeFirst();
+    return row?.number;
+  });
 }
 
 /** The key of the team, fetched when first needed. */

@@ -1,7 +1,7 @@
 // Pull requests for people and pages: a few JSON routes beside git's own.
 import type { Context, Hono } from "hono";
 import { z } from "zod";
-import { ApiProblem, type Env } from "../http/index.ts";
+import { ApiProblem, type Env, readJson } from "../http/index.ts";
 import { type Principal, principalName, type Scope } from "../principals/index.ts";
 import { readDiff } from "./changes.ts";
 import type { Door } from "./door.ts";
@@ -37,73 +37,79 @@ const NewReview = z.strictObject({
 
 const mostBodyBytes = 512 * 1024;
 
+type Answer = (context: Context<Env>, visit: Visit) => Promise<Response>;
+
 export function servePullRequests(app: Hono<Env>, { host, door }: { host: GitHost; door: Door }): void {
-  const enter = async (context: Context<Env>, scope: Scope): Promise<Visit> => {
-    const { repository, principal } = await door.forPeople(context, { name: context.req.param("name") ?? "", scope });
-    return { repository, principal, number: readNumber(context.req.param("number")) };
+  // A person who follows the link has a page to read.
+  app.get("/git/:name/pulls/:number", async (context, next) => {
+    const isPerson = /text\/html/.test(context.req.header("accept") ?? "") && !context.req.header("authorization");
+    return isPerson ? context.redirect(context.req.path.replace(/^\/git\//, "/repositories/"), 303) : next();
+  });
+  const serve = (method: "GET" | "POST" | "PATCH", below: string, answer: Answer): void => {
+    const path = `/git/:name/pulls${below}`;
+    const scope: Scope = method === "GET" ? "repositories:read" : "repositories:write";
+    app.on(method, path, async (context) => {
+      context.set("route", path);
+      const entered = await door.forPeople(context, { name: context.req.param("name") ?? "", scope });
+      return answer(context, { ...entered, number: readNumber(context.req.param("number")) });
+    });
   };
+  addPulls(serve, host);
+  addRemarks(serve, host);
+}
+
+type Serve = (method: "GET" | "POST" | "PATCH", below: string, answer: Answer) => void;
+
+function addPulls(serve: Serve, host: GitHost): void {
   const shown = ({ repository }: Visit, pull: PullRequestRecord) => {
     const { isDraft, ...rest } = pull;
     return { ...rest, draft: isDraft, url: host.pullRequestUrl(repository.name, pull.number) };
   };
-  const many = "/git/:name/pulls";
-  const one = "/git/:name/pulls/:number";
-
-  app.get(many, async (context) => {
-    const visit = await enter(context, "repositories:read");
+  serve("GET", "", async (context, visit) => {
     const pulls = await host.pullRequests(visit.repository).list();
     return context.json({ items: pulls.map((pull) => shown(visit, pull)) });
   });
-  app.post(many, async (context) => {
-    const visit = await enter(context, "repositories:write");
+  serve("POST", "", async (context, visit) => {
     const { draft, base = visit.repository.defaultBranch, ...rest } = await readBody(context, NewPull);
     const author = principalName(visit.principal);
     const pull = await host.pullRequests(visit.repository).open({ ...rest, base, isDraft: draft, author });
     return context.json(shown(visit, pull), 201);
   });
-  app.get(one, async (context) => {
-    const visit = await enter(context, "repositories:read");
-    return context.json(shown(visit, await host.pullRequests(visit.repository).read(visit.number)));
-  });
-  app.patch(one, async (context) => {
-    const visit = await enter(context, "repositories:write");
+  serve("GET", "/:number", async (context, visit) =>
+    context.json(shown(visit, await host.pullRequests(visit.repository).read(visit.number))),
+  );
+  serve("PATCH", "/:number", async (context, visit) => {
     const store = host.pullRequests(visit.repository);
     const { draft, ...change } = await readBody(context, Change);
     const { state } = await store.read(visit.number);
     if (state === "merged" && change.state !== undefined)
       throw new ApiProblem("pull_request_conflict", `Pull request ${visit.number} is merged already.`);
-    return context.json(
-      shown(visit, await store.change(visit.number, { ...change, ...(draft !== undefined && { isDraft: draft }) })),
-    );
+    const changed = await store.change(visit.number, { ...change, ...(draft !== undefined && { isDraft: draft }) });
+    return context.json(shown(visit, changed));
   });
-  app.get(`${one}/diff`, async (context) => {
-    const { repository, number } = await enter(context, "repositories:read");
+  serve("GET", "/:number/diff", async (context, { repository, number }) => {
     const pull = await host.pullRequests(repository).read(number);
     return context.text(await readDiff(repository, { pull }));
   });
-  app.post(`${one}/merge`, async (context) => {
-    const visit = await enter(context, "repositories:write");
-    return context.json(shown(visit, await mergeAs(host, visit)));
-  });
-  app.get(`${one}/comments`, async (context) => {
-    const { repository, number } = await enter(context, "repositories:read");
+  serve("POST", "/:number/merge", async (context, visit) => context.json(shown(visit, await mergeAs(host, visit))));
+}
+
+function addRemarks(serve: Serve, host: GitHost): void {
+  serve("GET", "/:number/comments", async (context, { repository, number }) => {
     await host.pullRequests(repository).read(number);
     return context.json({ items: await host.remarks(repository).comments(number) });
   });
-  app.post(`${one}/comments`, async (context) => {
-    const { repository, number, principal } = await enter(context, "repositories:write");
+  serve("POST", "/:number/comments", async (context, { repository, number, principal }) => {
     await host.pullRequests(repository).read(number);
     const comment = await readBody(context, NewComment);
     await host.remarks(repository).comment(number, { ...comment, author: principalName(principal) });
     return context.json({ number }, 201);
   });
-  app.get(`${one}/reviews`, async (context) => {
-    const { repository, number } = await enter(context, "repositories:read");
+  serve("GET", "/:number/reviews", async (context, { repository, number }) => {
     await host.pullRequests(repository).read(number);
     return context.json({ items: await host.remarks(repository).reviews(number) });
   });
-  app.post(`${one}/reviews`, async (context) => {
-    const { repository, number, principal } = await enter(context, "repositories:write");
+  serve("POST", "/:number/reviews", async (context, { repository, number, principal }) => {
     await host.pullRequests(repository).read(number);
     const review = await readBody(context, NewReview);
     await host.remarks(repository).review(number, { ...review, author: principalName(principal) });
@@ -121,10 +127,8 @@ interface Visit {
 const readNumber = (text: string | undefined): number => (/^[1-9]\d{0,8}$/.test(text ?? "") ? Number(text) : 0);
 
 async function readBody<T>(context: Context<Env>, schema: z.ZodType<T>): Promise<T> {
-  const length = Number(context.req.header("content-length") ?? mostBodyBytes + 1);
-  if (!(length <= mostBodyBytes))
-    throw new ApiProblem("payload_too_large", `The body must say its length, and be at most ${mostBodyBytes} bytes.`);
-  const parsed = schema.safeParse(await context.req.json().catch(() => undefined));
+  const { json } = await readJson(context.env.incoming, mostBodyBytes);
+  const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new ApiProblem("validation_error", `${issue?.path.join(".") || "The body"}: ${issue?.message}.`);

@@ -2,10 +2,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context, Hono } from "hono";
 import { startGit } from "../git/index.ts";
-import type { Env } from "../http/index.ts";
+import { alreadySent, type Env } from "../http/index.ts";
 import type { Log } from "../telemetry/index.ts";
 import type { Door } from "./door.ts";
 import type { GitHost } from "./host.ts";
@@ -35,7 +34,7 @@ export function serveGit(app: Hono<Env>, { host, door, log }: SmartHttpOptions):
       if (repository instanceof Response) return repository;
       await exchange(context, { repository, service, log });
       if (service === "receive-pack") await host.notePush(repository);
-      return RESPONSE_ALREADY_SENT;
+      return alreadySent();
     });
   }
 }
@@ -44,6 +43,7 @@ const readService = (text: string | undefined): Service | undefined =>
   text === "git-upload-pack" ? "upload-pack" : text === "git-receive-pack" ? "receive-pack" : undefined;
 
 function admit(context: Context<Env>, door: Door, service: Service): Promise<HostedRepository | Response> {
+  context.set("route", `/git/:repository/${service}`);
   const name = context.req.param("repository")?.replace(/\.git$/, "") ?? "";
   return door.forGit(context, { name, scope: service === "upload-pack" ? "repositories:read" : "repositories:write" });
 }
@@ -61,7 +61,7 @@ async function advertise(context: Context<Env>, serving: Serving): Promise<Respo
   // The newer protocol needs no introduction.
   if (protocolOf(incoming) !== "version=2") outgoing.write(`${packet(`# service=git-${service}\n`)}0000`);
   await serve({ ...serving, args: ["--advertise-refs"] }, { incoming, outgoing, input: null });
-  return RESPONSE_ALREADY_SENT;
+  return alreadySent();
 }
 
 const packet = (text: string) => `${(text.length + 4).toString(16).padStart(4, "0")}${text}`;
@@ -92,7 +92,10 @@ async function serve({ repository, service, log, args }: Serving & { args: strin
     args: [service, "--stateless-rpc", ...args, directory],
     ...(protocol !== undefined && { variables: { GIT_PROTOCOL: protocol } }),
   });
-  outgoing.on("close", () => git.destroy(new Error("The client has gone.")));
+  outgoing.on("close", () => {
+    // Git may still be on its way out when all that it had to say is sent.
+    if (!outgoing.writableFinished) git.destroy(new Error("The client has gone."));
+  });
   const ended = git.ended({ args: [service], limitMs: serviceLimitMs });
   try {
     if (input === null) git.stdin.end();

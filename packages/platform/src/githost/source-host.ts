@@ -7,7 +7,12 @@ import type { PullRequestRecord } from "./pull-requests.ts";
 import type { HostedRepository } from "./repositories.ts";
 
 export const ownRepositories = (host: GitHost): OwnRepositories => ({
-  nameOf: (url) => host.readCloneUrl(url)?.name,
+  async nameOf(url) {
+    const known = host.readCloneUrl(url);
+    // Another server may have come up since we looked.
+    if (known === undefined) await host.addresses.learn();
+    return (known ?? host.readCloneUrl(url))?.name;
+  },
   async open(teamId, name) {
     const repository = await host.repositories.find(teamId, name);
     return repository && embeddedHost(host, repository);

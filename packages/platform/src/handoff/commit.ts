@@ -1,7 +1,7 @@
 // Commits what a run has left, on top of what the agent committed itself. Called again, it gives the same commit: its
 // content, its parent, its message and its time are the same. Nothing that the repository names runs.
 import { randomUUID } from "node:crypto";
-import { accessSync, constants, existsSync, lstatSync } from "node:fs";
+import { accessSync, constants, existsSync, lstatSync, type Stats } from "node:fs";
 import { copyFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type GitPlace, runGit } from "../git/index.ts";
@@ -61,7 +61,7 @@ async function commitFiles(
   { place, parent, message, at, identity }: CommitWish & { place: GitPlace; parent: string },
   signal: AbortSignal,
 ): Promise<string> {
-  await runGit({ place, args: ["read-tree", "-m", parent] }, signal);
+  await runGit({ place, args: ["read-tree", "-m", "-i", parent] }, signal);
   await stageFiles(place, signal);
   const tree = (await runGit({ place, args: ["write-tree"] }, signal)).trim();
   if (tree === (await runGit({ place, args: ["rev-parse", `${parent}^{tree}`] }, signal)).trim()) return parent;
@@ -86,21 +86,39 @@ async function stageFiles(place: GitPlace, signal: AbortSignal): Promise<void> {
   const listing = ["ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"];
   const listed = new Set((await runGit({ place, args: listing }, signal)).split("\0").filter(Boolean));
   const links = await submodulesOf(place, signal);
-  const paths = [...listed].filter((path) => !links.has(path) && mayStage(join(place.workTree ?? "", path)));
-  const args = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
-  await runGit({ place, args, input: paths.map((path) => `${path}\0`).join("") }, signal);
+  const paths = [...listed].filter((path) => !links.has(path) && !path.endsWith("/"));
+  const found = new Map(paths.map((path) => [path, lookAt(join(place.workTree ?? "", path))]));
+  const those = (what: Found) => paths.filter((path) => found.get(path) === what).map((path) => `${path}\0`);
+  // What is gone goes first: where a file became a directory, its name is in the way of what is below.
+  const [gone, there] = [those("gone").join(""), those("there").join("")];
+  if (gone !== "")
+    await runGit({ place, args: ["update-index", "-z", "--force-remove", "--stdin"], input: gone }, signal);
+  if (there === "") return;
+  await runGit({ place, args: ["update-index", "-z", "--add", "--replace", "--stdin"], input: there }, signal);
 }
 
-/** A repository of its own below, and what cannot be read, stays out. What is gone is staged as gone. */
-function mayStage(path: string): boolean {
-  if (path.endsWith("/")) return false;
-  const entry = lstatSync(path, { throwIfNoEntry: false });
-  if (entry === undefined || entry.isSymbolicLink() || entry.isDirectory()) return true;
+/** What is neither, such as a file that cannot be read, stays as it was. */
+type Found = "gone" | "there" | "unreadable";
+
+function lookAt(path: string): Found {
+  const entry = entryAt(path);
+  if (entry === undefined || entry.isDirectory()) return "gone";
+  if (entry.isSymbolicLink()) return "there";
   try {
     accessSync(path, constants.R_OK);
-    return entry.isFile();
+    return entry.isFile() ? "there" : "unreadable";
   } catch {
-    return false;
+    return "unreadable";
+  }
+}
+
+/** Undefined where there is none, also where a file is in its way. */
+function entryAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return undefined;
+    throw error;
   }
 }
 

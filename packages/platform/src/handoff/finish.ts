@@ -8,7 +8,7 @@ import { commitLeftovers } from "./commit.ts";
 import { commitMessage, pullRequestBody, pullRequestTitle } from "./describe.ts";
 import type { HandedOff, Handoff, RunStory } from "./handoff.ts";
 import { pushBranch } from "./push.ts";
-import { beginHandoff, type HandoffRow, moveHandoff, shownBranch } from "./store.ts";
+import { beginHandoff, type HandoffRow, type HandoffStep, moveHandoff, shownBranch } from "./store.ts";
 
 export interface HandoffOptions {
   db: Kysely<Tables>;
@@ -78,7 +78,7 @@ async function takeStep(work: Work, row: HandoffRow, signal: AbortSignal): Promi
   switch (row.state) {
     case "waiting":
     case "failed":
-      return moveHandoff(db, row, { state: "committed", head_commit: await commit(work, row, signal) });
+      return moveHandoff(db, row, afterCommit(row, await commit(work, row, signal)));
     case "committed":
       if (row.head_commit === null) return moveHandoff(db, row, { state: "done" });
       await push(work, row, row.head_commit, signal);
@@ -91,6 +91,12 @@ async function takeStep(work: Work, row: HandoffRow, signal: AbortSignal): Promi
       return undefined;
   }
 }
+
+/** Where there is nothing new, a pull request that a person has closed stays closed. */
+const afterCommit = (row: HandoffRow, head: string | null): HandoffStep =>
+  head !== null && head === row.pushed_commit && row.pr_url !== null
+    ? { state: "done" }
+    : { state: "committed", head_commit: head };
 
 async function commit(
   { story, repository, options }: Work,
@@ -115,7 +121,8 @@ async function push(
   if (head === row.pushed_commit) return;
   const host = await options.sources.open(story.teamId, repository.url);
   const place = { directory: repository.hostDirectory };
-  await pushBranch({ host, place, branch: row.branch, commit: head, pushed: row.pushed_commit ?? undefined }, signal);
+  const replaceable = repository.isOwnBranch ? (row.pushed_commit ?? undefined) : undefined;
+  await pushBranch({ host, place, branch: row.branch, commit: head, replaceable }, signal);
 }
 
 async function openPullRequest({ story, repository, options }: Work, row: HandoffRow): Promise<string | undefined> {

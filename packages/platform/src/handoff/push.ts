@@ -17,31 +17,40 @@ export interface PushWish {
   place: GitPlace;
   branch: string;
   commit: string;
-  /** What we pushed to it last; undefined where we never did. Only that may be replaced by what does not follow it. */
-  pushed: string | undefined;
+  /** What we pushed to a branch of our own last: only that may be replaced by what does not follow it. */
+  replaceable: string | undefined;
 }
 
 const pushLimitMs = 15 * 60_000;
 const answerLimitMs = 45_000;
 
 export async function pushBranch(wish: PushWish, signal: AbortSignal): Promise<void> {
-  const { host, branch, commit, pushed, place } = wish;
+  const { host, branch, commit } = wish;
+  const look = () => host.reach((remote) => readTip(remote, branch, signal), signal);
   try {
-    const tip = await host.reach((remote) => readTip(remote, branch, signal), signal);
-    if (tip === commit) return;
-    const follows = tip === undefined || (await isAncestor({ place, older: tip, newer: commit }, signal));
-    if (!follows && tip !== pushed) throw moved(branch);
-    await host.reach((remote) => push(wish, { remote, tip }, signal), signal);
+    const tip = await look();
+    if (tip !== commit) await pushOnto(tip, wish, signal);
   } catch (error) {
-    throw forbidden(error) ?? error;
+    // A push that was begun before we were killed may have come through meanwhile.
+    const isThere = error instanceof RepositoryFault && error.code === "branch_moved" && (await look()) === commit;
+    if (!isThere) throw forbidden(error) ?? error;
   }
   await host.notePush();
 }
 
+async function pushOnto(tip: string | undefined, wish: PushWish, signal: AbortSignal): Promise<void> {
+  const { host, place, branch, commit, replaceable } = wish;
+  const follows = tip === undefined || (await isAncestor({ place, older: tip, newer: commit }, signal));
+  if (!follows && tip !== replaceable) throw moved(branch);
+  await host.reach((remote) => push(wish, { remote, tip }, signal), signal);
+}
+
 async function readTip(remote: GitRemote, branch: string, signal: AbortSignal): Promise<string | undefined> {
-  const args = ["ls-remote", "--", remote.address, `refs/heads/${branch}`];
-  const text = await runGit({ place: nowhere, remote, args, limitMs: answerLimitMs }, signal);
-  return /^([0-9a-f]{40,64})\t/.exec(text)?.[1];
+  const name = `refs/heads/${branch}`;
+  const args = ["ls-remote", "--", remote.address, name];
+  const lines = (await runGit({ place: nowhere, remote, args, limitMs: answerLimitMs }, signal)).split("\n");
+  // It also lists names that only end like this one.
+  return lines.map((line) => line.split("\t")).find(([, listed]) => listed === name)?.[0];
 }
 
 const isAncestor = ({ place, older, newer }: { place: GitPlace; older: string; newer: string }, signal: AbortSignal) =>

@@ -35,7 +35,7 @@ export function openApiDocument(routes: readonly AnyRoute[], { version, url }: D
 
 function operation(route: AnyRoute, components: Map<string, Json>): Json {
   const { answer } = route;
-  const schema = "schema" in answer ? schemaOf(answer.schema, "output", components) : { type: "string" };
+  const schema = "schema" in answer ? schemaOf(answer.schema, components) : { type: "string" };
   const contentType = "schema" in answer ? "application/json" : answer.contentType;
   return {
     operationId: operationId(route),
@@ -53,7 +53,7 @@ function operation(route: AnyRoute, components: Map<string, Json>): Json {
 
 const requestBody = (body: z.ZodType, components: Map<string, Json>): Json => ({
   required: true,
-  content: { "application/json": { schema: schemaOf(strictly(body), "input", components) } },
+  content: { "application/json": { schema: schemaOf(strictly(body), components) } },
 });
 
 const operationId = ({ method, path }: AnyRoute): string =>
@@ -61,7 +61,7 @@ const operationId = ({ method, path }: AnyRoute): string =>
 
 function parameters(schema: z.ZodType | undefined, place: "path" | "query", components: Map<string, Json>): Json[] {
   if (!schema) return [];
-  const { properties = {}, required = [] } = schemaOf(schema, "input", components) as {
+  const { properties = {}, required = [] } = schemaOf(schema, components) as {
     properties?: Record<string, Json>;
     required?: string[];
   };
@@ -84,7 +84,7 @@ export function problemCodes({ scope, body, problems: own = [] }: AnyRoute): Pro
 }
 
 function problems(route: AnyRoute, components: Map<string, Json>): Json {
-  const schema = schemaOf(ProblemBody, "output", components);
+  const schema = schemaOf(ProblemBody, components);
   const codes = problemCodes(route);
   const answers = [...new Set(codes.map((code) => problemStatus[code]))].map((status) => {
     const description = codes.filter((code) => problemStatus[code] === status).join(", ");
@@ -93,14 +93,14 @@ function problems(route: AnyRoute, components: Map<string, Json>): Json {
   return Object.fromEntries(answers);
 }
 
-/** Schemas with an id become components. */
-function schemaOf(schema: z.ZodType, io: "input" | "output", components: Map<string, Json>): Json {
+/** Schemas with an id become components. Answers too are described as if they were sent: they may grow. */
+function schemaOf(schema: z.ZodType, components: Map<string, Json>): Json {
   const {
     $schema: _,
     $defs = {},
     id,
     ...plain
-  } = z.toJSONSchema(schema, { io, unrepresentable: "any" }) as Json & {
+  } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as Json & {
     $defs?: Record<string, Json>;
     id?: string;
   };

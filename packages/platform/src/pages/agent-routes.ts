@@ -22,9 +22,12 @@ import type { Fields, Pages } from "./routes.ts";
 import type { Visitor } from "./session.ts";
 
 export function addAgentPages(pages: Pages, host: PageHost): void {
-  const { platform, agents, githost, hub } = host;
-  const { db, settings } = platform;
+  addList(pages, host);
+  addOne(pages, host);
+  addDeeds(pages, host);
+}
 
+function addList(pages: Pages, { platform, agents, githost }: PageHost): void {
   pages.get("/agents", async (context, visitor) => {
     const { teamId } = visitor.principal;
     const page = await readAgentPage(agents, teamId, context.req.query("cursor"));
@@ -36,7 +39,7 @@ export function addAgentPages(pages: Pages, host: PageHost): void {
       agents: page.items,
       next: page.nextCursor,
       repositories,
-      models: listModels(settings.models),
+      models: listModels(platform.settings.models),
       token: visitor.formToken,
     });
     return answerPage(context, { title: "Agents", visitor, body });
@@ -44,14 +47,16 @@ export function addAgentPages(pages: Pages, host: PageHost): void {
 
   pages.form("/agents", async (context, visitor, fields) => {
     const wish = read(CreateAgent, wishOf(fields));
-    checkModel(wish.model, settings);
+    checkModel(wish.model, platform.settings);
     await agents.checkRepositories(visitor.principal.teamId, wish.repos ?? []);
-    const { agentId } = await db
+    const { agentId } = await platform.db
       .transaction()
       .execute((tx) => createAgent({ tx, platform, asking: asking(visitor, context.get("requestId")) }, wish));
     return context.redirect(`/agents/${agentId}`, 303);
   });
+}
 
+function addOne(pages: Pages, { platform, agents, githost, hub }: PageHost): void {
   pages.get("/agents/:id", async (context, visitor) => {
     const view = await readConversation(agents, visitor.principal.teamId, context.req.param("id") ?? "");
     const pulls = new Map(
@@ -70,6 +75,10 @@ export function addAgentPages(pages: Pages, host: PageHost): void {
     const { id = "", runId = "" } = context.req.param();
     return streamRun(context, { platform, hub, teamId: principal.teamId, agentId: id, runId });
   });
+}
+
+function addDeeds(pages: Pages, { platform }: PageHost): void {
+  const { db } = platform;
 
   pages.form("/agents/:id/runs", async (context, visitor, { prompt = "" }) => {
     const agent = await findAgent(db, visitor.principal.teamId, context.req.param("id") ?? "");

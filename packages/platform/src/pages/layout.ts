@@ -44,6 +44,7 @@ function render({ title, body, visitor, scripts = [] }: Page): Html {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} · platform</title>
+<link rel="icon" href="data:,">
 <link rel="stylesheet" href="/assets/style.css">
 ${scripts.map((script) => html`<script src="${script}" defer></script>`)}
 </head>

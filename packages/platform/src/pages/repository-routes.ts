@@ -1,6 +1,6 @@
 // What the pages of repositories show and do.
 import type { Context } from "hono";
-import { type HostedRepository, mergeAs, readDiff } from "../githost/index.ts";
+import { type GitHost, type HostedRepository, mergeAs, readDiff } from "../githost/index.ts";
 import { ApiProblem, type Env } from "../http/index.ts";
 import type { PageHost } from "./host.ts";
 import { answerPage } from "./layout.ts";
@@ -9,13 +9,18 @@ import type { Pages } from "./routes.ts";
 import type { Visitor } from "./session.ts";
 
 export function addRepositoryPages(pages: Pages, { githost }: PageHost): void {
-  async function find(context: Context<Env>, { principal }: Visitor): Promise<HostedRepository> {
-    const name = context.req.param("name") ?? "";
-    const repository = await githost.repositories.find(principal.teamId, name);
-    if (!repository) throw new ApiProblem("repository_not_found", `There is no repository ${name.slice(0, 100)}.`);
-    return repository;
-  }
+  addLists(pages, githost);
+  addPullRequest(pages, githost);
+}
 
+async function find(githost: GitHost, context: Context<Env>, { principal }: Visitor): Promise<HostedRepository> {
+  const name = context.req.param("name") ?? "";
+  const repository = await githost.repositories.find(principal.teamId, name);
+  if (!repository) throw new ApiProblem("repository_not_found", `There is no repository ${name.slice(0, 100)}.`);
+  return repository;
+}
+
+function addLists(pages: Pages, githost: GitHost): void {
   pages.get("/repositories", async (context, visitor) => {
     const found = await githost.repositories.list(visitor.principal.teamId);
     const body = repositoriesPage(
@@ -25,13 +30,15 @@ export function addRepositoryPages(pages: Pages, { githost }: PageHost): void {
   });
 
   pages.get("/repositories/:name", async (context, visitor) => {
-    const repository = await find(context, visitor);
+    const repository = await find(githost, context, visitor);
     const body = pullsPage(repository.name, await githost.pullRequests(repository).list());
     return answerPage(context, { title: repository.name, visitor, body });
   });
+}
 
+function addPullRequest(pages: Pages, githost: GitHost): void {
   pages.get("/repositories/:name/pulls/:number", async (context, visitor) => {
-    const repository = await find(context, visitor);
+    const repository = await find(githost, context, visitor);
     const number = numberIn(context);
     const pull = await githost.pullRequests(repository).read(number);
     const remarks = githost.remarks(repository);
@@ -47,7 +54,7 @@ export function addRepositoryPages(pages: Pages, { githost }: PageHost): void {
   });
 
   pages.form("/repositories/:name/pulls/:number/comments", async (context, visitor, { body = "" }) => {
-    const repository = await find(context, visitor);
+    const repository = await find(githost, context, visitor);
     const number = numberIn(context);
     if (body.trim() === "") throw new ApiProblem("validation_error", "A comment needs some words.");
     await githost.pullRequests(repository).read(number);
@@ -56,14 +63,14 @@ export function addRepositoryPages(pages: Pages, { githost }: PageHost): void {
   });
 
   pages.form("/repositories/:name/pulls/:number/merge", async (context, visitor) => {
-    const repository = await find(context, visitor);
+    const repository = await find(githost, context, visitor);
     const number = numberIn(context);
     await mergeAs(githost, { repository, number, principal: visitor.principal });
     return context.redirect(`/repositories/${repository.name}/pulls/${number}`, 303);
   });
 
   pages.form("/repositories/:name/pulls/:number/ready", async (context, visitor) => {
-    const repository = await find(context, visitor);
+    const repository = await find(githost, context, visitor);
     const number = numberIn(context);
     await githost.pullRequests(repository).change(number, { isDraft: false });
     return context.redirect(`/repositories/${repository.name}/pulls/${number}`, 303);

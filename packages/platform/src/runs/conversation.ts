@@ -31,9 +31,10 @@ export interface Past {
 
 /** A turn is called like its run: that is how a run knows what of it has happened. */
 export async function readPast({ run, agent }: OpenedRun, store: SessionStore, recorder: Recorder): Promise<Past> {
-  const { state, records: all } = await readThread(store, threadOf(agent.id));
+  const threadId = threadOf(agent.id);
+  const { state, records: all } = await readThread(store, threadId);
   const records = ofRun(all, run.id);
-  for (const stored of [...all.slice(0, 1), ...records]) recorder.recall(stored);
+  for (const stored of [...all.slice(0, 1), ...records]) recorder.recall(threadId, stored);
   return { state, records, ended: endOf(records, run.id) };
 }
 

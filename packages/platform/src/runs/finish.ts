@@ -57,16 +57,21 @@ interface Writing {
 async function write(end: RunEnd, { opened, platform, endedAt, frames }: Writing): Promise<void> {
   const { fence, key, run } = opened;
   const error = end.status === "ERROR" ? end.error : null;
+  // First the agent, then its run: whoever follows up locks them in this order.
   const { rows } = await patiently(() =>
     sql<{ held: boolean }>`
-    with fence as (
+    with agent as (
+      select id from agents where id = ${opened.agent.id} for no key update
+    ), fence as (
       update runs set
         status = ${end.status}, ended_at = ${endedAt}, updated_at = ${endedAt}, lease_owner = null, lease_until = null,
         result = ${end.text === undefined ? null : key.seal(end.text, resultPlace(run.id))},
         error_code = ${error?.code ?? null},
         error_message = ${error === null ? null : key.seal(error.message, errorPlace(run.id))}
-      where id = ${fence.runId} and lease_epoch = ${fence.epoch} and status in ('CREATING', 'RUNNING')
-      returning id, agent_id
+      from agent
+      where runs.id = ${fence.runId} and agent_id = agent.id and lease_epoch = ${fence.epoch}
+        and status in ('CREATING', 'RUNNING')
+      returning runs.id, agent_id
     ), shown as (${insertFrames(key, fence.runId, frames)}),
     touched as (update agents set updated_at = ${endedAt} where id in (select agent_id from fence))
     select exists (select from fence) as held, (${tellReaders(fence.runId, frames)}) as told

@@ -21,6 +21,7 @@ export async function openRunRecorder(
     .executeTakeFirstOrThrow();
   return openRecorder({
     threadId: threadOf(agent.id),
+    turnId: run.id,
     bornAt: run.createdAt,
     after: last ?? 0,
     scrub,

@@ -5,6 +5,7 @@ import { type Kysely, sql } from "kysely";
 import { isUniqueViolation, patiently, type Tables } from "../db/index.ts";
 import { type Frame, insertFrames, type Recorder, tellReaders } from "../streams/index.ts";
 import type { DataKey } from "../vault/index.ts";
+import { threadOf } from "./ids.ts";
 import type { Fence } from "./lease.ts";
 import { chargesOf } from "./usage.ts";
 
@@ -39,11 +40,14 @@ export function openSessionStore(options: StoreOptions): SessionStore {
           .limit(pageSize)
           .execute();
         if (rows.length === 0) return;
-        yield rows.map(({ seq, at, record }) => ({
+        const stored = rows.map(({ seq, at, record }) => ({
           seq,
           at: at.toISOString(),
           record: JSON.parse(key.openText(record, recordPlace(threadId, seq))) as ThreadRecord,
         }));
+        // Of its own thread the run recalls what is its own.
+        if (threadId !== threadOf(options.agentId)) for (const one of stored) options.recorder.recall(threadId, one);
+        yield stored;
         last += rows.length;
         if (rows.length < pageSize) return;
       }

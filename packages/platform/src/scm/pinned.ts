@@ -1,7 +1,8 @@
 // A repository on the network as git may reach it: resolved and checked here, so that git asks no resolver again.
+import { mkdirSync } from "node:fs";
 import { isIPv6 } from "node:net";
 import { hostText } from "@agentcli/workspace/hosts";
-import { type GitRemote, RepositoryFault } from "../git/index.ts";
+import { type GitRemote, RepositoryFault, requireGit } from "../git/index.ts";
 import type { NetworkPolicy } from "../network/index.ts";
 import { type RepositoryUrl, shownUrl, urlText } from "./repository-url.ts";
 
@@ -13,6 +14,8 @@ export interface PinOptions {
 
 export async function pinnedRemote(url: RepositoryUrl, options: PinOptions, signal: AbortSignal): Promise<GitRemote> {
   const addresses = await addressesOf(url, options.policy, signal);
+  // An older one would not heed the addresses, and ask a resolver again.
+  await requireGit();
   switch (url.scheme) {
     case "http":
     case "https":
@@ -32,6 +35,7 @@ export async function pinnedRemote(url: RepositoryUrl, options: PinOptions, sign
         variables: { GIT_OVERRIDE_VIRTUAL_HOST: `${hostText(url.host)}:${url.port}` },
       };
     case "ssh":
+      mkdirSync(options.sshDirectory, { recursive: true, mode: 0o700 });
       return {
         address: urlText(url),
         protocol: "ssh",

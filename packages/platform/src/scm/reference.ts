@@ -3,6 +3,7 @@ import { type RepositoryUrl, readRepositoryUrl, shownUrl } from "./repository-ur
 
 /** What git itself allows, and nothing that could be taken for an option or an expression. */
 export const isReference = (text: string): boolean =>
+  text !== "" &&
   Buffer.byteLength(text) <= 240 &&
   !/[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|^[-/.]|[/.]$|^@$/.test(text) &&
   text.split("/").every((part) => !part.startsWith(".") && !part.endsWith(".lock") && !part.startsWith("-"));

@@ -25,7 +25,7 @@ export interface SourceHosts {
 /** Repositories that the platform keeps itself. */
 export interface OwnRepositories {
   /** The name in an address of ours; undefined where the address is not of ours. */
-  nameOf(url: string): string | undefined;
+  nameOf(url: string): Promise<string | undefined>;
   /** Undefined where the team has none of that name. */
   open(teamId: number, name: string): Promise<SourceHost | undefined>;
 }
@@ -47,7 +47,7 @@ export function openSourceHosts(options: SourceHostsOptions): SourceHosts {
     },
     async open(teamId, text) {
       const url = knownUrl(text);
-      const name = options.own.nameOf(urlText(url));
+      const name = await options.own.nameOf(urlText(url));
       if (name === undefined) return plainGitHost(url, options);
       const host = await options.own.open(teamId, name);
       if (host === undefined)
@@ -80,7 +80,7 @@ interface Asked {
 /** A name that cannot be resolved now may be later: that is for the run to find out. */
 async function checkAccess(asked: Asked, { own, policy }: SourceHostsOptions, signal: AbortSignal): Promise<void> {
   const { teamId, url, where } = asked;
-  const name = own.nameOf(urlText(url));
+  const name = await own.nameOf(urlText(url));
   if (name !== undefined && (await own.open(teamId, name)) === undefined)
     throw new ApiProblem("repository_access", `${where}: there is no repository "${name}" on this platform.`);
   if (name !== undefined) return;

@@ -119,8 +119,14 @@ async function makeRepository(
     await checkOut({ path: draft, source, start, url: repository.url, limits, identity }, signal);
     // First the host's side: where the directory of the agent is, both are.
     const { branch, baseBranch } = start;
-    const facts = JSON.stringify({ url: repository.url, branch, baseBranch, baseCommit: commit } satisfies Facts);
-    await keepHostSide(hostDirectory, { source, start, facts, index: join(draft, ".git/index") });
+    const isOwnBranch = branch === branchName(agent.name, agent.agentId);
+    const facts: Facts = { url: repository.url, branch, isOwnBranch, baseBranch, baseCommit: commit };
+    await keepHostSide(hostDirectory, {
+      source,
+      start,
+      facts: JSON.stringify(facts),
+      index: join(draft, ".git/index"),
+    });
     await moveIntoPlace(draft, path);
   } finally {
     await rm(draft, { recursive: true, force: true });
@@ -185,12 +191,7 @@ async function findPullRequest({
   return guessPullRequest(number, source.advertisement);
 }
 
-interface Facts {
-  url: string;
-  branch: string;
-  baseBranch: string;
-  baseCommit: string;
-}
+type Facts = Pick<OpenRepository, "url" | "branch" | "isOwnBranch" | "baseBranch" | "baseCommit">;
 
 async function readFacts(
   hostDirectory: string,

@@ -36,6 +36,8 @@ export interface OpenRepository {
   url: string;
   /** What the agent is on and what is pushed. */
   branch: string;
+  /** Whether the branch was made for the agent; others may work on one that was not. */
+  isOwnBranch: boolean;
   /** What a pull request would go to. */
   baseBranch: string;
   baseCommit: string;

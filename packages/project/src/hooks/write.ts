@@ -2,8 +2,8 @@
 import type { HookDefinition } from "@agentcli/protocol";
 import { readIfPresent, readTable } from "../config/files.ts";
 import { ConfigProblem } from "../config/problem.ts";
+import { replaceFile, saysTheSame } from "../config/replace.ts";
 import { quoted, type Table, valueAt, withoutValueAt, withValueAt } from "../config/table.ts";
-import { replaceFile, saysTheSame } from "../trust/write.ts";
 
 export async function trustHooks(configFile: string, definitions: HookDefinition[]): Promise<void> {
   const entries = definitions.map(({ key, hash, script }) => ({

@@ -9,7 +9,7 @@ export interface SkillSwitch {
   enabled?: boolean | undefined;
 }
 
-export function isSwitchedOn(skill: { name: string; path: string }, switches: SkillSwitch[]): boolean {
+export function isSwitchedOn(skill: { name: string; path: string }, switches: SkillSwitch[] = []): boolean {
   return switches.findLast((each) => means(each, skill))?.enabled ?? true;
 }
 

@@ -1,10 +1,8 @@
 // Writes down that a project is trusted. Every other byte of the configuration file stays as it is.
-import { closeSync, fsyncSync, mkdirSync, openSync, realpathSync, renameSync, writeSync } from "node:fs";
-import { dirname } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import { readIfPresent, readTable } from "../config/files.ts";
 import { ConfigProblem } from "../config/problem.ts";
-import { dottedKey, leavesOf, quoted, type Table, valueAt, withValueAt } from "../config/table.ts";
+import { replaceFile, saysTheSame } from "../config/replace.ts";
+import { quoted, type Table, valueAt, withValueAt } from "../config/table.ts";
 
 export async function trustProject(configFile: string, root: string): Promise<void> {
   const key = ["projects", root, "trust_level"];
@@ -44,11 +42,6 @@ function projectOf(line: string): string | undefined {
   }
 }
 
-export function saysTheSame(left: Table, right: Table): boolean {
-  const byKey = (table: Table) => new Map([...leavesOf(table)].map(({ path, value }) => [dottedKey(path), value]));
-  return isDeepStrictEqual(byKey(left), byKey(right));
-}
-
 /** Nothing where the edit did not come out as TOML, because the file says it in a way of its own. */
 function parsed(text: string, parse: (text: string) => Table): Table {
   try {
@@ -63,27 +56,4 @@ function byHand(configFile: string, root: string): ConfigProblem {
   return new ConfigProblem(
     `${configFile} writes its projects in a form that is not edited here. Put this in by hand:\n${lines}`,
   );
-}
-
-/** Whole or not at all, readable by its owner only. A link keeps pointing where it did. */
-export function replaceFile(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const target = realPath(path);
-  const draft = `${target}.${process.pid}.draft`;
-  const file = openSync(draft, "w", 0o600);
-  try {
-    writeSync(file, text);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(draft, target);
-}
-
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }

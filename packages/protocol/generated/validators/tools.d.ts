@@ -13,6 +13,7 @@ export const exec_command: Validator;
 export const write_stdin: Validator;
 export const apply_patch: Validator;
 export const update_plan: Validator;
+export const request_user_input: Validator;
 export const view_image: Validator;
 export const read_file: Validator;
 export const list_dir: Validator;

@@ -3,6 +3,9 @@ import type { Workspace } from "@agentcli/protocol";
 import { WorkspaceLost } from "./workspace-lost.ts";
 
 export interface OpenedWorkspace extends Workspace {
+  /** Processes block instead of writing on, until output may flow again; meanwhile answers may wait too. */
+  holdOutput(): void;
+  resumeOutput(): void;
   close(): Promise<void>;
 }
 
@@ -76,6 +79,8 @@ export function lazyWorkspace({ root, newIncarnation, open }: LazyOptions): Lazy
         if (!(error instanceof WorkspaceLost)) throw error;
       });
     },
+    holdOutput: () => void opening?.then(({ holdOutput }) => holdOutput()).catch(() => {}),
+    resumeOutput: () => void opening?.then(({ resumeOutput }) => resumeOutput()).catch(() => {}),
     async close() {
       isClosed = true;
       const opened = await opening?.catch(() => undefined);

@@ -65,7 +65,14 @@ export async function openSandbox(policy: SandboxPolicy, options: WorkspaceOptio
   };
   try {
     const config = { ...configOf(policy, options), ...enclosure.config };
-    const opened = { ...(await greet(enclosure.process, egress ? throughProxy(config) : config)), close };
+    const { stdout } = enclosure.process;
+    const opened = {
+      ...(await greet(enclosure.process, egress ? throughProxy(config) : config)),
+      // The server holds back its processes when nobody reads.
+      holdOutput: () => void stdout.pause(),
+      resumeOutput: () => void stdout.resume(),
+      close,
+    };
     return withLimitNotes(
       commits(policy, backEnd) ? withCommits(opened, { policy, path: options.env.PATH ?? "" }) : opened,
       limits,

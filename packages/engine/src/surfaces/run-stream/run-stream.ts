@@ -14,6 +14,8 @@ export interface RunStream {
   record(stored: StoredRecord): FrameGroup[];
   /** Frames of a reply on its way; the record that follows has the truth. */
   progress(progress: ModelProgress): FrameGroup[];
+  /** What a sub-agent has used on account of the turn. */
+  charge(usage: Usage): void;
 }
 
 interface Stream {
@@ -45,6 +47,9 @@ export function runStream(scrub: Scrub): RunStream {
       return groups;
     },
     progress: (progress) => streaming(stream, progress, scrub),
+    charge(usage) {
+      stream.usage = addUsage(stream.usage, usage);
+    },
   };
 }
 

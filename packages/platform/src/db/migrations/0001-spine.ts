@@ -156,6 +156,10 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       heartbeat_at timestamptz not null,
       started_at timestamptz not null default now()
     );
+    create table server_addresses (
+      url text primary key,
+      seen_at timestamptz not null default now()
+    );
     create table hosted_repositories (
       id integer primary key generated always as identity,
       team_id integer not null references teams on delete cascade,

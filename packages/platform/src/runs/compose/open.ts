@@ -2,6 +2,7 @@
 import {
   builtInTools,
   type Dependencies,
+  type ModelProgress,
   policyGuard,
   type SessionStore,
   type Surroundings,
@@ -32,7 +33,7 @@ export interface EquipmentRequest {
   /** Hooks the conversation began with; null where it begins now. */
   frozen: HookDefinition[] | null;
   host: { settings: Settings; sandboxes: Sandboxes; network: NetworkPolicy };
-  onProgress: Dependencies["onProgress"];
+  onProgress: (progress: ModelProgress) => void;
 }
 
 export interface Equipment {
@@ -127,7 +128,8 @@ export async function openEquipment(request: EquipmentRequest, signal: AbortSign
       requestOptions: {},
       onProgress(progress) {
         if (progress.type === "calling") main.workspace.warm();
-        request.onProgress(progress);
+        // What a command prints is shown when it has ended.
+        if (progress.type !== "output") request.onProgress(progress);
       },
     },
     async close() {

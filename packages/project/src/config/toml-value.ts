@@ -1,5 +1,5 @@
 // A value as it would stand behind `key =` in a TOML file, on one line.
-import { dottedKey, quoted } from "@agentcli/project";
+import { dottedKey, quoted } from "./table.ts";
 
 export function tomlValue(value: unknown): string {
   if (typeof value === "string") return quoted(value);

@@ -1,0 +1,96 @@
+// account/*: which credential is used, and the login that is kept in the agent home. The key itself is never told.
+
+import { scrubber } from "@agentcli/engine";
+import { findProvider, practice } from "@agentcli/models";
+import type { Config } from "@agentcli/protocol";
+import type { Account, NoticeOf, ParamsOf, ResultOf } from "@agentcli/protocol/app-server";
+import { rpcCodes } from "@agentcli/protocol/app-server/codes";
+import { removeAuthFile, saveKey } from "../credentials/auth-file.ts";
+import { currentCredential } from "../credentials/current.ts";
+import type { Credential } from "../credentials/find.ts";
+import { checkedKey } from "../credentials/key-input.ts";
+import { knownSecrets } from "../secrets.ts";
+import { configuredIn, refusing } from "./configured.ts";
+import { type Call, type Host, type OpenPart, RpcError } from "./method.ts";
+
+export const openAccounts: OpenPart = (host) => ({
+  methods: {
+    "account/read": () => refusing(() => readAccount(host)),
+    "account/login/start": (params, _, call) => refusing(() => logIn(params, call, host)),
+    // Logins with a key are over at once: there is never one to cancel.
+    "account/login/cancel": () => ({ status: "notFound" }),
+    "account/logout": (_, __, call) =>
+      refusing(async () => {
+        const { config } = (await configuredIn(null, host)).loaded;
+        removeAuthFile(host.program.environment.agentHome);
+        await announce(config, call, host);
+        return {};
+      }),
+  },
+  close: async () => {},
+});
+
+async function readAccount(host: Host): Promise<ResultOf<"account/read">> {
+  const { config } = (await configuredIn(null, host)).loaded;
+  const account = accountOf(await currentCredential(config, host.program));
+  return { account, requiresOpenaiAuth: needsLogin(config, host) };
+}
+
+function needsLogin(config: Config, { program }: Host): boolean {
+  const { model, model_provider: provider = "openai" } = config;
+  if (model === practice || provider === practice) return false;
+  return findProvider(provider, config, program.environment.variables).requires_openai_auth ?? false;
+}
+
+async function logIn(params: ParamsOf<"account/login/start">, call: Call, host: Host) {
+  if (params.type !== "apiKey") throw unknownKind(params.type);
+  const { config } = (await configuredIn(null, host)).loaded;
+  saveKey(host.program.environment.agentHome, checkedKey(params.apiKey));
+  call.afterwards(() => host.broadcast("account/login/completed", { loginId: null, success: true, error: null }));
+  await announce(config, call, host);
+  return { type: "apiKey" as const };
+}
+
+const unknownKind = (type: string) =>
+  new RpcError(
+    rpcCodes.unsupported,
+    `account/login/start with type ${type} is not supported by agentcli. Log in with type apiKey.`,
+  );
+
+/** Everyone is told what counts now: a variable of the environment may count more than the login. */
+async function announce(config: Config, call: Call, host: Host): Promise<void> {
+  // A key that has just become known must not be written down by what runs from now on.
+  host.program.scrub = scrubber(knownSecrets(host.program.environment));
+  const authMode = authModeOf(await currentCredential(config, host.program));
+  call.afterwards(() => host.broadcast("account/updated", { authMode, planType: null }));
+}
+
+function accountOf(credential: Credential): Account | null {
+  switch (credential.source) {
+    case "env_key":
+    case "AGENT_API_KEY":
+    case "saved-key":
+    case "workload-identity":
+      return { type: "apiKey" };
+    case "saved-account":
+      return { type: "chatgpt", email: emailIn(credential.tokens.id_token), planType: "unknown" };
+    case "none":
+      return null;
+  }
+}
+
+function authModeOf(credential: Credential): NoticeOf<"account/updated">["authMode"] {
+  const account = accountOf(credential);
+  return account && (account.type === "apiKey" ? "apikey" : "chatgpt");
+}
+
+/** Unverified: only shown. */
+function emailIn(idToken: unknown): string | null {
+  const [, payload = ""] = typeof idToken === "string" ? idToken.split(".") : [];
+  try {
+    const { email } = JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
+    return typeof email === "string" ? email : null;
+  } catch {
+    return null;
+  }
+}

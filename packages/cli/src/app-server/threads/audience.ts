@@ -1,0 +1,61 @@
+// Who hears of a thread: clients that started, resumed or joined it, until they leave or are gone.
+import type { Notice } from "@agentcli/engine/app-server";
+import type { NotificationName } from "@agentcli/protocol/app-server";
+import type { Client } from "../method.ts";
+
+export interface Audience {
+  /** From now on; what there is to tell is held back until the returned function is called, behind an answer. */
+  join(client: Client): () => void;
+  /** False where it was not there. */
+  leave(client: Client): boolean;
+  members(): Client[];
+  tell(notices: Notice[]): void;
+  /** Settles when nobody who has to be waited for lags behind. */
+  room(): Promise<void>;
+}
+
+interface Member {
+  /** Null once the client hears everything at once. */
+  held: Notice[] | null;
+  forget(): void;
+}
+
+/** `onEmpty` is called when the last one has left. */
+export function openAudience(onEmpty: () => void): Audience {
+  const members = new Map<Client, Member>();
+  const leave = (client: Client): boolean => {
+    const member = members.get(client);
+    if (!member) return false;
+    client.closed.removeEventListener("abort", member.forget);
+    members.delete(client);
+    if (members.size === 0) onEmpty();
+    return true;
+  };
+  return {
+    join(client) {
+      if (members.has(client) || client.closed.aborted) return () => {};
+      const member: Member = { held: [], forget: () => void leave(client) };
+      members.set(client, member);
+      client.closed.addEventListener("abort", member.forget, { once: true });
+      return () => {
+        const held = member.held ?? [];
+        member.held = null;
+        for (const notice of held) notify(client, notice);
+      };
+    },
+    leave,
+    members: () => [...members.keys()],
+    tell(notices) {
+      for (const notice of notices) {
+        for (const [client, { held }] of members) held ? held.push(notice) : notify(client, notice);
+      }
+    },
+    async room() {
+      for (const client of members.keys()) await client.room();
+    },
+  };
+}
+
+/** Method and params belong together by the type of a notice; the compiler cannot see that through two arguments. */
+export const notify = (client: Client, { method, params }: Notice): void =>
+  client.notify<NotificationName>(method, params);

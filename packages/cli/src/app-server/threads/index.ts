@@ -1,0 +1,23 @@
+// Threads and turns of the app server.
+import type { ThreadServers } from "../mcp-reach.ts";
+import type { Host, Part } from "../method.ts";
+import { listMethods } from "./list-methods.ts";
+import { refusing } from "./refusals.ts";
+import { reviewMethods } from "./review-methods.ts";
+import { threadServers } from "./servers.ts";
+import { openTable } from "./table.ts";
+import { threadMethods } from "./thread-methods.ts";
+import { turnMethods } from "./turn-methods.ts";
+
+/** With the MCP servers its threads have. */
+export function openThreads(host: Host): Part & { servers: ThreadServers } {
+  const { program } = host;
+  const table = openTable(host);
+  const methods = {
+    ...threadMethods(table, program),
+    ...listMethods(table, host),
+    ...turnMethods(table),
+    ...reviewMethods(table, program),
+  };
+  return { methods: refusing(methods, program.scrub), servers: threadServers(table), close: table.close };
+}

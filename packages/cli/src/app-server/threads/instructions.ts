@@ -1,0 +1,19 @@
+// What a client tells the model of a new thread before anything else.
+import type { ThreadRecord } from "@agentcli/protocol";
+
+export interface Instructions {
+  /** In place of ours. */
+  base?: string | null | undefined;
+  /** Besides ours. */
+  developer?: string | null | undefined;
+}
+
+export const withInstructions = (records: ThreadRecord[], { base, developer }: Instructions): ThreadRecord[] =>
+  records.map((record) => {
+    if (record.type !== "thread.created") return record;
+    const { frozen } = record;
+    const context = developer
+      ? [{ role: "developer" as const, parts: [{ type: "text" as const, text: developer }] }, ...frozen.context]
+      : frozen.context;
+    return { ...record, frozen: { ...frozen, instructions: base ?? frozen.instructions, context } };
+  });

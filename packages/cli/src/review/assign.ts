@@ -1,0 +1,16 @@
+// The change to be judged, cut to what the model can hold.
+import { fitChange, parseDiff, type ReviewAssignment } from "@agentcli/engine/review";
+import type { Run } from "../run.ts";
+import type { CollectedChange } from "./collect.ts";
+
+/** Without a change the instructions say what to look at. */
+export function assign(change: CollectedChange | null, instructions: string, run: Run): ReviewAssignment {
+  if (!change) return { target: { kind: "custom" }, instructions, change };
+  const { target, root, command, diff } = change;
+  return { target, instructions, change: { root, command, ...fitChange(parseDiff(diff), diffTokens(run)) } };
+}
+
+const unknownWindowTokens = 100_000;
+
+/** Half of what the thread may hold before it is summarised; the rest is for looking around and for thinking. */
+const diffTokens = ({ settings }: Run): number => Math.floor((settings.compactAt ?? unknownWindowTokens) / 2);

@@ -1,0 +1,195 @@
+// Calls that only a person lets through: asked once, answered in the log, carried out where the answer says.
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openServer, type WorkspaceServer } from "@agentcli/workspace";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  type ApprovalQuestion,
+  type Approver,
+  type Decision,
+  drive,
+  openLog,
+  placeGuard,
+  policyGuard,
+  readThread,
+} from "../src/index.ts";
+import { sessionIdOf } from "../src/sessions.ts";
+import { bench, calls, memoryStore, replies, says, settings, usage } from "./memory.ts";
+
+let root: string;
+let inside: WorkspaceServer;
+let outside: WorkspaceServer;
+const never = new AbortController().signal;
+
+const openAt = (name: string) =>
+  openServer({
+    root,
+    writable: "anywhere",
+    env: { PATH: process.env.PATH ?? "", HOME: root, PLACE: name },
+    incarnation: name,
+    orphans: "ended-by-watchdog",
+  });
+
+beforeEach(async () => {
+  root = mkdtempSync(join(tmpdir(), "engine-"));
+  inside = await openAt("inside");
+  outside = await openAt("outside");
+});
+afterEach(async () => {
+  await inside.close();
+  await outside.close();
+  rmSync(root, { recursive: true });
+});
+
+function person(
+  decision: Decision | ((question: ApprovalQuestion) => Decision),
+): Approver & { asked: ApprovalQuestion[] } {
+  const asked: ApprovalQuestion[] = [];
+  return {
+    asked,
+    remembers: () => false,
+    async approve(question) {
+      asked.push(question);
+      return typeof decision === "string" ? decision : decision(question);
+    },
+    answer: async () => null,
+  };
+}
+
+const escalated = (cmd: string) => calls("exec_command", { cmd, sandbox_permissions: "require_escalated" });
+
+async function thread(script: ReturnType<typeof says>[], approver: Approver | undefined) {
+  const opened = await bench((_, number) => script[number] ?? says("?"), inside);
+  await opened.begin("do it", { approval: "on-request" });
+  return { ...opened, dependencies: { ...opened.dependencies, outside, approver } };
+}
+
+const outputs = ({ messages }: { messages: { role: string; parts?: unknown }[] }) =>
+  messages.flatMap((message) => (message.role === "tool" ? [JSON.stringify(message.parts)] : []));
+
+describe("an escalation", () => {
+  test("runs outside the sandbox once a person accepts it, and so does what is typed into it", async () => {
+    const approver = person("accept");
+    const cmd = "echo $PLACE; read line; echo $PLACE $line";
+    const args = { cmd, sandbox_permissions: "require_escalated", yield_time_ms: 250 };
+    const typed = { session_id: sessionIdOf("3.0"), chars: "hello\n", yield_time_ms: 5000 };
+    const script = [replies([calls("exec_command", args)]), replies([calls("write_stdin", typed)]), says("Done.")];
+    const { log, dependencies } = await thread(script, approver);
+    const state = await drive(log, dependencies, never);
+    expect(approver.asked).toMatchObject([{ callId: "3.0", name: "exec_command", threadId: "thread" }]);
+    expect(outputs(state)).toEqual([expect.stringContaining("outside"), expect.stringContaining("outside hello")]);
+  });
+
+  test("stays undone when a person declines it, and the turn goes on", async () => {
+    const { log, dependencies } = await thread(
+      [replies([escalated("touch made.txt")]), says("Fine.")],
+      person("decline"),
+    );
+    const state = await drive(log, dependencies, never);
+    expect(state.end).toEqual({ status: "completed", message: "Fine." });
+    expect(outputs(state)).toEqual([JSON.stringify([{ type: "text", text: "rejected by user" }])]);
+    expect(existsSync(join(root, "made.txt"))).toBe(false);
+  });
+
+  test("is declined where nobody is there, without a question in the log", async () => {
+    const { log, dependencies, types } = await thread([replies([escalated("true")]), says("Fine.")], undefined);
+    const state = await drive(log, dependencies, never);
+    expect(outputs(state)[0]).toContain("nobody is here to give one");
+    expect(types()).not.toContain("noted");
+  });
+
+  test("is not asked about again after a crash, wherever it came", async () => {
+    const script = [replies([escalated("echo once >> made.txt")]), says("Done.")];
+    const whole = await thread(script, person("accept"));
+    await drive(whole.log, whole.dependencies, never);
+    const { records } = whole.store;
+    const answered = records.findIndex(({ record }) => record.type === "noted" && record.data.decision !== undefined);
+    const begun = records.findIndex(({ record }) => record.type === "tool.begun");
+    expect([answered, begun]).toEqual([4, 5]);
+    for (let length = 3; length < records.length; length += 1) {
+      const store = memoryStore();
+      store.records.push(...records.slice(0, length));
+      const { state } = await readThread(store, "thread");
+      const approver = person("accept");
+      const model = { reply: async () => (state.seq < 3 ? says("?") : says("Done.")) };
+      const end = await drive(openLog(state, { store, emit() {} }), { ...whole.dependencies, model, approver }, never);
+      expect(approver.asked.length, `cut after record ${length}`).toBe(length <= answered ? 1 : 0);
+      expect(end.end).toEqual({ status: "completed", message: "Done." });
+    }
+  });
+
+  test("is asked about again when what would run is something else", async () => {
+    const { log, store } = await thread([], undefined);
+    await log.write({ type: "model.replied", blocks: [escalated("echo b")], usage: usage(), model: "scripted" });
+    const data = { callId: "3.0", decision: "accept", by: "user", args: { cmd: "echo a" }, outside: true };
+    await log.write({ type: "noted", kind: "approval", data });
+    const { state } = await readThread(store, "thread");
+    const approver = person("decline");
+    const opened = await bench(() => says("Done."), inside);
+    await drive(openLog(state, { store, emit() {} }), { ...opened.dependencies, approver, outside }, never);
+    expect(approver.asked).toHaveLength(1);
+  });
+
+  test("that a person cancels leaves the call to the end of the turn", async () => {
+    const stop = new AbortController();
+    const approver = person(() => {
+      stop.abort({ end: { status: "cancelled", reason: "Cancelled." } });
+      return "cancel";
+    });
+    const { log, dependencies } = await thread([replies([escalated("touch made.txt")])], approver);
+    const state = await drive(log, dependencies, stop.signal);
+    expect(state.end).toEqual({ status: "cancelled", reason: "Cancelled." });
+    expect(existsSync(join(root, "made.txt"))).toBe(false);
+  });
+});
+
+describe("a patch", () => {
+  const patch = (path: string) => ({
+    name: "apply_patch",
+    args: { input: `*** Begin Patch\n*** Add File: ${path}\n+x\n*** End Patch` },
+  });
+  const guard = placeGuard(["/project", "/more"], policyGuard);
+  const asking = { ...settings, approval: "on-request" as const };
+
+  test.each([
+    ["a.txt", "allowed"],
+    ["/project/sub/../a.txt", "allowed"],
+    ["/more/a.txt", "allowed"],
+    ["/tmp/a.txt", "allowed"],
+    ["../a.txt", "unapproved"],
+    ["/projects/a.txt", "unapproved"],
+    ["sub/../../more/../etc/a.txt", "unapproved"],
+  ])("of %s is %s", async (path, kind) => {
+    expect((await guard.admit(patch(path), asking)).kind).toBe(kind);
+    expect((await guard.admit(patch(path), settings)).kind).toBe("allowed");
+  });
+
+  test("in a read-only sandbox needs a person, and is declined under never", async () => {
+    const readOnly = { ...asking, sandbox: "read-only" as const };
+    expect((await guard.admit(patch("a.txt"), readOnly)).kind).toBe("unapproved");
+    expect((await guard.admit(patch("a.txt"), { ...readOnly, approval: "never" })).kind).toBe("declined");
+  });
+});
+
+test("what is said to a running turn is heard when its calls are settled, before the next request", async () => {
+  const said = [{ input: [{ type: "text" as const, text: "and this" }], clientId: "mine" }];
+  const opened = await bench(
+    (_, number) => (number === 0 ? replies([calls("exec_command", { cmd: "true" })]) : says("Done.")),
+    inside,
+  );
+  await opened.begin("go");
+  let turn = 0;
+  const steering = () => (turn++ === 1 ? said.splice(0) : []);
+  await drive(opened.log, { ...opened.dependencies, steering }, never);
+  expect(opened.types()).toEqual([
+    "thread.created",
+    "turn.begun",
+    "model.replied",
+    "tool.begun",
+    "tool.settled",
+    "input.added",
+    "model.replied",
+    "turn.ended",
+  ]);
+});

@@ -1,0 +1,37 @@
+// Hands off one run with what it is told, as a process that can be killed.
+import { join } from "node:path";
+import { openQueries } from "../src/db/connect.ts";
+import { openGitHost, ownRepositories } from "../src/githost/index.ts";
+import { openHandoff, type RunStory } from "../src/handoff/index.ts";
+import { openNetworkPolicy } from "../src/network/index.ts";
+import { openSourceHosts } from "../src/scm/index.ts";
+import { openVault } from "../src/vault/index.ts";
+import { openLocks, openWorkspaces, usualLimits } from "../src/workspaces/index.ts";
+
+export interface ChildTask {
+  databaseUrl: string;
+  data: string;
+  serverUrl: string;
+  runId: string;
+  identity: { name: string; email: string };
+  story: Omit<RunStory, "endedAt"> & { endedAt: string };
+}
+
+const task: ChildTask = JSON.parse(process.argv[2] ?? "");
+const { data, story, identity } = task;
+const db = openQueries({ url: task.databaseUrl }, 4, () => {});
+const vault = await openVault(db, join(data, "kek"));
+const host = openGitHost({ db, vault, dataDirectory: data, serverUrls: () => [task.serverUrl] });
+const policy = openNetworkPolicy({ allowPrivate: [] });
+const sources = openSourceHosts({ policy, sshDirectory: join(data, "ssh"), own: ownRepositories(host) });
+const workspaces = openWorkspaces({
+  dataDirectory: data,
+  sources,
+  locks: openLocks(db),
+  limits: usualLimits,
+  identity,
+});
+const readStory = async () => ({ ...story, endedAt: new Date(story.endedAt) });
+const handoff = openHandoff({ db, workspaces, sources, identity, readStory });
+await handoff.finish(task.runId, new AbortController().signal);
+await db.destroy();

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openLocks } from "../src/workspaces/index.ts";
+import { freshDatabase, type TestDatabase } from "./database.ts";
+import { never } from "./git-bench.ts";
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+});
+afterAll(() => database.close());
+
+test("of two servers one waits for the other, and of one server everybody for everybody", async () => {
+  const servers = [openLocks(database.db), openLocks(database.db)];
+  let inside = 0;
+  let most = 0;
+  const order: number[] = [];
+  const work = (name: number) => async () => {
+    inside += 1;
+    most = Math.max(most, inside);
+    await database.db.selectFrom("teams").selectAll().execute();
+    order.push(name);
+    inside -= 1;
+  };
+  await Promise.all(servers.flatMap((locks) => [1, 2, 3, 4].map((name) => locks.hold("one", work(name), never()))));
+  expect(most).toBe(1);
+  expect(order).toHaveLength(8);
+});
+
+test("names do not wait for each other, and connections are left for everybody else", async () => {
+  const locks = openLocks(database.db);
+  const names = Array.from({ length: 30 }, (_, index) => `name-${index}`);
+  let inside = 0;
+  let most = 0;
+  const query = () => database.db.selectFrom("teams").selectAll().execute();
+  const hold = (name: string) =>
+    locks.hold(
+      name,
+      async () => {
+        inside += 1;
+        most = Math.max(most, inside);
+        await query();
+        inside -= 1;
+      },
+      never(),
+    );
+  await Promise.all(names.map(hold));
+  expect(most).toBeGreaterThan(1);
+  expect(most).toBeLessThan(10);
+});
+
+test("a lock is free again when the work failed, and whoever is stopped does not wait", async () => {
+  const [first, second] = [openLocks(database.db), openLocks(database.db)];
+  await expect(first.hold("two", () => Promise.reject(new Error("failed")), never())).rejects.toThrow("failed");
+  const stop = new AbortController();
+  await first.hold(
+    "two",
+    async () => {
+      const waiting = second.hold("two", async () => "held", stop.signal);
+      stop.abort(new Error("stopped"));
+      await expect(waiting).rejects.toThrow();
+    },
+    never(),
+  );
+  expect(await second.hold("two", async () => "held", never())).toBe("held");
+});

@@ -1,0 +1,127 @@
+// One suite for every source host: what the port promises, tried on each of them.
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { temporaryRepository } from "@agentcli/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runGit } from "../src/git/index.ts";
+import { ownRepositories } from "../src/githost/index.ts";
+import { openNetworkPolicy } from "../src/network/index.ts";
+import { openSourceHosts, readAdvertisement, type SourceHost } from "../src/scm/index.ts";
+import { type GitBench, gitBench, never } from "./git-bench.ts";
+import { serveDaemon, serveHttp } from "./git-servers.ts";
+import { type HostBench, hostBench } from "./host-bench.ts";
+
+interface Candidate {
+  host: SourceHost;
+  close(): Promise<unknown>;
+}
+
+const candidates: [string, () => Promise<Candidate>][] = [
+  ["the embedded host", embedded],
+  ["plain git over HTTP", () => plain(serveHttp)],
+  ["plain git over its own protocol", () => plain(serveDaemon)],
+];
+
+describe.each(candidates)("%s", (_name, open) => {
+  let candidate: Candidate;
+  let local: Awaited<ReturnType<typeof temporaryRepository>>;
+
+  beforeAll(async () => {
+    candidate = await open();
+    local = await temporaryRepository();
+    const tip = (await readAdvertisement(candidate.host, 30_000, never())).references.get("refs/heads/main");
+    await candidate.host.reach((remote) => git(["fetch", "--quiet", "--", remote.address, "main"], remote), never());
+    await local.git("reset", "--quiet", "--hard", tip ?? "");
+    for (const branch of ["one", "two"]) {
+      await local.git("commit", "--quiet", "--allow-empty", `--message=${branch}`);
+      await candidate.host.reach(
+        (remote) => git(["push", "--quiet", "--", remote.address, `HEAD:refs/heads/${branch}`], remote),
+        never(),
+      );
+    }
+    await candidate.host.notePush();
+  });
+  afterAll(async () => {
+    await local.remove();
+    await candidate.close();
+  });
+
+  const git = (args: string[], remote: Parameters<Parameters<SourceHost["reach"]>[0]>[0]) =>
+    runGit({ place: { directory: join(local.path, ".git") }, args, remote }, never());
+
+  test("offers its branches and says which is the usual one", async () => {
+    const { defaultBranch, references } = await readAdvertisement(candidate.host, 30_000, never());
+    expect(defaultBranch).toBe("main");
+    expect(references.get("refs/heads/two")).toBe((await local.git("rev-parse", "HEAD")).trim());
+  });
+
+  test("lets git speak one protocol only", async () => {
+    const protocol = await candidate.host.reach(async (remote) => remote.protocol, never());
+    expect(["file", "http", "git"]).toContain(protocol);
+  });
+
+  test("has pull requests that keep their promises, or none", async () => {
+    const { pullRequests } = candidate.host;
+    if (pullRequests === null) return expect(candidate.host.directory).toBeNull();
+    const branches = { head: "one", base: "main" };
+    expect(await pullRequests.find(branches)).toBeUndefined();
+    const draft = { ...branches, title: "Title", body: "Body", author: "agent:x" };
+    const opened = await pullRequests.openDraft(draft);
+    expect(opened).toMatchObject({ ...branches, title: "Title", body: "Body", state: "open", isDraft: true });
+    expect(await pullRequests.openDraft({ ...draft, title: "Another" })).toEqual(opened);
+    expect(await pullRequests.find(branches)).toEqual(opened);
+    expect(await pullRequests.read(opened.url)).toEqual(opened);
+    expect(await pullRequests.read(`${opened.url}9`)).toBeUndefined();
+    expect(await pullRequests.read("https://elsewhere.example/o/r/pull/1")).toBeUndefined();
+    expect(await pullRequests.update(opened.number, { body: "New" })).toMatchObject({ title: "Title", body: "New" });
+    await pullRequests.comment(opened.number, { author: "a", body: "Whole" });
+    await pullRequests.comment(opened.number, { author: "a", body: "Line", path: "README.md", line: 1 });
+    await pullRequests.review(opened.number, { author: "a", verdict: "approved", body: "" });
+    await pullRequests.requestReviewers(opened.number, ["b"]);
+    await expect(pullRequests.openDraft({ ...draft, head: "none" })).rejects.toMatchObject({
+      code: "pull_request_failed",
+    });
+  });
+
+  test("tells the reason when it is stopped", async () => {
+    const stopped = AbortSignal.abort(new Error("stopped"));
+    await expect(readAdvertisement(candidate.host, 30_000, stopped)).rejects.toThrow("stopped");
+  });
+});
+
+async function embedded(): Promise<Candidate> {
+  const bench: HostBench = await hostBench();
+  const origin = await temporaryRepository();
+  await bench.host.repositories.create({ teamId: bench.teamId, name: "shop", from: origin.path }, never());
+  await origin.remove();
+  const policy = openNetworkPolicy({ allowPrivate: [] });
+  const sources = openSourceHosts({ policy, sshDirectory: "/nonexistent", own: ownRepositories(bench.host) });
+  return { host: await sources.open(bench.teamId, bench.host.cloneUrl("shop")), close: bench.close };
+}
+
+async function plain(serve: typeof serveDaemon): Promise<Candidate> {
+  const bench: GitBench = await gitBench();
+  const { directory } = await bench.makeRepository("shop");
+  await promisify(execFile)("git", ["-C", directory, "config", "http.receivepack", "true"]);
+  const server = await serve(bench.served);
+  const close = async () => {
+    await server.close();
+    await bench.remove();
+  };
+  return { host: await bench.sources.open(1, `${server.url}/shop.git`), close };
+}
+
+test("an address of a former start, or of another server of the same database, is ours", async () => {
+  const bench = await hostBench();
+  const own = ownRepositories(bench.host);
+  expect(await own.nameOf("http://127.0.0.1:1/git/shop.git")).toBeUndefined();
+  await bench.db.insertInto("server_addresses").values({ url: "http://127.0.0.1:1" }).execute();
+  expect(await own.nameOf("http://127.0.0.1:1/git/shop.git")).toBe("shop");
+  expect(await own.nameOf("http://localhost:1/git/shop")).toBe("shop");
+  expect(await own.nameOf("http://127.0.0.1:2/git/shop.git")).toBeUndefined();
+  expect(await own.nameOf("http://127.0.0.1:1/git/a/b.git")).toBeUndefined();
+  await bench.host.addresses.announce();
+  expect(await own.nameOf(`${bench.url}/git/shop.git`)).toBe("shop");
+  await bench.close();
+});

@@ -1,0 +1,33 @@
+// Configuration files that are changed by us: whole or not at all, and nothing else of them.
+import { closeSync, fsyncSync, mkdirSync, openSync, realpathSync, renameSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { dottedKey, leavesOf, type Table } from "./table.ts";
+
+export function saysTheSame(left: Table, right: Table): boolean {
+  const byKey = (table: Table) => new Map([...leavesOf(table)].map(({ path, value }) => [dottedKey(path), value]));
+  return isDeepStrictEqual(byKey(left), byKey(right));
+}
+
+/** Whole or not at all, readable by its owner only. A link keeps pointing where it did. */
+export function replaceFile(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const target = realPath(path);
+  const draft = `${target}.${process.pid}.draft`;
+  const file = openSync(draft, "w", 0o600);
+  try {
+    writeSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(draft, target);
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

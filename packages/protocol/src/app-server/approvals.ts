@@ -1,0 +1,109 @@
+// What the server asks a client: may this be done, what does the person say.
+import { z } from "zod";
+import { CommandAction, DynamicToolContent } from "./items.ts";
+import { JsonValue, maybe, whole } from "./maybe.ts";
+
+const place = { threadId: z.string(), turnId: z.string(), itemId: z.string() };
+const NetworkPolicyAmendment = z.object({ host: z.string(), action: z.enum(["allow", "deny"]) });
+
+export const CommandExecutionApprovalDecision = z.union([
+  z.enum(["accept", "acceptForSession", "decline", "cancel"]),
+  z.object({ acceptWithExecpolicyAmendment: z.object({ execpolicy_amendment: z.array(z.string()) }) }),
+  z.object({ applyNetworkPolicyAmendment: z.object({ network_policy_amendment: NetworkPolicyAmendment }) }),
+]);
+export type CommandExecutionApprovalDecision = z.infer<typeof CommandExecutionApprovalDecision>;
+
+export const CommandExecutionRequestApprovalParams = z.object({
+  ...place,
+  startedAtMs: whole,
+  approvalId: maybe(z.string()),
+  environmentId: maybe(z.string()),
+  reason: maybe(z.string()),
+  command: maybe(z.string()),
+  cwd: maybe(z.string()),
+  commandActions: maybe(z.array(CommandAction)),
+  networkApprovalContext: maybe(z.object({ host: z.string(), protocol: z.string() })),
+  proposedExecpolicyAmendment: maybe(z.array(z.string())),
+  proposedNetworkPolicyAmendments: maybe(z.array(NetworkPolicyAmendment)),
+  availableDecisions: maybe(z.array(CommandExecutionApprovalDecision)),
+});
+export const CommandExecutionRequestApprovalResponse = z.object({ decision: CommandExecutionApprovalDecision });
+
+export const FileChangeRequestApprovalParams = z.object({
+  ...place,
+  startedAtMs: whole,
+  reason: maybe(z.string()),
+  grantRoot: maybe(z.string()),
+});
+export const FileChangeRequestApprovalResponse = z.object({
+  decision: z.enum(["accept", "acceptForSession", "decline", "cancel"]),
+});
+
+const FileSystemPermissions = z.object({
+  read: maybe(z.array(z.string())),
+  write: maybe(z.array(z.string())),
+});
+const Permissions = z.object({
+  fileSystem: maybe(FileSystemPermissions),
+  network: maybe(z.object({ enabled: maybe(z.boolean()) })),
+});
+export const PermissionsRequestApprovalParams = z.object({
+  ...place,
+  environmentId: maybe(z.string()),
+  startedAtMs: whole,
+  cwd: z.string(),
+  reason: maybe(z.string()),
+  permissions: Permissions,
+});
+export const PermissionsRequestApprovalResponse = z.object({
+  permissions: Permissions,
+  scope: maybe(z.enum(["turn", "session"])),
+});
+
+export const ToolRequestUserInputParams = z.object({
+  ...place,
+  questions: z.array(
+    z.object({
+      id: z.string(),
+      header: z.string(),
+      question: z.string(),
+      options: maybe(z.array(z.object({ label: z.string(), description: z.string() }))),
+      isOther: maybe(z.boolean()),
+      isSecret: maybe(z.boolean()),
+    }),
+  ),
+  isBlocking: z.boolean(),
+  autoResolutionMs: maybe(whole),
+});
+export const ToolRequestUserInputResponse = z.object({
+  answers: z.record(z.string(), z.object({ answers: z.array(z.string()) })),
+});
+
+export const DynamicToolCallParams = z.object({
+  threadId: z.string(),
+  turnId: z.string(),
+  callId: z.string(),
+  namespace: maybe(z.string()),
+  tool: z.string(),
+  arguments: JsonValue,
+});
+export const DynamicToolCallResponse = z.object({
+  contentItems: z.array(DynamicToolContent),
+  success: z.boolean(),
+});
+
+const asking = { threadId: z.string(), turnId: maybe(z.string()), serverName: z.string(), message: z.string() };
+export const McpServerElicitationRequestParams = z.discriminatedUnion("mode", [
+  z.object({ mode: z.literal("form"), ...asking, _meta: maybe(JsonValue), requestedSchema: JsonValue }),
+  z.object({
+    mode: z.literal("url"),
+    ...asking,
+    _meta: maybe(JsonValue),
+    url: z.string(),
+    elicitationId: z.string(),
+  }),
+]);
+export const McpServerElicitationRequestResponse = z.object({
+  action: z.enum(["accept", "decline", "cancel"]),
+  content: maybe(JsonValue),
+});

@@ -1,0 +1,34 @@
+// The first request of a connection: who is there, and what it wants to be told.
+import { z } from "zod";
+import { JsonValue, maybe, whole } from "./maybe.ts";
+
+export const RequestId = z.union([z.string(), whole]);
+export type RequestId = z.infer<typeof RequestId>;
+
+export const ClientInfo = z.object({ name: z.string(), title: maybe(z.string()), version: z.string() });
+export type ClientInfo = z.infer<typeof ClientInfo>;
+
+export const InitializeParams = z.object({
+  clientInfo: ClientInfo,
+  capabilities: maybe(
+    z.object({
+      experimentalApi: maybe(z.boolean()),
+      optOutNotificationMethods: maybe(z.array(z.string())).describe("Notifications this client is not sent"),
+      requestAttestation: maybe(z.boolean()),
+      extensions: maybe(z.record(z.string(), JsonValue)),
+      mcpServerOpenaiFormElicitation: maybe(z.boolean()),
+    }),
+  ),
+});
+export const InitializeResponse = z.object({
+  userAgent: z.string(),
+  agentHome: z.string(),
+  codexHome: z.string().describe("The agent home, for existing clients"),
+  platformFamily: z.enum(["unix", "windows"]),
+  platformOs: z.string(),
+});
+export type InitializeResponse = z.infer<typeof InitializeResponse>;
+
+/** The answer of everything that has nothing to say but that it is done. */
+export const EmptyResponse = z.object({});
+export const NoParams = z.object({});

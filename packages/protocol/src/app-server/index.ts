@@ -1,0 +1,17 @@
+export * from "./accounts.ts";
+export * from "./approvals.ts";
+export * from "./catalogues.ts";
+export * from "./commands.ts";
+export * from "./configuration.ts";
+export * from "./errors.ts";
+export * from "./files.ts";
+export * from "./handshake.ts";
+export * from "./items.ts";
+export { JsonValue } from "./maybe.ts";
+export * from "./methods.ts";
+export * from "./notifications.ts";
+export * from "./policies.ts";
+export * from "./threads.ts";
+export * from "./turns.ts";
+export * from "./unsupported.ts";
+export * from "./version.ts";

@@ -1,0 +1,3 @@
+"""The version of this package and of the program it ships with."""
+
+__version__ = "0.1.0"
