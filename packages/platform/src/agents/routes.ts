@@ -66,7 +66,7 @@ function addCreate(api: Api, host: AgentHost): void {
       const asking = { principal, requestId, source: source === "sdk" ? "SDK" : "API" };
       const key = header("idempotency-key") ?? null;
       const keyed = { principal, key, request: `POST /v1/agents\n${rawBody.toString("base64")}` };
-      const made = await onceByKey(platform, keyed, () => createAgent(platform, wish, asking));
+      const made = await onceByKey(platform, keyed, (tx) => createAgent({ tx, platform, asking }, wish));
       if (made.replayed) context.header("Idempotency-Replayed", "true");
       const agent = await findAgent(db, principal.teamId, made.agentId);
       const dataKey = await vault.unwrap(agent.data_key);

@@ -100,7 +100,7 @@ export interface AgentTable {
   data_key: Buffer;
   /** The create-time fields as the API returns them, but for what is sealed elsewhere. */
   settings: Json<AgentSettings>;
-  /** envVars, customSubagents, mcpServers: one sealed JSON document. */
+  /** envVars, customSubagents, mcpServers, metadata: one sealed JSON document. */
   private_settings: Sealed;
   /** API, SDK, WEBSITE, … */
   source: string;
@@ -119,7 +119,6 @@ export interface AgentSettings {
   autoCreatePR: boolean;
   skipReviewerRequest: boolean;
   openAsApp: boolean;
-  metadata: Record<string, string>;
   /** Of the branch it makes; absent: named after the agent. */
   branchName?: string | undefined;
 }
@@ -206,7 +205,7 @@ export interface IdempotentAnswerTable {
 
 export interface ArtifactTable {
   agent_id: string;
-  path: string;
+  path: Sealed;
   size_bytes: number;
   /** Name of the sealed file under the data directory. */
   blob: string;

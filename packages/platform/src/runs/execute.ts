@@ -41,7 +41,8 @@ export async function executeRun(claimed: Claimed, host: RunHost, signal: AbortS
     const recorder = await openRunRecorder(opened, intent.scrub, host);
     const end = await carryOut({ opened, intent, recorder, host }, signal).catch((error: unknown) => {
       if (leavesItOpen(error)) throw error;
-      if (!isFault(error)) host.platform.log.error("run failed", error, { runId: claimed.runId });
+      // What breaks off a run that was told to stop is no fault of the platform.
+      if (!isFault(error) && !signal.aborted) host.platform.log.error("run failed", error, { runId: claimed.runId });
       return failed(error, signal);
     });
     await finishRun(end, { opened, recorder, platform: host.platform, tellOthers: host.tellOthers });

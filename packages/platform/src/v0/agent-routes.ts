@@ -59,8 +59,8 @@ function addCreate(api: Api, host: AgentHost): void {
       if (wish.webhook) await host.checkReceiver(wish.webhook.url);
       const key = header("idempotency-key") ?? null;
       const keyed = { principal, key, request: `POST /v0/agents\n${rawBody.toString("base64")}` };
-      const made = await onceByKey(platform, keyed, () =>
-        createAgent(platform, wish, { principal, requestId, source: "API" }),
+      const made = await onceByKey(platform, keyed, (tx) =>
+        createAgent({ tx, platform, asking: { principal, requestId, source: "API" } }, wish),
       );
       if (made.replayed) context.header("Idempotency-Replayed", "true");
       return readAgent(host, principal.teamId, made.agentId);
@@ -134,8 +134,8 @@ function addFollowup(api: Api, { platform }: AgentHost): void {
       const prompt = promptOf(body.prompt);
       const key = header("idempotency-key") ?? null;
       const keyed = { principal, key, request: `POST /v0/agents/${agent.id}/followup\n${rawBody.toString("base64")}` };
-      const made = await onceByKey(platform, keyed, () =>
-        createRun(platform, agent, { prompt }, { principal, requestId, source: "API" }),
+      const made = await onceByKey(platform, keyed, (tx) =>
+        createRun({ tx, platform, asking: { principal, requestId, source: "API" } }, agent.id, { prompt }),
       );
       if (made.replayed) context.header("Idempotency-Replayed", "true");
       return { id: agent.id };

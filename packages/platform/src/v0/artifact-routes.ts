@@ -2,7 +2,7 @@
 import { ArtifactLink, V0ArtifactList, V0ArtifactQuery } from "@agentcli/protocol/api";
 import { z } from "zod";
 import { type AgentHost, findAgent, type ListedAgent } from "../agents/index.ts";
-import { linkArtifact, listArtifacts } from "../artifacts/index.ts";
+import { linkArtifact, shownArtifacts } from "../artifacts/index.ts";
 import { type Api, invalid } from "../http/index.ts";
 
 const params = z.object({ id: z.string() });
@@ -24,7 +24,7 @@ export function addArtifactRoutes(api: Api, host: AgentHost): void {
       problems: ["agent_not_found"],
     },
     async ({ params: { id }, principal }) => {
-      const artifacts = await listArtifacts(platform, (await find(principal.teamId, id)).id);
+      const artifacts = await shownArtifacts(platform, await find(principal.teamId, id));
       return {
         artifacts: artifacts.map(({ path, ...facts }) => ({ absolutePath: `/opt/platform/${path}`, ...facts })),
       };

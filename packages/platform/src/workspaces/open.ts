@@ -45,8 +45,9 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     },
     async remove(agentId) {
       const places = placesOf(agentId, options);
-      await rm(places.workspace, { recursive: true, force: true });
-      await rm(places.host, { recursive: true, force: true });
+      // Whoever still works there is on the way out, and may add a file to a directory that was just emptied.
+      for (const place of [places.workspace, places.host])
+        await rm(place, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
     },
   };
 }
