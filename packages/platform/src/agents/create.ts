@@ -165,6 +165,7 @@ function settingsOf(body: NewAgent, principal: Principal): AgentSettings {
     autoCreatePR: body.autoCreatePR ?? false,
     skipReviewerRequest: body.skipReviewerRequest ?? false,
     openAsApp: body.openAsPlatformGithubApp ?? body.openAsCursorGithubApp ?? principal.kind === "service_account",
+    ...(body.branchName && { branchName: body.branchName }),
   };
 }
 
