@@ -1,5 +1,6 @@
 // MCP servers given with a request.
 import { z } from "zod";
+import { withoutUser } from "./common.ts";
 
 const name = z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, "letters, digits, dot, dash and underscore, at most 64");
 const pairs = z.record(z.string().min(1).max(255), z.string().max(8192));
