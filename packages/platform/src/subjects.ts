@@ -1,10 +1,10 @@
 // Every subject of the platform, put together: their routes, and the work that goes on between requests.
 import { join } from "node:path";
-import { type AgentHost, addAgentRoutes, addRunRoutes } from "./agents/index.ts";
+import { type AgentHost, addAgentRoutes, addDiffRoute, addRunRoutes } from "./agents/index.ts";
 import { addArtifactRoutes, artifactKeeper } from "./artifacts/index.ts";
 import { addCatalogueRoutes } from "./catalogue/index.ts";
 import { type GitHost, openDoor, openGitHost, ownRepositories, serveGit, servePullRequests } from "./githost/index.ts";
-import { openHandoff } from "./handoff/index.ts";
+import { openDiffs, openHandoff } from "./handoff/index.ts";
 import type { Api } from "./http/index.ts";
 import { openNetworkPolicy } from "./network/index.ts";
 import { addPages } from "./pages/index.ts";
@@ -76,6 +76,7 @@ function addRoutes(api: Api, { platform, hub, githost, sources, workspaces, publ
   };
   addAgentRoutes(api, agents);
   addRunRoutes(api, platform);
+  addDiffRoute(api, platform, openDiffs({ db: platform.db, workspaces, sources }));
   addStreamRoute(api, platform, hub);
   addArtifactRoutes(api, platform, publicUrl);
   addUsageRoute(api, platform);
