@@ -1,12 +1,12 @@
 // Every subject of the platform, put together: their routes, and the work that goes on between requests.
 import { join } from "node:path";
 import { type AgentHost, addAgentRoutes, addDiffRoute, addRunRoutes } from "./agents/index.ts";
-import { addArtifactRoutes, artifactKeeper } from "./artifacts/index.ts";
+import { addArtifactRoutes, openArtifacts } from "./artifacts/index.ts";
 import { addCatalogueRoutes } from "./catalogue/index.ts";
 import { type GitHost, openDoor, openGitHost, ownRepositories, serveGit, servePullRequests } from "./githost/index.ts";
 import { openDiffs, openHandoff } from "./handoff/index.ts";
 import type { Api } from "./http/index.ts";
-import { openNetworkPolicy } from "./network/index.ts";
+import { type NetworkPolicy, openNetworkPolicy } from "./network/index.ts";
 import { addPages } from "./pages/index.ts";
 import type { Activity, Platform } from "./platform.ts";
 import { openSandboxes, type RunHost, readStory, startRunner } from "./runs/index.ts";
@@ -35,9 +35,10 @@ export async function openSubjects(platform: Platform, serverUrl: () => string):
     dataDirectory: settings.dataDirectory,
     serverUrls: () => [publicUrl(), serverUrl()],
   });
+  const network = openNetworkPolicy({ allowPrivate: settings.allowPrivate });
   const sources = openSourceHosts({
     own: ownRepositories(githost),
-    policy: openNetworkPolicy({ allowPrivate: settings.allowPrivate }),
+    policy: network,
     sshDirectory: join(settings.dataDirectory, "ssh"),
   });
   const workspaces = openWorkspaces({
@@ -47,7 +48,7 @@ export async function openSubjects(platform: Platform, serverUrl: () => string):
     limits: usualLimits,
     identity,
   });
-  const opened = { platform, hub, githost, sources, workspaces, publicUrl };
+  const opened = { platform, hub, githost, network, sources, workspaces, publicUrl };
   return {
     addRoutes: (api) => addRoutes(api, opened),
     async start() {
@@ -62,6 +63,7 @@ interface Opened {
   platform: Platform;
   hub: Hub;
   githost: GitHost;
+  network: NetworkPolicy;
   sources: SourceHosts;
   workspaces: Workspaces;
   publicUrl(): string;
@@ -91,13 +93,14 @@ function addRoutes(api: Api, { platform, hub, githost, sources, workspaces, publ
 
 const checkLimitMs = 15_000;
 
-function runHost({ platform, hub, sources, workspaces }: Opened): RunHost {
+function runHost({ platform, hub, network, sources, workspaces }: Opened): RunHost {
   return {
     platform,
     hub,
     workspaces,
+    network,
     sandboxes: openSandboxes(platform.settings),
-    keepArtifacts: artifactKeeper(platform),
+    artifacts: openArtifacts(platform),
     handoff: openHandoff({
       db: platform.db,
       workspaces,
