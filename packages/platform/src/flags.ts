@@ -21,6 +21,7 @@ export const flags = {
   expires: { value: "TIME", help: "When it ends: a time such as 2030-01-31T12:00Z, or a duration such as 30d" },
   from: { value: "PATH", help: "What the repository begins with (nothing)" },
   "if-missing": { help: "Print the URL also where there is such a repository already" },
+  expect: { value: "HEAD", help: "A head of the audit log, kept from an earlier look: NUMBER:HASH" },
   json: { help: "Print JSON" },
   help: { help: "Explain" },
   version: { help: "Print the version" },

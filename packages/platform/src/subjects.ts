@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { type AgentHost, addAgentRoutes, addDiffRoute, addRunRoutes } from "./agents/index.ts";
 import { addArtifactRoutes, openArtifacts } from "./artifacts/index.ts";
+import { keepAnchor } from "./audit/index.ts";
 import { addCatalogueRoutes } from "./catalogue/index.ts";
 import { type GitHost, openDoor, openGitHost, ownRepositories, serveGit, servePullRequests } from "./githost/index.ts";
 import { openDiffs, openHandoff } from "./handoff/index.ts";
@@ -53,8 +54,9 @@ export async function openSubjects(platform: Platform, serverUrl: () => string):
     addRoutes: (api) => addRoutes(api, opened),
     async start() {
       await githost.addresses.announce();
-      if (!settings.roles.includes("runner")) return [closing(hub)];
-      return [await startRunner(runHost(opened)), closing(hub)];
+      const always = [await keepAnchor(platform), closing(hub)];
+      if (!settings.roles.includes("runner")) return always;
+      return [await startRunner(runHost(opened)), ...always];
     },
   };
 }

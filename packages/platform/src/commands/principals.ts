@@ -5,6 +5,7 @@ import { openPrincipals, type Principals } from "../principals/index.ts";
 import type { Program } from "../program.ts";
 import { silentLog } from "../telemetry/index.ts";
 import { openVault } from "../vault/index.ts";
+import { asOperator } from "./operator.ts";
 import { settingsFor } from "./settings.ts";
 
 export async function withPrincipals<T>(
@@ -16,7 +17,8 @@ export async function withPrincipals<T>(
   const database = await openDatabase(settings, silentLog);
   try {
     const vault = await openVault(database.db, settings.kekFile);
-    return await use(openPrincipals({ db: database.db, vault, now: () => new Date() }));
+    const principals = openPrincipals({ db: database.db, vault, now: () => new Date() });
+    return await asOperator(() => use(principals));
   } finally {
     await database.close();
   }

@@ -1,6 +1,7 @@
 // Connections, and rows as the tables declare them.
 import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
+import { tellActor } from "./actor.ts";
 import type { Tables } from "./tables.ts";
 
 /** Of one database of one server. */
@@ -26,7 +27,7 @@ export function openQueries(connection: Connection, most: number, onError: (erro
   // An idle connection that is lost is replaced with the next query.
   pool.on("error", onError);
   pool.on("connect", (client) => client.on("error", noticedLater));
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool, onReserveConnection: tellActor() }) });
 }
 
 /**

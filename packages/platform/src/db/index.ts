@@ -1,4 +1,6 @@
 // The database of the platform.
+export { actingAs, becomeActor } from "./actor.ts";
+export { type Happening, noteHappening } from "./audit.ts";
 export { claimNodeId } from "./node-id.ts";
 export { type Listener, type Notifications, notify, openNotifications } from "./notifications.ts";
 export { type Database, type DatabaseSettings, type Inspection, inspectDatabase, openDatabase } from "./open.ts";

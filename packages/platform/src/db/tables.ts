@@ -32,6 +32,8 @@ export interface Tables {
   pull_requests: PullRequestTable;
   pull_request_comments: PullRequestCommentTable;
   pull_request_reviews: PullRequestReviewTable;
+  audit_entries: AuditEntryTable;
+  audit_head: AuditHeadTable;
 }
 
 /** At most one row: the key that wrapped every data key. */
@@ -280,4 +282,20 @@ export interface PullRequestReviewTable {
   verdict: "approved" | "changes_requested" | "commented";
   body: Sealed;
   created_at: Stamped;
+}
+
+/** Written by triggers only. */
+export interface AuditEntryTable {
+  seq: number;
+  /** JSON, as it was hashed. */
+  entry: string;
+  /** SHA-256 of the hash before and the entry. */
+  hash: Buffer;
+}
+
+/** One row: where the chain ends. */
+export interface AuditHeadTable {
+  is_only: Generated<true>;
+  seq: number;
+  hash: Buffer;
 }

@@ -1,4 +1,5 @@
 // Who may ask for what.
+export { actingAs } from "../db/index.ts";
 export { provideTeam } from "./create.ts";
 export { type Principal, principalName, type Role, type Scope, scopes } from "./principal.ts";
 export {
