@@ -38,7 +38,7 @@ test("what an agent did is applied to the working tree, exactly, and only once",
 
 test("a tree that stands against it is refused and left as it is", async () => {
   const desk = await cloudDesk();
-  const id = await desk.agent(`Create a file notes.txt with the content "from afar". ${prompt}`);
+  const id = await desk.agent(`create notes.txt containing hello, then ${prompt.toLowerCase()}`);
   const file = join(desk.clone, "src/paging.js");
   const mine = readFileSync(file, "utf8").replace(/\+|-|\*/g, "/* mine */ $&");
   writeFileSync(file, mine);
@@ -51,6 +51,7 @@ test("a tree that stands against it is refused and left as it is", async () => {
   expect(await desk.git("status", "--porcelain")).toBe(before);
   await desk.git("checkout", "--quiet", "src/paging.js");
   expect(await desk.run(["apply", id])).toMatchObject({ code: 0 });
+  expect(readFileSync(join(desk.clone, "notes.txt"), "utf8")).toBe("hello\n");
 });
 
 test("agents are listed, looked at and heard", async () => {

@@ -52,6 +52,7 @@ const mendable: Record<string, "usage" | "failed"> = {
   DatabaseProblem: "failed",
   VaultProblem: "failed",
   UnreadableExport: "failed",
+  BackupProblem: "failed",
 };
 
 /** A server whose log nobody reads any more goes on serving. */
