@@ -1,7 +1,7 @@
 // The database of the platform.
 export { actingAs, becomeActor } from "./actor.ts";
 export { type Happening, noteHappening } from "./audit.ts";
-export { type Connection, openClient } from "./connect.ts";
+export { type Connection, openClient, openPool } from "./connect.ts";
 export { copyIn, copyOut } from "./copy.ts";
 export { migrationNames } from "./migrate.ts";
 export { claimNodeId, countRunningServers } from "./node-id.ts";

@@ -115,6 +115,7 @@ const audited: Audited[] = [
     id: ["id"],
     columns: ["agent_id", ...owners, "number", "status", "error_code", "cancel_requested_at"],
   },
+  { table: "webhooks", name: "webhook", id: ["agent_id"], columns: ["version"] },
   { table: "handoffs", name: "handoff", id: ["agent_id", "repo_url"], columns: ["branch", "pushed_commit", "pr_url"] },
   { table: "hosted_repositories", name: "repository", id: ["id"], columns: ["team_id", "name", "default_branch"] },
   {
