@@ -77,7 +77,7 @@ test("backed up while it runs and restored into an empty directory, every agent,
   expect(diff).toContain("notes.txt");
   expect((await ask(restored, "/git/sample/pulls/1/diff")).text).toContain("notes.txt");
   expect(await succeed(elsewhere, "audit", "verify")).toMatch(/^whole: \d+ entries/);
-});
+}, 180_000);
 
 test("the audit log tells who did what, and says where it was changed", async () => {
   const desk = await platformDesk();
