@@ -51,6 +51,8 @@ const mendable: Record<string, "usage" | "failed"> = {
   PrincipalProblem: "usage",
   DatabaseProblem: "failed",
   VaultProblem: "failed",
+  UnreadableExport: "failed",
+  BackupProblem: "failed",
 };
 
 /** A server whose log nobody reads any more goes on serving. */

@@ -1,10 +1,11 @@
 // Every subject of the platform, put together: their routes, and the work that goes on between requests.
 import { join } from "node:path";
-import { type AgentHost, addAgentRoutes, addDeliveryRoutes, addRunRoutes } from "./agents/index.ts";
+import { type AgentHost, addAgentRoutes, addDeliveryRoutes, addDiffRoute, addRunRoutes } from "./agents/index.ts";
 import { addArtifactRoutes, openArtifacts } from "./artifacts/index.ts";
+import { keepAnchor } from "./audit/index.ts";
 import { addCatalogueRoutes } from "./catalogue/index.ts";
 import { type GitHost, openDoor, openGitHost, ownRepositories, serveGit, servePullRequests } from "./githost/index.ts";
-import { openHandoff } from "./handoff/index.ts";
+import { openDiffs, openHandoff } from "./handoff/index.ts";
 import type { Api } from "./http/index.ts";
 import { type NetworkPolicy, openNetworkPolicy } from "./network/index.ts";
 import { addPages } from "./pages/index.ts";
@@ -55,7 +56,7 @@ export async function openSubjects(platform: Platform, serverUrl: () => string):
     addRoutes: (api) => addRoutes(api, opened),
     async start() {
       await githost.addresses.announce();
-      const activities: Activity[] = [];
+      const activities: Activity[] = [await keepAnchor(platform)];
       if (settings.roles.includes("runner")) activities.push(await startRunner(runHost(opened)));
       if (settings.roles.includes("scheduler")) activities.push(await startDeliveries(platform, deliveryHost(opened)));
       return [...activities, closing(hub)];
@@ -83,6 +84,7 @@ function addRoutes(api: Api, { platform, hub, githost, network, sources, workspa
   };
   addAgentRoutes(api, agents);
   addRunRoutes(api, platform);
+  addDiffRoute(api, platform, openDiffs({ db: platform.db, workspaces, sources }));
   addDeliveryRoutes(api, platform);
   addStreamRoute(api, platform, hub);
   addArtifactRoutes(api, platform, publicUrl);

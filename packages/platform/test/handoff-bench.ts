@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { temporaryRepository } from "@agentcli/testkit";
 import type { AgentRepository } from "../src/db/index.ts";
 import { ownRepositories } from "../src/githost/index.ts";
-import { type Handoff, openHandoff, type RunStory } from "../src/handoff/index.ts";
+import { type Diffs, type Handoff, openDiffs, openHandoff, type RunStory } from "../src/handoff/index.ts";
 import { openNetworkPolicy } from "../src/network/index.ts";
 import { openSourceHosts } from "../src/scm/index.ts";
 import { type AgentWork, type OpenWorkspace, openLocks, openWorkspaces, usualLimits } from "../src/workspaces/index.ts";
@@ -15,6 +15,7 @@ import { type HostBench, hostBench, userGit } from "./host-bench.ts";
 export interface HandoffBench extends HostBench {
   served: string;
   handoff: Handoff;
+  diffs: Diffs;
   /** A repository of the embedded host with one commit on main. */
   shop(files?: Record<string, string>): Promise<Shop>;
   agent(repos: AgentRepository[], more?: Partial<AgentWork>): Promise<TestAgent>;
@@ -59,6 +60,7 @@ export async function handoffBench(): Promise<HandoffBench> {
     ...bench,
     served,
     handoff,
+    diffs: openDiffs({ db: bench.db, workspaces, sources }),
     async shop(files = { "README.md": "# Shop\n" }) {
       const origin = await temporaryRepository(files);
       const name = `shop-${randomUUID().slice(0, 8)}`;
@@ -106,6 +108,7 @@ export async function handoffBench(): Promise<HandoffBench> {
           .insertInto("runs")
           .values({ ...row, status: "FINISHED" })
           .execute();
+        await bench.db.updateTable("agents").set({ latest_run_id: runId }).where("id", "=", id).execute();
         const story: RunStory = {
           agentId: id,
           teamId: bench.teamId,

@@ -32,6 +32,8 @@ export interface Tables {
   pull_requests: PullRequestTable;
   pull_request_comments: PullRequestCommentTable;
   pull_request_reviews: PullRequestReviewTable;
+  audit_entries: AuditEntryTable;
+  audit_head: AuditHeadTable;
   job_pools: JobPoolTable;
   webhooks: WebhookTable;
   webhook_deliveries: WebhookDeliveryTable;
@@ -333,4 +335,20 @@ export interface WebhookAttemptTable {
   duration_ms: number;
   outcome: "delivered" | "refused" | "timed_out" | "unreachable" | "forbidden";
   response_status: number | null;
+}
+
+/** Written by triggers only. */
+export interface AuditEntryTable {
+  seq: number;
+  /** JSON, as it was hashed. */
+  entry: string;
+  /** SHA-256 of the hash before and the entry. */
+  hash: Buffer;
+}
+
+/** One row: where the chain ends. */
+export interface AuditHeadTable {
+  is_only: Generated<true>;
+  seq: number;
+  hash: Buffer;
 }

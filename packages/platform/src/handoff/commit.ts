@@ -82,7 +82,7 @@ async function commitFiles(
  * Plumbing instead of `git add --all`: that looks into repositories below the working tree by running git there, under
  * whatever configuration the agent has written for them.
  */
-async function stageFiles(place: GitPlace, signal: AbortSignal): Promise<void> {
+export async function stageFiles(place: GitPlace, signal: AbortSignal): Promise<void> {
   const listing = ["ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"];
   const listed = new Set((await runGit({ place, args: listing }, signal)).split("\0").filter(Boolean));
   const links = await submodulesOf(place, signal);

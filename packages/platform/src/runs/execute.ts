@@ -10,7 +10,15 @@ import type { Platform } from "../platform.ts";
 import type { Hub, Recorder } from "../streams/index.ts";
 import type { OpenWorkspace, Workspaces } from "../workspaces/index.ts";
 import type { Artifacts } from "./artifacts.ts";
-import { type Equipment, type Intent, intentOf, openEquipment, type Sandboxes, turnSettings } from "./compose/index.ts";
+import {
+  type Equipment,
+  type Intent,
+  intentOf,
+  movedHooks,
+  openEquipment,
+  type Sandboxes,
+  turnSettings,
+} from "./compose/index.ts";
 import { readPast, takeUp } from "./conversation.ts";
 import { failed, isFault, leavesItOpen, RunFault } from "./fault.ts";
 import { finishRun, type RunEnd } from "./finish.ts";
@@ -85,14 +93,15 @@ async function driveIn(
   const store = openSessionStore({ db, key, agentId: agent.id, fence, recorder });
   const past = await readPast(opened, store, recorder);
   const turn = turnSettings(intent, workspace.root, allowance.budget);
+  const agentDirectory = join(settings.dataDirectory, "workspaces", agent.id);
   const equipment = await openEquipment(
     {
       intent,
       turn,
       workspace,
-      agentDirectory: join(settings.dataDirectory, "workspaces", agent.id),
+      agentDirectory,
       store,
-      frozen: past.state.seq === 0 ? null : (past.state.frozen.hooks ?? []),
+      frozen: past.state.seq === 0 ? null : movedHooks(past.state.frozen.hooks ?? [], agentDirectory),
       host: { settings, sandboxes: host.sandboxes, network: host.network },
       onProgress: recorder.progress,
     },
