@@ -92,7 +92,10 @@ async function serve({ repository, service, log, args }: Serving & { args: strin
     args: [service, "--stateless-rpc", ...args, directory],
     ...(protocol !== undefined && { variables: { GIT_PROTOCOL: protocol } }),
   });
-  outgoing.on("close", () => git.destroy(new Error("The client has gone.")));
+  outgoing.on("close", () => {
+    // Git may still be on its way out when all that it had to say is sent.
+    if (!outgoing.writableFinished) git.destroy(new Error("The client has gone."));
+  });
   const ended = git.ended({ args: [service], limitMs: serviceLimitMs });
   try {
     if (input === null) git.stdin.end();
