@@ -51,6 +51,7 @@ const mendable: Record<string, "usage" | "failed"> = {
   PrincipalProblem: "usage",
   DatabaseProblem: "failed",
   VaultProblem: "failed",
+  SigningProblem: "failed",
 };
 
 /** A server whose log nobody reads any more goes on serving. */

@@ -11,6 +11,7 @@ import { addPages } from "./pages/index.ts";
 import type { Activity, Platform } from "./platform.ts";
 import { openSandboxes, type RunHost, readStory, startRunner } from "./runs/index.ts";
 import { openSourceHosts, type SourceHosts } from "./scm/index.ts";
+import { openSigningKey, type SigningKey, serveSigningKey } from "./signing/index.ts";
 import { addStreamRoute, type Hub, openHub, readFrames } from "./streams/index.ts";
 import { addUsageRoute } from "./usage/index.ts";
 import { openLocks, openWorkspaces, usualLimits, type Workspaces } from "./workspaces/index.ts";
@@ -20,9 +21,6 @@ export interface Subjects {
   /** Those of this server's roles. */
   start(): Promise<Activity[]>;
 }
-
-/** Whom commits and pull requests of agents name. */
-const identity = { name: "platform", email: "agent@platform.invalid" };
 
 /** `serverUrl` is known once the server listens, before the first request. */
 export async function openSubjects(platform: Platform, serverUrl: () => string): Promise<Subjects> {
@@ -45,9 +43,10 @@ export async function openSubjects(platform: Platform, serverUrl: () => string):
     sources,
     locks: openLocks(db),
     limits: usualLimits,
-    identity,
+    identity: settings.committer,
   });
-  const opened = { platform, hub, githost, sources, workspaces, publicUrl };
+  const signingKey = openSigningKey(settings.signingKey);
+  const opened = { platform, hub, githost, sources, workspaces, signingKey, publicUrl };
   return {
     addRoutes: (api) => addRoutes(api, opened),
     async start() {
@@ -64,10 +63,12 @@ interface Opened {
   githost: GitHost;
   sources: SourceHosts;
   workspaces: Workspaces;
+  signingKey: SigningKey;
   publicUrl(): string;
 }
 
-function addRoutes(api: Api, { platform, hub, githost, sources, workspaces, publicUrl }: Opened): void {
+function addRoutes(api: Api, opened: Opened): void {
+  const { platform, hub, githost, sources, workspaces, publicUrl } = opened;
   const agents: AgentHost = {
     platform,
     workspaces,
@@ -86,11 +87,12 @@ function addRoutes(api: Api, { platform, hub, githost, sources, workspaces, publ
   const door = openDoor(githost, platform.principals);
   serveGit(api.app, { host: githost, door, log: platform.log });
   servePullRequests(api.app, { host: githost, door });
+  serveSigningKey(api.app, opened.signingKey, platform.settings.committer);
 }
 
 const checkLimitMs = 15_000;
 
-function runHost({ platform, hub, sources, workspaces }: Opened): RunHost {
+function runHost({ platform, hub, sources, workspaces, signingKey }: Opened): RunHost {
   return {
     platform,
     hub,
@@ -101,7 +103,8 @@ function runHost({ platform, hub, sources, workspaces }: Opened): RunHost {
       db: platform.db,
       workspaces,
       sources,
-      identity,
+      identity: platform.settings.committer,
+      signingKey,
       readStory: (runId) => readStory(platform, runId),
     }),
   };

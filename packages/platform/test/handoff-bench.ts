@@ -8,6 +8,7 @@ import { ownRepositories } from "../src/githost/index.ts";
 import { type Handoff, openHandoff, type RunStory } from "../src/handoff/index.ts";
 import { openNetworkPolicy } from "../src/network/index.ts";
 import { openSourceHosts } from "../src/scm/index.ts";
+import { openSigningKey } from "../src/signing/index.ts";
 import { type AgentWork, type OpenWorkspace, openLocks, openWorkspaces, usualLimits } from "../src/workspaces/index.ts";
 import { identity, never } from "./git-bench.ts";
 import { type HostBench, hostBench, userGit } from "./host-bench.ts";
@@ -53,7 +54,8 @@ export async function handoffBench(): Promise<HandoffBench> {
   });
   const stories = new Map<string, RunStory>();
   const readStory = async (runId: string) => stories.get(runId) ?? noStory(runId);
-  const handoff = openHandoff({ db: bench.db, workspaces, sources, identity, readStory });
+  const signingKey = openSigningKey({ path: join(bench.data, "signing-key"), isGiven: false });
+  const handoff = openHandoff({ db: bench.db, workspaces, sources, identity, signingKey, readStory });
 
   return {
     ...bench,
@@ -113,6 +115,7 @@ export async function handoffBench(): Promise<HandoffBench> {
           results: [...results],
           endedAt: new Date("2026-01-02T03:04:05.678Z"),
           autoCreatePR: true,
+          opensAsApp: true,
           onBehalfOf: { name: "Ada", email: "ada@example.com" },
           ...changes,
         };

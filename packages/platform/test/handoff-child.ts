@@ -5,6 +5,7 @@ import { openGitHost, ownRepositories } from "../src/githost/index.ts";
 import { openHandoff, type RunStory } from "../src/handoff/index.ts";
 import { openNetworkPolicy } from "../src/network/index.ts";
 import { openSourceHosts } from "../src/scm/index.ts";
+import { openSigningKey } from "../src/signing/index.ts";
 import { openVault } from "../src/vault/index.ts";
 import { openLocks, openWorkspaces, usualLimits } from "../src/workspaces/index.ts";
 
@@ -32,6 +33,7 @@ const workspaces = openWorkspaces({
   identity,
 });
 const readStory = async () => ({ ...story, endedAt: new Date(story.endedAt) });
-const handoff = openHandoff({ db, workspaces, sources, identity, readStory });
+const signingKey = openSigningKey({ path: join(data, "signing-key"), isGiven: true });
+const handoff = openHandoff({ db, workspaces, sources, identity, signingKey, readStory });
 await handoff.finish(task.runId, new AbortController().signal);
 await db.destroy();

@@ -12,6 +12,7 @@ const story = (changes: Partial<RunStory>): RunStory => ({
   results: [],
   endedAt: new Date(0),
   autoCreatePR: true,
+  opensAsApp: true,
   onBehalfOf: null,
   ...changes,
 });

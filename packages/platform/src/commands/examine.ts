@@ -1,10 +1,12 @@
 // What a start would find: database, key, sandbox, git, model. Each finding says what to do where something is wrong.
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { probeSandbox } from "@agentcli/workspace";
 import type { Settings } from "../config/index.ts";
 import { type Inspection, inspectDatabase } from "../db/index.ts";
 import { requireGit } from "../git/index.ts";
 import { findServer } from "../server-file.ts";
+import { openSigningKey } from "../signing/index.ts";
 import { readKeyFile } from "../vault/index.ts";
 
 export interface Finding {
@@ -19,6 +21,7 @@ export async function examine(settings: Settings): Promise<Finding[]> {
     examineServer(settings),
     "verdict" in database ? database : describeDatabase(database),
     examineKey(settings, "verdict" in database ? null : database),
+    examineSigningKey(settings),
     await examineSandbox(settings),
     await examineGit(),
     examineModel(settings),
@@ -64,6 +67,17 @@ function examineKey({ kekFile }: Settings, found: Inspection | null): Finding {
       verdict: "wrong",
       text: `${kekFile} ${state}; the database was sealed with fingerprint ${expected}. Restore that key, or name it with PLATFORM_KEK_FILE.`,
     };
+  } catch (error) {
+    return { subject, verdict: "wrong", text: (error as Error).message };
+  }
+}
+
+function examineSigningKey({ signingKey }: Settings): Finding {
+  const subject = "signing key";
+  const { path, isGiven } = signingKey;
+  if (!isGiven && !existsSync(path)) return { subject, verdict: "fine", text: `made in ${path} by the first start` };
+  try {
+    return { subject, verdict: "fine", text: `${path} (${openSigningKey(signingKey).fingerprint})` };
   } catch (error) {
     return { subject, verdict: "wrong", text: (error as Error).message };
   }

@@ -3,6 +3,7 @@ import type { Kysely } from "kysely";
 import type { Tables } from "../db/index.ts";
 import { RepositoryFault } from "../git/index.ts";
 import type { PullRequests, SourceHosts } from "../scm/index.ts";
+import type { SigningKey } from "../signing/index.ts";
 import type { OpenRepository, Workspaces } from "../workspaces/index.ts";
 import { commitLeftovers } from "./commit.ts";
 import { commitMessage, pullRequestBody, pullRequestTitle } from "./describe.ts";
@@ -14,8 +15,9 @@ export interface HandoffOptions {
   db: Kysely<Tables>;
   workspaces: Workspaces;
   sources: SourceHosts;
-  /** Whom commits name. */
+  /** Whom commits name as committer, and as author where the person must not be. */
   identity: { name: string; email: string };
+  signingKey: Pick<SigningKey, "sign">;
   /** The same for one run at every call. */
   readStory(runId: string): Promise<RunStory>;
 }
@@ -103,10 +105,17 @@ async function commit(
   row: HandoffRow,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const { identity } = options;
+  const { identity, signingKey } = options;
+  const author = (!story.opensAsApp && story.onBehalfOf) || identity;
   const last = row.head_commit ?? repository.baseCommit;
   const head = await commitLeftovers(
-    { repository, last, message: commitMessage(story), at: story.endedAt, identity },
+    {
+      repository,
+      last,
+      message: commitMessage(story),
+      at: story.endedAt,
+      signing: { platform: identity, author, sign: signingKey.sign },
+    },
     signal,
   );
   return head === repository.baseCommit && row.pushed_commit === null ? null : head;

@@ -44,6 +44,7 @@ export async function readStory({ db, vault }: Platform, runId: string): Promise
     results: [...results, end.message],
     endedAt: end.at,
     autoCreatePR: run.settings.autoCreatePR,
+    opensAsApp: run.settings.openAsApp,
     onBehalfOf:
       run.email === null
         ? null
