@@ -1,5 +1,6 @@
 // Every subject of the platform, put together: their routes, and the work that goes on between requests.
 import { join } from "node:path";
+import { reviewersOf } from "./accounts/index.ts";
 import { type AgentHost, addAgentRoutes, addRunRoutes } from "./agents/index.ts";
 import { addArtifactRoutes, artifactKeeper } from "./artifacts/index.ts";
 import { addCatalogueRoutes } from "./catalogue/index.ts";
@@ -10,7 +11,7 @@ import { openNetworkPolicy } from "./network/index.ts";
 import { addPages } from "./pages/index.ts";
 import type { Activity, Platform } from "./platform.ts";
 import { openSandboxes, type RunHost, readStory, startRunner } from "./runs/index.ts";
-import { openSourceHosts, type SourceHosts } from "./scm/index.ts";
+import { openAccessRules, openGithub, openSourceHosts, type SourceHosts } from "./scm/index.ts";
 import { openSigningKey, type SigningKey, serveSigningKey } from "./signing/index.ts";
 import { addStreamRoute, type Hub, openHub, readFrames } from "./streams/index.ts";
 import { addUsageRoute } from "./usage/index.ts";
@@ -37,6 +38,8 @@ export async function openSubjects(platform: Platform, serverUrl: () => string):
     own: ownRepositories(githost),
     policy: openNetworkPolicy({ allowPrivate: settings.allowPrivate }),
     sshDirectory: join(settings.dataDirectory, "ssh"),
+    rules: openAccessRules({ ...settings.sourceHosts, teamName: (teamId) => teamName(db, teamId) }),
+    github: settings.sourceHosts.github && openGithub(settings.sourceHosts.github, settings.variables),
   });
   const workspaces = openWorkspaces({
     dataDirectory: settings.dataDirectory,
@@ -106,8 +109,12 @@ function runHost({ platform, hub, sources, workspaces, signingKey }: Opened): Ru
       identity: platform.settings.committer,
       signingKey,
       readStory: (runId) => readStory(platform, runId),
+      reviewersOf: (runId, url) => reviewersOf(platform.db, { runId, host: sources.hostOf(url) }),
     }),
   };
 }
 
 const closing = (hub: Hub): Activity => ({ stop: async () => hub.close() });
+
+const teamName = async (db: Platform["db"], teamId: number): Promise<string | undefined> =>
+  (await db.selectFrom("teams").select("name").where("id", "=", teamId).executeTakeFirst())?.name;

@@ -33,8 +33,17 @@ async function scene(): Promise<Scene> {
   await userGit(root, "commit", "--quiet", "--message=Own");
   writeFileSync(join(root, "left.txt"), "left\n");
   const { runId, story } = await agent.end("Left");
-  const task = { databaseUrl: bench.databaseUrl, data: bench.data, serverUrl: bench.url, runId, identity, story };
-  return { shop, agent, task: { ...task, story: { ...story, endedAt: story.endedAt.toISOString() } } };
+  const task: ChildTask = {
+    databaseUrl: bench.databaseUrl,
+    data: bench.data,
+    serverUrl: bench.url,
+    runId,
+    identity,
+    github: null,
+    reviewers: [],
+    story: { ...story, endedAt: story.endedAt.toISOString() },
+  };
+  return { shop, agent, task };
 }
 
 async function runChild(task: ChildTask, killAt: number, log: string): Promise<NodeJS.Signals | number | null> {

@@ -13,6 +13,7 @@ const story = (changes: Partial<RunStory>): RunStory => ({
   endedAt: new Date(0),
   autoCreatePR: true,
   opensAsApp: true,
+  asksForReview: true,
   onBehalfOf: null,
   ...changes,
 });

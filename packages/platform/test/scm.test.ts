@@ -4,7 +4,7 @@ import { openNetworkPolicy } from "../src/network/index.ts";
 import { isReference, openSourceHosts } from "../src/scm/index.ts";
 import { readPullRequestUrl } from "../src/scm/reference.ts";
 import { readRepositoryUrl, repositoryName, shownUrl, urlText } from "../src/scm/repository-url.ts";
-import { never } from "./git-bench.ts";
+import { never, noRules } from "./git-bench.ts";
 
 const runs = { numRuns: Number(process.env.FUZZ_RUNS ?? 200) };
 
@@ -141,6 +141,8 @@ const hosts = (allowPrivate: string[], names: Record<string, string[]> = {}) =>
     own: nothing,
     sshDirectory: "/nonexistent",
     policy: openNetworkPolicy({ allowPrivate, resolve: async (name) => names[name] ?? [] }),
+    rules: noRules,
+    github: null,
   });
 
 test("what no agent could reach is refused at the door, with a code", async () => {

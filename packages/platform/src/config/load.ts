@@ -83,7 +83,7 @@ function settingsOf(config: PlatformConfig, data: string, { variables, programDi
       name: config.committer?.name ?? "platform",
       email: config.committer?.email ?? "agent@platform.invalid",
     },
-    sourceHosts: readSourceHosts(config),
+    sourceHosts: readSourceHosts(config, variables),
     leaseMs: (config.lease_seconds ?? 10) * 1_000,
     streamRetentionSeconds: config.stream_retention_seconds ?? 86_400,
     concurrentRuns: config.concurrent_runs ?? 50,

@@ -20,6 +20,8 @@ export interface HandoffOptions {
   signingKey: Pick<SigningKey, "sign">;
   /** The same for one run at every call. */
   readStory(runId: string): Promise<RunStory>;
+  /** Who is to be asked for a review of work on this repository, by their names on its host. */
+  reviewersOf(runId: string, repositoryUrl: string): Promise<string[]>;
 }
 
 export function openHandoff(options: HandoffOptions): Handoff {
@@ -88,7 +90,8 @@ async function takeStep(work: Work, row: HandoffRow, signal: AbortSignal): Promi
     case "pushed":
       return moveHandoff(db, row, { state: "opened", pr_url: (await openPullRequest(work, row)) ?? row.pr_url });
     case "opened":
-      return moveHandoff(db, row, { state: "done" });
+      await announce(work, row);
+      return moveHandoff(db, row, { state: "done", announced_pr_url: row.pr_url });
     case "done":
       return undefined;
   }
@@ -144,6 +147,17 @@ async function openPullRequest({ story, repository, options }: Work, row: Handof
   const body = pullRequestBody(story.results);
   const draft = { ...branches, title: pullRequestTitle(story), body, author: `agent:${story.agentId}` };
   return (await pullRequests.openDraft(draft)).url;
+}
+
+/** Reviewers are asked once for a pull request of ours: whoever was taken off it is not asked again by a follow-up. */
+async function announce({ runId, story, repository, options }: Work, row: HandoffRow): Promise<void> {
+  const isNews = row.pr_url !== null && row.pr_url !== row.announced_pr_url;
+  if (row.pr_url === null || !isNews || !repository.isOwnBranch || !story.asksForReview) return;
+  const reviewers = await options.reviewersOf(runId, repository.url);
+  if (reviewers.length === 0) return;
+  const { pullRequests } = await options.sources.open(story.teamId, repository.url);
+  const opened = await pullRequests?.read(row.pr_url);
+  if (opened !== undefined) await pullRequests?.requestReviewers(opened.number, reviewers);
 }
 
 /** Its text grows with the runs, unless a person has changed it: then it is theirs. */

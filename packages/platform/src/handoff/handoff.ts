@@ -41,6 +41,8 @@ export interface RunStory {
   autoCreatePR: boolean;
   /** In its own name; else in that of the person it worked for, where there is one. */
   opensAsApp: boolean;
+  /** Of the person it worked for, once a pull request was opened. */
+  asksForReview: boolean;
   /** The person it worked for; null for a service account. */
   onBehalfOf: { name: string; email: string } | null;
 }

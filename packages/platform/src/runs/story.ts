@@ -45,6 +45,7 @@ export async function readStory({ db, vault }: Platform, runId: string): Promise
     endedAt: end.at,
     autoCreatePR: run.settings.autoCreatePR,
     opensAsApp: run.settings.openAsApp,
+    asksForReview: run.settings.autoCreatePR && !run.settings.skipReviewerRequest,
     onBehalfOf:
       run.email === null
         ? null

@@ -1,5 +1,7 @@
 // Repositories and whoever keeps them.
+export { type AccessRules, openAccessRules } from "./access.ts";
 export { type Advertisement, readAdvertisement } from "./advertisement.ts";
+export { type Github, openGithub } from "./github/host.ts";
 export { isCommitName, isReference } from "./reference.ts";
 export type { RepositoryUrl } from "./repository-url.ts";
 export type { Branches, Comment, Draft, PullRequest, PullRequests, Review, SourceHost } from "./source-host.ts";
