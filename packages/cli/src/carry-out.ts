@@ -9,7 +9,7 @@ import type { Run, TimedEnd } from "./run.ts";
 export async function carryOut(given: Log, run: Run): Promise<number> {
   const { reporter, signal } = run.program;
   const end = await withLimits(run, signal, async (limited) => {
-    const log = lastTurn(given, run.dependencies, limited);
+    const log = lastTurn(given, run.dependencies, { signal: limited, patienceMs: hookPatienceMs });
     await log.write(...newsOf(run));
     return driveToEnd(log, run, limited);
   });
@@ -23,6 +23,8 @@ export async function carryOut(given: Log, run: Run): Promise<number> {
   }
   return exitCode(end);
 }
+
+const hookPatienceMs = 3_000;
 
 /** What the run has to say, each thing once. */
 export const newsOf = (run: Run): ThreadRecord[] => [

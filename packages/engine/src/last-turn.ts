@@ -2,11 +2,14 @@
 import type { Log } from "./log.ts";
 import type { Dependencies } from "./running.ts";
 
-/** Whoever told the program to stop does not wait long for hooks. */
-const patienceMs = 3_000;
+export interface Ending {
+  signal: AbortSignal;
+  /** Whoever told the program to stop does not wait long for hooks. */
+  patienceMs: number;
+}
 
 /** The same log; the first end of a turn that is written to it is also the end of the session. */
-export function lastTurn(log: Log, dependencies: Dependencies, signal: AbortSignal): Log {
+export function lastTurn(log: Log, dependencies: Dependencies, { signal, patienceMs }: Ending): Log {
   const { family, hooks, reservations = new Map() } = dependencies;
   let isTold = false;
   return {

@@ -33,7 +33,7 @@ export interface Dependencies {
   /** Who can be asked; absent where nobody is there. */
   approver?: Approver | undefined;
   /** What was said to the thread while it works, each piece once; heard between two requests. */
-  steering?(): SteeringInput[];
+  steering?: (() => SteeringInput[]) | undefined;
   /** The tree of sub-agents as the thread sees it, where there may be any. */
   family?: Family | undefined;
   /** The hooks of the thread, where it has any. */

@@ -1,7 +1,11 @@
 // Known secret values, taken out of everything that is stored, shown or sent: on the one write path, in every usual form.
 import type { Json } from "./json.ts";
 
-export type Scrub = (text: string) => string;
+export interface Scrub {
+  (text: string): string;
+  /** How much of a text that will go on can be scrubbed now: what follows may be the beginning of a secret. */
+  settled?(text: string): number;
+}
 
 export interface Secret {
   /** Named in place of the value. */
@@ -21,7 +25,25 @@ export function scrubber(secrets: Secret[]): Scrub {
   // The longest first: one secret may be the beginning of another.
   const forms = [...names.keys()].sort((left, right) => right.length - left.length);
   const pattern = new RegExp(forms.map(literally).join("|"), "g");
-  return (text) => text.replace(pattern, (form) => `[redacted ${names.get(form)}]`);
+  const scrub = (text: string) => text.replace(pattern, (form) => `[redacted ${names.get(form)}]`);
+  return Object.assign(scrub, { settled: (text: string) => settledLength(text, forms, pattern) });
+}
+
+function settledLength(text: string, forms: string[], pattern: RegExp): number {
+  const longest = forms[0]?.length ?? 0;
+  for (let from = Math.max(0, text.length - longest + 1); from < text.length; from += 1) {
+    const end = text.slice(from);
+    if (forms.some((form) => form.length > end.length && form.startsWith(end))) return pastSecret(text, from, pattern);
+  }
+  return text.length;
+}
+
+/** A secret that is there as a whole is settled, also where one of its last letters could begin another. */
+function pastSecret(text: string, from: number, pattern: RegExp): number {
+  for (const { index, 0: form } of text.matchAll(pattern)) {
+    if (index < from && index + form.length > from) return index + form.length;
+  }
+  return from;
 }
 
 /** The same value with every text in it scrubbed; the value itself where nothing was found. */

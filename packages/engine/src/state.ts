@@ -296,7 +296,7 @@ function applyReply(state: ThreadState, seq: number, record: RecordOf<"model.rep
 }
 
 function applyBegun(state: ThreadState, record: RecordOf<"tool.begun">): void {
-  const call = state.turn?.calls.find((open) => open.callId === record.callId);
+  const call = findOpenCall(state, record.callId);
   if (call) call.begun = record;
   noteBegun(state.agents, record);
   state.account.ledger.tools += 1;

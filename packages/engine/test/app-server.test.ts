@@ -4,8 +4,8 @@ import { serverNotifications } from "@agentcli/protocol/app-server";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Progress, type StoredRecord, scrubber } from "../src/index.ts";
-import { streamedText } from "../src/surfaces/app-server/streamed.ts";
 import { type Notice, threadView } from "../src/surfaces/app-server.ts";
+import { streamedText } from "../src/surfaces/streamed.ts";
 import { calls, settings, usage } from "./memory.ts";
 
 const fuzzRuns = Number(process.env.FUZZ_RUNS ?? 200);

@@ -93,7 +93,8 @@ export async function hooked(
     async runLast() {
       const { signal } = new AbortController();
       await thread.begin("go on");
-      return drive(lastTurn(thread.log, thread.dependencies, signal), thread.dependencies, signal);
+      const log = lastTurn(thread.log, thread.dependencies, { signal, patienceMs: 3_000 });
+      return drive(log, thread.dependencies, signal);
     },
     notes: () =>
       thread.store.records.flatMap(({ record }) =>

@@ -21,7 +21,7 @@ const usage = {
 };
 
 function story() {
-  const stream = runStream();
+  const stream = runStream((text) => text);
   let seq = 0;
   return {
     progress: (progress: ModelProgress) => stream.progress(progress),

@@ -1,5 +1,6 @@
 // One HTTP request over Node's own client, and its answer as far as it is needed. `fetch` would cost 20 ms to load.
 import type { IncomingMessage } from "node:http";
+import type { LookupFunction } from "node:net";
 import { longestLine } from "./lines.ts";
 
 export interface Exchange {
@@ -8,12 +9,20 @@ export interface Exchange {
   body?: string;
 }
 
+/** Says where an address leads, or rejects with a sentence for people where nobody may go. */
+export type Reach = (url: URL, signal: AbortSignal) => Promise<LookupFunction>;
+
 /** Settles with the head of the answer. Redirects are not followed: they would carry credentials elsewhere. */
-export async function exchange(url: URL, request: Exchange, signal: AbortSignal): Promise<IncomingMessage> {
+export async function exchange(
+  url: URL,
+  request: Exchange & { reach?: Reach | undefined },
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
   const client = url.protocol === "https:" ? await import("node:https") : await import("node:http");
+  const lookup = await request.reach?.(url, signal);
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {
-    const sent = client.request(url, { method: request.method, headers: request.headers }, resolve);
+    const sent = client.request(url, { method: request.method, headers: request.headers, lookup }, resolve);
     // Not the `signal` option: aborting there while an answer is read throws on the socket, where nobody listens.
     const stop = () => void sent.destroy();
     signal.addEventListener("abort", stop);

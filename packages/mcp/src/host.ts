@@ -2,6 +2,7 @@
 import type { Workspace } from "@agentcli/protocol";
 import type { Authorization } from "./authorization.ts";
 import type { Variables } from "./environment.ts";
+import type { Reach } from "./exchange.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { HttpTransport, StdioTransport } from "./settings.ts";
 
@@ -20,6 +21,8 @@ export interface McpHost {
   authorize(server: string, transport: HttpTransport): Authorization;
   /** Headers as a program of the user's prints them. Rejects, with a message for people, where it does not. */
   headersFrom?(command: string): Promise<Record<string, string>>;
+  /** Where requests to servers may go; absent: wherever their address leads. */
+  reach?: Reach;
   /** Takes out of a description what a person would not see in it: the model is not to read more than the user. */
   clean(text: string): string;
   /** Puts a question of a server to a person; where nobody is there, it is declined. */

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Authorization } from "./authorization.ts";
 import type { Channel, ChannelEvents } from "./channel.ts";
-import { type Exchange, exchange, readBeginning, readBody } from "./exchange.ts";
+import { type Exchange, exchange, type Reach, readBeginning, readBody } from "./exchange.ts";
 import { isObject, type Json, type JsonObject } from "./json.ts";
 import { readEvents } from "./sse.ts";
 
@@ -11,6 +11,7 @@ export interface HttpPlace {
   url: URL;
   headers: Record<string, string>;
   authorization: Authorization;
+  reach?: Reach | undefined;
 }
 
 /** How often one message is sent in all, with new credentials each time. */
@@ -23,7 +24,7 @@ const longestRetryMs = 30_000;
 const goodbyeMs = 1_000;
 
 // Over 60 lines because its parts share the session, the agreed version and the end of the channel.
-export function openHttp({ url, headers, authorization }: HttpPlace, events: ChannelEvents): Channel {
+export function openHttp({ url, headers, authorization, reach }: HttpPlace, events: ChannelEvents): Channel {
   const closed = new AbortController();
   let sessionId: string | undefined;
   let version: string | undefined;
@@ -36,7 +37,7 @@ export function openHttp({ url, headers, authorization }: HttpPlace, events: Cha
       ...(sessionId && { "mcp-session-id": sessionId }),
       ...(version && { "mcp-protocol-version": version }),
     };
-    return exchange(url, { ...what, headers: all }, signal);
+    return exchange(url, { ...what, headers: all, reach }, signal);
   }
 
   /** Where the server wants (other) credentials and they can be had, the request is made again with them. */

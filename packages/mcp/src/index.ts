@@ -1,5 +1,6 @@
 export { type Authorization, type Challenge, noAuthorization } from "./authorization.ts";
 export type { DirectAccess, Offer } from "./direct.ts";
+export type { Reach } from "./exchange.ts";
 export type { Elicited, McpHost } from "./host.ts";
 export { type OAuthOptions, oauthAuthorization } from "./oauth/authorization.ts";
 export type { CredentialStore, Credentials } from "./oauth/credentials.ts";

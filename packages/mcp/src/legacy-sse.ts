@@ -19,7 +19,7 @@ export function openLegacySse(place: HttpPlace, events: ChannelEvents): Channel 
       const address = await orAborted(endpoint, signal);
       const headers = { ...(await headersOf(place)), "content-type": "application/json" };
       const body = JSON.stringify(message);
-      const response = await exchange(address, { method: "POST", headers, body }, signal);
+      const response = await exchange(address, { method: "POST", headers, body, reach: place.reach }, signal);
       if (!isFine(response)) throw await refusal(response, place);
       response.resume();
     },
@@ -49,7 +49,11 @@ async function listen(place: HttpPlace, signal: AbortSignal): Promise<IncomingMe
   const ask = async () =>
     exchange(
       place.url,
-      { method: "GET", headers: { ...(await headersOf(place)), accept: "text/event-stream" } },
+      {
+        method: "GET",
+        headers: { ...(await headersOf(place)), accept: "text/event-stream" },
+        reach: place.reach,
+      },
       signal,
     );
   const first = await ask();

@@ -83,6 +83,7 @@ function openHttpChannel(server: string, transport: HttpTransport, host: McpHost
     url: new URL(transport.url),
     headers: fixed.headers,
     authorization: authorizationOf(server, transport, host),
+    reach: host.reach,
   };
   return transport.wire === "sse" ? openLegacySse(place, events) : openHttp(place, events);
 }

@@ -2,12 +2,12 @@
 import { join } from "node:path";
 import { reviewersOf } from "./accounts/index.ts";
 import { type AgentHost, addAgentRoutes, addRunRoutes } from "./agents/index.ts";
-import { addArtifactRoutes, artifactKeeper } from "./artifacts/index.ts";
+import { addArtifactRoutes, openArtifacts } from "./artifacts/index.ts";
 import { addCatalogueRoutes } from "./catalogue/index.ts";
 import { type GitHost, openDoor, openGitHost, ownRepositories, serveGit, servePullRequests } from "./githost/index.ts";
 import { openHandoff } from "./handoff/index.ts";
 import type { Api } from "./http/index.ts";
-import { openNetworkPolicy } from "./network/index.ts";
+import { type NetworkPolicy, openNetworkPolicy } from "./network/index.ts";
 import { addPages } from "./pages/index.ts";
 import type { Activity, Platform } from "./platform.ts";
 import { openSandboxes, type RunHost, readStory, startRunner } from "./runs/index.ts";
@@ -34,9 +34,10 @@ export async function openSubjects(platform: Platform, serverUrl: () => string):
     dataDirectory: settings.dataDirectory,
     serverUrls: () => [publicUrl(), serverUrl()],
   });
+  const network = openNetworkPolicy({ allowPrivate: settings.allowPrivate });
   const sources = openSourceHosts({
     own: ownRepositories(githost),
-    policy: openNetworkPolicy({ allowPrivate: settings.allowPrivate }),
+    policy: network,
     sshDirectory: join(settings.dataDirectory, "ssh"),
     rules: openAccessRules({ ...settings.sourceHosts, teamName: (teamId) => teamName(db, teamId) }),
     github: settings.sourceHosts.github && openGithub(settings.sourceHosts.github, settings.variables),
@@ -49,7 +50,7 @@ export async function openSubjects(platform: Platform, serverUrl: () => string):
     identity: settings.committer,
   });
   const signingKey = openSigningKey(settings.signingKey);
-  const opened = { platform, hub, githost, sources, workspaces, signingKey, publicUrl };
+  const opened = { platform, hub, githost, network, sources, workspaces, signingKey, publicUrl };
   return {
     addRoutes: (api) => addRoutes(api, opened),
     async start() {
@@ -64,6 +65,7 @@ interface Opened {
   platform: Platform;
   hub: Hub;
   githost: GitHost;
+  network: NetworkPolicy;
   sources: SourceHosts;
   workspaces: Workspaces;
   signingKey: SigningKey;
@@ -95,13 +97,14 @@ function addRoutes(api: Api, opened: Opened): void {
 
 const checkLimitMs = 15_000;
 
-function runHost({ platform, hub, sources, workspaces, signingKey }: Opened): RunHost {
+function runHost({ platform, hub, network, sources, workspaces, signingKey }: Opened): RunHost {
   return {
     platform,
     hub,
     workspaces,
+    network,
     sandboxes: openSandboxes(platform.settings),
-    keepArtifacts: artifactKeeper(platform),
+    artifacts: openArtifacts(platform),
     handoff: openHandoff({
       db: platform.db,
       workspaces,

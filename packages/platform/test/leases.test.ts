@@ -35,6 +35,7 @@ async function storeOf(claim: { runId: string; epoch: number; agentId: string })
   const published: Frame[] = [];
   const recorder = openRecorder({
     threadId: claim.agentId,
+    turnId: claim.runId,
     bornAt: new Date(0),
     after: 0,
     scrub: (text) => text,

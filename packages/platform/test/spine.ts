@@ -8,22 +8,25 @@ import type { Settings } from "../src/config/index.ts";
 import { openNotifications } from "../src/db/index.ts";
 import type { Platform } from "../src/platform.ts";
 import { openPrincipals, type Principal } from "../src/principals/index.ts";
-import { silentLog } from "../src/telemetry/index.ts";
+import { openMetrics, silentLog } from "../src/telemetry/index.ts";
 import { openVault } from "../src/vault/index.ts";
 import { freshDatabase } from "./database.ts";
 
 export interface Spine {
   platform: Platform;
   principal: Principal;
+  key: string;
+  databaseUrl: string;
   newAgent(prompt?: string): Promise<{ agentId: string; runId: string }>;
   followUp(agentId: string): Promise<{ agentId: string; runId: string }>;
   close(): Promise<void>;
 }
 
-export async function openSpine(): Promise<Spine> {
+/** What is not given is what a server has that was told nothing. */
+export async function openSpine(given: Partial<Settings> = {}): Promise<Spine> {
   const database = await freshDatabase();
   const { db } = database;
-  const dataDirectory = mkdtempSync(join(tmpdir(), "platform-spine-"));
+  const dataDirectory = given.dataDirectory ?? mkdtempSync(join(tmpdir(), "platform-spine-"));
   const vault = await openVault(db, join(dataDirectory, "kek"));
   const principals = openPrincipals({ db, vault, now: () => new Date() });
   const notifications = await openNotifications(database.connection, silentLog);
@@ -31,12 +34,30 @@ export async function openSpine(): Promise<Spine> {
   const { key } = await principals.createKey({ name: "test", team: "default", owner, scopes: null, expiresAt: null });
   const known = await principals.authenticate(`Bearer ${key}`);
   if (known.kind === "refused") throw new Error(known.reason);
-  const settings = { dataDirectory, streamRetentionSeconds: 60, models: { model: "practice" } } as Settings;
-  const platform = { db, vault, principals, notifications, settings, log: silentLog } as unknown as Platform;
+  const settings = {
+    dataDirectory,
+    streamRetentionSeconds: 60,
+    models: { model: "practice" },
+    ...given,
+  } as Settings;
+  const metrics = openMetrics();
+  const platform: Platform = {
+    db,
+    vault,
+    principals,
+    notifications,
+    settings,
+    metrics,
+    log: silentLog,
+    nodeId: "node",
+    async close() {},
+  };
   const asking = { principal: known.principal, requestId: "request", source: "API" };
   return {
     platform,
     principal: known.principal,
+    key,
+    databaseUrl: database.url,
     newAgent: (prompt = "do it") => createAgent(platform, { prompt: { text: prompt } }, asking),
     followUp: async (agentId) =>
       createRun(

@@ -140,6 +140,7 @@ test("deltas of a moment are one frame, and a record comes behind what was strea
   const stored: Frame[] = [];
   const recorder = openRecorder({
     threadId: "t",
+    turnId: "turn",
     bornAt: new Date(0),
     after: 0,
     scrub: (text) => text.replaceAll("hunter2", "[redacted]"),

@@ -8,9 +8,24 @@ export { describeOrigin, type Layer, type Origin, type Origins } from "./config/
 export { ConfigProblem } from "./config/problem.ts";
 export { type Requirements, type Rule, readRequirements, refusalOf } from "./config/requirements.ts";
 export { dottedKey, type Leaf, leavesOf, quoted, type Table, valueAt } from "./config/table.ts";
+export {
+  type ContextRequest,
+  openContext,
+  type ProjectContext,
+  type PromptTexts,
+  type SkillChoice,
+  type ThreadTexts,
+} from "./context/context.ts";
 export { directoriesBetween } from "./files/places.ts";
 export { describeProblem, type FileProblem } from "./files/problem.ts";
-export { findHookFiles, type HookFile, type HookSearch, type HookState, readHookStates } from "./hooks/find.ts";
+export {
+  findHookFiles,
+  type HookFile,
+  type HookSearch,
+  type HookState,
+  readHookStates,
+  repositoryHookFiles,
+} from "./hooks/find.ts";
 export {
   defaultMaxBytes,
   type InstructionPlaces,
@@ -33,7 +48,7 @@ export { checkSkills } from "./skills/check.ts";
 export { type Mentions, mentionedSkills, skillMessage } from "./skills/mentions.ts";
 export type { SkillDependency } from "./skills/metadata.ts";
 export { readSkills, type Skills } from "./skills/read.ts";
-export { type SkillPlaces, type SkillRoot, type SkillScope, skillRoots } from "./skills/roots.ts";
+export { repositorySkillRoots, type SkillPlaces, type SkillRoot, type SkillScope, skillRoots } from "./skills/roots.ts";
 export type { Skill } from "./skills/skill.ts";
 export { isSwitchedOn, type SkillSwitch } from "./skills/switches.ts";
 export { findProject, type Project } from "./trust/project.ts";

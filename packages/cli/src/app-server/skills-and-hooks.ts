@@ -46,24 +46,24 @@ const noSkills = { skills: [], errors: [] };
 const noHooks = { hooks: [], warnings: [], errors: [] };
 
 function skillsIn({ cwd, loaded }: Configured, { program }: Host) {
-  const { skills, problems } = readSkills(placesOfSkills({ root: loaded.project.root, cwd }, program.environment));
-  const switches = loaded.config.skills?.config;
+  const places = placesOfSkills({ root: loaded.project.root, cwd }, program.environment);
+  const { skills, problems } = readSkills(places, loaded.config.skills?.config);
   const errors = problems.filter(({ severity }) => severity === "error");
   return {
-    skills: skills.map((skill) => skillMetadata(skill, switches)),
+    skills: skills.map(skillMetadata),
     errors: errors.map((problem) => ({ path: problem.path, message: describeProblem(problem) })),
   };
 }
 
 const scopes = { admin: "admin", repository: "repo", user: "user" } as const;
 
-const skillMetadata = (skill: Skill, switches: SkillSwitch[] | undefined): SkillMetadata => ({
+const skillMetadata = (skill: Skill): SkillMetadata => ({
   name: skill.name,
   description: skill.description,
   shortDescription: skill.shortDescription,
   path: skill.path,
   scope: scopes[skill.scope],
-  enabled: isSwitchedOn(skill, switches),
+  enabled: skill.enabled,
 });
 
 type Switched = ParamsOf<"skills/config/write">;
@@ -94,7 +94,7 @@ function selectorOf({ path, name }: Switched): { path?: string; name?: string } 
 async function isOn(params: Switched, host: Host): Promise<boolean> {
   const { path = "", name = "" } = selectorOf(params);
   const { config } = (await configuredIn(null, host)).loaded;
-  return isSwitchedOn({ path, name }, config.skills?.config);
+  return isSwitchedOn({ path, name }, config.skills?.config ?? []);
 }
 
 function hooksOf({ cwd, loaded }: Configured, { program }: Host) {

@@ -12,10 +12,8 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   const entries = await Promise.all(
     names.map(async (name) => {
       const server = mcp_servers[name] ?? {};
-      return listEntry(name, server, {
-        blocked: blockedServers[name],
-        auth: await authStatus(name, server, program.environment),
-      });
+      const auth = await authStatus(name, server, program.environment);
+      return listEntry(name, server, { blocked: blockedServers[name], auth });
     }),
   );
   if (invocation.has("json")) await program.print(`${JSON.stringify(entries, null, 2)}\n`);

@@ -21,6 +21,7 @@ export async function callServer(definition: HookOf<"mcp_tool">, payload: object
     toolLimitMs: timeoutMs,
     outputTokens: mostTokens,
     signal,
+    makes: "",
   };
   const outcome = await tool.run(filledIn(definition.input, payload), { ...context, run: drive });
   const durationMs = performance.now() - startedAt;

@@ -1,6 +1,7 @@
 // The sub-agents of one thread: threads of their own under the same loop, never with more rights or money than their parent.
 import type { AgentState, Part } from "@agentcli/protocol";
 import type { Ledger } from "../budget.ts";
+import { openLog } from "../log.ts";
 import type { Drive } from "../running.ts";
 import { emptyThread, wordsOf } from "../state.ts";
 import { childSettings, heldTo, threadCreated, type Wanted } from "./child.ts";
@@ -8,7 +9,7 @@ import { depthOf, isAtRest, isClosed, type Member, restingMember, stateOf } from
 import { pickNickname } from "./nickname.ts";
 import { restoreTree } from "./restore.ts";
 import type { AgentRole } from "./role.ts";
-import { openTree, type Reserved, type Tree, type TreeOptions } from "./tree.ts";
+import { logOptions, openTree, type Reserved, type Tree, type TreeOptions } from "./tree.ts";
 
 export interface SpawnRequest extends Wanted {
   /** Of the child and of its turn; the same request with the same id makes no second child. */
@@ -75,7 +76,7 @@ function familyOf(tree: Tree, self: Member | null): Family {
     const settings = childSettings(parent.log.state, request, options);
     const nickname = pickNickname(role, (each) => [...members.values()].some((member) => member.nickname === each));
     const { program, maxDepth } = options;
-    const log = tree.openLog(emptyThread(id));
+    const log = openLog(emptyThread(id), logOptions(options, id));
     const known = { closed: false, told: false, turnIds: new Set([id]) };
     const member = restingMember({ id, role: role.name, nickname, parent: self, log, ...known });
     members.set(id, member);

@@ -1,12 +1,12 @@
 // Brings the sub-agents of a thread back as their logs tell, at all levels, before anything is asked of a model.
 import type { TurnSettings } from "@agentcli/protocol";
-import { readThread } from "../log.ts";
+import { openLog, readThread } from "../log.ts";
 import type { StoredRecord } from "../ports.ts";
 import { abandonTurn } from "../turn.ts";
 import { heldTo } from "./child.ts";
 import type { KnownAgent } from "./known.ts";
 import { isClosed, type Member, restingMember } from "./member.ts";
-import { parentEnded, type Tree } from "./tree.ts";
+import { logOptions, parentEnded, type Tree } from "./tree.ts";
 
 export async function restoreTree(tree: Tree): Promise<void> {
   await loadBelow(null, tree);
@@ -27,7 +27,8 @@ async function loadBelow(parent: Member | null, tree: Tree): Promise<void> {
 
 /** Null for one that was never written down, and for one that belongs to another thread, as after a fork. */
 async function load(id: string, known: KnownAgent, parent: Member | null, tree: Tree): Promise<Member | null> {
-  const { state, records } = await readThread(tree.options.store, id);
+  const { store } = tree.options;
+  const { state, records } = await readThread(store, id);
   const created = records[0]?.record;
   if (created?.type !== "thread.created" || created.parentId !== threadOf(parent, tree).threadId) return null;
   return restingMember({
@@ -35,7 +36,7 @@ async function load(id: string, known: KnownAgent, parent: Member | null, tree: 
     role: created.role ?? "default",
     nickname: created.nickname ?? id,
     parent,
-    log: tree.openLog(state),
+    log: openLog(state, logOptions(tree.options, id)),
     turnIds: new Set(turnsIn(records)),
     ...known,
   });

@@ -1,7 +1,7 @@
 // All sub-agents of one run in one table: they share its budget and its places, and none outlives those above it.
 import type { RecordOf, TurnEnd, TurnSettings } from "@agentcli/protocol";
 import { addLedgers, emptyLedger, type Ledger, subtractLedger } from "../budget.ts";
-import { type Emit, type Log, type LogOptions, openLog } from "../log.ts";
+import type { Emit, Log, LogOptions } from "../log.ts";
 import type { Dependencies, Drive, Progress } from "../running.ts";
 import type { ThreadState } from "../state.ts";
 import { abandonTurn } from "../turn.ts";
@@ -24,7 +24,7 @@ export interface TreeOptions extends Pick<LogOptions, "store" | "scrub"> {
   program: RecordOf<"thread.created">["program"];
   /** What a sub-agent needs to run under these settings; null for what the main thread has. */
   dependenciesFor(settings: TurnSettings): Promise<Dependencies | null>;
-  /** Told of everything a sub-agent does; without it nobody watches. */
+  /** Told of everything a sub-agent does; the same for the same id. Without it nobody watches. */
   watch?(id: string): Watching;
 }
 
@@ -32,6 +32,13 @@ export interface Watching {
   emit: Emit;
   onProgress(progress: Progress): void;
 }
+
+/** How the log of a sub-agent is opened. */
+export const logOptions = ({ store, scrub, watch }: TreeOptions, id: string): LogOptions => ({
+  store,
+  emit: watch?.(id).emit ?? (() => {}),
+  ...(scrub && { scrub }),
+});
 
 /** A place among those that may be open; taken until it is released, which may be said twice. */
 export interface Reserved {
@@ -48,8 +55,6 @@ export interface Tree {
   reserve(): Reserved | null;
   /** Whether no more are open than may be. */
   isWithin(): boolean;
-  /** The log of a sub-agent, watched where somebody wants to. */
-  openLog(state: ThreadState): Log;
   /** Lets a member work on its open turn. */
   run(member: Member): void;
   stopBelow(above: Member | null, reason: unknown): void;
@@ -64,7 +69,6 @@ export function openTree(options: TreeOptions, familyOf: (tree: Tree, self: Memb
   const members = new Map<string, Member>();
   let main: Drive | null = null;
   const reserved = new Set<Reserved>();
-  const watchings = new Map<string, Watching>();
   const root = (): Drive => {
     if (!main) throw new Error("sub-agents were asked for before their main thread ran");
     return main;
@@ -86,12 +90,6 @@ export function openTree(options: TreeOptions, familyOf: (tree: Tree, self: Memb
       return place;
     },
     isWithin: () => open() <= options.mostOpen,
-    openLog(state) {
-      const { store, scrub, watch } = options;
-      const watching = watch?.(state.threadId);
-      if (watching) watchings.set(state.threadId, watching);
-      return openLog(state, { store, emit: watching?.emit ?? (() => {}), ...(scrub && { scrub }) });
-    },
     run(member) {
       member.stop = new AbortController();
       member.told = false;
@@ -111,10 +109,8 @@ export function openTree(options: TreeOptions, familyOf: (tree: Tree, self: Memb
 
   async function work(member: Member): Promise<void> {
     try {
-      const shared = await dependenciesOf(member, root(), options);
-      const onProgress = watchings.get(member.id)?.onProgress ?? shared.onProgress;
-      const own = { ...shared, onProgress, family: familyOf(tree, member) };
-      await options.drive(member.log, own, member.stop.signal);
+      const dependencies = await dependenciesOf(member, root(), options);
+      await options.drive(member.log, { ...dependencies, family: familyOf(tree, member) }, member.stop.signal);
     } catch (error) {
       member.defect = error instanceof Error ? error.message : String(error);
       await closeTurn(member, member.defect);
@@ -148,6 +144,7 @@ async function dependenciesOf(member: Member, root: Drive, options: TreeOptions)
     tools: own.tools.filter(({ name }) => frozen.tools.some((offered) => offered.name === name)),
     workspace: scopedWorkspace(own.workspace, id),
     outside: own.outside && scopedWorkspace(own.outside, id),
+    onProgress: options.watch?.(id).onProgress ?? own.onProgress,
     steering: undefined,
     reservations: root.reservations,
     hooks: root.hooks?.forAgent(agent, parent?.id ?? root.log.state.threadId),

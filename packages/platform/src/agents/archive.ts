@@ -1,7 +1,7 @@
 // Ends of agents and runs that somebody asks for.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { notify } from "../db/index.ts";
+import { notify, patiently } from "../db/index.ts";
 import { ApiProblem } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
 import type { Workspaces } from "../workspaces/index.ts";
@@ -44,7 +44,8 @@ export async function unarchiveAgent({ db }: Platform, agentId: string): Promise
 /** Its rows go first: whoever still drives it is fenced off and cannot bring anything back. */
 export async function deleteAgent(platform: Platform, workspaces: Workspaces, agentId: string): Promise<void> {
   await cancelActive(platform, agentId);
-  await platform.db.deleteFrom("agents").where("id", "=", agentId).execute();
+  // Again where it lost against whoever still writes to it.
+  await patiently(() => platform.db.deleteFrom("agents").where("id", "=", agentId).execute());
   await workspaces.remove(agentId);
   await rm(join(platform.settings.dataDirectory, "artifacts", agentId), { recursive: true, force: true });
 }

@@ -89,7 +89,12 @@ export async function createRun(
   const now = new Date();
   return db.transaction().execute(async (tx) => {
     // One after another: the number of a run counts those before it.
-    const known = await tx.selectFrom("agents").select("id").where("id", "=", agent.id).forUpdate().executeTakeFirst();
+    const known = await tx
+      .selectFrom("agents")
+      .select("id")
+      .where("id", "=", agent.id)
+      .forNoKeyUpdate()
+      .executeTakeFirst();
     if (!known) throw new ApiProblem("agent_not_found", `There is no agent ${agent.id}.`);
     const { last } = await tx
       .selectFrom("runs")

@@ -1,10 +1,16 @@
 // What may be asked for: models that are configured, repositories that may be reached.
-import type { ModelSelection, Repository } from "@agentcli/protocol/api";
+import type { CreateAgent, ModelSelection, Repository } from "@agentcli/protocol/api";
 import { listModels } from "../catalogue/index.ts";
 import type { Settings } from "../config/index.ts";
 import { ApiProblem } from "../http/index.ts";
 
 export type RepositoryCheck = (teamId: number, repositories: Repository[]) => Promise<void>;
+
+/** Also of sub-agents, `inherit` aside. */
+export function checkModels({ model, customSubagents = [] }: CreateAgent, settings: Settings): void {
+  const others = customSubagents.map((agent) => (typeof agent.model === "string" ? { id: agent.model } : agent.model));
+  for (const each of [model, ...others]) if (each?.id !== "inherit") checkModel(each, settings);
+}
 
 export function checkModel(model: ModelSelection | undefined, settings: Settings): void {
   if (!model) return;

@@ -7,7 +7,7 @@ import type { Workspaces } from "../workspaces/index.ts";
 import { archiveAgent, deleteAgent, unarchiveAgent } from "./archive.ts";
 import { createAgent } from "./create.ts";
 import { onceByKey } from "./idempotency.ts";
-import { checkModel, type RepositoryCheck } from "./policy.ts";
+import { checkModels, type RepositoryCheck } from "./policy.ts";
 import { readAgentPage } from "./read.ts";
 import { findAgent, findRun, readGit } from "./store.ts";
 import { agentOf, runOf } from "./views.ts";
@@ -56,7 +56,7 @@ function addCreate(api: Api, host: AgentHost): void {
       ],
     },
     async ({ body, principal, requestId, rawBody, header, context }) => {
-      checkModel(body.model, platform.settings);
+      checkModels(body, platform.settings);
       await host.checkRepositories(principal.teamId, body.repos ?? []);
       const source = header("x-platform-client-type") ?? header("x-cursor-client-type");
       const asking = { principal, requestId, source: source === "sdk" ? "SDK" : "API" };

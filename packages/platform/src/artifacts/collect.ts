@@ -3,70 +3,82 @@ import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { mkdir, open, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Kysely } from "kysely";
-import type { Tables } from "../db/index.ts";
 import type { Platform } from "../platform.ts";
-import type { DataKey } from "../vault/index.ts";
-
-/** For runs that end: trouble with artifacts is told to the log and to nobody else. */
-export function artifactKeeper({ db, log, settings }: Platform) {
-  return async ({ agent, key }: { agent: { id: string }; key: DataKey }, from: string): Promise<void> => {
-    try {
-      const to = artifactsDirectory(settings.dataDirectory, agent.id);
-      const left = await collectArtifacts({ db, key, agentId: agent.id, from, to });
-      if (left.length > 0) log.warn("artifacts left out", { agentId: agent.id, count: left.length });
-    } catch (error) {
-      log.error("artifacts could not be kept", error, { agentId: agent.id });
-    }
-  };
-}
-
-interface Collecting {
-  db: Kysely<Tables>;
-  key: DataKey;
-  agentId: string;
-  /** Where the agent puts them. */
-  from: string;
-  /** Where sealed files are kept. */
-  to: string;
-}
+import type { Artifacts, ArtifactOwner as Owner } from "../runs/index.ts";
 
 const mostFiles = 1_000;
 const largestFileBytes = 200 * 1024 * 1024;
 
-/** Answers with what had to be left out. May be called again after a crash: what was taken is gone from there. */
-async function collectArtifacts(collecting: Collecting): Promise<string[]> {
-  const { from, to } = collecting;
-  await mkdir(to, { recursive: true, mode: 0o700 });
+export function openArtifacts(platform: Platform): Artifacts {
+  const { log, settings } = platform;
+  const orLogged = async (agentId: string, work: () => Promise<void>) => {
+    await work().catch((error: unknown) => log.error("artifacts could not be kept", error, { agentId }));
+  };
+  return {
+    collect: (owner, from) =>
+      orLogged(owner.agent.id, async () => {
+        const left = await collectFiles(owner, from, platform);
+        if (left > 0) log.warn("artifacts left out", { agentId: owner.agent.id, count: left });
+      }),
+    keep: (owner, name, content) => orLogged(owner.agent.id, () => keepFile(owner, { name, content }, platform)),
+    removeAll: (agentId) =>
+      orLogged(agentId, () =>
+        rm(artifactsDirectory(settings.dataDirectory, agentId), { recursive: true, force: true }),
+      ),
+  };
+}
+
+/** Answers with how many had to be left out. */
+async function collectFiles(owner: Owner, from: string, platform: Platform): Promise<number> {
   const files = await regularFiles(from);
-  const left: string[] = files.slice(mostFiles);
-  for (const file of files.slice(0, mostFiles)) {
-    if (await keep(file, collecting)) await rm(join(from, file), { force: true });
-    else left.push(file);
+  let left = Math.max(0, files.length - mostFiles);
+  for (const name of files.slice(0, mostFiles)) {
+    const content = await readRegular(join(from, name));
+    if (!content) {
+      left += 1;
+      continue;
+    }
+    await keepFile(owner, { name, content }, platform);
+    await rm(join(from, name), { force: true });
   }
   return left;
 }
 
-async function keep(file: string, { db, key, agentId, from, to }: Collecting): Promise<boolean> {
-  const content = await readRegular(join(from, file));
-  if (!content) return false;
-  const path = `artifacts/${file}`;
+async function keepFile(
+  { agent, key }: Owner,
+  { name, content }: { name: string; content: Buffer },
+  { db, settings }: Platform,
+): Promise<void> {
+  const to = artifactsDirectory(settings.dataDirectory, agent.id);
+  await mkdir(to, { recursive: true, mode: 0o700 });
+  const path = `artifacts/${name}`;
   const blob = randomUUID();
-  await writeFile(join(to, blob), key.seal(content, artifactPlace(agentId, blob)), { mode: 0o600 });
+  await writeFile(join(to, blob), key.seal(content, artifactPlace(agent.id, blob)), { mode: 0o600 });
   const former = await db
     .selectFrom("artifacts")
     .select("blob")
-    .where("agent_id", "=", agentId)
+    .where("agent_id", "=", agent.id)
     .where("path", "=", path)
     .executeTakeFirst();
   const row = { size_bytes: content.length, blob, updated_at: new Date() };
   await db
     .insertInto("artifacts")
-    .values({ agent_id: agentId, path, ...row })
+    .columns(["agent_id", "path", "size_bytes", "blob", "updated_at"])
+    // Not for an agent that was deleted meanwhile.
+    .expression(({ selectFrom, val }) =>
+      selectFrom("agents")
+        .select([
+          "id",
+          val(path).as("path"),
+          val(row.size_bytes).as("size_bytes"),
+          val(blob).as("blob"),
+          val(row.updated_at).as("updated_at"),
+        ])
+        .where("id", "=", agent.id),
+    )
     .onConflict((conflict) => conflict.columns(["agent_id", "path"]).doUpdateSet(row))
     .execute();
   if (former) await rm(join(to, former.blob), { force: true });
-  return true;
 }
 
 /** A link could lead to what the agent itself may not read. */

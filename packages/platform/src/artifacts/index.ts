@@ -1,3 +1,3 @@
 // Files that agents leave for people.
-export { artifactKeeper } from "./collect.ts";
+export { openArtifacts } from "./collect.ts";
 export { addArtifactRoutes } from "./routes.ts";

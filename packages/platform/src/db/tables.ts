@@ -156,7 +156,7 @@ export interface RunTable {
   cache_write_tokens: ColumnType<number, number | undefined, number>;
   reasoning_tokens: ColumnType<number, number | undefined, number>;
   /** Null where the price of the model is not known. */
-  cost_usd: string | null;
+  cost_usd: ColumnType<string | null, string | undefined, string | null>;
   created_at: Stamped;
   updated_at: Stamped;
 }

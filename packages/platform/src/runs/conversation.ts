@@ -5,77 +5,104 @@ import {
   freeze,
   type Log,
   openLog,
+  permissionsMessage,
   readThread,
   type SessionStore,
   type StoredRecord,
+  type ThreadState,
   type Tool,
 } from "@agentcli/engine";
-import type { ContextMessage, Part, ThreadRecord, TurnEnd } from "@agentcli/protocol";
+import type { ContextMessage, Part, ThreadRecord, ToolSpec, TurnEnd, TurnSettings } from "@agentcli/protocol";
 import type { Recorder } from "../streams/index.ts";
 import { version } from "../version.ts";
-import type { Composed } from "./compose.ts";
+import type { Equipment, Intent } from "./compose/index.ts";
 import { threadOf } from "./ids.ts";
-import type { Place } from "./place.ts";
 import type { OpenedRun } from "./records.ts";
 import type { RunRequest } from "./request.ts";
 
-export interface Conversation {
-  log: Log;
+/** What the log says before anything is done. */
+export interface Past {
+  state: ThreadState;
+  /** Records of this run; none where its turn has not begun. */
+  records: StoredRecord[];
   /** The turn of this run has ended before, and only what follows it is left to do. */
   ended: TurnEnd | null;
-  /** Records of this run, as they come. */
-  records: StoredRecord[];
-}
-
-export interface TakingUp {
-  opened: OpenedRun;
-  composed: Composed;
-  place: Place;
-  tools: Tool[];
-  store: SessionStore;
-  recorder: Recorder;
 }
 
 /** A turn is called like its run: that is how a run knows what of it has happened. */
-export async function takeUp({ opened, composed, place, tools, store, recorder }: TakingUp): Promise<Conversation> {
-  const { run, agent } = opened;
+export async function readPast({ run, agent }: OpenedRun, store: SessionStore, recorder: Recorder): Promise<Past> {
   const threadId = threadOf(agent.id);
-  const { state, records: before } = await readThread(store, threadId);
-  const records = ofRun(before, run.id);
-  for (const stored of [...before.slice(0, 1), ...records]) recorder.recall(stored);
-  const emit = (stored: StoredRecord) => void records.push(stored);
-  const log = openLog(state.seq === 0 ? emptyThread(threadId) : state, { store, emit, scrub: composed.scrub });
-  const ended = endOf(records, run.id);
-  if (ended) return { log, ended, records };
-  const sandbox: ThreadRecord = { type: "noted", kind: "sandbox", data: { ...place.report } };
-  if (records.length > 0) await log.write(sandbox);
-  else await log.write(...beginning({ opened, composed, place, tools, log }), sandbox, turnBegun(opened, composed));
-  return { log, ended: null, records };
+  const { state, records: all } = await readThread(store, threadId);
+  const records = ofRun(all, run.id);
+  for (const stored of [...all.slice(0, 1), ...records]) recorder.recall(threadId, stored);
+  return { state, records, ended: endOf(records, run.id) };
 }
 
-function beginning({ opened, composed, place, tools, log }: Omit<TakingUp, "store" | "recorder"> & { log: Log }) {
-  if (log.state.seq > 0)
-    return abandonTurn(log.state, { status: "cancelled", reason: "Another run began before this one had ended." });
-  const around = { ...today(), writableRoots: place.writableRoots, network: true, rules: [], catalogues: [] };
+export interface TakingUp {
+  past: Past;
+  opened: OpenedRun;
+  intent: Intent;
+  turn: TurnSettings;
+  equipment: Equipment;
+  store: SessionStore;
+}
+
+export async function takeUp({ past, store, ...taking }: TakingUp): Promise<Log> {
+  const { opened, intent, equipment } = taking;
+  const { state, records } = past;
+  const isNew = state.seq === 0;
+  const thread = isNew ? emptyThread(threadOf(opened.agent.id)) : state;
+  const log = openLog(thread, { store, emit() {}, scrub: intent.scrub });
+  const sandbox: ThreadRecord = { type: "noted", kind: "sandbox", data: { ...equipment.sandbox } };
+  if (records.length > 0) await log.write(sandbox);
+  else await log.write(...before(thread, taking), sandbox, turnBegun(state, taking), ...equipment.notes);
+  return log;
+}
+
+type Taking = Omit<TakingUp, "past" | "store">;
+
+function before(state: ThreadState, { opened, intent, turn, equipment }: Taking): ThreadRecord[] {
+  if (state.seq > 0)
+    return abandonTurn(state, { status: "cancelled", reason: "Another run began before this one had ended." });
+  const { surroundings, tools, hooks } = equipment;
+  const traits = { freeformTools: intent.chosen.facts.freeform };
   const created: ThreadRecord = {
     type: "thread.created",
     threadId: threadOf(opened.agent.id),
-    frozen: freeze(composed.turn, around, tools, { freeformTools: composed.chosen.facts.freeform }),
-    settings: composed.turn,
+    frozen: { ...freeze(turn, surroundings, tools, traits), ...(hooks.length > 0 && { hooks }) },
+    settings: turn,
     program: { name: "platform", version },
   };
   return [created];
 }
 
-function turnBegun({ run }: OpenedRun, { turn }: Composed): ThreadRecord {
-  const context = run.request.mode === "plan" ? [planMode] : [];
+function turnBegun(state: ThreadState, { opened, intent, turn, equipment }: Taking): ThreadRecord {
+  const { request } = opened.run;
+  const isOther = state.settings !== null && state.settings.sandbox !== turn.sandbox;
+  const called = equipment.written.forPrompt(request.prompt.text);
+  const context: ContextMessage[] = [
+    ...(isOther ? [permissionsMessage(turn, equipment.surroundings)] : []),
+    ...(request.mode === "plan" ? [planMode] : []),
+    ...called.messages,
+  ];
+  const tools = state.seq === 0 ? undefined : changedTools(state.frozen.tools, equipment.tools, intent);
+  equipment.notes.push(
+    ...called.warnings.map((message): ThreadRecord => ({ type: "noted", kind: "warning", data: { message } })),
+  );
   return {
     type: "turn.begun",
-    turnId: run.id,
+    turnId: opened.run.id,
     ...(context.length > 0 && { context }),
-    input: inputOf(run.request),
+    ...(tools && { tools }),
+    input: inputOf(request),
     settings: turn,
   };
+}
+
+/** Nothing where there is what there was: a changed list would cost the provider's cache of the conversation. */
+function changedTools(frozen: ToolSpec[], tools: Tool[], { chosen }: Intent): ToolSpec[] | undefined {
+  const now = tools.map((tool) => tool.spec({ freeform: chosen.facts.freeform }));
+  return JSON.stringify(now) === JSON.stringify(frozen) ? undefined : now;
 }
 
 const planMode: ContextMessage = {
@@ -107,5 +134,3 @@ function endOf(records: StoredRecord[], runId: string): TurnEnd | null {
   for (const { record } of records) if (record.type === "turn.ended" && record.turnId === runId) return record.end;
   return null;
 }
-
-const today = () => ({ date: new Date().toISOString().slice(0, 10), timezone: "UTC+00:00" });

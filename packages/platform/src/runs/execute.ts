@@ -1,22 +1,23 @@
 // One run from its claim to its end. Called again after a crash at any point, it goes on from what is written down.
 import { join } from "node:path";
-import { builtInTools, drive, StaleWriter, type StopReason } from "@agentcli/engine";
-import { durationMs, longestTimerMs } from "@agentcli/project";
+import { drive, lastTurn } from "@agentcli/engine";
 import type { TurnEnd } from "@agentcli/protocol";
-import { sql } from "kysely";
 import type { Handoff } from "../handoff/index.ts";
+import type { NetworkPolicy } from "../network/index.ts";
 import type { Platform } from "../platform.ts";
-import { type Frame, type Hub, insertFrames, openRecorder, type Recorder, tellReaders } from "../streams/index.ts";
-import type { Workspaces } from "../workspaces/index.ts";
-import { composeDependencies, composeTurn } from "./compose.ts";
-import { takeUp } from "./conversation.ts";
+import type { Hub, Recorder } from "../streams/index.ts";
+import type { OpenWorkspace, Workspaces } from "../workspaces/index.ts";
+import type { Artifacts } from "./artifacts.ts";
+import { type Equipment, type Intent, intentOf, openEquipment, type Sandboxes, turnSettings } from "./compose/index.ts";
+import { readPast, takeUp } from "./conversation.ts";
+import { failed, isFault, leavesItOpen, RunFault } from "./fault.ts";
 import { finishRun, type RunEnd } from "./finish.ts";
-import { newId, threadOf } from "./ids.ts";
 import type { Claimed } from "./lease.ts";
-import type { Sandboxes } from "./place.ts";
+import { limitRun, spendReached } from "./limits.ts";
+import { openRunRecorder } from "./recorder.ts";
 import { type OpenedRun, openRun } from "./records.ts";
 import { openSessionStore } from "./session-store.ts";
-import { budgetOf, leftToSpend } from "./spend.ts";
+import { type Allowance, allowanceOf } from "./spend.ts";
 
 export interface RunHost {
   platform: Platform;
@@ -24,132 +25,139 @@ export interface RunHost {
   workspaces: Workspaces;
   handoff: Handoff;
   sandboxes: Sandboxes;
-  /** Takes what the agent left in the directory for people. Never throws: trouble with it is no trouble of the run. */
-  keepArtifacts(run: Pick<OpenedRun, "agent" | "key">, directory: string): Promise<void>;
+  network: NetworkPolicy;
+  artifacts: Artifacts;
 }
 
-/** Settles when the run has ended or is no longer ours; whatever happens to it, it ends with a status. */
+/** Settles when the run has ended or is no longer ours. It ends with a status, or is left for somebody to go on with. */
 export async function executeRun(claimed: Claimed, host: RunHost, signal: AbortSignal): Promise<void> {
-  const { platform } = host;
-  const opened = await openRun(platform, claimed);
-  const recorder = await openRunRecorder(opened, host);
   try {
-    const end = await carryOut(opened, recorder, host, signal).catch((error: unknown) => {
-      if (error instanceof StaleWriter) throw error;
-      if (!isFault(error)) platform.log.error("run failed", error, { runId: claimed.runId });
+    const opened = await openRun(host.platform, claimed);
+    const intent = intentOf(opened.agent, opened.run.request, host.platform.settings);
+    const recorder = await openRunRecorder(opened, intent.scrub, host);
+    const end = await carryOut({ opened, intent, recorder, host }, signal).catch((error: unknown) => {
+      if (leavesItOpen(error)) throw error;
+      if (!isFault(error)) host.platform.log.error("run failed", error, { runId: claimed.runId });
       return failed(error, signal);
     });
-    await finishRun(end, { opened, recorder, platform });
+    await finishRun(end, { opened, recorder, platform: host.platform });
   } catch (error) {
-    // Somebody else has it: whatever is to be written is theirs to write.
-    if (!(error instanceof StaleWriter)) throw error;
+    if (!leavesItOpen(error)) throw error;
+    await removeRemains(claimed, host);
   }
 }
 
-async function carryOut(opened: OpenedRun, recorder: Recorder, host: RunHost, signal: AbortSignal): Promise<RunEnd> {
-  const { platform, workspaces, sandboxes, handoff, keepArtifacts } = host;
-  const { agent, run, key, fence } = opened;
-  const { settings, db } = platform;
-  const left = await leftToSpend(db, agent);
-  if (left === 0) throw new RunFault("spend_limit_reached", "The spend limit of this month is reached.");
-  const work = { agentId: agent.id, teamId: agent.teamId, name: agent.name, ...agent.settings };
-  const { root } = await workspaces.open(work, signal);
-  const budget = budgetOf(settings, left);
-  const composed = composeTurn({ agent, request: run.request, settings, root, budget });
-  const place = await sandboxes.place({
-    mode: composed.turn.sandbox,
-    root,
-    agentDirectory: join(settings.dataDirectory, "workspaces", agent.id),
-    variables: { ...agent.private.envVars, ...run.request.envVars },
-    newIncarnation: newId,
-  });
+interface Carrying {
+  opened: OpenedRun;
+  intent: Intent;
+  recorder: Recorder;
+  host: RunHost;
+}
+
+async function carryOut(carrying: Carrying, given: AbortSignal): Promise<RunEnd> {
+  const { opened, host } = carrying;
+  const { platform, workspaces } = host;
+  const { agent, spender } = opened;
+  const limited = limitRun(given, opened, platform);
   try {
-    const store = openSessionStore({ db, key, agentId: agent.id, fence, recorder });
-    const conversation = await takeUp({ opened, composed, place, tools: builtInTools, store, recorder });
-    const dependencies = composeDependencies(composed, { place, settings, onProgress: recorder.progress });
-    const wallMs = [durationMs(settings.models.limits?.wall ?? "off"), budget?.wallMs ?? null];
-    const end =
-      conversation.ended ?? (await drive(conversation.log, dependencies, withWall(signal, wallMs))).end ?? unended;
-    const ended = endOf(end, conversation.records);
-    if (ended.status !== "FINISHED") return ended;
-    const { branches, faults } = await handoff.finish(run.id, signal);
-    const [fault] = faults;
-    return fault ? { ...ended, branches, status: "ERROR", error: fault } : { ...ended, branches };
+    const allowance = await allowanceOf(platform, spender);
+    if (allowance.leftUsd === 0) throw new RunFault("spend_limit_reached", spendReached);
+    const work = { agentId: agent.id, teamId: agent.teamId, name: agent.name, ...agent.settings };
+    const workspace = await workspaces.open(work, limited.signal);
+    return await driveIn(workspace, { ...carrying, allowance }, limited.signal);
   } finally {
-    await place.workspace.close();
-    await keepArtifacts(opened, place.artifacts);
+    limited.release();
   }
 }
 
-async function openRunRecorder({ agent, run, key, fence }: OpenedRun, { platform, hub }: RunHost): Promise<Recorder> {
-  const { db, log } = platform;
-  const { last } = await db
-    .selectFrom("frames")
-    .select(({ fn }) => fn.max("seq").as("last"))
-    .where("run_id", "=", run.id)
-    .executeTakeFirstOrThrow();
-  return openRecorder({
-    threadId: threadOf(agent.id),
-    bornAt: run.createdAt,
-    after: last ?? 0,
-    scrub: (text) => text,
-    async insertDeltas(frames: Frame[]) {
-      await sql`
-        with fence as (
-          select id from runs
-          where id = ${fence.runId} and lease_epoch = ${fence.epoch} and status in ('CREATING', 'RUNNING')
-          for share
-        ), shown as (${insertFrames(key, run.id, frames)})
-        select exists (select from fence) as held, (${tellReaders(run.id, frames)}) as told
-      `.execute(db);
+async function driveIn(
+  workspace: OpenWorkspace,
+  { opened, intent, recorder, host, allowance }: Carrying & { allowance: Allowance },
+  signal: AbortSignal,
+): Promise<RunEnd> {
+  const { db, settings } = host.platform;
+  const { agent, key, fence } = opened;
+  const store = openSessionStore({ db, key, agentId: agent.id, fence, recorder });
+  const past = await readPast(opened, store, recorder);
+  const turn = turnSettings(intent, workspace.root, allowance.budget);
+  const equipment = await openEquipment(
+    {
+      intent,
+      turn,
+      workspace,
+      agentDirectory: join(settings.dataDirectory, "workspaces", agent.id),
+      store,
+      frozen: past.state.seq === 0 ? null : (past.state.frozen.hooks ?? []),
+      host: { settings, sandboxes: host.sandboxes, network: host.network },
+      onProgress: recorder.progress,
     },
-    publish: (frames) => hub.publish(run.id, frames),
-    onProblem: (error) => log.error("frames could not be written", error, { runId: run.id }),
-  });
-}
-
-/** What ends a run for a reason that its owner can do something about. */
-export class RunFault extends Error {
-  override name = "RunFault";
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
+    signal,
+  );
+  let ended: TurnEnd;
+  try {
+    const log = past.ended ? null : await takeUp({ past, opened, intent, turn, equipment, store });
+    ended = log ? await driveToEnd(log, equipment, signal) : (past.ended ?? unended);
+  } finally {
+    await equipment.close();
   }
+  await keepWhatIsLeft(ended, { opened, equipment, host });
+  return handOff(endOf(ended, allowance), { opened, host }, signal);
 }
 
-const isFault = (error: unknown): error is Error & { code: string } =>
-  error instanceof Error && /Fault$|^SandboxUnavailable$/.test(error.name);
-
-function failed(error: unknown, signal: AbortSignal): RunEnd {
-  const nothing = { branches: [], charged: [] };
-  if (signal.aborted) return { ...nothing, status: "CANCELLED" };
-  if (!isFault(error))
-    return { ...nothing, status: "ERROR", error: { code: "internal", message: "The run failed inside the platform." } };
-  return { ...nothing, status: "ERROR", error: { code: error.code ?? "sandbox", message: error.message } };
+async function driveToEnd(
+  log: Parameters<typeof drive>[0],
+  { dependencies }: Equipment,
+  signal: AbortSignal,
+): Promise<TurnEnd> {
+  const ending = { signal, patienceMs: hookPatienceMs };
+  return (await drive(lastTurn(log, dependencies, ending), dependencies, signal)).end ?? unended;
 }
 
-function endOf(end: TurnEnd, charged: RunEnd["charged"]): RunEnd {
-  const made = { branches: [], charged };
-  switch (end.status) {
-    case "completed":
-      return { ...made, status: "FINISHED", text: end.message };
-    case "cancelled":
-      return { ...made, status: "CANCELLED" };
-    case "failed":
-      return { ...made, status: "ERROR", error: { code: end.code, message: end.message } };
-  }
-}
+/** Whoever cancels a run does not wait longer than a second. */
+const hookPatienceMs = 500;
 
 const unended: TurnEnd = { status: "failed", code: "internal", message: "The conversation rests without an end." };
 
-function withWall(signal: AbortSignal, limits: (number | null)[]): AbortSignal {
-  const wallMs = Math.min(...limits.map((limitMs) => limitMs ?? Infinity), longestTimerMs);
-  if (wallMs === longestTimerMs) return signal;
-  const stop = new AbortController();
-  const message = `The run reached its wall limit of ${wallMs} ms.`;
-  const reason: StopReason = { end: { status: "failed", code: "limit", message, limit: "wall" } };
-  setTimeout(() => stop.abort(reason), wallMs).unref();
-  return AbortSignal.any([signal, stop.signal]);
+async function keepWhatIsLeft(
+  ended: TurnEnd,
+  { opened, equipment, host }: { opened: OpenedRun; equipment: Equipment; host: RunHost },
+): Promise<void> {
+  await host.artifacts.collect(opened, equipment.artifacts);
+  if (opened.run.request.mode === "plan" && ended.status === "completed")
+    await host.artifacts.keep(opened, "PLAN.md", Buffer.from(ended.message));
+}
+
+async function handOff(
+  end: RunEnd,
+  { opened, host }: { opened: OpenedRun; host: RunHost },
+  signal: AbortSignal,
+): Promise<RunEnd> {
+  if (end.status !== "FINISHED" || opened.run.request.mode === "plan") return end;
+  const { branches, faults } = await host.handoff.finish(opened.run.id, signal);
+  const [fault] = faults;
+  return fault ? { ...end, branches, status: "ERROR", error: fault } : { ...end, branches };
+}
+
+function endOf(end: TurnEnd, { bound }: Allowance): RunEnd {
+  switch (end.status) {
+    case "completed":
+      return { branches: [], status: "FINISHED", text: end.message };
+    case "cancelled":
+      return { branches: [], status: "CANCELLED" };
+    case "failed": {
+      const isSpend = end.limit === "spend" || (end.code === "budget" && end.limit === "usd" && bound === "spend");
+      const error = isSpend
+        ? { code: "spend_limit_reached", message: spendReached }
+        : { code: end.code, message: end.message };
+      return { branches: [], status: "ERROR", error };
+    }
+  }
+}
+
+/** An agent that was deleted while it worked: what its last moments have left behind goes too. */
+async function removeRemains({ agentId }: Claimed, { platform, workspaces, artifacts }: RunHost): Promise<void> {
+  const agent = await platform.db.selectFrom("agents").select("id").where("id", "=", agentId).executeTakeFirst();
+  if (agent) return;
+  await workspaces.remove(agentId);
+  await artifacts.removeAll(agentId);
 }

@@ -1,19 +1,18 @@
-// The end of a run, for everybody who looks: status, result, usage and the last frames, in one statement.
-import { type FrameGroup, StaleWriter, type StoredRecord } from "@agentcli/engine";
+// The end of a run, for everybody who looks: status, result and the last frames, in one statement.
+import { type FrameGroup, StaleWriter } from "@agentcli/engine";
 import { sql } from "kysely";
+import { patiently } from "../db/index.ts";
 import type { HandedOffBranch } from "../handoff/index.ts";
 import type { Platform } from "../platform.ts";
 import { type Frame, insertFrames, type Recorder, tellReaders } from "../streams/index.ts";
+import type { Fence } from "./lease.ts";
 import type { OpenedRun } from "./records.ts";
 import { errorPlace, resultPlace } from "./request.ts";
-import { chargesOf } from "./usage.ts";
 
 export type RunEnd = {
   /** The final message, where there is one. */
   text?: string;
   branches: HandedOffBranch[];
-  /** Of the run, its sub-agents' included. */
-  charged: StoredRecord[];
 } & ({ status: "FINISHED" } | { status: "CANCELLED" } | { status: "ERROR"; error: { code: string; message: string } });
 
 export interface Finishing {
@@ -29,6 +28,25 @@ export async function finishRun(end: RunEnd, { opened, recorder, platform }: Fin
   );
 }
 
+/** For a run that nobody can open: no word of it can be sealed, so there is none. */
+export async function failUnopened({ runId, epoch }: Fence, { db }: Platform): Promise<void> {
+  const now = new Date();
+  await db
+    .updateTable("runs")
+    .set({
+      status: "ERROR",
+      error_code: "internal",
+      ended_at: now,
+      updated_at: now,
+      lease_owner: null,
+      lease_until: null,
+    })
+    .where("id", "=", runId)
+    .where("lease_epoch", "=", epoch)
+    .where("status", "in", ["CREATING", "RUNNING"])
+    .execute();
+}
+
 interface Writing {
   opened: OpenedRun;
   platform: Platform;
@@ -38,24 +56,27 @@ interface Writing {
 
 async function write(end: RunEnd, { opened, platform, endedAt, frames }: Writing): Promise<void> {
   const { fence, key, run } = opened;
-  const { usage, costUsd } = chargesOf(end.charged);
   const error = end.status === "ERROR" ? end.error : null;
-  const { rows } = await sql<{ held: boolean }>`
-    with fence as (
+  // First the agent, then its run: whoever follows up locks them in this order.
+  const { rows } = await patiently(() =>
+    sql<{ held: boolean }>`
+    with agent as (
+      select id from agents where id = ${opened.agent.id} for no key update
+    ), fence as (
       update runs set
         status = ${end.status}, ended_at = ${endedAt}, updated_at = ${endedAt}, lease_owner = null, lease_until = null,
         result = ${end.text === undefined ? null : key.seal(end.text, resultPlace(run.id))},
         error_code = ${error?.code ?? null},
-        error_message = ${error === null ? null : key.seal(error.message, errorPlace(run.id))},
-        input_tokens = ${usage.inputTokens}, output_tokens = ${usage.outputTokens},
-        cache_read_tokens = ${usage.cachedInputTokens}, cache_write_tokens = ${usage.cacheWriteInputTokens},
-        reasoning_tokens = ${usage.reasoningOutputTokens}, cost_usd = ${costUsd}
-      where id = ${fence.runId} and lease_epoch = ${fence.epoch} and status in ('CREATING', 'RUNNING')
-      returning id, agent_id
+        error_message = ${error === null ? null : key.seal(error.message, errorPlace(run.id))}
+      from agent
+      where runs.id = ${fence.runId} and agent_id = agent.id and lease_epoch = ${fence.epoch}
+        and status in ('CREATING', 'RUNNING')
+      returning runs.id, agent_id
     ), shown as (${insertFrames(key, fence.runId, frames)}),
     touched as (update agents set updated_at = ${endedAt} where id in (select agent_id from fence))
     select exists (select from fence) as held, (${tellReaders(fence.runId, frames)}) as told
-  `.execute(platform.db);
+  `.execute(platform.db),
+  );
   if (!rows[0]?.held) throw new StaleWriter(opened.agent.id, `run ${fence.runId} has another driver`);
 }
 

@@ -1,6 +1,8 @@
 // Claims runs and drives them, as many at once as this server may; lets go of all of them when it is told to stop.
 import type { StopReason } from "@agentcli/engine";
 import { executeRun, type RunHost } from "./execute.ts";
+import { leavesItOpen } from "./fault.ts";
+import { failUnopened } from "./finish.ts";
 import { type Claimed, type Fence, type Leases, openLeases } from "./lease.ts";
 
 export interface Runner {
@@ -29,14 +31,14 @@ export async function startRunner(host: RunHost): Promise<Runner> {
     const stop = new AbortController();
     if (claimed.cancelRequested) stop.abort(cancelled);
     const renewing = setInterval(() => void renew(leases, claimed, stop), settings.leaseMs / 3);
-    const done = executeRun(claimed, host, stop.signal)
-      .catch((error: unknown) => host.platform.log.error("run could not be driven", error, { runId: claimed.runId }))
+    const done = driveClaimed(claimed, host, stop.signal)
       .finally(async () => {
         clearInterval(renewing);
         active.delete(claimed.runId);
-        await leases.release(claimed).catch(() => {});
-        void look();
-      });
+        await leases.release(claimed);
+      })
+      // Where the database is away, the next look is soon enough.
+      .then(look, (error: unknown) => host.platform.log.error("run was left", error, { runId: claimed.runId }));
     active.set(claimed.runId, { fence: claimed, stop, done });
   }
 
@@ -55,10 +57,11 @@ export async function startRunner(host: RunHost): Promise<Runner> {
       stopped = true;
       clearInterval(looking);
       for (const end of unlisten) end();
+      const held = [...active.values()];
       // First the fence: what a run still writes after it is refused, so nothing says that it was stopped.
-      await Promise.all([...active.values()].map(({ fence }) => leases.release(fence)));
-      for (const { stop } of active.values()) stop.abort(cancelled);
-      await Promise.all([...active.values()].map(({ done }) => done));
+      await Promise.all(held.map(({ fence }) => leases.release(fence)));
+      for (const { stop } of held) stop.abort(cancelled);
+      await Promise.all(held.map(({ done }) => done));
     },
   };
 }
@@ -70,6 +73,17 @@ interface Held {
 }
 
 const cancelled: StopReason = { end: { status: "cancelled", reason: "The run was cancelled." } };
+
+/** A run that cannot even be opened would be claimed again and again; it ends here. */
+async function driveClaimed(claimed: Claimed, host: RunHost, signal: AbortSignal): Promise<void> {
+  try {
+    await executeRun(claimed, host, signal);
+  } catch (error) {
+    if (leavesItOpen(error)) throw error;
+    host.platform.log.error("run could not be driven", error, { runId: claimed.runId });
+    await failUnopened(claimed, host.platform);
+  }
+}
 
 async function renew(leases: Leases, claimed: Claimed, stop: AbortController): Promise<void> {
   // A database that does not answer for a moment is not a lost lease; the fence decides.
@@ -86,6 +100,7 @@ function oneAtATime(look: () => Promise<void>): () => Promise<void> {
       again = true;
       return running;
     }
+    // What fails now is tried again by the next look.
     running = look().catch(() => {});
     await running;
     running = undefined;

@@ -2,10 +2,12 @@
 import { type SessionStore, StaleWriter, type StoredRecord } from "@agentcli/engine";
 import type { ThreadRecord } from "@agentcli/protocol";
 import { type Kysely, sql } from "kysely";
-import type { Tables } from "../db/index.ts";
+import { isUniqueViolation, patiently, type Tables } from "../db/index.ts";
 import { type Frame, insertFrames, type Recorder, tellReaders } from "../streams/index.ts";
 import type { DataKey } from "../vault/index.ts";
+import { threadOf } from "./ids.ts";
 import type { Fence } from "./lease.ts";
+import { chargesOf } from "./usage.ts";
 
 export interface StoreOptions {
   db: Kysely<Tables>;
@@ -38,11 +40,14 @@ export function openSessionStore(options: StoreOptions): SessionStore {
           .limit(pageSize)
           .execute();
         if (rows.length === 0) return;
-        yield rows.map(({ seq, at, record }) => ({
+        const stored = rows.map(({ seq, at, record }) => ({
           seq,
           at: at.toISOString(),
           record: JSON.parse(key.openText(record, recordPlace(threadId, seq))) as ThreadRecord,
         }));
+        // Of its own thread the run recalls what is its own.
+        if (threadId !== threadOf(options.agentId)) for (const one of stored) options.recorder.recall(threadId, one);
+        yield stored;
         last += rows.length;
         if (rows.length < pageSize) return;
       }
@@ -60,12 +65,12 @@ async function insert(
   const seqs = stored.map(({ seq }) => seq);
   const ats = stored.map(({ at }) => at);
   const texts = stored.map(({ seq, record }) => key.seal(JSON.stringify(record), recordPlace(threadId, seq)));
-  const held = await refusedAsStale(threadId, () =>
+  const held = await writeOnce(threadId, () =>
     sql<{ held: boolean }>`
       with fence as (
         select id from runs
         where id = ${fence.runId} and lease_epoch = ${fence.epoch} and status in ('CREATING', 'RUNNING')
-        for share
+        for no key update
       ), thread as (
         insert into threads (id, agent_id, parent_id)
         select ${threadId}, ${agentId}, ${parentId}::text from fence where ${seqs[0] === 1}
@@ -74,23 +79,41 @@ async function insert(
         insert into thread_records (thread_id, seq, at, record)
         select ${threadId}, seq, at, record
         from fence, unnest(${seqs}::integer[], ${ats}::timestamptz[], ${texts}::bytea[]) as new (seq, at, record)
-      ), shown as (${insertFrames(key, fence.runId, frames)})
+      ), charged as (${charge(stored)}),
+      shown as (${insertFrames(key, fence.runId, frames)})
       select exists (select from fence) as held, (${tellReaders(fence.runId, frames)}) as told
     `.execute(db),
   );
   if (!held) throw new StaleWriter(threadId, `run ${fence.runId} has another driver`);
 }
 
-async function refusedAsStale(threadId: string, run: () => Promise<{ rows: { held: boolean }[] }>) {
-  try {
-    return (await run()).rows[0]?.held === true;
-  } catch (error) {
-    if ((error as { code?: string }).code !== uniqueViolation) throw error;
-    throw new StaleWriter(threadId, "its next record is there already");
-  }
+/** With the records it is for: each is charged once, whoever wrote it and whatever happens behind it. */
+function charge(stored: StoredRecord[]) {
+  const charges = chargesOf(stored);
+  if (!charges) return sql`select`;
+  const { usage, costUsd } = charges;
+  return sql`
+    update runs set
+      input_tokens = input_tokens + ${usage.inputTokens}, output_tokens = output_tokens + ${usage.outputTokens},
+      cache_read_tokens = cache_read_tokens + ${usage.cachedInputTokens},
+      cache_write_tokens = cache_write_tokens + ${usage.cacheWriteInputTokens},
+      reasoning_tokens = reasoning_tokens + ${usage.reasoningOutputTokens}, cost_usd = cost_usd + ${costUsd}::numeric
+    from fence where runs.id = fence.id
+  `;
 }
 
-const uniqueViolation = "23505";
+/** Whether the fence held. Only its holder can have written there: records that an attempt before left are ours. */
+function writeOnce(threadId: string, write: () => Promise<{ rows: { held: boolean }[] }>): Promise<boolean> {
+  return patiently(async (before) => {
+    try {
+      return (await write()).rows[0]?.held === true;
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error;
+      if (before === "unheard") return true;
+      throw new StaleWriter(threadId, "its next record is there already");
+    }
+  });
+}
 
 const parentOf = (stored: StoredRecord[]): string | null => {
   const first = stored[0]?.record;

@@ -47,10 +47,26 @@ export async function leftToSpend(db: Kysely<Tables>, { teamId, userId }: Spende
   return rooms.length === 0 ? null : Math.max(0, Math.min(...rooms));
 }
 
-export function budgetOf({ models: { budget } }: Settings, leftUsd: number | null): Budget | undefined {
-  if (!budget && leftUsd === null) return undefined;
-  const { wall, ...rest } = budget ?? {};
+export interface Allowance {
+  /** US dollars of user and team; null where nothing limits them. */
+  leftUsd: number | null;
+  budget: Budget | undefined;
+  /** What is narrower in US dollars. */
+  bound: "spend" | "budget";
+}
+
+export async function allowanceOf(
+  { db, settings }: { db: Kysely<Tables>; settings: Settings },
+  spender: Spender,
+): Promise<Allowance> {
+  const leftUsd = await leftToSpend(db, spender);
+  const { wall, ...budget } = settings.models.budget ?? {};
   const wallMs = wall === undefined ? null : durationMs(wall);
-  const usd = Math.min(rest.usd ?? Infinity, leftUsd ?? Infinity);
-  return { ...rest, ...(wallMs !== null && { wallMs }), ...(Number.isFinite(usd) && { usd }) };
+  const usd = Math.min(budget.usd ?? Infinity, leftUsd ?? Infinity);
+  const all = { ...budget, ...(wallMs !== null && { wallMs }), ...(Number.isFinite(usd) && { usd }) };
+  return {
+    leftUsd,
+    budget: Object.keys(all).length > 0 ? all : undefined,
+    bound: usd < (budget.usd ?? Infinity) ? "spend" : "budget",
+  };
 }

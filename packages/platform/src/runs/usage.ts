@@ -1,4 +1,4 @@
-// What a run used and cost, from its records.
+// What records cost: tokens and US dollars.
 import type { StoredRecord } from "@agentcli/engine";
 import type { Usage } from "@agentcli/protocol";
 
@@ -9,27 +9,26 @@ export interface Charges {
   costUsd: number | null;
 }
 
-export function chargesOf(records: StoredRecord[]): Charges {
-  const total: Charges = {
+/** Null where nothing was charged. */
+export function chargesOf(records: StoredRecord[]): Charges | null {
+  const charged = records.flatMap(({ record }) =>
+    record.type === "model.replied" || record.type === "context.compacted" ? [record] : [],
+  );
+  const sum = (amount: (usage: Usage) => number) => charged.reduce((total, { usage }) => total + amount(usage), 0);
+  if (charged.length === 0) return null;
+  return {
     usage: {
-      inputTokens: 0,
-      cachedInputTokens: 0,
-      cacheWriteInputTokens: 0,
-      outputTokens: 0,
-      reasoningOutputTokens: 0,
+      inputTokens: sum((usage) =>
+        Math.max(0, usage.inputTokens - usage.cachedInputTokens - usage.cacheWriteInputTokens),
+      ),
+      cachedInputTokens: sum((usage) => usage.cachedInputTokens),
+      cacheWriteInputTokens: sum((usage) => usage.cacheWriteInputTokens),
+      outputTokens: sum((usage) => usage.outputTokens),
+      reasoningOutputTokens: sum((usage) => usage.reasoningOutputTokens),
     },
-    costUsd: 0,
+    costUsd: charged.reduce<number | null>((total, { costUsd }) => addCost(total, costUsd ?? null), 0),
   };
-  for (const { record } of records) {
-    if (record.type !== "model.replied" && record.type !== "context.compacted") continue;
-    const { inputTokens, cachedInputTokens, cacheWriteInputTokens } = record.usage;
-    total.usage.inputTokens += Math.max(0, inputTokens - cachedInputTokens - cacheWriteInputTokens);
-    total.usage.cachedInputTokens += cachedInputTokens;
-    total.usage.cacheWriteInputTokens += cacheWriteInputTokens;
-    total.usage.outputTokens += record.usage.outputTokens;
-    total.usage.reasoningOutputTokens += record.usage.reasoningOutputTokens;
-    const cost = record.costUsd ?? null;
-    total.costUsd = total.costUsd === null || cost === null ? null : total.costUsd + cost;
-  }
-  return total;
 }
+
+const addCost = (total: number | null, cost: number | null): number | null =>
+  total === null || cost === null ? null : total + cost;

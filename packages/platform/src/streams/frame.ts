@@ -29,4 +29,4 @@ export const encodeFrame = ({ eventId, event, data }: Omit<Frame, "seq">): strin
 export const encodeWithoutId = (event: string, data: object): string =>
   `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 
-export const isLast = ({ event }: Frame): boolean => event === "done";
+export const isLast = ({ event }: Pick<Frame, "event">): boolean => event === "done";

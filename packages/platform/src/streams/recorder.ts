@@ -1,12 +1,13 @@
 // Turns what happens in a run into stored frames, in one order: deltas gathered for a moment, records with their own write.
 import { type FrameGroup, type ModelProgress, runStream, type Scrub, type StoredRecord } from "@agentcli/engine";
+import type { Usage } from "@agentcli/protocol";
 import { type Frame, numberFrames } from "./frame.ts";
 
 export interface Recorder {
   /** Writes records with the frames they show, behind everything that was streamed before them. */
   record(threadId: string, stored: StoredRecord[], insert: (frames: Frame[]) => Promise<void>): Promise<void>;
   /** Takes note of records of an earlier holder: their frames are stored already. */
-  recall(stored: StoredRecord): void;
+  recall(threadId: string, stored: StoredRecord): void;
   /** News of a reply on its way, shown within a moment. */
   progress(progress: ModelProgress): void;
   /** Writes the frames of what is not in the log, such as the result; `insert` also does what belongs to them. */
@@ -14,8 +15,10 @@ export interface Recorder {
 }
 
 export interface RecorderOptions {
-  /** The run's own thread: those of sub-agents are not shown. */
+  /** The run's own thread: of those of sub-agents only the usage is shown. */
   threadId: string;
+  /** Of the run: what it pays for. */
+  turnId: string;
   /** When the run was created; part of the ids of its frames. */
   bornAt: Date;
   /** The last frame that is stored. */
@@ -29,11 +32,13 @@ export interface RecorderOptions {
 const gatherMs = 50;
 
 export function openRecorder(options: RecorderOptions): Recorder {
-  const stream = runStream();
-  const deltas = gather(options.scrub);
+  const stream = runStream(options.scrub);
+  const deltas = gather();
   let after = options.after;
   let last: Promise<unknown> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
+  /** Frames that could not be written yet. */
+  let unwritten: FrameGroup[] = [];
 
   function inTurn(write: () => Promise<void>): Promise<void> {
     const turn = last.then(write);
@@ -42,8 +47,11 @@ export function openRecorder(options: RecorderOptions): Recorder {
   }
 
   async function store(groups: FrameGroup[], insert: (frames: Frame[]) => Promise<void>): Promise<void> {
-    const frames = numberFrames(groups, { after, bornAt: options.bornAt });
+    const all = [...unwritten, ...groups];
+    const frames = numberFrames(all, { after, bornAt: options.bornAt });
+    unwritten = all;
     await insert(frames);
+    unwritten = [];
     after += frames.length;
     options.publish(frames);
   }
@@ -62,12 +70,19 @@ export function openRecorder(options: RecorderOptions): Recorder {
     written.catch(options.onProblem);
   };
 
+  const charge = chargeFor(options.turnId, stream.charge);
+
   return {
-    record: (threadId, stored, insert) =>
-      threadId === options.threadId
-        ? inTurn(() => store([...waiting(), ...stored.flatMap((one) => stream.record(one))], insert))
-        : insert([]),
-    recall: (stored) => void stream.record(stored),
+    async record(threadId, stored, insert) {
+      if (threadId === options.threadId)
+        return inTurn(() => store([...waiting(), ...stored.flatMap((one) => stream.record(one))], insert));
+      await insert([]);
+      for (const one of stored) charge(threadId, one);
+    },
+    recall(threadId, stored) {
+      if (threadId === options.threadId) stream.record(stored);
+      else charge(threadId, stored);
+    },
     progress(progress) {
       deltas.add(progress);
       timer ??= setTimeout(flush, gatherMs);
@@ -76,8 +91,18 @@ export function openRecorder(options: RecorderOptions): Recorder {
   };
 }
 
+/** Sub-agents outlive the turn they began in; each turn of theirs says which one pays. */
+function chargeFor(turnId: string, charge: (usage: Usage) => void) {
+  const payers = new Map<string, string>();
+  return (threadId: string, { record }: StoredRecord): void => {
+    if (record.type === "turn.begun") payers.set(threadId, record.paidBy ?? record.turnId);
+    const isPaid = record.type === "model.replied" || record.type === "context.compacted";
+    if (isPaid && payers.get(threadId) === turnId) charge(record.usage);
+  };
+}
+
 /** Deltas in a row of one kind are one. */
-function gather(scrub: Scrub) {
+function gather() {
   let gathered: ModelProgress[] = [];
   return {
     add(progress: ModelProgress) {
@@ -89,7 +114,7 @@ function gather(scrub: Scrub) {
     take(): ModelProgress[] {
       const taken = gathered;
       gathered = [];
-      return taken.map((one) => ("delta" in one ? { ...one, delta: scrub(one.delta) } : one));
+      return taken;
     },
   };
 }

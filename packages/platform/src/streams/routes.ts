@@ -6,7 +6,7 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { type Api, ApiProblem, alreadySent, type Env } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
-import { encodeWithoutId } from "./frame.ts";
+import { encodeWithoutId, isLast } from "./frame.ts";
 import type { Hub } from "./hub.ts";
 import { findEvent } from "./store.ts";
 
@@ -42,8 +42,8 @@ export interface StreamWish {
 /** Also for pages, where a cookie says who asks. */
 export async function streamRun(context: Context<Env>, wish: StreamWish): Promise<Response> {
   const run = await findRun(wish);
-  const after = await startOf(wish.platform, run.id, context.req.header("last-event-id"));
-  return stream(context, { ...wish, run, after });
+  const start = await startOf(wish.platform, run.id, context.req.header("last-event-id"));
+  return stream(context, { ...wish, run, start });
 }
 
 interface StreamedRun {
@@ -78,23 +78,30 @@ async function findRun({ platform: { db, settings }, teamId, agentId: id, runId 
 const isExpired = ({ ended_at }: StreamedRun, retentionSeconds: number): boolean =>
   ended_at !== null && Date.now() - ended_at.getTime() > retentionSeconds * 1000;
 
-async function startOf({ db }: Platform, runId: string, lastEventId: string | undefined): Promise<number> {
-  if (lastEventId === undefined || lastEventId === "") return 0;
-  const seq = lastEventId.length > 64 ? null : await findEvent(db, runId, lastEventId);
-  if (seq === null)
+interface Start {
+  /** The last frame that the reader has. */
+  after: number;
+  /** With it the reader has all there will be. */
+  isEnd: boolean;
+}
+
+async function startOf({ db }: Platform, runId: string, lastEventId: string | undefined): Promise<Start> {
+  if (lastEventId === undefined || lastEventId === "") return { after: 0, isEnd: false };
+  const last = lastEventId.length > 64 ? null : await findEvent(db, runId, lastEventId);
+  if (last === null)
     throw new ApiProblem("invalid_last_event_id", `Last-Event-ID ${lastEventId.slice(0, 64)} is not of this run.`);
-  return seq;
+  return { after: last.seq, isEnd: isLast(last) };
 }
 
 interface Streaming {
   platform: Platform;
   hub: Hub;
   run: StreamedRun;
-  after: number;
+  start: Start;
 }
 
 /** Written on Node's own response: a stream object per reader costs twice the time and memory. */
-function stream(context: Context<Env>, { platform, hub, run, after }: Streaming): Response {
+function stream(context: Context<Env>, { platform, hub, run, start }: Streaming): Response {
   const { outgoing } = context.env;
   const gone = new AbortController();
   outgoing.on("close", () => gone.abort());
@@ -108,8 +115,13 @@ function stream(context: Context<Env>, { platform, hub, run, after }: Streaming)
     "x-cursor-stream-retention-seconds": retention,
   });
   outgoing.write(encodeWithoutId("status", { runId: run.id, status: run.status }));
+  if (start.isEnd) {
+    // It may have been cut off between the last two frames, which have one id.
+    outgoing.end(encodeWithoutId("done", {}));
+    return alreadySent();
+  }
   const beating = setInterval(() => outgoing.write(encodeWithoutId("heartbeat", {})), heartbeatMs);
-  send(outgoing, hub, { runId: run.id, after, signal: gone.signal })
+  send(outgoing, hub, { runId: run.id, after: start.after, signal: gone.signal })
     .catch((error: unknown) => platform.log.error("stream ended early", error, { runId: run.id }))
     .finally(() => {
       clearInterval(beating);

@@ -42,14 +42,20 @@ export function readFrames(db: Kysely<Tables>, vault: Vault): FramePages {
 }
 
 /** The last frame that carries this id; null where the run has none such. */
-export async function findEvent(db: Kysely<Tables>, runId: string, eventId: string): Promise<number | null> {
-  const { last } = await db
+export async function findEvent(
+  db: Kysely<Tables>,
+  runId: string,
+  eventId: string,
+): Promise<Pick<Frame, "seq" | "event"> | null> {
+  const last = await db
     .selectFrom("frames")
-    .select(({ fn }) => fn.max("seq").as("last"))
+    .select(["seq", "event"])
     .where("run_id", "=", runId)
     .where("event_id", "=", eventId)
-    .executeTakeFirstOrThrow();
-  return last;
+    .orderBy("seq", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return last ?? null;
 }
 
 /** Part of a statement that has the fence: rows are added only where it holds. */

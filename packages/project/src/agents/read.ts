@@ -11,7 +11,8 @@ import { type DeclaredRole, type ParsedRole, type ParseToml, parseTomlRole, tabl
 export interface AgentPlaces {
   root: string;
   cwd: string;
-  agentHome: string;
+  /** Null where there is no user. */
+  agentHome: string | null;
   /** `[agents.NAME]` of the configuration: a table, and perhaps a file. */
   declared?: Record<string, DeclaredTable>;
 }
@@ -92,18 +93,17 @@ function orProblem(role: ParsedRole, path: string, problems: FileProblem[]): Rea
 const mostRoleBytes = 262_144;
 const isMarkdown = (name: string): boolean => /\.(?:md|mdc|markdown)$/.test(name);
 const isToml = (name: string): boolean => name.endsWith(".toml");
+const isMarkdownOrToml = (name: string): boolean => isMarkdown(name) || isToml(name);
 
 /** Later ones win. */
 function foldersOf({ root, cwd, agentHome }: AgentPlaces) {
-  const home = join(agentHome, "agents");
+  const home = agentHome === null ? null : join(agentHome, "agents");
   const repository = directoriesBetween(root, cwd).flatMap((directory) => [
     { path: join(directory, ".platform", "agents"), within: root, isWanted: isMarkdown },
     { path: join(directory, ".agentcli", "agents"), within: root, isWanted: isToml },
   ]);
-  return [
-    { path: home, within: null, isWanted: (name: string) => isMarkdown(name) || isToml(name) },
-    ...repository.filter(({ path }) => path !== home),
-  ];
+  const own = home === null ? [] : [{ path: home, within: null, isWanted: isMarkdownOrToml }];
+  return [...own, ...repository.filter(({ path }) => path !== home)];
 }
 
 const noToml: ParseToml = () => {

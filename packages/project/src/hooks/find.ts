@@ -1,9 +1,10 @@
 // Where hooks are written down, found without reading any of them: a run without hooks loads nothing of the rest.
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import type { HookDefinition, HookSource } from "@agentcli/protocol";
 import type { LoadedConfig } from "../config/load.ts";
 import { isTable, type Table, valueAt } from "../config/table.ts";
+import { contains } from "../files/places.ts";
 
 /** A file of hooks, or the hooks of a configuration that has been read already. */
 export interface HookFile {
@@ -40,6 +41,15 @@ export function findHookFiles(search: HookSearch): HookFile[] {
     ...projectFiles(search),
     ...tablesOf(loaded, "project"),
   ];
+}
+
+/** Those of a repository alone, for a host that trusts it as a whole: what it links to outside is not its own. */
+export function repositoryHookFiles(root: string): HookFile[] {
+  const files: HookFile[] = [
+    { kind: "project", dialect: "agentcli", path: join(root, ".agentcli", "hooks.json"), directory: root },
+    { kind: "project", dialect: "platform", path: join(root, ".platform", "hooks.json"), directory: root },
+  ];
+  return files.flatMap(present).filter(({ path }) => contains(realpathSync(root), realpathSync(path)));
 }
 
 /** In a worktree the hooks are those of the checkout it belongs to: they were trusted by their place. */

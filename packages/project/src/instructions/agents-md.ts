@@ -8,8 +8,8 @@ export interface InstructionPlaces {
   /** The project's top directory; `cwd` where there is none. */
   root: string;
   cwd: string;
-  /** The agent home. */
-  home: string;
+  /** The agent home; null where there is no user. */
+  home: string | null;
   /** Most bytes of all project files together; 0 reads none. */
   maxBytes: number;
   /** Names to look for where AGENTS.md is missing. */
@@ -24,7 +24,7 @@ export interface Instructions {
 }
 
 export function readInstructions(places: InstructionPlaces): Instructions {
-  const own = readOwn(places.home);
+  const own = places.home === null ? { text: "", problems: [] } : readOwn(places.home);
   const project = readProject(places, directoriesBetween(places.root, places.cwd));
   const documents = project.texts.map(({ text }) => text).join("\n\n");
   const whole = [own.text, documents].filter((text) => text !== "").join("\n\n--- project-doc ---\n\n");

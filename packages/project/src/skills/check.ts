@@ -13,7 +13,7 @@ export interface CheckedSkills {
 
 export function checkSkills(paths: string[]): CheckedSkills {
   const files = paths.flatMap(skillFilesAt);
-  const problems = files.flatMap((path) => readSkill(path, "repository").problems);
+  const problems = files.flatMap((path) => readSkill({ path, scope: "repository" }).problems);
   return { files, problems };
 }
 

@@ -50,8 +50,8 @@ const leadsTo = (path: string, skill: Skill): boolean =>
 const mostSkillBytes = 262_144;
 
 /** The whole of SKILL.md, as the model reads it. */
-export function skillMessage({ name, path }: Skill): { text: string } | FileProblem {
-  const file = readTextFile(path, { mostBytes: mostSkillBytes, within: null });
+export function skillMessage({ name, path, within = null }: Skill): { text: string } | FileProblem {
+  const file = readTextFile(path, { mostBytes: mostSkillBytes, within });
   if (file.kind !== "text") {
     const message = file.kind === "missing" ? "the skill is gone" : file.message;
     return { path, line: null, severity: "error", message };

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { readTextFile } from "../files/text-file.ts";
 import { parseYaml, type YamlValue } from "../front-matter/yaml.ts";
 import { visibleText } from "../sanitize/visible.ts";
+import type { FoundSkill } from "./roots.ts";
 
 export interface SkillMetadata {
   /** display_name, short_description, icon_small, icon_large, brand_color, default_prompt. */
@@ -20,9 +21,9 @@ export interface SkillDependency {
 }
 
 /** Where several files speak, our own has the last word. */
-export function readMetadata(skillPath: string): SkillMetadata {
-  const folder = join(dirname(skillPath), "agents");
-  const tables = existsSync(folder) ? filesIn(folder).map(readTable) : [];
+export function readMetadata({ path, within = null }: FoundSkill): SkillMetadata {
+  const folder = join(dirname(path), "agents");
+  const tables = existsSync(folder) ? filesIn(folder).map((file) => readTable(file, within)) : [];
   const all = Object.assign({}, ...tables.map(({ interface: shown }) => textsOf(shown)));
   const chosen = tables.map(({ policy }) => tableOf(policy).allow_implicit_invocation).findLast(isBoolean);
   const needed = tables.flatMap(({ dependencies }) => dependenciesOf(tableOf(dependencies).tools));
@@ -43,8 +44,8 @@ function filesIn(folder: string): string[] {
 
 type YamlTable = Record<string, YamlValue>;
 
-function readTable(path: string): YamlTable {
-  const file = readTextFile(path, { mostBytes, within: null });
+function readTable(path: string, within: string | null): YamlTable {
+  const file = readTextFile(path, { mostBytes, within });
   if (file.kind !== "text" || file.isCut) return {};
   const parsed = parseYaml(visibleText(file.text).text.split(/\r?\n/));
   return parsed.kind === "values" ? parsed.values : {};

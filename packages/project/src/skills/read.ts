@@ -5,7 +5,7 @@ import { readTextFile } from "../files/text-file.ts";
 import { findFiles, type Walk } from "../files/walk.ts";
 import { visibleText } from "../sanitize/visible.ts";
 import { readMetadata } from "./metadata.ts";
-import type { SkillRoot, SkillScope } from "./roots.ts";
+import type { FoundSkill, SkillRoot, SkillScope } from "./roots.ts";
 import { parseSkill, type ReadSkill, type Skill } from "./skill.ts";
 import { isSwitchedOn, type SkillSwitch } from "./switches.ts";
 
@@ -19,13 +19,13 @@ export function readSkills(roots: SkillRoot[], switches: SkillSwitch[] = []): Sk
   const seen = new Set<string>();
   const skills: Skill[] = [];
   const problems: FileProblem[] = [];
-  for (const { path: root, scope } of roots) {
+  for (const { path: root, scope, within } of roots) {
     const { files, isCut } = findSkillFiles(root);
     if (isCut) problems.push(tooMany(root));
     for (const { path, realPath } of files) {
       if (seen.has(realPath)) continue;
       seen.add(realPath);
-      const read = readSkill(path, scope);
+      const read = readSkill({ path, scope, within });
       problems.push(...read.problems);
       if (read.kind === "skill")
         skills.push({ ...withMetadata(read.skill), enabled: isSwitchedOn(read.skill, switches) });
@@ -36,7 +36,7 @@ export function readSkills(roots: SkillRoot[], switches: SkillSwitch[] = []): Sk
 
 /** What the metadata says of a skill counts where the skill itself says nothing, and can only hold it back. */
 function withMetadata(skill: Skill): Skill {
-  const { interface: shown, mayBeChosen, dependencies } = readMetadata(skill.path);
+  const { interface: shown, mayBeChosen, dependencies } = readMetadata(skill);
   const isSilent = skill.shortDescription === skill.description;
   return {
     ...skill,
@@ -56,15 +56,16 @@ export const findSkillFiles = (root: string): Walk =>
 const headBytes = 4_096;
 const mostFrontMatterBytes = 65_536;
 
-export function readSkill(path: string, scope: SkillScope): ReadSkill {
-  const head = readHead(path, scope, headBytes);
-  return head.isCut && head.read.kind === "unusable" ? readHead(path, scope, mostFrontMatterBytes).read : head.read;
+export function readSkill(place: FoundSkill): ReadSkill {
+  const head = readHead(place, headBytes);
+  return head.isCut && head.read.kind === "unusable" ? readHead(place, mostFrontMatterBytes).read : head.read;
 }
 
-function readHead(path: string, scope: SkillScope, mostBytes: number): { read: ReadSkill; isCut: boolean } {
-  const file = readTextFile(path, { mostBytes, within: null });
+function readHead(place: FoundSkill, mostBytes: number): { read: ReadSkill; isCut: boolean } {
+  const { path, within = null } = place;
+  const file = readTextFile(path, { mostBytes, within });
   if (file.kind === "text")
-    return { read: parseSkill({ path, scope, text: visibleText(file.text).text }), isCut: file.isCut };
+    return { read: parseSkill({ ...place, text: visibleText(file.text).text }), isCut: file.isCut };
   const message = file.kind === "missing" ? "there is no such file" : file.message;
   return { read: { kind: "unusable", problems: [{ path, line: null, severity: "error", message }] }, isCut: false };
 }

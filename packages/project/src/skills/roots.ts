@@ -7,6 +7,14 @@ export type SkillScope = "admin" | "repository" | "user";
 export interface SkillRoot {
   path: string;
   scope: SkillScope;
+  /** Links may not lead out of this directory; absent or null: they may lead anywhere. */
+  within?: string | null | undefined;
+}
+
+/** A skill that was not read yet. */
+export interface FoundSkill extends Omit<SkillRoot, "path"> {
+  /** Of its SKILL.md. */
+  path: string;
 }
 
 export interface SkillPlaces {
@@ -20,10 +28,12 @@ export interface SkillPlaces {
 
 export const repositoryFolders = [".agents", ".agentcli", ".platform"];
 
+/** For a server that has no user and keeps the files of others: what a repository links to outside is not read. */
+export const repositorySkillRoots = (root: string, cwd: string): SkillRoot[] =>
+  foldersBetween(root, cwd).map((path) => ({ path, scope: "repository", within: root }));
+
 export function skillRoots({ root, cwd, userHome, agentHome, adminDirectory }: SkillPlaces): SkillRoot[] {
-  const repository = directoriesBetween(root, cwd).flatMap((directory) =>
-    repositoryFolders.map((folder) => join(directory, folder, "skills")),
-  );
+  const repository = foldersBetween(root, cwd);
   const user = [join(userHome, ".agents", "skills"), join(agentHome, "skills")];
   return [
     { path: adminDirectory ?? "/etc/agentcli/skills", scope: "admin" },
@@ -32,3 +42,8 @@ export function skillRoots({ root, cwd, userHome, agentHome, adminDirectory }: S
     ...user.map((path): SkillRoot => ({ path, scope: "user" })),
   ];
 }
+
+const foldersBetween = (root: string, cwd: string): string[] =>
+  directoriesBetween(root, cwd).flatMap((directory) =>
+    repositoryFolders.map((folder) => join(directory, folder, "skills")),
+  );

@@ -4,16 +4,13 @@ import type { FileProblem } from "../files/problem.ts";
 import { readFrontMatter } from "../front-matter/front-matter.ts";
 import type { YamlValue } from "../front-matter/yaml.ts";
 import type { SkillDependency } from "./metadata.ts";
-import type { SkillScope } from "./roots.ts";
+import type { FoundSkill } from "./roots.ts";
 
-export interface Skill {
+export interface Skill extends FoundSkill {
   name: string;
   description: string;
   /** For people; the description where there is none. */
   shortDescription: string;
-  /** Of its SKILL.md. */
-  path: string;
-  scope: SkillScope;
   /** Whether the model is told of it, or a person has to name it. */
   invocation: "by-model" | "by-name";
   /** How programs show it, as its metadata says. */
@@ -28,9 +25,7 @@ export type ReadSkill =
   | { kind: "skill"; skill: Skill; problems: FileProblem[] }
   | { kind: "unusable"; problems: FileProblem[] };
 
-export interface SkillFile {
-  path: string;
-  scope: SkillScope;
+export interface SkillFile extends FoundSkill {
   /** Its start is enough, as long as the front matter ends in it. */
   text: string;
 }
@@ -38,7 +33,7 @@ export interface SkillFile {
 const mostName = 64;
 export const mostDescription = 1_024;
 
-export function parseSkill({ path, scope, text }: SkillFile): ReadSkill {
+export function parseSkill({ path, scope, within, text }: SkillFile): ReadSkill {
   const matter = readFrontMatter(text);
   if (matter.kind !== "matter") return unusable(path, ...explain(matter));
   const { values, lines } = matter;
@@ -61,7 +56,7 @@ export function parseSkill({ path, scope, text }: SkillFile): ReadSkill {
   if (description === "" || !/^[\w:-]+$/.test(name) || name.length > mostName) return { kind: "unusable", problems };
   const invocation = values["disable-model-invocation"] === true ? "by-name" : "by-model";
   const shown = { shortDescription: shortOf(values) || description, interface: {}, dependencies: [] };
-  const skill: Skill = { name, description, ...shown, path, scope, invocation, enabled: true };
+  const skill: Skill = { name, description, ...shown, path, scope, within, invocation, enabled: true };
   return { kind: "skill", skill, problems };
 }
 

@@ -7,10 +7,13 @@ import { asResting, type LiveThread, openView, wireThread } from "./live.ts";
 
 export interface ChildThread extends LiveThread, Watching {
   readonly kind: "child";
+  /** The thread all of it belongs to. */
+  readonly rootId: string;
   isAtWork(): boolean;
 }
 
 export interface ChildHost {
+  rootId: string;
   version: string;
   scrub(text: string): string;
   /** Who hears of it from the start: whoever watches the parent. */
@@ -36,6 +39,7 @@ export function openChildThread(id: string, past: StoredRecord[], host: ChildHos
   const isAtWork = () => view.status().type === "active";
   const child: ChildThread = {
     kind: "child",
+    rootId: host.rootId,
     id,
     view,
     audience,

@@ -126,7 +126,9 @@ export async function openOwnThread(request: OwnThreadRequest, host: OwnThreadHo
   if (state.seq === 0) Object.assign(facts, { cwd: kept.now().settings.cwd, provider: kept.now().settings.provider });
 
   function watch(childId: string): ChildThread {
-    const childHost = { version, scrub, watchers: audience.members, path: pathOf, onRest: letGo };
+    const known = children.get(childId);
+    if (known) return known;
+    const childHost = { rootId: id, version, scrub, watchers: audience.members, path: pathOf, onRest: letGo };
     const child = openChildThread(childId, store.readNow(childId), childHost);
     children.set(childId, child);
     host.adopt(child);

@@ -81,7 +81,7 @@ export function openTable({ program, invocation }: Pick<Host, "program" | "invoc
     if (thread?.kind !== "own") return;
     await thread.close();
     for (const other of [...threads.values()])
-      if (other.kind === "child" && other.describe("without turns").parentThreadId === id) threads.delete(other.id);
+      if (other.kind === "child" && other.rootId === id) threads.delete(other.id);
     thread.audience.tell([
       { method: "thread/status/changed", params: { threadId: id, status: { type: "notLoaded" } } },
       { method: "thread/closed", params: { threadId: id } },

@@ -31,9 +31,9 @@ export function threadMethods(table: ThreadTable, program: Program): Methods {
     async "thread/resume"({ threadId, ...params }, client, call) {
       const known = table.find(threadId);
       if (known?.kind === "child") {
-        const parent = await table.own(known.describe("without turns").parentThreadId ?? "");
+        const root = await table.own(known.rootId);
         call.afterwards(known.audience.join(client));
-        return { ...opened(parent), thread: known.describe("with turns") };
+        return { ...opened(root), thread: known.describe("with turns") };
       }
       const wish = wishOf(params);
       const thread = known ?? (await table.open({ kind: "resumed", id: threadId, wish, instructions: {} }));

@@ -2,8 +2,8 @@
 import type { Block, RecordOf, Usage } from "@agentcli/protocol";
 import type { ThreadItem, TokenUsageBreakdown } from "@agentcli/protocol/app-server";
 import { callsOf } from "../../state.ts";
+import { streamedText } from "../streamed.ts";
 import type { Notice } from "./notice.ts";
-import { streamedText } from "./streamed.ts";
 import { completeItem, place, type Shown, type StreamedItem, startItem, wholeItem } from "./thread.ts";
 
 type SaidBlock = Exclude<Block, { type: "call" }>;

@@ -2,8 +2,8 @@
 import type { CallBlock, Edit } from "@agentcli/protocol";
 import type { ThreadItem, ThreadStatus, TokenUsageBreakdown, Turn } from "@agentcli/protocol/app-server";
 import type { Scrub } from "../../scrub.ts";
+import type { StreamedText } from "../streamed.ts";
 import type { Notice } from "./notice.ts";
-import type { StreamedText } from "./streamed.ts";
 
 export interface ViewOptions {
   threadId: string;

@@ -1,9 +1,12 @@
 // The log of a run, and what a reply streams meanwhile, as frames of its stream.
 import type { Block, RecordOf, Usage } from "@agentcli/protocol";
 import type { ModelProgress, StoredRecord } from "../../ports.ts";
+import type { Scrub } from "../../scrub.ts";
 import { callsOf } from "../../state.ts";
+import { type StreamedText, streamedText } from "../streamed.ts";
 import { addUsage, noUsage } from "../usage.ts";
 import { type FrameGroup, update } from "./frames.ts";
+import { showServer } from "./servers.ts";
 import { type ShownCall, showBegun, showSettled } from "./tool-calls.ts";
 
 export interface RunStream {
@@ -11,6 +14,8 @@ export interface RunStream {
   record(stored: StoredRecord): FrameGroup[];
   /** Frames of a reply on its way; the record that follows has the truth. */
   progress(progress: ModelProgress): FrameGroup[];
+  /** What a sub-agent has used on account of the turn. */
+  charge(usage: Usage): void;
 }
 
 interface Stream {
@@ -19,12 +24,13 @@ interface Stream {
   /** Model requests of this run that were answered. */
   steps: number;
   /** What the reply under way has streamed; null before its first word. */
-  streamed: { text: string; thinking: string } | null;
+  streamed: { text: StreamedText; thinking: StreamedText } | null;
   lastAt: number;
   calls: Map<string, ShownCall>;
 }
 
-export function runStream(): RunStream {
+/** Records have been scrubbed already; what is streamed has not. */
+export function runStream(scrub: Scrub): RunStream {
   const stream: Stream = {
     threadId: "",
     usage: noUsage(),
@@ -40,7 +46,10 @@ export function runStream(): RunStream {
       stream.lastAt = at;
       return groups;
     },
-    progress: (progress) => streaming(stream, progress),
+    progress: (progress) => streaming(stream, progress, scrub),
+    charge(usage) {
+      stream.usage = addUsage(stream.usage, usage);
+    },
   };
 }
 
@@ -63,25 +72,29 @@ function project(stream: Stream, { seq, record }: StoredRecord, sinceLastMs: num
       return summarised(record.summary);
     case "turn.ended":
       return [[update({ type: "turn-ended", usage: turnUsage(stream.usage) })]];
-    case "input.added":
     case "noted":
+      return record.kind === "mcp" ? showServer(record.data) : [];
+    case "input.added":
       return [];
   }
 }
 
-function streaming(stream: Stream, progress: ModelProgress): FrameGroup[] {
+function streaming(stream: Stream, progress: ModelProgress, scrub: Scrub): FrameGroup[] {
   if (progress.type === "retrying") {
     stream.streamed = null;
     return [];
   }
   if (progress.type === "calling" || progress.delta === "") return [];
   const begun = stepBegun(stream);
-  const streamed = stream.streamed ?? { text: "", thinking: "" };
-  if (progress.type === "text") streamed.text += progress.delta;
-  else streamed.thinking += progress.delta;
-  stream.streamed = streamed;
-  return [...begun, progress.type === "text" ? said(progress.delta) : thought(progress.delta)];
+  const { text, thinking } = stream.streamed ?? { text: streamedText(scrub), thinking: streamedText(scrub) };
+  stream.streamed = { text, thinking };
+  if (progress.type === "reasoning") return [...begun, ...shown(thought, thinking.add(progress.delta))];
+  // The thought is over: nothing of it need be held back any longer.
+  const lastThought = shown(thought, thinking.rest(thinking.everything()));
+  return [...begun, ...lastThought, ...shown(said, text.add(progress.delta))];
 }
+
+const shown = (as: (text: string) => FrameGroup, text: string): FrameGroup[] => (text === "" ? [] : [as(text)]);
 
 function stepBegun(stream: Stream): FrameGroup[] {
   return stream.streamed ? [] : [[update({ type: "step-started", stepId: stream.steps + 1 })]];
@@ -110,10 +123,8 @@ function replied(
 function unstreamed(streamed: Stream["streamed"], blocks: Block[]): FrameGroup[] {
   const text = blocks.flatMap((block) => (block.type === "message" ? block.text : [])).join("");
   const thinking = blocks.flatMap((block) => (block.type === "reasoning" ? block.summary : [])).join("\n");
-  const missing = (whole: string, part = "") => (whole.startsWith(part) ? whole.slice(part.length) : "");
-  const moreThinking = streamed?.thinking ? "" : thinking;
-  const moreText = missing(text, streamed?.text);
-  return [...(moreThinking ? [thought(moreThinking)] : []), ...(moreText ? [said(moreText)] : [])];
+  const missing = (whole: string, part?: StreamedText) => (part ? part.rest(whole) : whole);
+  return [...shown(thought, missing(thinking, streamed?.thinking)), ...shown(said, missing(text, streamed?.text))];
 }
 
 function userMessage({ threadId }: Stream, { input }: RecordOf<"turn.begun">): FrameGroup {

@@ -86,7 +86,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       cache_read_tokens bigint not null default 0,
       cache_write_tokens bigint not null default 0,
       reasoning_tokens bigint not null default 0,
-      cost_usd numeric,
+      cost_usd numeric default 0,
       created_at timestamptz not null default now(),
       updated_at timestamptz not null default now(),
       unique (agent_id, number)

@@ -11,8 +11,8 @@ import {
 } from "@agentcli/models";
 import { openPracticeModel } from "@agentcli/models/practice";
 import { durationMs } from "@agentcli/project";
-import type { Settings } from "../config/index.ts";
-import { version } from "../version.ts";
+import type { Settings } from "../../config/index.ts";
+import { version } from "../../version.ts";
 
 export interface ChosenModel {
   id: string;

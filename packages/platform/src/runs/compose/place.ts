@@ -16,7 +16,7 @@ import {
   sandboxPolicy,
   toolEnvironment,
 } from "@agentcli/workspace";
-import type { Settings } from "../config/index.ts";
+import type { Settings } from "../../config/index.ts";
 
 export interface Place {
   workspace: LazyWorkspace;
@@ -29,6 +29,8 @@ export interface Place {
 export interface PlaceRequest {
   mode: SandboxMode;
   root: string;
+  /** Directories of the repositories: what each has of its own there, such as `.git`, is held back in each. */
+  repositories: string[];
   /** Everything of the agent: its repositories and what it keeps beside them. */
   agentDirectory: string;
   /** Variables that commands are given, the agent's own among them. */
@@ -60,7 +62,7 @@ export function openSandboxes(settings: Settings): Sandboxes {
       const policy = sandboxPolicy({
         mode: request.mode,
         root: request.root,
-        writableRoots: request.mode === "workspace-write" ? Object.values(own) : [],
+        writableRoots: request.mode === "workspace-write" ? [...request.repositories, ...Object.values(own)] : [],
         ...(request.mode === "workspace-write" && { network: "proxy", allowedDomains: ["*"] }),
         hidden: [settings.dataDirectory, ...hiddenByDefault(homedir(), settings.dataDirectory)],
         shown: [request.agentDirectory],

@@ -1,5 +1,5 @@
-// Text on its way to a client, shown word by word: a secret cut in two by the network must not slip through.
-import type { Scrub } from "../../scrub.ts";
+// Text on its way to a reader, shown as it comes: a secret cut in two by the network must not slip through.
+import type { Scrub } from "../scrub.ts";
 
 export interface StreamedText {
   /** What may be shown now of this piece and what was held back before. */
@@ -12,9 +12,6 @@ export interface StreamedText {
   everything(): string;
 }
 
-/** A word longer than this is shown in pieces; no secret is that long. */
-const longestWord = 8_192;
-
 export function streamedText(scrub: Scrub): StreamedText {
   const pieces: string[] = [];
   let held = "";
@@ -25,7 +22,7 @@ export function streamedText(scrub: Scrub): StreamedText {
   return {
     add(piece) {
       held += piece;
-      const end = held.length > longestWord ? held.length - longestWord / 2 : lastSpace(held) + 1;
+      const end = scrub.settled?.(held) ?? held.length;
       const ready = held.slice(0, end);
       held = held.slice(end);
       return show(scrub(ready));
@@ -38,9 +35,4 @@ export function streamedText(scrub: Scrub): StreamedText {
     shown: () => pieces.join(""),
     everything: () => pieces.join("") + scrub(held),
   };
-}
-
-function lastSpace(text: string): number {
-  for (let at = text.length - 1; at >= 0; at -= 1) if (/\s/.test(text[at] ?? "")) return at;
-  return -1;
 }

@@ -1,0 +1,51 @@
+// What ends a run from outside before it ends itself: its time, and what its user and team may spend.
+import type { StopReason } from "@agentcli/engine";
+import { durationMs, longestTimerMs } from "@agentcli/project";
+import type { Kysely } from "kysely";
+import type { Settings } from "../config/index.ts";
+import type { Tables } from "../db/index.ts";
+import type { OpenedRun } from "./records.ts";
+import { leftToSpend } from "./spend.ts";
+
+export interface Limited {
+  signal: AbortSignal;
+  release(): void;
+}
+
+/** Time counts from the start of the run, also where it has changed hands meanwhile. */
+export function limitRun(
+  signal: AbortSignal,
+  { run, spender }: OpenedRun,
+  { db, settings }: { db: Kysely<Tables>; settings: Settings },
+): Limited {
+  const stop = new AbortController();
+  const { limits, budget } = settings.models;
+  const walls = [
+    { code: "limit" as const, wallMs: durationMs(limits?.wall ?? "off") },
+    { code: "budget" as const, wallMs: durationMs(budget?.wall ?? "off") },
+  ];
+  const sinceStartMs = Date.now() - run.startedAt.getTime();
+  const timers = walls.flatMap(({ code, wallMs }) => {
+    if (wallMs === null || wallMs > longestTimerMs) return [];
+    const message = `The run reached its wall ${code} of ${wallMs} ms.`;
+    return setTimeout(() => stop.abort(stopped({ code, message, limit: "wall" })), Math.max(0, wallMs - sinceStartMs));
+  });
+  const looking = setInterval(async () => {
+    // What cannot be looked up now is looked up the next time.
+    const left = await leftToSpend(db, spender).catch(() => null);
+    if (left === 0) stop.abort(stopped({ code: "budget", message: spendReached, limit: "spend" }));
+  }, settings.leaseMs / 3);
+  return {
+    signal: AbortSignal.any([signal, stop.signal]),
+    release() {
+      for (const timer of timers) clearTimeout(timer);
+      clearInterval(looking);
+    },
+  };
+}
+
+export const spendReached = "The spend limit of this month is reached; ask an admin to raise it.";
+
+const stopped = (why: { code: "limit" | "budget"; message: string; limit: string }): StopReason => ({
+  end: { status: "failed", ...why },
+});

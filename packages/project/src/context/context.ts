@@ -1,0 +1,142 @@
+// What repository and user have written for the model: instructions, rules and skills, read when they are needed.
+import type { Repository } from "@agentcli/engine";
+import type { ContextMessage } from "@agentcli/protocol";
+import { directoriesBetween } from "../files/places.ts";
+import { describeProblem, type FileProblem } from "../files/problem.ts";
+import { defaultMaxBytes, type InstructionPlaces, readInstructions } from "../instructions/agents-md.ts";
+import { readNested } from "../instructions/nested.ts";
+import { mentionedRules, readRules, ruleBody, ruleMessage, ruleTexts } from "../instructions/rules.ts";
+import { catalogueBudget, skillCatalogue } from "../skills/catalogue.ts";
+import { mentionedSkills, skillMessage } from "../skills/mentions.ts";
+import { readSkills, type Skills } from "../skills/read.ts";
+import type { SkillRoot } from "../skills/roots.ts";
+import type { SkillSwitch } from "../skills/switches.ts";
+
+export interface ThreadTexts {
+  rules: string[];
+  catalogues: string[];
+  warnings: string[];
+}
+
+export interface PromptTexts {
+  messages: ContextMessage[];
+  warnings: string[];
+}
+
+export interface ProjectContext {
+  /** What a new thread begins with. */
+  forThread(): ThreadTexts;
+  /** Files the instructions of a new thread come from. */
+  sources(): string[];
+  /** Skills and rules that a prompt calls by name. */
+  forPrompt(prompt: string): PromptTexts;
+  repository: Repository;
+}
+
+export interface ContextRequest {
+  /** Of the project. */
+  root: string;
+  cwd: string;
+  /** Where the user's own instructions are; null where there is no user. */
+  home: string | null;
+  /** Most bytes of all instructions together. */
+  maxBytes?: number | undefined;
+  /** Names to look for where AGENTS.md is missing. */
+  fallbackNames?: string[] | undefined;
+  skills: SkillChoice;
+  /** Tokens; null where nobody knows. */
+  contextWindow: number | null;
+}
+
+export interface SkillChoice {
+  roots: SkillRoot[];
+  switches?: SkillSwitch[] | undefined;
+  /** Whether the model is told which there are. */
+  catalogue: "listed" | "left out";
+  maxTokens?: number | undefined;
+}
+
+export function openContext({ skills: choice, contextWindow, ...request }: ContextRequest): ProjectContext {
+  const { root, cwd, home, maxBytes = defaultMaxBytes, fallbackNames = [] } = request;
+  const places: InstructionPlaces = { root, cwd, home, maxBytes, fallbackNames };
+  const rules = once(() => readRules(directoriesBetween(root, cwd), root));
+  const skills = once(() => usableSkills(choice));
+  const told = new Set<string>();
+  return {
+    forThread() {
+      const instructions = readInstructions(places);
+      const always = ruleTexts(rules().rules, maxBytes);
+      const listed = choice.catalogue === "listed" ? skills() : null;
+      const catalogue = skillCatalogue(listed?.skills ?? [], catalogueBudget(contextWindow, choice.maxTokens));
+      return {
+        rules: [...instructions.texts, ...always.texts],
+        catalogues: catalogue.text === null ? [] : [catalogue.text],
+        warnings: [
+          ...warningsOf([...instructions.problems, ...rules().problems, ...always.problems]),
+          ...warningsOf(listed?.problems.filter(({ severity }) => severity === "error") ?? []),
+          ...(catalogue.leftOut === 0 ? [] : [leftOutWarning(catalogue.leftOut)]),
+        ],
+      };
+    },
+    sources: () => readInstructions(places).sources,
+    forPrompt(prompt) {
+      const called = prompt.includes("@") ? mentionedRules(prompt, rules().rules) : [];
+      const { messages, warnings } = /\$|^\s*\//.test(prompt) ? skillTexts(prompt, skills()) : noTexts;
+      const texts = called.map((rule) => ruleMessage([ruleBody(rule)]));
+      return { messages: [...texts.map(userMessage), ...messages], warnings };
+    },
+    repository: {
+      async textsFor(touched, given) {
+        const { texts, problems } = readNested({ ...places, rules: rules().rules }, touched, given);
+        const warnings = warningsOf(problems).filter((warning) => !told.has(warning));
+        for (const warning of warnings) told.add(warning);
+        return { texts, warnings };
+      },
+    },
+  };
+}
+
+/** Read at most once, and only where it is asked for. */
+function once<Value>(read: () => Value): () => Value {
+  let value: { read: Value } | undefined;
+  return () => {
+    value ??= { read: read() };
+    return value.read;
+  };
+}
+
+/** Without those that are switched off. */
+function usableSkills({ roots, switches }: SkillChoice): Skills {
+  const { skills, problems } = readSkills(roots, switches);
+  return { skills: skills.filter(({ enabled }) => enabled), problems };
+}
+
+const noTexts: PromptTexts = { messages: [], warnings: [] };
+
+function skillTexts(prompt: string, { skills }: Skills): PromptTexts {
+  const mentioned = mentionedSkills(prompt, skills);
+  const read = mentioned.skills.map(skillMessage);
+  return {
+    messages: read.flatMap((result) => ("text" in result ? [userMessage(result.text)] : [])),
+    warnings: [
+      ...read.flatMap((result) => ("message" in result ? [describeProblem(result)] : [])),
+      ...mentioned.ambiguous.map(
+        ({ name, paths }) => `$${name} could mean ${paths.join(" or ")}. Say which: [$${name}](${paths[0]}).`,
+      ),
+    ],
+  };
+}
+
+const userMessage = (text: string): ContextMessage => ({ role: "user", parts: [{ type: "text", text }] });
+
+const mostWarnings = 10;
+
+/** A repository full of mistakes must not bury what the run says. */
+function warningsOf(problems: FileProblem[]): string[] {
+  const shown = problems.slice(0, mostWarnings).map(describeProblem);
+  const more = problems.length - shown.length;
+  return more === 0 ? shown : [...shown, `${more} more files of this kind cannot be used. See agentcli skills check.`];
+}
+
+const leftOutWarning = (count: number): string =>
+  `${count} skills are not listed for the model: there is no room left. Raise skills.max_context_tokens or call them with $name.`;
