@@ -1,5 +1,6 @@
 // What people say about a pull request: comments, on the whole or on a line, and reviews.
 import type { Comment, Review } from "../scm/index.ts";
+import type { DataKey } from "../vault/index.ts";
 import { openSealing, placeOf, type StoreOptions } from "./pull-requests.ts";
 import type { HostedRepository } from "./repositories.ts";
 
@@ -21,13 +22,7 @@ export function openRemarks(repository: HostedRepository, { db, vault }: StoreOp
   const commentPlace = (number: number) => placeOf(repository, number, "comment");
   const reviewPlace = (number: number) => placeOf(repository, number, "review");
   const addComments = async (number: number, comments: Comment[], tables = db): Promise<void> => {
-    const key = await sealing();
-    const rows = comments.map(({ author, body, path, ...where }) => ({
-      ...of(number),
-      author,
-      body: key.seal(body, commentPlace(number)),
-      ...(path !== undefined && { path, ...where }),
-    }));
+    const rows = commentRows(comments, { of: of(number), key: await sealing(), place: commentPlace(number) });
     if (rows.length > 0) await tables.insertInto("pull_request_comments").values(rows).execute();
   };
   return {
@@ -75,4 +70,18 @@ export function openRemarks(repository: HostedRepository, { db, vault }: StoreOp
       }));
     },
   };
+}
+
+const commentRows = (comments: Comment[], { of, key, place }: Sealing) =>
+  comments.map(({ author, body, path, ...where }) => ({
+    ...of,
+    author,
+    body: key.seal(body, place),
+    ...(path !== undefined && { path, ...where }),
+  }));
+
+interface Sealing {
+  of: { repository_id: number; pull_request: number };
+  key: DataKey;
+  place: string;
 }

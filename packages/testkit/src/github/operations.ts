@@ -12,6 +12,30 @@ export interface Answer {
 export type Operation = (context: Context) => Promise<Answer>;
 
 export function operationsOf(state: GithubState, shapes: Shapes): Record<string, Operation> {
+  const desk = openDesk(state, shapes);
+  return {
+    ...appOperations(state, shapes),
+    ...pullOperations(desk),
+    ...reviewOperations(desk),
+    ...commentOperations(desk),
+  };
+}
+
+/** What a request is about, once it was found that it may be asked. */
+interface Desk {
+  shapes: Shapes;
+  at(context: Context, permission: Need["permission"]): Place;
+  onPull(context: Context, permission: Need["permission"]): Place & { pull: FakePull };
+  shown(repository: FakeRepository, pull: FakePull): Promise<object>;
+}
+
+interface Place {
+  repository: FakeRepository;
+  login: string;
+  body: Context["request"]["requestBody"];
+}
+
+function openDesk(state: GithubState, shapes: Shapes): Desk {
   const at = (context: Context, permission: Need["permission"]) => {
     const repository = findRepository(state, context);
     const { login } = requireGrant(state, headerOf(context, "authorization"), { repository, permission });
@@ -27,108 +51,117 @@ export function operationsOf(state: GithubState, shapes: Shapes): Record<string,
   };
   const shown = async (repository: FakeRepository, pull: FakePull) =>
     shapes.pull(repository, pull, await tipsOf(repository, pull));
-  return {
-    "apps/get-repo-installation": async (context) => {
-      requireApp(state, headerOf(context, "authorization"));
-      const repository = findRepository(state, context);
-      if (!repository?.isInstalled) throw new Refusal(404, "Not Found");
-      return { status: 200, body: shapes.installation(repository) };
-    },
-    "apps/create-installation-access-token": async (context) => {
-      requireApp(state, headerOf(context, "authorization"));
-      const known = state.repositories.map(({ owner }) => idOf(owner));
-      if (!known.includes(Number(context.request.params.installation_id))) throw new Refusal(404, "Not Found");
-      return { status: 201, body: shapes.token(grantFor(state, context.request.requestBody ?? {})) };
-    },
-    "pulls/list": async (context) => {
-      const { repository } = at(context, ["pull_requests", "read"]);
-      const found = repository.pulls.filter((pull) => matchesQuery(repository, pull, context.request.query));
-      const body = found.map(async (pull) => shapes.pullInList(repository, pull, await tipsOf(repository, pull)));
-      return { status: 200, body: await Promise.all(body) };
-    },
-    "pulls/get": async (context) => {
-      const { repository, pull } = onPull(context, ["pull_requests", "read"]);
-      return { status: 200, body: await shown(repository, pull) };
-    },
-    "pulls/create": async (context) => {
-      const { repository, login, body } = at(context, ["pull_requests", "write"]);
-      await checkBranches(repository, body);
-      const pull: FakePull = {
-        number: repository.pulls.length + 1,
-        title: body.title,
-        body: body.body ?? "",
-        head: body.head,
-        base: body.base,
-        state: "open",
-        isMerged: false,
-        isDraft: body.draft ?? false,
-        isFork: false,
-        author: login,
-        reviewers: [],
-        requests: [],
-        comments: [],
-        reviews: [],
-      };
-      repository.pulls.push(pull);
-      return { status: 201, body: await shown(repository, pull) };
-    },
-    "pulls/update": async (context) => {
-      const { repository, pull, body } = onPull(context, ["pull_requests", "write"]);
-      Object.assign(pull, body);
-      return { status: 200, body: await shown(repository, pull) };
-    },
-    "pulls/list-requested-reviewers": async (context) => {
-      const { pull } = onPull(context, ["pull_requests", "read"]);
-      return { status: 200, body: { users: pull.reviewers.map(shapes.user), teams: [] } };
-    },
-    "pulls/request-reviewers": async (context) => {
-      const { repository, pull, body } = onPull(context, ["pull_requests", "write"]);
-      const wished: string[] = body.reviewers ?? [];
-      if (wished.includes(pull.author)) throw new Refusal(422, "Review cannot be requested from pull request author.");
-      if (wished.some((login) => !repository.collaborators.includes(login)))
-        throw new Refusal(422, "Reviews may only be requested from collaborators.");
-      pull.requests.push(wished);
-      pull.reviewers = [...new Set([...pull.reviewers, ...wished])];
-      return { status: 201, body: await shown(repository, pull) };
-    },
-    "pulls/list-reviews": async (context) => {
-      const { pull } = onPull(context, ["pull_requests", "read"]);
-      return {
-        status: 200,
-        body: pull.reviews.map(({ author }) => shapes.listedReview({ user: shapes.user(author) })),
-      };
-    },
-    "pulls/create-review": async (context) => {
-      const { pull, login, body } = onPull(context, ["pull_requests", "write"]);
-      if (pull.author === login && body.event !== "COMMENT")
-        throw new Refusal(422, "Unprocessable Entity", ["Can not approve your own pull request"] as never);
-      if (body.event !== "APPROVE" && !body.body && !body.comments?.length)
-        throw new Refusal(422, "Unprocessable Entity", [{ message: "Body can't be blank" }]);
-      pull.reviews.push({ event: body.event, body: body.body ?? "", author: login, comments: body.comments ?? [] });
-      return { status: 200, body: shapes.with("pulls/create-review", { user: shapes.user(login) }) };
-    },
-    "pulls/create-review-comment": async (context) => {
-      const { repository, pull, body } = onPull(context, ["pull_requests", "write"]);
-      if (body.commit_id !== (await tipOf(repository, pull.head)))
-        throw new Refusal(422, "Validation Failed", [
-          { field: "pull_request_review_thread.commit_id", code: "invalid" },
-        ]);
-      pull.comments.push({ body: body.body, path: body.path, line: body.line, commit: body.commit_id });
-      return { status: 201, body: shapes.with("pulls/create-review-comment", { body: body.body }) };
-    },
-    "issues/create-comment": async (context) => {
-      const { pull, body } = onPull(context, ["pull_requests", "write"]);
-      pull.comments.push({ body: body.body });
-      return { status: 201, body: shapes.with("issues/create-comment", { body: body.body }) };
-    },
-    "repos/check-collaborator": async (context) => {
-      const { repository } = at(context, ["metadata", "read"]);
-      if (!repository.collaborators.includes(String(context.request.params.username)))
-        throw new Refusal(404, "Not Found");
-      return { status: 204 };
-    },
-  };
+  return { shapes, at, onPull, shown };
 }
+
+const appOperations = (state: GithubState, shapes: Shapes): Record<string, Operation> => ({
+  "apps/get-repo-installation": async (context) => {
+    requireApp(state, headerOf(context, "authorization"));
+    const repository = findRepository(state, context);
+    if (!repository?.isInstalled) throw new Refusal(404, "Not Found");
+    return { status: 200, body: shapes.installation(repository) };
+  },
+  "apps/create-installation-access-token": async (context) => {
+    requireApp(state, headerOf(context, "authorization"));
+    const known = state.repositories.map(({ owner }) => idOf(owner));
+    if (!known.includes(Number(context.request.params.installation_id))) throw new Refusal(404, "Not Found");
+    return { status: 201, body: shapes.token(grantFor(state, context.request.requestBody ?? {})) };
+  },
+});
+
+const pullOperations = ({ shapes, at, onPull, shown }: Desk): Record<string, Operation> => ({
+  "pulls/list": async (context) => {
+    const { repository } = at(context, ["pull_requests", "read"]);
+    const found = repository.pulls.filter((pull) => matchesQuery(repository, pull, context.request.query));
+    const body = found.map(async (pull) => shapes.pullInList(repository, pull, await tipsOf(repository, pull)));
+    return { status: 200, body: await Promise.all(body) };
+  },
+  "pulls/get": async (context) => {
+    const { repository, pull } = onPull(context, ["pull_requests", "read"]);
+    return { status: 200, body: await shown(repository, pull) };
+  },
+  "pulls/create": async (context) => {
+    const { repository, login, body } = at(context, ["pull_requests", "write"]);
+    await checkBranches(repository, body);
+    const pull: FakePull = {
+      number: repository.pulls.length + 1,
+      title: body.title,
+      body: body.body ?? "",
+      head: body.head,
+      base: body.base,
+      state: "open",
+      isMerged: false,
+      isDraft: body.draft ?? false,
+      isFork: false,
+      author: login,
+      reviewers: [],
+      requests: [],
+      comments: [],
+      reviews: [],
+    };
+    repository.pulls.push(pull);
+    return { status: 201, body: await shown(repository, pull) };
+  },
+  "pulls/update": async (context) => {
+    const { repository, pull, body } = onPull(context, ["pull_requests", "write"]);
+    Object.assign(pull, body);
+    return { status: 200, body: await shown(repository, pull) };
+  },
+});
+
+const reviewOperations = ({ shapes, at, onPull, shown }: Desk): Record<string, Operation> => ({
+  "pulls/list-requested-reviewers": async (context) => {
+    const { pull } = onPull(context, ["pull_requests", "read"]);
+    return { status: 200, body: { users: pull.reviewers.map(shapes.user), teams: [] } };
+  },
+  "pulls/request-reviewers": async (context) => {
+    const { repository, pull, body } = onPull(context, ["pull_requests", "write"]);
+    const wished: string[] = body.reviewers ?? [];
+    if (wished.includes(pull.author)) throw new Refusal(422, "Review cannot be requested from pull request author.");
+    if (wished.some((login) => !repository.collaborators.includes(login)))
+      throw new Refusal(422, "Reviews may only be requested from collaborators.");
+    pull.requests.push(wished);
+    pull.reviewers = [...new Set([...pull.reviewers, ...wished])];
+    return { status: 201, body: await shown(repository, pull) };
+  },
+  "pulls/list-reviews": async (context) => {
+    const { pull } = onPull(context, ["pull_requests", "read"]);
+    return {
+      status: 200,
+      body: pull.reviews.map(({ author }) => shapes.listedReview({ user: shapes.user(author) })),
+    };
+  },
+  "pulls/create-review": async (context) => {
+    const { pull, login, body } = onPull(context, ["pull_requests", "write"]);
+    if (pull.author === login && body.event !== "COMMENT")
+      throw new Refusal(422, "Unprocessable Entity", ["Can not approve your own pull request"] as never);
+    if (body.event !== "APPROVE" && !body.body && !body.comments?.length)
+      throw new Refusal(422, "Unprocessable Entity", [{ message: "Body can't be blank" }]);
+    pull.reviews.push({ event: body.event, body: body.body ?? "", author: login, comments: body.comments ?? [] });
+    return { status: 200, body: shapes.with("pulls/create-review", { user: shapes.user(login) }) };
+  },
+  "repos/check-collaborator": async (context) => {
+    const { repository } = at(context, ["metadata", "read"]);
+    if (!repository.collaborators.includes(String(context.request.params.username)))
+      throw new Refusal(404, "Not Found");
+    return { status: 204 };
+  },
+});
+
+const commentOperations = ({ shapes, onPull }: Desk): Record<string, Operation> => ({
+  "pulls/create-review-comment": async (context) => {
+    const { repository, pull, body } = onPull(context, ["pull_requests", "write"]);
+    if (body.commit_id !== (await tipOf(repository, pull.head)))
+      throw new Refusal(422, "Validation Failed", [{ field: "pull_request_review_thread.commit_id", code: "invalid" }]);
+    pull.comments.push({ body: body.body, path: body.path, line: body.line, commit: body.commit_id });
+    return { status: 201, body: shapes.with("pulls/create-review-comment", { body: body.body }) };
+  },
+  "issues/create-comment": async (context) => {
+    const { pull, body } = onPull(context, ["pull_requests", "write"]);
+    pull.comments.push({ body: body.body });
+    return { status: 201, body: shapes.with("issues/create-comment", { body: body.body }) };
+  },
+});
 
 const findRepository = ({ repositories }: GithubState, { request: { params } }: Context): FakeRepository | undefined =>
   repositories.find(
