@@ -1,17 +1,20 @@
 // Every subject of the platform, put together: their routes, and the work that goes on between requests.
 import { join } from "node:path";
-import { reviewersOf } from "./accounts/index.ts";
+import { openUserAccess, reviewersOf, type UserAccess } from "./accounts/index.ts";
 import { type AgentHost, addAgentRoutes, addRunRoutes } from "./agents/index.ts";
 import { addArtifactRoutes, openArtifacts } from "./artifacts/index.ts";
 import { addCatalogueRoutes } from "./catalogue/index.ts";
+import type { AgentRepository } from "./db/index.ts";
+import { RepositoryFault } from "./git/index.ts";
 import { type GitHost, openDoor, openGitHost, ownRepositories, serveGit, servePullRequests } from "./githost/index.ts";
 import { openHandoff } from "./handoff/index.ts";
-import type { Api } from "./http/index.ts";
+import { type Api, ApiProblem } from "./http/index.ts";
 import { type NetworkPolicy, openNetworkPolicy } from "./network/index.ts";
 import { addPages } from "./pages/index.ts";
 import type { Activity, Platform } from "./platform.ts";
+import type { Principal } from "./principals/index.ts";
 import { openSandboxes, type RunHost, readStory, startRunner } from "./runs/index.ts";
-import { openAccessRules, openGithub, openSourceHosts, type SourceHosts } from "./scm/index.ts";
+import { type Github, openAccessRules, openGithub, openSourceHosts, type SourceHosts } from "./scm/index.ts";
 import { openSigningKey, type SigningKey, serveSigningKey } from "./signing/index.ts";
 import { addStreamRoute, type Hub, openHub, readFrames } from "./streams/index.ts";
 import { addUsageRoute } from "./usage/index.ts";
@@ -35,13 +38,15 @@ export async function openSubjects(platform: Platform, serverUrl: () => string):
     serverUrls: () => [publicUrl(), serverUrl()],
   });
   const network = openNetworkPolicy({ allowPrivate: settings.allowPrivate });
+  const github = settings.sourceHosts.github && openGithub(settings.sourceHosts.github, settings.variables);
   const sources = openSourceHosts({
     own: ownRepositories(githost),
     policy: network,
     sshDirectory: join(settings.dataDirectory, "ssh"),
     rules: openAccessRules({ ...settings.sourceHosts, teamName: (teamId) => teamName(db, teamId) }),
-    github: settings.sourceHosts.github && openGithub(settings.sourceHosts.github, settings.variables),
+    github,
   });
+  const userAccess = openUserAccess({ db, vault }, github?.accounts ?? null);
   const workspaces = openWorkspaces({
     dataDirectory: settings.dataDirectory,
     sources,
@@ -50,7 +55,7 @@ export async function openSubjects(platform: Platform, serverUrl: () => string):
     identity: settings.committer,
   });
   const signingKey = openSigningKey(settings.signingKey);
-  const opened = { platform, hub, githost, network, sources, workspaces, signingKey, publicUrl };
+  const opened = { platform, hub, githost, network, sources, github, userAccess, workspaces, signingKey, publicUrl };
   return {
     addRoutes: (api) => addRoutes(api, opened),
     async start() {
@@ -67,18 +72,20 @@ interface Opened {
   githost: GitHost;
   network: NetworkPolicy;
   sources: SourceHosts;
+  github: Github | null;
+  userAccess: UserAccess;
   workspaces: Workspaces;
   signingKey: SigningKey;
   publicUrl(): string;
 }
 
 function addRoutes(api: Api, opened: Opened): void {
-  const { platform, hub, githost, sources, workspaces, publicUrl } = opened;
+  const { platform, hub, githost, workspaces, publicUrl } = opened;
   const agents: AgentHost = {
     platform,
     workspaces,
     publicUrl,
-    checkRepositories: (teamId, repositories) => sources.check(teamId, repositories, AbortSignal.timeout(checkLimitMs)),
+    checkRepositories: (principal, repositories) => checkAtCreation(opened, principal, repositories),
   };
   addAgentRoutes(api, agents);
   addRunRoutes(api, platform);
@@ -88,7 +95,7 @@ function addRoutes(api: Api, opened: Opened): void {
   addCatalogueRoutes(api, platform, async (teamId) =>
     (await githost.repositories.list(teamId)).map(({ name }) => githost.cloneUrl(name)),
   );
-  addPages({ platform, api, hub, agents, githost });
+  addPages({ platform, api, hub, agents, githost, github: opened.github?.accounts ?? null });
   const door = openDoor(githost, platform.principals);
   serveGit(api.app, { host: githost, door, log: platform.log });
   servePullRequests(api.app, { host: githost, door });
@@ -97,7 +104,34 @@ function addRoutes(api: Api, opened: Opened): void {
 
 const checkLimitMs = 15_000;
 
-function runHost({ platform, hub, network, sources, workspaces, signingKey }: Opened): RunHost {
+async function checkAtCreation(
+  { sources, userAccess }: Opened,
+  principal: Principal,
+  repositories: AgentRepository[],
+): Promise<void> {
+  const signal = AbortSignal.timeout(checkLimitMs);
+  await sources.check(principal.teamId, repositories, signal);
+  const userId = principal.kind === "user" ? principal.userId : null;
+  for (const [index, { url }] of repositories.entries()) {
+    const reason = await userAccess.refusal(userId, url, signal);
+    if (reason !== undefined) throw new ApiProblem("repository_access", `repos[${index}].url: ${reason}.`);
+  }
+}
+
+async function checkAtRun({ userAccess, sources }: Opened, asker: Asker, signal: AbortSignal): Promise<void> {
+  for (const url of asker.urls) {
+    const reason = await userAccess.refusal(asker.userId, url, signal);
+    if (reason !== undefined) throw new RepositoryFault("repository_access", `${sources.shown(url)}: ${reason}.`);
+  }
+}
+
+interface Asker {
+  userId: number | null;
+  urls: string[];
+}
+
+function runHost(opened: Opened): RunHost {
+  const { platform, hub, network, sources, workspaces, signingKey } = opened;
   return {
     platform,
     hub,
@@ -105,6 +139,7 @@ function runHost({ platform, hub, network, sources, workspaces, signingKey }: Op
     network,
     sandboxes: openSandboxes(platform.settings),
     artifacts: openArtifacts(platform),
+    checkRepositories: (userId, urls, signal) => checkAtRun(opened, { userId, urls }, signal),
     handoff: openHandoff({
       db: platform.db,
       workspaces,

@@ -11,5 +11,5 @@ export async function githubSettings(fake: FakeGithub): Promise<GithubSettings> 
   const privateKeyFile = join(home.path, "app.pem");
   writeFileSync(privateKeyFile, fake.app.privateKey, { mode: 0o600 });
   afterAll(home.remove);
-  return { baseUrl: fake.apiUrl, credentials: { kind: "app", appId: fake.app.id, privateKeyFile } };
+  return { baseUrl: fake.apiUrl, client: null, credentials: { kind: "app", appId: fake.app.id, privateKeyFile } };
 }

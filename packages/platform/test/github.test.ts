@@ -269,7 +269,7 @@ test("an app that is not installed, may not push, or has another key says so", a
 test("a plain token does the same, in the name of whoever it is of", async () => {
   const token = fake.addToken("ada");
   const credentials = { kind: "token", variable: "GH" } as const;
-  const own = openGithub({ baseUrl: fake.apiUrl, credentials }, { GH: token });
+  const own = openGithub({ baseUrl: fake.apiUrl, client: null, credentials }, { GH: token });
   const other = await handoffBench({ github: own, reviewers: ["ada", "bob"] });
   const shop = await fake.addRepository("acme/plain", { collaborators: ["ada", "bob"] });
   const agent = await other.agent([{ url: `ssh://git@127.0.0.1:2222/acme/plain.git` }]);

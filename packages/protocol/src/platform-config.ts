@@ -36,6 +36,11 @@ const Github = z.object({
   app_id: z.string().regex(/^\d+$/, "must be a number").optional().describe("Of the GitHub App that agents act as"),
   private_key_file: z.string().optional().describe("PEM file with the private key of the app, mode 0600"),
   token_env: z.string().optional().describe("Variable with a token to use in place of an app"),
+  client_id: z
+    .string()
+    .optional()
+    .describe("Of the app, for users to connect their accounts; then agents reach what their user may push to"),
+  client_secret_env: z.string().optional().describe("Variable with the client secret of the app"),
 });
 
 const SourceHosts = z.object({

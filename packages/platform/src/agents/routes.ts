@@ -15,7 +15,7 @@ import { agentOf, runOf } from "./views.ts";
 export interface AgentHost {
   platform: Platform;
   workspaces: Workspaces;
-  /** Throws ApiProblem for a repository that no agent of the team may have. */
+  /** Throws ApiProblem for a repository that no agent of the team, or none that works for this user, may have. */
   checkRepositories: RepositoryCheck;
   /** Where people reach this server. */
   publicUrl(): string;
@@ -57,7 +57,7 @@ function addCreate(api: Api, host: AgentHost): void {
     },
     async ({ body, principal, requestId, rawBody, header, context }) => {
       checkModels(body, platform.settings);
-      await host.checkRepositories(principal.teamId, body.repos ?? []);
+      await host.checkRepositories(principal, body.repos ?? []);
       const source = header("x-platform-client-type") ?? header("x-cursor-client-type");
       const asking = { principal, requestId, source: source === "sdk" ? "SDK" : "API" };
       const key = header("idempotency-key") ?? null;

@@ -5,6 +5,7 @@ import { probeSandbox } from "@agentcli/workspace";
 import type { Settings } from "../config/index.ts";
 import { type Inspection, inspectDatabase } from "../db/index.ts";
 import { requireGit } from "../git/index.ts";
+import { readPrivateKey } from "../scm/index.ts";
 import { findServer } from "../server-file.ts";
 import { openSigningKey } from "../signing/index.ts";
 import { readKeyFile } from "../vault/index.ts";
@@ -24,6 +25,7 @@ export async function examine(settings: Settings): Promise<Finding[]> {
     examineSigningKey(settings),
     await examineSandbox(settings),
     await examineGit(),
+    ...examineGithub(settings),
     examineModel(settings),
   ];
 }
@@ -100,6 +102,21 @@ async function examineGit(): Promise<Finding> {
     return { subject, verdict: "fine", text: await requireGit() };
   } catch (error) {
     return { subject, verdict: "wrong", text: (error as Error).message };
+  }
+}
+
+/** Nothing where it is not configured. Whether the credentials are good is for GitHub to say. */
+function examineGithub({ sourceHosts: { github } }: Settings): Finding[] {
+  const subject = "GitHub";
+  if (github === null) return [];
+  const { credentials, baseUrl } = github;
+  if (credentials.kind === "token")
+    return [{ subject, verdict: "fine", text: `${baseUrl} with ${credentials.variable}` }];
+  try {
+    readPrivateKey(credentials.privateKeyFile);
+    return [{ subject, verdict: "fine", text: `${baseUrl} as app ${credentials.appId}` }];
+  } catch (error) {
+    return [{ subject, verdict: "wrong", text: (error as Error).message }];
   }
 }
 

@@ -45,6 +45,8 @@ export interface GithubSettings {
   /** Of the API, without a slash at its end. */
   baseUrl: string;
   /** What is secret is read when it is needed: from the file, from the environment. */
+  /** As what users connect their accounts to; null where they do not. */
+  client: { id: string; secretVariable: string } | null;
   credentials: { kind: "app"; appId: string; privateKeyFile: string } | { kind: "token"; variable: string };
 }
 

@@ -30,7 +30,18 @@ function readGithub(written: Written, variables: NodeJS.ProcessEnv): GithubSetti
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.username || url.search || url.hash)
     throw new SettingProblem(`source_hosts.github.base_url: "${baseUrl}" is not an address like https://HOST/api/v3.`);
-  return { baseUrl, credentials: readCredentials(written, variables) };
+  return { baseUrl, client: readClient(written, variables), credentials: readCredentials(written, variables) };
+}
+
+function readClient(written: Written, variables: NodeJS.ProcessEnv): GithubSettings["client"] {
+  const { client_id: id, client_secret_env: secretVariable } = written;
+  if (id === undefined && secretVariable === undefined) return null;
+  if (id === undefined || secretVariable === undefined)
+    throw new SettingProblem(
+      "source_hosts.github.client_id and client_secret_env belong together. Set both, or neither.",
+    );
+  if (variables[secretVariable]) return { id, secretVariable };
+  throw new SettingProblem(`source_hosts.github.client_secret_env: the variable ${secretVariable} is not set.`);
 }
 
 function readCredentials(written: Written, variables: NodeJS.ProcessEnv): GithubSettings["credentials"] {

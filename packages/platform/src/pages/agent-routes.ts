@@ -46,7 +46,7 @@ function addList(pages: Pages, { platform, agents, githost }: PageHost): void {
 
   pages.form("/agents", async (context, visitor, fields) => {
     const wish = read(CreateAgent, wishOf(fields));
-    await agents.checkRepositories(visitor.principal.teamId, wish.repos ?? []);
+    await agents.checkRepositories(visitor.principal, wish.repos ?? []);
     const { agentId } = await createAgent(platform, wish, asking(visitor, context.get("requestId")));
     return context.redirect(`/agents/${agentId}`, 303);
   });

@@ -2,7 +2,7 @@
 import type { Context } from "openapi-backend";
 import { idOf, type Shapes } from "./shapes.ts";
 import { type FakePull, type FakeRepository, type GithubState, Refusal, tipOf } from "./state.ts";
-import { grantFor, type Need, requireApp, requireGrant } from "./tokens.ts";
+import { findGrant, grantFor, type Need, requireApp, requireGrant } from "./tokens.ts";
 
 export interface Answer {
   status: number;
@@ -15,6 +15,7 @@ export function operationsOf(state: GithubState, shapes: Shapes): Record<string,
   const desk = openDesk(state, shapes);
   return {
     ...appOperations(state, shapes),
+    ...personOperations(state, shapes),
     ...pullOperations(desk),
     ...reviewOperations(desk),
     ...commentOperations(desk),
@@ -66,6 +67,26 @@ const appOperations = (state: GithubState, shapes: Shapes): Record<string, Opera
     const known = state.repositories.map(({ owner }) => idOf(owner));
     if (!known.includes(Number(context.request.params.installation_id))) throw new Refusal(404, "Not Found");
     return { status: 201, body: shapes.token(grantFor(state, context.request.requestBody ?? {})) };
+  },
+});
+
+const personOperations = (state: GithubState, shapes: Shapes): Record<string, Operation> => ({
+  "users/get-authenticated": async (context) => {
+    const grant = findGrant(state, headerOf(context, "authorization"));
+    if (grant === undefined) throw new Refusal(401, "Bad credentials");
+    return { status: 200, body: shapes.with("users/get-authenticated", { login: grant.login, id: idOf(grant.login) }) };
+  },
+  "repos/get": async (context) => {
+    const repository = findRepository(state, context);
+    const { login } = requireGrant(state, headerOf(context, "authorization"), {
+      repository,
+      permission: ["metadata", "read"],
+    });
+    const push = repository?.collaborators.includes(login) ?? false;
+    return {
+      status: 200,
+      body: shapes.with("repos/get", { permissions: { admin: false, push, pull: true } }),
+    };
   },
 });
 

@@ -11,11 +11,14 @@ import { type Answer, operationsOf } from "./operations.ts";
 import { openShapes } from "./shapes.ts";
 import { type FakeRepository, type GithubState, gitIn, Refusal, type Surprise } from "./state.ts";
 import { addGrant, findGrant } from "./tokens.ts";
+import { answerWeb, client } from "./web.ts";
 
 export interface FakeGithub extends Pick<GithubState, "url" | "grants" | "asked" | "complaints"> {
   /** Of the API, as an enterprise server has it. */
   apiUrl: string;
-  app: { id: string; privateKey: string };
+  app: { id: string; privateKey: string; client: { id: string; secret: string } };
+  /** Who sits before the browser from now on. */
+  sitDown(login: string): void;
   /** `owner/name`, with one commit on main. */
   addRepository(
     fullName: string,
@@ -40,10 +43,11 @@ export async function startGithub(options: { description?: string } = {}): Promi
     asked: [],
     complaints: [],
     surprises: [],
+    person: "ada",
+    codes: new Map(),
   };
   const api = await openApi(state, options.description);
   const server = createServer((request, response) => {
-    const answer = request.url?.startsWith("/api/v3/") ? answerApi : answerGit;
     void answer({ state, api, root: home.path }, request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -55,7 +59,10 @@ export async function startGithub(options: { description?: string } = {}): Promi
     asked: state.asked,
     complaints: state.complaints,
     // PKCS #1, as GitHub hands them out.
-    app: { id: state.appId, privateKey: privateKey.export({ type: "pkcs1", format: "pem" }).toString() },
+    app: { id: state.appId, privateKey: privateKey.export({ type: "pkcs1", format: "pem" }).toString(), client },
+    sitDown(login) {
+      state.person = login;
+    },
     addRepository: (fullName, more = {}) => addRepository({ state, root: home.path }, fullName, more),
     addToken: (login) => addGrant(state, { login, repositories: null, permissions: everything }).token,
     surprise: (surprise) => state.surprises.push(surprise),
@@ -94,6 +101,11 @@ interface Serving {
   state: GithubState;
   api: OpenAPIBackend;
   root: string;
+}
+
+async function answer(serving: Serving, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (request.url?.startsWith("/api/v3/")) return answerApi(serving, request, response);
+  if (!(await answerWeb(serving.state, request, response))) await answerGit(serving, request, response);
 }
 
 async function answerApi({ state, api }: Serving, request: IncomingMessage, response: ServerResponse): Promise<void> {

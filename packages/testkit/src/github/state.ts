@@ -13,6 +13,10 @@ export interface GithubState {
   /** Requests and answers of ours that the official description does not allow. */
   complaints: string[];
   surprises: Surprise[];
+  /** Who sits before the browser. */
+  person: string;
+  /** Codes and tokens that stand for a token to come, with the person. */
+  codes: Map<string, string>;
 }
 
 export interface FakeRepository {

@@ -4,6 +4,7 @@ import { GitFailed, type GitRemote } from "../../git/index.ts";
 import { type GitAccess, plainGitHost } from "../plain-git.ts";
 import type { RepositoryUrl } from "../repository-url.ts";
 import type { SourceHost } from "../source-host.ts";
+import { type GithubAccounts, openGithubAccounts } from "./accounts.ts";
 import { githubUrl, type RepositoryName, readGithubName, webOrigin } from "./address.ts";
 import { type GithubApi, openGithubApi } from "./api.ts";
 import { type GithubCredentials, openCredentials } from "./credentials.ts";
@@ -12,13 +13,17 @@ import { githubPullRequests } from "./pull-requests.ts";
 export interface Github {
   /** Undefined where the address is not of a repository on GitHub. */
   open(url: RepositoryUrl, access: GitAccess): SourceHost | undefined;
+  /** Null where users cannot connect theirs. */
+  accounts: GithubAccounts | null;
 }
 
 export function openGithub(settings: GithubSettings, variables: NodeJS.ProcessEnv): Github {
   const web = webOrigin(settings.baseUrl);
   const api = openGithubApi(settings.baseUrl);
   const credentials = openCredentials({ api, settings: settings.credentials, variables });
+  const { client } = settings;
   return {
+    accounts: client && openGithubAccounts({ api, web, client, variables }),
     open(url, access) {
       const repository = readGithubName(url, web);
       return repository && githubHost({ repository, web, api, credentials }, access);
