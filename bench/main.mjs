@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { cpuMs, median, minimum, peakMemoryMb, run } from "./measure.mjs";
 import { command, message, startServer } from "./model-server.mjs";
+import { platformRows } from "./platform.mjs";
 import { sandboxRows } from "./sandbox.mjs";
 
 const house = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -28,6 +29,7 @@ try {
   await longAnswer(repository);
   await longThread(repository);
   await fullProject(repository);
+  for (const row of await platformRows({ house, scratch, rounds })) add(...row);
   print();
 } finally {
   rmSync(scratch, { recursive: true, force: true });

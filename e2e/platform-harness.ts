@@ -7,13 +7,15 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { temporaryDirectory } from "@agentcli/testkit";
 import { onTestFinished } from "vitest";
-import { freshDatabase } from "../packages/platform/test/database.ts";
+import { freshDatabase, type TestDatabase } from "../packages/platform/test/database.ts";
 import { type Ended, ended } from "./harness.ts";
 
 const program = fileURLToPath(new URL("../packages/platform/bin/platform.mjs", import.meta.url));
 
 export interface PlatformDesk {
   data: string;
+  /** Null where it is embedded. */
+  database: TestDatabase | null;
   run(args: string[], env?: Record<string, string>): Promise<Ended>;
   /** A key of the administrator, or as the flags say. */
   key(...flags: string[]): Promise<string>;
@@ -49,6 +51,7 @@ export async function platformDesk(database: "embedded" | "shared" = "shared"): 
   const run: PlatformDesk["run"] = (args, env) => ended(start(args, env));
   return {
     data,
+    database: fresh,
     run,
     async key(...flags) {
       const { stdout, stderr } = await run(["keys", "create", "--name", "test", ...flags]);

@@ -1,7 +1,7 @@
 // Every subject of the platform, put together: their routes, and the work that goes on between requests.
 import { join } from "node:path";
 import { openUserAccess, reviewersOf, type UserAccess } from "./accounts/index.ts";
-import { type AgentHost, addAgentRoutes, addRunRoutes } from "./agents/index.ts";
+import { type AgentHost, addAgentRoutes, addDeliveryRoutes, addRunRoutes } from "./agents/index.ts";
 import { addArtifactRoutes, openArtifacts } from "./artifacts/index.ts";
 import { addCatalogueRoutes } from "./catalogue/index.ts";
 import type { AgentRepository } from "./db/index.ts";
@@ -18,6 +18,8 @@ import { type Github, openAccessRules, openGithub, openSourceHosts, type SourceH
 import { openSigningKey, type SigningKey, serveSigningKey } from "./signing/index.ts";
 import { addStreamRoute, type Hub, openHub, readFrames } from "./streams/index.ts";
 import { addUsageRoute } from "./usage/index.ts";
+import { addV0Routes } from "./v0/index.ts";
+import { checkReceiver, type DeliveryHost, deliveryLimitMs, outboxRow, startDeliveries } from "./webhooks/index.ts";
 import { openLocks, openWorkspaces, usualLimits, type Workspaces } from "./workspaces/index.ts";
 
 export interface Subjects {
@@ -60,8 +62,10 @@ export async function openSubjects(platform: Platform, serverUrl: () => string):
     addRoutes: (api) => addRoutes(api, opened),
     async start() {
       await githost.addresses.announce();
-      if (!settings.roles.includes("runner")) return [closing(hub)];
-      return [await startRunner(runHost(opened)), closing(hub)];
+      const activities: Activity[] = [];
+      if (settings.roles.includes("runner")) activities.push(await startRunner(runHost(opened)));
+      if (settings.roles.includes("scheduler")) activities.push(await startDeliveries(platform, deliveryHost(opened)));
+      return [...activities, closing(hub)];
     },
   };
 }
@@ -80,21 +84,24 @@ interface Opened {
 }
 
 function addRoutes(api: Api, opened: Opened): void {
-  const { platform, hub, githost, workspaces, publicUrl } = opened;
+  const { platform, hub, githost, network, workspaces, publicUrl } = opened;
   const agents: AgentHost = {
     platform,
     workspaces,
     publicUrl,
     checkRepositories: (principal, repositories) => checkAtCreation(opened, principal, repositories),
+    checkReceiver: (url) => checkReceiver(url, network),
   };
   addAgentRoutes(api, agents);
   addRunRoutes(api, platform);
+  addDeliveryRoutes(api, platform);
   addStreamRoute(api, platform, hub);
   addArtifactRoutes(api, platform, publicUrl);
   addUsageRoute(api, platform);
-  addCatalogueRoutes(api, platform, async (teamId) =>
-    (await githost.repositories.list(teamId)).map(({ name }) => githost.cloneUrl(name)),
-  );
+  const repositories = async (teamId: number) =>
+    (await githost.repositories.list(teamId)).map(({ name }) => githost.cloneUrl(name));
+  addCatalogueRoutes(api, platform, repositories);
+  addV0Routes(api, agents, repositories);
   addPages({ platform, api, hub, agents, githost, github: opened.github?.accounts ?? null });
   const door = openDoor(githost, platform.principals);
   serveGit(api.app, { host: githost, door, log: platform.log });
@@ -140,6 +147,7 @@ function runHost(opened: Opened): RunHost {
     sandboxes: openSandboxes(platform.settings),
     artifacts: openArtifacts(platform),
     checkRepositories: (userId, urls, signal) => checkAtRun(opened, { userId, urls }, signal),
+    tellOthers: outboxRow,
     handoff: openHandoff({
       db: platform.db,
       workspaces,
@@ -151,6 +159,14 @@ function runHost(opened: Opened): RunHost {
     }),
   };
 }
+
+const deliveryHost = ({ platform, network, publicUrl }: Opened): DeliveryHost => ({
+  platform,
+  policy: network,
+  publicUrl,
+  now: () => new Date(),
+  limitMs: deliveryLimitMs,
+});
 
 const closing = (hub: Hub): Activity => ({ stop: async () => hub.close() });
 

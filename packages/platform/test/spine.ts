@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAgent, createRun } from "../src/agents/create.ts";
-import { findAgent } from "../src/agents/store.ts";
 import type { Settings } from "../src/config/index.ts";
 import { openNotifications } from "../src/db/index.ts";
 import type { Platform } from "../src/platform.ts";
@@ -43,6 +42,7 @@ export async function openSpine(given: Partial<Settings> = {}): Promise<Spine> {
   const metrics = openMetrics();
   const platform: Platform = {
     db,
+    connection: database.connection,
     vault,
     principals,
     notifications,
@@ -58,14 +58,10 @@ export async function openSpine(given: Partial<Settings> = {}): Promise<Spine> {
     principal: known.principal,
     key,
     databaseUrl: database.url,
-    newAgent: (prompt = "do it") => createAgent(platform, { prompt: { text: prompt } }, asking),
-    followUp: async (agentId) =>
-      createRun(
-        platform,
-        await findAgent(db, known.principal.teamId, agentId),
-        { prompt: { text: "and more" } },
-        asking,
-      ),
+    newAgent: (prompt = "do it") =>
+      db.transaction().execute((tx) => createAgent({ tx, platform, asking }, { prompt: { text: prompt } })),
+    followUp: (agentId) =>
+      db.transaction().execute((tx) => createRun({ tx, platform, asking }, agentId, { prompt: { text: "and more" } })),
     async close() {
       await notifications.close();
       await database.close();

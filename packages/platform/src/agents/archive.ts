@@ -5,6 +5,7 @@ import { notify, patiently } from "../db/index.ts";
 import { ApiProblem } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
 import type { Workspaces } from "../workspaces/index.ts";
+import { lockAgent } from "./store.ts";
 
 /** Whoever drives it ends it, within a second; where nobody does yet, the next to claim it does. */
 export async function cancelRun({ db }: Platform, runId: string): Promise<void> {
@@ -21,14 +22,16 @@ export async function cancelRun({ db }: Platform, runId: string): Promise<void> 
 
 /** A second time changes nothing. */
 export async function archiveAgent(platform: Platform, agentId: string): Promise<void> {
-  const { db } = platform;
   const now = new Date();
-  await db
-    .updateTable("agents")
-    .set({ archived_at: now, updated_at: now })
-    .where("id", "=", agentId)
-    .where("archived_at", "is", null)
-    .execute();
+  await platform.db.transaction().execute(async (tx) => {
+    await lockAgent(tx, agentId);
+    await tx
+      .updateTable("agents")
+      .set({ archived_at: now, updated_at: now })
+      .where("id", "=", agentId)
+      .where("archived_at", "is", null)
+      .execute();
+  });
   await cancelActive(platform, agentId);
 }
 
@@ -45,8 +48,17 @@ export async function unarchiveAgent({ db }: Platform, agentId: string): Promise
 export async function deleteAgent(platform: Platform, workspaces: Workspaces, agentId: string): Promise<void> {
   await cancelActive(platform, agentId);
   // Again where it lost against whoever still writes to it.
-  await patiently(() => platform.db.deleteFrom("agents").where("id", "=", agentId).execute());
-  await workspaces.remove(agentId);
+  await patiently(() =>
+    platform.db.transaction().execute(async (tx) => {
+      await lockAgent(tx, agentId);
+      const runs = await tx.selectFrom("runs").select("id").where("agent_id", "=", agentId).execute();
+      await tx.deleteFrom("agents").where("id", "=", agentId).execute();
+      // Whoever follows one sees that there is no more to come.
+      for (const { id } of runs) await notify(tx, "frames", id);
+    }),
+  );
+  // The agent is gone for everybody; a directory that cannot be removed now is no reason to say otherwise.
+  await workspaces.remove(agentId).catch((error: unknown) => platform.log.error("workspace left", error, { agentId }));
   await rm(join(platform.settings.dataDirectory, "artifacts", agentId), { recursive: true, force: true });
 }
 

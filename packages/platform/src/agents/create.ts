@@ -14,7 +14,8 @@ import {
   requestPlace,
 } from "../runs/index.ts";
 import type { DataKey } from "../vault/index.ts";
-import type { ListedAgent } from "./views.ts";
+import { insertWebhook, type NewWebhook } from "../webhooks/index.ts";
+import { lockAgent, type Transaction } from "./store.ts";
 
 export interface Asking {
   principal: Principal;
@@ -28,11 +29,23 @@ export interface CreatedIds {
   runId: string;
 }
 
-export async function createAgent(platform: Platform, body: CreateAgent, asking: Asking): Promise<CreatedIds> {
-  const { db, vault } = platform;
-  await checkSpend(platform, asking.principal);
+/** What either version of the API can ask for. */
+export type NewAgent = Omit<CreateAgent, "webhook"> & {
+  branchName?: string | undefined;
+  webhook?: NewWebhook | undefined;
+};
+
+/** In a transaction, together with whatever else must happen with it. */
+export interface Making {
+  tx: Transaction;
+  platform: Platform;
+  asking: Asking;
+}
+
+export async function createAgent({ tx, platform, asking }: Making, body: NewAgent): Promise<CreatedIds> {
+  await checkSpend(tx, asking.principal);
   const agentId = body.agentId?.toLowerCase() ?? `bc-${randomUUID()}`;
-  const { wrapped, key } = await vault.newDataKey();
+  const { wrapped, key } = await platform.vault.newDataKey();
   const request: RunRequest = {
     prompt: { text: body.prompt.text, images: body.prompt.images ?? [] },
     mode: body.mode ?? "agent",
@@ -42,43 +55,48 @@ export async function createAgent(platform: Platform, body: CreateAgent, asking:
     envVars: body.envVars ?? {},
     mcpServers: body.mcpServers ?? [],
     customSubagents: body.customSubagents ?? [],
+    metadata: body.metadata ?? {},
   };
   const now = new Date();
-  return db.transaction().execute(async (tx) => {
-    const inserted = await tx
-      .insertInto("agents")
-      .values({
-        id: agentId,
-        ...ownerOf(asking.principal),
-        name: key.seal(body.name ?? nameFrom(body.prompt.text), namePlace(agentId)),
-        data_key: wrapped,
-        settings: JSON.stringify(settingsOf(body, asking.principal)),
-        private_settings: key.seal(JSON.stringify(hidden), privateSettingsPlace(agentId)),
-        source: asking.source,
-        archived_at: null,
-        latest_run_id: null,
-        created_at: now,
-        updated_at: now,
-      })
-      .onConflict((conflict) => conflict.column("id").doNothing())
-      .returning("id")
-      .executeTakeFirst();
-    if (!inserted) throw new ApiProblem("agent_id_conflict", `agentId: there is an agent ${agentId} already.`);
-    const runId = await insertRun(tx, { agentId, key, request, number: 1, now, asking });
-    return { agentId, runId };
-  });
+  const inserted = await tx
+    .insertInto("agents")
+    .values({
+      id: agentId,
+      ...ownerOf(asking.principal),
+      name: key.seal(body.name ?? nameFrom(body.prompt.text), namePlace(agentId)),
+      data_key: wrapped,
+      settings: JSON.stringify(settingsOf(body, asking.principal)),
+      private_settings: key.seal(JSON.stringify(hidden), privateSettingsPlace(agentId)),
+      source: asking.source,
+      archived_at: null,
+      latest_run_id: null,
+      created_at: now,
+      updated_at: now,
+    })
+    .onConflict((conflict) => conflict.column("id").doNothing())
+    .returning("id")
+    .executeTakeFirst();
+  if (!inserted) throw new ApiProblem("agent_id_conflict", `agentId: there is an agent ${agentId} already.`);
+  if (body.webhook) await insertWebhook(tx, { agentId, key, webhook: body.webhook });
+  const runId = await insertRun(tx, { agentId, key, request, number: 1, now, asking });
+  return { agentId, runId };
 }
 
 export async function createRun(
-  platform: Platform,
-  agent: ListedAgent,
+  { tx, platform, asking }: Making,
+  agentId: string,
   body: CreateRun,
-  asking: Asking,
 ): Promise<CreatedIds> {
-  const { db, vault } = platform;
-  if (agent.archived_at) throw new ApiProblem("agent_archived", `Agent ${agent.id} is archived; unarchive it first.`);
-  await checkSpend(platform, asking.principal);
-  const key = await vault.unwrap(agent.data_key);
+  await checkSpend(tx, asking.principal);
+  // One after another: the number of a run counts those before it.
+  const agent = await lockAgent(tx, agentId);
+  if (!agent) throw new ApiProblem("agent_not_found", `There is no agent ${agentId}.`);
+  if (agent.archived_at) throw new ApiProblem("agent_archived", `Agent ${agentId} is archived; unarchive it first.`);
+  const { last } = await tx
+    .selectFrom("runs")
+    .select(({ fn }) => fn.max("number").as("last"))
+    .where("agent_id", "=", agentId)
+    .executeTakeFirstOrThrow();
   const request: RunRequest = {
     prompt: { text: body.prompt.text, images: body.prompt.images ?? [] },
     mode: body.mode ?? agent.settings.mode,
@@ -86,30 +104,15 @@ export async function createRun(
     ...(body.mcpServers && { mcpServers: body.mcpServers }),
     envVars: body.envVars ?? {},
   };
-  const now = new Date();
-  return db.transaction().execute(async (tx) => {
-    // One after another: the number of a run counts those before it.
-    const known = await tx
-      .selectFrom("agents")
-      .select("id")
-      .where("id", "=", agent.id)
-      .forNoKeyUpdate()
-      .executeTakeFirst();
-    if (!known) throw new ApiProblem("agent_not_found", `There is no agent ${agent.id}.`);
-    const { last } = await tx
-      .selectFrom("runs")
-      .select(({ fn }) => fn.max("number").as("last"))
-      .where("agent_id", "=", agent.id)
-      .executeTakeFirstOrThrow();
-    const runId = await insertRun(tx, { agentId: agent.id, key, request, number: (last ?? 0) + 1, now, asking });
-    if (body.mode && body.mode !== agent.settings.mode)
-      await tx
-        .updateTable("agents")
-        .set({ settings: JSON.stringify({ ...agent.settings, mode: body.mode }) })
-        .where("id", "=", agent.id)
-        .execute();
-    return { agentId: agent.id, runId };
-  });
+  const key = await platform.vault.unwrap(agent.data_key);
+  const runId = await insertRun(tx, { agentId, key, request, number: (last ?? 0) + 1, now: new Date(), asking });
+  if (request.mode !== agent.settings.mode)
+    await tx
+      .updateTable("agents")
+      .set({ settings: JSON.stringify({ ...agent.settings, mode: request.mode }) })
+      .where("id", "=", agentId)
+      .execute();
+  return { agentId, runId };
 }
 
 interface NewRun {
@@ -120,8 +123,6 @@ interface NewRun {
   now: Date;
   asking: Asking;
 }
-
-type Transaction = Parameters<Parameters<ReturnType<Platform["db"]["transaction"]>["execute"]>[0]>[0];
 
 async function insertRun(tx: Transaction, { agentId, key, request, number, now, asking }: NewRun): Promise<string> {
   const runId = `run-${randomUUID()}`;
@@ -154,7 +155,7 @@ const ownerOf = (principal: Principal) => ({
   service_account_id: principal.kind === "service_account" ? principal.serviceAccountId : null,
 });
 
-function settingsOf(body: CreateAgent, principal: Principal): AgentSettings {
+function settingsOf(body: NewAgent, principal: Principal): AgentSettings {
   return {
     ...(body.model && { model: body.model }),
     mode: body.mode ?? "agent",
@@ -164,13 +165,13 @@ function settingsOf(body: CreateAgent, principal: Principal): AgentSettings {
     autoCreatePR: body.autoCreatePR ?? false,
     skipReviewerRequest: body.skipReviewerRequest ?? false,
     openAsApp: body.openAsPlatformGithubApp ?? body.openAsCursorGithubApp ?? principal.kind === "service_account",
-    metadata: body.metadata ?? {},
+    ...(body.branchName && { branchName: body.branchName }),
   };
 }
 
-async function checkSpend({ db }: Platform, principal: Principal): Promise<void> {
+async function checkSpend(tx: Transaction, principal: Principal): Promise<void> {
   const userId = principal.kind === "user" ? principal.userId : null;
-  if ((await leftToSpend(db, { teamId: principal.teamId, userId })) === 0)
+  if ((await leftToSpend(tx, { teamId: principal.teamId, userId })) === 0)
     throw new ApiProblem("spend_limit_reached", "The spend limit of this month is reached; ask an admin to raise it.");
 }
 

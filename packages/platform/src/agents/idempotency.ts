@@ -5,6 +5,7 @@ import { ApiProblem } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
 import { type Principal, principalName } from "../principals/index.ts";
 import type { CreatedIds } from "./create.ts";
+import type { Transaction } from "./store.ts";
 
 export interface KeyedRequest {
   principal: Principal;
@@ -22,51 +23,33 @@ const longestKey = 255;
 export async function onceByKey(
   { db }: Platform,
   { principal, key, request }: KeyedRequest,
-  make: () => Promise<CreatedIds>,
+  make: (tx: Transaction) => Promise<CreatedIds>,
 ): Promise<Made> {
-  if (key === null) return { ...(await make()), replayed: false };
+  if (key === null) return { ...(await db.transaction().execute(make)), replayed: false };
   if (key.length === 0 || key.length > longestKey)
     throw new ApiProblem("validation_error", `Idempotency-Key: must have 1 to ${longestKey} characters.`);
   const name = principalName(principal);
   const hash = createHash("sha256").update(request).digest();
-  const lock = createHash("sha256").update(`${name}\n${key}`).digest().readBigInt64BE().toString();
-  return db.connection().execute(async (connection) => {
-    await sql`select pg_advisory_lock(${lock}::bigint)`.execute(connection);
-    try {
-      const known = await connection
-        .selectFrom("idempotent_answers")
-        .selectAll()
-        .where("principal", "=", name)
-        .where("key", "=", key)
-        .where("created_at", ">", sql<Date>`now() - interval '24 hours'`)
-        .executeTakeFirst();
-      if (known && !known.body_hash.equals(hash))
-        throw new ApiProblem("idempotency_conflict", "Idempotency-Key: was used for another request; take a new one.");
-      if (known) return { agentId: known.agent_id, runId: known.run_id, replayed: true };
-      const made = await make();
-      await connection
-        .insertInto("idempotent_answers")
-        .values({
-          principal: name,
-          key,
-          body_hash: hash,
-          status: 200,
-          agent_id: made.agentId,
-          run_id: made.runId,
-          created_at: new Date(),
-        })
-        .onConflict((conflict) =>
-          conflict.columns(["principal", "key"]).doUpdateSet({
-            body_hash: hash,
-            agent_id: made.agentId,
-            run_id: made.runId,
-            created_at: new Date(),
-          }),
-        )
-        .execute();
-      return { ...made, replayed: false };
-    } finally {
-      await sql`select pg_advisory_unlock(${lock}::bigint)`.execute(connection);
-    }
+  // What is made and that it was made are one: a crash leaves both or neither.
+  return db.transaction().execute(async (tx) => {
+    await sql`select pg_advisory_xact_lock(hashtextextended(${`${name}\n${key}`}, 1))`.execute(tx);
+    const known = await tx
+      .selectFrom("idempotent_answers")
+      .selectAll()
+      .where("principal", "=", name)
+      .where("key", "=", key)
+      .where("created_at", ">", sql<Date>`now() - interval '24 hours'`)
+      .executeTakeFirst();
+    if (known && !known.body_hash.equals(hash))
+      throw new ApiProblem("idempotency_conflict", "Idempotency-Key: was used for another request; take a new one.");
+    if (known) return { agentId: known.agent_id, runId: known.run_id, replayed: true };
+    const made = await make(tx);
+    const row = { body_hash: hash, agent_id: made.agentId, run_id: made.runId, created_at: new Date() };
+    await tx
+      .insertInto("idempotent_answers")
+      .values({ principal: name, key, status: 200, ...row })
+      .onConflict((conflict) => conflict.columns(["principal", "key"]).doUpdateSet(row))
+      .execute();
+    return { ...made, replayed: false };
   });
 }

@@ -49,9 +49,8 @@ function addFollowUp(api: Api, platform: Platform): void {
       checkModel(body.model, platform.settings);
       const key = header("idempotency-key") ?? null;
       const keyed = { principal, key, request: `POST /v1/agents/${agent.id}/runs\n${rawBody.toString("base64")}` };
-      const made = await onceByKey(platform, keyed, () =>
-        createRun(platform, agent, body, { principal, requestId, source: "API" }),
-      );
+      const asking = { principal, requestId, source: "API" };
+      const made = await onceByKey(platform, keyed, (tx) => createRun({ tx, platform, asking }, agent.id, body));
       if (made.replayed) context.header("Idempotency-Replayed", "true");
       const run = await findRun(db, agent.id, made.runId);
       return { run: runOf(run, await vault.unwrap(agent.data_key), await readGit(db, agent.id)) };

@@ -3,7 +3,17 @@ import type { RunGit } from "@agentcli/protocol/api";
 import { type Kysely, sql } from "kysely";
 import type { Queries, Tables } from "../db/index.ts";
 import { ApiProblem } from "../http/index.ts";
-import { gitOf, type ListedAgent, type RunRow } from "./views.ts";
+import { type AgentRow, gitOf, type ListedAgent, type RunRow } from "./views.ts";
+
+export type Transaction = Parameters<Parameters<ReturnType<Kysely<Tables>["transaction"]>["execute"]>[0]>[0];
+
+/**
+ * Until the end of the transaction nobody else gives the agent a run, archives or deletes it, and no run of it ends.
+ * The agent is locked before its runs, by everybody.
+ */
+export function lockAgent(tx: Transaction, agentId: string): Promise<AgentRow | undefined> {
+  return tx.selectFrom("agents").selectAll().where("id", "=", agentId).forNoKeyUpdate().executeTakeFirst();
+}
 
 /** Of another team is the same as not there. */
 export async function findAgent(db: Queries, teamId: number, agentId: string): Promise<ListedAgent> {

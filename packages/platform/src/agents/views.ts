@@ -13,13 +13,14 @@ export type ListedAgent = AgentRow & { busy: boolean };
 
 export function listItemOf(row: ListedAgent, key: DataKey, publicUrl: string): AgentListItem {
   const { settings } = row;
+  const { metadata } = privateSettingsOf(row, key);
   return {
     id: row.id,
     name: key.openText(row.name, namePlace(row.id)),
     status: row.archived_at ? "ARCHIVED" : row.busy ? "ACTIVE" : "IDLE",
     ...(settings.env && { env: settings.env }),
     ...(settings.repos.length > 0 && { repos: settings.repos }),
-    ...(Object.keys(settings.metadata).length > 0 && { metadata: settings.metadata }),
+    ...(Object.keys(metadata).length > 0 && { metadata }),
     url: `${publicUrl}/agents/${row.id}`,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
@@ -29,7 +30,7 @@ export function listItemOf(row: ListedAgent, key: DataKey, publicUrl: string): A
 
 export function agentOf(row: ListedAgent, key: DataKey, publicUrl: string): Agent {
   const { settings } = row;
-  const hidden: PrivateSettings = JSON.parse(key.openText(row.private_settings, privateSettingsPlace(row.id)));
+  const { customSubagents } = privateSettingsOf(row, key);
   return {
     ...listItemOf(row, key, publicUrl),
     workOnCurrentBranch: settings.workOnCurrentBranch,
@@ -37,9 +38,12 @@ export function agentOf(row: ListedAgent, key: DataKey, publicUrl: string): Agen
     skipReviewerRequest: settings.skipReviewerRequest,
     openAsPlatformGithubApp: settings.openAsApp,
     openAsCursorGithubApp: settings.openAsApp,
-    ...(hidden.customSubagents.length > 0 && { customSubagents: hidden.customSubagents }),
+    ...(customSubagents.length > 0 && { customSubagents }),
   };
 }
+
+const privateSettingsOf = ({ id, private_settings }: ListedAgent, key: DataKey): PrivateSettings =>
+  JSON.parse(key.openText(private_settings, privateSettingsPlace(id)));
 
 export function runOf(row: RunRow, key: DataKey, git: RunGit | null): Run {
   const started = row.started_at ?? row.created_at;

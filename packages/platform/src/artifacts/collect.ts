@@ -4,7 +4,8 @@ import { constants } from "node:fs";
 import { mkdir, open, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Platform } from "../platform.ts";
-import type { Artifacts, ArtifactOwner as Owner } from "../runs/index.ts";
+import type { Artifacts } from "../runs/index.ts";
+import { listArtifacts, type Owner, storeArtifact } from "./store.ts";
 
 const mostFiles = 1_000;
 const largestFileBytes = 200 * 1024 * 1024;
@@ -20,7 +21,7 @@ export function openArtifacts(platform: Platform): Artifacts {
         const left = await collectFiles(owner, from, platform);
         if (left > 0) log.warn("artifacts left out", { agentId: owner.agent.id, count: left });
       }),
-    keep: (owner, name, content) => orLogged(owner.agent.id, () => keepFile(owner, { name, content }, platform)),
+    keep: (owner, name, content) => orLogged(owner.agent.id, () => keepNamed(owner, name, content, platform)),
     removeAll: (agentId) =>
       orLogged(agentId, () =>
         rm(artifactsDirectory(settings.dataDirectory, agentId), { recursive: true, force: true }),
@@ -31,6 +32,7 @@ export function openArtifacts(platform: Platform): Artifacts {
 /** Answers with how many had to be left out. */
 async function collectFiles(owner: Owner, from: string, platform: Platform): Promise<number> {
   const files = await regularFiles(from);
+  const former = new Map((await listArtifacts(platform.db, owner)).map(({ path, blob }) => [path, blob]));
   let left = Math.max(0, files.length - mostFiles);
   for (const name of files.slice(0, mostFiles)) {
     const content = await readRegular(join(from, name));
@@ -38,47 +40,34 @@ async function collectFiles(owner: Owner, from: string, platform: Platform): Pro
       left += 1;
       continue;
     }
-    await keepFile(owner, { name, content }, platform);
+    const path = `artifacts/${name}`;
+    await keepFile(owner, { path, content, former: former.get(path) ?? null }, platform);
     await rm(join(from, name), { force: true });
   }
   return left;
 }
 
-async function keepFile(
-  { agent, key }: Owner,
-  { name, content }: { name: string; content: Buffer },
-  { db, settings }: Platform,
-): Promise<void> {
+async function keepNamed(owner: Owner, name: string, content: Buffer, platform: Platform): Promise<void> {
+  const path = `artifacts/${name}`;
+  const known = (await listArtifacts(platform.db, owner)).find((artifact) => artifact.path === path);
+  await keepFile(owner, { path, content, former: known?.blob ?? null }, platform);
+}
+
+interface KeptFile {
+  path: string;
+  content: Buffer;
+  /** The sealed file that had this path. */
+  former: string | null;
+}
+
+async function keepFile(owner: Owner, { path, content, former }: KeptFile, { db, settings }: Platform): Promise<void> {
+  const { agent, key } = owner;
   const to = artifactsDirectory(settings.dataDirectory, agent.id);
   await mkdir(to, { recursive: true, mode: 0o700 });
-  const path = `artifacts/${name}`;
   const blob = randomUUID();
   await writeFile(join(to, blob), key.seal(content, artifactPlace(agent.id, blob)), { mode: 0o600 });
-  const former = await db
-    .selectFrom("artifacts")
-    .select("blob")
-    .where("agent_id", "=", agent.id)
-    .where("path", "=", path)
-    .executeTakeFirst();
-  const row = { size_bytes: content.length, blob, updated_at: new Date() };
-  await db
-    .insertInto("artifacts")
-    .columns(["agent_id", "path", "size_bytes", "blob", "updated_at"])
-    // Not for an agent that was deleted meanwhile.
-    .expression(({ selectFrom, val }) =>
-      selectFrom("agents")
-        .select([
-          "id",
-          val(path).as("path"),
-          val(row.size_bytes).as("size_bytes"),
-          val(blob).as("blob"),
-          val(row.updated_at).as("updated_at"),
-        ])
-        .where("id", "=", agent.id),
-    )
-    .onConflict((conflict) => conflict.columns(["agent_id", "path"]).doUpdateSet(row))
-    .execute();
-  if (former) await rm(join(to, former.blob), { force: true });
+  await storeArtifact(db, owner, { path, sizeBytes: content.length, blob, former });
+  if (former) await rm(join(to, former), { force: true });
 }
 
 /** A link could lead to what the agent itself may not read. */

@@ -1,3 +1,3 @@
 // Files that agents leave for people.
 export { openArtifacts } from "./collect.ts";
-export { addArtifactRoutes } from "./routes.ts";
+export { addArtifactRoutes, linkArtifact, shownArtifacts } from "./routes.ts";

@@ -1,13 +1,14 @@
 // Artifacts over HTTP: a list, and links that need no key.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { AgentId, ArtifactLink, ArtifactList, ArtifactQuery } from "@agentcli/protocol/api";
+import { AgentId, type Artifact, ArtifactLink, ArtifactList, ArtifactQuery } from "@agentcli/protocol/api";
 import { z } from "zod";
-import { findAgent } from "../agents/index.ts";
+import { findAgent, type ListedAgent } from "../agents/index.ts";
 import { type Api, ApiProblem } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
 import { artifactPlace, artifactsDirectory } from "./collect.ts";
 import { makeLink, readLink } from "./links.ts";
+import { listArtifacts, type Owner } from "./store.ts";
 
 const params = z.object({ id: z.string() });
 const tag = "Artifacts";
@@ -33,25 +34,13 @@ function addList(api: Api, platform: Platform): void {
     },
     async ({ params: { id }, principal }) => {
       const agent = await findAgent(db, principal.teamId, id);
-      const rows = await db
-        .selectFrom("artifacts")
-        .selectAll()
-        .where("agent_id", "=", agent.id)
-        .orderBy("path")
-        .execute();
-      return {
-        items: rows.map(({ path, size_bytes, updated_at }) => ({
-          path,
-          sizeBytes: size_bytes,
-          updatedAt: updated_at.toISOString(),
-        })),
-      };
+      return { items: await shownArtifacts(platform, agent) };
     },
   );
 }
 
 function addLinks(api: Api, platform: Platform, publicUrl: () => string): void {
-  const { db, vault } = platform;
+  const { db } = platform;
   api.route(
     {
       method: "get",
@@ -65,12 +54,26 @@ function addLinks(api: Api, platform: Platform, publicUrl: () => string): void {
       problems: ["agent_not_found", "artifact_not_found"],
     },
     async ({ params: { id }, query: { path }, principal }) => {
-      const agent = await findAgent(db, principal.teamId, id);
-      await blobOf(platform, agent.id, path);
-      const { token, expiresAt } = makeLink(await vault.unwrap(agent.data_key), agent.id, path);
-      return { url: `${publicUrl()}/artifacts/${agent.id}/${token}`, expiresAt: expiresAt.toISOString() };
+      return linkArtifact({ platform, publicUrl }, await findAgent(db, principal.teamId, id), path);
     },
   );
+}
+
+export async function shownArtifacts({ db, vault }: Platform, agent: ListedAgent): Promise<Artifact[]> {
+  const found = await listArtifacts(db, { agent, key: await vault.unwrap(agent.data_key) });
+  return found.map(({ path, sizeBytes, updatedAt }) => ({ path, sizeBytes, updatedAt: updatedAt.toISOString() }));
+}
+
+/** Throws `artifact_not_found`. */
+export async function linkArtifact(
+  { platform, publicUrl }: { platform: Platform; publicUrl(): string },
+  agent: ListedAgent,
+  path: string,
+): Promise<{ url: string; expiresAt: string }> {
+  const key = await platform.vault.unwrap(agent.data_key);
+  await blobOf(platform, { agent, key }, path);
+  const { token, expiresAt } = makeLink(key, agent.id, path);
+  return { url: `${publicUrl()}/artifacts/${agent.id}/${token}`, expiresAt: expiresAt.toISOString() };
 }
 
 function addDownload(api: Api, platform: Platform): void {
@@ -84,7 +87,7 @@ function addDownload(api: Api, platform: Platform): void {
     const key = await vault.unwrap(agent.data_key);
     const path = readLink(key, id, token);
     if (path === null) throw gone;
-    const blob = await blobOf(platform, id, path);
+    const blob = await blobOf(platform, { agent: { id }, key }, path);
     const sealed = await readFile(join(artifactsDirectory(platform.settings.dataDirectory, id), blob));
     // Whatever the agent wrote, no browser may take it for a page of ours.
     return context.body(new Uint8Array(key.open(sealed, artifactPlace(id, blob))), 200, {
@@ -96,13 +99,8 @@ function addDownload(api: Api, platform: Platform): void {
   });
 }
 
-async function blobOf({ db }: Platform, agentId: string, path: string): Promise<string> {
-  const row = await db
-    .selectFrom("artifacts")
-    .select("blob")
-    .where("agent_id", "=", agentId)
-    .where("path", "=", path)
-    .executeTakeFirst();
-  if (!row) throw new ApiProblem("artifact_not_found", `There is no ${path}; see the list of artifacts.`);
-  return row.blob;
+async function blobOf({ db }: Platform, owner: Owner, path: string): Promise<string> {
+  const found = (await listArtifacts(db, owner)).find((artifact) => artifact.path === path);
+  if (!found) throw new ApiProblem("artifact_not_found", `There is no ${path}; see the list of artifacts.`);
+  return found.blob;
 }

@@ -50,10 +50,14 @@ function fieldName(path: PropertyKey[], part: Part): string {
   return dotted || "the body";
 }
 
+/** No request of ours comes near; a hundred thousand brackets would exhaust the stack of whoever looks at them. */
+const deepestNesting = 100;
+
 /** PostgreSQL's text holds every character but this one. */
 function findNul(value: unknown, path: PropertyKey[] = []): PropertyKey[] | null {
   if (typeof value === "string") return value.includes("\0") ? path : null;
   if (typeof value !== "object" || value === null) return null;
+  if (path.length > deepestNesting) throw invalid([`the body: is nested deeper than ${deepestNesting} levels`]);
   for (const [key, inner] of Object.entries(value)) {
     const found = key.includes("\0") ? path : findNul(inner, [...path, key]);
     if (found) return found;

@@ -3,6 +3,7 @@ import { CreateAgent, CreateRun } from "@agentcli/protocol/api";
 import {
   archiveAgent,
   cancelRun,
+  checkModel,
   createAgent,
   createRun,
   findAgent,
@@ -46,8 +47,16 @@ function addList(pages: Pages, { platform, agents, githost }: PageHost): void {
 
   pages.form("/agents", async (context, visitor, fields) => {
     const wish = read(CreateAgent, wishOf(fields));
+    checkModel(wish.model, platform.settings);
     await agents.checkRepositories(visitor.principal, wish.repos ?? []);
-    const { agentId } = await createAgent(platform, wish, asking(visitor, context.get("requestId")));
+    const { agentId } = await platform.db
+      .transaction()
+      .execute((tx) =>
+        createAgent(
+          { tx, platform, asking: asking(visitor, context.get("requestId")) },
+          { ...wish, webhook: undefined },
+        ),
+      );
     return context.redirect(`/agents/${agentId}`, 303);
   });
 }
@@ -78,12 +87,10 @@ function addDeeds(pages: Pages, { platform }: PageHost): void {
 
   pages.form("/agents/:id/runs", async (context, visitor, { prompt = "" }) => {
     const agent = await findAgent(db, visitor.principal.teamId, context.req.param("id") ?? "");
-    await createRun(
-      platform,
-      agent,
-      read(CreateRun, { prompt: { text: prompt } }),
-      asking(visitor, context.get("requestId")),
-    );
+    const wish = read(CreateRun, { prompt: { text: prompt } });
+    await db
+      .transaction()
+      .execute((tx) => createRun({ tx, platform, asking: asking(visitor, context.get("requestId")) }, agent.id, wish));
     return context.redirect(`/agents/${agent.id}`, 303);
   });
 

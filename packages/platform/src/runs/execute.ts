@@ -2,6 +2,8 @@
 import { join } from "node:path";
 import { drive, lastTurn } from "@agentcli/engine";
 import type { TurnEnd } from "@agentcli/protocol";
+import type { RawBuilder } from "kysely";
+import type { RunStatus } from "../db/index.ts";
 import type { Handoff } from "../handoff/index.ts";
 import type { NetworkPolicy } from "../network/index.ts";
 import type { Platform } from "../platform.ts";
@@ -29,6 +31,8 @@ export interface RunHost {
   sandboxes: Sandboxes;
   network: NetworkPolicy;
   artifacts: Artifacts;
+  /** Part of the statement that ends a run and has it as `fence`: whoever is to be told is written down with it. */
+  tellOthers(status: RunStatus, endedAt: Date): RawBuilder<unknown>;
 }
 
 /** Settles when the run has ended or is no longer ours. It ends with a status, or is left for somebody to go on with. */
@@ -39,10 +43,11 @@ export async function executeRun(claimed: Claimed, host: RunHost, signal: AbortS
     const recorder = await openRunRecorder(opened, intent.scrub, host);
     const end = await carryOut({ opened, intent, recorder, host }, signal).catch((error: unknown) => {
       if (leavesItOpen(error)) throw error;
-      if (!isFault(error)) host.platform.log.error("run failed", error, { runId: claimed.runId });
+      // What breaks off a run that was told to stop is no fault of the platform.
+      if (!isFault(error) && !signal.aborted) host.platform.log.error("run failed", error, { runId: claimed.runId });
       return failed(error, signal);
     });
-    await finishRun(end, { opened, recorder, platform: host.platform });
+    await finishRun(end, { opened, recorder, platform: host.platform, tellOthers: host.tellOthers });
   } catch (error) {
     if (!leavesItOpen(error)) throw error;
     await removeRemains(claimed, host);

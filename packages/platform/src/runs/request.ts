@@ -18,6 +18,8 @@ export interface PrivateSettings {
   envVars: Record<string, string>;
   mcpServers: McpServer[];
   customSubagents: CustomSubagent[];
+  /** The caller's own notes. */
+  metadata: Record<string, string>;
 }
 
 /** An agent with what is sealed of it opened. */

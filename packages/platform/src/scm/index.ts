@@ -5,7 +5,7 @@ export { ConnectionRefused, type GithubAccounts, type UserTokens } from "./githu
 export { GithubRefusal } from "./github/api.ts";
 export { readPrivateKey } from "./github/credentials.ts";
 export { type Github, openGithub } from "./github/host.ts";
-export { isCommitName, isReference } from "./reference.ts";
+export { isCommitName, isReference, repositoryOfPullRequest } from "./reference.ts";
 export type { RepositoryUrl } from "./repository-url.ts";
 export type { Branches, Comment, Draft, PullRequest, PullRequests, Review, SourceHost } from "./source-host.ts";
 export { type OwnRepositories, openSourceHosts, type SourceHosts } from "./source-hosts.ts";

@@ -124,7 +124,7 @@ function nextBatch(source: Source, pages: FramePages, runId: string, after: numb
   if (known) return known;
   const page = isRecent(source, after)
     ? Promise.resolve(batchOf(source.recent.filter(({ seq }) => seq > after).slice(0, mostBatchFrames)))
-    : pages.read(runId, after).then(batchOf);
+    : pages.read(runId, after).then((frames) => (frames ? batchOf(frames) : endOf(after)));
   source.pages.set(after, page);
   page.catch(() => source.pages.delete(after));
   return page;
@@ -138,6 +138,9 @@ function batchOf(frames: Frame[]): Batch | null {
   if (!last) return null;
   return { last: last.seq, bytes: Buffer.from(frames.map(encodeFrame).join("")), ends: isLast(last) };
 }
+
+/** Of a run that was deleted: there is no more to come. */
+const endOf = (after: number): Batch => ({ last: after, bytes: Buffer.alloc(0), ends: true });
 
 /** Rings wake whoever waits, and are not lost when nobody does. */
 function bell(signal: AbortSignal) {

@@ -1,7 +1,6 @@
 // `GET /v1/agents/{id}/runs/{runId}/stream`: Server-Sent Events, exact to the character after every reconnect.
 import type { ServerResponse } from "node:http";
 import { AgentId, RunId } from "@agentcli/protocol/api";
-
 import type { Context } from "hono";
 import { z } from "zod";
 import { type Api, ApiProblem, alreadySent, type Env } from "../http/index.ts";
@@ -105,6 +104,8 @@ function stream(context: Context<Env>, { platform, hub, run, start }: Streaming)
   const { outgoing } = context.env;
   const gone = new AbortController();
   outgoing.on("close", () => gone.abort());
+  // Whoever has left while the run was looked up is not told of again.
+  if (outgoing.destroyed) gone.abort();
   const retention = String(platform.settings.streamRetentionSeconds);
   outgoing.writeHead(200, {
     "content-type": "text/event-stream; charset=utf-8",
@@ -120,7 +121,8 @@ function stream(context: Context<Env>, { platform, hub, run, start }: Streaming)
     outgoing.end(encodeWithoutId("done", {}));
     return alreadySent();
   }
-  const beating = setInterval(() => outgoing.write(encodeWithoutId("heartbeat", {})), heartbeatMs);
+  const beat = () => outgoing.writableNeedDrain || outgoing.write(encodeWithoutId("heartbeat", {}));
+  const beating = setInterval(beat, heartbeatMs);
   send(outgoing, hub, { runId: run.id, after: start.after, signal: gone.signal })
     .catch((error: unknown) => platform.log.error("stream ended early", error, { runId: run.id }))
     .finally(() => {
@@ -143,7 +145,13 @@ async function send(
 /** A reader that is slow holds one batch and no more; meanwhile its place in the stream waits in the database. */
 function drained(outgoing: ServerResponse, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    outgoing.once("drain", resolve);
-    signal.addEventListener("abort", () => resolve(), { once: true });
+    const done = () => {
+      outgoing.off("drain", done);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    if (signal.aborted) return done();
+    outgoing.on("drain", done);
+    signal.addEventListener("abort", done);
   });
 }

@@ -1,36 +1,31 @@
 // Frames as they are stored.
-import { type Kysely, sql } from "kysely";
-import type { Tables } from "../db/index.ts";
+import { type Kysely, type Selectable, sql } from "kysely";
+import type { FrameTable, Tables } from "../db/index.ts";
 import type { DataKey, Vault } from "../vault/index.ts";
 import type { Frame } from "./frame.ts";
 
 export interface FramePages {
-  /** Frames after this one, in order, at most a page of them. */
-  read(runId: string, after: number): Promise<Frame[]>;
+  /** Frames after this one, in order, at most a page of them; null where the run is no longer there. */
+  read(runId: string, after: number): Promise<Frame[] | null>;
 }
 
-const pageSize = 1_000;
+const mostFrames = 1_000;
+/** A page is held for as long as its slowest reader needs. */
+const mostBytes = 1024 * 1024;
 
-/** The key of an agent is unwrapped once while somebody reads. */
 export function readFrames(db: Kysely<Tables>, vault: Vault): FramePages {
   return {
     async read(runId, after) {
-      const rows = await db
-        .selectFrom("frames")
-        .select(["seq", "event_id", "event", "data"])
-        .where("run_id", "=", runId)
-        .where("seq", ">", after)
-        .orderBy("seq")
-        .limit(pageSize)
-        .execute();
-      if (rows.length === 0) return [];
-      const { data_key } = await db
+      const agent = await db
         .selectFrom("agents")
         .innerJoin("runs", "runs.agent_id", "agents.id")
         .select("agents.data_key")
         .where("runs.id", "=", runId)
-        .executeTakeFirstOrThrow();
-      const key = await vault.unwrap(data_key);
+        .executeTakeFirst();
+      if (!agent) return null;
+      const rows = await readPage(db, runId, after);
+      if (rows.length === 0) return [];
+      const key = await vault.unwrap(agent.data_key);
       return rows.map(({ seq, event_id, event, data }) => ({
         seq,
         eventId: event_id,
@@ -39,6 +34,21 @@ export function readFrames(db: Kysely<Tables>, vault: Vault): FramePages {
       }));
     },
   };
+}
+
+type FrameRow = Pick<Selectable<FrameTable>, "seq" | "event_id" | "event" | "data">;
+
+/** The first of them comes however large it is. */
+async function readPage(db: Kysely<Tables>, runId: string, after: number): Promise<FrameRow[]> {
+  const { rows } = await sql<FrameRow>`
+    select seq, event_id, event, data from (
+      select *, sum(octet_length(data)) over (order by seq) - octet_length(data) as before from (
+        select seq, event_id, event, data from frames
+        where run_id = ${runId} and seq > ${after} order by seq limit ${mostFrames}
+      ) page
+    ) measured where before < ${mostBytes} order by seq
+  `.execute(db);
+  return rows;
 }
 
 /** The last frame that carries this id; null where the run has none such. */

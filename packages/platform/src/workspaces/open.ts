@@ -45,8 +45,9 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     },
     async remove(agentId) {
       const places = placesOf(agentId, options);
-      await rm(places.workspace, { recursive: true, force: true });
-      await rm(places.host, { recursive: true, force: true });
+      // Whoever still works there is on the way out, and may add a file to a directory that was just emptied.
+      for (const place of [places.workspace, places.host])
+        await rm(place, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
     },
   };
 }
@@ -165,7 +166,7 @@ async function wishedStart({
   const wish = {
     repository,
     workOnCurrentBranch: agent.workOnCurrentBranch,
-    newBranch: branchName(agent.name, agent.agentId),
+    newBranch: agent.branchName ?? branchName(agent.name, agent.agentId),
     pullRequest: await findPullRequest({ agent, repository, options, source }),
   };
   return chooseStart(wish, source.advertisement);

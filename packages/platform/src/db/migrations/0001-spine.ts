@@ -130,11 +130,11 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     );
     create table artifacts (
       agent_id text not null references agents on delete cascade,
-      path text not null,
-      size_bytes bigint not null,
       blob text not null,
+      path bytea not null,
+      size_bytes bigint not null,
       updated_at timestamptz not null default now(),
-      primary key (agent_id, path)
+      primary key (agent_id, blob)
     );
     create table handoffs (
       agent_id text not null references agents on delete cascade,

@@ -1,0 +1,81 @@
+// A platform of the bench's own: the built program with an empty data directory, a key and one repository.
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readFileSync } from "node:fs";
+import { Agent, request } from "node:http";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+export async function startPlatform({ house, scratch, modelUrl, args = [] }) {
+  const program = join(house, "packages/platform/bin/platform.mjs");
+  const data = join(scratch, `platform-${process.hrtime.bigint()}`);
+  mkdirSync(data);
+  const provider = { base_url: modelUrl, wire_api: "responses" };
+  const env = {
+    PATH: process.env.PATH,
+    HOME: scratch,
+    PLATFORM_DATA: data,
+    PLATFORM_MODEL: "scripted",
+    PLATFORM_MODEL_PROVIDER: "scripted",
+    PLATFORM_MODEL_PROVIDERS: JSON.stringify({ scripted: provider }),
+    PLATFORM_RATE_LIMITS_REQUESTS_PER_MINUTE: "0",
+  };
+  const child = spawn(process.execPath, [program, "serve", "--listen", "127.0.0.1:0", ...args], {
+    env,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const [line] = await once(createInterface(child.stdout), "line");
+  const url = line.replace("listening on ", "");
+  const ask = (...words) => execFileSync(process.execPath, [program, ...words], { env, encoding: "utf8" }).trim();
+  const key = ask("keys", "create", "--name", "bench");
+  const repository = ask("repos", "create", "sample", "--from", join(house, "examples/sample"));
+  return {
+    url,
+    key,
+    data,
+    repository,
+    pid: child.pid,
+    ...clientOf(url, key),
+    async stop() {
+      child.kill();
+      await once(child, "exit");
+    },
+  };
+}
+
+function clientOf(url, key) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 2_000 });
+  const send = (method, path, body, headers = {}) =>
+    new Promise((resolve, reject) => {
+      const content = body && { "content-type": "application/json" };
+      const asked = request(new URL(path, url), {
+        method,
+        agent,
+        headers: { authorization: `Bearer ${key}`, ...content, ...headers },
+      });
+      asked.on("response", (response) => {
+        const pieces = [];
+        response.on("data", (piece) => pieces.push(piece));
+        response.on("end", () => resolve({ status: response.statusCode, text: Buffer.concat(pieces).toString() }));
+      });
+      asked.on("error", reject);
+      asked.end(body && JSON.stringify(body));
+    });
+  return {
+    send,
+    async create(body) {
+      const { status, text } = await send("POST", "/v1/agents", body);
+      if (status !== 200) throw new Error(`an agent was refused with ${status}: ${text}`);
+      const { agent, run } = JSON.parse(text);
+      return { agentId: agent.id, runId: run.id, stream: `/v1/agents/${agent.id}/runs/${run.id}/stream` };
+    },
+  };
+}
+
+/** User and system time of a process so far. */
+export function cpuOf(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+export const memoryMbOf = (pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]) / 1024;

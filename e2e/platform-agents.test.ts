@@ -1,0 +1,244 @@
+// Agents and runs under haste: asked for twice, all at once, in the middle of something, and page by page.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type Script, stall } from "@agentcli/testkit";
+import { expect, test, vi } from "vitest";
+import type { Answer, Client, Made } from "./platform-client.ts";
+import { scriptedPlatform } from "./platform-scripted.ts";
+
+const forever: Script = { replies: [stall("after-headers")], repeat: "last" };
+const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+const body = { prompt: { text: "once" } };
+const statuses = (answers: Answer[]): number[] => answers.map(({ status }) => status).sort();
+const codeOf = ({ body: answered }: Answer): string => (answered as { error: { code: string } }).error.code;
+const idsOf = (answers: Answer[]): Set<string> =>
+  new Set(answers.map(({ text }) => (JSON.parse(text) as { agent: { id: string } }).agent.id));
+
+async function agentsOf(client: Client): Promise<number> {
+  return ((await client.get("/v1/agents?limit=100")).body as { items: unknown[] }).items.length;
+}
+
+test("an agentId makes one agent, however often and however many at once ask for it", async () => {
+  const client = await (await scriptedPlatform()).client();
+  const agentId = "bc-00000000-0000-4000-8000-00000000ABCD";
+  const answers = await Promise.all(times(20, () => client.post("/v1/agents", { ...body, agentId })));
+  expect(statuses(answers)).toEqual([200, ...times(19, () => 409)]);
+  expect(new Set(answers.filter(({ status }) => status === 409).map(codeOf))).toEqual(new Set(["agent_id_conflict"]));
+  expect(await agentsOf(client)).toBe(1);
+  expect((await client.get(`/v1/agents/${agentId}`)).body).toMatchObject({ id: agentId.toLowerCase() });
+});
+
+test("an Idempotency-Key makes one agent, and everybody who sends it gets that one", async () => {
+  const client = await (await scriptedPlatform()).client();
+  const key = { "idempotency-key": "k-1" };
+  const answers = await Promise.all(times(40, () => client.post("/v1/agents", body, key)));
+  expect(new Set(statuses(answers))).toEqual(new Set([200]));
+  expect(idsOf(answers).size).toBe(1);
+  const first = answers.filter(({ headers }) => headers["idempotency-replayed"] === undefined);
+  expect(first).toHaveLength(1);
+  const other = await client.post("/v1/agents", { prompt: { text: "twice" } }, key);
+  expect([other.status, codeOf(other)]).toEqual([409, "idempotency_conflict"]);
+  expect(await agentsOf(client)).toBe(1);
+  const [agentId = ""] = idsOf(answers);
+  await client.delete(`/v1/agents/${agentId}`);
+  expect((await client.post("/v1/agents", body, key)).status).toBe(200);
+});
+
+test("an Idempotency-Key makes one follow-up, also when it has ended since", async () => {
+  const client = await (await scriptedPlatform()).client();
+  const made = await client.create("first");
+  await client.ended(made);
+  const path = `/v1/agents/${made.agentId}/runs`;
+  const follow = () => client.post(path, body, { "idempotency-key": "k-2" });
+  const answers = await Promise.all(times(10, follow));
+  const runs = new Set(answers.map(({ text }) => (JSON.parse(text) as { run: { id: string } }).run.id));
+  expect(runs.size).toBe(1);
+  await client.ended({ ...made, runId: [...runs][0] ?? "" });
+  expect((await follow()).body).toMatchObject({ run: { id: [...runs][0], status: "FINISHED" } });
+  expect((await client.get(path)).body).toMatchObject({ items: [{}, {}] });
+});
+
+test("of twenty prompts at once one is a run and the others are told that the agent is busy", async () => {
+  const client = await (await scriptedPlatform()).client();
+  const made = await client.create("first");
+  await client.ended(made);
+  for (let round = 0; round < 5; round += 1) {
+    const path = `/v1/agents/${made.agentId}/runs`;
+    const answers = await Promise.all(times(20, () => client.post(path, body)));
+    // A run of a scripted model may be over before the last of them asks.
+    const won = answers.filter(({ status }) => status === 200);
+    expect(won.length).toBeGreaterThan(0);
+    expect(new Set(answers.filter(({ status }) => status !== 200).map(codeOf))).toEqual(new Set(["agent_busy"]));
+    for (const { text } of won)
+      await client.ended({ ...made, runId: (JSON.parse(text) as { run: { id: string } }).run.id });
+  }
+});
+
+test("while a run goes on, everything else is refused as busy, and archiving ends it", async () => {
+  const client = await (await scriptedPlatform({ replies: forever })).client();
+  const made = await client.create("never ends");
+  const answers = await Promise.all(times(20, () => client.post(`/v1/agents/${made.agentId}/runs`, body)));
+  expect(new Set(answers.map(codeOf))).toEqual(new Set(["agent_busy"]));
+  expect((await client.get(`/v1/agents/${made.agentId}`)).body).toMatchObject({ status: "ACTIVE" });
+  for (const verb of ["archive", "archive"])
+    expect((await client.post(`/v1/agents/${made.agentId}/${verb}`)).body).toEqual({ id: made.agentId });
+  expect(await client.ended(made)).toMatchObject({ status: "CANCELLED" });
+  expect((await client.get(`/v1/agents/${made.agentId}`)).body).toMatchObject({ status: "ARCHIVED" });
+  expect(codeOf(await client.post(`/v1/agents/${made.agentId}/runs`, body))).toBe("agent_archived");
+  expect((await client.get("/v1/agents?includeArchived=false")).body).toEqual({ items: [] });
+  for (const verb of ["unarchive", "unarchive"])
+    expect((await client.post(`/v1/agents/${made.agentId}/${verb}`)).body).toEqual({ id: made.agentId });
+  expect((await client.post(`/v1/agents/${made.agentId}/runs`, body)).status).toBe(200);
+});
+
+test("a run that archiving races with is either refused or cancelled", async () => {
+  const client = await (await scriptedPlatform({ replies: forever })).client();
+  const agents = await Promise.all(times(10, () => client.create("never ends")));
+  await Promise.all(agents.map(({ agentId, runId }) => client.post(`/v1/agents/${agentId}/runs/${runId}/cancel`)));
+  await Promise.all(agents.map(client.ended));
+  await Promise.all(
+    agents.flatMap(({ agentId }) => [
+      client.post(`/v1/agents/${agentId}/runs`, body),
+      client.post(`/v1/agents/${agentId}/archive`),
+    ]),
+  );
+  for (const { agentId } of agents) {
+    const { items } = (await client.get(`/v1/agents/${agentId}/runs`)).body as { items: { id: string }[] };
+    for (const { id } of items)
+      expect(await client.ended({ agentId, runId: id })).toMatchObject({ status: "CANCELLED" });
+  }
+});
+
+test("a deleted agent is gone at once with everything of it, also in the middle of a command", async () => {
+  const platform = await scriptedPlatform({
+    replies: {
+      replies: [
+        {
+          calls: [
+            { name: "exec_command", arguments: { cmd: "while true; do date >> busy; mkdir -p a/$RANDOM; done" } },
+          ],
+        },
+      ],
+      repeat: "last",
+    },
+  });
+  const client = await platform.client();
+  const url = await platform.repository("sample", { "README.md": "# Sample\n" });
+  const made = await client.create("busy", { repos: [{ url }] });
+  const directory = join(platform.desk.data, "workspaces", made.agentId);
+  await vi.waitUntil(() => existsSync(join(directory, "sample/busy")), { timeout: 20_000 });
+  const following = client.stream(made);
+  expect((await client.delete(`/v1/agents/${made.agentId}`)).body).toEqual({ id: made.agentId });
+  await following;
+  for (const path of ["", "/runs", `/runs/${made.runId}`, `/runs/${made.runId}/stream`, "/usage", "/artifacts"])
+    expect((await client.get(`/v1/agents/${made.agentId}${path}`)).status).toBe(404);
+  expect((await client.delete(`/v1/agents/${made.agentId}`)).status).toBe(404);
+  await vi.waitUntil(() => !existsSync(directory), { timeout: 10_000 });
+  expect((await client.create("another")).agentId).not.toBe(made.agentId);
+});
+
+test("agents deleted while they end, are asked again or are read leave nothing failed behind", async () => {
+  const platform = await scriptedPlatform();
+  const client = await platform.client();
+  const agents = await Promise.all(times(20, () => client.create("quick")));
+  const answers = await Promise.all(
+    agents.flatMap(({ agentId, runId }) => [
+      client.get(`/v1/agents/${agentId}`),
+      client.post(`/v1/agents/${agentId}/runs`, body),
+      client.delete(`/v1/agents/${agentId}`),
+      client.post(`/v1/agents/${agentId}/runs`, body, { "idempotency-key": agentId }),
+      client.post(`/v1/agents/${agentId}/runs/${runId}/cancel`),
+    ]),
+  );
+  expect(platform.server.log().filter((line) => line.includes('"level":"error"'))).toEqual([]);
+  expect(answers.filter(({ status }) => status >= 500)).toEqual([]);
+  expect(await agentsOf(client)).toBe(0);
+});
+
+test("a run is cancelled within a second, wherever it is", async () => {
+  const platform = await scriptedPlatform({
+    replies: {
+      replies: [
+        { when: { bodyIncludes: "before an answer" }, messages: ["x"], stall: "before-headers" },
+        { when: { bodyIncludes: "within an answer" }, messages: ["one two three four"], deltas: 4, stall: 3 },
+        {
+          when: { bodyIncludes: "within a command" },
+          calls: [{ name: "exec_command", arguments: { cmd: "touch begun; sleep 60" } }],
+        },
+        { when: { bodyIncludes: "between retries" }, status: 503, headers: { "retry-after": "60" } },
+      ],
+      repeat: "always",
+    },
+  });
+  const client = await platform.client();
+  const cancel = async (made: Made) => {
+    const asked = Date.now();
+    expect((await client.post(`/v1/agents/${made.agentId}/runs/${made.runId}/cancel`)).body).toEqual({
+      id: made.runId,
+    });
+    const run = await client.ended(made);
+    expect(run).toMatchObject({ status: "CANCELLED" });
+    expect(run).not.toHaveProperty("error");
+    const again = await client.post(`/v1/agents/${made.agentId}/runs/${made.runId}/cancel`);
+    expect([again.status, codeOf(again)]).toEqual([409, "run_not_cancellable"]);
+    return Date.now() - asked;
+  };
+  const tookMs: Record<string, number> = { "at once": await cancel(await client.create("within a command")) };
+  for (const stage of ["before an answer", "within an answer", "within a command", "between retries"]) {
+    const made = await client.create(stage);
+    await vi.waitUntil(() => platform.requests().some(({ body: asked }) => JSON.stringify(asked).includes(stage)), {
+      timeout: 20_000,
+    });
+    if (stage === "within a command")
+      await vi.waitUntil(() => existsSync(join(platform.desk.data, "workspaces", made.agentId, "workspace/begun")), {
+        timeout: 20_000,
+      });
+    tookMs[stage] = await cancel(made);
+  }
+  console.log(`cancelled after ms: ${JSON.stringify(tookMs)}`);
+});
+
+test("a follow-up goes on with the conversation and the files of the run before it", async () => {
+  const platform = await scriptedPlatform({
+    replies: [
+      { calls: [{ name: "exec_command", arguments: { cmd: "echo kept > note.txt" } }] },
+      { messages: ["I wrote a note."] },
+      { calls: [{ name: "exec_command", arguments: { cmd: "cat note.txt" } }] },
+      { messages: ["It says kept."] },
+    ],
+  });
+  const client = await platform.client();
+  const first = await client.create("write a note");
+  expect(await client.ended(first)).toMatchObject({ result: "I wrote a note." });
+  const second = await client.followUp(first.agentId, "what does it say?");
+  expect(await client.ended(second)).toMatchObject({ status: "FINISHED", result: "It says kept." });
+  const last = JSON.stringify(platform.requests().at(-1)?.body);
+  for (const said of ["write a note", "I wrote a note.", "what does it say?", "kept"]) expect(last).toContain(said);
+});
+
+test("page by page every agent is seen once, while others come and go", async () => {
+  const client = await (await scriptedPlatform({ args: ["--role", "api"] })).client();
+  const before = (await Promise.all(times(45, () => client.create("x")))).map(({ agentId }) => agentId);
+  for (const limit of [1, 7, 44, 45, 100]) {
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = (await client.get(`/v1/agents?limit=${limit}${cursor ? `&cursor=${cursor}` : ""}`)).body as Page;
+      seen.push(...page.items.map(({ id }) => id));
+      expect(page).not.toHaveProperty("nextCursor", null);
+      cursor = page.nextCursor;
+      if (limit > 1) await client.create("later");
+    } while (cursor);
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(before.filter((id) => !seen.includes(id))).toEqual([]);
+  }
+  expect(((await client.get("/v1/agents")).body as Page).items).toHaveLength(20);
+  for (const limit of ["0", "101", "-1", "x", "1.5", ""])
+    expect((await client.get(`/v1/agents?limit=${limit}`)).status, limit).toBe(400);
+});
+
+interface Page {
+  items: { id: string }[];
+  nextCursor?: string;
+}

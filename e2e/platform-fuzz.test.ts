@@ -1,0 +1,189 @@
+// Whatever is sent to the API, it answers in time, with what its document says, and never with anything of another team.
+import { problemStatus } from "@agentcli/protocol/api";
+import Ajv from "ajv/dist/2020.js";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { type Document, type MadeRequest, type Operation, requestsOf } from "./openapi-requests.ts";
+import type { Words } from "./openapi-values.ts";
+import { type Answer, type Client, framesOf, type Made, send } from "./platform-client.ts";
+import { scriptedPlatform } from "./platform-scripted.ts";
+
+const count = process.env.SWEEP === "full" ? 20_000 : 1_500;
+const seed = Number(process.env.FUZZ_SEED ?? 7);
+const atOnce = 8;
+const batch = 250;
+
+const canary = "canary-of-the-other-team";
+
+test(`${count} requests after the document, each answered as the document says`, { timeout: count * 100 }, async () => {
+  const platform = await scriptedPlatform({ env: { PLATFORM_CONCURRENT_RUNS: "4" } });
+  const [own, other] = [await platform.client(), await platform.client("--team", "other")];
+  const repositories = {
+    own: await platform.repository("sample", { "README.md": "# Sample\n" }),
+    hidden: await platform.repository("hidden", { "README.md": canary }, "--team", "other"),
+  };
+  const document = (await own.get("/openapi.json")).body as Document;
+  const judge = judgeBy(document);
+  const counts: Record<string, number> = {};
+  const failures: string[] = [];
+  for (let done = 0; done < count && failures.length < 10; done += batch) {
+    const world = await furnish(own, other, repositories);
+    const before = await everythingOf(other, world.theirs);
+    const size = Math.min(batch, count - done);
+    const requests = fc.sample(requestsOf(document, world), { numRuns: size, seed: seed + done });
+    await inParallel(requests, async (request) => {
+      const outcome = await judge(request, own);
+      counts[outcome.label] = (counts[outcome.label] ?? 0) + 1;
+      if (outcome.complaint) failures.push(`${describe(request)}\n  ${outcome.complaint}`);
+    });
+    expect(await everythingOf(other, world.theirs)).toEqual(before);
+  }
+  console.log(`${count} requests, seed ${seed}: ${JSON.stringify(sorted(counts))}`);
+  const logged = platform.server.log().filter((line) => line.includes('"level":"error"'));
+  expect({ failures, logged }).toEqual({ failures: [], logged: [] });
+});
+
+interface World {
+  words: Words;
+  ids: Record<string, fc.Arbitrary<string>>;
+  lastEventIds: fc.Arbitrary<string>;
+  theirs: Made[];
+}
+
+/** Agents of both teams in several states, so that requests find something. */
+async function furnish(own: Client, other: Client, repositories: { own: string; hidden: string }): Promise<World> {
+  const { own: url, hidden } = repositories;
+  const ours = await Promise.all(
+    Array.from({ length: 9 }, (_, index) => own.create("work", index % 3 === 0 ? { repos: [{ url }] } : {})),
+  );
+  const theirs = [await other.create(canary, { name: canary }), await other.create(canary, { metadata: { canary } })];
+  await Promise.all([...ours.map(own.ended), ...theirs.map(other.ended)]);
+  await own.post(`/v1/agents/${ours[2]?.agentId}/archive`);
+  const eventIds = framesOf(await own.stream(ours[0] as Made)).flatMap(({ id }) => id ?? []);
+  const agentIds = [...ours, ...theirs].map(({ agentId }) => agentId);
+  const runIds = [...ours, ...theirs].map(({ runId }) => runId);
+  const cursors = [await cursorOf(own), await cursorOf(other), "1", "0", "99999999999", "e30", "WyJ4Il0"];
+  const pull = `${url.replace(/\.git$/, "")}/pulls/1`;
+  return {
+    theirs,
+    lastEventIds: fc.constantFrom(...eventIds, "0-0", "1-1", "9999999999999-1"),
+    ids: {
+      id: mostly(agentIds, [agentIds[0]?.toUpperCase() ?? "", "bc-", "bc-00000000-0000-0000-0000-000000000000"]),
+      runId: mostly(runIds, [runIds[0]?.toUpperCase() ?? "", "run-00000000-0000-0000-0000-000000000000"]),
+    },
+    words: {
+      url: mostly([url], [hidden, `${url}?x`, ...awkwardUrls]),
+      prUrl: mostly([pull], awkwardUrls),
+      startingRef: mostly(["main"], ["-main", "--upload-pack=true", "a..b", "refs/heads/main", "@{-1}"]),
+      id: mostly(["scripted", "practice"], ["nothing", "reasoning_effort"]),
+      agentId: fc.oneof(
+        fc.constantFrom(...agentIds),
+        fc.uuid().map((uuid) => `bc-${uuid}`),
+      ),
+      cursor: fc.constantFrom(...cursors),
+      runId: fc.constantFrom(...runIds, "nothing"),
+      path: fc.constantFrom("artifacts/a.txt", "artifacts/../kek", "artifacts/./a", "/data/kek", "artifacts//"),
+      command: fc.constantFrom("true", "no-such-program"),
+      data: mostly(["AAAA"], ["", "A", "not base64!", "=".repeat(8)]),
+      limit: mostly(["1", "100"], ["0", "101", "-1", "1.5", "x", " 5 ", "1e2", "0x10"]),
+    },
+  };
+}
+
+const mostly = (usual: string[], rare: string[]): fc.Arbitrary<string> =>
+  fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...usual) }, { weight: 1, arbitrary: fc.constantFrom(...rare) });
+
+const awkwardUrls = [
+  "https://user:secret@example.com/a/b.git",
+  "http://127.0.0.1:1/a.git",
+  "http://[::1]/a.git",
+  "http://10.0.0.1/a.git",
+  "http://169.254.169.254/latest/meta-data",
+  "http://0x7f000001/a.git",
+  "file:///data/a.git",
+  "ext::sh -c true",
+  "ssh://-oProxyCommand=true/a",
+  "git@127.0.0.1:a/b.git",
+  "https://example.com/../a.git",
+  "not a url",
+];
+
+async function cursorOf(client: Client): Promise<string> {
+  const { body } = await client.get("/v1/agents?limit=1");
+  return (body as { nextCursor?: string }).nextCursor ?? "none";
+}
+
+interface Outcome {
+  label: string;
+  complaint: string | null;
+}
+
+function judgeBy(document: Document): (request: MadeRequest, client: Client) => Promise<Outcome> {
+  const ajv = new Ajv({ strict: false, validateFormats: false });
+  const validators = new Map<unknown, ReturnType<typeof ajv.compile>>();
+  const schemaComplaint = (operation: Operation, { status, body }: Answer): string | null => {
+    const content = operation.responses[status]?.content["application/json"];
+    if (!content) return operation.responses[status] ? null : `status ${status} is not in the document`;
+    const validator = validators.get(content) ?? ajv.compile({ ...content.schema, components: document.components });
+    validators.set(content, validator);
+    return validator(body) ? null : `the body breaks its schema: ${ajv.errorsText(validator.errors)}`;
+  };
+  return async ({ operation, method, path, headers, body }, client) => {
+    const wish = {
+      method,
+      path,
+      headers: { authorization: `Bearer ${client.key}`, ...headers },
+      ...(body !== undefined && { body }),
+    };
+    try {
+      const answer = await send(client.url, wish);
+      const complaint = complaintAbout(answer, `${path}${body ?? ""}`) ?? schemaComplaint(operation, answer);
+      return {
+        label: labelOf(answer),
+        complaint: complaint && `${answer.status} ${answer.text.slice(0, 300)}: ${complaint}`,
+      };
+    } catch (error) {
+      return { label: "no answer", complaint: String(error) };
+    }
+  };
+}
+
+function complaintAbout({ status, text, body, headers }: Answer, sent: string): string | null {
+  if (status >= 500) return "a failure of the platform";
+  if (text.includes(canary) && !sent.includes(canary)) return "shows what belongs to another team";
+  if (headers["x-request-id"] === undefined) return "has no x-request-id";
+  if (status < 400) return null;
+  const { code, message } = (body as { error?: { code?: string; message?: string } })?.error ?? {};
+  if (!code || !message) return "is no problem with a code and a message";
+  return problemStatus[code as keyof typeof problemStatus] === status ? null : `the code ${code} is not for ${status}`;
+}
+
+const labelOf = ({ status, body }: Answer): string => {
+  const { code } = (body as { error?: { code?: string } } | undefined)?.error ?? {};
+  return code ? `${status} ${code}` : String(status);
+};
+
+/** All that can be read of the agents of a team. */
+const everythingOf = (client: Client, made: Made[]): Promise<unknown[]> =>
+  Promise.all(
+    made.flatMap(({ agentId, runId }) =>
+      [`/v1/agents/${agentId}`, `/v1/agents/${agentId}/runs`, `/v1/agents/${agentId}/runs/${runId}`].map(
+        async (path) => (await client.get(path)).body,
+      ),
+    ),
+  );
+
+async function inParallel<T>(items: T[], act: (item: T) => Promise<void>): Promise<void> {
+  const rest = [...items];
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      for (let item = rest.pop(); item !== undefined; item = rest.pop()) await act(item);
+    }),
+  );
+}
+
+const describe = ({ method, path, headers, body }: MadeRequest): string =>
+  `${method} ${path.slice(0, 300)} ${JSON.stringify(headers)} ${String(body).slice(0, 500)}`;
+
+const sorted = (counts: Record<string, number>) =>
+  Object.fromEntries(Object.entries(counts).sort(([left], [right]) => (left < right ? -1 : 1)));
