@@ -89,7 +89,21 @@ test("tokens are asked for one repository and what agents do there, and kept whi
   expect(operations().filter((operation) => operation === "apps/create-installation-access-token")).toHaveLength(1);
 });
 
-test("a token that is nearly over, or was taken back, is exchanged for a new one", async () => {
+test("a token that is nearly over is exchanged for a new one before it is used", async () => {
+  fake.shortenTokens(9 * 60_000);
+  const { shop, agent } = await scene();
+  await agent.finish("One");
+  fake.shortenTokens(3_600_000);
+  const own = () => fake.grants.filter((grant) => grant.repositories?.includes(shop.name));
+  expect(own().length).toBeGreaterThan(3);
+  writeFileSync(join(agent.workspace.root, "two"), "two");
+  const before = own().length;
+  await agent.finish("Two");
+  expect(own().length).toBe(before + 1);
+  expect(fake.asked.filter(({ status }) => status === 401)).toEqual([]);
+});
+
+test("a token that was taken back is exchanged for a new one", async () => {
   const { shop, agent } = await scene();
   await agent.finish("One");
   for (const grant of fake.grants) grant.isRevoked = true;

@@ -17,6 +17,8 @@ export interface FakeGithub extends Pick<GithubState, "url" | "grants" | "asked"
   /** Of the API, as an enterprise server has it. */
   apiUrl: string;
   app: { id: string; privateKey: string; client: { id: string; secret: string } };
+  /** Tokens that are given from now on end after so long. */
+  shortenTokens(lifeMs: number): void;
   /** Who sits before the browser from now on. */
   sitDown(login: string): void;
   /** `owner/name`, with one commit on main. */
@@ -43,6 +45,7 @@ export async function startGithub(options: { description?: string } = {}): Promi
     asked: [],
     complaints: [],
     surprises: [],
+    tokenLifeMs: 3_600_000,
     person: "ada",
     codes: new Map(),
   };
@@ -60,6 +63,9 @@ export async function startGithub(options: { description?: string } = {}): Promi
     complaints: state.complaints,
     // PKCS #1, as GitHub hands them out.
     app: { id: state.appId, privateKey: privateKey.export({ type: "pkcs1", format: "pem" }).toString(), client },
+    shortenTokens(lifeMs) {
+      state.tokenLifeMs = lifeMs;
+    },
     sitDown(login) {
       state.person = login;
     },

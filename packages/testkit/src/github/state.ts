@@ -13,6 +13,7 @@ export interface GithubState {
   /** Requests and answers of ours that the official description does not allow. */
   complaints: string[];
   surprises: Surprise[];
+  tokenLifeMs: number;
   /** Who sits before the browser. */
   person: string;
   /** Codes and tokens that stand for a token to come, with the person. */

@@ -2,8 +2,6 @@
 import { randomBytes, verify } from "node:crypto";
 import { type FakeRepository, type GithubState, type Grant, Refusal } from "./state.ts";
 
-const hourMs = 3_600_000;
-
 /** RS256, not older than ten minutes, of our app. */
 export function requireApp(state: GithubState, authorization: string | undefined): void {
   const [, text = ""] = /^bearer (\S+)$/i.exec(authorization ?? "") ?? [];
@@ -37,7 +35,7 @@ export function grantFor(state: GithubState, asked: { repositories?: string[]; p
 
 export function addGrant(state: GithubState, wish: Pick<Grant, "login" | "repositories" | "permissions">): Grant {
   const token = `ghs_${randomBytes(18).toString("hex")}`;
-  const grant = { ...wish, token, expiresAt: Date.now() + hourMs, isRevoked: false };
+  const grant = { ...wish, token, expiresAt: Date.now() + state.tokenLifeMs, isRevoked: false };
   state.grants.push(grant);
   return grant;
 }
