@@ -87,6 +87,15 @@ Examples:
     notes: "It is good for half an hour. A server must be running.",
   },
   {
+    path: ["signing-key"],
+    takes: "",
+    mostPositionals: 0,
+    summary: "Print the public key that commits of agents are signed with",
+    flags: settingFlags,
+    load: () => import("./commands/signing-key.ts"),
+    notes: "The key is made where there is none. A server shows it at /.well-known/platform-signing-key.",
+  },
+  {
     path: ["doctor"],
     takes: "",
     mostPositionals: 0,

@@ -53,6 +53,7 @@ const mendable: Record<string, "usage" | "failed"> = {
   VaultProblem: "failed",
   UnreadableExport: "failed",
   BackupProblem: "failed",
+  SigningProblem: "failed",
 };
 
 /** A server whose log nobody reads any more goes on serving. */

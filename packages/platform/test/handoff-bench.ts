@@ -7,9 +7,10 @@ import type { AgentRepository } from "../src/db/index.ts";
 import { ownRepositories } from "../src/githost/index.ts";
 import { type Diffs, type Handoff, openDiffs, openHandoff, type RunStory } from "../src/handoff/index.ts";
 import { openNetworkPolicy } from "../src/network/index.ts";
-import { openSourceHosts } from "../src/scm/index.ts";
+import { type Github, openSourceHosts } from "../src/scm/index.ts";
+import { openSigningKey } from "../src/signing/index.ts";
 import { type AgentWork, type OpenWorkspace, openLocks, openWorkspaces, usualLimits } from "../src/workspaces/index.ts";
-import { identity, never } from "./git-bench.ts";
+import { identity, never, noRules } from "./git-bench.ts";
 import { type HostBench, hostBench, userGit } from "./host-bench.ts";
 
 export interface HandoffBench extends HostBench {
@@ -39,12 +40,24 @@ export interface TestAgent {
   again(): ReturnType<Handoff["finish"]>;
 }
 
-export async function handoffBench(): Promise<HandoffBench> {
+export interface HandoffBenchOptions {
+  github?: Github;
+  /** Who reviews, by their names on the host. */
+  reviewers?: string[];
+}
+
+export async function handoffBench(options: HandoffBenchOptions = {}): Promise<HandoffBench> {
   const bench = await hostBench();
   const served = join(bench.data, "served");
   await mkdir(served);
   const policy = openNetworkPolicy({ allowPrivate: ["127.0.0.0/8"] });
-  const sources = openSourceHosts({ policy, sshDirectory: join(bench.data, "ssh"), own: ownRepositories(bench.host) });
+  const sources = openSourceHosts({
+    policy,
+    sshDirectory: join(bench.data, "ssh"),
+    own: ownRepositories(bench.host),
+    rules: noRules,
+    github: options.github ?? null,
+  });
   const workspaces = openWorkspaces({
     dataDirectory: bench.data,
     sources,
@@ -54,7 +67,16 @@ export async function handoffBench(): Promise<HandoffBench> {
   });
   const stories = new Map<string, RunStory>();
   const readStory = async (runId: string) => stories.get(runId) ?? noStory(runId);
-  const handoff = openHandoff({ db: bench.db, workspaces, sources, identity, readStory });
+  const signingKey = openSigningKey({ path: join(bench.data, "signing-key"), isGiven: false });
+  const handoff = openHandoff({
+    db: bench.db,
+    workspaces,
+    sources,
+    identity,
+    signingKey,
+    readStory,
+    reviewersOf: async () => options.reviewers ?? [],
+  });
 
   return {
     ...bench,
@@ -116,6 +138,8 @@ export async function handoffBench(): Promise<HandoffBench> {
           results: [...results],
           endedAt: new Date("2026-01-02T03:04:05.678Z"),
           autoCreatePR: true,
+          opensAsApp: true,
+          asksForReview: true,
           onBehalfOf: { name: "Ada", email: "ada@example.com" },
           ...changes,
         };

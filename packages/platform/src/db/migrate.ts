@@ -4,11 +4,17 @@ import { type Connection, openClient } from "./connect.ts";
 import * as spine from "./migrations/0001-spine.ts";
 import * as webhooks from "./migrations/0002-webhooks.ts";
 import * as audit from "./migrations/0003-audit.ts";
+import * as sourceAccounts from "./migrations/0004-source-accounts.ts";
 import { DatabaseProblem } from "./problem.ts";
 import type { Tables } from "./tables.ts";
 
 /** Only added to; the names are stored. */
-const migrations: Record<string, Migration> = { "0001-spine": spine, "0002-webhooks": webhooks, "0003-audit": audit };
+const migrations: Record<string, Migration> = {
+  "0001-spine": spine,
+  "0002-webhooks": webhooks,
+  "0003-audit": audit,
+  "0004-source-accounts": sourceAccounts,
+};
 
 const lockNumber = 7420_0001;
 

@@ -26,6 +26,7 @@ export interface Tables {
   idempotent_answers: IdempotentAnswerTable;
   artifacts: ArtifactTable;
   handoffs: HandoffTable;
+  source_accounts: SourceAccountTable;
   nodes: NodeTable;
   server_addresses: ServerAddressTable;
   hosted_repositories: HostedRepositoryTable;
@@ -231,7 +232,22 @@ export interface HandoffTable {
   /** What the branch was pushed at last. */
   pushed_commit: string | null;
   pr_url: string | null;
+  /** The one that reviewers were asked for. */
+  announced_pr_url: string | null;
   updated_at: Stamped;
+}
+
+/** Who a user is on a source host. */
+export interface SourceAccountTable {
+  user_id: number;
+  /** As in addresses of repositories: `github.com`. */
+  host: string;
+  /** Stays, whatever the account is called. */
+  account_id: string;
+  login: string;
+  /** Sealed with the team's key; null where the account was only named. */
+  token: Buffer | null;
+  created_at: Stamped;
 }
 
 export interface NodeTable {

@@ -34,6 +34,8 @@ export interface RunHost {
   hub: Hub;
   workspaces: Workspaces;
   handoff: Handoff;
+  /** Throws RepositoryFault where the user who asked for the run may not reach a repository any more. */
+  checkRepositories(userId: number | null, urls: string[], signal: AbortSignal): Promise<void>;
   sandboxes: Sandboxes;
   network: NetworkPolicy;
   artifacts: Artifacts;
@@ -75,6 +77,8 @@ async function carryOut(carrying: Carrying, given: AbortSignal): Promise<RunEnd>
   try {
     const allowance = await allowanceOf(platform, spender);
     if (allowance.leftUsd === 0) throw new RunFault("spend_limit_reached", spendReached);
+    const urls = agent.settings.repos.map(({ url }) => url);
+    await host.checkRepositories(spender.userId, urls, limited.signal);
     const work = { agentId: agent.id, teamId: agent.teamId, name: agent.name, ...agent.settings };
     const workspace = await workspaces.open(work, limited.signal);
     return await driveIn(workspace, { ...carrying, allowance }, limited.signal);

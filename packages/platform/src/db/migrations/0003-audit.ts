@@ -134,7 +134,7 @@ const audited: Audited[] = [
 ];
 
 /** At the end of the transaction: whoever changes something waits for others only there, and never in a circle. */
-function triggersOf({ table, name, id, columns }: Audited): string {
+export function triggersOf({ table, name, id, columns }: Audited): string {
   const call = `audit_change('${name}', '${id.join(" ")}', '${columns.join(" ")}')`;
   const of = (row: string) => `(${columns.map((column) => `${row}.${column}`).join(", ")})`;
   return `
