@@ -123,7 +123,9 @@ test("doctor shows settings with their origins and what it found, and changes no
   expect(findings).toContainEqual(expect.objectContaining({ subject: "database", verdict: "fine" }));
   const wrong = await desk.run(["doctor"], { PLATFORM_MODEL: "gpt-5", PATH: "/nowhere" });
   expect(wrong.code).toBe(1);
-  expect(wrong.stdout).toMatch(/FAIL git: not found.*\nFAIL model: gpt-5 at openai needs a key. Set AGENT_API_KEY/);
+  expect(wrong.stdout).toMatch(
+    /FAIL git: git could not be started.*\nFAIL model: gpt-5 at openai needs a key. Set AGENT_API_KEY/,
+  );
 });
 
 test.each([

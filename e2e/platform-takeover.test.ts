@@ -51,8 +51,8 @@ async function expectSound(ids: Ids, frames: SentFrame[]): Promise<void> {
   expect(new Set(settled.map(({ data }) => data.callId)).size).toBe(steps);
   expect(settled).toHaveLength(steps);
   const last = settled.findLast(({ data }) => data.status === "completed");
-  const { stdout } = (last?.data.result as { success: { stdout: string } }).success;
-  const lines = stdout.trim().split("\n");
+  const result = last?.data.result as { success?: { stdout?: string } } | undefined;
+  const lines = (result?.success?.stdout ?? "").trim().split("\n");
   expect(new Set(lines).size, `done twice: ${lines}`).toBe(lines.length);
 }
 

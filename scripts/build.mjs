@@ -1,11 +1,11 @@
-// Builds what users run: the CLI and the platform with lazily loaded chunks, the programs beside them, and the SDK.
+// Builds what users run: the CLI and the platform with lazily loaded chunks, the programs beside them, and the SDKs.
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import Module, { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import vm from "node:vm";
 import { rolldown } from "rolldown";
-import { declareSdk } from "./declarations.mjs";
+import { declarePlatformSdk, declareSdk } from "./declarations.mjs";
 
 const house = join(dirname(fileURLToPath(import.meta.url)), "..");
 
@@ -37,9 +37,20 @@ for (const file of ["tree-sitter.wasm", "tree-sitter-bash.wasm"])
   for (const program of ["cli", "platform"])
     copyFileSync(join(grammar, file), join(house, "packages", program, "dist", file));
 
-// The SDK is a module: whoever imports it decides when, and Node 18 cannot require one.
+// The SDKs are modules: whoever imports one decides when, and Node 18 cannot require one.
 await build({ directory: "packages/sdk/dist", input: { index: "packages/sdk/src/index.ts" }, format: "es" });
 declareSdk(house);
+await build({
+  directory: "packages/platform-sdk/dist",
+  input: { index: "packages/platform-sdk/src/index.ts" },
+  format: "es",
+});
+await build({
+  directory: "packages/platform-sdk/dist/bridge",
+  input: { main: "packages/platform-sdk/src/bridge/main.ts" },
+  format: "es",
+});
+await declarePlatformSdk(house);
 
 await build({
   directory: "packages/testkit/dist",

@@ -1,16 +1,34 @@
-// Type declarations of a built package that stand alone: what it takes from protocol is printed from the JSON Schema.
+// Type declarations of built packages that stand alone: what they take from protocol is printed from its JSON Schema.
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { rolldown } from "rolldown";
+
+/** `packages/sdk`: lines of `agentcli exec --json`. */
+export function declareSdk(house) {
+  const schema = JSON.parse(readFileSync(join(house, "packages/protocol/generated/exec-event.schema.json"), "utf8"));
+  declarePackage(house, "sdk", "@agentcli/protocol", () => eventDeclarations(schema));
+}
+
+/** `packages/platform-sdk`: what the platform's HTTP API takes and answers. */
+export async function declarePlatformSdk(house) {
+  const { api, toJsonSchema } = await loadApi(house);
+  declarePackage(house, "platform-sdk", "@agentcli/protocol/api", (names) => {
+    const types = names.map((name) => `export type ${name} = ${typeOf(withoutReferences(toJsonSchema(api[name])))};`);
+    return `// The platform's HTTP API, printed from its JSON Schema.\n${types.join("\n")}\n`;
+  });
+}
 
 /** The compiler writes a declaration per source file; imports of protocol are turned to the printed one. */
-export function declareSdk(house) {
-  const target = join(house, "packages/sdk/dist");
+function declarePackage(house, name, protocol, print) {
+  const target = join(house, "packages", name, "dist");
   const flags =
     "--ignoreConfig --declaration --emitDeclarationOnly --strict --skipLibCheck --allowImportingTsExtensions --types node";
-  const language = "--target es2022 --module preserve --moduleResolution bundler";
-  const source = join(house, "packages/sdk/src");
+  const language = "--target es2022 --lib es2023 --module preserve --moduleResolution bundler";
+  const source = join(house, "packages", name, "src");
   const compiler = join(createRequire(import.meta.url).resolve("typescript/package.json"), "../bin/tsc");
   execFileSync(
     process.execPath,
@@ -22,19 +40,50 @@ export function declareSdk(house) {
     ],
     { cwd: house, stdio: ["ignore", "inherit", "inherit"] },
   );
-  const schema = JSON.parse(readFileSync(join(house, "packages/protocol/generated/exec-event.schema.json"), "utf8"));
-  writeFileSync(join(target, "protocol.d.ts"), protocolDeclarations(schema));
-  for (const name of readdirSync(target).filter((file) => file.endsWith(".d.ts"))) {
-    const text = readFileSync(join(target, name), "utf8");
+  const files = readdirSync(target).filter((file) => file.endsWith(".d.ts"));
+  const texts = new Map(files.map((file) => [file, readFileSync(join(target, file), "utf8")]));
+  for (const [file, text] of texts)
     writeFileSync(
-      join(target, name),
-      text.replaceAll('"@agentcli/protocol"', '"./protocol.js"').replace(/(from "\.\/[\w-]+)\.ts"/g, '$1.js"'),
+      join(target, file),
+      text.replaceAll(`"${protocol}"`, '"./protocol.js"').replace(/(from "\.\/[\w-]+)\.ts"/g, '$1.js"'),
     );
+  writeFileSync(join(target, "protocol.d.ts"), print(importedFrom(protocol, [...texts.values()])));
+}
+
+/** Each name once, as the module exports it. */
+function importedFrom(module, texts) {
+  const lists = texts.flatMap((text) => [...text.matchAll(/(?:import|export) type \{([^}]*)\} from "([^"]+)"/g)]);
+  const names = lists.filter(([, , from]) => from === module).flatMap(([, list]) => list.split(","));
+  return [...new Set(names.map((name) => name.trim().split(" ")[0]))].filter((name) => name !== "").sort();
+}
+
+async function loadApi(house) {
+  const scratch = mkdtempSync(join(tmpdir(), "protocol-api-"));
+  try {
+    const bundle = await rolldown({ input: join(house, "packages/protocol/src/api/index.ts"), platform: "node" });
+    await bundle.write({ file: join(scratch, "api.mjs"), format: "esm" });
+    const api = await import(pathToFileURL(join(scratch, "api.mjs")));
+    const { z } = await import("zod");
+    return { api, toJsonSchema: (schema) => z.toJSONSchema(schema, { io: "output", unrepresentable: "any" }) };
+  } finally {
+    rmSync(scratch, { recursive: true });
   }
 }
 
-/** The names that the sources import from protocol. */
-function protocolDeclarations(schema) {
+/** What refers to itself is any JSON. */
+function withoutReferences({ $defs = {}, ...schema }) {
+  const resolve = (value, open) => {
+    if (Array.isArray(value)) return value.map((item) => resolve(item, open));
+    if (typeof value !== "object" || value === null) return value;
+    const name = value.$ref?.replace("#/$defs/", "");
+    if (name !== undefined) return open.includes(name) || !$defs[name] ? {} : resolve($defs[name], [...open, name]);
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, resolve(inner, open)]));
+  };
+  return resolve(schema, []);
+}
+
+/** The names that the sources of the SDK import. */
+function eventDeclarations(schema) {
   const definitions = Object.entries(schema.$defs ?? {}).map(
     ([name, definition]) => `type ${name} = ${typeOf(definition)};`,
   );

@@ -38,7 +38,7 @@ const npmArguments = () => (process.env.npm_execpath ? [process.env.npm_execpath
 function build(root) {
   const stamp = join(root, "node_modules/.agentcli-build");
   const digest = digestOf(root);
-  const built = ["cli", "platform", "sdk"].filter((name) => existsSync(join(root, "packages", name)));
+  const built = ["cli", "platform", "sdk", "platform-sdk"].filter((name) => existsSync(join(root, "packages", name)));
   const isBuilt = built.every((name) => existsSync(join(root, "packages", name, "dist")));
   if (isBuilt && contentOf(stamp) === digest) return;
   console.log("Building: node scripts/build.mjs");

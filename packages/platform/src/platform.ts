@@ -2,7 +2,14 @@
 import { mkdirSync } from "node:fs";
 import type { Kysely } from "kysely";
 import type { Settings } from "./config/index.ts";
-import { claimNodeId, type Notifications, openDatabase, openNotifications, type Tables } from "./db/index.ts";
+import {
+  type Connection,
+  claimNodeId,
+  type Notifications,
+  openDatabase,
+  openNotifications,
+  type Tables,
+} from "./db/index.ts";
 import { openPrincipals, type Principals } from "./principals/index.ts";
 import { addProcessMetrics, type Log, type Metrics, openMetrics } from "./telemetry/index.ts";
 import { openVault, type Vault } from "./vault/index.ts";
@@ -10,6 +17,8 @@ import { openVault, type Vault } from "./vault/index.ts";
 export interface Platform {
   settings: Settings;
   db: Kysely<Tables>;
+  /** For connections of one's own. */
+  connection: Connection;
   notifications: Notifications;
   vault: Vault;
   principals: Principals;
@@ -44,7 +53,8 @@ export async function openPlatform(settings: Settings, log: Log): Promise<Platfo
     const principals = openPrincipals({ db: database.db, vault, now: () => new Date() });
     const metrics = openMetrics();
     addProcessMetrics(metrics);
-    return { settings, db: database.db, notifications, vault, principals, log, metrics, nodeId: node.id, close };
+    const { db, connection } = database;
+    return { settings, db, connection, notifications, vault, principals, log, metrics, nodeId: node.id, close };
   } catch (error) {
     await close();
     throw error;

@@ -1,6 +1,6 @@
 // Every subject of the platform, put together: their routes, and the work that goes on between requests.
 import { join } from "node:path";
-import { type AgentHost, addAgentRoutes, addRunRoutes } from "./agents/index.ts";
+import { type AgentHost, addAgentRoutes, addDeliveryRoutes, addRunRoutes } from "./agents/index.ts";
 import { addArtifactRoutes, openArtifacts } from "./artifacts/index.ts";
 import { addCatalogueRoutes } from "./catalogue/index.ts";
 import { type GitHost, openDoor, openGitHost, ownRepositories, serveGit, servePullRequests } from "./githost/index.ts";
@@ -13,6 +13,8 @@ import { openSandboxes, type RunHost, readStory, startRunner } from "./runs/inde
 import { openSourceHosts, type SourceHosts } from "./scm/index.ts";
 import { addStreamRoute, type Hub, openHub, readFrames } from "./streams/index.ts";
 import { addUsageRoute } from "./usage/index.ts";
+import { addV0Routes } from "./v0/index.ts";
+import { checkReceiver, type DeliveryHost, deliveryLimitMs, outboxRow, startDeliveries } from "./webhooks/index.ts";
 import { openLocks, openWorkspaces, usualLimits, type Workspaces } from "./workspaces/index.ts";
 
 export interface Subjects {
@@ -53,8 +55,10 @@ export async function openSubjects(platform: Platform, serverUrl: () => string):
     addRoutes: (api) => addRoutes(api, opened),
     async start() {
       await githost.addresses.announce();
-      if (!settings.roles.includes("runner")) return [closing(hub)];
-      return [await startRunner(runHost(opened)), closing(hub)];
+      const activities: Activity[] = [];
+      if (settings.roles.includes("runner")) activities.push(await startRunner(runHost(opened)));
+      if (settings.roles.includes("scheduler")) activities.push(await startDeliveries(platform, deliveryHost(opened)));
+      return [...activities, closing(hub)];
     },
   };
 }
@@ -69,21 +73,24 @@ interface Opened {
   publicUrl(): string;
 }
 
-function addRoutes(api: Api, { platform, hub, githost, sources, workspaces, publicUrl }: Opened): void {
+function addRoutes(api: Api, { platform, hub, githost, network, sources, workspaces, publicUrl }: Opened): void {
   const agents: AgentHost = {
     platform,
     workspaces,
     publicUrl,
     checkRepositories: (teamId, repositories) => sources.check(teamId, repositories, AbortSignal.timeout(checkLimitMs)),
+    checkReceiver: (url) => checkReceiver(url, network),
   };
   addAgentRoutes(api, agents);
   addRunRoutes(api, platform);
+  addDeliveryRoutes(api, platform);
   addStreamRoute(api, platform, hub);
   addArtifactRoutes(api, platform, publicUrl);
   addUsageRoute(api, platform);
-  addCatalogueRoutes(api, platform, async (teamId) =>
-    (await githost.repositories.list(teamId)).map(({ name }) => githost.cloneUrl(name)),
-  );
+  const repositories = async (teamId: number) =>
+    (await githost.repositories.list(teamId)).map(({ name }) => githost.cloneUrl(name));
+  addCatalogueRoutes(api, platform, repositories);
+  addV0Routes(api, agents, repositories);
   addPages({ platform, api, hub, agents, githost });
   const door = openDoor(githost, platform.principals);
   serveGit(api.app, { host: githost, door, log: platform.log });
@@ -100,6 +107,7 @@ function runHost({ platform, hub, network, sources, workspaces }: Opened): RunHo
     network,
     sandboxes: openSandboxes(platform.settings),
     artifacts: openArtifacts(platform),
+    tellOthers: outboxRow,
     handoff: openHandoff({
       db: platform.db,
       workspaces,
@@ -109,5 +117,13 @@ function runHost({ platform, hub, network, sources, workspaces }: Opened): RunHo
     }),
   };
 }
+
+const deliveryHost = ({ platform, network, publicUrl }: Opened): DeliveryHost => ({
+  platform,
+  policy: network,
+  publicUrl,
+  now: () => new Date(),
+  limitMs: deliveryLimitMs,
+});
 
 const closing = (hub: Hub): Activity => ({ stop: async () => hub.close() });

@@ -190,10 +190,10 @@ test("a run that is cancelled inside its hand-off ends, and the next one hands o
   const next = await client.followUp(ids.agentId, { prompt: { text: "two" } });
   const result = (await client.stream(next)).at(-2)?.data;
   expect(result).toMatchObject({ status: "FINISHED", git: { branches: [{ branch: expect.any(String) }] } });
-  const { branches } = result?.git as { branches: { branch: string }[] };
+  const pushed = result?.git as { branches: { branch: string }[] } | undefined;
   const { stdout } = await promisify(execFile)("git", [
     ...["--git-dir", join(served.path, "sample.git")],
-    ...["ls-tree", "--name-only", branches[0]?.branch ?? ""],
+    ...["ls-tree", "--name-only", pushed?.branches[0]?.branch ?? ""],
   ]);
   expect(stdout.split("\n")).toEqual(expect.arrayContaining(["one.txt", "two.txt"]));
 });

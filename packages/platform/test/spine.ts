@@ -42,6 +42,7 @@ export async function openSpine(given: Partial<Settings> = {}): Promise<Spine> {
   const metrics = openMetrics();
   const platform: Platform = {
     db,
+    connection: database.connection,
     vault,
     principals,
     notifications,

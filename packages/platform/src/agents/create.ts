@@ -14,6 +14,7 @@ import {
   requestPlace,
 } from "../runs/index.ts";
 import type { DataKey } from "../vault/index.ts";
+import { insertWebhook, type NewWebhook } from "../webhooks/index.ts";
 import { lockAgent, type Transaction } from "./store.ts";
 
 export interface Asking {
@@ -28,6 +29,12 @@ export interface CreatedIds {
   runId: string;
 }
 
+/** What either version of the API can ask for. */
+export type NewAgent = Omit<CreateAgent, "webhook"> & {
+  branchName?: string | undefined;
+  webhook?: NewWebhook | undefined;
+};
+
 /** In a transaction, together with whatever else must happen with it. */
 export interface Making {
   tx: Transaction;
@@ -35,7 +42,7 @@ export interface Making {
   asking: Asking;
 }
 
-export async function createAgent({ tx, platform, asking }: Making, body: CreateAgent): Promise<CreatedIds> {
+export async function createAgent({ tx, platform, asking }: Making, body: NewAgent): Promise<CreatedIds> {
   await checkSpend(tx, asking.principal);
   const agentId = body.agentId?.toLowerCase() ?? `bc-${randomUUID()}`;
   const { wrapped, key } = await platform.vault.newDataKey();
@@ -70,6 +77,7 @@ export async function createAgent({ tx, platform, asking }: Making, body: Create
     .returning("id")
     .executeTakeFirst();
   if (!inserted) throw new ApiProblem("agent_id_conflict", `agentId: there is an agent ${agentId} already.`);
+  if (body.webhook) await insertWebhook(tx, { agentId, key, webhook: body.webhook });
   const runId = await insertRun(tx, { agentId, key, request, number: 1, now, asking });
   return { agentId, runId };
 }
@@ -147,7 +155,7 @@ const ownerOf = (principal: Principal) => ({
   service_account_id: principal.kind === "service_account" ? principal.serviceAccountId : null,
 });
 
-function settingsOf(body: CreateAgent, principal: Principal): AgentSettings {
+function settingsOf(body: NewAgent, principal: Principal): AgentSettings {
   return {
     ...(body.model && { model: body.model }),
     mode: body.mode ?? "agent",
@@ -157,6 +165,7 @@ function settingsOf(body: CreateAgent, principal: Principal): AgentSettings {
     autoCreatePR: body.autoCreatePR ?? false,
     skipReviewerRequest: body.skipReviewerRequest ?? false,
     openAsApp: body.openAsPlatformGithubApp ?? body.openAsCursorGithubApp ?? principal.kind === "service_account",
+    ...(body.branchName && { branchName: body.branchName }),
   };
 }
 

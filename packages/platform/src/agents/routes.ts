@@ -17,6 +17,8 @@ export interface AgentHost {
   workspaces: Workspaces;
   /** Throws ApiProblem for a repository that no agent of the team may have. */
   checkRepositories: RepositoryCheck;
+  /** Throws ApiProblem for an address that nothing may be sent to. */
+  checkReceiver(url: string): Promise<void>;
   /** Where people reach this server. */
   publicUrl(): string;
 }
@@ -58,11 +60,13 @@ function addCreate(api: Api, host: AgentHost): void {
     async ({ body, principal, requestId, rawBody, header, context }) => {
       checkModels(body, platform.settings);
       await host.checkRepositories(principal.teamId, body.repos ?? []);
+      if (body.webhook) await host.checkReceiver(body.webhook.url);
+      const wish = { ...body, webhook: body.webhook && { ...body.webhook, version: "v1" as const } };
       const source = header("x-platform-client-type") ?? header("x-cursor-client-type");
       const asking = { principal, requestId, source: source === "sdk" ? "SDK" : "API" };
       const key = header("idempotency-key") ?? null;
       const keyed = { principal, key, request: `POST /v1/agents\n${rawBody.toString("base64")}` };
-      const made = await onceByKey(platform, keyed, (tx) => createAgent({ tx, platform, asking }, body));
+      const made = await onceByKey(platform, keyed, (tx) => createAgent({ tx, platform, asking }, wish));
       if (made.replayed) context.header("Idempotency-Replayed", "true");
       const agent = await findAgent(db, principal.teamId, made.agentId);
       const dataKey = await vault.unwrap(agent.data_key);

@@ -4,15 +4,8 @@ import { constants } from "node:fs";
 import { mkdir, open, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Platform } from "../platform.ts";
+import type { Artifacts } from "../runs/index.ts";
 import { listArtifacts, type Owner, storeArtifact } from "./store.ts";
-
-/** None of this throws: trouble with artifacts is no trouble of the run, and told to the log. */
-export interface Artifacts {
-  /** What is taken is gone from there, so this may be called again after a crash. */
-  collect(owner: Owner, from: string): Promise<void>;
-  keep(owner: Owner, name: string, content: Buffer): Promise<void>;
-  removeAll(agentId: string): Promise<void>;
-}
 
 const mostFiles = 1_000;
 const largestFileBytes = 200 * 1024 * 1024;

@@ -1,3 +1,3 @@
 // Files that agents leave for people.
-export { type Artifacts, openArtifacts } from "./collect.ts";
-export { addArtifactRoutes } from "./routes.ts";
+export { openArtifacts } from "./collect.ts";
+export { addArtifactRoutes, linkArtifact, shownArtifacts } from "./routes.ts";

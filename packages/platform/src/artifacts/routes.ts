@@ -1,9 +1,9 @@
 // Artifacts over HTTP: a list, and links that need no key.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { AgentId, ArtifactLink, ArtifactList, ArtifactQuery } from "@agentcli/protocol/api";
+import { AgentId, type Artifact, ArtifactLink, ArtifactList, ArtifactQuery } from "@agentcli/protocol/api";
 import { z } from "zod";
-import { findAgent } from "../agents/index.ts";
+import { findAgent, type ListedAgent } from "../agents/index.ts";
 import { type Api, ApiProblem } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
 import { artifactPlace, artifactsDirectory } from "./collect.ts";
@@ -20,7 +20,7 @@ export function addArtifactRoutes(api: Api, platform: Platform, publicUrl: () =>
 }
 
 function addList(api: Api, platform: Platform): void {
-  const { db, vault } = platform;
+  const { db } = platform;
   api.route(
     {
       method: "get",
@@ -34,16 +34,13 @@ function addList(api: Api, platform: Platform): void {
     },
     async ({ params: { id }, principal }) => {
       const agent = await findAgent(db, principal.teamId, id);
-      const found = await listArtifacts(db, { agent, key: await vault.unwrap(agent.data_key) });
-      return {
-        items: found.map(({ path, sizeBytes, updatedAt }) => ({ path, sizeBytes, updatedAt: updatedAt.toISOString() })),
-      };
+      return { items: await shownArtifacts(platform, agent) };
     },
   );
 }
 
 function addLinks(api: Api, platform: Platform, publicUrl: () => string): void {
-  const { db, vault } = platform;
+  const { db } = platform;
   api.route(
     {
       method: "get",
@@ -57,13 +54,26 @@ function addLinks(api: Api, platform: Platform, publicUrl: () => string): void {
       problems: ["agent_not_found", "artifact_not_found"],
     },
     async ({ params: { id }, query: { path }, principal }) => {
-      const agent = await findAgent(db, principal.teamId, id);
-      const key = await vault.unwrap(agent.data_key);
-      await blobOf(platform, { agent, key }, path);
-      const { token, expiresAt } = makeLink(key, agent.id, path);
-      return { url: `${publicUrl()}/artifacts/${agent.id}/${token}`, expiresAt: expiresAt.toISOString() };
+      return linkArtifact({ platform, publicUrl }, await findAgent(db, principal.teamId, id), path);
     },
   );
+}
+
+export async function shownArtifacts({ db, vault }: Platform, agent: ListedAgent): Promise<Artifact[]> {
+  const found = await listArtifacts(db, { agent, key: await vault.unwrap(agent.data_key) });
+  return found.map(({ path, sizeBytes, updatedAt }) => ({ path, sizeBytes, updatedAt: updatedAt.toISOString() }));
+}
+
+/** Throws `artifact_not_found`. */
+export async function linkArtifact(
+  { platform, publicUrl }: { platform: Platform; publicUrl(): string },
+  agent: ListedAgent,
+  path: string,
+): Promise<{ url: string; expiresAt: string }> {
+  const key = await platform.vault.unwrap(agent.data_key);
+  await blobOf(platform, { agent, key }, path);
+  const { token, expiresAt } = makeLink(key, agent.id, path);
+  return { url: `${publicUrl()}/artifacts/${agent.id}/${token}`, expiresAt: expiresAt.toISOString() };
 }
 
 function addDownload(api: Api, platform: Platform): void {

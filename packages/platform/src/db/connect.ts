@@ -22,11 +22,15 @@ export async function openClient(connection: Connection): Promise<pg.Client> {
 }
 
 export function openQueries(connection: Connection, most: number, onError: (error: Error) => void): Kysely<Tables> {
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: openPool(connection, most, onError) }) });
+}
+
+export function openPool(connection: Connection, most: number, onError: (error: Error) => void): pg.Pool {
   const pool = new pg.Pool({ ...clientOptions(connection), max: most });
   // An idle connection that is lost is replaced with the next query.
   pool.on("error", onError);
   pool.on("connect", (client) => client.on("error", noticedLater));
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  return pool;
 }
 
 /**

@@ -2,11 +2,12 @@
 import { type Kysely, type Migration, Migrator, sql } from "kysely";
 import { type Connection, openClient } from "./connect.ts";
 import * as spine from "./migrations/0001-spine.ts";
+import * as webhooks from "./migrations/0002-webhooks.ts";
 import { DatabaseProblem } from "./problem.ts";
 import type { Tables } from "./tables.ts";
 
 /** Only added to; the names are stored. */
-const migrations: Record<string, Migration> = { "0001-spine": spine };
+const migrations: Record<string, Migration> = { "0001-spine": spine, "0002-webhooks": webhooks };
 
 const lockNumber = 7420_0001;
 

@@ -39,7 +39,9 @@ async function claimAny(client: pg.Client): Promise<string> {
 /** Where another server has started in between and taken it, both go on: leases are fenced by their epochs, not by ids. */
 async function claimAgain(client: pg.Client, id: string, log: Log): Promise<string> {
   if (!(await tryLock(client, id))) log.warn("node.id_taken", { nodeId: id });
-  return write(client, id);
+  // The same life: what this server started goes on, and is known by when that was.
+  await client.query("update nodes set heartbeat_at = now() where id = $1", [id]);
+  return id;
 }
 
 async function tryLock(client: pg.Client, id: string): Promise<boolean> {

@@ -38,7 +38,8 @@ export function createApi({ principals, requestsPerMinute, log, metrics }: ApiOp
       );
     if (requestsPerMinute > 0) {
       spend(`team:${principal.teamId}`, { requests: requestsPerMinute, seconds: 60 });
-      if (route.rateLimit) spend(`${principalName(principal)} ${nameOf(route)}`, route.rateLimit);
+      for (const limit of [route.rateLimit ?? []].flat())
+        spend(`${principalName(principal)} ${nameOf(route)} ${limit.seconds}`, limit);
     }
     return principal;
   }

@@ -4,6 +4,7 @@ import type { HttpBindings } from "@hono/node-server";
 import type { Context, Hono } from "hono";
 import type { z } from "zod";
 import type { Principal, Scope } from "../principals/index.ts";
+import type { RateLimit } from "./rate-limit.ts";
 
 export type Env = { Bindings: HttpBindings; Variables: { requestId: string; route: string; principal: Principal } };
 
@@ -22,8 +23,8 @@ export interface Route<Params extends z.ZodType, Query extends z.ZodType, Body e
   body?: Body;
   /** Most bytes of the body (1 MiB). */
   bodyLimitBytes?: number;
-  /** Beside the team's: for one principal and this route. */
-  rateLimit?: { requests: number; seconds: number };
+  /** Beside the team's: for one principal and this route; of several, all hold. */
+  rateLimit?: RateLimit | RateLimit[];
   answer: AnswerDefinition<Answer>;
   /** Codes beyond those any route may answer. */
   problems?: ProblemCode[];

@@ -51,7 +51,12 @@ function addList(pages: Pages, { platform, agents, githost }: PageHost): void {
     await agents.checkRepositories(visitor.principal.teamId, wish.repos ?? []);
     const { agentId } = await platform.db
       .transaction()
-      .execute((tx) => createAgent({ tx, platform, asking: asking(visitor, context.get("requestId")) }, wish));
+      .execute((tx) =>
+        createAgent(
+          { tx, platform, asking: asking(visitor, context.get("requestId")) },
+          { ...wish, webhook: undefined },
+        ),
+      );
     return context.redirect(`/agents/${agentId}`, 303);
   });
 }

@@ -2,12 +2,14 @@
 import { join } from "node:path";
 import { drive, lastTurn } from "@agentcli/engine";
 import type { TurnEnd } from "@agentcli/protocol";
-import type { Artifacts } from "../artifacts/index.ts";
+import type { RawBuilder } from "kysely";
+import type { RunStatus } from "../db/index.ts";
 import type { Handoff } from "../handoff/index.ts";
 import type { NetworkPolicy } from "../network/index.ts";
 import type { Platform } from "../platform.ts";
 import type { Hub, Recorder } from "../streams/index.ts";
 import type { OpenWorkspace, Workspaces } from "../workspaces/index.ts";
+import type { Artifacts } from "./artifacts.ts";
 import { type Equipment, type Intent, intentOf, openEquipment, type Sandboxes, turnSettings } from "./compose/index.ts";
 import { readPast, takeUp } from "./conversation.ts";
 import { failed, isFault, leavesItOpen, RunFault } from "./fault.ts";
@@ -27,6 +29,8 @@ export interface RunHost {
   sandboxes: Sandboxes;
   network: NetworkPolicy;
   artifacts: Artifacts;
+  /** Part of the statement that ends a run and has it as `fence`: whoever is to be told is written down with it. */
+  tellOthers(status: RunStatus, endedAt: Date): RawBuilder<unknown>;
 }
 
 /** Settles when the run has ended or is no longer ours. It ends with a status, or is left for somebody to go on with. */
@@ -41,7 +45,7 @@ export async function executeRun(claimed: Claimed, host: RunHost, signal: AbortS
       if (!isFault(error) && !signal.aborted) host.platform.log.error("run failed", error, { runId: claimed.runId });
       return failed(error, signal);
     });
-    await finishRun(end, { opened, recorder, platform: host.platform });
+    await finishRun(end, { opened, recorder, platform: host.platform, tellOthers: host.tellOthers });
   } catch (error) {
     if (!leavesItOpen(error)) throw error;
     await removeRemains(claimed, host);

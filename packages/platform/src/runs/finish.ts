@@ -1,7 +1,7 @@
 // The end of a run, for everybody who looks: status, result and the last frames, in one statement.
 import { type FrameGroup, StaleWriter } from "@agentcli/engine";
-import { sql } from "kysely";
-import { patiently } from "../db/index.ts";
+import { type RawBuilder, sql } from "kysely";
+import { patiently, type RunStatus } from "../db/index.ts";
 import type { HandedOffBranch } from "../handoff/index.ts";
 import type { Platform } from "../platform.ts";
 import { type Frame, insertFrames, type Recorder, tellReaders } from "../streams/index.ts";
@@ -19,16 +19,17 @@ export interface Finishing {
   opened: OpenedRun;
   recorder: Recorder;
   platform: Platform;
+  tellOthers(status: RunStatus, endedAt: Date): RawBuilder<unknown>;
 }
 
-export async function finishRun(end: RunEnd, { opened, recorder, platform }: Finishing): Promise<void> {
+export async function finishRun(end: RunEnd, finishing: Finishing): Promise<void> {
   const endedAt = new Date();
-  await recorder.conclude(lastFrames(end, opened, endedAt), (frames) =>
-    write(end, { opened, platform, endedAt, frames }),
+  await finishing.recorder.conclude(lastFrames(end, finishing.opened, endedAt), (frames) =>
+    write(end, { ...finishing, endedAt, frames }),
   );
 }
 
-/** For a run that nobody can open: no word of it can be sealed, so there is none. */
+/** For a run that nobody can open: no word of it can be sealed, so there is none. Nor can anybody be told. */
 export async function failUnopened({ runId, epoch }: Fence, { db }: Platform): Promise<void> {
   const now = new Date();
   await db
@@ -47,14 +48,12 @@ export async function failUnopened({ runId, epoch }: Fence, { db }: Platform): P
     .execute();
 }
 
-interface Writing {
-  opened: OpenedRun;
-  platform: Platform;
+interface Writing extends Finishing {
   endedAt: Date;
   frames: Frame[];
 }
 
-async function write(end: RunEnd, { opened, platform, endedAt, frames }: Writing): Promise<void> {
+async function write(end: RunEnd, { opened, platform, endedAt, frames, tellOthers }: Writing): Promise<void> {
   const { fence, key, run } = opened;
   const error = end.status === "ERROR" ? end.error : null;
   // First the agent, then its run: whoever follows up locks them in this order.
@@ -73,7 +72,8 @@ async function write(end: RunEnd, { opened, platform, endedAt, frames }: Writing
         and status in ('CREATING', 'RUNNING')
       returning runs.id, agent_id
     ), shown as (${insertFrames(key, fence.runId, frames)}),
-    touched as (update agents set updated_at = ${endedAt} where id in (select agent_id from fence))
+    touched as (update agents set updated_at = ${endedAt} where id in (select agent_id from fence)),
+    told_others as (${tellOthers(end.status, endedAt)})
     select exists (select from fence) as held, (${tellReaders(fence.runId, frames)}) as told
   `.execute(platform.db),
   );

@@ -1,4 +1,5 @@
 // Runs: who drives them, and what they do.
+export type { ArtifactOwner, Artifacts } from "./artifacts.ts";
 export { openSandboxes, type Sandboxes } from "./compose/index.ts";
 export type { RunHost } from "./execute.ts";
 export { RunFault } from "./fault.ts";
@@ -6,6 +7,6 @@ export { newId, threadOf } from "./ids.ts";
 export { type Fence, type Leases, openLeases } from "./lease.ts";
 export * from "./request.ts";
 export { type Runner, startRunner } from "./runner.ts";
-export { openSessionStore } from "./session-store.ts";
+export { openSessionStore, readThreadRecords } from "./session-store.ts";
 export { leftToSpend } from "./spend.ts";
 export { readStory } from "./story.ts";

@@ -28,31 +28,42 @@ export function openSessionStore(options: StoreOptions): SessionStore {
       await options.recorder.record(threadId, stored, (frames) => insert(options, threadId, stored, frames));
       return stored;
     },
-    async *read(threadId, after = 0) {
-      let last = after;
-      for (;;) {
-        const rows = await db
-          .selectFrom("thread_records")
-          .select(["seq", "at", "record"])
-          .where("thread_id", "=", threadId)
-          .where("seq", ">", last)
-          .orderBy("seq")
-          .limit(pageSize)
-          .execute();
-        if (rows.length === 0) return;
-        const stored = rows.map(({ seq, at, record }) => ({
-          seq,
-          at: at.toISOString(),
-          record: JSON.parse(key.openText(record, recordPlace(threadId, seq))) as ThreadRecord,
-        }));
+    async *read(threadId, after) {
+      for await (const stored of readThreadRecords(db, key, threadId, after)) {
         // Of its own thread the run recalls what is its own.
         if (threadId !== threadOf(options.agentId)) for (const one of stored) options.recorder.recall(threadId, one);
         yield stored;
-        last += rows.length;
-        if (rows.length < pageSize) return;
       }
     },
   };
+}
+
+/** In order, a page at a time. */
+export async function* readThreadRecords(
+  db: Kysely<Tables>,
+  key: DataKey,
+  threadId: string,
+  after = 0,
+): AsyncGenerator<StoredRecord[]> {
+  let last = after;
+  for (;;) {
+    const rows = await db
+      .selectFrom("thread_records")
+      .select(["seq", "at", "record"])
+      .where("thread_id", "=", threadId)
+      .where("seq", ">", last)
+      .orderBy("seq")
+      .limit(pageSize)
+      .execute();
+    if (rows.length === 0) return;
+    yield rows.map(({ seq, at, record }) => ({
+      seq,
+      at: at.toISOString(),
+      record: JSON.parse(key.openText(record, recordPlace(threadId, seq))) as ThreadRecord,
+    }));
+    last += rows.length;
+    if (rows.length < pageSize) return;
+  }
 }
 
 async function insert(

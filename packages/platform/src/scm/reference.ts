@@ -11,12 +11,15 @@ export const isReference = (text: string): boolean =>
 /** Whole or abbreviated. */
 export const isCommitName = (text: string): boolean => /^[0-9a-f]{7,64}$/.test(text);
 
+const pullRequestAddress =
+  /^(.+?)(?:\/-)?\/(?:pull|pulls|merge_requests|pull-requests)\/([1-9]\d{0,8})(?:\/(?:files|commits|diffs|overview))?\/?$/;
+
+/** The address of the repository in that of one of its pull requests; undefined where the text is none. */
+export const repositoryOfPullRequest = (prUrl: string): string | undefined => pullRequestAddress.exec(prUrl)?.[1];
+
 /** The number of a pull request of this repository, however its host spells the address; else undefined. */
 export function readPullRequestUrl(text: string, repository: RepositoryUrl): number | undefined {
-  const [, ofRepository, number] =
-    /^(.+?)(?:\/-)?\/(?:pull|pulls|merge_requests|pull-requests)\/([1-9]\d{0,8})(?:\/(?:files|commits|diffs|overview))?\/?$/.exec(
-      text,
-    ) ?? [];
+  const [, ofRepository, number] = pullRequestAddress.exec(text) ?? [];
   const read = ofRepository === undefined ? undefined : readRepositoryUrl(ofRepository);
   if (read?.kind !== "url" || !/^https?$/.test(read.url.scheme)) return undefined;
   return sameRepository(read.url, repository) ? Number(number) : undefined;

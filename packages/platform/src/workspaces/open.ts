@@ -166,7 +166,7 @@ async function wishedStart({
   const wish = {
     repository,
     workOnCurrentBranch: agent.workOnCurrentBranch,
-    newBranch: branchName(agent.name, agent.agentId),
+    newBranch: agent.branchName ?? branchName(agent.name, agent.agentId),
     pullRequest: await findPullRequest({ agent, repository, options, source }),
   };
   return chooseStart(wish, source.advertisement);

@@ -26,6 +26,17 @@ export interface PullRequestBranches {
 }
 
 export function chooseStart(wish: Wish, advertisement: Advertisement): StartingPoint {
+  const start = startOf(wish, advertisement);
+  // A branch of its own that is the one it starts from would bring work past every review.
+  if (!wish.workOnCurrentBranch && start.branch === start.baseBranch)
+    throw new RepositoryFault(
+      "push_rejected",
+      `"${start.branch}" is the branch the work starts from. Name another one for the agent.`,
+    );
+  return start;
+}
+
+function startOf(wish: Wish, advertisement: Advertisement): StartingPoint {
   const { pullRequest, workOnCurrentBranch, newBranch } = wish;
   if (pullRequest !== undefined) {
     const { head, base } = pullRequest;

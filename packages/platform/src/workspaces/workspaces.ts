@@ -20,6 +20,8 @@ export interface AgentWork {
   name: string;
   repos: AgentRepository[];
   workOnCurrentBranch: boolean;
+  /** Of the branch it makes; absent: after its name. */
+  branchName?: string | undefined;
 }
 
 export interface OpenWorkspace {

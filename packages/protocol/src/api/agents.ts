@@ -6,6 +6,7 @@ import { Prompt } from "./prompts.ts";
 import { Run } from "./runs.ts";
 import { McpServers } from "./servers.ts";
 import { CustomSubagents } from "./subagents.ts";
+import { Webhook } from "./webhooks.ts";
 
 export const AgentMode = z.enum(["agent", "plan"]);
 export type AgentMode = z.infer<typeof AgentMode>;
@@ -48,6 +49,7 @@ export const CreateAgent = z
     runEnvVars: EnvVars.optional().describe("For the first run only; wins over envVars"),
     mcpServers: McpServers.optional(),
     mode: AgentMode.optional(),
+    webhook: Webhook.optional().describe("Who is told when a run of the agent ends"),
     agentId: AgentId.optional().describe("Chosen by the caller, so that creating twice makes one agent"),
     agentServeAgent: z.string().max(200).optional().describe("Ignored"),
   })

@@ -12,3 +12,5 @@ export * from "./stream.ts";
 export * from "./subagents.ts";
 export * from "./tool-calls.ts";
 export * from "./usage.ts";
+export * from "./v0.ts";
+export * from "./webhooks.ts";

@@ -20,6 +20,7 @@ export const problemStatus = {
   artifact_not_found: 404,
   repository_not_found: 404,
   pull_request_not_found: 404,
+  delivery_not_found: 404,
   method_not_allowed: 405,
   agent_busy: 409,
   agent_archived: 409,

@@ -4,9 +4,11 @@ import { z } from "zod";
 export const mostImages = 5;
 export const largestImageBytes = 15 * 1024 * 1024;
 
-const dimension = z.strictObject({ width: z.int().positive(), height: z.int().positive() }).optional();
+export const ImageDimension = z.strictObject({ width: z.int().positive(), height: z.int().positive() });
+const dimension = ImageDimension.optional();
 
-const base64 = z.string().superRefine((text, context) => {
+/** In base64. */
+export const ImageBytes = z.string().superRefine((text, context) => {
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text))
     context.addIssue({ code: "custom", message: "must be base64" });
   else if ((text.length / 4) * 3 - (text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0) > largestImageBytes)
@@ -15,7 +17,7 @@ const base64 = z.string().superRefine((text, context) => {
 
 export const PromptImage = z.union([
   z.strictObject({
-    data: base64,
+    data: ImageBytes,
     mimeType: z.enum(["image/png", "image/jpeg", "image/gif", "image/webp"]),
     dimension,
   }),

@@ -2,6 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import type { SandboxMode, SandboxReport } from "@agentcli/protocol";
 import {
   describeSandbox,
@@ -73,14 +74,16 @@ export function openSandboxes(settings: Settings): Sandboxes {
           root: policy.root,
           newIncarnation: request.newIncarnation,
           open: (incarnation) =>
-            openWorkspace(policy, {
-              serverProgram,
-              backEnd: found.backEnd,
-              env,
-              environmentPolicy: environmentPolicy({ set: env }),
-              incarnation,
-              limits: { memoryBytes: null, processes: 4096 },
-            }),
+            againWhileUnavailable(() =>
+              openWorkspace(policy, {
+                serverProgram,
+                backEnd: found.backEnd,
+                env,
+                environmentPolicy: environmentPolicy({ set: env }),
+                incarnation,
+                limits: { memoryBytes: null, processes: 4096 },
+              }),
+            ),
         }),
         report: describeSandbox(policy, found),
         writableRoots: [policy.root, ...policy.writableRoots],
@@ -88,6 +91,21 @@ export function openSandboxes(settings: Settings): Sandboxes {
       };
     },
   };
+}
+
+const mostTries = 5;
+const betweenTriesMs = 200;
+
+/** Whoever drove the run before may still be clearing its sandbox away from the same directory. */
+async function againWhileUnavailable<Opened>(open: () => Promise<Opened>): Promise<Opened> {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await open();
+    } catch (error) {
+      if (!(error instanceof SandboxUnavailable) || tried === mostTries) throw error;
+      await pause(betweenTriesMs);
+    }
+  }
 }
 
 /** Kept beside the repositories, so that they are not part of any commit. */

@@ -1,0 +1,58 @@
+// A handle on one agent: the first prompt creates it, later ones are runs of the same conversation.
+import { type AgentUsage, type Artifact, downloadArtifact, listArtifacts, readUsage } from "./agent-files.ts";
+import { PlatformAgentError } from "./errors.ts";
+import type { ModelSelection, SendOptions, UserMessage } from "./options.ts";
+import { type AgentBirth, type AgentContext, openPrompts } from "./prompts.ts";
+import { openRun, type Run } from "./run.ts";
+
+export interface SDKAgent {
+  /** Throws before the first `send` of an agent with `envVars`: the platform chooses its id. */
+  readonly agentId: string;
+  readonly model: ModelSelection | undefined;
+  /** Throws AgentBusyError while a run is under way. */
+  send(message: UserMessage, options?: SendOptions): Promise<Run>;
+  listArtifacts(): Promise<Artifact[]>;
+  downloadArtifact(path: string): Promise<Buffer>;
+  getUsage(): Promise<AgentUsage>;
+  /** Makes sure that the agent is still there. A cloud agent keeps nothing here that could be out of date. */
+  reload(): Promise<void>;
+  /** Ends whatever follows runs of this handle. The agent and its runs go on. */
+  close(): void;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export function openAgent(birth: AgentBirth, context: AgentContext): SDKAgent {
+  const { connection, surroundings } = context;
+  const closing = new AbortController();
+  const { signal } = closing;
+  const prompts = openPrompts(birth, context, signal);
+  return {
+    get agentId() {
+      return prompts.agentId();
+    },
+    get model() {
+      return prompts.model();
+    },
+    async send(message, send = {}) {
+      if (signal.aborted) throw signal.reason;
+      const run = await prompts.deliver(message, send);
+      const model = prompts.model();
+      return openRun(run, { connection, surroundings, signal, ...(model && { model }), observers: send });
+    },
+    listArtifacts: async () => listArtifacts(connection, prompts.agentId(), signal),
+    downloadArtifact: async (path) => downloadArtifact(connection, { agentId: prompts.agentId(), path }, signal),
+    getUsage: async () => readUsage(connection, { agentId: prompts.agentId() }, signal),
+    async reload() {
+      if (!prompts.isCreated()) return;
+      const path = `/v1/agents/${prompts.agentId()}`;
+      await connection.ask({ operation: "agent.reload", method: "GET", path }, signal);
+    },
+    close: () => closing.abort(closed()),
+    async [Symbol.asyncDispose]() {
+      closing.abort(closed());
+    },
+  };
+}
+
+const closed = (): PlatformAgentError =>
+  new PlatformAgentError("This agent was closed. Get a new handle with Agent.resume.", { code: "closed" });

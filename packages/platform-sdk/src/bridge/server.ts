@@ -1,0 +1,131 @@
+// This package for other languages: JSON over HTTP and Server-Sent Events on loopback, for whoever has the token.
+import { createHash, timingSafeEqual } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { ConfigurationError, NetworkError, PlatformSdkError } from "../errors.ts";
+import type { Run } from "../run.ts";
+import type { Method, Outcome, Params } from "./methods.ts";
+
+export interface Bridge {
+  port: number;
+  close(): Promise<void>;
+}
+
+/** A prompt may have five images of 15 MB, as base64. */
+const largestBody = 110 * 1024 * 1024;
+
+export async function openBridge(methods: Map<string, Method>, token: string, port: number): Promise<Bridge> {
+  const server = createServer((request, response) => {
+    answer(request, response, methods, token).catch((error: unknown) => response.destroy(error as Error));
+  });
+  await once(server.listen(port, "127.0.0.1"), "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  methods: Map<string, Method>,
+  token: string,
+): Promise<void> {
+  const left = new AbortController();
+  response.once("close", () => left.abort());
+  try {
+    if (!isAllowed(request.headers.authorization, token)) return refuse(response, 401, notAllowed);
+    const method = request.method === "POST" ? methods.get(request.url ?? "") : undefined;
+    if (!method) return refuse(response, 404, notFound(request));
+    await send(response, await method(await readParams(request), left.signal));
+  } catch (error) {
+    if (response.headersSent) throw error;
+    const known = error instanceof PlatformSdkError ? error : unexpected(error);
+    refuse(response, statusOf(known), known);
+  }
+}
+
+/** Hashes have one length, so that the comparison tells nothing. */
+function isAllowed(header: string | undefined, token: string): boolean {
+  const hash = (text: string) => createHash("sha256").update(text).digest();
+  return timingSafeEqual(hash(header ?? ""), hash(`Bearer ${token}`));
+}
+
+async function readParams(request: IncomingMessage): Promise<Params> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request) {
+    size += chunk.length;
+    if (size > largestBody) throw new ConfigurationError("The body is larger than 110 MiB.", { code: "too_large" });
+    chunks.push(chunk);
+  }
+  const text = Buffer.concat(chunks).toString("utf8");
+  const params: unknown = text === "" ? {} : parsed(text);
+  if (typeof params === "object" && params !== null && !Array.isArray(params)) return params as Params;
+  throw new ConfigurationError("The body must be a JSON object.", { code: "invalid_json" });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function send(response: ServerResponse, outcome: Outcome): Promise<void> {
+  if (outcome.kind === "stream") return sendRun(response, outcome.run);
+  response.writeHead(200, {
+    "content-type": outcome.kind === "bytes" ? "application/octet-stream" : "application/json",
+  });
+  if (outcome.kind === "bytes") response.end(outcome.bytes);
+  else if (outcome.kind === "last") response.end("{}\n", outcome.afterwards);
+  else response.end(`${JSON.stringify(outcome.value)}\n`);
+}
+
+/** Messages as they come, then `result` or `error`. A reader that leaves ends the reading. */
+async function sendRun(response: ServerResponse, run: Run): Promise<void> {
+  response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
+  const write = (event: string, data: unknown) => response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+  try {
+    for await (const message of run.stream())
+      if (!write("message", message)) await Promise.race([once(response, "drain"), once(response, "close")]);
+    write("result", await run.wait());
+  } catch (error) {
+    write("error", error instanceof PlatformSdkError ? error : unexpected(error));
+  }
+  response.end();
+}
+
+function refuse(response: ServerResponse, status: number, error: PlatformSdkError): void {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(`${JSON.stringify({ error })}\n`);
+}
+
+/** That of the platform where it answered; else the caller's doing, or nobody's. */
+const statusOf = (error: PlatformSdkError): number =>
+  error.status ?? (error instanceof NetworkError ? 502 : error instanceof ConfigurationError ? 400 : 500);
+
+const unexpected = (cause: unknown): PlatformSdkError =>
+  new PlatformSdkError(`The bridge failed: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    code: "internal",
+    cause,
+  });
+
+const notAllowed = new ConfigurationError("Send the token of the bridge's token file: Authorization: Bearer TOKEN.", {
+  code: "unauthorized",
+});
+
+const notFound = ({ method, url }: IncomingMessage): ConfigurationError =>
+  new ConfigurationError(
+    `${method} ${url} is not served here: POST /sdk.v1.SdkAgentService/…, see the documentation.`,
+    {
+      code: "not_found",
+    },
+  );

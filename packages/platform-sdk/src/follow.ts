@@ -1,0 +1,127 @@
+// A run's frames from the first to the result, each once, over as many connections as it takes.
+import type { Run as WireRun } from "@agentcli/protocol/api";
+import { AuthenticationError, ConfigurationError, PlatformSdkError, UnknownAgentError } from "./errors.ts";
+import { readFrame, type StreamFrame } from "./frame.ts";
+import { type Position, startOfStream } from "./position.ts";
+import { readEvents } from "./sse.ts";
+import type { Clock } from "./surroundings.ts";
+
+/** Where a run can be seen. */
+export interface RunSource {
+  /** The bytes of its stream, behind the frames with this id. */
+  open(lastEventId: string | undefined, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
+  read(signal: AbortSignal): Promise<WireRun>;
+}
+
+export type Followed =
+  | { kind: "frame"; frame: StreamFrame }
+  /** The run is over, and its stream could not be had to the end. */
+  | { kind: "ended"; run: WireRun; why: "expired" | "dropped" }
+  /** It takes longer than anybody waits. */
+  | { kind: "late" };
+
+const reconnectMs = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000];
+const pollMs = 15_000;
+const longestMs = 2 * 60 * 60_000;
+
+export async function* followRun(source: RunSource, clock: Clock, signal: AbortSignal): AsyncGenerator<Followed> {
+  const following: Following = { source, clock, signal, position: startOfStream(), endsAt: clock.now() + longestMs };
+  for (let failures = 0; clock.now() < following.endsAt; failures++) {
+    const attempt = yield* readStream(following);
+    if (attempt.kind === "over") return;
+    const run = await look(following);
+    if (run && isOver(run)) return yield* readRest(following, run, attempt.kind);
+    if (attempt.kind === "dropped" && attempt.progress === "some") failures = 0;
+    const delayMs = attempt.kind === "expired" ? undefined : reconnectMs[failures];
+    if (delayMs === undefined) return yield* poll(following, attempt.kind);
+    await clock.wait(delayMs, signal);
+  }
+  yield { kind: "late" };
+}
+
+export const isOver = ({ status }: Pick<WireRun, "status">): boolean => status !== "CREATING" && status !== "RUNNING";
+
+interface Following {
+  source: RunSource;
+  clock: Clock;
+  signal: AbortSignal;
+  position: Position;
+  endsAt: number;
+}
+
+type Attempt = { kind: "over" } | { kind: "expired" } | { kind: "dropped"; progress: "some" | "none" };
+
+/** One connection, to the result or to where it breaks. Throws what no other connection would mend. */
+async function* readStream({
+  source,
+  clock,
+  signal,
+  position,
+  endsAt,
+}: Following): AsyncGenerator<Followed & { kind: "frame" }, Attempt> {
+  let progress: "some" | "none" = "none";
+  position.reconnect();
+  try {
+    for await (const event of readEvents(await source.open(position.resumeId, signal))) {
+      const frame = readFrame(event);
+      const isNew = position.admit(event.id);
+      if (frame?.event === "error") throw streamError(frame.data);
+      if (frame && (isNew || frame.event === "result")) yield { kind: "frame", frame };
+      if (frame?.event === "result") return { kind: "over" };
+      if (event.id !== undefined && isNew) progress = "some";
+      if (clock.now() >= endsAt) break;
+    }
+    return { kind: "dropped", progress };
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    if (isCode(error, "stream_expired")) return { kind: "expired" };
+    if (isCode(error, "invalid_last_event_id")) position.startAgain();
+    else if (isFinal(error)) throw error;
+    return { kind: "dropped", progress };
+  }
+}
+
+/** Null where the platform cannot be asked for the moment. */
+async function look({ source, signal }: Following): Promise<WireRun | null> {
+  try {
+    return await source.read(signal);
+  } catch (error) {
+    if (signal.aborted || isFinal(error)) throw error;
+    return null;
+  }
+}
+
+/** The run ended while nobody listened: what was said meanwhile comes first. */
+async function* readRest(following: Following, run: WireRun, why: "expired" | "dropped"): AsyncGenerator<Followed> {
+  const attempt = why === "expired" ? { kind: why } : yield* readStream(following);
+  if (attempt.kind !== "over") yield { kind: "ended", run, why: attempt.kind };
+}
+
+async function* poll(following: Following, why: "expired" | "dropped"): AsyncGenerator<Followed> {
+  const { clock, signal, endsAt } = following;
+  while (clock.now() < endsAt) {
+    await clock.wait(pollMs, signal);
+    const run = await look(following);
+    if (run && isOver(run)) return yield* readRest(following, run, why);
+  }
+  yield { kind: "late" };
+}
+
+const finalCodes: Record<string, (message: string) => PlatformSdkError> = {
+  unauthorized: (message) => new AuthenticationError(message, { code: "unauthorized", operation: "run.stream" }),
+  forbidden: (message) => new UnknownAgentError(message, { code: "forbidden", operation: "run.stream", status: 403 }),
+  not_found: (message) => new ConfigurationError(message, { code: "not_found", operation: "run.stream" }),
+};
+
+function streamError({ code, message }: { code: string; message: string }): Error {
+  const known = Object.hasOwn(finalCodes, code) ? finalCodes[code] : undefined;
+  return known ? known(message) : new Error(`the stream says ${code}: ${message}`);
+}
+
+const isCode = (error: unknown, code: string): boolean => error instanceof PlatformSdkError && error.code === code;
+
+/** The caller's doing, so that no second attempt would go better. */
+const isFinal = (error: unknown): boolean =>
+  error instanceof AuthenticationError ||
+  error instanceof ConfigurationError ||
+  (error instanceof PlatformSdkError && error.status === 403);

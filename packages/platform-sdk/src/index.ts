@@ -1,0 +1,45 @@
+// What users of the package import.
+import { accountCalls } from "./account.ts";
+import { agentCalls } from "./agents.ts";
+import { realSurroundings } from "./surroundings.ts";
+
+export const Agent = agentCalls(realSurroundings);
+export const Platform = accountCalls(realSurroundings);
+
+export type { Me, ModelEntry } from "./account.ts";
+export type { SDKAgent } from "./agent.ts";
+export type { AgentUsage, Artifact } from "./agent-files.ts";
+export type { Page, SDKAgentInfo } from "./agents.ts";
+export type { ConversationStep, ConversationTurn } from "./conversation.ts";
+export {
+  AgentBusyError,
+  AgentNotFoundError,
+  AuthenticationError,
+  ConfigurationError,
+  IntegrationNotConnectedError,
+  NetworkError,
+  PlatformAgentError,
+  PlatformSdkError,
+  RateLimitError,
+  UnknownAgentError,
+  UnsupportedRunOperationError,
+} from "./errors.ts";
+export type { SDKMessage, TextBlock, TokenUsage } from "./messages.ts";
+export type {
+  AgentOptions,
+  CloudAgentOptions,
+  ConnectionOptions,
+  InteractionUpdate,
+  ListAgentsOptions,
+  ListRunsOptions,
+  McpServerConfig,
+  ModelSelection,
+  Repository,
+  RunOptions,
+  SDKImage,
+  SendOptions,
+  SubagentDefinition,
+  UsageOptions,
+  UserMessage,
+} from "./options.ts";
+export type { Run, RunGit, RunOperation, RunResult, RunStatus } from "./run.ts";

@@ -1,0 +1,108 @@
+// What can be asked for: of an agent, of one prompt, of a list.
+import type { InteractionUpdate, ModelSelection, PromptImage, Repository } from "@agentcli/protocol/api";
+import type { ConversationStep } from "./conversation.ts";
+
+export type { InteractionUpdate, ModelSelection, Repository };
+
+/** How to reach the platform, with every call. */
+export interface ConnectionOptions {
+  /** Before PLATFORM_API_KEY. */
+  apiKey?: string;
+  /** Before PLATFORM_BACKEND_URL; without both it is http://127.0.0.1:7420. */
+  backendUrl?: string;
+}
+
+export interface AgentOptions extends ConnectionOptions {
+  /** Without one the platform's default. One that the platform does not list is refused at once. */
+  model?: ModelSelection;
+  /** For people; else it is made from the first prompt. */
+  name?: string;
+  /** `plan` answers with a plan and changes nothing. */
+  mode?: "agent" | "plan";
+  cloud?: CloudAgentOptions;
+  /** By name; also for every later prompt that does not bring its own. */
+  mcpServers?: Record<string, McpServerConfig>;
+  /** Sub-agents by name. */
+  agents?: Record<string, SubagentDefinition>;
+  /** `bc-<uuid>`, so that creating twice makes one agent. Not together with `cloud.envVars`. */
+  agentId?: string;
+  /** For the first prompt; one is made up where none is given. */
+  idempotencyKey?: string;
+}
+
+export interface CloudAgentOptions {
+  env?: { type: "cloud" | "pool" | "machine"; name?: string };
+  repos?: Repository[];
+  workOnCurrentBranch?: boolean;
+  autoCreatePR?: boolean;
+  skipReviewerRequest?: boolean;
+  /** Open pull requests as the app and not as the user. */
+  openAsPlatformGithubApp?: boolean;
+  /** For all runs. The platform then chooses the agent's id, which is known after the first `send`. */
+  envVars?: Record<string, string>;
+  metadata?: Record<string, string>;
+}
+
+export type McpServerConfig =
+  | { type?: "stdio"; command: string; args?: string[]; env?: Record<string, string> }
+  | {
+      type?: "http" | "sse";
+      url: string;
+      headers?: Record<string, string>;
+      auth?: { CLIENT_ID: string; CLIENT_SECRET?: string; scopes?: string[] };
+    };
+
+export interface SubagentDefinition {
+  description: string;
+  prompt: string;
+  model?: ModelSelection | "inherit";
+}
+
+export type SDKImage = PromptImage;
+export type UserMessage = string | { text: string; images?: SDKImage[] };
+
+export interface SendOptions {
+  /** Holds for later prompts too. */
+  model?: ModelSelection;
+  /** In place of those the agent was created with, for this run. */
+  mcpServers?: Record<string, McpServerConfig>;
+  /** Holds for later prompts too. */
+  mode?: "agent" | "plan";
+  /** For this run only. */
+  cloud?: { envVars?: Record<string, string> };
+  /** The same key with the same prompt makes one run; one is made up where none is given. */
+  idempotencyKey?: string;
+  /** Told of each step once it is complete. What it throws ends the telling, and `wait` throws it. */
+  onStep?: (event: { step: ConversationStep }) => void;
+  /** Told of every update of the stream, in order. */
+  onDelta?: (event: { update: InteractionUpdate }) => void;
+}
+
+export interface ListAgentsOptions extends ConnectionOptions {
+  runtime?: "cloud";
+  limit?: number;
+  cursor?: string;
+  /** Those that work on this pull request. */
+  prUrl?: string;
+  includeArchived?: boolean;
+  /** `API`, `SDK`, … */
+  source?: string;
+}
+
+export interface ListRunsOptions extends ConnectionOptions {
+  runtime?: "cloud";
+  limit?: number;
+  cursor?: string;
+}
+
+export interface RunOptions extends ConnectionOptions {
+  runtime?: "cloud";
+  agentId: string;
+  /** Ends what reads or waits for the run here. The run goes on. */
+  signal?: AbortSignal;
+}
+
+export interface UsageOptions extends ConnectionOptions {
+  /** Of this run only. */
+  runId?: string;
+}

@@ -1,0 +1,118 @@
+// What is known of a run: the newest of what its streams and the platform said.
+import type { Run as WireRun, RunStatus as WireStatus } from "@agentcli/protocol/api";
+import { type Followed, isOver } from "./follow.ts";
+import { type TokenUsage, usageOf } from "./messages.ts";
+import type { ModelSelection } from "./options.ts";
+
+export type RunStatus = "running" | "finished" | "error" | "cancelled";
+export type RunGit = NonNullable<WireRun["git"]>;
+
+export interface RunFacts {
+  readonly id: string;
+  /** What the platform calls the request that made the run in its log. */
+  readonly requestId?: string;
+  /** The final message. */
+  readonly result?: string;
+  readonly error?: { message: string; code?: string };
+  readonly model?: ModelSelection;
+  readonly durationMs?: number;
+  /** Known once the end of the run's stream was read. */
+  readonly usage?: TokenUsage;
+  /** Branches and pull requests of the agent. */
+  readonly git?: RunGit;
+}
+
+export interface RunResult extends RunFacts {
+  readonly status: Exclude<RunStatus, "running">;
+}
+
+export interface KnownRun extends RunFacts {
+  readonly agentId: string;
+  readonly status: RunStatus;
+  readonly createdAt?: string;
+}
+
+export interface RunState {
+  known(): KnownRun;
+  wireStatus(): WireStatus;
+  /** Why there can be no conversation any more; undefined while there can. */
+  unsupported(): string | undefined;
+  /** Returns what ends the listening. */
+  listen(listener: (status: RunStatus) => void): () => void;
+  note(followed: Followed): void;
+  /** Every fact as a member that shows what is known now. */
+  members(): PropertyDescriptorMap;
+}
+
+export function openState(first: WireRun, model: ModelSelection | undefined): RunState {
+  const listeners = new Set<(status: RunStatus) => void>();
+  let wireStatus = first.status;
+  let unsupported: string | undefined;
+  let facts: KnownRun = factsOf(first, model);
+
+  function change(status: WireStatus, more: Partial<KnownRun> = {}): void {
+    const before = facts.status;
+    // A connection that is behind others says what was.
+    if (isOver({ status: wireStatus }) && !isOver({ status })) return;
+    wireStatus = status;
+    facts = { ...facts, ...more, status: statusOf(status) };
+    if (facts.status !== before) for (const listener of [...listeners]) listener(facts.status);
+  }
+
+  return {
+    known: () => facts,
+    wireStatus: () => wireStatus,
+    unsupported: () => unsupported,
+    listen(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    note(followed) {
+      if (followed.kind === "late") return change("ERROR", { error: { message: tooLate, code: "timeout" } });
+      if (followed.kind === "ended") {
+        if (followed.why === "expired")
+          unsupported = `The stream of ${first.id} is no longer kept; only its result is.`;
+        return change(followed.run.status, factsOf(followed.run, model));
+      }
+      const { frame } = followed;
+      if (frame.event === "status") change(frame.data.status);
+      if (frame.event === "result") {
+        const { status, runId: _, text, ...more } = frame.data;
+        change(status, { ...more, ...(text !== undefined && { result: text }) });
+      }
+      if (frame.event === "interaction_update" && frame.data.type === "turn-ended" && frame.data.usage)
+        facts = { ...facts, usage: usageOf(frame.data.usage) };
+    },
+    members: () => Object.fromEntries(factNames.map((name) => [name, { enumerable: true, get: () => facts[name] }])),
+  };
+}
+
+const tooLate = "Timed out waiting for the cloud run to finish.";
+
+const factNames = [
+  ...["id", "agentId", "status", "createdAt", "requestId", "result", "error", "model", "durationMs", "usage", "git"],
+] as (keyof KnownRun)[];
+
+function factsOf(run: WireRun, model: ModelSelection | undefined): KnownRun {
+  const { id, agentId, createdAt, requestId, result, error, durationMs, git } = run;
+  return {
+    ...{ id, agentId, createdAt, status: statusOf(run.status) },
+    ...(requestId !== undefined && { requestId }),
+    ...(result !== undefined && { result }),
+    ...(error && { error }),
+    ...(model && { model }),
+    ...(durationMs !== undefined && { durationMs }),
+    ...(git && { git }),
+  };
+}
+
+const statuses: Record<WireStatus, RunStatus> = {
+  CREATING: "running",
+  RUNNING: "running",
+  FINISHED: "finished",
+  CANCELLED: "cancelled",
+  ERROR: "error",
+  EXPIRED: "error",
+};
+
+const statusOf = (status: WireStatus): RunStatus => statuses[status] ?? "error";

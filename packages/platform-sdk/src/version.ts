@@ -1,0 +1,2 @@
+// What this package says it is.
+export const version = "0.1.0";

@@ -1,0 +1,66 @@
+// Deliveries of an agent's webhook over HTTP: how they went, and once more.
+import { DeliveryPage, DeliveryQuery, WebhookDelivery } from "@agentcli/protocol/api";
+import { z } from "zod";
+import { type Api, ApiProblem } from "../http/index.ts";
+import type { Platform } from "../platform.ts";
+import { listDeliveries, redeliver } from "../webhooks/index.ts";
+import { decodeCursor, encodeCursor } from "./cursor.ts";
+import { findAgent } from "./store.ts";
+
+const ofAgent = z.object({ id: z.string() });
+const one = z.object({ id: z.string(), deliveryId: z.string() });
+const tag = "Webhooks";
+
+export function addDeliveryRoutes(api: Api, platform: Platform): void {
+  addList(api, platform);
+  addRedeliver(api, platform);
+}
+
+function addList(api: Api, { db }: Platform): void {
+  api.route(
+    {
+      method: "get",
+      path: "/v1/agents/{id}/webhooks/deliveries",
+      summary: "List what the webhook of an agent was told, newest first; status=DEAD are the dead letters",
+      tag,
+      scope: "agents:read",
+      params: ofAgent,
+      query: DeliveryQuery,
+      answer: { status: 200, schema: DeliveryPage, description: "A page of deliveries" },
+      problems: ["agent_not_found"],
+    },
+    async ({ params, query: { cursor, limit, status }, principal }) => {
+      const agent = await findAgent(db, principal.teamId, params.id);
+      const found = await listDeliveries(db, agent.id, { limit, status, after: decodeCursor(cursor) });
+      const items = found.slice(0, limit);
+      const last = items.at(-1);
+      const isMore = found.length > items.length && last;
+      const position = last && { createdAt: new Date(last.createdAt), id: last.id };
+      return { items, ...(isMore && position && { nextCursor: encodeCursor(position) }) };
+    },
+  );
+}
+
+function addRedeliver(api: Api, { db }: Platform): void {
+  api.route(
+    {
+      method: "post",
+      path: "/v1/agents/{id}/webhooks/deliveries/{deliveryId}/redeliver",
+      summary: "Send a message again, now, under the same id; where it fails, the schedule begins anew",
+      tag,
+      scope: "agents:write",
+      params: one,
+      answer: { status: 200, schema: WebhookDelivery, description: "The delivery, waiting" },
+      problems: ["agent_not_found", "delivery_not_found"],
+    },
+    async ({ params, principal }) => {
+      const agent = await findAgent(db, principal.teamId, params.id);
+      const delivery = await redeliver(db, agent.id, params.deliveryId);
+      if (delivery) return delivery;
+      throw new ApiProblem(
+        "delivery_not_found",
+        `Agent ${agent.id} has no delivery ${params.deliveryId.slice(0, 100)}.`,
+      );
+    },
+  );
+}

@@ -1,0 +1,185 @@
+// Agents through v0: create, list, read, follow up, stop, delete, and what was said.
+import {
+  Acknowledged,
+  V0Agent,
+  V0AgentPage,
+  V0AgentQuery,
+  V0Conversation,
+  V0Create,
+  V0Followup,
+} from "@agentcli/protocol/api";
+import { z } from "zod";
+import {
+  type AgentHost,
+  cancelRun,
+  checkModel,
+  createAgent,
+  createRun,
+  deleteAgent,
+  findAgent,
+  onceByKey,
+} from "../agents/index.ts";
+import { type Api, ApiProblem } from "../http/index.ts";
+import { readMessages } from "./conversation.ts";
+import { readAgent, readPage } from "./read.ts";
+import { promptOf, wishOf } from "./wish.ts";
+
+const one = z.object({ id: z.string() });
+const tag = "v0";
+/** As in v1: five images of 15 MB in base64, and the words around them. */
+const promptLimitBytes = 110 * 1024 * 1024;
+
+export function addAgentRoutes(api: Api, host: AgentHost): void {
+  addCreate(api, host);
+  addReading(api, host);
+  addConversation(api, host);
+  addFollowup(api, host);
+  addStop(api, host);
+  addDelete(api, host);
+}
+
+function addCreate(api: Api, host: AgentHost): void {
+  const { platform } = host;
+  api.route(
+    {
+      method: "post",
+      path: "/v0/agents",
+      summary: "Create an agent and start it",
+      tag,
+      scope: "agents:write",
+      body: V0Create,
+      bodyLimitBytes: promptLimitBytes,
+      answer: { status: 200, schema: V0Agent, description: "The agent" },
+      problems: ["idempotency_conflict", "invalid_model", "repository_access", "spend_limit_reached"],
+    },
+    async ({ body, principal, requestId, rawBody, header, context }) => {
+      const wish = wishOf(body);
+      checkModel(wish.model, platform.settings);
+      await host.checkRepositories(principal.teamId, wish.repos ?? []);
+      if (wish.webhook) await host.checkReceiver(wish.webhook.url);
+      const key = header("idempotency-key") ?? null;
+      const keyed = { principal, key, request: `POST /v0/agents\n${rawBody.toString("base64")}` };
+      const made = await onceByKey(platform, keyed, (tx) =>
+        createAgent({ tx, platform, asking: { principal, requestId, source: "API" } }, wish),
+      );
+      if (made.replayed) context.header("Idempotency-Replayed", "true");
+      return readAgent(host, principal.teamId, made.agentId);
+    },
+  );
+}
+
+function addReading(api: Api, host: AgentHost): void {
+  api.route(
+    {
+      method: "get",
+      path: "/v0/agents",
+      summary: "List agents, newest first",
+      tag,
+      scope: "agents:read",
+      query: V0AgentQuery,
+      answer: { status: 200, schema: V0AgentPage, description: "A page of agents" },
+    },
+    ({ query, principal }) => readPage(host, principal.teamId, query),
+  );
+  api.route(
+    {
+      method: "get",
+      path: "/v0/agents/{id}",
+      summary: "Read an agent",
+      tag,
+      scope: "agents:read",
+      params: one,
+      answer: { status: 200, schema: V0Agent, description: "The agent" },
+      problems: ["agent_not_found"],
+    },
+    ({ params, principal }) => readAgent(host, principal.teamId, params.id),
+  );
+}
+
+function addConversation(api: Api, { platform }: AgentHost): void {
+  api.route(
+    {
+      method: "get",
+      path: "/v0/agents/{id}/conversation",
+      summary: "Read what was said to an agent and by it",
+      tag,
+      scope: "agents:read",
+      params: one,
+      answer: { status: 200, schema: V0Conversation, description: "All messages, oldest first" },
+      problems: ["agent_not_found"],
+    },
+    async ({ params, principal }) => {
+      const agent = await findAgent(platform.db, principal.teamId, params.id);
+      return { id: agent.id, messages: await readMessages(platform, agent) };
+    },
+  );
+}
+
+function addFollowup(api: Api, { platform }: AgentHost): void {
+  api.route(
+    {
+      method: "post",
+      path: "/v0/agents/{id}/followup",
+      summary: "Give an agent another prompt; one that was stopped starts again",
+      tag,
+      scope: "agents:write",
+      params: one,
+      body: V0Followup,
+      bodyLimitBytes: promptLimitBytes,
+      answer: { status: 200, schema: Acknowledged, description: "Its id" },
+      problems: ["agent_not_found", "agent_busy", "agent_archived", "idempotency_conflict", "spend_limit_reached"],
+    },
+    async ({ params, body, principal, requestId, rawBody, header, context }) => {
+      const agent = await findAgent(platform.db, principal.teamId, params.id);
+      const prompt = promptOf(body.prompt);
+      const key = header("idempotency-key") ?? null;
+      const keyed = { principal, key, request: `POST /v0/agents/${agent.id}/followup\n${rawBody.toString("base64")}` };
+      const made = await onceByKey(platform, keyed, (tx) =>
+        createRun({ tx, platform, asking: { principal, requestId, source: "API" } }, agent.id, { prompt }),
+      );
+      if (made.replayed) context.header("Idempotency-Replayed", "true");
+      return { id: agent.id };
+    },
+  );
+}
+
+function addStop(api: Api, { platform }: AgentHost): void {
+  api.route(
+    {
+      method: "post",
+      path: "/v0/agents/{id}/stop",
+      summary: "Stop an agent that is running; a follow-up starts it again",
+      tag,
+      scope: "agents:write",
+      params: one,
+      answer: { status: 200, schema: Acknowledged, description: "Its id" },
+      problems: ["agent_not_found", "run_not_cancellable"],
+    },
+    async ({ params, principal }) => {
+      const { id, busy, latest_run_id } = await findAgent(platform.db, principal.teamId, params.id);
+      if (!busy || latest_run_id === null) throw new ApiProblem("run_not_cancellable", `Agent ${id} is not running.`);
+      await cancelRun(platform, latest_run_id);
+      return { id };
+    },
+  );
+}
+
+function addDelete(api: Api, { platform, workspaces }: AgentHost): void {
+  api.route(
+    {
+      method: "delete",
+      path: "/v0/agents/{id}",
+      summary: "Delete an agent with its conversation and artifacts",
+      tag,
+      scope: "agents:write",
+      params: one,
+      answer: { status: 200, schema: Acknowledged, description: "Its id" },
+      problems: ["agent_not_found"],
+    },
+    async ({ params, principal }) => {
+      const { id } = await findAgent(platform.db, principal.teamId, params.id);
+      await deleteAgent(platform, workspaces, id);
+      return { id };
+    },
+  );
+}

@@ -1,0 +1,52 @@
+// Artifacts through v0: named as if they lay in a machine of the agent's own.
+import { ArtifactLink, V0ArtifactList, V0ArtifactQuery } from "@agentcli/protocol/api";
+import { z } from "zod";
+import { type AgentHost, findAgent, type ListedAgent } from "../agents/index.ts";
+import { linkArtifact, shownArtifacts } from "../artifacts/index.ts";
+import { type Api, invalid } from "../http/index.ts";
+
+const params = z.object({ id: z.string() });
+const rateLimit = [
+  { requests: 300, seconds: 60 },
+  { requests: 6_000, seconds: 3_600 },
+];
+const shared = { method: "get", tag: "v0", scope: "agents:read", params, rateLimit } as const;
+
+export function addArtifactRoutes(api: Api, host: AgentHost): void {
+  const { platform } = host;
+  const find = async (teamId: number, id: string) => youngEnough(await findAgent(platform.db, teamId, id));
+  api.route(
+    {
+      ...shared,
+      path: "/v0/agents/{id}/artifacts",
+      summary: "List the files an agent has left for people",
+      answer: { status: 200, schema: V0ArtifactList, description: "All of them" },
+      problems: ["agent_not_found"],
+    },
+    async ({ params: { id }, principal }) => {
+      const artifacts = await shownArtifacts(platform, await find(principal.teamId, id));
+      return {
+        artifacts: artifacts.map(({ path, ...facts }) => ({ absolutePath: `/opt/platform/${path}`, ...facts })),
+      };
+    },
+  );
+  api.route(
+    {
+      ...shared,
+      path: "/v0/agents/{id}/artifacts/download",
+      summary: "Get a link to one file, good for 15 minutes",
+      query: V0ArtifactQuery,
+      answer: { status: 200, schema: ArtifactLink, description: "The link" },
+      problems: ["agent_not_found", "artifact_not_found"],
+    },
+    async ({ params: { id }, query: { path }, principal }) =>
+      linkArtifact(host, await find(principal.teamId, id), path.replace(/^\/opt\/\w+\//, "")),
+  );
+}
+
+const longestLifeMs = 183 * 24 * 3_600_000;
+
+function youngEnough(agent: ListedAgent): ListedAgent {
+  if (Date.now() - agent.created_at.getTime() <= longestLifeMs) return agent;
+  throw invalid([`agent ${agent.id}: is older than six months; v1 still has its artifacts`]);
+}

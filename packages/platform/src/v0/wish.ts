@@ -1,0 +1,50 @@
+// What v0 asks for, in the words of v1. Pure.
+import type { Prompt, V0Create, V0Prompt } from "@agentcli/protocol/api";
+import type { NewAgent } from "../agents/index.ts";
+import { invalid } from "../http/index.ts";
+import { isReference, repositoryOfPullRequest } from "../scm/index.ts";
+
+/** Throws ApiProblem. */
+export function wishOf({ prompt, model, source, target, webhook }: V0Create): NewAgent {
+  const { ref, prUrl } = source;
+  const url = source.repository ?? repositoryOfPullRequest(prUrl ?? "");
+  if (url === undefined) throw invalid(["source.prUrl: is not the address of a pull request; give repository too"]);
+  const branchName = target?.branchName;
+  if (branchName !== undefined && !isBranchName(branchName))
+    throw invalid(["target.branchName: cannot be the name of a branch"]);
+  return {
+    prompt: promptOf(prompt),
+    ...(model !== undefined && model !== "default" && { model: { id: model } }),
+    repos: [{ url, ...(ref && { startingRef: ref }), ...(prUrl && { prUrl }) }],
+    autoCreatePR: target?.autoCreatePr ?? false,
+    openAsPlatformGithubApp: target?.openAsPlatformGithubApp ?? target?.openAsCursorGithubApp ?? false,
+    skipReviewerRequest: target?.skipReviewerRequest ?? false,
+    workOnCurrentBranch: target?.autoBranch === false,
+    branchName,
+    webhook: webhook && { ...webhook, version: "v0" },
+  };
+}
+
+const isBranchName = (text: string): boolean => isReference(text) && !text.startsWith("refs/") && text !== "HEAD";
+
+/** v0 does not say what an image is; its first bytes do. */
+export function promptOf({ text, images = [] }: V0Prompt): Prompt {
+  return {
+    text,
+    images: images.map(({ data, dimension }, index) => {
+      const mimeType = imageType(Buffer.from(data.slice(0, 16), "base64"));
+      if (mimeType === undefined) throw invalid([`prompt.images.${index}.data: is not PNG, JPEG, GIF or WebP`]);
+      return { data, mimeType, ...(dimension && { dimension }) };
+    }),
+  };
+}
+
+const signatures = [
+  ["image/png", /^\x89PNG/],
+  ["image/jpeg", /^\xff\xd8\xff/],
+  ["image/gif", /^GIF8/],
+  ["image/webp", /^RIFF.{4}WEBP$/s],
+] as const;
+
+const imageType = (bytes: Buffer) =>
+  signatures.find(([, signature]) => signature.test(bytes.toString("latin1", 0, 12)))?.[0];

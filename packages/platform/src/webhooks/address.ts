@@ -1,0 +1,18 @@
+// Says at the door what could never be delivered. What a name leads to is checked again at every attempt.
+import { readHost } from "@agentcli/workspace/hosts";
+import { ApiProblem } from "../http/index.ts";
+import type { NetworkPolicy } from "../network/index.ts";
+
+const checkLimitMs = 10_000;
+
+/** Throws ApiProblem. A name that cannot be resolved now may be later. */
+export async function checkReceiver(url: string, policy: NetworkPolicy): Promise<void> {
+  const host = readHost(new URL(url).hostname.replace(/^\[|\]$/g, ""));
+  if (host === undefined) throw new ApiProblem("validation_error", "webhook.url: names no host.");
+  const resolved = await policy.resolve(host, AbortSignal.timeout(checkLimitMs));
+  if (resolved.kind === "private")
+    throw new ApiProblem(
+      "validation_error",
+      "webhook.url: leads to a private network. An administrator can list the address under [network] allow_private.",
+    );
+}

@@ -1,0 +1,126 @@
+// Webhooks and deliveries in the database; address and secret are sealed under the key of their agent.
+import type { WebhookDelivery } from "@agentcli/protocol/api";
+import { type Kysely, type Selectable, sql } from "kysely";
+import { notify, type Queries, type Tables, type WebhookAttemptTable, type WebhookVersion } from "../db/index.ts";
+import type { DataKey } from "../vault/index.ts";
+import { eventOf } from "./message.ts";
+import { outboxChannel } from "./outbox.ts";
+
+export interface NewWebhook {
+  url: string;
+  secret?: string | undefined;
+  version: WebhookVersion;
+}
+
+export async function insertWebhook(
+  db: Queries,
+  { agentId, key, webhook }: { agentId: string; key: DataKey; webhook: NewWebhook },
+): Promise<void> {
+  const { url, secret, version } = webhook;
+  await db
+    .insertInto("webhooks")
+    .values({
+      agent_id: agentId,
+      version,
+      url: key.seal(url, urlPlace(agentId)),
+      secret: secret === undefined ? null : key.seal(secret, secretPlace(agentId)),
+    })
+    .execute();
+}
+
+export interface DeliveryFilter {
+  limit: number;
+  /** The last delivery of the page before. */
+  after: { createdAt: Date; id: string } | null;
+  status?: WebhookDelivery["status"] | undefined;
+}
+
+/** Newest first; one more than the limit where there is a next page. */
+export async function listDeliveries(
+  db: Kysely<Tables>,
+  agentId: string,
+  { limit, after, status }: DeliveryFilter,
+): Promise<WebhookDelivery[]> {
+  let query = deliveries(db, agentId)
+    .orderBy("webhook_deliveries.created_at", "desc")
+    .orderBy("webhook_deliveries.id", "desc")
+    .limit(limit + 1);
+  if (status) query = query.where("status", "=", storedStatus[status]);
+  if (after)
+    query = query.where(
+      sql<boolean>`(webhook_deliveries.created_at, webhook_deliveries.id) < (${after.createdAt}, ${after.id})`,
+    );
+  const rows = await query.execute();
+  const attempts = await attemptsOf(
+    db,
+    rows.map(({ id }) => id),
+  );
+  return rows.map((row) => deliveryOf(row, attempts.get(row.id) ?? []));
+}
+
+/** From the beginning of the schedule, under the same id. Null where there is no such delivery. */
+export async function redeliver(
+  db: Kysely<Tables>,
+  agentId: string,
+  deliveryId: string,
+): Promise<WebhookDelivery | null> {
+  const { numUpdatedRows } = await db
+    .updateTable("webhook_deliveries")
+    .set(({ ref }) => ({
+      status: "waiting" as const,
+      attempts_before: ref("attempts"),
+      next_attempt_at: new Date(),
+      queued_at: null,
+    }))
+    .where("id", "=", deliveryId)
+    .where("agent_id", "=", agentId)
+    .executeTakeFirstOrThrow();
+  if (numUpdatedRows === 0n) return null;
+  await notify(db, outboxChannel, deliveryId);
+  const row = await deliveries(db, agentId).where("webhook_deliveries.id", "=", deliveryId).executeTakeFirst();
+  return row ? deliveryOf(row, (await attemptsOf(db, [deliveryId])).get(deliveryId) ?? []) : null;
+}
+
+const deliveries = (db: Kysely<Tables>, agentId: string) =>
+  db
+    .selectFrom("webhook_deliveries")
+    .innerJoin("webhooks", "webhooks.agent_id", "webhook_deliveries.agent_id")
+    .selectAll("webhook_deliveries")
+    .select("version")
+    .where("webhook_deliveries.agent_id", "=", agentId);
+
+type DeliveryRow = Selectable<Tables["webhook_deliveries"]> & { version: WebhookVersion };
+type AttemptRow = Selectable<WebhookAttemptTable>;
+
+async function attemptsOf(db: Kysely<Tables>, ids: string[]): Promise<Map<string, AttemptRow[]>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .selectFrom("webhook_attempts")
+    .selectAll()
+    .where("delivery_id", "in", ids)
+    .orderBy("number")
+    .execute();
+  return new Map(ids.map((id) => [id, rows.filter(({ delivery_id }) => delivery_id === id)]));
+}
+
+const shownStatus = { waiting: "WAITING", delivered: "DELIVERED", dead: "DEAD" } as const;
+const storedStatus = { WAITING: "waiting", DELIVERED: "delivered", DEAD: "dead" } as const;
+
+const deliveryOf = (row: DeliveryRow, attempts: AttemptRow[]): WebhookDelivery => ({
+  id: row.id,
+  runId: row.run_id,
+  event: eventOf(row.version),
+  status: shownStatus[row.status],
+  createdAt: row.created_at.toISOString(),
+  ...(row.next_attempt_at && { nextAttemptAt: row.next_attempt_at.toISOString() }),
+  attempts: attempts.map(({ started_at, duration_ms, outcome, response_status }) => ({
+    startedAt: started_at.toISOString(),
+    durationMs: duration_ms,
+    outcome,
+    ...(response_status !== null && { responseStatus: response_status }),
+  })),
+});
+
+export const urlPlace = (agentId: string): string => `webhook-url:${agentId}`;
+export const secretPlace = (agentId: string): string => `webhook-secret:${agentId}`;
+export const bodyPlace = (deliveryId: string): string => `webhook-body:${deliveryId}`;

@@ -1,0 +1,67 @@
+"""Options as bodies of requests. Members that are absent stay absent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from .options import AgentOptions, CloudAgentOptions, McpServerConfig, Message, ModelSelection, SendOptions
+from .options import SubagentDefinition
+from .wire import Json, encode
+
+
+def create_body(agent_id: str | None, message: Message, options: AgentOptions, send: SendOptions) -> Json:
+    """The first prompt makes the agent. What comes with it goes before what the agent was declared with."""
+    cloud = options.cloud or CloudAgentOptions()
+    return _present(
+        agentId=agent_id,
+        prompt=_prompt(message),
+        model=_model(send.model or options.model),
+        name=options.name,
+        mode=send.mode or options.mode,
+        **encode(replace(cloud, env_vars=cloud.env_vars or None)),
+        runEnvVars=_copy(send.env_vars),
+        mcpServers=_servers(send.mcp_servers, options.mcp_servers),
+        customSubagents=_subagents(options.agents),
+    )
+
+
+def run_body(message: Message, options: AgentOptions, send: SendOptions) -> Json:
+    """Servers the agent was created with are repeated: a run without any would have none."""
+    return _present(
+        prompt=_prompt(message),
+        mcpServers=_servers(send.mcp_servers, options.mcp_servers),
+        mode=send.mode,
+        model=_model(send.model),
+        envVars=_copy(send.env_vars),
+    )
+
+
+def model_id(model: ModelSelection | str | None) -> str | None:
+    return model.id if isinstance(model, ModelSelection) else model
+
+
+def _prompt(message: Message) -> Json:
+    return {"text": message} if isinstance(message, str) else encode(message)
+
+
+def _model(model: ModelSelection | str | None) -> Json | None:
+    return {"id": model} if isinstance(model, str) else encode(model)
+
+
+def _servers(*choices: Mapping[str, McpServerConfig] | None) -> list[Json] | None:
+    chosen = next((servers for servers in choices if servers is not None), None)
+    return None if chosen is None else [{"name": name, **encode(server)} for name, server in chosen.items()]
+
+
+def _subagents(agents: Mapping[str, SubagentDefinition] | None) -> list[Json] | None:
+    return None if agents is None else [{"name": name, **encode(agent)} for name, agent in agents.items()]
+
+
+def _copy(variables: Mapping[str, str] | None) -> dict[str, str] | None:
+    return None if variables is None else dict(variables)
+
+
+def _present(**members: Any) -> Json:
+    return {name: value for name, value in members.items() if value is not None}

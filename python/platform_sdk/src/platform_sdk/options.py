@@ -1,0 +1,155 @@
+"""What can be asked for: of an agent, of one prompt."""
+
+from __future__ import annotations
+
+import base64
+import mimetypes
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypedDict, Union
+
+from .shapes import AgentEnvironment, AgentRepository
+
+if TYPE_CHECKING:
+    from .conversation import ConversationStep
+    from .wire import Json
+
+AgentMode = Literal["agent", "plan"]
+CloudRepository = AgentRepository
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelParameter:
+    id: str
+    value: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelSelection:
+    id: str
+    params: Sequence[ModelParameter] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CloudAgentOptions:
+    """With `env_vars` the platform chooses the agent's id, which is known after the first `send`."""
+
+    env: AgentEnvironment | None = None
+    repos: Sequence[CloudRepository] | None = None
+    work_on_current_branch: bool | None = None
+    auto_create_pr: bool | None = None
+    skip_reviewer_request: bool | None = None
+    open_as_platform_github_app: bool | None = None
+    env_vars: Mapping[str, str] | None = None
+    metadata: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class McpAuth:
+    client_id: str
+    client_secret: str | None = None
+    scopes: Sequence[str] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class HttpMcpServerConfig:
+    url: str
+    headers: Mapping[str, str] | None = None
+    auth: McpAuth | None = None
+    type: Literal["http", "sse"] = "http"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StdioMcpServerConfig:
+    command: str
+    args: Sequence[str] | None = None
+    env: Mapping[str, str] | None = None
+    type: Literal["stdio"] = "stdio"
+
+
+McpServerConfig = Union[HttpMcpServerConfig, StdioMcpServerConfig]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubagentDefinition:
+    description: str
+    prompt: str
+    model: ModelSelection | str | None = None
+    """A selection, a model's id, or `inherit`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentOptions:
+    model: ModelSelection | str | None = None
+    """Without one the platform's default. One that the platform does not list is refused at once."""
+    name: str | None = None
+    mode: AgentMode | None = None
+    cloud: CloudAgentOptions | None = None
+    mcp_servers: Mapping[str, McpServerConfig] | None = None
+    agents: Mapping[str, SubagentDefinition] | None = None
+    agent_id: str | None = None
+    """`bc-<uuid>`, so that creating twice makes one agent. Not together with `env_vars`."""
+    idempotency_key: str | None = None
+
+
+class AgentFields(TypedDict, total=False):
+    """The members of AgentOptions, for calls that take them one by one."""
+
+    model: ModelSelection | str | None
+    name: str | None
+    mode: AgentMode | None
+    cloud: CloudAgentOptions | None
+    mcp_servers: Mapping[str, McpServerConfig] | None
+    agents: Mapping[str, SubagentDefinition] | None
+    agent_id: str | None
+    idempotency_key: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SendOptions:
+    """`model` and `mode` hold for later prompts too; `mcp_servers` and `env_vars` for this run only."""
+
+    model: ModelSelection | str | None = None
+    mcp_servers: Mapping[str, McpServerConfig] | None = None
+    mode: AgentMode | None = None
+    env_vars: Mapping[str, str] | None = None
+    idempotency_key: str | None = None
+    on_step: Callable[[ConversationStep], None] | None = None
+    """Told of each step once it is complete, in a thread of its own. What it raises, `wait` raises."""
+    on_delta: Callable[[Json], None] | None = None
+    """Told of every update of the stream, in order."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SDKImage:
+    """Made with `from_file`, `data_image` or `url_image`."""
+
+    data: str | None = None
+    mime_type: str | None = None
+    url: str | None = None
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> SDKImage:
+        kind, _ = mimetypes.guess_type(str(path))
+        if kind is None:
+            raise ValueError(f"{path}: its name does not say what image it is. Use SDKImage.data_image.")
+        return cls.data_image(Path(path).read_bytes(), kind)
+
+    @classmethod
+    def data_image(cls, data: bytes, mime_type: str) -> SDKImage:
+        return cls(data=base64.b64encode(data).decode("ascii"), mime_type=mime_type)
+
+    @classmethod
+    def url_image(cls, url: str) -> SDKImage:
+        return cls(url=url)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserMessage:
+    text: str
+    images: Sequence[SDKImage] | None = None
+
+
+Message = Union[str, UserMessage]

@@ -1,0 +1,236 @@
+"""One prompt given to an agent: follow it, wait for it, cancel it."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Callable, Iterator
+
+from .connection import Connection, Request
+from .conversation import Conversation, ConversationTurn
+from .errors import NetworkError, PlatformSdkError, UnsupportedRunOperationError
+from .follow import Ended, Followed, Late, RunSource, follow_run, is_over
+from .frame import Frame
+from .messages import AssistantMessage, Messages, SDKMessage, usage_of
+from .options import SendOptions
+from .shapes import RunError, RunGit, RunOperation, RunResult, RunStatus, TokenUsage
+from .surroundings import Stop
+from .wire import Json, decode
+
+_TOO_LATE = "Timed out waiting for the cloud run to finish."
+_STATUSES: dict[str, RunStatus] = {
+    "CREATING": "running",
+    "RUNNING": "running",
+    "FINISHED": "finished",
+    "CANCELLED": "cancelled",
+}
+
+
+class Run:
+    """Its members are as of what was read last: `stream`, `wait`, `conversation` and listeners read."""
+
+    def __init__(
+        self, wire: Json, connection: Connection, stop: Stop, *, model: str | None = None, observers: SendOptions | None = None
+    ) -> None:
+        self._wire = wire
+        self._connection = connection
+        self._stop = stop
+        self._wire_status: str = wire["status"]
+        self._unsupported: str | None = None
+        self._listeners: list[Callable[[RunStatus], None]] = []
+        self.id: str = wire["id"]
+        self.agent_id: str = wire["agentId"]
+        self.request_id: str | None = wire.get("requestId")
+        self.created_at: str | None = wire.get("createdAt")
+        self.model = model
+        self.result: str | None = None
+        self.error: RunError | None = None
+        self.duration_ms: int | None = None
+        self.usage: TokenUsage | None = None
+        self.git: RunGit | None = None
+        self._take(wire)
+        self._observing = _Observing(self, observers) if observers and (observers.on_delta or observers.on_step) else None
+
+    @property
+    def status(self) -> RunStatus:
+        return _STATUSES.get(self._wire_status, "error")
+
+    def stream(self) -> Iterator[SDKMessage]:
+        """The whole run from its beginning, as it happens. Every call reads anew; leaving the loop closes the connection."""
+        return self._stream(self._stop)
+
+    messages = stream
+
+    def _stream(self, stop: Stop) -> Iterator[SDKMessage]:
+        messages = Messages(self.agent_id, self.id)
+        yield from messages.opening(self.request_id, self.model)
+        for followed in self._follow(stop):
+            if isinstance(followed, Frame):
+                yield from messages.of(followed)
+            else:
+                yield from messages.closing(self._wire_status, self.error.message if self.error else None)
+
+    def iter_text(self) -> Iterator[str]:
+        """What the agent says, as it says it."""
+        for message in self.stream():
+            if isinstance(message, AssistantMessage):
+                yield message.text
+
+    def text(self) -> str:
+        """The final message. Raises where the run did not finish."""
+        return self._final_text(self.wait())
+
+    def _final_text(self, result: RunResult) -> str:
+        if result.status == "finished":
+            return result.result or ""
+        why = result.error.message if result.error else f"it was {result.status}"
+        code = result.error.code if result.error else result.status
+        raise PlatformSdkError(f"Run {self.id} has no final message: {why}", code=code or "unknown", operation="run.text")
+
+    def wait(self) -> RunResult:
+        """Comes back when the run is over, however it ended."""
+        return self._wait(self._stop)
+
+    def _wait(self, stop: Stop) -> RunResult:
+        if self._observing:
+            self._observing.join()
+        if self.status == "running":
+            for _ in self._follow(stop):
+                pass
+        facts = {field.name: getattr(self, field.name) for field in dataclasses.fields(RunResult)}
+        return RunResult(**facts)
+
+    def conversation(self) -> list[ConversationTurn]:
+        """What was said and done, once the run is over."""
+        return self._conversation(self._stop)
+
+    def _conversation(self, stop: Stop) -> list[ConversationTurn]:
+        conversation = Conversation()
+        for followed in self._follow(stop):
+            if not isinstance(followed, Frame):
+                raise self._incomplete()
+            if followed.event == "interaction_update":
+                conversation.add(followed.data)
+        return conversation.turns
+
+    def cancel(self) -> None:
+        path = f"{run_path(self.agent_id, self.id)}/cancel"
+        self._connection.ask(Request(operation="run.cancel", method="POST", path=path), self._stop)
+
+    def supports(self, operation: RunOperation) -> bool:
+        return self.unsupported_reason(operation) is None
+
+    def unsupported_reason(self, operation: RunOperation) -> str | None:
+        return self._unsupported if operation == "conversation" else None
+
+    def on_did_change_status(self, listener: Callable[[RunStatus], None]) -> Callable[[], None]:
+        """Follows the run in a thread until it is over or the returned function is called."""
+        self._listeners.append(listener)
+        leaving = Stop(self._stop)
+        if self.status == "running":
+            threading.Thread(target=self._listen, args=(leaving,), daemon=True).start()
+
+        def unsubscribe() -> None:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+            leaving.set(PlatformSdkError("Nobody listens any more.", code="closed"))
+
+        return unsubscribe
+
+    def _listen(self, leaving: Stop) -> None:
+        try:
+            for _ in self._follow(leaving):
+                pass
+        except PlatformSdkError:
+            pass  # Told to whoever waits or streams; a listener has nobody to tell.
+        finally:
+            leaving.leave()
+
+    def _follow(self, stop: Stop) -> Iterator[Followed]:
+        path = run_path(self.agent_id, self.id)
+        source = RunSource(
+            open=lambda last_event_id, stop: self._connection.stream(
+                Request(operation="run.stream", method="GET", path=f"{path}/stream", last_event_id=last_event_id), stop
+            ),
+            read=lambda stop: self._connection.ask(
+                Request(operation="run.read", method="GET", path=path, retry="never"), stop
+            ),
+        )
+        for followed in follow_run(source, self._connection.clock, stop):
+            self._note(followed)
+            yield followed
+
+    def _note(self, followed: Followed) -> None:
+        if isinstance(followed, Late):
+            self._change("ERROR", {"error": {"message": _TOO_LATE, "code": "timeout"}})
+        elif isinstance(followed, Ended):
+            if followed.why == "expired":
+                self._unsupported = f"The stream of {self.id} is no longer kept; only its result is."
+            self._change(followed.run["status"], followed.run)
+        elif followed.event == "status":
+            self._change(followed.data["status"], {})
+        elif followed.event == "result":
+            self._change(followed.data["status"], {**followed.data, "result": followed.data.get("text")})
+        elif followed.event == "interaction_update" and followed.data["type"] == "turn-ended":
+            usage = followed.data.get("usage")
+            self.usage = usage_of(usage) if usage else self.usage
+
+    def _change(self, status: str, facts: Json) -> None:
+        # A connection that is behind others says what was.
+        if is_over(self._wire_status) and not is_over(status):
+            return
+        before = self.status
+        self._take(facts)
+        self._wire_status = status
+        if self.status != before:
+            for listener in list(self._listeners):
+                listener(self.status)
+
+    def _take(self, facts: Json) -> None:
+        self.result = facts.get("result") if facts.get("result") is not None else self.result
+        self.duration_ms = facts.get("durationMs") if facts.get("durationMs") is not None else self.duration_ms
+        self.error = decode(RunError, facts["error"]) if facts.get("error") else self.error
+        self.git = decode(RunGit, facts["git"]) if facts.get("git") else self.git
+
+    def _incomplete(self) -> PlatformSdkError:
+        operation = "run.conversation"
+        if self._unsupported:
+            return UnsupportedRunOperationError(self._unsupported, code="stream_expired", operation=operation)
+        message = "The run's stream could not be read to its end. Try again."
+        return NetworkError(message, code="network", is_retryable=True, operation=operation)
+
+
+class _Observing:
+    """Tells observers of all that happens, in a thread of its own."""
+
+    def __init__(self, run: Run, observers: SendOptions) -> None:
+        self._run = run
+        self._observers = observers
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._observe, daemon=True)
+        self._thread.start()
+
+    def join(self) -> None:
+        self._thread.join()
+        if self._error:
+            raise self._error
+
+    def _observe(self) -> None:
+        conversation = Conversation()
+        try:
+            for followed in self._run._follow(self._run._stop):
+                if isinstance(followed, Frame) and followed.event == "interaction_update":
+                    self._tell(followed.data, conversation)
+        except BaseException as error:
+            self._error = error
+
+    def _tell(self, update: Json, conversation: Conversation) -> None:
+        if self._observers.on_delta:
+            self._observers.on_delta(update)
+        for step in conversation.add(update):
+            if self._observers.on_step:
+                self._observers.on_step(step)
+
+
+def run_path(agent_id: str, run_id: str) -> str:
+    return f"/v1/agents/{agent_id}/runs/{run_id}"

@@ -1,0 +1,187 @@
+"""What goes over the wire, and what failures become."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import platform_sdk
+from platform_sdk import Agent, AgentOptions, CloudAgentOptions, CloudRepository, HttpMcpServerConfig
+from platform_sdk import ModelSelection, SDKImage, SendOptions, StdioMcpServerConfig, SubagentDefinition, UserMessage
+from platform_sdk import errors
+from scripted_platform import AGENT_ID, RUN_ID, RUN_PATH, Asked, Reply, ScriptedPlatform
+from scripted_platform import frame, give, lost, problem, wire_run
+
+MODELS = give({"items": [{"id": "large", "displayName": "Large", "aliases": ["big"]}]})
+CREATED = give({"agent": {"id": AGENT_ID}, "run": wire_run()})
+RUNS = f"POST /v1/agents/{AGENT_ID}/runs"
+
+
+def test_the_first_prompt_creates_the_agent_and_later_ones_are_runs() -> None:
+    options = AgentOptions(
+        agent_id=AGENT_ID,
+        model="big",
+        name="Fixer",
+        mode="plan",
+        mcp_servers={
+            "docs": HttpMcpServerConfig(url="https://docs.example", headers={"a": "b"}),
+            "files": StdioMcpServerConfig(command="serve", args=["x"]),
+        },
+        agents={"reader": SubagentDefinition(description="Reads", prompt="Read.", model="inherit")},
+        cloud=CloudAgentOptions(
+            repos=[CloudRepository(url="https://host/o/r", starting_ref="main")],
+            auto_create_pr=True,
+            metadata={"team_name": "a"},
+        ),
+    )
+    with ScriptedPlatform(
+        {"GET /v1/models": MODELS, "POST /v1/agents": CREATED, RUNS: give({"run": wire_run()})}
+    ) as platform:
+        agent = platform.client().agents.create(options)
+        agent.send(UserMessage(text="Fix it", images=[SDKImage.url_image("https://host/i.png")]))
+        agent.send("And now?", SendOptions(model=ModelSelection(id="large"), env_vars={"A": "1"}))
+        agent.send("And then?")
+    first, second, third = platform.asked[1:]
+    servers = [
+        {"name": "docs", "type": "http", "url": "https://docs.example", "headers": {"a": "b"}},
+        {"name": "files", "type": "stdio", "command": "serve", "args": ["x"]},
+    ]
+    assert first.body == {
+        "agentId": AGENT_ID,
+        "prompt": {"text": "Fix it", "images": [{"url": "https://host/i.png"}]},
+        "model": {"id": "big"},
+        "name": "Fixer",
+        "mode": "plan",
+        "mcpServers": servers,
+        "customSubagents": [{"name": "reader", "description": "Reads", "prompt": "Read.", "model": "inherit"}],
+        "repos": [{"url": "https://host/o/r", "startingRef": "main"}],
+        "autoCreatePR": True,
+        "metadata": {"team_name": "a"},
+    }
+    rest = {"mcpServers": servers, "model": {"id": "large"}}
+    assert second.body == {"prompt": {"text": "And now?"}, "envVars": {"A": "1"}, **rest}
+    assert third.body == {"prompt": {"text": "And then?"}, **rest}
+    assert first.headers["authorization"] == "Bearer plt_test"
+    assert first.headers["x-platform-client-type"] == "sdk"
+    assert len({asked.headers["idempotency-key"] for asked in platform.asked[1:]}) == 3
+
+
+def test_an_agent_with_variables_gets_its_id_from_the_platform() -> None:
+    with ScriptedPlatform({"POST /v1/agents": CREATED}) as platform:
+        cloud = CloudAgentOptions(env_vars={"TOKEN_NAME": "t"})
+        agent = platform.client().agents.create(cloud=cloud)
+        with pytest.raises(errors.ConfigurationError):
+            agent.agent_id
+        agent.send("Go")
+        assert platform.asked[0].body == {"prompt": {"text": "Go"}, "envVars": {"TOKEN_NAME": "t"}}
+        assert agent.agent_id == AGENT_ID
+        with pytest.raises(errors.ConfigurationError, match="exclude each other"):
+            platform.client().agents.create(agent_id=AGENT_ID, cloud=cloud)
+
+
+def test_the_same_prompt_after_a_lost_answer_is_the_same_request() -> None:
+    def flaky(asked: Asked, count: int) -> Reply:
+        return lost(asked, count) if count < 3 else CREATED(asked, count)
+
+    with ScriptedPlatform({"POST /v1/agents": flaky}) as platform:
+        agent = platform.client().agents.create(agent_id=AGENT_ID)
+        with pytest.raises(errors.NetworkError) as raised:
+            agent.send("Go")
+        assert raised.value.is_retryable
+        assert agent.send("Go").id == RUN_ID
+    assert platform.clock.waits == [0.5, 1.0]
+    assert len({asked.headers["idempotency-key"] for asked in platform.asked}) == 1
+
+
+def test_another_prompt_after_a_lost_answer_goes_to_the_agent_that_was_made() -> None:
+    def made(asked: Asked, count: int) -> Reply:
+        return lost(asked, count) if count < 3 else problem(409, "agent_id_conflict")(asked, count)
+
+    with ScriptedPlatform({"POST /v1/agents": made, RUNS: give({"run": wire_run()})}) as platform:
+        agent = platform.client().agents.create(agent_id=AGENT_ID)
+        with pytest.raises(errors.NetworkError):
+            agent.send("Go")
+        agent.send("Go on")
+    assert platform.asked[-1].body == {"prompt": {"text": "Go on"}}
+
+
+def test_a_model_that_is_not_listed_is_refused_unless_the_list_cannot_be_had() -> None:
+    with ScriptedPlatform({"GET /v1/models": MODELS}) as platform:
+        with pytest.raises(errors.ConfigurationError, match="There is no model huge"):
+            platform.client().agents.create(model="huge")
+    for failure in (problem(401, "unauthorized"), problem(429, "rate_limited"), lost):
+        with ScriptedPlatform({"GET /v1/models": failure}) as platform:
+            platform.client().agents.create(model="huge")
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "kind", "message"),
+    [
+        (401, "unauthorized", errors.AuthenticationError, "no: unauthorized"),
+        (429, "rate_limited", errors.RateLimitError, "no: rate_limited"),
+        (409, "agent_busy", errors.AgentBusyError, "no: agent_busy"),
+        (404, "agent_not_found", errors.AgentNotFoundError, "[agent_not_found] no: agent_not_found"),
+        (400, "validation_error", errors.ConfigurationError, "[validation_error] no: validation_error"),
+        (403, "forbidden", errors.UnknownAgentError, "no: forbidden"),
+        (503, "unavailable", errors.NetworkError, "no: unavailable"),
+    ],
+)
+def test_statuses_have_classes(status: int, code: str, kind: type[Any], message: str) -> None:
+    with ScriptedPlatform({"GET /v1/me": problem(status, code)}) as platform:
+        with pytest.raises(kind) as raised:
+            platform.client().me()
+    facts = raised.value.to_dict()
+    assert type(raised.value) is kind
+    assert {**facts, "message": message, "code": code, "status": status, "request_id": "req-1"} == facts
+    assert (facts["endpoint"], facts["operation"]) == ("GET /v1/me", "me")
+
+
+def test_an_account_that_is_not_connected_says_where_to_connect_it() -> None:
+    body = {"code": "integration_not_connected", "message": "Connect.", "helpUrl": "https://x/y", "provider": "github"}
+    with ScriptedPlatform({"POST /v1/agents": give(body, 400)}) as platform:
+        with pytest.raises(errors.IntegrationNotConnectedError) as raised:
+            platform.client().agents.create().send("Go")
+    assert (raised.value.help_url, raised.value.provider) == ("https://x/y", "github")
+
+
+def test_what_could_happen_twice_is_asked_once() -> None:
+    with ScriptedPlatform({f"POST {RUN_PATH}/cancel": problem(503, "unavailable")}) as platform:
+        with pytest.raises(errors.NetworkError):
+            platform.client().agents.cancel_run(RUN_ID, agent_id=AGENT_ID)
+    assert len(platform.asked) == 1
+
+
+def test_without_a_key_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PLATFORM_API_KEY", raising=False)
+    with pytest.raises(errors.AuthenticationError, match="There is no API key"):
+        Agent.create()
+    with pytest.raises(errors.AuthenticationError, match="api_key is empty"):
+        Agent.create(api_key="")
+    with pytest.raises(errors.ConfigurationError, match="no address of a platform"):
+        Agent.create(api_key="plt_a", base_url="ftp://x")
+
+
+def test_updates_and_steps_are_told_in_order_and_waiting_waits_for_them() -> None:
+    updates = [
+        {"type": "step-started", "stepId": 1},
+        {"type": "text-delta", "text": "Hi"},
+        {"type": "step-completed", "stepId": 1, "stepDurationMs": 1},
+    ]
+    text = "".join(frame("interaction_update", update, f"1-{number}") for number, update in enumerate(updates))
+    text += frame("result", {"runId": RUN_ID, "status": "FINISHED", "text": "Hi"}, "1-9")
+    stream = f"GET {RUN_PATH}/stream"
+    told: list[object] = []
+    with ScriptedPlatform(
+        {"POST /v1/agents": CREATED, stream: lambda asked, count: Reply(body=text.encode())}
+    ) as platform:
+        agent = platform.client().agents.create(agent_id=AGENT_ID)
+        observers = SendOptions(
+            on_delta=lambda update: told.append(update["type"]), on_step=lambda step: told.append(step.text)
+        )
+        agent.send("Go", observers).wait()
+    assert told == ["step-started", "text-delta", "step-completed", "Hi"]
+
+
+def test_the_package_exports_what_it_says() -> None:
+    assert all(hasattr(platform_sdk, name) for name in platform_sdk.__all__)
