@@ -38,3 +38,10 @@ export const bytes = (most: number, least = 0) =>
     const size = new TextEncoder().encode(text).length;
     return size >= least && size <= most;
   }, `must be ${least} to ${most} bytes`);
+
+/** Of an address that is none, others complain. */
+export const withoutUser = (url: string): boolean => {
+  if (!URL.canParse(url)) return true;
+  const { username, password } = new URL(url);
+  return username === "" && password === "";
+};

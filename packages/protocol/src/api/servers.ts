@@ -1,15 +1,9 @@
 // MCP servers given with a request.
 import { z } from "zod";
+import { withoutUser } from "./common.ts";
 
 const name = z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, "letters, digits, dot, dash and underscore, at most 64");
 const pairs = z.record(z.string().min(1).max(255), z.string().max(8192));
-
-/** Asked of every text: what is no address at all is complained about elsewhere. */
-const withoutUser = (url: string): boolean => {
-  if (!URL.canParse(url)) return true;
-  const { username, password } = new URL(url);
-  return username === "" && password === "";
-};
 
 const RemoteServer = z.strictObject({
   name,

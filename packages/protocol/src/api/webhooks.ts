@@ -1,12 +1,7 @@
 // Webhooks: who is told when a run ends, what they are told, and how that went.
 import { z } from "zod";
-import { AgentId, PageQuery, pageOf, RunId, Timestamp } from "./common.ts";
+import { AgentId, PageQuery, pageOf, RunId, Timestamp, withoutUser } from "./common.ts";
 import { RunStatus } from "./runs.ts";
-
-const withoutUser = (url: string): boolean => {
-  const { username, password } = new URL(url);
-  return username === "" && password === "";
-};
 
 export const Webhook = z.strictObject({
   url: z
