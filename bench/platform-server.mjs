@@ -1,12 +1,13 @@
 // A platform of the bench's own: the built program with an empty data directory, a key and one repository.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 export async function startPlatform({ house, scratch, modelUrl, args = [] }) {
+  const heapFile = join(scratch, "heap");
   const program = join(house, "packages/platform/bin/platform.mjs");
   const data = join(scratch, `platform-${process.hrtime.bigint()}`);
   mkdirSync(data);
@@ -15,12 +16,14 @@ export async function startPlatform({ house, scratch, modelUrl, args = [] }) {
     PATH: process.env.PATH,
     HOME: scratch,
     PLATFORM_DATA: data,
+    BENCH_HEAP_FILE: heapFile,
     PLATFORM_MODEL: "scripted",
     PLATFORM_MODEL_PROVIDER: "scripted",
     PLATFORM_MODEL_PROVIDERS: JSON.stringify({ scripted: provider }),
     PLATFORM_RATE_LIMITS_REQUESTS_PER_MINUTE: "0",
   };
-  const child = spawn(process.execPath, [program, "serve", "--listen", "127.0.0.1:0", ...args], {
+  const nodeArguments = ["--expose-gc", "--require", join(house, "bench/collect.cjs")];
+  const child = spawn(process.execPath, [...nodeArguments, program, "serve", "--listen", "127.0.0.1:0", ...args], {
     env,
     stdio: ["ignore", "pipe", "ignore"],
   });
@@ -36,6 +39,14 @@ export async function startPlatform({ house, scratch, modelUrl, args = [] }) {
     repository,
     pid: child.pid,
     ...clientOf(url, key),
+    /** What is left on the heap after garbage collection. */
+    async heapKb() {
+      rmSync(heapFile, { force: true });
+      child.kill("SIGUSR2");
+      while (!existsSync(heapFile) || readFileSync(heapFile, "utf8") === "")
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      return Number(readFileSync(heapFile, "utf8")) / 1024;
+    },
     async stop() {
       child.kill();
       await once(child, "exit");

@@ -31,6 +31,8 @@ const canaries = {
   comment: "canarycomment7f3a",
   review: "canaryreview7f3a",
   pullTitle: "canarytitle7f3a",
+  hookUrl: "canaryhookurl7f3a",
+  hookSecret: "canaryhooksecret7f3a-of-32-letters",
 };
 
 const script = [
@@ -57,7 +59,10 @@ const script = [
 ];
 
 test("after runs with a secret in every place, dump and directory hold none of them", async () => {
-  const platform = await scriptedPlatform({ replies: script });
+  const platform = await scriptedPlatform({
+    replies: script,
+    env: { PLATFORM_NETWORK_ALLOW_PRIVATE: "127.0.0.0/8" },
+  });
   const client = await platform.client();
   await tellSecrets(platform, client);
   const database = platform.desk.database ?? expect.fail("no database");
@@ -106,6 +111,7 @@ async function tellSecrets({ repository, desk }: ScriptedPlatform, client: Clien
     envVars: { SECRET: canaries.envVar },
     runEnvVars: { OTHER: canaries.runEnvVar },
     metadata: { tag: canaries.metadata },
+    webhook: { url: `${servers}/${canaries.hookUrl}`, secret: canaries.hookSecret },
     mcpServers: [
       {
         name: "tools",

@@ -35,9 +35,14 @@ export function limitRun(
     const left = await leftToSpend(db, spender).catch(() => null);
     if (left === 0) stop.abort(stopped({ code: "budget", message: spendReached, limit: "spend" }));
   }, settings.leaseMs / 3);
+  // Not AbortSignal.any: Node 20 keeps such a signal for ever once somebody has listened to it.
+  const passOn = () => stop.abort(signal.reason);
+  if (signal.aborted) passOn();
+  signal.addEventListener("abort", passOn);
   return {
-    signal: AbortSignal.any([signal, stop.signal]),
+    signal: stop.signal,
     release() {
+      signal.removeEventListener("abort", passOn);
       for (const timer of timers) clearTimeout(timer);
       clearInterval(looking);
     },

@@ -44,7 +44,7 @@ export async function openHub(pages: FramePages, notifications: Notifications): 
   };
   const wakeAll: Listener["onGap"] = () => [...sources.keys()].forEach(wake);
   const unsubscribe = await notifications.subscribe("frames", { onMessage: wake, onGap: wakeAll });
-  const closing = new AbortController();
+  let isClosed = false;
   const looking = setInterval(wakeAll, lookAgainMs);
   looking.unref();
   return {
@@ -55,12 +55,13 @@ export async function openHub(pages: FramePages, notifications: Notifications): 
       wake(runId);
     },
     read: (runId, after, signal) =>
-      readSource(sources, pages, { runId, after, signal: AbortSignal.any([signal, closing.signal]) }),
+      readSource(sources, pages, { runId, after, signal, isOver: () => isClosed || signal.aborted }),
     sources: () => sources.size,
     close() {
       clearInterval(looking);
       unsubscribe();
-      closing.abort();
+      isClosed = true;
+      wakeAll();
     },
   };
 }
@@ -89,20 +90,23 @@ interface Reading {
   runId: string;
   after: number;
   signal: AbortSignal;
+  /** Whoever reads is gone, or the hub is closed. */
+  isOver(): boolean;
 }
 
 async function* readSource(
   sources: Map<string, Source>,
   pages: FramePages,
-  { runId, after, signal }: Reading,
+  { runId, after, signal, isOver }: Reading,
 ): AsyncIterable<Batch> {
   const source = sources.get(runId) ?? { recent: [], recentBytes: 0, readers: new Set(), pages: new Map() };
   sources.set(runId, source);
-  const waiting = bell(signal);
+  const waiting = bell(isOver);
+  signal.addEventListener("abort", waiting.ring);
   source.readers.add(waiting.ring);
   try {
     let last = after;
-    while (!signal.aborted) {
+    while (!isOver()) {
       const arrival = waiting.next();
       const batch = await nextBatch(source, pages, runId, last);
       if (!batch) {
@@ -114,6 +118,7 @@ async function* readSource(
       if (batch.ends) return;
     }
   } finally {
+    signal.removeEventListener("abort", waiting.ring);
     source.readers.delete(waiting.ring);
     if (source.readers.size === 0) sources.delete(runId);
   }
@@ -143,13 +148,14 @@ function batchOf(frames: Frame[]): Batch | null {
 const endOf = (after: number): Batch => ({ last: after, bytes: Buffer.alloc(0), ends: true });
 
 /** Rings wake whoever waits, and are not lost when nobody does. */
-function bell(signal: AbortSignal) {
-  let ring = () => {};
-  const next = () =>
-    new Promise<void>((resolve) => {
-      ring = resolve;
-      if (signal.aborted) resolve();
-    });
-  signal.addEventListener("abort", () => ring(), { once: true });
-  return { ring: () => ring(), next };
+function bell(isOver: () => boolean) {
+  let wake = () => {};
+  return {
+    ring: () => wake(),
+    next: () =>
+      new Promise<void>((resolve) => {
+        wake = resolve;
+        if (isOver()) resolve();
+      }),
+  };
 }
