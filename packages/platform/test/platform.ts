@@ -7,6 +7,7 @@ import type { KeyRequest } from "../src/principals/index.ts";
 import { serve } from "../src/serve.ts";
 import { silentLog } from "../src/telemetry/index.ts";
 import { freshDatabase } from "./database.ts";
+import { testSettings } from "./settings.ts";
 
 export interface TestPlatform {
   platform: Platform;
@@ -17,7 +18,7 @@ export interface TestPlatform {
 
 export async function testPlatform(changes: Partial<Settings> = {}): Promise<TestPlatform> {
   const [database, directory] = await Promise.all([freshDatabase(), temporaryDirectory()]);
-  const settings = { ...testSettings(directory.path), databaseUrl: database.url, ...changes };
+  const settings = { ...testSettings(join(directory.path, "data")), databaseUrl: database.url, ...changes };
   const platform = await openPlatform(settings, silentLog);
   return {
     platform,
@@ -70,25 +71,3 @@ const anyKey: KeyRequest = {
   scopes: null,
   expiresAt: null,
 };
-
-const testSettings = (directory: string): Settings => ({
-  dataDirectory: join(directory, "data"),
-  listen: { host: "127.0.0.1", port: 0 },
-  publicUrl: null,
-  tls: null,
-  roles: ["api", "runner", "scheduler", "gateway"],
-  databaseUrl: null,
-  databaseConnections: 10,
-  kekFile: join(directory, "data", "kek"),
-  signingKey: { path: join(directory, "data", "signing-key"), isGiven: false },
-  committer: { name: "platform", email: "agent@platform.invalid" },
-  sourceHosts: { blocked: [], protected: [], github: null },
-  leaseMs: 10_000,
-  streamRetentionSeconds: 86_400,
-  concurrentRuns: 10,
-  allowPrivate: [],
-  requestsPerMinute: 0,
-  models: { model: "practice" },
-  variables: { PATH: process.env.PATH },
-  programDirectory: join(import.meta.dirname, "../dist"),
-});

@@ -10,6 +10,7 @@ import { openPrincipals, type Principal } from "../src/principals/index.ts";
 import { openMetrics, silentLog } from "../src/telemetry/index.ts";
 import { openVault } from "../src/vault/index.ts";
 import { freshDatabase } from "./database.ts";
+import { testSettings } from "./settings.ts";
 
 export interface Spine {
   platform: Platform;
@@ -33,12 +34,7 @@ export async function openSpine(given: Partial<Settings> = {}): Promise<Spine> {
   const { key } = await principals.createKey({ name: "test", team: "default", owner, scopes: null, expiresAt: null });
   const known = await principals.authenticate(`Bearer ${key}`);
   if (known.kind === "refused") throw new Error(known.reason);
-  const settings = {
-    dataDirectory,
-    streamRetentionSeconds: 60,
-    models: { model: "practice" },
-    ...given,
-  } as Settings;
+  const settings: Settings = { ...testSettings(dataDirectory), streamRetentionSeconds: 60, ...given };
   const metrics = openMetrics();
   const platform: Platform = {
     db,

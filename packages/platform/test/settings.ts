@@ -1,0 +1,26 @@
+// Settings for tests.
+import { join } from "node:path";
+import type { Settings } from "../src/config/index.ts";
+
+/** What a server has that was told nothing but where to keep things. */
+export const testSettings = (dataDirectory: string): Settings => ({
+  dataDirectory,
+  listen: { host: "127.0.0.1", port: 0 },
+  publicUrl: null,
+  tls: null,
+  roles: ["api", "runner", "scheduler", "gateway"],
+  databaseUrl: null,
+  databaseConnections: 10,
+  kekFile: join(dataDirectory, "kek"),
+  signingKey: { path: join(dataDirectory, "signing-key"), isGiven: false },
+  committer: { name: "platform", email: "agent@platform.invalid" },
+  sourceHosts: { blocked: [], protected: [], github: null },
+  leaseMs: 10_000,
+  streamRetentionSeconds: 86_400,
+  concurrentRuns: 10,
+  allowPrivate: [],
+  requestsPerMinute: 0,
+  models: { model: "practice" },
+  variables: { PATH: process.env.PATH },
+  programDirectory: join(import.meta.dirname, "../dist"),
+});
