@@ -23,7 +23,11 @@ export function tellActor(): (connection: DatabaseConnection) => Promise<void> {
     const actor = acting.getStore()?.actor ?? nobody;
     if ((told.get(connection) ?? nobody) === actor) return;
     told.delete(connection);
-    await connection.executeQuery(CompiledQuery.raw("select set_config('platform.actor', $1, false)", [actor]));
-    told.set(connection, actor);
+    try {
+      await connection.executeQuery(CompiledQuery.raw("select set_config('platform.actor', $1, false)", [actor]));
+      told.set(connection, actor);
+    } catch {
+      // It is lost, and the query it was taken for says so. Thrown here, it would never be given back to its pool.
+    }
   };
 }
