@@ -2,6 +2,7 @@
 
 import { appServerCommands } from "./app-server-commands.ts";
 import type { Invocation } from "./args.ts";
+import { cloudCommands } from "./cloud-commands.ts";
 import { configFlags, type FlagName, runFlags } from "./flags.ts";
 import type { Program } from "./program.ts";
 
@@ -51,6 +52,7 @@ export const commands: Command[] = [
     notes: "Exit code 0 when agentcli exec would start with the same flags, 1 when it would not.",
   },
   ...appServerCommands,
+  ...cloudCommands,
   {
     path: ["trust"],
     takes: "[DIR]",

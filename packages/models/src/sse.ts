@@ -7,9 +7,11 @@ export interface SseParser {
   end(): void;
 }
 
-export function openSse(onEvent: (data: string, name: string) => void): SseParser {
+/** `id` is that of the event itself; empty where it has none. */
+export function openSse(onEvent: (data: string, name: string, id: string) => void): SseParser {
   const lines = openLines(takeLine);
   let name = "";
+  let id = "";
   let data: string | undefined;
 
   function takeLine(line: string): void {
@@ -17,14 +19,16 @@ export function openSse(onEvent: (data: string, name: string) => void): SseParse
     else if (line.startsWith("data:"))
       data = data === undefined ? valueAfter(line, 5) : `${data}\n${valueAfter(line, 5)}`;
     else if (line.startsWith("event:")) name = valueAfter(line, 6);
+    else if (line.startsWith("id:")) id = valueAfter(line, 3);
   }
 
   function dispatch(): void {
     const event = data;
-    const eventName = name;
+    const [eventName, eventId] = [name, id];
     data = undefined;
     name = "";
-    if (event) onEvent(event, eventName);
+    id = "";
+    if (event) onEvent(event, eventName, eventId);
   }
 
   return { push: lines, end: dispatch };

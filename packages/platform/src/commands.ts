@@ -1,4 +1,5 @@
 // Every command in one table: what it is called, what it takes, and the file that carries it out.
+import { administrationCommands } from "./administration-commands.ts";
 import type { Invocation } from "./args.ts";
 import { type FlagName, settingFlags } from "./flags.ts";
 import type { Program } from "./program.ts";
@@ -75,6 +76,7 @@ Examples:
     load: () => import("./commands/repos-create.ts"),
     notes: "PATH is a git repository, or a plain directory whose files become the first commit.",
   },
+  ...administrationCommands,
   {
     path: ["login-link"],
     takes: "",
@@ -83,6 +85,15 @@ Examples:
     flags: settingFlags,
     load: () => import("./commands/login-link.ts"),
     notes: "It is good for half an hour. A server must be running.",
+  },
+  {
+    path: ["signing-key"],
+    takes: "",
+    mostPositionals: 0,
+    summary: "Print the public key that commits of agents are signed with",
+    flags: settingFlags,
+    load: () => import("./commands/signing-key.ts"),
+    notes: "The key is made where there is none. A server shows it at /.well-known/platform-signing-key.",
   },
   {
     path: ["doctor"],

@@ -51,6 +51,9 @@ const mendable: Record<string, "usage" | "failed"> = {
   PrincipalProblem: "usage",
   DatabaseProblem: "failed",
   VaultProblem: "failed",
+  UnreadableExport: "failed",
+  BackupProblem: "failed",
+  SigningProblem: "failed",
 };
 
 /** A server whose log nobody reads any more goes on serving. */

@@ -1,16 +1,22 @@
 // Every subject of the platform, put together: their routes, and the work that goes on between requests.
 import { join } from "node:path";
-import { type AgentHost, addAgentRoutes, addDeliveryRoutes, addRunRoutes } from "./agents/index.ts";
+import { openUserAccess, reviewersOf, type UserAccess } from "./accounts/index.ts";
+import { type AgentHost, addAgentRoutes, addDeliveryRoutes, addDiffRoute, addRunRoutes } from "./agents/index.ts";
 import { addArtifactRoutes, openArtifacts } from "./artifacts/index.ts";
+import { keepAnchor } from "./audit/index.ts";
 import { addCatalogueRoutes } from "./catalogue/index.ts";
+import type { AgentRepository } from "./db/index.ts";
+import { RepositoryFault } from "./git/index.ts";
 import { type GitHost, openDoor, openGitHost, ownRepositories, serveGit, servePullRequests } from "./githost/index.ts";
-import { openHandoff } from "./handoff/index.ts";
-import type { Api } from "./http/index.ts";
+import { openDiffs, openHandoff } from "./handoff/index.ts";
+import { type Api, ApiProblem } from "./http/index.ts";
 import { type NetworkPolicy, openNetworkPolicy } from "./network/index.ts";
 import { addPages } from "./pages/index.ts";
 import type { Activity, Platform } from "./platform.ts";
+import type { Principal } from "./principals/index.ts";
 import { openSandboxes, type RunHost, readStory, startRunner } from "./runs/index.ts";
-import { openSourceHosts, type SourceHosts } from "./scm/index.ts";
+import { type Github, openAccessRules, openGithub, openSourceHosts, type SourceHosts } from "./scm/index.ts";
+import { openSigningKey, type SigningKey, serveSigningKey } from "./signing/index.ts";
 import { addStreamRoute, type Hub, openHub, readFrames } from "./streams/index.ts";
 import { addUsageRoute } from "./usage/index.ts";
 import { addV0Routes } from "./v0/index.ts";
@@ -22,9 +28,6 @@ export interface Subjects {
   /** Those of this server's roles. */
   start(): Promise<Activity[]>;
 }
-
-/** Whom commits and pull requests of agents name. */
-const identity = { name: "platform", email: "agent@platform.invalid" };
 
 /** `serverUrl` is known once the server listens, before the first request. */
 export async function openSubjects(platform: Platform, serverUrl: () => string): Promise<Subjects> {
@@ -38,24 +41,29 @@ export async function openSubjects(platform: Platform, serverUrl: () => string):
     serverUrls: () => [publicUrl(), serverUrl()],
   });
   const network = openNetworkPolicy({ allowPrivate: settings.allowPrivate });
+  const github = settings.sourceHosts.github && openGithub(settings.sourceHosts.github, settings.variables);
   const sources = openSourceHosts({
     own: ownRepositories(githost),
     policy: network,
     sshDirectory: join(settings.dataDirectory, "ssh"),
+    rules: openAccessRules({ ...settings.sourceHosts, teamName: (teamId) => teamName(db, teamId) }),
+    github,
   });
+  const userAccess = openUserAccess({ db, vault }, github?.accounts ?? null);
   const workspaces = openWorkspaces({
     dataDirectory: settings.dataDirectory,
     sources,
     locks: openLocks(db),
     limits: usualLimits,
-    identity,
+    identity: settings.committer,
   });
-  const opened = { platform, hub, githost, network, sources, workspaces, publicUrl };
+  const signingKey = openSigningKey(settings.signingKey);
+  const opened = { platform, hub, githost, network, sources, github, userAccess, workspaces, signingKey, publicUrl };
   return {
     addRoutes: (api) => addRoutes(api, opened),
     async start() {
       await githost.addresses.announce();
-      const activities: Activity[] = [];
+      const activities: Activity[] = [await keepAnchor(platform)];
       if (settings.roles.includes("runner")) activities.push(await startRunner(runHost(opened)));
       if (settings.roles.includes("scheduler")) activities.push(await startDeliveries(platform, deliveryHost(opened)));
       return [...activities, closing(hub)];
@@ -69,20 +77,25 @@ interface Opened {
   githost: GitHost;
   network: NetworkPolicy;
   sources: SourceHosts;
+  github: Github | null;
+  userAccess: UserAccess;
   workspaces: Workspaces;
+  signingKey: SigningKey;
   publicUrl(): string;
 }
 
-function addRoutes(api: Api, { platform, hub, githost, network, sources, workspaces, publicUrl }: Opened): void {
+function addRoutes(api: Api, opened: Opened): void {
+  const { platform, hub, githost, network, workspaces, publicUrl } = opened;
   const agents: AgentHost = {
     platform,
     workspaces,
     publicUrl,
-    checkRepositories: (teamId, repositories) => sources.check(teamId, repositories, AbortSignal.timeout(checkLimitMs)),
+    checkRepositories: (principal, repositories) => checkAtCreation(opened, principal, repositories),
     checkReceiver: (url) => checkReceiver(url, network),
   };
   addAgentRoutes(api, agents);
   addRunRoutes(api, platform);
+  addDiffRoute(api, platform, openDiffs({ db: platform.db, workspaces, sources: opened.sources }));
   addDeliveryRoutes(api, platform);
   addStreamRoute(api, platform, hub);
   addArtifactRoutes(api, platform, publicUrl);
@@ -91,15 +104,43 @@ function addRoutes(api: Api, { platform, hub, githost, network, sources, workspa
     (await githost.repositories.list(teamId)).map(({ name }) => githost.cloneUrl(name));
   addCatalogueRoutes(api, platform, repositories);
   addV0Routes(api, agents, repositories);
-  addPages({ platform, api, hub, agents, githost });
+  addPages({ platform, api, hub, agents, githost, github: opened.github?.accounts ?? null });
   const door = openDoor(githost, platform.principals);
   serveGit(api.app, { host: githost, door, log: platform.log });
   servePullRequests(api.app, { host: githost, door });
+  serveSigningKey(api.app, opened.signingKey, platform.settings.committer);
 }
 
 const checkLimitMs = 15_000;
 
-function runHost({ platform, hub, network, sources, workspaces }: Opened): RunHost {
+async function checkAtCreation(
+  { sources, userAccess }: Opened,
+  principal: Principal,
+  repositories: AgentRepository[],
+): Promise<void> {
+  const signal = AbortSignal.timeout(checkLimitMs);
+  await sources.check(principal.teamId, repositories, signal);
+  const userId = principal.kind === "user" ? principal.userId : null;
+  for (const [index, { url }] of repositories.entries()) {
+    const reason = await userAccess.refusal(userId, url, signal);
+    if (reason !== undefined) throw new ApiProblem("repository_access", `repos[${index}].url: ${reason}.`);
+  }
+}
+
+async function checkAtRun({ userAccess, sources }: Opened, asker: Asker, signal: AbortSignal): Promise<void> {
+  for (const url of asker.urls) {
+    const reason = await userAccess.refusal(asker.userId, url, signal);
+    if (reason !== undefined) throw new RepositoryFault("repository_access", `${sources.shown(url)}: ${reason}.`);
+  }
+}
+
+interface Asker {
+  userId: number | null;
+  urls: string[];
+}
+
+function runHost(opened: Opened): RunHost {
+  const { platform, hub, network, sources, workspaces, signingKey } = opened;
   return {
     platform,
     hub,
@@ -107,13 +148,16 @@ function runHost({ platform, hub, network, sources, workspaces }: Opened): RunHo
     network,
     sandboxes: openSandboxes(platform.settings),
     artifacts: openArtifacts(platform),
+    checkRepositories: (userId, urls, signal) => checkAtRun(opened, { userId, urls }, signal),
     tellOthers: outboxRow,
     handoff: openHandoff({
       db: platform.db,
       workspaces,
       sources,
-      identity,
+      identity: platform.settings.committer,
+      signingKey,
       readStory: (runId) => readStory(platform, runId),
+      reviewersOf: (runId, url) => reviewersOf(platform.db, { runId, host: sources.hostOf(url) }),
     }),
   };
 }
@@ -127,3 +171,6 @@ const deliveryHost = ({ platform, network, publicUrl }: Opened): DeliveryHost =>
 });
 
 const closing = (hub: Hub): Activity => ({ stop: async () => hub.close() });
+
+const teamName = async (db: Platform["db"], teamId: number): Promise<string | undefined> =>
+  (await db.selectFrom("teams").select("name").where("id", "=", teamId).executeTakeFirst())?.name;

@@ -136,6 +136,51 @@ test.each<[string, Parameters<typeof load>[0], RegExp]>([
   expect(() => load(given)).toThrow(SettingProblem);
 });
 
+test("GitHub is reached as an app or with a token; its files are beside the configuration, its secrets in variables", () => {
+  const app = '[source_hosts.github]\napp_id = "12"\nprivate_key_file = "app.pem"\n';
+  const { sourceHosts } = load({ file: `signing_key_file = "sign"\n${app}` }).settings;
+  expect(sourceHosts.github).toEqual({
+    baseUrl: "https://api.github.com",
+    client: null,
+    credentials: { kind: "app", appId: "12", privateKeyFile: join(home.path, "app.pem") },
+  });
+  expect(load({ file: 'signing_key_file = "sign"\n' }).settings.signingKey).toEqual({
+    path: join(home.path, "sign"),
+    isGiven: true,
+  });
+  const token = '[source_hosts.github]\ntoken_env = "GH"\nbase_url = "https://ghe.example/api/v3/"\n';
+  expect(load({ file: token, variables: { GH: "secret" } }).settings.sourceHosts.github).toEqual({
+    baseUrl: "https://ghe.example/api/v3",
+    client: null,
+    credentials: { kind: "token", variable: "GH" },
+  });
+  expect(JSON.stringify(load({ file: token, variables: { GH: "secret" } }).entries)).not.toContain("secret");
+});
+
+test.each([
+  [
+    "GitHub without credentials",
+    '[source_hosts.github]\nbase_url = "https://ghe.example/api/v3"\n',
+    /app_id and private_key_file, or token_env/,
+  ],
+  ["both kinds of them", '[source_hosts.github]\napp_id = "1"\ntoken_env = "GH"\n', /and not both/],
+  ["a variable that is not set", '[source_hosts.github]\ntoken_env = "GH"\n', /the variable GH is not set/],
+  ["half a client", '[source_hosts.github]\ntoken_env = "SET"\nclient_id = "1"\n', /belong together/],
+  [
+    "an address that is none",
+    '[source_hosts.github]\ntoken_env = "SET"\nbase_url = "ghe"\n',
+    /base_url: "ghe" is not an address/,
+  ],
+  ["a pattern that closes nothing", '[source_hosts]\nblocked = ["https://github.com/acme"]\n', /is not HOST\/PATH/],
+  [
+    "a pattern without a host",
+    '[source_hosts.protected]\nacme = ["default"]\n',
+    /source_hosts.protected: "acme" is not/,
+  ],
+])("%s is refused with what to do", (_, file, complaint) => {
+  expect(() => load({ file, variables: { SET: "x" } })).toThrow(complaint);
+});
+
 test("an address of IPv6 stands in brackets", () => {
   expect(load({ flags: { listen: "[::1]:80" } }).settings.listen).toEqual({ host: "::1", port: 80 });
 });

@@ -5,7 +5,13 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { type TemporaryDirectory, temporaryDirectory, temporaryRepository } from "@agentcli/testkit";
 import { openNetworkPolicy } from "../src/network/index.ts";
-import { type OwnRepositories, openSourceHosts, type SourceHosts } from "../src/scm/index.ts";
+import {
+  type AccessRules,
+  type Github,
+  type OwnRepositories,
+  openSourceHosts,
+  type SourceHosts,
+} from "../src/scm/index.ts";
 import {
   type AgentWork,
   type Locks,
@@ -39,6 +45,8 @@ export interface BenchOptions {
   names?: Record<string, string[]>;
   limits?: Partial<RepositoryLimits>;
   own?: OwnRepositories;
+  github?: Github;
+  rules?: AccessRules;
   locks?: Locks;
 }
 
@@ -52,7 +60,13 @@ export async function gitBench(options: BenchOptions = {}): Promise<GitBench> {
     allowPrivate: options.allowPrivate ?? ["127.0.0.0/8"],
     ...(options.names && { resolve: async (name) => options.names?.[name] ?? [] }),
   });
-  const sources = openSourceHosts({ policy, sshDirectory: join(data, "ssh"), own: options.own ?? nothingOwn });
+  const sources = openSourceHosts({
+    policy,
+    sshDirectory: join(data, "ssh"),
+    own: options.own ?? nothingOwn,
+    rules: options.rules ?? noRules,
+    github: options.github ?? null,
+  });
   const limits = { ...usualLimits, ...options.limits };
   const workspaces = openWorkspaces({
     dataDirectory: data,
@@ -70,6 +84,8 @@ export async function gitBench(options: BenchOptions = {}): Promise<GitBench> {
     remove: home.remove,
   };
 }
+
+export const noRules: AccessRules = { refusal: async () => undefined };
 
 const nothingOwn: OwnRepositories = { nameOf: async () => undefined, open: async () => undefined };
 

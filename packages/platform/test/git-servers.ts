@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, createServer as createTcpServer } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
+import { answerWithGit } from "@agentcli/testkit";
 
 export interface GitServer {
   /** With no slash at its end; repositories are below it by their directory. */
@@ -24,7 +25,7 @@ export async function serveHttp(
   const asked: string[] = [];
   const server = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`);
-    if (!intercept(request, response)) runBackend(root, request, response);
+    if (!intercept(request, response)) answerWithGit(root, request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const { port } = server.address() as AddressInfo;
@@ -37,43 +38,6 @@ export async function serveHttp(
         server.closeAllConnections();
       }),
   };
-}
-
-function runBackend(root: string, request: IncomingMessage, response: ServerResponse): void {
-  const [path = "", query = ""] = (request.url ?? "").split("?");
-  const child = spawn("git", ["http-backend"], {
-    env: {
-      PATH: process.env.PATH,
-      GIT_PROJECT_ROOT: root,
-      GIT_HTTP_EXPORT_ALL: "1",
-      GIT_CONFIG_COUNT: "1",
-      GIT_CONFIG_KEY_0: "http.receivepack",
-      GIT_CONFIG_VALUE_0: "true",
-      REMOTE_USER: "test",
-      REQUEST_METHOD: request.method,
-      PATH_INFO: decodeURIComponent(path),
-      QUERY_STRING: query,
-      CONTENT_TYPE: request.headers["content-type"],
-      HTTP_CONTENT_ENCODING: request.headers["content-encoding"],
-      GIT_PROTOCOL: request.headers["git-protocol"] as string | undefined,
-    },
-    stdio: ["pipe", "pipe", "ignore"],
-  });
-  request.pipe(child.stdin);
-  child.stdin.on("error", () => {});
-  const chunks: Buffer[] = [];
-  child.stdout.on("data", (data: Buffer) => chunks.push(data));
-  child.on("close", () => {
-    const whole = Buffer.concat(chunks);
-    const end = whole.indexOf("\r\n\r\n");
-    const headers = whole.subarray(0, end).toString().split("\r\n");
-    response.statusCode = Number(headers.find((line) => /^status:/i.test(line))?.split(" ")[1] ?? 200);
-    for (const line of headers.filter((entry) => !/^status:/i.test(entry))) {
-      const colon = line.indexOf(":");
-      response.setHeader(line.slice(0, colon), line.slice(colon + 1).trim());
-    }
-    response.end(whole.subarray(end + 4));
-  });
 }
 
 export async function serveDaemon(root: string): Promise<GitServer> {

@@ -5,16 +5,18 @@ import { join } from "node:path";
 import { temporaryRepository } from "@agentcli/testkit";
 import type { AgentRepository } from "../src/db/index.ts";
 import { ownRepositories } from "../src/githost/index.ts";
-import { type Handoff, openHandoff, type RunStory } from "../src/handoff/index.ts";
+import { type Diffs, type Handoff, openDiffs, openHandoff, type RunStory } from "../src/handoff/index.ts";
 import { openNetworkPolicy } from "../src/network/index.ts";
-import { openSourceHosts } from "../src/scm/index.ts";
+import { type Github, openSourceHosts } from "../src/scm/index.ts";
+import { openSigningKey } from "../src/signing/index.ts";
 import { type AgentWork, type OpenWorkspace, openLocks, openWorkspaces, usualLimits } from "../src/workspaces/index.ts";
-import { identity, never } from "./git-bench.ts";
+import { identity, never, noRules } from "./git-bench.ts";
 import { type HostBench, hostBench, userGit } from "./host-bench.ts";
 
 export interface HandoffBench extends HostBench {
   served: string;
   handoff: Handoff;
+  diffs: Diffs;
   /** A repository of the embedded host with one commit on main. */
   shop(files?: Record<string, string>): Promise<Shop>;
   agent(repos: AgentRepository[], more?: Partial<AgentWork>): Promise<TestAgent>;
@@ -38,12 +40,24 @@ export interface TestAgent {
   again(): ReturnType<Handoff["finish"]>;
 }
 
-export async function handoffBench(): Promise<HandoffBench> {
+export interface HandoffBenchOptions {
+  github?: Github;
+  /** Who reviews, by their names on the host. */
+  reviewers?: string[];
+}
+
+export async function handoffBench(options: HandoffBenchOptions = {}): Promise<HandoffBench> {
   const bench = await hostBench();
   const served = join(bench.data, "served");
   await mkdir(served);
   const policy = openNetworkPolicy({ allowPrivate: ["127.0.0.0/8"] });
-  const sources = openSourceHosts({ policy, sshDirectory: join(bench.data, "ssh"), own: ownRepositories(bench.host) });
+  const sources = openSourceHosts({
+    policy,
+    sshDirectory: join(bench.data, "ssh"),
+    own: ownRepositories(bench.host),
+    rules: noRules,
+    github: options.github ?? null,
+  });
   const workspaces = openWorkspaces({
     dataDirectory: bench.data,
     sources,
@@ -53,12 +67,22 @@ export async function handoffBench(): Promise<HandoffBench> {
   });
   const stories = new Map<string, RunStory>();
   const readStory = async (runId: string) => stories.get(runId) ?? noStory(runId);
-  const handoff = openHandoff({ db: bench.db, workspaces, sources, identity, readStory });
+  const signingKey = openSigningKey({ path: join(bench.data, "signing-key"), isGiven: false });
+  const handoff = openHandoff({
+    db: bench.db,
+    workspaces,
+    sources,
+    identity,
+    signingKey,
+    readStory,
+    reviewersOf: async () => options.reviewers ?? [],
+  });
 
   return {
     ...bench,
     served,
     handoff,
+    diffs: openDiffs({ db: bench.db, workspaces, sources }),
     async shop(files = { "README.md": "# Shop\n" }) {
       const origin = await temporaryRepository(files);
       const name = `shop-${randomUUID().slice(0, 8)}`;
@@ -106,6 +130,7 @@ export async function handoffBench(): Promise<HandoffBench> {
           .insertInto("runs")
           .values({ ...row, status: "FINISHED" })
           .execute();
+        await bench.db.updateTable("agents").set({ latest_run_id: runId }).where("id", "=", id).execute();
         const story: RunStory = {
           agentId: id,
           teamId: bench.teamId,
@@ -113,6 +138,8 @@ export async function handoffBench(): Promise<HandoffBench> {
           results: [...results],
           endedAt: new Date("2026-01-02T03:04:05.678Z"),
           autoCreatePR: true,
+          opensAsApp: true,
+          asksForReview: true,
           onBehalfOf: { name: "Ada", email: "ada@example.com" },
           ...changes,
         };

@@ -1,10 +1,12 @@
 // Hands off one run with what it is told, as a process that can be killed.
 import { join } from "node:path";
+import type { GithubSettings } from "../src/config/index.ts";
 import { openQueries } from "../src/db/connect.ts";
 import { openGitHost, ownRepositories } from "../src/githost/index.ts";
 import { openHandoff, type RunStory } from "../src/handoff/index.ts";
 import { openNetworkPolicy } from "../src/network/index.ts";
-import { openSourceHosts } from "../src/scm/index.ts";
+import { openAccessRules, openGithub, openSourceHosts } from "../src/scm/index.ts";
+import { openSigningKey } from "../src/signing/index.ts";
 import { openVault } from "../src/vault/index.ts";
 import { openLocks, openWorkspaces, usualLimits } from "../src/workspaces/index.ts";
 
@@ -14,6 +16,8 @@ export interface ChildTask {
   serverUrl: string;
   runId: string;
   identity: { name: string; email: string };
+  github: GithubSettings | null;
+  reviewers: string[];
   story: Omit<RunStory, "endedAt"> & { endedAt: string };
 }
 
@@ -22,8 +26,14 @@ const { data, story, identity } = task;
 const db = openQueries({ url: task.databaseUrl }, 4, () => {});
 const vault = await openVault(db, join(data, "kek"));
 const host = openGitHost({ db, vault, dataDirectory: data, serverUrls: () => [task.serverUrl] });
-const policy = openNetworkPolicy({ allowPrivate: [] });
-const sources = openSourceHosts({ policy, sshDirectory: join(data, "ssh"), own: ownRepositories(host) });
+const policy = openNetworkPolicy({ allowPrivate: ["127.0.0.0/8"] });
+const sources = openSourceHosts({
+  policy,
+  sshDirectory: join(data, "ssh"),
+  own: ownRepositories(host),
+  rules: openAccessRules({ blocked: [], protected: [], teamName: async () => undefined }),
+  github: task.github && openGithub(task.github, {}),
+});
 const workspaces = openWorkspaces({
   dataDirectory: data,
   sources,
@@ -32,6 +42,8 @@ const workspaces = openWorkspaces({
   identity,
 });
 const readStory = async () => ({ ...story, endedAt: new Date(story.endedAt) });
-const handoff = openHandoff({ db, workspaces, sources, identity, readStory });
+const signingKey = openSigningKey({ path: join(data, "signing-key"), isGiven: true });
+const reviewersOf = async () => task.reviewers;
+const handoff = openHandoff({ db, workspaces, sources, identity, signingKey, readStory, reviewersOf });
 await handoff.finish(task.runId, new AbortController().signal);
 await db.destroy();

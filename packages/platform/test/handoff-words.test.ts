@@ -12,6 +12,8 @@ const story = (changes: Partial<RunStory>): RunStory => ({
   results: [],
   endedAt: new Date(0),
   autoCreatePR: true,
+  opensAsApp: true,
+  asksForReview: true,
   onBehalfOf: null,
   ...changes,
 });

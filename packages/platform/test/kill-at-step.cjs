@@ -1,5 +1,5 @@
 // Preloaded with `node --require`: ends the process by SIGKILL at the n-th thing it does to the world. Things are counted
-// before, during and after each program it starts, and before and after each query. KILL_AT is n; KILL_LOG gets the list.
+// before, during and after each program it starts, and before and after each query and each question to a host. KILL_AT is n; KILL_LOG gets the list.
 const childProcess = require("node:child_process");
 const fs = require("node:fs");
 const { createRequire, syncBuiltinESMExports } = require("node:module");
@@ -23,6 +23,18 @@ childProcess.spawn = (program, args, options) => {
   return child;
 };
 syncBuiltinESMExports();
+
+const { fetch } = globalThis;
+globalThis.fetch = async (...args) => {
+  const what = `${args[1]?.method ?? "GET"} ${new URL(args[0]).pathname.replace(/^.*\/repos\/[^/]+\/[^/]+/, "")}`;
+  step(`before ${what}`);
+  const answer = fetch(...args);
+  answer.then(
+    () => step(`after ${what}`),
+    () => {},
+  );
+  return answer;
+};
 
 const { Client } = createRequire(process.argv[1])("pg");
 const { query } = Client.prototype;

@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { openNetworkPolicy } from "../src/network/index.ts";
+import { readGithubName, webOrigin } from "../src/scm/github/address.ts";
 import { isReference, openSourceHosts } from "../src/scm/index.ts";
 import { readPullRequestUrl } from "../src/scm/reference.ts";
 import { readRepositoryUrl, repositoryName, shownUrl, urlText } from "../src/scm/repository-url.ts";
-import { never } from "./git-bench.ts";
+import { never, noRules } from "./git-bench.ts";
 
 const runs = { numRuns: Number(process.env.FUZZ_RUNS ?? 200) };
 
@@ -135,12 +136,43 @@ test("pull requests are known by the addresses that hosts give them", () => {
   expect(number("ext::x/pull/1")).toBeUndefined();
 });
 
+test.each([
+  ["https://api.github.com", "https://github.com"],
+  ["https://api.acme.ghe.com", "https://acme.ghe.com"],
+  ["https://ghe.example:8443/api/v3", "https://ghe.example:8443"],
+  ["http://127.0.0.1:99/api/v3", "http://127.0.0.1:99"],
+])("the API at %s is about %s", (baseUrl, origin) => expect(webOrigin(baseUrl).origin).toBe(origin));
+
+test("repositories on GitHub are known by every address they have there, and by no other", () => {
+  const name = (text: string) => {
+    const read = readRepositoryUrl(text);
+    return read.kind === "url" ? readGithubName(read.url, new URL("https://github.com")) : undefined;
+  };
+  for (const text of [
+    "https://github.com/o/r",
+    "http://github.com/o/r.git",
+    "git@github.com:o/r.git",
+    "ssh://git@ssh.github.com:443/o/r",
+    "github.com/o/r/",
+  ])
+    expect(name(text), text).toEqual({ owner: "o", repo: "r" });
+  for (const text of [
+    "https://github.com:444/o/r",
+    "https://github.com/o",
+    "https://github.com/o/r/x",
+    "https://evil-github.com/o/r",
+  ])
+    expect(name(text), text).toBeUndefined();
+});
+
 const nothing = { nameOf: async () => undefined, open: async () => undefined };
 const hosts = (allowPrivate: string[], names: Record<string, string[]> = {}) =>
   openSourceHosts({
     own: nothing,
     sshDirectory: "/nonexistent",
     policy: openNetworkPolicy({ allowPrivate, resolve: async (name) => names[name] ?? [] }),
+    rules: noRules,
+    github: null,
   });
 
 test("what no agent could reach is refused at the door, with a code", async () => {

@@ -3,13 +3,15 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { temporaryRepository } from "@agentcli/testkit";
+import { startGithub } from "@agentcli/testkit/github";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runGit } from "../src/git/index.ts";
 import { ownRepositories } from "../src/githost/index.ts";
 import { openNetworkPolicy } from "../src/network/index.ts";
-import { openSourceHosts, readAdvertisement, type SourceHost } from "../src/scm/index.ts";
-import { type GitBench, gitBench, never } from "./git-bench.ts";
+import { openGithub, openSourceHosts, readAdvertisement, type SourceHost } from "../src/scm/index.ts";
+import { type GitBench, gitBench, never, noRules } from "./git-bench.ts";
 import { serveDaemon, serveHttp } from "./git-servers.ts";
+import { githubSettings } from "./github-settings.ts";
 import { type HostBench, hostBench } from "./host-bench.ts";
 
 interface Candidate {
@@ -21,6 +23,7 @@ const candidates: [string, () => Promise<Candidate>][] = [
   ["the embedded host", embedded],
   ["plain git over HTTP", () => plain(serveHttp)],
   ["plain git over its own protocol", () => plain(serveDaemon)],
+  ["GitHub", github],
 ];
 
 describe.each(candidates)("%s", (_name, open) => {
@@ -77,7 +80,8 @@ describe.each(candidates)("%s", (_name, open) => {
     expect(await pullRequests.update(opened.number, { body: "New" })).toMatchObject({ title: "Title", body: "New" });
     await pullRequests.comment(opened.number, { author: "a", body: "Whole" });
     await pullRequests.comment(opened.number, { author: "a", body: "Line", path: "README.md", line: 1 });
-    await pullRequests.review(opened.number, { author: "a", verdict: "approved", body: "" });
+    const comments = [{ path: "README.md", line: 1, body: "Line" }];
+    await pullRequests.review(opened.number, { author: "a", verdict: "commented", body: "Fine", comments });
     await pullRequests.requestReviewers(opened.number, ["b"]);
     await expect(pullRequests.openDraft({ ...draft, head: "none" })).rejects.toMatchObject({
       code: "pull_request_failed",
@@ -96,8 +100,21 @@ async function embedded(): Promise<Candidate> {
   await bench.host.repositories.create({ teamId: bench.teamId, name: "shop", from: origin.path }, never());
   await origin.remove();
   const policy = openNetworkPolicy({ allowPrivate: [] });
-  const sources = openSourceHosts({ policy, sshDirectory: "/nonexistent", own: ownRepositories(bench.host) });
+  const own = ownRepositories(bench.host);
+  const sources = openSourceHosts({ policy, sshDirectory: "/nonexistent", own, rules: noRules, github: null });
   return { host: await sources.open(bench.teamId, bench.host.cloneUrl("shop")), close: bench.close };
+}
+
+async function github(): Promise<Candidate> {
+  const fake = await startGithub();
+  const bench = await gitBench({ github: openGithub(await githubSettings(fake), {}) });
+  await fake.addRepository("acme/shop", { collaborators: ["b"] });
+  const close = async () => {
+    expect(fake.complaints).toEqual([]);
+    await fake.close();
+    await bench.remove();
+  };
+  return { host: await bench.sources.open(1, `${fake.url}/acme/shop`), close };
 }
 
 async function plain(serve: typeof serveDaemon): Promise<Candidate> {

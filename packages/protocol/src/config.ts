@@ -149,6 +149,12 @@ export const Auth = z.object({
 });
 export type Auth = z.infer<typeof Auth>;
 
+export const PlatformAccess = z.object({
+  url: z.string().optional().describe("Where agentcli cloud finds the platform; PLATFORM_BACKEND_URL wins"),
+  env_key: z.string().optional().describe("Environment variable that holds the key (PLATFORM_API_KEY)"),
+});
+export type PlatformAccess = z.infer<typeof PlatformAccess>;
+
 export const LocalProvider = z.enum(["ollama", "lmstudio"]);
 export type LocalProvider = z.infer<typeof LocalProvider>;
 
@@ -159,6 +165,7 @@ export const Config = z.object({
   model_providers: z.record(z.string(), ModelProvider).optional().describe("Servers that speak a model wire"),
   oss_provider: LocalProvider.optional().describe("Which local server --oss means (whichever answers)"),
   auth: Auth.optional().describe("Credentials that are renewed"),
+  platform: PlatformAccess.optional().describe("The platform of agentcli cloud and apply"),
   openai_base_url: z.string().optional().describe("Base URL of the built-in openai provider"),
   model_context_window: z
     .int()

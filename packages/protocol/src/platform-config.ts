@@ -23,6 +23,38 @@ const RateLimits = z.object({
     .describe("Requests of one team to one server; 0 is no limit, also for single routes (1200)"),
 });
 
+const Committer = z.object({
+  name: z.string().min(1).optional().describe("Name of the committer (platform)"),
+  email: z.string().min(3).optional().describe("Address of the committer (agent@platform.invalid)"),
+});
+
+const Github = z.object({
+  base_url: z
+    .string()
+    .optional()
+    .describe("The API of an enterprise server, such as https://HOST/api/v3 (https://api.github.com)"),
+  app_id: z.string().regex(/^\d+$/, "must be a number").optional().describe("Of the GitHub App that agents act as"),
+  private_key_file: z.string().optional().describe("PEM file with the private key of the app, mode 0600"),
+  token_env: z.string().optional().describe("Variable with a token to use in place of an app"),
+  client_id: z
+    .string()
+    .optional()
+    .describe("Of the app, for users to connect their accounts; then agents reach what their user may push to"),
+  client_secret_env: z.string().optional().describe("Variable with the client secret of the app"),
+});
+
+const SourceHosts = z.object({
+  blocked: z
+    .array(z.string())
+    .optional()
+    .describe("Repositories that no agent may reach, as HOST/PATH; * stands for anything"),
+  protected: z
+    .record(z.string(), z.array(z.string()))
+    .optional()
+    .describe("HOST/PATH, * for anything, to the teams whose agents alone may reach these repositories"),
+  github: Github.optional().describe("How agents reach GitHub"),
+});
+
 export const PlatformConfig = z.object({
   listen: z.string().optional().describe("HOST:PORT to serve on; port 0 takes a free one (127.0.0.1:7420)"),
   public_url: z.string().optional().describe("Address in the links given out (the one served on)"),
@@ -32,6 +64,12 @@ export const PlatformConfig = z.object({
   database_url: z.string().optional().describe("A PostgreSQL server (an embedded one in the data directory)"),
   database_connections: z.int().positive().max(1000).optional().describe("Most connections of this server (20)"),
   kek_file: z.string().optional().describe("The key that wraps all data keys, mode 0600 (kek in the data directory)"),
+  signing_key_file: z
+    .string()
+    .optional()
+    .describe("Ed25519 key that commits are signed with, mode 0600 (signing-key in the data directory)"),
+  committer: Committer.optional().describe("Whom commits of agents name as committer"),
+  source_hosts: SourceHosts.optional().describe("Where repositories come from"),
   lease_seconds: seconds.optional().describe("How long a run belongs to a server that is not heard of (10)"),
   stream_retention_seconds: seconds.optional().describe("How long the stream of an ended run can be read (86400)"),
   concurrent_runs: z.int().positive().max(1000).optional().describe("Most runs this server drives at once (50)"),

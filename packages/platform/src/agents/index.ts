@@ -3,6 +3,7 @@ export { archiveAgent, cancelRun, deleteAgent, unarchiveAgent } from "./archive.
 export { type Asking, createAgent, createRun, type NewAgent } from "./create.ts";
 export { decodeCursor, encodeCursor } from "./cursor.ts";
 export { addDeliveryRoutes } from "./delivery-routes.ts";
+export { addDiffRoute } from "./diff-route.ts";
 export { onceByKey } from "./idempotency.ts";
 export { checkModel } from "./policy.ts";
 export { readAgentPage, readConversation } from "./read.ts";

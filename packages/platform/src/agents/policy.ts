@@ -3,8 +3,9 @@ import type { CreateAgent, ModelSelection, Repository } from "@agentcli/protocol
 import { listModels } from "../catalogue/index.ts";
 import type { Settings } from "../config/index.ts";
 import { ApiProblem } from "../http/index.ts";
+import type { Principal } from "../principals/index.ts";
 
-export type RepositoryCheck = (teamId: number, repositories: Repository[]) => Promise<void>;
+export type RepositoryCheck = (principal: Principal, repositories: Repository[]) => Promise<void>;
 
 /** Also of sub-agents, `inherit` aside. */
 export function checkModels({ model, customSubagents = [] }: CreateAgent, settings: Settings): void {

@@ -15,7 +15,7 @@ import { agentOf, runOf } from "./views.ts";
 export interface AgentHost {
   platform: Platform;
   workspaces: Workspaces;
-  /** Throws ApiProblem for a repository that no agent of the team may have. */
+  /** Throws ApiProblem for a repository that no agent of the team, or none that works for this user, may have. */
   checkRepositories: RepositoryCheck;
   /** Throws ApiProblem for an address that nothing may be sent to. */
   checkReceiver(url: string): Promise<void>;
@@ -59,7 +59,7 @@ function addCreate(api: Api, host: AgentHost): void {
     },
     async ({ body, principal, requestId, rawBody, header, context }) => {
       checkModels(body, platform.settings);
-      await host.checkRepositories(principal.teamId, body.repos ?? []);
+      await host.checkRepositories(principal, body.repos ?? []);
       if (body.webhook) await host.checkReceiver(body.webhook.url);
       const wish = { ...body, webhook: body.webhook && { ...body.webhook, version: "v1" as const } };
       const source = header("x-platform-client-type") ?? header("x-cursor-client-type");

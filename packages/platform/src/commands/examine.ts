@@ -1,10 +1,13 @@
 // What a start would find: database, key, sandbox, git, model. Each finding says what to do where something is wrong.
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { probeSandbox } from "@agentcli/workspace";
 import type { Settings } from "../config/index.ts";
 import { type Inspection, inspectDatabase } from "../db/index.ts";
 import { requireGit } from "../git/index.ts";
+import { readPrivateKey } from "../scm/index.ts";
 import { findServer } from "../server-file.ts";
+import { openSigningKey } from "../signing/index.ts";
 import { readKeyFile } from "../vault/index.ts";
 
 export interface Finding {
@@ -19,8 +22,10 @@ export async function examine(settings: Settings): Promise<Finding[]> {
     examineServer(settings),
     "verdict" in database ? database : describeDatabase(database),
     examineKey(settings, "verdict" in database ? null : database),
+    examineSigningKey(settings),
     await examineSandbox(settings),
     await examineGit(),
+    ...examineGithub(settings),
     examineModel(settings),
   ];
 }
@@ -69,6 +74,17 @@ function examineKey({ kekFile }: Settings, found: Inspection | null): Finding {
   }
 }
 
+function examineSigningKey({ signingKey }: Settings): Finding {
+  const subject = "signing key";
+  const { path, isGiven } = signingKey;
+  if (!isGiven && !existsSync(path)) return { subject, verdict: "fine", text: `made in ${path} by the first start` };
+  try {
+    return { subject, verdict: "fine", text: `${path} (${openSigningKey(signingKey).fingerprint})` };
+  } catch (error) {
+    return { subject, verdict: "wrong", text: (error as Error).message };
+  }
+}
+
 async function examineSandbox({ variables, programDirectory, dataDirectory }: Settings): Promise<Finding> {
   const probe = await probeSandbox({
     path: variables.PATH ?? "",
@@ -86,6 +102,21 @@ async function examineGit(): Promise<Finding> {
     return { subject, verdict: "fine", text: await requireGit() };
   } catch (error) {
     return { subject, verdict: "wrong", text: (error as Error).message };
+  }
+}
+
+/** Nothing where it is not configured. Whether the credentials are good is for GitHub to say. */
+function examineGithub({ sourceHosts: { github } }: Settings): Finding[] {
+  const subject = "GitHub";
+  if (github === null) return [];
+  const { credentials, baseUrl } = github;
+  if (credentials.kind === "token")
+    return [{ subject, verdict: "fine", text: `${baseUrl} with ${credentials.variable}` }];
+  try {
+    readPrivateKey(credentials.privateKeyFile);
+    return [{ subject, verdict: "fine", text: `${baseUrl} as app ${credentials.appId}` }];
+  } catch (error) {
+    return [{ subject, verdict: "wrong", text: (error as Error).message }];
   }
 }
 

@@ -5,6 +5,7 @@ import { openPlatform } from "../platform.ts";
 import { UsageProblem } from "../problem.ts";
 import type { Program } from "../program.ts";
 import { findServer } from "../server-file.ts";
+import { asOperator } from "./operator.ts";
 import { settingsFor } from "./settings.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
@@ -13,7 +14,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   if (!server) throw new UsageProblem(`No server runs on ${settings.dataDirectory}. Start one: platform serve.`);
   const platform = await openPlatform(settings, program.log);
   try {
-    program.print(`${await loginLink(platform, server.url)}\n`);
+    program.print(`${await asOperator(() => loginLink(platform, server.url))}\n`);
   } finally {
     await platform.close();
   }

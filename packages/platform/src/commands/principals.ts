@@ -1,23 +1,36 @@
-// Principals for commands that manage keys: they need the database, and no server.
+// What commands that manage keys, users and teams work with: they need the database, and no server.
+import type { Kysely } from "kysely";
 import type { Invocation } from "../args.ts";
-import { openDatabase } from "../db/index.ts";
-import { openPrincipals, type Principals } from "../principals/index.ts";
+import { openDatabase, type Tables } from "../db/index.ts";
+import { type Administration, openAdministration, openPrincipals, type Principals } from "../principals/index.ts";
 import type { Program } from "../program.ts";
 import { silentLog } from "../telemetry/index.ts";
-import { openVault } from "../vault/index.ts";
+import { openVault, type Vault } from "../vault/index.ts";
+import { asOperator } from "./operator.ts";
 import { settingsFor } from "./settings.ts";
 
-export async function withPrincipals<T>(
+type Use<Given, T> = (given: Given) => Promise<T>;
+
+export const withPrincipals = <T>(invocation: Invocation, program: Program, use: Use<Principals, T>): Promise<T> =>
+  withVault(invocation, program, ({ db, vault }) => use(openPrincipals({ db, vault, now: () => new Date() })));
+
+export const withAdministration = <T>(
   invocation: Invocation,
   program: Program,
-  use: (principals: Principals) => Promise<T>,
-): Promise<T> {
+  use: Use<Administration, T>,
+): Promise<T> => withVault(invocation, program, ({ db, vault }) => use(openAdministration(db, vault)));
+
+interface Opened {
+  db: Kysely<Tables>;
+  vault: Vault;
+}
+
+async function withVault<T>(invocation: Invocation, program: Program, use: Use<Opened, T>): Promise<T> {
   const { settings } = settingsFor(invocation, program);
-  const database = await openDatabase(settings, silentLog);
+  const { db, close } = await openDatabase(settings, silentLog);
   try {
-    const vault = await openVault(database.db, settings.kekFile);
-    return await use(openPrincipals({ db: database.db, vault, now: () => new Date() }));
+    return await asOperator(async () => use({ db, vault: await openVault(db, settings.kekFile) }));
   } finally {
-    await database.close();
+    await close();
   }
 }

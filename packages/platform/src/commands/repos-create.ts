@@ -10,9 +10,13 @@ import type { Program } from "../program.ts";
 import { findServer } from "../server-file.ts";
 import { silentLog } from "../telemetry/index.ts";
 import { openVault } from "../vault/index.ts";
+import { asOperator } from "./operator.ts";
 import { settingsFor } from "./settings.ts";
 
-export async function run(invocation: Invocation, program: Program): Promise<number> {
+export const run = (invocation: Invocation, program: Program): Promise<number> =>
+  asOperator(() => createRepository(invocation, program));
+
+async function createRepository(invocation: Invocation, program: Program): Promise<number> {
   const [name] = invocation.positionals;
   if (!name) throw new UsageProblem("A repository needs a name: platform repos create NAME [--from PATH].");
   const { settings } = settingsFor(invocation, program);

@@ -95,12 +95,22 @@ function firstUnknown(given: unknown, understood: unknown, path: string[]): stri
 const isTable = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const pathKeys = ["tls_cert", "tls_key", "kek_file"] as const;
+const pathKeys = [
+  ["tls_cert"],
+  ["tls_key"],
+  ["kek_file"],
+  ["signing_key_file"],
+  ["source_hosts", "github", "private_key_file"],
+];
 
 /** A relative path means one beside the file that names it. */
 function withPaths(config: PlatformConfig, base: string): PlatformConfig {
-  const absolute = pathKeys.flatMap((key) => (config[key] === undefined ? [] : [[key, resolve(base, config[key])]]));
-  return { ...config, ...Object.fromEntries(absolute) };
+  const absolute = structuredClone(config);
+  for (const path of pathKeys) {
+    const value = valueAt(config, path);
+    if (typeof value === "string") setAt(absolute, path, resolve(base, value));
+  }
+  return absolute;
 }
 
 export const valueAt = (table: unknown, path: string[]): unknown =>

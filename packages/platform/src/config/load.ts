@@ -6,6 +6,7 @@ import { keys } from "./keys.ts";
 import { environmentLayer, fileLayer, flagLayer, type Layer, setAt, valueAt } from "./layers.ts";
 import { SettingProblem } from "./problem.ts";
 import type { ModelSettings, Settings } from "./settings.ts";
+import { readSourceHosts } from "./source-hosts.ts";
 
 export interface Sources {
   /** By name without dashes: data, config, listen, role, tls-cert, tls-key. */
@@ -74,6 +75,15 @@ function settingsOf(config: PlatformConfig, data: string, { variables, programDi
     databaseUrl: config.database_url ?? null,
     databaseConnections: config.database_connections ?? 20,
     kekFile: config.kek_file ?? join(data, "kek"),
+    signingKey: {
+      path: config.signing_key_file ?? join(data, "signing-key"),
+      isGiven: config.signing_key_file !== undefined,
+    },
+    committer: {
+      name: config.committer?.name ?? "platform",
+      email: config.committer?.email ?? "agent@platform.invalid",
+    },
+    sourceHosts: readSourceHosts(config, variables),
     leaseMs: (config.lease_seconds ?? 10) * 1_000,
     streamRetentionSeconds: config.stream_retention_seconds ?? 86_400,
     concurrentRuns: config.concurrent_runs ?? 50,
@@ -123,6 +133,9 @@ function defaultOf(name: string, settings: Settings): unknown {
     database_url: "embedded",
     database_connections: settings.databaseConnections,
     kek_file: settings.kekFile,
+    signing_key_file: settings.signingKey.path,
+    "committer.name": settings.committer.name,
+    "committer.email": settings.committer.email,
     lease_seconds: settings.leaseMs / 1_000,
     stream_retention_seconds: settings.streamRetentionSeconds,
     concurrent_runs: settings.concurrentRuns,

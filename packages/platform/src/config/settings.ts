@@ -13,6 +13,11 @@ export interface Settings {
   databaseUrl: string | null;
   databaseConnections: number;
   kekFile: string;
+  /** One that was named must be there; the usual one is made. */
+  signingKey: { path: string; isGiven: boolean };
+  /** Whom commits of agents name. */
+  committer: { name: string; email: string };
+  sourceHosts: SourceHostSettings;
   leaseMs: number;
   streamRetentionSeconds: number;
   concurrentRuns: number;
@@ -26,6 +31,23 @@ export interface Settings {
   variables: NodeJS.ProcessEnv;
   /** Where the programs beside the built one are. */
   programDirectory: string;
+}
+
+export interface SourceHostSettings {
+  /** Patterns of HOST/PATH. */
+  blocked: string[];
+  /** Patterns of HOST/PATH, and the names of the teams that they are kept for. */
+  protected: { pattern: string; teams: string[] }[];
+  github: GithubSettings | null;
+}
+
+export interface GithubSettings {
+  /** Of the API, without a slash at its end. */
+  baseUrl: string;
+  /** What is secret is read when it is needed: from the file, from the environment. */
+  /** As what users connect their accounts to; null where they do not. */
+  client: { id: string; secretVariable: string } | null;
+  credentials: { kind: "app"; appId: string; privateKeyFile: string } | { kind: "token"; variable: string };
 }
 
 export type ModelSettings = Pick<

@@ -1,6 +1,7 @@
 // Connections, and rows as the tables declare them.
 import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
+import { tellActor } from "./actor.ts";
 import type { Tables } from "./tables.ts";
 
 /** Of one database of one server. */
@@ -22,7 +23,8 @@ export async function openClient(connection: Connection): Promise<pg.Client> {
 }
 
 export function openQueries(connection: Connection, most: number, onError: (error: Error) => void): Kysely<Tables> {
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: openPool(connection, most, onError) }) });
+  const pool = openPool(connection, most, onError);
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool, onReserveConnection: tellActor() }) });
 }
 
 export function openPool(connection: Connection, most: number, onError: (error: Error) => void): pg.Pool {

@@ -3,29 +3,39 @@ import { type Kysely, type Migration, Migrator, sql } from "kysely";
 import { type Connection, openClient } from "./connect.ts";
 import * as spine from "./migrations/0001-spine.ts";
 import * as webhooks from "./migrations/0002-webhooks.ts";
+import * as audit from "./migrations/0003-audit.ts";
+import * as sourceAccounts from "./migrations/0004-source-accounts.ts";
 import { DatabaseProblem } from "./problem.ts";
 import type { Tables } from "./tables.ts";
 
 /** Only added to; the names are stored. */
-const migrations: Record<string, Migration> = { "0001-spine": spine, "0002-webhooks": webhooks };
+const migrations: Record<string, Migration> = {
+  "0001-spine": spine,
+  "0002-webhooks": webhooks,
+  "0003-audit": audit,
+  "0004-source-accounts": sourceAccounts,
+};
 
 const lockNumber = 7420_0001;
 
 /** The names of those that were carried out. */
-export async function migrate(db: Kysely<Tables>, connection: Connection): Promise<string[]> {
+export async function migrate(db: Kysely<Tables>, connection: Connection, upTo?: string): Promise<string[]> {
   // A connection of its own: the lock is there before the tables that the migrator would lock.
   const client = await openClient(connection);
   try {
     await client.query("select pg_advisory_lock($1)", [lockNumber]);
     await refuseNewer(db);
     const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
-    const { error, results = [] } = await migrator.migrateToLatest();
+    const { error, results = [] } = await (upTo === undefined ? migrator.migrateToLatest() : migrator.migrateTo(upTo));
     if (error) throw new DatabaseProblem(`The database could not be migrated: ${String(error)}.`, { cause: error });
     return results.map(({ migrationName }) => migrationName);
   } finally {
     await client.end();
   }
 }
+
+/** In their order. */
+export const migrationNames = (): string[] => Object.keys(migrations).sort();
 
 /** What of the schema this program has not been carried out yet. */
 export async function pendingMigrations(db: Kysely<Tables>): Promise<string[]> {

@@ -1,9 +1,11 @@
 // Which of the servers of a database this one is. A restarted server gets the id of its former life.
 import { randomUUID } from "node:crypto";
+import { sql } from "kysely";
 import type pg from "pg";
 import type { Log } from "../telemetry/index.ts";
 import { type Connection, openClient } from "./connect.ts";
 import { keepConnection } from "./kept-connection.ts";
+import type { Queries } from "./tables.ts";
 
 /** Advisory locks have two numbers; this one means node ids. */
 const lockSpace = 7420;
@@ -58,4 +60,14 @@ async function write(client: pg.Client, id: string): Promise<string> {
     [id],
   );
   return id;
+}
+
+/** Of this database, on whatever machine. */
+export async function countRunningServers(db: Queries): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(distinct nodes.id) as count from nodes
+    join pg_locks on locktype = 'advisory' and classid = ${lockSpace}::oid and granted
+      and objid::bigint = (hashtext(nodes.id)::bigint & 4294967295)
+      and database = (select oid from pg_database where datname = current_database())`.execute(db);
+  return rows[0]?.count ?? 0;
 }

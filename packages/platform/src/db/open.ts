@@ -25,7 +25,8 @@ export interface Database {
   close(): Promise<void>;
 }
 
-export async function openDatabase(settings: DatabaseSettings, log: Log): Promise<Database> {
+/** `upTo` names the last migration to carry out; without it, all of them are. */
+export async function openDatabase(settings: DatabaseSettings, log: Log, upTo?: string): Promise<Database> {
   const server = await openServer(settings, log);
   const db = openQueries(server.connection, settings.databaseConnections, (error) =>
     log.warn("database.connection_lost", { purpose: "queries", reason: error.message }),
@@ -35,7 +36,7 @@ export async function openDatabase(settings: DatabaseSettings, log: Log): Promis
     await server.release();
   };
   try {
-    const migrated = await migrate(db, server.connection);
+    const migrated = await migrate(db, server.connection, upTo);
     return { db, connection: server.connection, migrated, close };
   } catch (error) {
     await close();

@@ -26,12 +26,15 @@ export interface Tables {
   idempotent_answers: IdempotentAnswerTable;
   artifacts: ArtifactTable;
   handoffs: HandoffTable;
+  source_accounts: SourceAccountTable;
   nodes: NodeTable;
   server_addresses: ServerAddressTable;
   hosted_repositories: HostedRepositoryTable;
   pull_requests: PullRequestTable;
   pull_request_comments: PullRequestCommentTable;
   pull_request_reviews: PullRequestReviewTable;
+  audit_entries: AuditEntryTable;
+  audit_head: AuditHeadTable;
   job_pools: JobPoolTable;
   webhooks: WebhookTable;
   webhook_deliveries: WebhookDeliveryTable;
@@ -229,7 +232,22 @@ export interface HandoffTable {
   /** What the branch was pushed at last. */
   pushed_commit: string | null;
   pr_url: string | null;
+  /** The one that reviewers were asked for. */
+  announced_pr_url: string | null;
   updated_at: Stamped;
+}
+
+/** Who a user is on a source host. */
+export interface SourceAccountTable {
+  user_id: number;
+  /** As in addresses of repositories: `github.com`. */
+  host: string;
+  /** Stays, whatever the account is called. */
+  account_id: string;
+  login: string;
+  /** Sealed with the team's key; null where the account was only named. */
+  token: Buffer | null;
+  created_at: Stamped;
 }
 
 export interface NodeTable {
@@ -333,4 +351,20 @@ export interface WebhookAttemptTable {
   duration_ms: number;
   outcome: "delivered" | "refused" | "timed_out" | "unreachable" | "forbidden";
   response_status: number | null;
+}
+
+/** Written by triggers only. */
+export interface AuditEntryTable {
+  seq: number;
+  /** JSON, as it was hashed. */
+  entry: string;
+  /** SHA-256 of the hash before and the entry. */
+  hash: Buffer;
+}
+
+/** One row: where the chain ends. */
+export interface AuditHeadTable {
+  is_only: Generated<true>;
+  seq: number;
+  hash: Buffer;
 }

@@ -3,6 +3,8 @@
 export type RepositoryFaultCode =
   /** No answer, no such repository, or none that we may read. */
   | "repository_unreachable"
+  /** An administrator has excluded it, or keeps it for others. */
+  | "repository_access"
   | "repository_too_large"
   /** The repository was reached, and has no such branch, tag, commit or pull request. */
   | "ref_not_found"

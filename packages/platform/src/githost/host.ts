@@ -1,6 +1,6 @@
 // The platform as a git host: repositories with pull requests, at an address of its own.
 import type { Kysely } from "kysely";
-import type { Tables } from "../db/index.ts";
+import { noteHappening, type Tables } from "../db/index.ts";
 import type { Vault } from "../vault/index.ts";
 import { type Addresses, openAddresses } from "./addresses.ts";
 import { rememberHeads } from "./changes.ts";
@@ -40,6 +40,7 @@ export function openGitHost({ db, vault, dataDirectory, serverUrls }: GitHostOpt
     pullRequests,
     remarks: (repository) => openRemarks(repository, { db, vault }),
     async notePush(repository) {
+      await noteHappening(db, { action: "repository.pushed", subject: String(repository.id), data: {} });
       await rememberHeads(repository, await pullRequests(repository).openBranches());
     },
     cloneUrl: (name) => `${addresses.shown()}/git/${name}.git`,

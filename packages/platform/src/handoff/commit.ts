@@ -1,4 +1,4 @@
-// Commits what a run has left, on top of what the agent committed itself. Called again, it gives the same commit: its
+// Commits what a run has left, on top of what the agent committed itself, all of it signed. Called again, it gives the same commit: its
 // content, its parent, its message and its time are the same. Nothing that the repository names runs.
 import { randomUUID } from "node:crypto";
 import { accessSync, constants, existsSync, lstatSync, type Stats } from "node:fs";
@@ -7,7 +7,9 @@ import { join } from "node:path";
 import { type GitPlace, runGit } from "../git/index.ts";
 import type { OpenRepository } from "../workspaces/index.ts";
 import { moveAgent, readAgentGit } from "./agent-git.ts";
+import { commitText } from "./commit-object.ts";
 import { renewAgentGit } from "./renew.ts";
+import { type Signing, signLineage, writeSigned } from "./sign-commits.ts";
 import { takeOver, transfer } from "./take-over.ts";
 
 export interface CommitWish {
@@ -16,7 +18,7 @@ export interface CommitWish {
   last: string;
   message: string;
   at: Date;
-  identity: { name: string; email: string };
+  signing: Signing;
 }
 
 /** The commit that has all the agent left. The base, where that is nothing. */
@@ -32,7 +34,9 @@ export async function commitLeftovers(wish: CommitWish, signal: AbortSignal): Pr
     (await takeOver({ from: { ...host, borrowed: [found.objects] }, to: host, commit: found.head, known }, signal));
   // Git's files there may be anything; the agent's files are its work all the same.
   const agent = isWhole ? found : undefined;
-  const parent = agent?.head ?? last;
+  const parent = agent
+    ? await signLineage({ place: host, head: agent.head, known, signing: wish.signing }, signal)
+    : last;
   const indexFile = join(hostDirectory, `index-${randomUUID()}`);
   try {
     if (existsSync(join(hostDirectory, "index"))) await copyFile(join(hostDirectory, "index"), indexFile);
@@ -58,31 +62,22 @@ export async function commitLeftovers(wish: CommitWish, signal: AbortSignal): Pr
 }
 
 async function commitFiles(
-  { place, parent, message, at, identity }: CommitWish & { place: GitPlace; parent: string },
+  { place, parent, message, at, signing }: CommitWish & { place: GitPlace; parent: string },
   signal: AbortSignal,
 ): Promise<string> {
   await runGit({ place, args: ["read-tree", "-m", "-i", parent] }, signal);
   await stageFiles(place, signal);
   const tree = (await runGit({ place, args: ["write-tree"] }, signal)).trim();
   if (tree === (await runGit({ place, args: ["rev-parse", `${parent}^{tree}`] }, signal)).trim()) return parent;
-  const date = `${Math.floor(at.getTime() / 1000)} +0000`;
-  const variables = {
-    GIT_AUTHOR_NAME: identity.name,
-    GIT_AUTHOR_EMAIL: identity.email,
-    GIT_AUTHOR_DATE: date,
-    GIT_COMMITTER_NAME: identity.name,
-    GIT_COMMITTER_EMAIL: identity.email,
-    GIT_COMMITTER_DATE: date,
-  };
-  const args = ["commit-tree", tree, "-p", parent, "-F", "-"];
-  return (await runGit({ place, args, input: message, variables }, signal)).trim();
+  const text = commitText({ tree, parent, author: signing.author, committer: signing.platform, at, message });
+  return writeSigned({ place, text, signing }, signal);
 }
 
 /**
  * Plumbing instead of `git add --all`: that looks into repositories below the working tree by running git there, under
  * whatever configuration the agent has written for them.
  */
-async function stageFiles(place: GitPlace, signal: AbortSignal): Promise<void> {
+export async function stageFiles(place: GitPlace, signal: AbortSignal): Promise<void> {
   const listing = ["ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"];
   const listed = new Set((await runGit({ place, args: listing }, signal)).split("\0").filter(Boolean));
   const links = await submodulesOf(place, signal);

@@ -4,15 +4,16 @@ import type { RunStory } from "./handoff.ts";
 const mostSubjectCharacters = 72;
 const mostTitleCharacters = 200;
 
-/** From the result of the run; credits the person it was done for. */
-export function commitMessage({ name, results, onBehalfOf }: RunStory): string {
+/** From the result of the run; credits the person it was done for, where that is not its author. */
+export function commitMessage({ name, results, onBehalfOf, opensAsApp }: RunStory): string {
   const result = tidy(results.at(-1) ?? "");
   const [first = "", ...rest] = result.split("\n");
   const plain = first.replace(/^[#>*\s-]+|[*_`]+/g, "").trim() || tidy(name).replace(/\n/g, " ") || "Work of an agent";
   const subject = shorten(plain, mostSubjectCharacters);
   // What was cut off is said in full below.
   const body = subject === plain ? rest.join("\n").trim() : result;
-  const credit = onBehalfOf && `Co-authored-by: ${oneLine(onBehalfOf.name)} <${oneLine(onBehalfOf.email)}>`;
+  const credit =
+    opensAsApp && onBehalfOf && `Co-authored-by: ${oneLine(onBehalfOf.name)} <${oneLine(onBehalfOf.email)}>`;
   return `${[subject, body, credit].filter(Boolean).join("\n\n")}\n`;
 }
 

@@ -3,6 +3,7 @@ import type { Kysely } from "kysely";
 import type { Tables } from "../db/index.ts";
 import { RepositoryFault } from "../git/index.ts";
 import type { PullRequests, SourceHosts } from "../scm/index.ts";
+import type { SigningKey } from "../signing/index.ts";
 import type { OpenRepository, Workspaces } from "../workspaces/index.ts";
 import { commitLeftovers } from "./commit.ts";
 import { commitMessage, pullRequestBody, pullRequestTitle } from "./describe.ts";
@@ -14,10 +15,13 @@ export interface HandoffOptions {
   db: Kysely<Tables>;
   workspaces: Workspaces;
   sources: SourceHosts;
-  /** Whom commits name. */
+  /** Whom commits name as committer, and as author where the person must not be. */
   identity: { name: string; email: string };
+  signingKey: Pick<SigningKey, "sign">;
   /** The same for one run at every call. */
   readStory(runId: string): Promise<RunStory>;
+  /** Who is to be asked for a review of work on this repository, by their names on its host. */
+  reviewersOf(runId: string, repositoryUrl: string): Promise<string[]>;
 }
 
 export function openHandoff(options: HandoffOptions): Handoff {
@@ -86,7 +90,8 @@ async function takeStep(work: Work, row: HandoffRow, signal: AbortSignal): Promi
     case "pushed":
       return moveHandoff(db, row, { state: "opened", pr_url: (await openPullRequest(work, row)) ?? row.pr_url });
     case "opened":
-      return moveHandoff(db, row, { state: "done" });
+      await announce(work, row);
+      return moveHandoff(db, row, { state: "done", announced_pr_url: row.pr_url });
     case "done":
       return undefined;
   }
@@ -103,10 +108,17 @@ async function commit(
   row: HandoffRow,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const { identity } = options;
+  const { identity, signingKey } = options;
+  const author = (!story.opensAsApp && story.onBehalfOf) || identity;
   const last = row.head_commit ?? repository.baseCommit;
   const head = await commitLeftovers(
-    { repository, last, message: commitMessage(story), at: story.endedAt, identity },
+    {
+      repository,
+      last,
+      message: commitMessage(story),
+      at: story.endedAt,
+      signing: { platform: identity, author, sign: signingKey.sign },
+    },
     signal,
   );
   return head === repository.baseCommit && row.pushed_commit === null ? null : head;
@@ -135,6 +147,17 @@ async function openPullRequest({ story, repository, options }: Work, row: Handof
   const body = pullRequestBody(story.results);
   const draft = { ...branches, title: pullRequestTitle(story), body, author: `agent:${story.agentId}` };
   return (await pullRequests.openDraft(draft)).url;
+}
+
+/** Reviewers are asked once for a pull request of ours: whoever was taken off it is not asked again by a follow-up. */
+async function announce({ runId, story, repository, options }: Work, row: HandoffRow): Promise<void> {
+  const isNews = row.pr_url !== null && row.pr_url !== row.announced_pr_url;
+  if (row.pr_url === null || !isNews || !repository.isOwnBranch || !story.asksForReview) return;
+  const reviewers = await options.reviewersOf(runId, repository.url);
+  if (reviewers.length === 0) return;
+  const { pullRequests } = await options.sources.open(story.teamId, repository.url);
+  const opened = await pullRequests?.read(row.pr_url);
+  if (opened !== undefined) await pullRequests?.requestReviewers(opened.number, reviewers);
 }
 
 /** Its text grows with the runs, unless a person has changed it: then it is theirs. */

@@ -39,6 +39,10 @@ export interface RunStory {
   /** When this run ended: the time of its commit, the same at every call. */
   endedAt: Date;
   autoCreatePR: boolean;
-  /** The person it worked for, credited in the commit; null for a service account. */
+  /** In its own name; else in that of the person it worked for, where there is one. */
+  opensAsApp: boolean;
+  /** Of the person it worked for, once a pull request was opened. */
+  asksForReview: boolean;
+  /** The person it worked for; null for a service account. */
   onBehalfOf: { name: string; email: string } | null;
 }

@@ -1,4 +1,5 @@
 // From the end of a run to a draft pull request.
+export { type Diffs, openDiffs, type RepositoryChange } from "./diff.ts";
 export { type HandoffOptions, openHandoff } from "./finish.ts";
 export type { HandedOff, HandedOffBranch, Handoff, HandoffFault, RunStory } from "./handoff.ts";
 export { branchesOf } from "./store.ts";

@@ -1,6 +1,6 @@
 // Where a hand-off stands: one row per agent and repository.
 import type { Kysely, Selectable } from "kysely";
-import type { HandoffState, HandoffTable, Tables } from "../db/index.ts";
+import type { HandoffTable, Tables } from "../db/index.ts";
 import type { HandedOffBranch } from "./handoff.ts";
 
 export type HandoffRow = Selectable<HandoffTable>;
@@ -37,7 +37,8 @@ export type HandoffStep =
   | { state: "committed"; head_commit: string | null }
   | { state: "pushed"; pushed_commit: string }
   | { state: "opened"; pr_url: string | null }
-  | { state: Exclude<HandoffState, "waiting" | "committed" | "pushed" | "opened"> };
+  | { state: "done"; announced_pr_url?: string | null }
+  | { state: "failed" };
 
 export async function moveHandoff(db: Kysely<Tables>, row: HandoffRow, step: HandoffStep): Promise<HandoffRow> {
   return db

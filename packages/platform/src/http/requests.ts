@@ -1,6 +1,7 @@
 // Gives each request an id, and says in log and metrics what became of it.
 import { randomUUID } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
+import { actingAs } from "../principals/index.ts";
 import type { Log, Metrics } from "../telemetry/index.ts";
 import type { Env } from "./route.ts";
 
@@ -30,6 +31,6 @@ export function followRequests(log: Log, metrics: Metrics): MiddlewareHandler<En
       const durationMs = Math.round(seconds * 1_000);
       log.info("http.request", { requestId, method, route, status, durationMs, teamId, keyId });
     });
-    await next();
+    await actingAs("anonymous", next);
   };
 }

@@ -48,7 +48,7 @@ function addList(pages: Pages, { platform, agents, githost }: PageHost): void {
   pages.form("/agents", async (context, visitor, fields) => {
     const wish = read(CreateAgent, wishOf(fields));
     checkModel(wish.model, platform.settings);
-    await agents.checkRepositories(visitor.principal.teamId, wish.repos ?? []);
+    await agents.checkRepositories(visitor.principal, wish.repos ?? []);
     const { agentId } = await platform.db
       .transaction()
       .execute((tx) =>

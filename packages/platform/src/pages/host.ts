@@ -3,6 +3,7 @@ import type { AgentHost } from "../agents/index.ts";
 import type { GitHost } from "../githost/index.ts";
 import type { Api } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
+import type { GithubAccounts } from "../scm/index.ts";
 import type { Hub } from "../streams/index.ts";
 
 export interface PageHost {
@@ -11,4 +12,6 @@ export interface PageHost {
   hub: Hub;
   agents: AgentHost;
   githost: GitHost;
+  /** Where users can connect accounts; null where they cannot. */
+  github: GithubAccounts | null;
 }

@@ -1,6 +1,7 @@
 // The pages: who may see them, and what their forms do.
 import type { Context } from "hono";
 import { ApiProblem, type Env } from "../http/index.ts";
+import { addAccountPages } from "./account-routes.ts";
 import { addAgentPages } from "./agent-routes.ts";
 import type { PageHost } from "./host.ts";
 import { html } from "./html.ts";
@@ -42,6 +43,7 @@ export function addPages(host: PageHost): void {
   addAgentPages(pages, host);
   addRepositoryPages(pages, host);
   addKeyPages(pages, host);
+  addAccountPages(pages, host);
 }
 
 function pagesOf({ platform, api }: PageHost): Pages {

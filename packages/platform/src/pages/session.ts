@@ -2,6 +2,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Context } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
+import { becomeActor, noteHappening } from "../db/index.ts";
 import type { Env } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
 import { type Principal, scopes } from "../principals/index.ts";
@@ -25,6 +26,7 @@ export async function loginLink(platform: Platform, baseUrl: string): Promise<st
     .where("role", "=", "admin")
     .orderBy("id")
     .executeTakeFirstOrThrow();
+  await noteHappening(platform.db, { action: "login_link.made", subject: String(user.id), data: {} });
   const key = await teamKey(platform, user.team_id);
   return `${baseUrl}/login?token=${seal(key, "login", { teamId: user.team_id, userId: user.id }, linkMs)}`;
 }
@@ -33,6 +35,8 @@ export async function loginLink(platform: Platform, baseUrl: string): Promise<st
 export async function enter(platform: Platform, context: Context<Env>, token: string): Promise<boolean> {
   const pass = await openPass(platform, "login", token);
   if (!pass) return false;
+  becomeActor(`user:${pass.userId}`);
+  await noteHappening(platform.db, { action: "user.logged_in", subject: String(pass.userId), data: { by: "link" } });
   const key = await teamKey(platform, pass.teamId);
   setCookie(context, cookieName, seal(key, "session", pass, sessionMs), {
     httpOnly: true,
@@ -59,6 +63,7 @@ export async function visitorOf(platform: Platform, context: Context<Env>): Prom
     .where("team_id", "=", pass.teamId)
     .executeTakeFirst();
   if (!user) return null;
+  becomeActor(`user:${user.id}`);
   return {
     formToken: cookie.slice(-32),
     principal: {

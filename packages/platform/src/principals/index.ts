@@ -1,4 +1,12 @@
 // Who may ask for what.
+export { actingAs } from "../db/index.ts";
+export {
+  type Administration,
+  openAdministration,
+  type TeamEntry,
+  type UserChange,
+  type UserEntry,
+} from "./administration.ts";
 export { provideTeam } from "./create.ts";
 export { type Principal, principalName, type Role, type Scope, scopes } from "./principal.ts";
 export {

@@ -1,11 +1,11 @@
 // Teams, users, service accounts and their keys.
 import type { Kysely } from "kysely";
-import type { Tables } from "../db/index.ts";
+import { becomeActor, type Tables } from "../db/index.ts";
 import type { Vault } from "../vault/index.ts";
 import { readAuthorization } from "./authorization.ts";
 import { createKey } from "./create.ts";
 import { hashKey, isSameHash } from "./key.ts";
-import type { Principal, Role, Scope } from "./principal.ts";
+import { type Principal, principalName, type Role, type Scope } from "./principal.ts";
 import { findKey, listKeys, revokeKey, type StoredKey } from "./store.ts";
 
 export interface Principals {
@@ -62,7 +62,9 @@ export function openPrincipals({ db, vault, now }: PrincipalsOptions): Principal
     async authenticate(authorization) {
       const presented = readAuthorization(authorization);
       if (presented.kind === "none") return { kind: "refused", reason: presented.reason };
-      return judge(presented.key, await lookUp(presented.id), now());
+      const judged = judge(presented.key, await lookUp(presented.id), now());
+      if (judged.kind === "known") becomeActor(principalName(judged.principal));
+      return judged;
     },
     createKey: (request) => createKey(db, vault, request),
     listKeys: (teamId) => listKeys(db, teamId),

@@ -10,7 +10,15 @@ import type { Platform } from "../platform.ts";
 import type { Hub, Recorder } from "../streams/index.ts";
 import type { OpenWorkspace, Workspaces } from "../workspaces/index.ts";
 import type { Artifacts } from "./artifacts.ts";
-import { type Equipment, type Intent, intentOf, openEquipment, type Sandboxes, turnSettings } from "./compose/index.ts";
+import {
+  type Equipment,
+  type Intent,
+  intentOf,
+  movedHooks,
+  openEquipment,
+  type Sandboxes,
+  turnSettings,
+} from "./compose/index.ts";
 import { readPast, takeUp } from "./conversation.ts";
 import { failed, isFault, leavesItOpen, RunFault } from "./fault.ts";
 import { finishRun, type RunEnd } from "./finish.ts";
@@ -26,6 +34,8 @@ export interface RunHost {
   hub: Hub;
   workspaces: Workspaces;
   handoff: Handoff;
+  /** Throws RepositoryFault where the user who asked for the run may not reach a repository any more. */
+  checkRepositories(userId: number | null, urls: string[], signal: AbortSignal): Promise<void>;
   sandboxes: Sandboxes;
   network: NetworkPolicy;
   artifacts: Artifacts;
@@ -67,6 +77,8 @@ async function carryOut(carrying: Carrying, given: AbortSignal): Promise<RunEnd>
   try {
     const allowance = await allowanceOf(platform, spender);
     if (allowance.leftUsd === 0) throw new RunFault("spend_limit_reached", spendReached);
+    const urls = agent.settings.repos.map(({ url }) => url);
+    await host.checkRepositories(spender.userId, urls, limited.signal);
     const work = { agentId: agent.id, teamId: agent.teamId, name: agent.name, ...agent.settings };
     const workspace = await workspaces.open(work, limited.signal);
     return await driveIn(workspace, { ...carrying, allowance }, limited.signal);
@@ -85,14 +97,15 @@ async function driveIn(
   const store = openSessionStore({ db, key, agentId: agent.id, fence, recorder });
   const past = await readPast(opened, store, recorder);
   const turn = turnSettings(intent, workspace.root, allowance.budget);
+  const agentDirectory = join(settings.dataDirectory, "workspaces", agent.id);
   const equipment = await openEquipment(
     {
       intent,
       turn,
       workspace,
-      agentDirectory: join(settings.dataDirectory, "workspaces", agent.id),
+      agentDirectory,
       store,
-      frozen: past.state.seq === 0 ? null : (past.state.frozen.hooks ?? []),
+      frozen: past.state.seq === 0 ? null : movedHooks(past.state.frozen.hooks ?? [], agentDirectory),
       host: { settings, sandboxes: host.sandboxes, network: host.network },
       onProgress: recorder.progress,
     },

@@ -44,6 +44,8 @@ export async function readStory({ db, vault }: Platform, runId: string): Promise
     results: [...results, end.message],
     endedAt: end.at,
     autoCreatePR: run.settings.autoCreatePR,
+    opensAsApp: run.settings.openAsApp,
+    asksForReview: run.settings.autoCreatePR && !run.settings.skipReviewerRequest,
     onBehalfOf:
       run.email === null
         ? null

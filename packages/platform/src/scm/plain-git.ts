@@ -1,17 +1,24 @@
 // A repository of which no more is known than its address: it can be fetched from and pushed to.
-import { GitFailed, GitTookTooLong, RepositoryFault } from "../git/index.ts";
+import { GitFailed, type GitRemote, GitTookTooLong, RepositoryFault } from "../git/index.ts";
 import { findMoved } from "./moved.ts";
 import { type PinOptions, pinnedRemote } from "./pinned.ts";
 import { type RepositoryUrl, shownUrl } from "./repository-url.ts";
 import type { SourceHost } from "./source-host.ts";
 
-export function plainGitHost(url: RepositoryUrl, options: PinOptions): SourceHost {
+export interface GitAccess extends PinOptions {
+  /** Why this place must not be reached; undefined where it may. Asked for every place a repository has moved to as well. */
+  refusal(place: RepositoryUrl): Promise<string | undefined>;
+  /** Adds credentials for the one call. */
+  authorize?(remote: GitRemote, signal: AbortSignal): Promise<GitRemote>;
+}
+
+export function plainGitHost(url: RepositoryUrl, options: GitAccess): SourceHost {
   return {
     directory: null,
     pullRequests: null,
     notePush: async () => {},
     async reach(work, signal) {
-      const attempt = async (place: RepositoryUrl) => work(await pinnedRemote(place, options, signal));
+      const attempt = async (place: RepositoryUrl) => work(await allowedRemote(place, options, signal));
       try {
         return await attempt(url).catch(async (error: unknown) => {
           const moved = isRedirection(error) ? await findMoved(url, options.policy, signal) : undefined;
@@ -23,6 +30,14 @@ export function plainGitHost(url: RepositoryUrl, options: PinOptions): SourceHos
       }
     },
   };
+}
+
+async function allowedRemote(place: RepositoryUrl, options: GitAccess, signal: AbortSignal): Promise<GitRemote> {
+  const reason = await options.refusal(place);
+  if (reason !== undefined)
+    throw new RepositoryFault("repository_access", `The repository ${shownUrl(place)} ${reason}.`);
+  const remote = await pinnedRemote(place, options, signal);
+  return options.authorize ? options.authorize(remote, signal) : remote;
 }
 
 const isRedirection = (error: unknown) => error instanceof GitFailed && /returned error: 30\d/.test(error.said);

@@ -27,7 +27,7 @@ export interface PullRequests {
   update(number: number, change: Partial<Pick<Draft, "title" | "body">>): Promise<PullRequest>;
   comment(number: number, comment: Comment): Promise<void>;
   review(number: number, review: Review): Promise<void>;
-  /** Those who are asked already are not asked twice. */
+  /** Names of the host. Those who are asked already are not asked twice, and those who cannot be are left out. */
   requestReviewers(number: number, reviewers: string[]): Promise<void>;
 }
 
@@ -60,4 +60,6 @@ export interface Review {
   author: string;
   verdict: "approved" | "changes_requested" | "commented";
   body: string;
+  /** On lines of files as they are in the head. */
+  comments?: { path: string; line: number; body: string }[];
 }

@@ -1,7 +1,10 @@
 // Finds the host of a repository, and says at the door what no agent could ever reach.
+import { hostText } from "@agentcli/workspace/hosts";
 import type { AgentRepository } from "../db/index.ts";
 import { RepositoryFault } from "../git/index.ts";
 import { ApiProblem } from "../http/index.ts";
+import type { AccessRules } from "./access.ts";
+import type { Github } from "./github/host.ts";
 import type { PinOptions } from "./pinned.ts";
 import { plainGitHost } from "./plain-git.ts";
 import { isReference, readPullRequestUrl } from "./reference.ts";
@@ -18,6 +21,8 @@ export interface SourceHosts {
   /** Without scheme: `github.com/o/r`. */
   shown(url: string): string;
   directoryName(url: string): string;
+  /** Whose accounts count there: `github.com`, with its port where that is not the usual one of the web. */
+  hostOf(url: string): string;
   /** Undefined where the address is of no pull request of the repository. */
   pullRequestNumber(prUrl: string, url: string): number | undefined;
 }
@@ -32,6 +37,9 @@ export interface OwnRepositories {
 
 export interface SourceHostsOptions extends PinOptions {
   own: OwnRepositories;
+  rules: AccessRules;
+  /** Null where the platform was given no access to it. */
+  github: Github | null;
 }
 
 export function openSourceHosts(options: SourceHostsOptions): SourceHosts {
@@ -48,7 +56,12 @@ export function openSourceHosts(options: SourceHostsOptions): SourceHosts {
     async open(teamId, text) {
       const url = knownUrl(text);
       const name = await options.own.nameOf(urlText(url));
-      if (name === undefined) return plainGitHost(url, options);
+      const refusal = (place: RepositoryUrl) => options.rules.refusal(teamId, place);
+      const access = { policy: options.policy, sshDirectory: options.sshDirectory, refusal };
+      if (name === undefined) return options.github?.open(url, access) ?? plainGitHost(url, access);
+      const reason = await refusal(url);
+      if (reason !== undefined)
+        throw new RepositoryFault("repository_access", `The repository ${shownUrl(url)} ${reason}.`);
       const host = await options.own.open(teamId, name);
       if (host === undefined)
         throw new RepositoryFault("repository_unreachable", `There is no repository "${name}" on this platform.`);
@@ -56,9 +69,15 @@ export function openSourceHosts(options: SourceHostsOptions): SourceHosts {
     },
     canonical: (url) => urlText(knownUrl(url)),
     shown: (url) => shownUrl(knownUrl(url)),
+    hostOf: (url) => hostOf(knownUrl(url)),
     directoryName: (url) => repositoryName(knownUrl(url)),
     pullRequestNumber: (prUrl, url) => readPullRequestUrl(prUrl, knownUrl(url)),
   };
+}
+
+function hostOf(url: RepositoryUrl): string {
+  const [authority = ""] = shownUrl(url).split("/");
+  return /^https?$/.test(url.scheme) ? authority : hostText(url.host);
 }
 
 function checkShape({ url, startingRef, prUrl }: AgentRepository, where: string): RepositoryUrl {
@@ -78,8 +97,13 @@ interface Asked {
 }
 
 /** A name that cannot be resolved now may be later: that is for the run to find out. */
-async function checkAccess(asked: Asked, { own, policy }: SourceHostsOptions, signal: AbortSignal): Promise<void> {
-  const { teamId, url, where } = asked;
+async function checkAccess(
+  { teamId, url, where }: Asked,
+  { own, policy, rules }: SourceHostsOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const reason = await rules.refusal(teamId, url);
+  if (reason !== undefined) throw new ApiProblem("repository_access", `${where}: ${shownUrl(url)} ${reason}.`);
   const name = await own.nameOf(urlText(url));
   if (name !== undefined && (await own.open(teamId, name)) === undefined)
     throw new ApiProblem("repository_access", `${where}: there is no repository "${name}" on this platform.`);

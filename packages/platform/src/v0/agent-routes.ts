@@ -55,7 +55,7 @@ function addCreate(api: Api, host: AgentHost): void {
     async ({ body, principal, requestId, rawBody, header, context }) => {
       const wish = wishOf(body);
       checkModel(wish.model, platform.settings);
-      await host.checkRepositories(principal.teamId, wish.repos ?? []);
+      await host.checkRepositories(principal, wish.repos ?? []);
       if (wish.webhook) await host.checkReceiver(wish.webhook.url);
       const key = header("idempotency-key") ?? null;
       const keyed = { principal, key, request: `POST /v0/agents\n${rawBody.toString("base64")}` };

@@ -20,11 +20,16 @@ export function readKeyFile(path: string): KeyEncryption | null {
 }
 
 /** Servers that do so at once end up with the same key. */
-export function makeKeyFile(path: string): void {
+export const makeKeyFile = (path: string): void => keep(path, `${randomBytes(keyBytes).toString("base64")}\n`);
+
+/** From a backup. A file that is there stays. */
+export const restoreKeyFile = (path: string, content: Buffer): void => keep(path, content);
+
+function keep(path: string, content: string | Buffer): void {
   const draft = `${path}.${process.pid}`;
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   try {
-    writeFileSync(draft, `${randomBytes(keyBytes).toString("base64")}\n`, { mode: 0o600, flush: true });
+    writeFileSync(draft, content, { mode: 0o600, flush: true });
     linkSync(draft, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;

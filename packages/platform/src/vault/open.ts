@@ -2,12 +2,14 @@
 import type { Queries } from "../db/index.ts";
 import { makeKeyFile, readKeyFile } from "./key-file.ts";
 import { VaultProblem } from "./problem.ts";
+import { finishRotation } from "./rotate.ts";
 import { type Vault, vaultOf } from "./vault.ts";
 
 export async function openVault(db: Queries, kekFile: string): Promise<Vault> {
   const expected = await knownFingerprint(db);
   // A new key beside sealed data would look like a start and be the loss of everything.
   if (expected === null) makeKeyFile(kekFile);
+  else finishRotation(kekFile, expected);
   const encryption = readKeyFile(kekFile);
   if (!encryption)
     throw new VaultProblem(

@@ -51,6 +51,7 @@ const forbidden = [
   ["model_provider"],
   ["model_providers"],
   ["auth"],
+  ["platform"],
   ["notify"],
   ["profile"],
   ["profiles"],

@@ -1,0 +1,37 @@
+// Where the platform is and which key opens it.
+import { loadConfig } from "@agentcli/project";
+import type { Invocation } from "../args.ts";
+import { configRequest } from "../config-request.ts";
+import { Problem } from "../problem.ts";
+import type { Program } from "../program.ts";
+import { configOptions } from "../run-options.ts";
+
+export interface Access {
+  /** Without a slash at the end. */
+  url: string;
+  key: string;
+}
+
+export async function readAccess(invocation: Invocation, { environment }: Program): Promise<Access> {
+  const { variables, cwd } = environment;
+  const { config } = await loadConfig(configRequest(configOptions(invocation), cwd, environment));
+  const url = variables.PLATFORM_BACKEND_URL || config.platform?.url;
+  const keyName = config.platform?.env_key ?? "PLATFORM_API_KEY";
+  const key = variables[keyName];
+  if (!url)
+    throw new Problem(
+      "usage",
+      "Which platform? Set PLATFORM_BACKEND_URL, for example to http://127.0.0.1:7420, or url under [platform] in config.toml.",
+    );
+  if (!key)
+    throw new Problem("auth", `There is no key for the platform. Set ${keyName}; platform keys create makes one.`);
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw new Problem("auth", `${keyName} cannot be a key: it has spaces or letters that no key has. Set it again.`);
+  return { url: checkedUrl(url), key };
+}
+
+function checkedUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url && /^https?:$/.test(url.protocol)) return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+  throw new Problem("usage", `The address of the platform, "${text}", is no http or https URL. Mend it.`);
+}

@@ -1,0 +1,72 @@
+// Follows a run to its end. A connection that is cut is made again, and goes on where it was.
+import { setTimeout as pause } from "node:timers/promises";
+import { openSse } from "@agentcli/models/sse";
+import type { StreamFrame } from "@agentcli/protocol/api";
+import { exitCodes } from "@agentcli/protocol/exit-codes";
+import { Problem } from "../problem.ts";
+import type { Access } from "./access.ts";
+import { open } from "./http.ts";
+
+export type Follower = (frame: StreamFrame) => Promise<void>;
+
+export interface Following {
+  access: Access;
+  path: string;
+  take: Follower;
+}
+
+const mostAttempts = 6;
+const firstPauseMs = 250;
+
+export async function followRun(following: Following, signal: AbortSignal): Promise<void> {
+  const position: Position = { lastEventId: "" };
+  for (let failures = 0; failures < mostAttempts; ) {
+    const before = position.lastEventId;
+    const reading = await readOnce(following, position, signal);
+    if (reading.kind === "ended") return;
+    failures = position.lastEventId === before ? failures + 1 : 1;
+    if (failures === mostAttempts) throw reading.problem;
+    await pause(firstPauseMs * 2 ** failures, undefined, { signal });
+  }
+}
+
+interface Position {
+  lastEventId: string;
+}
+
+type Reading = { kind: "ended" } | { kind: "cut"; problem: Problem };
+
+async function readOnce(following: Following, position: Position, signal: AbortSignal): Promise<Reading> {
+  try {
+    if (await readFrames(following, position, signal)) return { kind: "ended" };
+    return { kind: "cut", problem: new Problem("unavailable", "The platform ends the stream again and again.") };
+  } catch (error) {
+    if (signal.aborted) throw new Problem("failed", "Interrupted.");
+    const problem = error instanceof Problem ? error : new Problem("unavailable", (error as Error).message);
+    if (problem.exitCode !== exitCodes.unavailable.code) throw problem;
+    return { kind: "cut", problem };
+  }
+}
+
+/** Whether the run has ended; where not, the stream broke off. */
+async function readFrames(
+  { access, path, take }: Following,
+  position: Position,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const headers = position.lastEventId ? { "last-event-id": position.lastEventId } : undefined;
+  const answer = await open(access, { method: "GET", path, ...(headers && { headers }) }, signal);
+  const arrived: { frame: StreamFrame; id: string }[] = [];
+  const parser = openSse((data, event, id) => {
+    arrived.push({ frame: { event, data: JSON.parse(data) } as StreamFrame, id });
+  });
+  for await (const piece of answer) {
+    parser.push(piece);
+    for (const { frame, id } of arrived.splice(0)) {
+      await take(frame);
+      if (id) position.lastEventId = id;
+      if (frame.event === "done") return true;
+    }
+  }
+  return false;
+}

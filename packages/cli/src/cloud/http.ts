@@ -1,0 +1,109 @@
+// One request to the platform. What it refuses, or that it cannot be reached, is a Problem with its exit code.
+import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
+import type { ProblemBody } from "@agentcli/protocol/api";
+import type { ExitName } from "@agentcli/protocol/exit-codes";
+import { Problem } from "../problem.ts";
+import type { Access } from "./access.ts";
+
+export interface CloudRequest {
+  method: "GET" | "POST";
+  /** Below the address of the platform, with its query. */
+  path: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+/** Longest silence. A stream sends a sign of life every fifteen seconds. */
+const silenceMs = 60_000;
+const mostBytes = 512 * 1024 * 1024;
+
+/** The answer as a value. */
+export async function askJson<T>(access: Access, request: CloudRequest, signal: AbortSignal): Promise<T> {
+  const answer = await open(access, request, signal);
+  try {
+    return JSON.parse(await readText(answer)) as T;
+  } catch (error) {
+    if (error instanceof SyntaxError) throw strange(access);
+    throw unreachable(access, error as Error, signal);
+  }
+}
+
+/** The answer once its headers are there, and it is none that refuses. */
+export async function open(access: Access, request: CloudRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  const answer = await send(access, request, signal).catch((error: Error) => {
+    throw unreachable(access, error, signal);
+  });
+  const { statusCode: status = 0 } = answer;
+  if (status === 200 || status === 201) return answer;
+  const text = await readText(answer).catch((error: Error) => {
+    throw unreachable(access, error, signal);
+  });
+  throw refusal(status, text, access);
+}
+
+async function send({ url, key }: Access, request: CloudRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  const target = new URL(`${url}${request.path}`);
+  const transport = target.protocol === "https:" ? await import("node:https") : await import("node:http");
+  const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+  const options: RequestOptions = {
+    method: request.method,
+    timeout: silenceMs,
+    signal,
+    headers: {
+      authorization: `Bearer ${key}`,
+      accept: "application/json, text/event-stream",
+      "user-agent": "agentcli",
+      ...(body !== undefined && { "content-type": "application/json", "content-length": Buffer.byteLength(body) }),
+      ...request.headers,
+    },
+  };
+  return new Promise((resolve, reject) => {
+    const sent: ClientRequest = transport.request(target, options, resolve);
+    sent.on("timeout", () => sent.destroy(new Error(`nothing came for ${silenceMs / 1000} s`)));
+    sent.on("error", reject);
+    sent.end(body);
+  });
+}
+
+async function readText(answer: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for await (const piece of answer) {
+    size += piece.length;
+    if (size > mostBytes) throw new Error(`the answer has more than ${mostBytes} bytes`);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString("utf8");
+}
+
+function refusal(status: number, text: string, access: Access): Problem {
+  const said = problemIn(text);
+  if (!said) return status >= 500 ? new Problem("unavailable", `${access.url} answered ${status}.`) : strange(access);
+  return new Problem(exitFor(status), said.message);
+}
+
+function problemIn(text: string): ProblemBody["error"] | null {
+  try {
+    const { error } = JSON.parse(text);
+    return typeof error?.message === "string" ? error : null;
+  } catch {
+    return null;
+  }
+}
+
+/** An unknown agent is like an unknown session: a mistake of the call. */
+function exitFor(status: number): ExitName {
+  if (status === 401 || status === 403) return "auth";
+  if (status === 429 || status >= 500) return "unavailable";
+  return status === 400 || status === 404 ? "usage" : "failed";
+}
+
+const strange = ({ url }: Access): Problem =>
+  new Problem("usage", `${url} does not answer as a platform does. Check PLATFORM_BACKEND_URL.`);
+
+function unreachable({ url }: Access, error: Error, signal: AbortSignal): Error {
+  if (error instanceof Problem) return error;
+  if (signal.aborted) return new Problem("failed", "Interrupted.");
+  const reason = error.message || (error as NodeJS.ErrnoException).code || "no answer";
+  return new Problem("unavailable", `The platform at ${url} cannot be reached: ${reason}. Is it running?`);
+}

@@ -1,0 +1,46 @@
+// The repository around a directory as others know it: the addresses of its remotes.
+import { findRepositoryRoot } from "@agentcli/workspace";
+import type { Environment } from "../environment.ts";
+import { git } from "../git.ts";
+
+export interface Checkout {
+  root: string;
+  /** By the names of the remotes. */
+  remotes: Map<string, string>;
+}
+
+/** Null outside of a repository. */
+export async function findCheckout(environment: Environment, signal: AbortSignal): Promise<Checkout | null> {
+  const root = findRepositoryRoot(environment.cwd);
+  if (!root) return null;
+  const args = ["config", "--get-regexp", "--null", "^remote\\..*\\.url$"];
+  const { stdout } = await git({ directory: root, args, environment, signal });
+  const entries = stdout.toString().split("\0").filter(Boolean);
+  const remotes = entries.map((entry): [string, string] => {
+    const [key = "", ...url] = entry.split("\n");
+    return [key.replace(/^remote\.(.*)\.url$/s, "$1"), url.join("\n")];
+  });
+  return { root, remotes: new Map(remotes) };
+}
+
+/** An address that the platform can reach too: not a directory of this machine, and nobody's password. */
+export function sharedAddress(address: string): string | null {
+  if (/^[\w.-]+@[\w.-]+:(?!\/\/)\S+$/.test(address)) return address;
+  const url = URL.canParse(address) ? new URL(address) : null;
+  if (!url || !/^(?:https?|ssh|git):$/.test(url.protocol)) return null;
+  url.password = "";
+  if (url.protocol !== "ssh:") url.username = "";
+  return url.toString();
+}
+
+/** Without scheme, user and ending: one text for one repository, as the platform writes it. */
+export function bareAddress(address: string): string {
+  const scp = /^(?:[\w.-]+@)?([\w.-]+):(?!\/\/)(\S+)$/.exec(address);
+  const url = !scp && URL.canParse(address) ? new URL(address) : null;
+  const bare = scp ? `${scp[1]}/${scp[2]}` : url ? `${url.host}${url.pathname}` : address;
+  return bare
+    .replace(/\/{2,}/g, "/")
+    .replace(/\/+$/, "")
+    .replace(/\.git$/, "")
+    .toLowerCase();
+}

@@ -1,0 +1,48 @@
+// What the cloud commands ask of the platform.
+import type { Agent, AgentDiff, AgentListItem, CreateAgent, Run } from "@agentcli/protocol/api";
+import type { Invocation } from "../args.ts";
+import type { Program } from "../program.ts";
+import { readAccess } from "./access.ts";
+import { type Follower, followRun } from "./follow.ts";
+import { askJson } from "./http.ts";
+
+export interface CloudPlatform {
+  createAgent(wish: CreateAgent): Promise<{ agent: Agent; run: Run }>;
+  listAgents(page: { limit: number; cursor: string | undefined }): Promise<AgentPage>;
+  readAgent(agentId: string): Promise<Agent>;
+  /** The newest; null before there is one. */
+  readLatestRun(agent: AgentListItem): Promise<Run | null>;
+  /** Newest first. */
+  listRuns(agentId: string): Promise<Run[]>;
+  readDiff(agentId: string): Promise<AgentDiff>;
+  /** Every frame from the first on, until the run has ended. */
+  follow(run: Pick<Run, "id" | "agentId">, take: Follower): Promise<void>;
+}
+
+interface AgentPage {
+  items: AgentListItem[];
+  nextCursor?: string;
+}
+
+const mostRuns = 100;
+
+export async function openCloud(invocation: Invocation, program: Program): Promise<CloudPlatform> {
+  const access = await readAccess(invocation, program);
+  const { signal } = program;
+  const get = <T>(path: string) => askJson<T>(access, { method: "GET", path }, signal);
+  return {
+    createAgent: (body) => askJson(access, { method: "POST", path: "/v1/agents", body }, signal),
+    listAgents({ limit, cursor }) {
+      const query = new URLSearchParams({ limit: String(limit), ...(cursor !== undefined && { cursor }) });
+      return get(`/v1/agents?${query}`);
+    },
+    readAgent: (agentId) => get(`/v1/agents/${agentId}`),
+    async readLatestRun({ id, latestRunId }) {
+      return latestRunId === undefined ? null : get<Run>(`/v1/agents/${id}/runs/${latestRunId}`);
+    },
+    listRuns: async (agentId) => (await get<{ items: Run[] }>(`/v1/agents/${agentId}/runs?limit=${mostRuns}`)).items,
+    readDiff: (agentId) => get(`/v1/agents/${agentId}/diff`),
+    follow: ({ agentId, id }, take) =>
+      followRun({ access, path: `/v1/agents/${agentId}/runs/${id}/stream`, take }, signal),
+  };
+}

@@ -1,0 +1,30 @@
+// `agentcli apply`: what an agent of the platform has changed, in this working tree.
+import { exitCodes } from "@agentcli/protocol/exit-codes";
+import type { Invocation } from "../args.ts";
+import { agentIdIn } from "../cloud/agent-id.ts";
+import { applyPatch, chooseDiff } from "../cloud/apply.ts";
+import { findCheckout } from "../cloud/origin.ts";
+import { describeSummary, summarize } from "../cloud/patch.ts";
+import { openCloud } from "../cloud/platform.ts";
+import { Problem } from "../problem.ts";
+import type { Program } from "../program.ts";
+
+export async function run(invocation: Invocation, program: Program): Promise<number> {
+  const agentId = agentIdIn(invocation, "agentcli apply");
+  const { environment, reporter, signal } = program;
+  const checkout = await findCheckout(environment, signal);
+  if (!checkout)
+    throw new Problem("usage", `${environment.cwd} is in no git repository; there is nothing to apply to.`);
+  const cloud = await openCloud(invocation, program);
+  const agent = await cloud.readAgent(agentId);
+  if (agent.status === "ACTIVE")
+    throw new Problem("failed", `Agent ${agentId} is still at work. Wait for it: agentcli cloud logs ${agentId}`);
+  const { items } = await cloud.readDiff(agentId);
+  const changed = items.filter(({ patch }) => patch !== "");
+  if (changed.length === 0) throw new Problem("failed", `Agent ${agentId} has changed nothing.`);
+  const diff = chooseDiff(changed, checkout);
+  const outcome = await applyPatch({ diff, root: checkout.root, environment, signal });
+  const said = outcome === "applied" ? "Applied" : "Already there";
+  reporter.say(`${said}: ${describeSummary(summarize([diff]))}`);
+  return exitCodes.completed.code;
+}

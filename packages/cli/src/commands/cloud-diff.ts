@@ -1,0 +1,26 @@
+// `agentcli cloud diff`: what an agent has changed, as a patch.
+import { exitCodes } from "@agentcli/protocol/exit-codes";
+import type { Invocation } from "../args.ts";
+import { agentIdIn } from "../cloud/agent-id.ts";
+import { patchBytes } from "../cloud/patch.ts";
+import { openCloud } from "../cloud/platform.ts";
+import type { Program } from "../program.ts";
+
+export async function run(invocation: Invocation, program: Program): Promise<number> {
+  const cloud = await openCloud(invocation, program);
+  const agentId = agentIdIn(invocation, "agentcli cloud diff");
+  const { items } = await cloud.readDiff(agentId);
+  if (invocation.has("json")) {
+    await program.print(`${JSON.stringify({ items }, null, 2)}\n`);
+    return exitCodes.completed.code;
+  }
+  const changed = items.filter(({ patch }) => patch !== "");
+  if (changed.length === 0) program.reporter.say(`Agent ${agentId} has changed nothing.`);
+  if (changed.some(({ encoding }) => encoding === "base64"))
+    program.reporter.say("Some files are not UTF-8; what is shown of them cannot be applied. agentcli apply can.");
+  for (const diff of changed) {
+    if (changed.length > 1) program.reporter.say(`Repository ${diff.repoUrl}`);
+    await program.print(patchBytes(diff).toString("utf8"));
+  }
+  return exitCodes.completed.code;
+}

@@ -1,0 +1,108 @@
+// Rows of the command table for whoever looks after a platform.
+import type { Command } from "./commands.ts";
+import { settingFlags } from "./flags.ts";
+
+export const administrationCommands: Command[] = [
+  {
+    path: ["users", "list"],
+    takes: "",
+    mostPositionals: 0,
+    summary: "List the users of a team, or of all",
+    flags: [...settingFlags, "team", "json"],
+    load: () => import("./commands/users-list.ts"),
+  },
+  {
+    path: ["users", "create"],
+    takes: "EMAIL",
+    mostPositionals: 1,
+    summary: "Make a user of a team",
+    flags: [...settingFlags, "team", "user-role"],
+    load: () => import("./commands/users-create.ts"),
+    notes: "The first user of a team is its administrator.",
+  },
+  {
+    path: ["users", "set"],
+    takes: "EMAIL",
+    mostPositionals: 1,
+    summary: "Change the role or the spend limit of a user",
+    flags: [...settingFlags, "user-role", "spend-limit"],
+    load: () => import("./commands/users-set.ts"),
+    notes: `Keys of a user who is no longer an administrator lose the scope admin.
+
+Example:
+  platform users set ada@example.com --user-role admin --spend-limit 250`,
+  },
+  {
+    path: ["teams", "list"],
+    takes: "",
+    mostPositionals: 0,
+    summary: "List the teams",
+    flags: [...settingFlags, "json"],
+    load: () => import("./commands/teams-list.ts"),
+  },
+  {
+    path: ["teams", "create"],
+    takes: "NAME",
+    mostPositionals: 1,
+    summary: "Make a team",
+    flags: settingFlags,
+    load: () => import("./commands/teams-create.ts"),
+  },
+  {
+    path: ["teams", "set"],
+    takes: "NAME --spend-limit USD",
+    mostPositionals: 1,
+    summary: "Change the spend limit of a team",
+    flags: [...settingFlags, "spend-limit"],
+    load: () => import("./commands/teams-set.ts"),
+  },
+  {
+    path: ["backup"],
+    takes: "FILE",
+    mostPositionals: 1,
+    summary: "Write everything into one file; servers may go on meanwhile",
+    flags: [...settingFlags, "passphrase-file"],
+    load: () => import("./commands/backup.ts"),
+    notes: `With a passphrase the whole file is sealed and the key-encryption key is in it. Without one that key is not: keep it
+elsewhere. Configuration is left out.`,
+  },
+  {
+    path: ["restore"],
+    takes: "FILE",
+    mostPositionals: 1,
+    summary: "Bring a backup back, into an empty data directory and database",
+    flags: [...settingFlags, "passphrase-file"],
+    load: () => import("./commands/restore.ts"),
+    notes:
+      "The file is read to its end before anything is changed. Runs that were under way go on with the next serve.",
+  },
+  {
+    path: ["rotate-kek"],
+    takes: "",
+    mostPositionals: 0,
+    summary: "Wrap all data keys with a new key-encryption key; servers must be stopped",
+    flags: settingFlags,
+    load: () => import("./commands/rotate-kek.ts"),
+  },
+  {
+    path: ["audit", "verify"],
+    takes: "[FILE] [--expect HEAD]",
+    mostPositionals: 1,
+    summary: "Say whether the audit log is as it was written (exit code 1: it is not)",
+    flags: [...settingFlags, "expect"],
+    load: () => import("./commands/audit-verify.ts"),
+    notes: `FILE is an exported log and needs no database. HEAD is what an earlier look printed: the log must still hold it.
+
+Examples:
+  platform audit verify
+  platform audit verify audit.jsonl --expect 1042:0f3c…`,
+  },
+  {
+    path: ["audit", "export"],
+    takes: "",
+    mostPositionals: 0,
+    summary: "Print the audit log, an entry a line, so that it can be verified elsewhere",
+    flags: settingFlags,
+    load: () => import("./commands/audit-export.ts"),
+  },
+];

@@ -1,0 +1,36 @@
+// `GET /v1/agents/{id}/diff`
+import { isUtf8 } from "node:buffer";
+import { AgentDiff } from "@agentcli/protocol/api";
+import { z } from "zod";
+import type { Diffs } from "../handoff/index.ts";
+import type { Api } from "../http/index.ts";
+import type { Platform } from "../platform.ts";
+import { findAgent } from "./store.ts";
+
+export function addDiffRoute(api: Api, { db }: Platform, diffs: Diffs): void {
+  api.route(
+    {
+      method: "get",
+      path: "/v1/agents/{id}/diff",
+      summary: "Read what an agent has changed so far, also before it is pushed",
+      tag: "Agents",
+      scope: "agents:read",
+      params: z.object({ id: z.string() }),
+      answer: { status: 200, schema: AgentDiff, description: "A patch for each of its repositories" },
+      problems: ["agent_not_found"],
+    },
+    async ({ params, principal }) => {
+      const { id } = await findAgent(db, principal.teamId, params.id);
+      const changes = await diffs.read(id, AbortSignal.timeout(limitMs));
+      return { items: changes.map(({ patch, ...change }) => ({ ...change, ...written(patch) })) };
+    },
+  );
+}
+
+const limitMs = 60_000;
+
+/** JSON is text, and a patch has the bytes of the files. */
+const written = (patch: Buffer): { encoding: "utf-8" | "base64"; patch: string } =>
+  isUtf8(patch)
+    ? { encoding: "utf-8", patch: patch.toString("utf8") }
+    : { encoding: "base64", patch: patch.toString("base64") };

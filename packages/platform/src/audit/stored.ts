@@ -1,0 +1,36 @@
+// The audit log in the database, read as it was at one moment.
+import type { Kysely, Transaction } from "kysely";
+import type { Tables } from "../db/index.ts";
+import type { AuditLog, Link } from "./chain.ts";
+
+export function withStoredLog<T>(db: Kysely<Tables>, use: (log: AuditLog) => Promise<T>): Promise<T> {
+  return db
+    .transaction()
+    .setIsolationLevel("repeatable read")
+    .execute((transaction) =>
+      use({
+        links: () => readLinks(transaction),
+        head: async () => (await headQuery(transaction).executeTakeFirst()) ?? null,
+      }),
+    );
+}
+
+export const headQuery = (db: Kysely<Tables>) => db.selectFrom("audit_head").select(["seq", "hash"]);
+
+const pageSize = 1000;
+
+async function* readLinks(db: Transaction<Tables>): AsyncGenerator<Link> {
+  for (let after = -1; ; ) {
+    const page = await db
+      .selectFrom("audit_entries")
+      .selectAll()
+      .where("seq", ">", after)
+      .orderBy("seq")
+      .limit(pageSize)
+      .execute();
+    yield* page;
+    const last = page.at(-1);
+    if (!last) return;
+    after = last.seq;
+  }
+}

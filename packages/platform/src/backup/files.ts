@@ -1,0 +1,38 @@
+// The data directory as a list of what is in it, without what belongs to this machine or to a running server.
+import { lstatSync, readdirSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import type { Section } from "./archive.ts";
+
+export type Entry = Exclude<Section, { kind: "table" | "sequence" | "kek" }>;
+
+/** The database is backed up as tables; the head of the audit log may be ahead of them; configuration belongs to the place. */
+const left = /^(?:postgres.*|server\.json.*|server\.log|audit-head.*|config\.toml)$/;
+
+/** Directories before what is in them. `keyFile` never goes along. */
+export function* listFiles(dataDirectory: string, keyFile: string): Generator<Entry> {
+  for (const name of namesIn(dataDirectory)) {
+    const path = join(dataDirectory, name);
+    if (!left.test(name) && !path.startsWith(keyFile)) yield* entriesAt(dataDirectory, name);
+  }
+}
+
+function* entriesAt(root: string, path: string): Generator<Entry> {
+  const whole = join(root, path);
+  const found = lstatSync(whole, { throwIfNoEntry: false });
+  const mode = (found?.mode ?? 0) & 0o7777;
+  if (found?.isSymbolicLink()) yield { kind: "link", path, target: readlinkSync(whole) };
+  if (found?.isFile()) yield { kind: "file", path, mode };
+  if (!found?.isDirectory()) return;
+  yield { kind: "directory", path, mode };
+  for (const name of namesIn(whole)) yield* entriesAt(root, join(path, name));
+}
+
+/** What is removed while we look is gone. */
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory).sort();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+}

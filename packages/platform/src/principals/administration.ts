@@ -1,0 +1,156 @@
+// Teams and users as whoever looks after the platform sees and changes them.
+import { type Kysely, sql } from "kysely";
+import type { Tables } from "../db/index.ts";
+import type { Vault } from "../vault/index.ts";
+import { provideTeam } from "./create.ts";
+import type { Role } from "./principal.ts";
+import { PrincipalProblem } from "./problem.ts";
+
+export interface TeamEntry {
+  id: number;
+  name: string;
+  users: number;
+  /** USD per calendar month; null is no limit. */
+  spendLimitUsd: number | null;
+  createdAt: Date;
+}
+
+export interface UserEntry {
+  id: number;
+  email: string;
+  team: string;
+  role: Role;
+  spendLimitUsd: number | null;
+  createdAt: Date;
+}
+
+/** Null takes a limit away; what is absent stays. */
+export interface TeamChange {
+  spendLimitUsd?: number | null;
+}
+
+export interface UserChange extends TeamChange {
+  role?: Role;
+}
+
+export interface Administration {
+  listTeams(): Promise<TeamEntry[]>;
+  createTeam(name: string): Promise<TeamEntry>;
+  changeTeam(name: string, change: TeamChange): Promise<TeamEntry>;
+  /** Of one team, or of all. */
+  listUsers(team: string | null): Promise<UserEntry[]>;
+  /** The first user of a team is its administrator, whatever was asked for. */
+  createUser(wish: { email: string; team: string; role: Role | null }): Promise<UserEntry>;
+  /** A team keeps an administrator; keys of one who no longer is lose what only administrators may. */
+  changeUser(email: string, change: UserChange): Promise<UserEntry>;
+}
+
+export function openAdministration(db: Kysely<Tables>, vault: Vault): Administration {
+  return {
+    listTeams: () => listTeams(db, null),
+    async createTeam(name) {
+      if ((await listTeams(db, name)).length > 0)
+        throw new PrincipalProblem(`There is a team ${name} already. Choose another name.`);
+      await provideTeam(db, vault, name);
+      return teamCalled(db, name);
+    },
+    async changeTeam(name, change) {
+      const { id } = await teamCalled(db, name);
+      await db.updateTable("teams").set(limitOf(change)).where("id", "=", id).execute();
+      return teamCalled(db, name);
+    },
+    async listUsers(team) {
+      if (team !== null) await teamCalled(db, team);
+      return listUsers(db, team === null ? {} : { team });
+    },
+    async createUser({ email, team, role }) {
+      if ((await listUsers(db, { email })).length > 0)
+        throw new PrincipalProblem(`There is a user ${email} already. Change it: platform users set ${email}.`);
+      const { id, users } = await teamCalled(db, team);
+      const given = users === 0 ? "admin" : (role ?? "member");
+      await db.insertInto("users").values({ team_id: id, email, role: given }).execute();
+      return userCalled(db, email);
+    },
+    async changeUser(email, change) {
+      await db.transaction().execute((transaction) => changeUser(transaction, email, change));
+      return userCalled(db, email);
+    },
+  };
+}
+
+async function changeUser(db: Kysely<Tables>, email: string, change: UserChange): Promise<void> {
+  const user = await userCalled(db, email);
+  const { id: teamId } = await teamCalled(db, user.team);
+  // One after another: two who leave at once would leave the team without any.
+  await db.selectFrom("teams").select("id").where("id", "=", teamId).forUpdate().execute();
+  if (change.role === "member") {
+    const others = db.selectFrom("users").select("id").where("team_id", "=", teamId).where("role", "=", "admin");
+    if (!(await others.where("id", "!=", user.id).executeTakeFirst()))
+      throw new PrincipalProblem(`${email} is the only administrator of ${user.team}. Make another one first.`);
+    await db
+      .updateTable("api_keys")
+      .set({ scopes: sql<string[]>`array_remove(scopes, 'admin')` })
+      .where("user_id", "=", user.id)
+      .execute();
+  }
+  const values = { ...(change.role !== undefined && { role: change.role }), ...limitOf(change) };
+  await db.updateTable("users").set(values).where("id", "=", user.id).execute();
+}
+
+const limitOf = ({ spendLimitUsd }: TeamChange): { spend_limit_usd?: string | null } =>
+  spendLimitUsd === undefined ? {} : { spend_limit_usd: spendLimitUsd === null ? null : String(spendLimitUsd) };
+
+async function listTeams(db: Kysely<Tables>, name: string | null): Promise<TeamEntry[]> {
+  const all = db
+    .selectFrom("teams")
+    .selectAll()
+    .select((query) =>
+      query
+        .selectFrom("users")
+        .select(({ fn }) => fn.countAll<number>().as("count"))
+        .whereRef("users.team_id", "=", "teams.id")
+        .as("users"),
+    )
+    .orderBy("id");
+  const rows = await (name === null ? all : all.where("name", "=", name)).execute();
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    users: row.users ?? 0,
+    spendLimitUsd: limitIn(row.spend_limit_usd),
+    createdAt: row.created_at,
+  }));
+}
+
+async function listUsers(db: Kysely<Tables>, which: { team?: string; email?: string }): Promise<UserEntry[]> {
+  let query = db
+    .selectFrom("users")
+    .innerJoin("teams", "teams.id", "users.team_id")
+    .selectAll("users")
+    .select("teams.name as team")
+    .orderBy("users.id");
+  if (which.team !== undefined) query = query.where("teams.name", "=", which.team);
+  if (which.email !== undefined) query = query.where("email", "=", which.email);
+  return (await query.execute()).map((row) => ({
+    id: row.id,
+    email: row.email,
+    team: row.team,
+    role: row.role,
+    spendLimitUsd: limitIn(row.spend_limit_usd),
+    createdAt: row.created_at,
+  }));
+}
+
+const limitIn = (text: string | null): number | null => (text === null ? null : Number(text));
+
+async function teamCalled(db: Kysely<Tables>, name: string): Promise<TeamEntry> {
+  const [team] = await listTeams(db, name);
+  if (team) return team;
+  throw new PrincipalProblem(`There is no team ${name}. platform teams list shows them.`);
+}
+
+async function userCalled(db: Kysely<Tables>, email: string): Promise<UserEntry> {
+  const [user] = await listUsers(db, { email });
+  if (user) return user;
+  throw new PrincipalProblem(`There is no user ${email}. platform users list shows them.`);
+}

@@ -1,0 +1,135 @@
+// Asks GitHub's API: each question in time, again where that is safe, and what it refuses as a fault for a person.
+import { setTimeout as pause } from "node:timers/promises";
+import type { Octokit } from "@octokit/core";
+import type { Endpoints } from "@octokit/types";
+import { RepositoryFault, type RepositoryFaultCode } from "../../git/index.ts";
+
+type Route = keyof Endpoints;
+
+export interface Question<R extends Route> {
+  route: R;
+  parameters: Endpoints[R]["parameters"];
+  /** An access token, or the app's own. */
+  token: string;
+}
+
+export interface GithubApi {
+  octokit(): Promise<Octokit>;
+  /** Throws GithubRefusal, or the reason of the signal. */
+  ask<R extends Route>(question: Question<R>, signal: AbortSignal): Promise<Endpoints[R]["response"]["data"]>;
+}
+
+/** What GitHub said instead of an answer; status 0 where nothing came. */
+export class GithubRefusal extends Error {
+  override name = "GithubRefusal";
+  readonly status: number;
+
+  constructor(status: number, message: string, options: ErrorOptions) {
+    super(message, options);
+    this.status = status;
+  }
+}
+
+const answerLimitMs = 30_000;
+const longestPauseMs = 60_000;
+const pausesMs = [1_000, 4_000];
+
+export function openGithubApi(baseUrl: string): GithubApi {
+  let opened: Promise<Octokit> | undefined;
+  const octokit = (): Promise<Octokit> => {
+    opened ??= open(baseUrl);
+    return opened;
+  };
+  return {
+    octokit,
+    async ask({ route, parameters, token }, signal) {
+      const { request } = await octokit();
+      const send = request as (route: string, options: object) => Promise<{ data: never }>;
+      for (let attempt = 0; ; attempt += 1) {
+        try {
+          const { data } = await send(route, {
+            ...parameters,
+            headers: { authorization: `Bearer ${token}`, "x-github-api-version": "2022-11-28" },
+            request: { signal: AbortSignal.any([signal, AbortSignal.timeout(answerLimitMs)]) },
+          });
+          return data;
+        } catch (error) {
+          signal.throwIfAborted();
+          const waitMs = pauseBefore(error, route, attempt);
+          if (waitMs === undefined) throw refusalOf(error);
+          await pause(waitMs, undefined, { signal });
+        }
+      }
+    },
+  };
+}
+
+async function open(baseUrl: string): Promise<Octokit> {
+  const { Octokit } = await import("@octokit/core");
+  const silent = () => {};
+  return new Octokit({
+    baseUrl,
+    userAgent: "platform",
+    log: { debug: silent, info: silent, warn: silent, error: silent },
+  });
+}
+
+/** Whatever is asked with these a second time has happened once. */
+const repeatable = /^(?:GET|PATCH|PUT|DELETE) |\/(?:pulls|requested_reviewers|access_tokens)$/;
+
+/** Undefined where asking again would do no good, or harm. */
+function pauseBefore(error: unknown, route: string, attempt: number): number | undefined {
+  const usualMs = pausesMs[attempt];
+  if (usualMs === undefined || !repeatable.test(route)) return undefined;
+  const { status = 0, response } = error as OctokitError;
+  const afterMs = Number(response?.headers["retry-after"] ?? Number.NaN) * 1_000;
+  if (status === 429 || (status === 403 && !Number.isNaN(afterMs)))
+    return afterMs > longestPauseMs ? undefined : Number.isNaN(afterMs) ? usualMs : afterMs;
+  return status === 0 || status >= 500 ? usualMs : undefined;
+}
+
+interface OctokitError extends Error {
+  status?: number;
+  response?: { headers: Record<string, string | undefined>; data?: unknown };
+}
+
+function refusalOf(error: unknown): GithubRefusal {
+  const { status = 0, message, response } = error as OctokitError;
+  // Octokit says 500 where no answer came.
+  return new GithubRefusal(response === undefined ? 0 : status, wordsOf(response?.data) || message, { cause: error });
+}
+
+/** The message, and what it says of single fields. */
+function wordsOf(data: unknown): string {
+  const { message, errors } = (data ?? {}) as { message?: unknown; errors?: unknown };
+  const details = Array.isArray(errors) ? errors.map(detailOf) : typeof errors === "string" ? [errors] : [];
+  return [message, ...details].filter((text) => typeof text === "string" && text !== "").join("; ");
+}
+
+function detailOf(error: unknown): unknown {
+  if (typeof error !== "object" || error === null) return error;
+  const { message, field, code } = error as { message?: string; field?: string; code?: string };
+  return message ?? [field, code].filter(Boolean).join(" is ");
+}
+
+export interface Attempt {
+  /** What was tried, to go after "could not": "open a pull request in o/r". */
+  what: string;
+  code: RepositoryFaultCode;
+}
+
+/** Everything else, such as the reason of a signal, is passed on. */
+export function githubFault(error: unknown, { what, code }: Attempt): unknown {
+  if (!(error instanceof GithubRefusal)) return error;
+  const remedy = remedyOf(error);
+  const message = `The platform could not ${what}: ${error.message.slice(0, 500).replace(/\.$/, "")}. ${remedy}`;
+  return new RepositoryFault(code, message, { cause: error });
+}
+
+function remedyOf({ status, message }: GithubRefusal): string {
+  if (status === 401) return "An administrator has to look at the credentials under [source_hosts.github].";
+  if (status === 429 || /rate limit/i.test(message)) return "It may not ask that often; try again later.";
+  if (status === 403 || status === 404) return "Check the address, and that the platform was given access.";
+  if (status === 0 || status >= 500) return "GitHub does not work as it should at present; try again later.";
+  return "Mend that, then send a follow-up.";
+}

@@ -1,0 +1,151 @@
+// Users connect their accounts on GitHub, and agents that work for them get no further than they do themselves.
+import { type FakeGithub, startGithub } from "@agentcli/testkit/github";
+import { sql } from "kysely";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openUserAccess } from "../src/accounts/index.ts";
+import { findAccount, keepAccount } from "../src/accounts/store.ts";
+import { loginLink } from "../src/pages/index.ts";
+import { openGithub } from "../src/scm/index.ts";
+import { serve } from "../src/serve.ts";
+import { never } from "./git-bench.ts";
+import { githubSettings } from "./github-settings.ts";
+import { type TestServer, testServer } from "./platform.ts";
+
+let fake: FakeGithub;
+let server: TestServer;
+let key: string;
+let session: string;
+
+beforeAll(async () => {
+  fake = await startGithub();
+  const client = { id: fake.app.client.id, secretVariable: "GITHUB_CLIENT_SECRET" };
+  const github = { ...(await githubSettings(fake)), client };
+  server = await testServer({
+    roles: ["api"],
+    allowPrivate: ["127.0.0.0/8"],
+    sourceHosts: { blocked: [], protected: [], github },
+    variables: { PATH: process.env.PATH, GITHUB_CLIENT_SECRET: fake.app.client.secret },
+  });
+  key = await server.key();
+  const entered = await visit(await loginLink(server.platform, server.url), "");
+  session = cookieOf(entered);
+});
+afterAll(async () => {
+  await server.close();
+  await fake.close();
+});
+
+const visit = (url: string, cookie: string) => fetch(url, { redirect: "manual", headers: { cookie } });
+const cookieOf = (answer: Response): string => (answer.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+const locationOf = (answer: Response): string => answer.headers.get("location") ?? "";
+
+/** The way up to the host and back; what the browser brings to the last step is for the test to say. */
+async function goToHost(): Promise<{ back: string; cookie: string }> {
+  const away = await visit(`${server.url}/accounts/github/connect`, session);
+  expect(away.headers.get("set-cookie")).toMatch(/HttpOnly; SameSite=Lax/);
+  return { back: locationOf(await visit(locationOf(away), "")), cookie: cookieOf(away) };
+}
+
+const accounts = () => server.platform.db.selectFrom("source_accounts").selectAll().execute();
+
+const create = (repository: string, by = key) =>
+  server.call(by, "POST", "/v1/agents", { prompt: { text: "x" }, repos: [{ url: `${fake.url}/${repository}` }] });
+
+const refused = (words: string) => ({
+  status: 400,
+  body: { error: { code: "repository_access", message: expect.stringContaining(words) } },
+});
+
+test("a user without an account is told where to connect one", async () => {
+  await fake.addRepository("acme/own", { collaborators: ["ada"] });
+  expect(await create("acme/own")).toMatchObject(refused("connect your account"));
+});
+
+test("only the browser that went away can come back, and only once", async () => {
+  const { back, cookie } = await goToHost();
+  for (const other of ["", session, `${cookie}x`]) expect((await visit(back, other)).status).toBe(400);
+  expect((await visit(`${server.url}/accounts/github/callback?code=x&state=1.x`, cookie)).status).toBe(400);
+  expect(await accounts()).toEqual([]);
+  const connected = await visit(back, cookie);
+  expect([connected.status, await connected.text()]).toEqual([200, expect.stringContaining("ada is connected")]);
+  expect(await accounts()).toMatchObject([{ host: new URL(fake.url).host, login: "ada" }]);
+  const again = await visit(back, cookie);
+  expect([again.status, await again.text()]).toEqual([400, expect.stringContaining("incorrect or expired")]);
+});
+
+test("whoever is not logged in cannot begin", async () => {
+  expect((await visit(`${server.url}/accounts/github/connect`, "")).status).toBe(401);
+  expect((await visit(`${server.url}/accounts`, "")).status).toBe(401);
+});
+
+test("tokens of users are sealed", async () => {
+  const [row] = await accounts();
+  const secrets = fake.grants.map(({ token }) => token);
+  expect(secrets.length).toBeGreaterThan(0);
+  for (const secret of secrets) expect(row?.token?.includes(secret)).toBe(false);
+});
+
+test("an agent reaches for a user what the user may push to, and nothing else", async () => {
+  await fake.addRepository("acme/foreign", { collaborators: ["bob"] });
+  expect((await create("acme/own")).status).toBe(200);
+  expect(await create("acme/foreign")).toMatchObject(refused("your account ada"));
+  expect(await create("acme/none")).toMatchObject(refused("your account ada"));
+  const robot = await server.key({ owner: { kind: "service_account", name: "ci" } });
+  expect((await create("acme/foreign", robot)).status).toBe(200);
+  expect(fake.complaints).toEqual([]);
+});
+
+test("a run ends in an error where its user may no longer reach the repository", async () => {
+  const { platform } = server;
+  await platform.db.deleteFrom("agents").execute();
+  const shop = await fake.addRepository("acme/left", { collaborators: ["ada"] });
+  const { body } = await create("acme/left");
+  shop.collaborators.length = 0;
+  const settings = { ...platform.settings, roles: ["api" as const, "runner" as const] };
+  const runner = await serve({ ...platform, settings, close: async () => {} });
+  const { agent, run } = body as { agent: { id: string }; run: { id: string } };
+  const read = async () => (await server.call(key, "GET", `/v1/agents/${agent.id}/runs/${run.id}`)).body;
+  await expect
+    .poll(read, { timeout: 20_000 })
+    .toMatchObject({ status: "ERROR", error: { code: "repository_access", message: expect.stringContaining("ada") } });
+  await runner.stop();
+});
+
+test("a host that cannot be asked lets nobody in", async () => {
+  for (let count = 0; count < 3; count += 1)
+    fake.surprise({ operation: "repos/get", answer: { status: 503, body: { message: "Unavailable" } } });
+  expect(await create("acme/own")).toMatchObject(refused("could not be asked"));
+});
+
+test("a token that has ended is exchanged, and one that was taken back asks for a new connection", async () => {
+  const { db, vault } = server.platform;
+  const user = await db.selectFrom("users").select("id").executeTakeFirstOrThrow();
+  const id = { userId: user.id, host: new URL(fake.url).host };
+  const store = { db, vault };
+  const account = await findAccount(store, id);
+  if (account === undefined) throw new Error("no account");
+  await keepAccount(store, { ...account, tokens: { ...account.tokens, expiresAt: Date.now() } });
+  const settings = { ...server.platform.settings.sourceHosts.github } as NonNullable<Parameters<typeof openGithub>[0]>;
+  const access = openUserAccess(store, openGithub(settings, server.platform.settings.variables).accounts);
+  expect(await access.refusal(user.id, `${fake.url}/acme/own`, never())).toBeUndefined();
+  expect((await findAccount(store, id))?.tokens.token).not.toBe(account.tokens.token);
+  for (const grant of fake.grants) grant.isRevoked = true;
+  expect(await access.refusal(user.id, `${fake.url}/acme/own`, never())).toContain("connect your account");
+  expect(await access.refusal(user.id, "https://elsewhere.example/o/r", never())).toBeUndefined();
+});
+
+test("an account that is disconnected is gone", async () => {
+  const shown = await (await visit(`${server.url}/accounts`, session)).text();
+  expect(shown).toContain("ada");
+  const [, token = ""] = /name="token" value="([^"]+)"/.exec(shown) ?? [];
+  const host = encodeURIComponent(new URL(fake.url).host);
+  const away = await fetch(`${server.url}/accounts/${host}/disconnect`, {
+    method: "POST",
+    redirect: "manual",
+    headers: { cookie: session },
+    body: new URLSearchParams({ token }),
+  });
+  expect(away.status).toBe(303);
+  const { rows } = await sql`select from source_accounts`.execute(server.platform.db);
+  expect(rows).toEqual([]);
+});

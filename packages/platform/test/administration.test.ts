@@ -1,0 +1,102 @@
+// Users, teams and the key-encryption key, as whoever looks after the platform changes them.
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { claimNodeId } from "../src/db/index.ts";
+import { type Administration, openAdministration } from "../src/principals/index.ts";
+import { namePlace } from "../src/runs/index.ts";
+import { silentLog } from "../src/telemetry/index.ts";
+import { openVault, readKeyFile, rotateKeyFile } from "../src/vault/index.ts";
+import { type TestPlatform, testPlatform } from "./platform.ts";
+import { openSpine } from "./spine.ts";
+
+let tested: TestPlatform;
+let administration: Administration;
+
+beforeAll(async () => {
+  tested = await testPlatform();
+  administration = openAdministration(tested.platform.db, tested.platform.vault);
+  await tested.key();
+});
+afterAll(() => tested.close());
+
+test("teams and users are made, listed and limited", async () => {
+  await administration.createTeam("red");
+  await expect(administration.createTeam("red")).rejects.toThrow("There is a team red already");
+  const ada = await administration.createUser({ email: "ada@red", team: "red", role: "member" });
+  expect(ada).toMatchObject({ team: "red", role: "admin", spendLimitUsd: null });
+  const bob = await administration.createUser({ email: "bob@red", team: "red", role: null });
+  expect(bob.role).toBe("member");
+  await expect(administration.createUser({ email: "bob@red", team: "red", role: null })).rejects.toThrow("already");
+  await expect(administration.createUser({ email: "x@y", team: "blue", role: null })).rejects.toThrow("no team blue");
+  expect(await administration.changeUser("bob@red", { spendLimitUsd: 12.5 })).toMatchObject({ spendLimitUsd: 12.5 });
+  expect(await administration.changeTeam("red", { spendLimitUsd: 100 })).toMatchObject({
+    users: 2,
+    spendLimitUsd: 100,
+  });
+  expect(await administration.changeTeam("red", { spendLimitUsd: null })).toMatchObject({ spendLimitUsd: null });
+  expect((await administration.listUsers("red")).map(({ email }) => email)).toEqual(["ada@red", "bob@red"]);
+  expect((await administration.listUsers(null)).length).toBe(3);
+  await expect(administration.listUsers("green")).rejects.toThrow("no team green");
+});
+
+test("a team keeps an administrator, and a former one's keys can no longer administer", async () => {
+  await administration.createTeam("two");
+  for (const email of ["a@two", "b@two"]) await administration.createUser({ email, team: "two", role: "admin" });
+  const key = await tested.key({ team: "two", owner: { kind: "user", email: "b@two" } });
+  const ends = await Promise.allSettled(
+    ["a@two", "b@two"].map((email) => administration.changeUser(email, { role: "member" })),
+  );
+  expect(ends.filter(({ status }) => status === "rejected").length).toBe(1);
+  const [left] = (await administration.listUsers("two")).filter(({ role }) => role === "admin");
+  await administration.changeUser("a@two", { role: "admin" });
+  await administration.changeUser("b@two", { role: "member" });
+  expect(left).toBeDefined();
+  const known = await tested.platform.principals.authenticate(`Bearer ${key}`);
+  expect(known.kind === "known" && known.principal.scopes).not.toContain("admin");
+});
+
+test("with a new key-encryption key everything opens as before, and the former key opens nothing", async () => {
+  const spine = await openSpine();
+  const { db, settings } = spine.platform;
+  const kekFile = `${settings.dataDirectory}/kek`;
+  const { agentId } = await spine.newAgent("hello");
+  const former = readFileSync(kekFile, "utf8");
+  const before = readKeyFile(kekFile)?.fingerprint;
+  const { fingerprint, dataKeys, formerFile } = await rotateKeyFile(db, kekFile);
+  expect([fingerprint === before, dataKeys]).toEqual([false, 2]);
+  expect(readFileSync(formerFile, "utf8")).toBe(former);
+  const vault = await openVault(db, kekFile);
+  const { data_key, name } = await db
+    .selectFrom("agents")
+    .select(["data_key", "name"])
+    .where("id", "=", agentId)
+    .executeTakeFirstOrThrow();
+  expect((await vault.unwrap(data_key)).openText(name, namePlace(agentId))).toBe("hello");
+  await expect(readKeyFile(formerFile)?.unwrap(data_key)).rejects.toThrow();
+  await expect(openVault(db, formerFile)).rejects.toThrow("sealed with another key");
+  await spine.close();
+});
+
+test("a rotation that was cut off before its file was in place is finished by the next start", async () => {
+  const spine = await openSpine();
+  const { db, settings } = spine.platform;
+  const kekFile = `${settings.dataDirectory}/kek`;
+  const former = readFileSync(kekFile, "utf8");
+  const { fingerprint } = await rotateKeyFile(db, kekFile);
+  renameSync(kekFile, `${kekFile}.next`);
+  writeFileSync(kekFile, former, { mode: 0o600 });
+  await openVault(db, kekFile);
+  expect(readKeyFile(kekFile)?.fingerprint).toBe(fingerprint);
+  expect(existsSync(`${kekFile}.next`)).toBe(false);
+  await spine.close();
+});
+
+test("while a server runs the key stays", async () => {
+  const { db, settings } = tested.platform;
+  const before = readFileSync(settings.kekFile, "utf8");
+  const node = await claimNodeId({ url: settings.databaseUrl ?? "" }, silentLog);
+  await expect(rotateKeyFile(db, settings.kekFile)).rejects.toThrow("Stop all servers first");
+  await node.release();
+  expect(readFileSync(settings.kekFile, "utf8")).toBe(before);
+  await openVault(db, settings.kekFile);
+});

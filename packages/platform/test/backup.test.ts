@@ -1,0 +1,255 @@
+// Backups: what is in one comes back as it was, what was changed is noticed, what does not fit is refused.
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { temporaryDirectory } from "@agentcli/testkit";
+import fc from "fast-check";
+import { sql } from "kysely";
+import { expect, onTestFinished, test } from "vitest";
+import { verifyLog, withStoredLog } from "../src/audit/index.ts";
+import { openArchive } from "../src/backup/archive.ts";
+import { makeBackup, restoreBackup } from "../src/backup/index.ts";
+import { inOrder, type StoredTable } from "../src/backup/tables.ts";
+import type { Settings } from "../src/config/index.ts";
+import { openVault, readKeyFile } from "../src/vault/index.ts";
+import { emptyDatabase, type TestDatabase } from "./database.ts";
+import { type TestPlatform, testPlatform } from "./platform.ts";
+
+const runs = Number(process.env.FUZZ_RUNS ?? 200);
+const passphrase = "correct horse battery staple";
+
+interface Bench {
+  source: TestPlatform;
+  backup(seal?: string): Promise<string>;
+  /** Settings of an empty place, and its database. */
+  emptyPlace(): Promise<{ settings: Settings; database: TestDatabase }>;
+}
+
+async function bench(): Promise<Bench> {
+  const source = await testPlatform();
+  const folder = await temporaryDirectory();
+  onTestFinished(async () => {
+    await source.close();
+    await folder.remove();
+  });
+  await source.key();
+  const { settings } = source.platform;
+  let made = 0;
+  return {
+    source,
+    async backup(seal) {
+      made += 1;
+      const path = join(folder.path, `backup-${made}`);
+      await makeBackup({
+        path,
+        connection: { url: settings.databaseUrl ?? "" },
+        dataDirectory: settings.dataDirectory,
+        kekFile: settings.kekFile,
+        kekFingerprint: readKeyFile(settings.kekFile)?.fingerprint ?? "",
+        passphrase: seal ?? null,
+        platformVersion: "1",
+        now: new Date(),
+      });
+      return path;
+    },
+    async emptyPlace() {
+      const database = await emptyDatabase();
+      onTestFinished(database.close);
+      made += 1;
+      const dataDirectory = join(folder.path, `place-${made}`);
+      const place = { dataDirectory, kekFile: join(dataDirectory, "kek"), databaseUrl: database.url };
+      return { settings: { ...settings, ...place }, database };
+    },
+  };
+}
+
+/** Every row of every table, as text. */
+async function contentOf(db: TestDatabase["db"]): Promise<Record<string, string[]>> {
+  const tables = await sql<{ name: string }>`
+    select table_name as name from information_schema.tables
+    where table_schema = 'public' and table_name not like 'kysely%' order by 1`.execute(db);
+  const content: Record<string, string[]> = {};
+  for (const { name } of tables.rows) {
+    const { rows } = await sql<{ row: string }>`select t::text as row from ${sql.table(name)} t order by 1`.execute(db);
+    content[name] = rows.map(({ row }) => row);
+  }
+  return content;
+}
+
+test("tables, files, modes, links and the next numbers come back, with the key where it is sealed in", async () => {
+  const { source, backup, emptyPlace } = await bench();
+  const { dataDirectory } = source.platform.settings;
+  mkdirSync(join(dataDirectory, "artifacts/deep"), { recursive: true });
+  writeFileSync(join(dataDirectory, "artifacts/deep/sealed"), Buffer.alloc(3_000_000, 7));
+  chmodSync(join(dataDirectory, "artifacts/deep/sealed"), 0o640);
+  chmodSync(join(dataDirectory, "artifacts/deep"), 0o555);
+  onTestFinished(() => chmodSync(join(dataDirectory, "artifacts/deep"), 0o755));
+  symlinkSync("/nowhere/at/all", join(dataDirectory, "artifacts/link"));
+  mkdirSync(join(dataDirectory, "handoffs/a/r.git/objects/info"), { recursive: true });
+  writeFileSync(
+    join(dataDirectory, "handoffs/a/r.git/objects/info/alternates"),
+    `${dataDirectory}/mirrors/m/objects\n`,
+  );
+  const odd = "tab\tback\\slash\nline ü \u{1F600}";
+  await source.platform.db.updateTable("users").set({ first_name: odd }).execute();
+  const path = await backup(passphrase);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  const before = await contentOf(source.platform.db);
+  const place = await emptyPlace();
+  await restoreBackup({ path, passphrase, settings: place.settings });
+  const after = await contentOf(place.database.db);
+  expect(after).toEqual(before);
+  const at = (name: string) => join(place.settings.dataDirectory, name);
+  expect(readFileSync(at("artifacts/deep/sealed")).equals(Buffer.alloc(3_000_000, 7))).toBe(true);
+  expect([statSync(at("artifacts/deep/sealed")).mode & 0o777, statSync(at("artifacts/deep")).mode & 0o777]).toEqual([
+    0o640, 0o555,
+  ]);
+  chmodSync(at("artifacts/deep"), 0o755);
+  expect(readlinkSync(at("artifacts/link"))).toBe("/nowhere/at/all");
+  expect(readFileSync(at("handoffs/a/r.git/objects/info/alternates"), "utf8")).toBe(`${at("mirrors/m/objects")}\n`);
+  const vault = await openVault(place.database.db, place.settings.kekFile);
+  const [team] = await place.database.db.selectFrom("teams").select("data_key").execute();
+  await vault.unwrap(team?.data_key ?? Buffer.alloc(0));
+  const next = await place.database.db
+    .insertInto("users")
+    .values({ team_id: 1, email: "next@example.com", role: "member" })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  expect(next.id).toBe(2);
+  const verdict = await withStoredLog(place.database.db, (log) => verifyLog(log, []));
+  expect(verdict).toMatchObject({ kind: "whole", head: { seq: (before.audit_entries?.length ?? 0) + 1 } });
+});
+
+test("without a passphrase the key is not in it, and must be there before it is restored", async () => {
+  const { source, backup, emptyPlace } = await bench();
+  const path = await backup();
+  const { kekFile } = source.platform.settings;
+  const kinds = [...openArchive(path, null).events()].flatMap((event) =>
+    event.kind === "section" ? event.section : [],
+  );
+  expect(kinds.some((section) => section.kind === "kek" || ("path" in section && section.path === "kek"))).toBe(false);
+  const { settings, database } = await emptyPlace();
+  const wish = { path, passphrase: null, settings };
+  await expect(restoreBackup(wish)).rejects.toThrow(/kek is missing, and the backup was sealed with fingerprint/);
+  expect((await sql`select to_regclass('teams') as there`.execute(database.db)).rows).toEqual([{ there: null }]);
+  writeFileSync(settings.kekFile, readFileSync(kekFile), { mode: 0o600 });
+  await restoreBackup(wish);
+  expect(await contentOf(database.db)).toEqual(await contentOf(source.platform.db));
+});
+
+test("nothing of what it holds can be read without the passphrase", async () => {
+  const { source, backup } = await bench();
+  const { dataDirectory, kekFile } = source.platform.settings;
+  writeFileSync(join(dataDirectory, "plain"), "something a person wrote");
+  const path = await backup(passphrase);
+  const bytes = readFileSync(path);
+  for (const secret of ["something a person", "admin@localhost", readFileSync(kekFile, "utf8").trim()])
+    expect(bytes.includes(secret)).toBe(false);
+  expect(() => [...openArchive(path, "another passphrase").events()]).toThrow("the passphrase is another");
+  expect(() => openArchive(path, null)).toThrow("sealed with a passphrase");
+});
+
+test.each([["sealed"], ["plain"]])("every changed, missing or added byte of a %s backup is noticed", async (kind) => {
+  const { backup } = await bench();
+  const seal = kind === "sealed" ? passphrase : undefined;
+  const path = await backup(seal);
+  const bytes = readFileSync(path);
+  const judge = (changed: Buffer) => {
+    writeFileSync(path, changed);
+    try {
+      const { facts, events } = openArchive(path, seal ?? null);
+      return JSON.stringify([facts, [...events()].length]);
+    } catch (error) {
+      return (error as Error).name;
+    }
+  };
+  const whole = judge(bytes);
+  const line = bytes.indexOf("\n") + 1;
+  expect(judge(bytes.subarray(0, -1))).toBe("BackupProblem");
+  fc.assert(
+    fc.property(fc.integer({ min: line, max: bytes.length - 1 }), fc.integer({ min: 1, max: 255 }), (at, by) => {
+      const changed = Buffer.from(bytes);
+      changed[at] = (changed[at] ?? 0) ^ by;
+      expect(judge(changed)).not.toBe(whole);
+    }),
+    { numRuns: kind === "sealed" ? 10 : Math.min(runs, 300) },
+  );
+});
+
+test("a place that is in use, a newer schema and what is no backup are refused, and nothing is changed", async () => {
+  const { source, backup, emptyPlace } = await bench();
+  const path = await backup(passphrase);
+  const { settings } = source.platform;
+  await expect(restoreBackup({ path, passphrase, settings: { ...settings, kekFile: "/x" } })).rejects.toThrow(
+    "is not empty",
+  );
+  const place = await emptyPlace();
+  const full = { ...place.settings, databaseUrl: settings.databaseUrl };
+  await expect(restoreBackup({ path, passphrase, settings: full })).rejects.toThrow("The database is in use");
+  const [line = "", ...rest] = readFileSync(path, "latin1").split("\n");
+  const facts = JSON.parse(line);
+  const newer = join(path, "..", "newer");
+  const told = JSON.stringify({ ...facts, migrations: [...facts.migrations, "9999-later"] });
+  writeFileSync(newer, [told, ...rest].join("\n"), "latin1");
+  const again = await emptyPlace();
+  await expect(restoreBackup({ path: newer, passphrase, settings: again.settings })).rejects.toThrow(
+    "of a newer platform (1, with 9999-later)",
+  );
+  expect(existsSync(again.settings.dataDirectory)).toBe(false);
+  writeFileSync(newer, "hello\n");
+  await expect(restoreBackup({ path: newer, passphrase, settings: again.settings })).rejects.toThrow("is no backup");
+});
+
+test("a backup of an older schema is brought to this one", async () => {
+  const { source, emptyPlace } = await bench();
+  const older = await emptyPlace();
+  const { openDatabase } = await import("../src/db/index.ts");
+  const { silentLog } = await import("../src/telemetry/index.ts");
+  const database = await openDatabase(older.settings, silentLog, "0001-spine");
+  onTestFinished(database.close);
+  mkdirSync(older.settings.dataDirectory, { recursive: true });
+  await openVault(database.db, older.settings.kekFile);
+  await database.db
+    .insertInto("teams")
+    .values({ name: "old", data_key: Buffer.of(1) })
+    .execute();
+  const path = join(older.settings.dataDirectory, "..", "old-backup");
+  onTestFinished(() => rmSync(path));
+  const { dataDirectory, kekFile } = older.settings;
+  const kekFingerprint = readKeyFile(kekFile)?.fingerprint ?? "";
+  const wish = { path, connection: database.connection, dataDirectory, kekFile, kekFingerprint, passphrase };
+  await makeBackup({ ...wish, platformVersion: "0", now: new Date() });
+  expect(openArchive(path, passphrase).facts.migrations).toEqual(["0001-spine"]);
+  const place = await emptyPlace();
+  await restoreBackup({ path, passphrase, settings: place.settings });
+  expect(await place.database.db.selectFrom("teams").select("name").execute()).toEqual([{ name: "old" }]);
+  expect(Object.keys(await contentOf(place.database.db))).toEqual(Object.keys(await contentOf(source.platform.db)));
+});
+
+test("tables come after those they point at, whatever their names", () => {
+  const names = fc.uniqueArray(fc.stringMatching(/^[a-z]{1,6}$/), { minLength: 1, maxLength: 12 });
+  fc.assert(
+    fc.property(names, fc.array(fc.tuple(fc.nat(), fc.nat())), (all, pairs) => {
+      const tables: StoredTable[] = all
+        .map((name) => ({ name, columns: [] }))
+        .sort((a, b) => (a.name < b.name ? -1 : 1));
+      const pointers = pairs
+        .map(([a, b]) => [a % all.length, b % all.length] as const)
+        .filter(([from, to]) => from > to)
+        .map(([from, to]) => ({ from: all[from] ?? "", to: all[to] ?? "" }));
+      const ordered = inOrder(tables, pointers).map(({ name }) => name);
+      expect(ordered.toSorted()).toEqual(all.toSorted());
+      for (const { from, to } of pointers) expect(ordered.indexOf(from)).toBeGreaterThan(ordered.indexOf(to));
+    }),
+    { numRuns: runs },
+  );
+});

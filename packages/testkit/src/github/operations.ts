@@ -1,0 +1,228 @@
+// The operations that the platform uses, with the rules that GitHub has for them.
+import type { Context } from "openapi-backend";
+import { idOf, type Shapes } from "./shapes.ts";
+import { type FakePull, type FakeRepository, type GithubState, Refusal, tipOf } from "./state.ts";
+import { findGrant, grantFor, type Need, requireApp, requireGrant } from "./tokens.ts";
+
+export interface Answer {
+  status: number;
+  body?: unknown;
+}
+
+export type Operation = (context: Context) => Promise<Answer>;
+
+export function operationsOf(state: GithubState, shapes: Shapes): Record<string, Operation> {
+  const desk = openDesk(state, shapes);
+  return {
+    ...appOperations(state, shapes),
+    ...personOperations(state, shapes),
+    ...pullOperations(desk),
+    ...reviewOperations(desk),
+    ...commentOperations(desk),
+  };
+}
+
+/** What a request is about, once it was found that it may be asked. */
+interface Desk {
+  shapes: Shapes;
+  at(context: Context, permission: Need["permission"]): Place;
+  onPull(context: Context, permission: Need["permission"]): Place & { pull: FakePull };
+  shown(repository: FakeRepository, pull: FakePull): Promise<object>;
+}
+
+interface Place {
+  repository: FakeRepository;
+  login: string;
+  body: Context["request"]["requestBody"];
+}
+
+function openDesk(state: GithubState, shapes: Shapes): Desk {
+  const at = (context: Context, permission: Need["permission"]) => {
+    const repository = findRepository(state, context);
+    const { login } = requireGrant(state, headerOf(context, "authorization"), { repository, permission });
+    if (repository === undefined) throw new Refusal(404, "Not Found");
+    return { repository, login, body: context.request.requestBody };
+  };
+  const onPull = (context: Context, permission: Need["permission"]) => {
+    const place = at(context, permission);
+    const number = Number(context.request.params.pull_number ?? context.request.params.issue_number);
+    const pull = place.repository.pulls.find((one) => one.number === number);
+    if (pull === undefined) throw new Refusal(404, "Not Found");
+    return { ...place, pull };
+  };
+  const shown = async (repository: FakeRepository, pull: FakePull) =>
+    shapes.pull(repository, pull, await tipsOf(repository, pull));
+  return { shapes, at, onPull, shown };
+}
+
+const appOperations = (state: GithubState, shapes: Shapes): Record<string, Operation> => ({
+  "apps/get-repo-installation": async (context) => {
+    requireApp(state, headerOf(context, "authorization"));
+    const repository = findRepository(state, context);
+    if (!repository?.isInstalled) throw new Refusal(404, "Not Found");
+    return { status: 200, body: shapes.installation(repository) };
+  },
+  "apps/create-installation-access-token": async (context) => {
+    requireApp(state, headerOf(context, "authorization"));
+    const known = state.repositories.map(({ owner }) => idOf(owner));
+    if (!known.includes(Number(context.request.params.installation_id))) throw new Refusal(404, "Not Found");
+    return { status: 201, body: shapes.token(grantFor(state, context.request.requestBody ?? {})) };
+  },
+});
+
+const personOperations = (state: GithubState, shapes: Shapes): Record<string, Operation> => ({
+  "users/get-authenticated": async (context) => {
+    const grant = findGrant(state, headerOf(context, "authorization"));
+    if (grant === undefined) throw new Refusal(401, "Bad credentials");
+    return { status: 200, body: shapes.with("users/get-authenticated", { login: grant.login, id: idOf(grant.login) }) };
+  },
+  "repos/get": async (context) => {
+    const repository = findRepository(state, context);
+    const { login } = requireGrant(state, headerOf(context, "authorization"), {
+      repository,
+      permission: ["metadata", "read"],
+    });
+    const push = repository?.collaborators.includes(login) ?? false;
+    return {
+      status: 200,
+      body: shapes.with("repos/get", { permissions: { admin: false, push, pull: true } }),
+    };
+  },
+});
+
+const pullOperations = ({ shapes, at, onPull, shown }: Desk): Record<string, Operation> => ({
+  "pulls/list": async (context) => {
+    const { repository } = at(context, ["pull_requests", "read"]);
+    const found = repository.pulls.filter((pull) => matchesQuery(repository, pull, context.request.query));
+    const body = found.map(async (pull) => shapes.pullInList(repository, pull, await tipsOf(repository, pull)));
+    return { status: 200, body: await Promise.all(body) };
+  },
+  "pulls/get": async (context) => {
+    const { repository, pull } = onPull(context, ["pull_requests", "read"]);
+    return { status: 200, body: await shown(repository, pull) };
+  },
+  "pulls/create": async (context) => {
+    const { repository, login, body } = at(context, ["pull_requests", "write"]);
+    await checkBranches(repository, body);
+    const pull: FakePull = {
+      number: repository.pulls.length + 1,
+      title: body.title,
+      body: body.body ?? "",
+      head: body.head,
+      base: body.base,
+      state: "open",
+      isMerged: false,
+      isDraft: body.draft ?? false,
+      isFork: false,
+      author: login,
+      reviewers: [],
+      requests: [],
+      comments: [],
+      reviews: [],
+    };
+    repository.pulls.push(pull);
+    return { status: 201, body: await shown(repository, pull) };
+  },
+  "pulls/update": async (context) => {
+    const { repository, pull, body } = onPull(context, ["pull_requests", "write"]);
+    Object.assign(pull, body);
+    return { status: 200, body: await shown(repository, pull) };
+  },
+});
+
+const reviewOperations = ({ shapes, at, onPull, shown }: Desk): Record<string, Operation> => ({
+  "pulls/list-requested-reviewers": async (context) => {
+    const { pull } = onPull(context, ["pull_requests", "read"]);
+    return { status: 200, body: { users: pull.reviewers.map(shapes.user), teams: [] } };
+  },
+  "pulls/request-reviewers": async (context) => {
+    const { repository, pull, body } = onPull(context, ["pull_requests", "write"]);
+    const wished: string[] = body.reviewers ?? [];
+    if (wished.includes(pull.author)) throw new Refusal(422, "Review cannot be requested from pull request author.");
+    if (wished.some((login) => !repository.collaborators.includes(login)))
+      throw new Refusal(422, "Reviews may only be requested from collaborators.");
+    pull.requests.push(wished);
+    pull.reviewers = [...new Set([...pull.reviewers, ...wished])];
+    return { status: 201, body: await shown(repository, pull) };
+  },
+  "pulls/list-reviews": async (context) => {
+    const { pull } = onPull(context, ["pull_requests", "read"]);
+    return {
+      status: 200,
+      body: pull.reviews.map(({ author }) => shapes.listedReview({ user: shapes.user(author) })),
+    };
+  },
+  "pulls/create-review": async (context) => {
+    const { pull, login, body } = onPull(context, ["pull_requests", "write"]);
+    if (pull.author === login && body.event !== "COMMENT")
+      throw new Refusal(422, "Unprocessable Entity", ["Can not approve your own pull request"] as never);
+    if (body.event !== "APPROVE" && !body.body && !body.comments?.length)
+      throw new Refusal(422, "Unprocessable Entity", [{ message: "Body can't be blank" }]);
+    pull.reviews.push({ event: body.event, body: body.body ?? "", author: login, comments: body.comments ?? [] });
+    return { status: 200, body: shapes.with("pulls/create-review", { user: shapes.user(login) }) };
+  },
+  "repos/check-collaborator": async (context) => {
+    const { repository } = at(context, ["metadata", "read"]);
+    if (!repository.collaborators.includes(String(context.request.params.username)))
+      throw new Refusal(404, "Not Found");
+    return { status: 204 };
+  },
+});
+
+const commentOperations = ({ shapes, onPull }: Desk): Record<string, Operation> => ({
+  "pulls/create-review-comment": async (context) => {
+    const { repository, pull, body } = onPull(context, ["pull_requests", "write"]);
+    if (body.commit_id !== (await tipOf(repository, pull.head)))
+      throw new Refusal(422, "Validation Failed", [{ field: "pull_request_review_thread.commit_id", code: "invalid" }]);
+    pull.comments.push({ body: body.body, path: body.path, line: body.line, commit: body.commit_id });
+    return { status: 201, body: shapes.with("pulls/create-review-comment", { body: body.body }) };
+  },
+  "issues/create-comment": async (context) => {
+    const { pull, body } = onPull(context, ["pull_requests", "write"]);
+    pull.comments.push({ body: body.body });
+    return { status: 201, body: shapes.with("issues/create-comment", { body: body.body }) };
+  },
+});
+
+const findRepository = ({ repositories }: GithubState, { request: { params } }: Context): FakeRepository | undefined =>
+  repositories.find(
+    ({ owner, name }) =>
+      owner.toLowerCase() === String(params.owner).toLowerCase() &&
+      name.toLowerCase() === String(params.repo).toLowerCase(),
+  );
+
+const headerOf = ({ request }: Context, name: string): string | undefined => {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+};
+
+function matchesQuery({ owner }: FakeRepository, pull: FakePull, query: Record<string, unknown>): boolean {
+  const { state = "open", head, base } = query;
+  const isState = state === "all" || pull.state === state;
+  return (
+    isState && (head === undefined || head === `${owner}:${pull.head}`) && (base === undefined || base === pull.base)
+  );
+}
+
+async function tipsOf(repository: FakeRepository, { head, base }: FakePull): Promise<{ head: string; base: string }> {
+  const [headTip = "", baseTip = ""] = [await tipOf(repository, head), await tipOf(repository, base)];
+  return { head: headTip, base: baseTip };
+}
+
+/** With the words that GitHub has for it. */
+async function checkBranches(
+  repository: FakeRepository,
+  { head, base }: { head: string; base: string },
+): Promise<void> {
+  const failed = (error: object) => new Refusal(422, "Validation Failed", [{ resource: "PullRequest", ...error }]);
+  const [headTip, baseTip] = [await tipOf(repository, head), await tipOf(repository, base)];
+  if (headTip === undefined) throw failed({ field: "head", code: "invalid" });
+  if (baseTip === undefined) throw failed({ field: "base", code: "invalid" });
+  const isOpen = repository.pulls.some((pull) => pull.state === "open" && pull.head === head && pull.base === base);
+  if (isOpen)
+    throw failed({ code: "custom", message: `A pull request already exists for ${repository.owner}:${head}.` });
+  const common = await repository.git("merge-base", headTip, baseTip).catch(() => undefined);
+  if (common === undefined)
+    throw failed({ code: "custom", message: `The ${head} branch has no history in common with ${base}` });
+  if (common === headTip) throw failed({ code: "custom", message: `No commits between ${base} and ${head}` });
+}

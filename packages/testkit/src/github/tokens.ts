@@ -1,0 +1,72 @@
+// Who is asking: the app by a signed token of its own, or somebody with an access token and the right to do it.
+import { randomBytes, verify } from "node:crypto";
+import { type FakeRepository, type GithubState, type Grant, Refusal } from "./state.ts";
+
+/** RS256, not older than ten minutes, of our app. */
+export function requireApp(state: GithubState, authorization: string | undefined): void {
+  const [, text = ""] = /^bearer (\S+)$/i.exec(authorization ?? "") ?? [];
+  const [header = "", claims = "", signature = ""] = text.split(".");
+  const isGenuine = verify(
+    "sha256",
+    Buffer.from(`${header}.${claims}`),
+    state.publicKey,
+    Buffer.from(signature, "base64url"),
+  );
+  if (!isGenuine) throw new Refusal(401, "A JSON web token could not be decoded");
+  const { iss, iat, exp } = JSON.parse(Buffer.from(claims, "base64url").toString());
+  const now = Date.now() / 1_000;
+  if (String(iss) !== state.appId) throw new Refusal(401, "'Issuer' claim ('iss') must be an Integer");
+  if (exp - now > 600) throw new Refusal(401, "'Expiration time' claim ('exp') is too far in the future");
+  if (exp < now || iat > now + 60) throw new Refusal(401, "'Expiration time' claim ('exp') must be in the future");
+}
+
+export function grantFor(state: GithubState, asked: { repositories?: string[]; permissions?: Record<string, string> }) {
+  const unknown = (asked.repositories ?? []).filter(
+    (name) => !state.repositories.some((repository) => repository.name === name && repository.isInstalled),
+  );
+  if (unknown.length > 0)
+    throw new Refusal(422, "There is at least one repository that does not exist or is not accessible");
+  return addGrant(state, {
+    login: "platform-app[bot]",
+    repositories: asked.repositories ?? null,
+    permissions: asked.permissions ?? { contents: "write", pull_requests: "write", metadata: "read", issues: "write" },
+  });
+}
+
+export function addGrant(state: GithubState, wish: Pick<Grant, "login" | "repositories" | "permissions">): Grant {
+  const token = `ghs_${randomBytes(18).toString("hex")}`;
+  const grant = { ...wish, token, expiresAt: Date.now() + state.tokenLifeMs, isRevoked: false };
+  state.grants.push(grant);
+  return grant;
+}
+
+export interface Need {
+  repository: FakeRepository | undefined;
+  permission: [name: string, level: "read" | "write"];
+}
+
+/** The grant of the token in the header; throws the answer that GitHub gives where it is not enough. */
+export function requireGrant(state: GithubState, authorization: string | undefined, need: Need): Grant {
+  const grant = findGrant(state, authorization);
+  if (grant === undefined) throw new Refusal(401, "Bad credentials");
+  const { repository, permission } = need;
+  const isVisible =
+    repository !== undefined && (grant.repositories === null || grant.repositories.includes(repository.name));
+  if (!isVisible) throw new Refusal(404, "Not Found");
+  const [name, level] = permission;
+  const granted = grant.permissions[name];
+  if (granted !== "write" && granted !== level) throw new Refusal(403, "Resource not accessible by integration");
+  return grant;
+}
+
+/** As the API takes tokens, and as git does: behind a user name that means nothing. */
+export function findGrant(state: GithubState, authorization = ""): Grant | undefined {
+  const [, scheme = "", text = ""] = /^(bearer|token|basic) (\S+)$/i.exec(authorization) ?? [];
+  const token =
+    scheme.toLowerCase() === "basic"
+      ? Buffer.from(text, "base64")
+          .toString()
+          .replace(/^[^:]*:/, "")
+      : text;
+  return state.grants.find((grant) => grant.token === token && !grant.isRevoked && grant.expiresAt > Date.now());
+}

@@ -1,0 +1,56 @@
+// The pages of the pretended GitHub on which a person lets an app act for them. The person always says yes.
+import { randomBytes } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { GithubState } from "./state.ts";
+import { addGrant } from "./tokens.ts";
+
+export const client = { id: "Iv1.fake", secret: "client-secret" };
+
+/** False where the request is about something else. */
+export async function answerWeb(
+  state: GithubState,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<boolean> {
+  const url = new URL(request.url ?? "", state.url);
+  if (url.pathname === "/login/oauth/authorize") sendBack(state, url, response);
+  else if (url.pathname === "/login/oauth/access_token") await giveToken(state, request, response);
+  else return false;
+  return true;
+}
+
+function sendBack(state: GithubState, { searchParams }: URL, response: ServerResponse): void {
+  const target = new URL(searchParams.get("redirect_uri") ?? "");
+  target.searchParams.set("code", newCode(state, state.person));
+  target.searchParams.set("state", searchParams.get("state") ?? "");
+  response.writeHead(302, { location: target.href }).end();
+}
+
+async function giveToken(state: GithubState, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const form = new URLSearchParams(Buffer.concat(chunks).toString());
+  const code = form.get("code") ?? form.get("refresh_token") ?? "";
+  const login = state.codes.get(code);
+  const isClient = form.get("client_id") === client.id && form.get("client_secret") === client.secret;
+  // Each is good for one time.
+  state.codes.delete(code);
+  response.writeHead(200, { "content-type": "application/json" }).end(
+    JSON.stringify(
+      login === undefined || !isClient
+        ? { error: "bad_verification_code", error_description: "The code passed is incorrect or expired." }
+        : {
+            access_token: addGrant(state, { login, repositories: null, permissions: { metadata: "read" } }).token,
+            token_type: "bearer",
+            expires_in: 28_800,
+            refresh_token: newCode(state, login),
+          },
+    ),
+  );
+}
+
+function newCode(state: GithubState, login: string): string {
+  const code = randomBytes(10).toString("hex");
+  state.codes.set(code, login);
+  return code;
+}

@@ -1,0 +1,100 @@
+// GitHub's official description of its API: the excerpt that tests use, and the whole of it for the long run.
+// `node scripts/github-description.mjs` writes the excerpt anew, with `--whole` it prints where the whole is. The whole is 385 MB on disk with all its variants, so it
+// is no dependency: it is fetched when it is asked for, and kept beside the other packages.
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const house = join(dirname(fileURLToPath(import.meta.url)), "..");
+const version = "23.0.2";
+const integrity = "sha512-pV8M7L9GY23AybNvTmo2nyjmpmnt6+2sRE/tqr0ZLQcPS4lnw7u5eZGNmwRNkBC3D7gZXbFx5AHzLUVRBXGDhg==";
+const file = "package/generated/api.github.com.json";
+export const excerptFile = join(house, "packages/testkit/generated/github-api.json");
+
+/** What the platform asks for. */
+const operations = [
+  "apps/get-repo-installation",
+  "apps/create-installation-access-token",
+  "pulls/list",
+  "pulls/get",
+  "pulls/create",
+  "pulls/update",
+  "pulls/list-requested-reviewers",
+  "pulls/request-reviewers",
+  "pulls/list-reviews",
+  "pulls/create-review",
+  "pulls/create-review-comment",
+  "issues/create-comment",
+  "repos/check-collaborator",
+  "repos/get",
+  "users/get-authenticated",
+];
+
+/** The path of the whole description, fetched where it is not there yet. */
+export function provideDescription() {
+  const kept = join(house, "node_modules/.cache/github-description", `${version}.json`);
+  if (existsSync(kept)) return kept;
+  mkdirSync(dirname(kept), { recursive: true });
+  const draft = mkdtempSync(join(dirname(kept), "draft-"));
+  try {
+    const packed = execFileSync("npm", ["pack", "--silent", `@octokit/openapi@${version}`], { cwd: draft }).toString();
+    const archive = join(draft, packed.trim().split("\n").at(-1));
+    const found = `sha512-${createHash("sha512").update(readFileSync(archive)).digest("base64")}`;
+    if (found !== integrity) throw new Error(`@octokit/openapi@${version} is not what it was: ${found}`);
+    execFileSync("tar", ["-xzf", archive, file], { cwd: draft });
+    renameSync(join(draft, file), kept);
+  } finally {
+    rmSync(draft, { recursive: true });
+  }
+  return kept;
+}
+
+/** The operations with all they refer to; texts for people are left out. */
+export function excerptOf(description) {
+  const { openapi, info } = description;
+  const excerpt = { openapi, info: { title: info.title, version: info.version, license: info.license } };
+  excerpt.paths = {};
+  excerpt.components = {};
+  for (const [path, methods] of Object.entries(description.paths))
+    for (const [method, operation] of Object.entries(methods))
+      if (operations.includes(operation.operationId))
+        excerpt.paths[path] = { ...excerpt.paths[path], [method]: withoutTexts(operation) };
+  takeReferences(excerpt.paths, description, excerpt.components);
+  return excerpt;
+}
+
+function takeReferences(value, description, components) {
+  if (typeof value !== "object" || value === null) return;
+  const reference = value.$ref;
+  if (typeof reference === "string") {
+    const [, kind, name] = reference.slice("#/".length).split("/");
+    if (components[kind]?.[name]) return;
+    components[kind] ??= {};
+    components[kind][name] = withoutTexts(description.components[kind][name]);
+    takeReferences(components[kind][name], description, components);
+  }
+  for (const inner of Object.values(value)) takeReferences(inner, description, components);
+}
+
+const texts = ["examples", "example", "externalDocs", "x-github", "x-octokit", "summary", "tags", "description"];
+
+/** A property may be called like that; then it is a schema. */
+function withoutTexts(value, isProperties = false) {
+  if (Array.isArray(value)) return value.map((inner) => withoutTexts(inner));
+  if (typeof value !== "object" || value === null) return value;
+  const kept = Object.entries(value).filter(([name]) => isProperties || !texts.includes(name));
+  return Object.fromEntries(
+    kept.map(([name, inner]) => [name, withoutTexts(inner, !isProperties && name === "properties")]),
+  );
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const whole = provideDescription();
+  if (process.argv[2] === "--whole") process.stdout.write(`${whole}\n`);
+  else {
+    mkdirSync(dirname(excerptFile), { recursive: true });
+    writeFileSync(excerptFile, `${JSON.stringify(excerptOf(JSON.parse(readFileSync(whole, "utf8"))))}\n`);
+  }
+}
