@@ -68,8 +68,8 @@ test("every route of the document says to another team that there is no such age
 function strangeIds(path: string, made: Made, own: Made): string[] {
   if (!path.includes("{id}")) return [];
   const fill = (id: string, runId: string) => path.replace("{id}", id).replace("{runId}", runId);
-  const directory = path.startsWith("/v0") ? "/opt/platform/artifacts" : "artifacts";
-  const query = path.endsWith("/download") ? `?path=${directory}/left.txt` : "";
+  const place = path.startsWith("/v0/") ? "/opt/platform/artifacts" : "artifacts";
+  const query = path.endsWith("/download") ? `?path=${place}/left.txt` : "";
   const whole = `${fill(made.agentId, made.runId)}${query}`;
   if (path.endsWith("/usage")) return [whole, `${fill(own.agentId, "")}?runId=${made.runId}`];
   return path.includes("{runId}") ? [whole, fill(own.agentId, made.runId), fill(made.agentId, own.runId)] : [whole];

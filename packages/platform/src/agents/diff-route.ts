@@ -21,7 +21,11 @@ export function addDiffRoute(api: Api, { db }: Platform, diffs: Diffs): void {
     },
     async ({ params, principal }) => {
       const { id } = await findAgent(db, principal.teamId, params.id);
-      const changes = await diffs.read(id, AbortSignal.timeout(limitMs));
+      const changes = await diffs.read(id, AbortSignal.timeout(limitMs)).catch(async (error: unknown) => {
+        // Deleted meanwhile, with its files: then that is the answer.
+        await findAgent(db, principal.teamId, id);
+        throw error;
+      });
       return { items: changes.map(({ patch, ...change }) => ({ ...change, ...written(patch) })) };
     },
   );

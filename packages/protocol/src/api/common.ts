@@ -39,7 +39,7 @@ export const bytes = (most: number, least = 0) =>
     return size >= least && size <= most;
   }, `must be ${least} to ${most} bytes`);
 
-/** Of an address that is none, others complain. */
+/** Also asked of what is no address at all, which another check says. */
 export const withoutUser = (url: string): boolean => {
   if (!URL.canParse(url)) return true;
   const { username, password } = new URL(url);
