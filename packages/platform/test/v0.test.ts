@@ -79,7 +79,7 @@ test("the branch is known before anything is pushed to it", async () => {
   const named = await create({ target: { branchName: "fix/it" } });
   expect(named.target.branchName).toBe("fix/it");
   const unnamed = await create();
-  expect(unnamed.target.branchName).toMatch(/^platform\/say-hello-[0-9a-f]{8}$/);
+  expect(unnamed.target.branchName).toMatch(/^platform\/work-[0-9a-f]{8}$/);
   const repository = "https://nowhere.invalid/o/r";
   const current = await create({ source: { repository, ref: "develop" }, target: { autoBranch: false } });
   expect(current.target.branchName).toBe("develop");

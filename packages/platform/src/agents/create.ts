@@ -15,6 +15,7 @@ import {
 } from "../runs/index.ts";
 import type { DataKey } from "../vault/index.ts";
 import { insertWebhook, type NewWebhook } from "../webhooks/index.ts";
+import { branchName } from "../workspaces/index.ts";
 import { lockAgent, type Transaction } from "./store.ts";
 
 export interface Asking {
@@ -65,7 +66,7 @@ export async function createAgent({ tx, platform, asking }: Making, body: NewAge
       ...ownerOf(asking.principal),
       name: key.seal(body.name ?? nameFrom(body.prompt.text), namePlace(agentId)),
       data_key: wrapped,
-      settings: JSON.stringify(settingsOf(body, asking.principal)),
+      settings: JSON.stringify(settingsOf(agentId, body, asking.principal)),
       private_settings: key.seal(JSON.stringify(hidden), privateSettingsPlace(agentId)),
       source: asking.source,
       archived_at: null,
@@ -155,7 +156,7 @@ const ownerOf = (principal: Principal) => ({
   service_account_id: principal.kind === "service_account" ? principal.serviceAccountId : null,
 });
 
-function settingsOf(body: NewAgent, principal: Principal): AgentSettings {
+function settingsOf(agentId: string, body: NewAgent, principal: Principal): AgentSettings {
   return {
     ...(body.model && { model: body.model }),
     mode: body.mode ?? "agent",
@@ -165,7 +166,8 @@ function settingsOf(body: NewAgent, principal: Principal): AgentSettings {
     autoCreatePR: body.autoCreatePR ?? false,
     skipReviewerRequest: body.skipReviewerRequest ?? false,
     openAsApp: body.openAsPlatformGithubApp ?? body.openAsCursorGithubApp ?? principal.kind === "service_account",
-    ...(body.branchName && { branchName: body.branchName }),
+    // Names of branches are published with the code and cannot be sealed: they tell nothing of the prompt.
+    branchName: body.branchName ?? branchName(body.name ?? "", agentId),
   };
 }
 

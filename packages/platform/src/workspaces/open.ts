@@ -119,7 +119,7 @@ async function makeRepository(
     await checkOut({ path: draft, source, start, url: repository.url, limits, identity }, signal);
     // First the host's side: where the directory of the agent is, both are.
     const { branch, baseBranch } = start;
-    const isOwnBranch = branch === branchName(agent.name, agent.agentId);
+    const isOwnBranch = branch === ownBranch(agent);
     const facts: Facts = { url: repository.url, branch, isOwnBranch, baseBranch, baseCommit: commit };
     await keepHostSide(hostDirectory, {
       source,
@@ -166,7 +166,7 @@ async function wishedStart({
   const wish = {
     repository,
     workOnCurrentBranch: agent.workOnCurrentBranch,
-    newBranch: agent.branchName ?? branchName(agent.name, agent.agentId),
+    newBranch: ownBranch(agent),
     pullRequest: await findPullRequest({ agent, repository, options, source }),
   };
   return chooseStart(wish, source.advertisement);
@@ -220,3 +220,5 @@ function directoryNames(repositories: AgentRepository[], sources: SourceHosts): 
     return free;
   });
 }
+
+const ownBranch = ({ branchName: chosen, name, agentId }: AgentWork): string => chosen ?? branchName(name, agentId);
