@@ -16,12 +16,13 @@ test("a run outlives connections to the database that break again and again, and
     ],
   });
   const ids = await client.create({ prompt: { text: "go" } });
+  const cuts: Promise<unknown>[] = [];
   const breaking = setInterval(() => {
     const cut = sql`
       select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid() and query not like '%listen%'
     `.execute(spine.platform.db);
-    cut.catch(() => {});
+    cuts.push(cut.catch(() => {}));
   }, 40);
   await expect
     .poll(
@@ -34,6 +35,9 @@ test("a run outlives connections to the database that break again and again, and
     )
     .toBe("FINISHED");
   clearInterval(breaking);
+  await Promise.all(cuts);
+  // A connection that was just cut is noticed by whoever uses it next.
+  await expect.poll(() => client.stream(ids).then(() => "read", String), { timeout: 60_000 }).toBe("read");
   const frames = await client.stream(ids);
   expect(frames.at(-2)?.data).toMatchObject({ status: "FINISHED", text: "Through." });
   const output = Array.from({ length: steps }, (_, step) => `step ${step}\\n`).join("");
