@@ -1,5 +1,5 @@
 // Where the commands of a run work: the agent's directory, inside the sandbox, with the network through the proxy.
-import { mkdirSync } from "node:fs";
+import { chmodSync, lstatSync, mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -60,6 +60,7 @@ export function openSandboxes(settings: Settings): Sandboxes {
       const found = await probe();
       if (found.kind === "unavailable") throw new SandboxUnavailable(found.reason, found.remedy);
       const own = ownDirectories(request.agentDirectory);
+      for (const directory of [request.root, ...request.repositories]) unlock(directory);
       const policy = sandboxPolicy({
         mode: request.mode,
         root: request.root,
@@ -91,6 +92,15 @@ export function openSandboxes(settings: Settings): Sandboxes {
       };
     },
   };
+}
+
+/**
+ * An agent may take the rights on its own directory from itself; the next run could not even enter it. It cannot put
+ * something else in its place: what holds the directory is the host's.
+ */
+function unlock(directory: string): void {
+  const stats = lstatSync(directory);
+  if (stats.isDirectory() && (stats.mode & 0o700) !== 0o700) chmodSync(directory, (stats.mode & 0o777) | 0o700);
 }
 
 const mostTries = 5;
