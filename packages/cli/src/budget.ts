@@ -1,6 +1,7 @@
 // What a turn may spend: --budget over [budget]; an open turn that is taken up again keeps what it was given.
+
+import { durationMs } from "@agentcli/project";
 import type { Budget, BudgetConfig, Usage } from "@agentcli/protocol";
-import { durationMs } from "./duration.ts";
 import { Problem } from "./problem.ts";
 
 const names = ["usd", "tokens", "turns", "tools", "wall"] as const;

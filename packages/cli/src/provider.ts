@@ -1,8 +1,8 @@
 // Which server is asked, and with which credentials.
 import { describeProvider, findProvider, type Provider } from "@agentcli/models";
+import { durationMs } from "@agentcli/project";
 import type { Config } from "@agentcli/protocol";
 import { type Credential, type CredentialSearch, findCredential, keyOf } from "./credentials/find.ts";
-import { durationMs } from "./duration.ts";
 import type { Environment } from "./environment.ts";
 import { Problem } from "./problem.ts";
 

@@ -16,7 +16,7 @@ import {
 } from "@agentcli/engine";
 import type { McpHost } from "@agentcli/mcp";
 import { priceBook } from "@agentcli/models";
-import { findHookFiles, type LoadedConfig } from "@agentcli/project";
+import { durationMs, findHookFiles, type LoadedConfig, longestTimerMs } from "@agentcli/project";
 import type {
   Config,
   HookDefinition,
@@ -30,7 +30,6 @@ import { composeAgents } from "./agents.ts";
 import { checkPrice, resolveBudget } from "./budget.ts";
 import { openContext, type ProjectContext } from "./context.ts";
 import { noteDenials } from "./denials.ts";
-import { durationMs, longestTimerMs } from "./duration.ts";
 import type { Environment } from "./environment.ts";
 import { composeGuard } from "./guard.ts";
 import type { ComposedHooks, HooksRequest } from "./hooks/compose.ts";

@@ -1,7 +1,7 @@
+import { durationMs } from "@agentcli/project";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseCommandLine } from "../src/args.ts";
-import { durationMs } from "../src/duration.ts";
 import { flags } from "../src/flags.ts";
 import { helpText } from "../src/help.ts";
 import { Problem } from "../src/problem.ts";

@@ -1,9 +1,9 @@
 // command/exec: a client's own commands, each in a workspace of its own that ends with it, with the client or the server.
 import { TextDecoder } from "node:util";
+import { durationMs, longestTimerMs } from "@agentcli/project";
 import type { ExecResult, Workspace } from "@agentcli/protocol";
 import type { CommandExecParams } from "@agentcli/protocol/app-server";
 import type { LazyWorkspace } from "@agentcli/workspace";
-import { durationMs, longestTimerMs } from "../duration.ts";
 import { settle } from "../settings.ts";
 import { composeWorkspace } from "../workspace.ts";
 import { openCommandOutput } from "./command-output.ts";

@@ -2,6 +2,7 @@
 import { statSync } from "node:fs";
 import { dirname, isAbsolute } from "node:path";
 import type { HttpTransport, McpHost, McpServers, ServerSettings, StdioTransport } from "@agentcli/mcp";
+import { durationMs } from "@agentcli/project";
 import { sanitize } from "@agentcli/project/sanitize";
 import type { Config, McpServer, SandboxMode, TurnSettings } from "@agentcli/protocol";
 import {
@@ -12,7 +13,6 @@ import {
   sandboxPolicy,
   toolEnvironment,
 } from "@agentcli/workspace";
-import { durationMs } from "../duration.ts";
 import { networkOf } from "../network-policy.ts";
 import { Problem } from "../problem.ts";
 import type { Program } from "../program.ts";

@@ -1,2 +1,0 @@
-// Durations as the configuration has them.
-export { durationMs, longestTimerMs } from "@agentcli/project";
