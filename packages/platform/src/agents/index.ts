@@ -4,7 +4,7 @@ export { type Asking, createAgent, createRun, type NewAgent } from "./create.ts"
 export { decodeCursor, encodeCursor } from "./cursor.ts";
 export { addDeliveryRoutes } from "./delivery-routes.ts";
 export { addDiffRoute } from "./diff-route.ts";
-export { onceByKey } from "./idempotency.ts";
+export { makeOnce, promptLimitBytes } from "./idempotency.ts";
 export { checkModel } from "./policy.ts";
 export { readAgentPage, readConversation } from "./read.ts";
 export { type AgentHost, addAgentRoutes } from "./routes.ts";

@@ -6,7 +6,7 @@ import type { Platform } from "../platform.ts";
 import type { Workspaces } from "../workspaces/index.ts";
 import { archiveAgent, deleteAgent, unarchiveAgent } from "./archive.ts";
 import { createAgent } from "./create.ts";
-import { onceByKey } from "./idempotency.ts";
+import { makeOnce, promptLimitBytes } from "./idempotency.ts";
 import { checkModels, type RepositoryCheck } from "./policy.ts";
 import { readAgentPage } from "./read.ts";
 import { findAgent, findRun, readGit } from "./store.ts";
@@ -25,8 +25,6 @@ export interface AgentHost {
 
 const one = z.object({ id: z.string() });
 const tag = "Agents";
-/** Five images of 15 MB in base64, and the words around them. */
-const promptLimitBytes = 110 * 1024 * 1024;
 
 export function addAgentRoutes(api: Api, host: AgentHost): void {
   addCreate(api, host);
@@ -57,17 +55,13 @@ function addCreate(api: Api, host: AgentHost): void {
         "spend_limit_reached",
       ],
     },
-    async ({ body, principal, requestId, rawBody, header, context }) => {
+    async (call) => {
+      const { body, principal } = call;
       checkModels(body, platform.settings);
       await host.checkRepositories(principal, body.repos ?? []);
       if (body.webhook) await host.checkReceiver(body.webhook.url);
       const wish = { ...body, webhook: body.webhook && { ...body.webhook, version: "v1" as const } };
-      const source = header("x-platform-client-type") ?? header("x-cursor-client-type");
-      const asking = { principal, requestId, source: source === "sdk" ? "SDK" : "API" };
-      const key = header("idempotency-key") ?? null;
-      const keyed = { principal, key, request: `POST /v1/agents\n${rawBody.toString("base64")}` };
-      const made = await onceByKey(platform, keyed, (tx) => createAgent({ tx, platform, asking }, wish));
-      if (made.replayed) context.header("Idempotency-Replayed", "true");
+      const made = await makeOnce(platform, call, (making) => createAgent(making, wish));
       const agent = await findAgent(db, principal.teamId, made.agentId);
       const dataKey = await vault.unwrap(agent.data_key);
       const run = await findRun(db, made.agentId, made.runId);

@@ -5,7 +5,7 @@ import { type Api, ApiProblem } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
 import { cancelRun } from "./archive.ts";
 import { createRun } from "./create.ts";
-import { onceByKey } from "./idempotency.ts";
+import { makeOnce, promptLimitBytes } from "./idempotency.ts";
 import { checkModel } from "./policy.ts";
 import { findAgent, findRun, readGit } from "./store.ts";
 import { runOf } from "./views.ts";
@@ -13,7 +13,6 @@ import { runOf } from "./views.ts";
 const ofAgent = z.object({ id: z.string() });
 const one = z.object({ id: z.string(), runId: z.string() });
 const tag = "Runs";
-const promptLimitBytes = 110 * 1024 * 1024;
 
 export function addRunRoutes(api: Api, platform: Platform): void {
   addFollowUp(api, platform);
@@ -44,14 +43,11 @@ function addFollowUp(api: Api, platform: Platform): void {
         "spend_limit_reached",
       ],
     },
-    async ({ params, body, principal, requestId, rawBody, header, context }) => {
+    async (call) => {
+      const { params, body, principal } = call;
       const agent = await findAgent(db, principal.teamId, params.id);
       checkModel(body.model, platform.settings);
-      const key = header("idempotency-key") ?? null;
-      const keyed = { principal, key, request: `POST /v1/agents/${agent.id}/runs\n${rawBody.toString("base64")}` };
-      const asking = { principal, requestId, source: "API" };
-      const made = await onceByKey(platform, keyed, (tx) => createRun({ tx, platform, asking }, agent.id, body));
-      if (made.replayed) context.header("Idempotency-Replayed", "true");
+      const made = await makeOnce(platform, call, (making) => createRun(making, agent.id, body));
       const run = await findRun(db, agent.id, made.runId);
       return { run: runOf(run, await vault.unwrap(agent.data_key), await readGit(db, agent.id)) };
     },

@@ -17,7 +17,8 @@ import {
   createRun,
   deleteAgent,
   findAgent,
-  onceByKey,
+  makeOnce,
+  promptLimitBytes,
 } from "../agents/index.ts";
 import { type Api, ApiProblem } from "../http/index.ts";
 import { readMessages } from "./conversation.ts";
@@ -26,8 +27,6 @@ import { promptOf, wishOf } from "./wish.ts";
 
 const one = z.object({ id: z.string() });
 const tag = "v0";
-/** As in v1: five images of 15 MB in base64, and the words around them. */
-const promptLimitBytes = 110 * 1024 * 1024;
 
 export function addAgentRoutes(api: Api, host: AgentHost): void {
   addCreate(api, host);
@@ -52,17 +51,13 @@ function addCreate(api: Api, host: AgentHost): void {
       answer: { status: 200, schema: V0Agent, description: "The agent" },
       problems: ["idempotency_conflict", "invalid_model", "repository_access", "spend_limit_reached"],
     },
-    async ({ body, principal, requestId, rawBody, header, context }) => {
+    async (call) => {
+      const { body, principal } = call;
       const wish = wishOf(body);
       checkModel(wish.model, platform.settings);
       await host.checkRepositories(principal, wish.repos ?? []);
       if (wish.webhook) await host.checkReceiver(wish.webhook.url);
-      const key = header("idempotency-key") ?? null;
-      const keyed = { principal, key, request: `POST /v0/agents\n${rawBody.toString("base64")}` };
-      const made = await onceByKey(platform, keyed, (tx) =>
-        createAgent({ tx, platform, asking: { principal, requestId, source: "API" } }, wish),
-      );
-      if (made.replayed) context.header("Idempotency-Replayed", "true");
+      const made = await makeOnce(platform, call, (making) => createAgent(making, wish));
       return readAgent(host, principal.teamId, made.agentId);
     },
   );
@@ -129,15 +124,11 @@ function addFollowup(api: Api, { platform }: AgentHost): void {
       answer: { status: 200, schema: Acknowledged, description: "Its id" },
       problems: ["agent_not_found", "agent_busy", "agent_archived", "idempotency_conflict", "spend_limit_reached"],
     },
-    async ({ params, body, principal, requestId, rawBody, header, context }) => {
+    async (call) => {
+      const { params, body, principal } = call;
       const agent = await findAgent(platform.db, principal.teamId, params.id);
       const prompt = promptOf(body.prompt);
-      const key = header("idempotency-key") ?? null;
-      const keyed = { principal, key, request: `POST /v0/agents/${agent.id}/followup\n${rawBody.toString("base64")}` };
-      const made = await onceByKey(platform, keyed, (tx) =>
-        createRun({ tx, platform, asking: { principal, requestId, source: "API" } }, agent.id, { prompt }),
-      );
-      if (made.replayed) context.header("Idempotency-Replayed", "true");
+      await makeOnce(platform, call, (making) => createRun(making, agent.id, { prompt }));
       return { id: agent.id };
     },
   );
