@@ -1,7 +1,15 @@
 // Every subject of the platform, put together: their routes, and the work that goes on between requests.
 import { join } from "node:path";
-import { openUserAccess, reviewersOf, type UserAccess } from "./accounts/index.ts";
-import { type AgentHost, addAgentRoutes, addDeliveryRoutes, addDiffRoute, addRunRoutes } from "./agents/index.ts";
+import { openRepositoryReading, openUserAccess, reviewersOf, type UserAccess } from "./accounts/index.ts";
+import {
+  type AgentAccess,
+  type AgentHost,
+  addAgentRoutes,
+  addDeliveryRoutes,
+  addDiffRoute,
+  addRunRoutes,
+  openAgentAccess,
+} from "./agents/index.ts";
 import { addArtifactRoutes, openArtifacts } from "./artifacts/index.ts";
 import { keepAnchor } from "./audit/index.ts";
 import { addCatalogueRoutes } from "./catalogue/index.ts";
@@ -16,6 +24,7 @@ import type { Activity, Platform } from "./platform.ts";
 import type { Principal } from "./principals/index.ts";
 import { openSandboxes, type RunHost, readStory, startRunner } from "./runs/index.ts";
 import { type Github, openAccessRules, openGithub, openSourceHosts, type SourceHosts } from "./scm/index.ts";
+import { openSharing } from "./sharing/index.ts";
 import { openSigningKey, type SigningKey, serveSigningKey } from "./signing/index.ts";
 import { addStreamRoute, type Hub, openHub, readFrames } from "./streams/index.ts";
 import { addUsageRoute } from "./usage/index.ts";
@@ -89,26 +98,38 @@ function addRoutes(api: Api, opened: Opened): void {
   const agents: AgentHost = {
     platform,
     workspaces,
+    access: agentAccess(opened),
     publicUrl,
     checkRepositories: (principal, repositories) => checkAtCreation(opened, principal, repositories),
     checkReceiver: (url) => checkReceiver(url, network),
   };
   addAgentRoutes(api, agents);
-  addRunRoutes(api, platform);
-  addDiffRoute(api, platform, openDiffs({ db: platform.db, workspaces, sources: opened.sources }));
-  addDeliveryRoutes(api, platform);
-  addStreamRoute(api, platform, hub);
-  addArtifactRoutes(api, platform, publicUrl);
-  addUsageRoute(api, platform);
+  addRunRoutes(api, agents);
+  addDiffRoute(api, agents, openDiffs({ db: platform.db, workspaces, sources: opened.sources }));
+  addDeliveryRoutes(api, agents);
+  const checkReader = async (principal: Principal, agentId: string): Promise<void> =>
+    void (await agents.access.find(principal, agentId, "read"));
+  const streams = { platform, hub, checkReader };
+  addStreamRoute(api, streams);
+  addArtifactRoutes(api, agents);
+  addUsageRoute(api, agents);
   const repositories = async (teamId: number) =>
     (await githost.repositories.list(teamId)).map(({ name }) => githost.cloneUrl(name));
   addCatalogueRoutes(api, platform, repositories);
   addV0Routes(api, agents, repositories);
-  addPages({ platform, api, hub, agents, githost, github: opened.github?.accounts ?? null });
+  addPages({ platform, api, streams, agents, githost, github: opened.github?.accounts ?? null });
   const door = openDoor(githost, platform.principals);
   serveGit(api.app, { host: githost, door, log: platform.log });
   servePullRequests(api.app, { host: githost, door });
   serveSigningKey(api.app, opened.signingKey, platform.settings.committer);
+}
+
+function agentAccess({ platform, sources, github, publicUrl }: Opened): AgentAccess {
+  const { db, vault } = platform;
+  const reading = openRepositoryReading({ store: { db, vault }, github: github?.accounts ?? null, now: Date.now });
+  const followUpsOf = async (teamId: number) =>
+    (await db.selectFrom("teams").select("follow_ups").where("id", "=", teamId).executeTakeFirstOrThrow()).follow_ups;
+  return openAgentAccess(db, openSharing({ followUpsOf, reading, shown: sources.shown, publicUrl }));
 }
 
 const checkLimitMs = 15_000;

@@ -55,8 +55,12 @@ export interface TeamTable {
   data_key: Buffer;
   /** USD per calendar month; null is no limit. */
   spend_limit_usd: string | null;
+  follow_ups: ColumnType<FollowUps, FollowUps | undefined, FollowUps>;
   created_at: Stamped;
 }
+
+/** Which agents take follow-ups from others than their owner: none, those of service accounts, all. */
+export type FollowUps = "disabled" | "service_accounts" | "all";
 
 export interface UserTable {
   id: Generated<number>;

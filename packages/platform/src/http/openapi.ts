@@ -42,6 +42,7 @@ function operation(route: AnyRoute, components: Map<string, Json>): Json {
     summary: route.summary,
     tags: [route.tag],
     ...(route.scope === null ? {} : { "x-scope": route.scope }),
+    ...(route.sharing === undefined ? {} : { "x-sharing": route.sharing }),
     parameters: [...parameters(route.params, "path", components), ...parameters(route.query, "query", components)],
     ...(route.body ? { requestBody: requestBody(route.body, components) } : {}),
     responses: {
@@ -77,10 +78,11 @@ function parameters(schema: z.ZodType | undefined, place: "path" | "query", comp
 const always: ProblemCode[] = ["validation_error", "unauthorized", "rate_limited", "internal"];
 
 /** All codes that a route may answer. */
-export function problemCodes({ scope, body, problems: own = [] }: AnyRoute): ProblemCode[] {
+export function problemCodes({ scope, sharing, body, problems: own = [] }: AnyRoute): ProblemCode[] {
   const forbidden: ProblemCode[] = scope === null ? [] : ["forbidden"];
   const tooLarge: ProblemCode[] = body ? ["payload_too_large"] : [];
-  return [...new Set([...always, ...forbidden, ...tooLarge, ...own])];
+  const unshared: ProblemCode[] = sharing ? ["agent_not_found", "integration_not_connected", "unavailable"] : [];
+  return [...new Set([...always, ...forbidden, ...tooLarge, ...unshared, ...own])];
 }
 
 function problems(route: AnyRoute, components: Map<string, Json>): Json {

@@ -9,6 +9,7 @@ import { addKeyPages } from "./key-routes.ts";
 import { answerPage } from "./layout.ts";
 import { addRepositoryPages } from "./repository-routes.ts";
 import { enter, isOwnForm, leave, type Visitor, visitorOf } from "./session.ts";
+import { addSettingsPages } from "./settings-routes.ts";
 import { streamScript } from "./stream.js.ts";
 import { style } from "./style.css.ts";
 
@@ -44,6 +45,7 @@ export function addPages(host: PageHost): void {
   addRepositoryPages(pages, host);
   addKeyPages(pages, host);
   addAccountPages(pages, host);
+  addSettingsPages(pages, host);
 }
 
 function pagesOf({ platform, api }: PageHost): Pages {
@@ -90,6 +92,8 @@ const askIn = (context: Context<Env>): Response =>
 
 function trouble(context: Context<Env>, visitor: Visitor, problem: ApiProblem): Response {
   const status = problem.status === 404 ? 404 : problem.status === 409 ? 409 : problem.status === 403 ? 403 : 400;
-  const body = html`<section class="card"><h1>That did not work</h1><p class="problem">${problem.message}</p></section>`;
+  const { helpUrl } = problem.extra.members ?? {};
+  const help = typeof helpUrl === "string" && html`<p><a href="${helpUrl}">Go there</a></p>`;
+  const body = html`<section class="card"><h1>That did not work</h1><p class="problem">${problem.message}</p>${help}</section>`;
   return answerPage(context, { title: "Trouble", visitor, body }, status);
 }
