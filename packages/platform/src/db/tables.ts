@@ -18,6 +18,10 @@ export interface Tables {
   users: UserTable;
   service_accounts: ServiceAccountTable;
   api_keys: ApiKeyTable;
+  sessions: SessionTable;
+  login_links: LoginLinkTable;
+  invitations: InvitationTable;
+  identities: IdentityTable;
   agents: AgentTable;
   runs: RunTable;
   threads: ThreadTable;
@@ -66,6 +70,8 @@ export interface UserTable {
   last_name: string | null;
   role: "admin" | "member";
   spend_limit_usd: string | null;
+  /** Stays, for what it made; may do nothing any more. */
+  removed_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
   created_at: Stamped;
 }
 
@@ -88,6 +94,52 @@ export interface ApiKeyTable {
   scopes: string[];
   expires_at: Timestamp | null;
   revoked_at: Timestamp | null;
+  /** To the minute. */
+  last_used_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  /** The key it was rotated into. */
+  successor_id: ColumnType<string | null, string | null | undefined, string | null>;
+  created_at: Stamped;
+}
+
+/** A browser that is logged in. */
+export interface SessionTable {
+  id: string;
+  user_id: number;
+  /** SHA-256 of the secret in the cookie. */
+  hash: Buffer;
+  /** What the user came in by. */
+  method: "link" | "oidc" | "invitation";
+  created_at: Stamped;
+  last_seen_at: Stamped;
+  expires_at: Timestamp;
+  ended_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
+}
+
+export interface LoginLinkTable {
+  id: string;
+  user_id: number;
+  hash: Buffer;
+  expires_at: Timestamp;
+  used_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
+}
+
+export interface InvitationTable {
+  id: string;
+  team_id: number;
+  email: string;
+  role: "admin" | "member";
+  hash: Buffer;
+  expires_at: Timestamp;
+  accepted_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  revoked_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  created_at: Stamped;
+}
+
+/** Who a user is to an OpenID provider: there the subject stays, whatever the address of the user becomes. */
+export interface IdentityTable {
+  issuer: string;
+  subject: string;
+  user_id: number;
   created_at: Stamped;
 }
 

@@ -21,13 +21,20 @@ export function openApiDocument(routes: readonly AnyRoute[], { version, url }: D
     openapi: "3.1.0",
     info: { title: "Platform", version, description: "Coding agents that work unattended." },
     servers: [{ url }],
-    security: [{ bearer: [] }, { basic: [] }],
+    security: [{ bearer: [] }, { basic: [] }, { session: [] }],
     paths,
     components: {
       schemas: Object.fromEntries([...components].sort(([left], [right]) => (left < right ? -1 : 1))),
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer" },
         basic: { type: "http", scheme: "basic", description: "The key is the user name; no password." },
+        session: {
+          type: "apiKey",
+          in: "cookie",
+          name: "platform_session",
+          description:
+            "Of a browser that is logged in (__Host-platform_session over TLS). Methods other than GET need the header X-CSRF-Token with the form token of the session.",
+        },
       },
     },
   };
@@ -77,8 +84,8 @@ function parameters(schema: z.ZodType | undefined, place: "path" | "query", comp
 const always: ProblemCode[] = ["validation_error", "unauthorized", "rate_limited", "internal"];
 
 /** All codes that a route may answer. */
-export function problemCodes({ scope, body, problems: own = [] }: AnyRoute): ProblemCode[] {
-  const forbidden: ProblemCode[] = scope === null ? [] : ["forbidden"];
+export function problemCodes({ method, scope, body, problems: own = [] }: AnyRoute): ProblemCode[] {
+  const forbidden: ProblemCode[] = scope === null && method === "get" ? [] : ["forbidden"];
   const tooLarge: ProblemCode[] = body ? ["payload_too_large"] : [];
   return [...new Set([...always, ...forbidden, ...tooLarge, ...own])];
 }
