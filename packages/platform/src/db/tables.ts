@@ -1,13 +1,9 @@
 // Every table as kysely sees it. Whatever a person said, or a secret, is a Sealed value: see vault/.
 import type { ColumnType, Generated, Kysely, Transaction } from "kysely";
+import type { Json, Perhaps, Sealed, Stamped, Timestamp } from "./columns.ts";
+import type { IdentityTable, InvitationTable, LoginLinkTable, SessionTable } from "./identity-tables.ts";
 
-/** AES-256-GCM under the data key of the agent, or of the team, it belongs to. */
-export type Sealed = Buffer;
-
-type Timestamp = ColumnType<Date, Date | string, Date | string>;
-type Stamped = ColumnType<Date, Date | string | undefined, Date | string>;
-/** Read as a value, written as JSON text. */
-type Json<T> = ColumnType<T, string, string>;
+export type { Sealed } from "./columns.ts";
 
 /** Inside or outside of a transaction. */
 export type Queries = Kysely<Tables> | Transaction<Tables>;
@@ -71,7 +67,7 @@ export interface UserTable {
   role: "admin" | "member";
   spend_limit_usd: string | null;
   /** Stays, for what it made; may do nothing any more. */
-  removed_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  removed_at: Perhaps<Date>;
   created_at: Stamped;
 }
 
@@ -95,51 +91,9 @@ export interface ApiKeyTable {
   expires_at: Timestamp | null;
   revoked_at: Timestamp | null;
   /** To the minute. */
-  last_used_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  last_used_at: Perhaps<Date>;
   /** The key it was rotated into. */
-  successor_id: ColumnType<string | null, string | null | undefined, string | null>;
-  created_at: Stamped;
-}
-
-/** A browser that is logged in. */
-export interface SessionTable {
-  id: string;
-  user_id: number;
-  /** SHA-256 of the secret in the cookie. */
-  hash: Buffer;
-  /** What the user came in by. */
-  method: "link" | "oidc" | "invitation";
-  created_at: Stamped;
-  last_seen_at: Stamped;
-  expires_at: Timestamp;
-  ended_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
-}
-
-export interface LoginLinkTable {
-  id: string;
-  user_id: number;
-  hash: Buffer;
-  expires_at: Timestamp;
-  used_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
-}
-
-export interface InvitationTable {
-  id: string;
-  team_id: number;
-  email: string;
-  role: "admin" | "member";
-  hash: Buffer;
-  expires_at: Timestamp;
-  accepted_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
-  revoked_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
-  created_at: Stamped;
-}
-
-/** Who a user is to an OpenID provider: there the subject stays, whatever the address of the user becomes. */
-export interface IdentityTable {
-  issuer: string;
-  subject: string;
-  user_id: number;
+  successor_id: Perhaps<string>;
   created_at: Stamped;
 }
 
