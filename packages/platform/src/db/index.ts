@@ -3,6 +3,7 @@ export { actingAs, becomeActor } from "./actor.ts";
 export { type Happening, noteHappening } from "./audit.ts";
 export { type Connection, openClient, openPool } from "./connect.ts";
 export { copyIn, copyOut } from "./copy.ts";
+export type * from "./identity-tables.ts";
 export { migrationNames } from "./migrate.ts";
 export { claimNodeId, countRunningServers } from "./node-id.ts";
 export { type Listener, type Notifications, notify, openNotifications } from "./notifications.ts";

@@ -1,13 +1,9 @@
 // Every table as kysely sees it. Whatever a person said, or a secret, is a Sealed value: see vault/.
 import type { ColumnType, Generated, Kysely, Transaction } from "kysely";
+import type { Json, Perhaps, Sealed, Stamped, Timestamp } from "./columns.ts";
+import type { IdentityTable, InvitationTable, LoginLinkTable, SessionTable } from "./identity-tables.ts";
 
-/** AES-256-GCM under the data key of the agent, or of the team, it belongs to. */
-export type Sealed = Buffer;
-
-type Timestamp = ColumnType<Date, Date | string, Date | string>;
-type Stamped = ColumnType<Date, Date | string | undefined, Date | string>;
-/** Read as a value, written as JSON text. */
-type Json<T> = ColumnType<T, string, string>;
+export type { Sealed } from "./columns.ts";
 
 /** Inside or outside of a transaction. */
 export type Queries = Kysely<Tables> | Transaction<Tables>;
@@ -18,6 +14,10 @@ export interface Tables {
   users: UserTable;
   service_accounts: ServiceAccountTable;
   api_keys: ApiKeyTable;
+  sessions: SessionTable;
+  login_links: LoginLinkTable;
+  invitations: InvitationTable;
+  identities: IdentityTable;
   agents: AgentTable;
   runs: RunTable;
   threads: ThreadTable;
@@ -70,6 +70,8 @@ export interface UserTable {
   last_name: string | null;
   role: "admin" | "member";
   spend_limit_usd: string | null;
+  /** Stays, for what it made; may do nothing any more. */
+  removed_at: Perhaps<Date>;
   created_at: Stamped;
 }
 
@@ -92,6 +94,10 @@ export interface ApiKeyTable {
   scopes: string[];
   expires_at: Timestamp | null;
   revoked_at: Timestamp | null;
+  /** To the minute. */
+  last_used_at: Perhaps<Date>;
+  /** The key it was rotated into. */
+  successor_id: Perhaps<string>;
   created_at: Stamped;
 }
 

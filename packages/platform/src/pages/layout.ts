@@ -71,7 +71,7 @@ const navigation = ({ principal, formToken }: Visitor): Html => html`<nav>
 </nav>
 <form method="post" action="/logout" class="who">
 ${hiddenToken(formToken)}
-<span>${principal.kind === "user" ? principal.email : principal.name}</span>
+<span>${principal.email}</span>
 <button class="quiet">Leave</button>
 </form>`;
 
