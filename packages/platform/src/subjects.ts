@@ -19,6 +19,7 @@ import { type GitHost, openDoor, openGitHost, ownRepositories, serveGit, servePu
 import { openDiffs, openHandoff } from "./handoff/index.ts";
 import { type Api, ApiProblem } from "./http/index.ts";
 import { type NetworkPolicy, openNetworkPolicy } from "./network/index.ts";
+import { openOidc } from "./oidc/index.ts";
 import { addPages } from "./pages/index.ts";
 import type { Activity, Platform } from "./platform.ts";
 import type { Principal } from "./principals/index.ts";
@@ -117,7 +118,9 @@ function addRoutes(api: Api, opened: Opened): void {
     (await githost.repositories.list(teamId)).map(({ name }) => githost.cloneUrl(name));
   addCatalogueRoutes(api, platform, repositories);
   addV0Routes(api, agents, repositories);
-  addPages({ platform, api, streams, agents, githost, github: opened.github?.accounts ?? null });
+  const { oidc: provider } = platform.settings;
+  const oidc = provider && openOidc({ platform, settings: provider, policy: network, publicUrl });
+  addPages({ platform, api, streams, agents, githost, github: opened.github?.accounts ?? null, oidc });
   const door = openDoor(githost, platform.principals);
   serveGit(api.app, { host: githost, door, log: platform.log });
   servePullRequests(api.app, { host: githost, door });

@@ -2,6 +2,7 @@
 import type { AgentHost } from "../agents/index.ts";
 import type { GitHost } from "../githost/index.ts";
 import type { Api } from "../http/index.ts";
+import type { OidcLogin } from "../oidc/index.ts";
 import type { Platform } from "../platform.ts";
 import type { GithubAccounts } from "../scm/index.ts";
 import type { StreamHost } from "../streams/index.ts";
@@ -14,4 +15,6 @@ export interface PageHost {
   githost: GitHost;
   /** Where users can connect accounts; null where they cannot. */
   github: GithubAccounts | null;
+  /** The provider that users log in with; null where there is none. */
+  oidc: OidcLogin | null;
 }
