@@ -106,7 +106,8 @@ function addRoutes(api: Api, opened: Opened): void {
   };
   addAgentRoutes(api, agents);
   addRunRoutes(api, agents);
-  addDiffRoute(api, agents, openDiffs({ db: platform.db, workspaces, sources: opened.sources }));
+  const diffs = openDiffs({ db: platform.db, workspaces, sources: opened.sources });
+  addDiffRoute(api, agents, diffs);
   addDeliveryRoutes(api, agents);
   const checkReader = async (principal: Principal, agentId: string): Promise<void> =>
     void (await agents.access.find(principal, agentId, "read"));
@@ -120,7 +121,7 @@ function addRoutes(api: Api, opened: Opened): void {
   addV0Routes(api, agents, repositories);
   const { oidc: provider } = platform.settings;
   const oidc = provider && openOidc({ platform, settings: provider, policy: network, publicUrl });
-  addPages({ platform, api, streams, agents, githost, github: opened.github?.accounts ?? null, oidc });
+  addPages({ platform, api, streams, agents, diffs, githost, github: opened.github?.accounts ?? null, oidc });
   const door = openDoor(githost, platform.principals);
   serveGit(api.app, { host: githost, door, log: platform.log });
   servePullRequests(api.app, { host: githost, door });

@@ -1,6 +1,7 @@
 // What the pages are made from.
 import type { AgentHost } from "../agents/index.ts";
 import type { GitHost } from "../githost/index.ts";
+import type { Diffs } from "../handoff/index.ts";
 import type { Api } from "../http/index.ts";
 import type { OidcLogin } from "../oidc/index.ts";
 import type { Platform } from "../platform.ts";
@@ -12,6 +13,7 @@ export interface PageHost {
   api: Api;
   streams: StreamHost;
   agents: AgentHost;
+  diffs: Diffs;
   githost: GitHost;
   /** Where users can connect accounts; null where they cannot. */
   github: GithubAccounts | null;
