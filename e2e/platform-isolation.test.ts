@@ -257,10 +257,11 @@ test("a key does what its scopes say and no more, for members and administrators
   };
   const { paths } = (await owner.get("/openapi.json")).body as Document & ScopedDocument;
   for (const [path, methods] of Object.entries(paths))
-    for (const [method, { "x-scope": scope, requestBody }] of Object.entries(methods)) {
+    for (const [method, { "x-scope": scope, "x-sharing": sharing = "read", requestBody }] of Object.entries(methods)) {
       const filled = path.replace("{id}", made.agentId).replace("{runId}", made.runId);
       for (const [who, key] of Object.entries(keys)) {
-        const may = scope === undefined || scopesOf[who as keyof typeof keys].includes(scope);
+        const isGood = scope === undefined || scopesOf[who as keyof typeof keys].includes(scope);
+        const may = isGood && (sharing === "read" || !["member", "account"].includes(who));
         if (may && (method === "delete" || path.endsWith("archive"))) continue;
         const answer = await attempt(clientOf(owner.url, key), method, filled, requestBody !== undefined);
         expect({ who, method, path, refused: answer.status === 403 }).toEqual({ who, method, path, refused: !may });
@@ -274,7 +275,7 @@ test("a key does what its scopes say and no more, for members and administrators
 });
 
 interface ScopedDocument {
-  paths: Record<string, Record<string, { "x-scope"?: string }>>;
+  paths: Record<string, Record<string, { "x-scope"?: string; "x-sharing"?: string }>>;
 }
 
 const everyday = ["agents:read", "agents:write", "repositories:read", "repositories:write"];

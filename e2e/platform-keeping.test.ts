@@ -146,11 +146,16 @@ test("users and teams are made, limited and listed", async () => {
     { email: "bob@example.com", role: "admin", spendLimitUsd: 250 },
   ]);
   expect(await succeed(desk, "teams", "list")).toBe("red  2 users  1000 USD a month  follow-ups: disabled\n");
+  expect(await succeed(desk, "teams", "set", "red", "--follow-ups", "service-accounts")).toContain(
+    "follow-ups: service-accounts\n",
+  );
 });
 
 test.each([
   [["users", "create", "nobody"], '"nobody" is no e-mail address'],
   [["users", "set", "a@b"], "Set what?"],
+  [["teams", "set", "red"], "Set what?"],
+  [["teams", "set", "red", "--follow-ups", "everybody"], "is none of disabled, service-accounts, all"],
   [["users", "set", "a@b", "--user-role", "king"], 'There is no role "king"'],
   [["users", "set", "a@b", "--user-role", "admin"], "There is no user a@b"],
   [["teams", "set", "x", "--spend-limit", "much"], "--spend-limit much is no amount"],
