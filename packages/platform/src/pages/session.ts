@@ -42,3 +42,6 @@ export function requireAdmin(visitor: Visitor): void {
   if (!isAdmin(visitor))
     throw new ApiProblem("team_admin_required", "This is for administrators of the team. Ask one.");
 }
+
+export const teamNameOf = async (db: Platform["db"], { principal }: Visitor): Promise<string> =>
+  (await db.selectFrom("teams").select("name").where("id", "=", principal.teamId).executeTakeFirstOrThrow()).name;

@@ -19,7 +19,7 @@ a { color: var(--accent); text-decoration: none; }
 a:hover { text-decoration: underline; }
 h1 { font-size: 1.35rem; margin: 0 0 .75rem; } h2 { font-size: 1.05rem; margin: 1.5rem 0 .5rem; }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 1rem 1.25rem; margin: 0 0 1.25rem; }
-.card h2 { margin-top: 0; }
+.card { overflow-wrap: anywhere; } .card h2 { margin-top: 0; }
 label { display: block; color: var(--soft); font-size: .85rem; }
 textarea, select, input[type=text], input[type=email] { width: 100%; margin-top: .2rem; padding: .45rem .6rem; font: inherit; color: var(--ink);
   background: var(--ground); border: 1px solid var(--line); border-radius: 7px; }
@@ -30,7 +30,7 @@ button.quiet { background: none; color: var(--soft); border: 1px solid var(--lin
 .who { display: flex; gap: .75rem; align-items: center; color: var(--soft); font-size: .85rem; }
 table { width: 100%; border-collapse: collapse; }
 th { text-align: left; color: var(--soft); font-weight: 500; font-size: .85rem; }
-th, td { padding: .5rem .5rem .5rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+th, td { padding: .5rem 1rem .5rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 .badge { font-size: .75rem; padding: .1rem .5rem; border-radius: 99px; border: 1px solid currentColor; color: var(--soft); }
 .badge.finished, .badge.idle, .badge.open, .badge.approved { color: var(--good); }
 .badge.error, .badge.changes_requested { color: var(--bad); }
@@ -51,6 +51,9 @@ pre { background: var(--card); border: 1px solid var(--line); border-radius: 7px
 code, .repo { font-family: ui-monospace, monospace; font-size: .82rem; overflow-wrap: anywhere; }
 .key { user-select: all; }
 code.key { display: block; padding: .6rem .8rem; background: var(--ground); border: 1px dashed var(--accent); border-radius: 7px; }
+select, input { min-height: 2.45rem; }
+.stack th:last-child, .stack td:last-child { padding-right: 0; } .stack td:first-child { overflow-wrap: anywhere; } .stack time { white-space: nowrap; }
+.stack + details { margin-top: .75rem; }
 .narrow { max-width: 28rem; margin: 3rem auto; }
 .action { display: inline-block; padding: .45rem 1rem; border-radius: 7px; background: var(--accent); color: var(--ground); }
 .wide { flex: 1 1 14rem; }
@@ -70,8 +73,8 @@ summary { cursor: pointer; color: var(--accent); }
   .title { flex-wrap: wrap; } .narrow { margin-top: 1rem; } .row > label, .row > button { flex: 1 1 100%; }
   table.stack thead { display: none; }
   table.stack tr { display: block; padding: .6rem 0; border-bottom: 1px solid var(--line); }
-  table.stack td { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 1rem; padding: .15rem 0; border: 0; text-align: right; overflow-wrap: anywhere; }
-  table.stack td[data-label]::before { content: attr(data-label); color: var(--soft); font-size: .85rem; }
+  table.stack td { display: flex; flex-wrap: wrap; justify-content: end; gap: 0 .5rem; padding: .15rem 0; border: 0; text-align: right; overflow-wrap: anywhere; }
+  table.stack td[data-label]::before { content: attr(data-label); margin-right: auto; color: var(--soft); font-size: .85rem; }
   table.stack td br { display: none; } table.stack td code { flex-basis: 100%; }
   .deeds details { width: 100%; } .menu { position: static; width: 100%; max-width: none; margin-top: .5rem; box-shadow: none; }
 }
