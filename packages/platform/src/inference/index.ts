@@ -1,0 +1,2 @@
+// Models for programs outside.
+export { type Inference, openInference } from "./routes.ts";
