@@ -10,7 +10,7 @@ import { RepositoryFault } from "./git/index.ts";
 import { type GitHost, openDoor, openGitHost, ownRepositories, serveGit, servePullRequests } from "./githost/index.ts";
 import { openDiffs, openHandoff } from "./handoff/index.ts";
 import { type Api, ApiProblem } from "./http/index.ts";
-import { type Inference, openInference } from "./inference/index.ts";
+import { addInferenceUsageRoute, type Inference, openInference } from "./inference/index.ts";
 import { type NetworkPolicy, openNetworkPolicy } from "./network/index.ts";
 import { addPages } from "./pages/index.ts";
 import type { Activity, Platform } from "./platform.ts";
@@ -116,6 +116,7 @@ function addRoutes(api: Api, opened: Opened): void {
   addArtifactRoutes(api, platform, publicUrl);
   addUsageRoute(api, platform);
   opened.inference.addRoute(api);
+  addInferenceUsageRoute(api, platform);
   const repositories = async (teamId: number) =>
     (await githost.repositories.list(teamId)).map(({ name }) => githost.cloneUrl(name));
   addCatalogueRoutes(api, platform, repositories);

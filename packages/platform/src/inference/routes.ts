@@ -56,33 +56,31 @@ export function openInference(platform: Platform): Inference {
   }
 
   return {
-    addRoute: (api) =>
-      api.route(
-        {
-          method: "post",
-          path: "/v1/inference/responses",
-          summary: "Ask a model, as over the Responses API",
-          tag: "Inference",
-          scope: "inference:create",
-          body: InferenceRequest,
-          bodyLimitBytes,
-          bodyTexts: "any",
-          answer: {
-            status: 200,
-            schema: InferenceResponse,
-            contentType: "text/event-stream",
-            description: "The response, or with `stream` its events",
-          },
-          problems: ["invalid_model", "spend_limit_reached", "unavailable"],
-        },
-        answer,
-      ),
+    addRoute: (api) => api.route(route, answer),
     async stop() {
       for (const gone of underWay.values()) gone.abort();
       await Promise.allSettled(underWay.keys());
     },
   };
 }
+
+const route = {
+  method: "post" as const,
+  path: "/v1/inference/responses",
+  summary: "Ask a model, as over the Responses API",
+  tag: "Inference",
+  scope: "inference:create" as const,
+  body: InferenceRequest,
+  bodyLimitBytes,
+  bodyTexts: "any" as const,
+  answer: {
+    status: 200 as const,
+    schema: InferenceResponse,
+    contentType: "text/event-stream",
+    description: "The response, or with `stream` its events",
+  },
+  problems: ["invalid_model" as const, "spend_limit_reached" as const, "unavailable" as const],
+};
 
 type Outgoing = Call<unknown, unknown, unknown>["context"]["env"]["outgoing"];
 
