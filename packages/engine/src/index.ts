@@ -25,6 +25,7 @@ export { execEvents } from "./surfaces/exec-jsonl.ts";
 export { humanText, type Paint } from "./surfaces/human.ts";
 export type { FrameGroup } from "./surfaces/run-stream/frames.ts";
 export { type RunStream, runStream } from "./surfaces/run-stream/run-stream.ts";
+export { estimateMessage, estimateText } from "./tokens.ts";
 export { builtInTools } from "./tools/index.ts";
 export { requestUserInput } from "./tools/request-user-input.ts";
 export type { Parsed, Tool, ToolContext } from "./tools/tool.ts";

@@ -18,6 +18,7 @@ import { RepositoryFault } from "./git/index.ts";
 import { type GitHost, openDoor, openGitHost, ownRepositories, serveGit, servePullRequests } from "./githost/index.ts";
 import { openDiffs, openHandoff } from "./handoff/index.ts";
 import { type Api, ApiProblem } from "./http/index.ts";
+import { addInferenceUsageRoute, type Inference, openInference } from "./inference/index.ts";
 import { type NetworkPolicy, openNetworkPolicy } from "./network/index.ts";
 import { addPages } from "./pages/index.ts";
 import type { Activity, Platform } from "./platform.ts";
@@ -67,12 +68,25 @@ export async function openSubjects(platform: Platform, serverUrl: () => string):
     identity: settings.committer,
   });
   const signingKey = openSigningKey(settings.signingKey);
-  const opened = { platform, hub, githost, network, sources, github, userAccess, workspaces, signingKey, publicUrl };
+  const inference = openInference(platform);
+  const opened = {
+    platform,
+    inference,
+    hub,
+    githost,
+    network,
+    sources,
+    github,
+    userAccess,
+    workspaces,
+    signingKey,
+    publicUrl,
+  };
   return {
     addRoutes: (api) => addRoutes(api, opened),
     async start() {
       await githost.addresses.announce();
-      const activities: Activity[] = [await keepAnchor(platform)];
+      const activities: Activity[] = [await keepAnchor(platform), inference];
       if (settings.roles.includes("runner")) activities.push(await startRunner(runHost(opened)));
       if (settings.roles.includes("scheduler")) activities.push(await startDeliveries(platform, deliveryHost(opened)));
       return [...activities, closing(hub)];
@@ -82,6 +96,7 @@ export async function openSubjects(platform: Platform, serverUrl: () => string):
 
 interface Opened {
   platform: Platform;
+  inference: Inference;
   hub: Hub;
   githost: GitHost;
   network: NetworkPolicy;
@@ -113,6 +128,8 @@ function addRoutes(api: Api, opened: Opened): void {
   addStreamRoute(api, streams);
   addArtifactRoutes(api, agents);
   addUsageRoute(api, agents);
+  opened.inference.addRoute(api);
+  addInferenceUsageRoute(api, platform);
   const repositories = async (teamId: number) =>
     (await githost.repositories.list(teamId)).map(({ name }) => githost.cloneUrl(name));
   addCatalogueRoutes(api, platform, repositories);

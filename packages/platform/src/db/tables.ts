@@ -33,6 +33,7 @@ export interface Tables {
   pull_requests: PullRequestTable;
   pull_request_comments: PullRequestCommentTable;
   pull_request_reviews: PullRequestReviewTable;
+  inference_calls: InferenceCallTable;
   audit_entries: AuditEntryTable;
   audit_head: AuditHeadTable;
   job_pools: JobPoolTable;
@@ -176,6 +177,26 @@ export interface RunTable {
   cost_usd: ColumnType<string | null, string | undefined, string | null>;
   created_at: Stamped;
   updated_at: Stamped;
+}
+
+/** A call of a model for a program outside. One that is open has cost what was reserved for it. */
+export interface InferenceCallTable {
+  /** `resp_<hex>` */
+  id: string;
+  team_id: number;
+  user_id: number | null;
+  service_account_id: string | null;
+  model: string;
+  status: "open" | "completed" | "incomplete" | "failed" | "cut";
+  input_tokens: ColumnType<number, number | undefined, number>;
+  output_tokens: ColumnType<number, number | undefined, number>;
+  cache_read_tokens: ColumnType<number, number | undefined, number>;
+  cache_write_tokens: ColumnType<number, number | undefined, number>;
+  reasoning_tokens: ColumnType<number, number | undefined, number>;
+  /** Null where the price of the model is not known. */
+  cost_usd: string | null;
+  created_at: Stamped;
+  ended_at: Timestamp | null;
 }
 
 /** A thread of the engine: the agent's own, or a sub-agent's. */

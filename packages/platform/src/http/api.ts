@@ -63,12 +63,12 @@ export function createApi({ principals, door, requestsPerMinute, log, metrics }:
 const nameOf = ({ method, path }: AnyRoute): string => `${method} ${path}`;
 
 async function readCall(context: Context<Env>, route: AnyRoute): Promise<Omit<AnyCall, "principal">> {
-  const { params, query, body, bodyLimitBytes = defaultBodyLimitBytes } = route;
+  const { params, query, body, bodyTexts, bodyLimitBytes = defaultBodyLimitBytes } = route;
   const sent = body && (await readJson(context.env.incoming, bodyLimitBytes));
   return {
     params: params && validate(strictly(params), context.req.param(), "path"),
     query: query && validate(strictly(query), onlyOnce(context.req.queries()), "query"),
-    body: body && validate(strictly(body), sent?.json, "body"),
+    body: body && validate(strictly(body), sent?.json, "body", bodyTexts),
     rawBody: sent?.raw ?? Buffer.alloc(0),
     requestId: context.get("requestId"),
     header: (name) => context.req.header(name),
