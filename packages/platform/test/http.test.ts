@@ -253,7 +253,15 @@ test("the routes are documented with their schemas and problems", async () => {
     { name: "id", in: "path", required: true, schema: expect.anything() },
     { name: "limit", in: "query", required: false, schema: expect.anything() },
   ]);
-  expect(Object.keys(body.paths["/v1/things"].post.responses)).toEqual(["200", "400", "401", "413", "429", "500"]);
+  expect(Object.keys(body.paths["/v1/things"].post.responses)).toEqual([
+    "200",
+    "400",
+    "401",
+    "413",
+    "429",
+    "500",
+    "503",
+  ]);
   const { text } = await send("/docs");
   expect(text).toContain("<code>/v1/things/{id}</code>");
   expect(text).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);

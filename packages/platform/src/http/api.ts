@@ -1,5 +1,6 @@
 // Serves routes: key, scope, rate, then what was sent, then the answer; everything else is a problem with a code.
 import { type Context, Hono } from "hono";
+import { onceMore } from "../db/index.ts";
 import { type Principal, type Principals, principalName } from "../principals/index.ts";
 import type { Log, Metrics } from "../telemetry/index.ts";
 import { answerProblem, problemOf } from "./answers.ts";
@@ -27,7 +28,7 @@ export function createApi({ principals, requestsPerMinute, log, metrics }: ApiOp
   app.notFound((context) => answerProblem(unserved(context, routes)));
 
   async function admit(context: Context<Env>, route: AnyRoute): Promise<Principal> {
-    const authentication = await principals.authenticate(context.req.header("authorization"));
+    const authentication = await onceMore(() => principals.authenticate(context.req.header("authorization")));
     if (authentication.kind === "refused") throw new ApiProblem("unauthorized", authentication.reason);
     const { principal } = authentication;
     context.set("principal", principal);
@@ -53,8 +54,8 @@ export function createApi({ principals, requestsPerMinute, log, metrics }: ApiOp
       app.on(route.method.toUpperCase(), path, async (context) => {
         context.set("route", route.path);
         const principal = await admit(context, route as AnyRoute);
-        const call = { ...(await readCall(context, route as AnyRoute)), principal };
-        const answered = await answer(call as Parameters<typeof answer>[0]);
+        const call = { ...(await readCall(context, route as AnyRoute)), principal } as Parameters<typeof answer>[0];
+        const answered = await (route.method === "get" ? onceMore(() => answer(call)) : answer(call));
         if (answered instanceof Response) return answered;
         return context.json(answered as object, route.answer.status, { "cache-control": "no-store" });
       });

@@ -74,7 +74,7 @@ function parameters(schema: z.ZodType | undefined, place: "path" | "query", comp
   }));
 }
 
-const always: ProblemCode[] = ["validation_error", "unauthorized", "rate_limited", "internal"];
+const always: ProblemCode[] = ["validation_error", "unauthorized", "rate_limited", "internal", "unavailable"];
 
 /** All codes that a route may answer. */
 export function problemCodes({ scope, body, problems: own = [] }: AnyRoute): ProblemCode[] {
