@@ -15,7 +15,7 @@ export const foundations: Record<string, string[]> = {
   db: ["telemetry"],
   vault: ["db"],
   principals: ["db", "vault"],
-  http: ["config", "principals", "telemetry"],
+  http: ["config", "db", "principals", "telemetry"],
 };
 
 interface Step {

@@ -28,7 +28,7 @@ export function createApi({ principals, requestsPerMinute, log, metrics }: ApiOp
   app.notFound((context) => answerProblem(unserved(context, routes)));
 
   async function admit(context: Context<Env>, route: AnyRoute): Promise<Principal> {
-    const authentication = await onceMore(() => principals.authenticate(context.req.header("authorization")));
+    const authentication = await principals.authenticate(context.req.header("authorization"));
     if (authentication.kind === "refused") throw new ApiProblem("unauthorized", authentication.reason);
     const { principal } = authentication;
     context.set("principal", principal);
@@ -53,7 +53,7 @@ export function createApi({ principals, requestsPerMinute, log, metrics }: ApiOp
       const path = route.path.replace(/\{(\w+)\}/g, ":$1");
       app.on(route.method.toUpperCase(), path, async (context) => {
         context.set("route", route.path);
-        const principal = await admit(context, route as AnyRoute);
+        const principal = await onceMore(() => admit(context, route as AnyRoute));
         const call = { ...(await readCall(context, route as AnyRoute)), principal } as Parameters<typeof answer>[0];
         const answered = await (route.method === "get" ? onceMore(() => answer(call)) : answer(call));
         if (answered instanceof Response) return answered;

@@ -24,6 +24,7 @@ import { failed, isFault, leavesItOpen, RunFault } from "./fault.ts";
 import { finishRun, type RunEnd } from "./finish.ts";
 import { type Claimed, mostDied } from "./lease.ts";
 import { limitRun, spendReached } from "./limits.ts";
+import { findUnpriced, modelsOfSubagents, unpriced } from "./pricing.ts";
 import { openRunRecorder } from "./recorder.ts";
 import { type OpenedRun, openRun } from "./records.ts";
 import { openSessionStore } from "./session-store.ts";
@@ -79,6 +80,7 @@ async function carryOut(carrying: Carrying, given: AbortSignal): Promise<RunEnd>
   try {
     const allowance = await allowanceOf(platform, spender);
     if (allowance.leftUsd === 0) throw new RunFault("spend_limit_reached", spendReached);
+    if (allowance.leftUsd !== null) refuseUnpriced(carrying);
     const urls = agent.settings.repos.map(({ url }) => url);
     await host.checkRepositories(spender.userId, urls, limited.signal);
     const work = { agentId: agent.id, teamId: agent.teamId, name: agent.name, ...agent.settings };
@@ -87,6 +89,12 @@ async function carryOut(carrying: Carrying, given: AbortSignal): Promise<RunEnd>
   } finally {
     limited.release();
   }
+}
+
+function refuseUnpriced({ opened: { agent }, intent, host }: Carrying): void {
+  const models = [intent.chosen.id, ...modelsOfSubagents(agent.private.customSubagents)];
+  const model = findUnpriced(models, host.platform.settings);
+  if (model !== null) throw new RunFault("invalid_model", unpriced(model));
 }
 
 const diedTooOften = `The run was given up: ${mostDied} servers in a row ended while they drove it, and it got no further. Ask again in smaller steps, or ask who runs the platform for its log.`;
