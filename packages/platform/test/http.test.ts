@@ -34,7 +34,13 @@ beforeAll(async () => {
     metrics: openMetrics(),
   });
   addRoutes(api);
-  addSelfRoutes(api, { metrics: openMetrics(), version: "1", url: "/", obstacle: async () => "told so" });
+  addSelfRoutes(api, {
+    metrics: openMetrics(),
+    metricsDoor: { token: null, publicUrl: null },
+    version: "1",
+    url: "/",
+    obstacle: async () => "told so",
+  });
   server = await listen(api, { listen: { host: "127.0.0.1", port: 0 }, tls: null });
 });
 afterAll(async () => {
