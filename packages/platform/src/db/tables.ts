@@ -162,6 +162,8 @@ export interface RunTable {
   lease_owner: string | null;
   lease_epoch: ColumnType<number, number | undefined, number>;
   lease_until: Timestamp | null;
+  /** Holders in a row that were gone, without having let go, before they wrote a record. */
+  claims_without_progress: ColumnType<number, number | undefined, number>;
   cancel_requested_at: Timestamp | null;
   started_at: Timestamp | null;
   ended_at: Timestamp | null;

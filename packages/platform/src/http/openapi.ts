@@ -98,7 +98,7 @@ function parameters(schema: z.ZodType | undefined, place: "path" | "query", comp
   }));
 }
 
-const always: ProblemCode[] = ["validation_error", "unauthorized", "rate_limited", "internal"];
+const always: ProblemCode[] = ["validation_error", "unauthorized", "rate_limited", "internal", "unavailable"];
 
 /** All codes that a route may answer. */
 export function problemCodes({ method, scope, sharing, body, problems: own = [] }: AnyRoute): ProblemCode[] {

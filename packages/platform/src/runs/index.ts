@@ -5,6 +5,7 @@ export type { RunHost } from "./execute.ts";
 export { RunFault } from "./fault.ts";
 export { newId, threadOf } from "./ids.ts";
 export { type Fence, type Leases, openLeases } from "./lease.ts";
+export { findUnpriced, modelsOfSubagents, unpriced } from "./pricing.ts";
 export * from "./request.ts";
 export { type Runner, startRunner } from "./runner.ts";
 export { openSessionStore, readThreadRecords } from "./session-store.ts";
