@@ -51,7 +51,9 @@ interface StreamedRun {
   ended_at: Date | null;
 }
 
-async function findRun({ platform: { db, settings }, teamId, agentId: id, runId }: StreamWish): Promise<StreamedRun> {
+async function findRun({ platform: { db, settings }, teamId, ...wish }: StreamWish): Promise<StreamedRun> {
+  const id = wish.agentId.toLowerCase();
+  const runId = wish.runId.toLowerCase();
   if (!AgentId.safeParse(id).success) throw new ApiProblem("agent_not_found", `There is no agent ${id}.`);
   const agent = await db
     .selectFrom("agents")
@@ -115,6 +117,10 @@ function stream(context: Context<Env>, { platform, hub, run, start }: Streaming)
     "x-platform-stream-retention-seconds": retention,
     "x-cursor-stream-retention-seconds": retention,
   });
+  if (context.req.method === "HEAD") {
+    outgoing.end();
+    return alreadySent();
+  }
   outgoing.write(encodeWithoutId("status", { runId: run.id, status: run.status }));
   if (start.isEnd) {
     // It may have been cut off between the last two frames, which have one id.
