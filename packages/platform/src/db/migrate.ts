@@ -5,6 +5,7 @@ import * as spine from "./migrations/0001-spine.ts";
 import * as webhooks from "./migrations/0002-webhooks.ts";
 import * as audit from "./migrations/0003-audit.ts";
 import * as sourceAccounts from "./migrations/0004-source-accounts.ts";
+import * as handoffChecks from "./migrations/0008-handoff-checks.ts";
 import { DatabaseProblem } from "./problem.ts";
 import type { Tables } from "./tables.ts";
 
@@ -14,6 +15,7 @@ const migrations: Record<string, Migration> = {
   "0002-webhooks": webhooks,
   "0003-audit": audit,
   "0004-source-accounts": sourceAccounts,
+  "0008-handoff-checks": handoffChecks,
 };
 
 const lockNumber = 7420_0001;
