@@ -33,17 +33,20 @@ async function giveToken(state: GithubState, request: IncomingMessage, response:
   const code = form.get("code") ?? form.get("refresh_token") ?? "";
   const found = state.codes.get(code);
   const isClient = form.get("client_id") === client.id && form.get("client_secret") === client.secret;
-  state.codes.delete(code);
-  response
-    .writeHead(200, { "content-type": "application/json" })
-    .end(
-      JSON.stringify(
-        found === undefined || !isClient || found.renews?.isRevoked
-          ? { error: "bad_verification_code", error_description: "The code passed is incorrect or expired." }
-          : tokensFor(state, found),
-      ),
-    );
+  if (isClient) state.codes.delete(code);
+  const isGood = found !== undefined && !found.renews?.isRevoked;
+  const answer = !isClient ? wrongClient : isGood ? tokensFor(state, found) : wrongCode;
+  response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer));
 }
+
+const wrongClient = {
+  error: "incorrect_client_credentials",
+  error_description: "The client_id and/or client_secret passed are incorrect.",
+};
+const wrongCode = {
+  error: "bad_verification_code",
+  error_description: "The code passed is incorrect or expired.",
+};
 
 function tokensFor(state: GithubState, { login, renews }: Code) {
   // Whoever renews a token has the new one only.
