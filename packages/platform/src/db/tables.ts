@@ -26,6 +26,7 @@ export interface Tables {
   idempotent_answers: IdempotentAnswerTable;
   artifacts: ArtifactTable;
   handoffs: HandoffTable;
+  handoff_checks: HandoffCheckTable;
   source_accounts: SourceAccountTable;
   nodes: NodeTable;
   server_addresses: ServerAddressTable;
@@ -271,6 +272,17 @@ export interface HandoffTable {
 }
 
 /** Who a user is on a source host. */
+export interface HandoffCheckTable {
+  run_id: string;
+  /** As in handoffs. */
+  repo_url: string;
+  commit_name: string;
+  /** `shown`: it says that the run goes on. `ended`: there is nothing left to say. */
+  state: "wanted" | "shown" | "ended";
+  attempts: Generated<number>;
+  due_at: Stamped;
+}
+
 export interface SourceAccountTable {
   user_id: number;
   /** As in addresses of repositories: `github.com`. */

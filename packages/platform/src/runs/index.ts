@@ -10,4 +10,4 @@ export * from "./request.ts";
 export { type Runner, startRunner } from "./runner.ts";
 export { openSessionStore, readThreadRecords } from "./session-store.ts";
 export { leftToSpend, type Spender } from "./spend.ts";
-export { readStory } from "./story.ts";
+export { readReport, readStory } from "./story.ts";
