@@ -1,6 +1,6 @@
 // Who looks at the pages: a user whose browser holds a session.
 import type { Context } from "hono";
-import type { Env } from "../http/index.ts";
+import { ApiProblem, type Env } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
 import { makeLoginLink, openSessionDoor, type Session, type SessionDoor, useLoginLink } from "../sessions/index.ts";
 
@@ -32,3 +32,10 @@ export async function visitorOf(door: SessionDoor, context: Context<Env>): Promi
 }
 
 export const doorOf = ({ sessions, settings }: Platform): SessionDoor => openSessionDoor(sessions, settings);
+
+export const isAdmin = ({ principal }: Visitor): boolean => principal.role === "admin";
+
+export function requireAdmin(visitor: Visitor): void {
+  if (!isAdmin(visitor))
+    throw new ApiProblem("team_admin_required", "This is for administrators of the team. Ask one.");
+}
