@@ -12,6 +12,7 @@ import { answerPage } from "./layout.ts";
 import { addLoginPages, askIn } from "./login-routes.ts";
 import { addMemberPages } from "./member-routes.ts";
 import { addRepositoryPages } from "./repository-routes.ts";
+import { addServiceAccountPages } from "./service-account-routes.ts";
 import { doorOf, type Visitor, visitorOf } from "./session.ts";
 import { addSessionPages } from "./session-routes.ts";
 import { addSettingsPages } from "./settings-routes.ts";
@@ -43,6 +44,7 @@ export function addPages(host: PageHost): void {
   addAgentPages(pages, host);
   addRepositoryPages(pages, host);
   addKeyPages(pages, host);
+  addServiceAccountPages(pages, host);
   addMemberPages(pages, host);
   addSessionPages(pages, host);
   addAccountPages(pages, host);
