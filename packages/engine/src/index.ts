@@ -24,6 +24,8 @@ export type { Watching } from "./subagents/tree.ts";
 export { execEvents } from "./surfaces/exec-jsonl.ts";
 export { humanText, type Paint } from "./surfaces/human.ts";
 export type { FrameGroup } from "./surfaces/run-stream/frames.ts";
+export { type Frame, numberFrames } from "./surfaces/run-stream/numbered.ts";
+export { openRecorder, type Recorder } from "./surfaces/run-stream/recorder.ts";
 export { type RunStream, runStream } from "./surfaces/run-stream/run-stream.ts";
 export { estimateMessage, estimateText } from "./tokens.ts";
 export { builtInTools } from "./tools/index.ts";
