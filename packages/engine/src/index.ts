@@ -27,6 +27,7 @@ export type { FrameGroup } from "./surfaces/run-stream/frames.ts";
 export { type Frame, numberFrames } from "./surfaces/run-stream/numbered.ts";
 export { openRecorder, type Recorder } from "./surfaces/run-stream/recorder.ts";
 export { type RunStream, runStream } from "./surfaces/run-stream/run-stream.ts";
+export { estimateMessage, estimateText } from "./tokens.ts";
 export { builtInTools } from "./tools/index.ts";
 export { requestUserInput } from "./tools/request-user-input.ts";
 export type { Parsed, Tool, ToolContext } from "./tools/tool.ts";
