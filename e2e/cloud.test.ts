@@ -94,7 +94,7 @@ test("an agent that is told to work elsewhere and to start elsewhere does so", a
   expect(JSON.parse(stdout).items).toMatchObject([
     { baseCommit: await desk.git("rev-parse", "old"), baseBranch: "old", patch: expect.stringContaining("paging.js") },
   ]);
-  const made = JSON.parse((await desk.run(["cloud", "exec", "--json", "--env", "pool:fast", prompt])).stdout);
+  const made = JSON.parse((await desk.run(["cloud", "exec", "--json", "--env", "cloud", prompt])).stdout);
   expect(made).toMatchObject({ id: expect.stringMatching(anId), run_id: expect.stringMatching(/^run-/) });
 });
 
@@ -135,6 +135,10 @@ test("trouble is a sentence and an exit code", async () => {
   expect(await say(["cloud", "list", "--limit", "21"])).toEqual({
     code: 2,
     stderr: expect.stringContaining("1 to 20"),
+  });
+  expect(await say(["cloud", "exec", "--env", "pool:fast", prompt])).toEqual({
+    code: 2,
+    stderr: expect.stringContaining('no pool "fast"'),
   });
   expect(await say(["cloud", "exec", "--repo", "file:///etc", prompt])).toEqual({
     code: 2,

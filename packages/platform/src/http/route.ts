@@ -17,6 +17,8 @@ export interface Route<Params extends z.ZodType, Query extends z.ZodType, Body e
   tag: string;
   /** What the key must be good for; `null` where any key will do. */
   scope: Scope | null;
+  /** What is done with the agent that the route is about; who of its team may is the rule of sharing. */
+  sharing?: "read" | "follow_up" | "manage";
   params?: Params;
   /** Of texts, as they stand in the address. */
   query?: Query;

@@ -13,6 +13,9 @@ export type Scope = (typeof scopes)[number];
 
 export type Role = "admin" | "member";
 
+/** Administration is for administrators; all else is for everybody. Service accounts have no role. */
+export const scopesOf = (role: Role | null): Scope[] => scopes.filter((scope) => scope !== "admin" || role === "admin");
+
 export type Principal = {
   teamId: number;
   keyId: string;

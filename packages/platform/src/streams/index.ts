@@ -2,5 +2,5 @@
 export { type Frame, numberFrames, openRecorder, type Recorder } from "@agentcli/engine";
 export { encodeFrame, isLast } from "./frame.ts";
 export { type Hub, openHub } from "./hub.ts";
-export { addStreamRoute, type StreamWish, streamRun } from "./routes.ts";
+export { addStreamRoute, type StreamHost, type StreamWish, streamRun } from "./routes.ts";
 export { insertFrames, readFrames, tellReaders } from "./store.ts";
