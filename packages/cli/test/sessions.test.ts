@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { takeLock } from "../src/lock.ts";
+import { takeLock } from "@agentcli/local";
 import { ageMs } from "../src/sessions/age.ts";
 import { findByReference, findThread, matchThreads } from "../src/sessions/find.ts";
 import { listSessions } from "../src/sessions/list.ts";

@@ -55,6 +55,13 @@ const SourceHosts = z.object({
   github: Github.optional().describe("How agents reach GitHub"),
 });
 
+const MetricsAccess = z.object({
+  token_env: z
+    .string()
+    .optional()
+    .describe("Variable with the bearer token that reading /metrics needs; without one only this machine may read"),
+});
+
 export const PlatformConfig = z.object({
   listen: z.string().optional().describe("HOST:PORT to serve on; port 0 takes a free one (127.0.0.1:7420)"),
   public_url: z.string().optional().describe("Address in the links given out (the one served on)"),
@@ -86,6 +93,7 @@ export const PlatformConfig = z.object({
   limits: Limits.optional().describe("Longest waits of a run, by name"),
   budget: BudgetConfig.optional().describe("What a run may spend, its sub-agents included"),
   network: Network.optional().describe("What may be reached"),
+  metrics: MetricsAccess.optional().describe("Who may read /metrics"),
   rate_limits: RateLimits.optional().describe("How often may be asked"),
 });
 export type PlatformConfig = z.infer<typeof PlatformConfig>;

@@ -1,13 +1,9 @@
 // Every table as kysely sees it. Whatever a person said, or a secret, is a Sealed value: see vault/.
 import type { ColumnType, Generated, Kysely, Transaction } from "kysely";
+import type { Json, Perhaps, Sealed, Stamped, Timestamp } from "./columns.ts";
+import type { IdentityTable, InvitationTable, LoginLinkTable, SessionTable } from "./identity-tables.ts";
 
-/** AES-256-GCM under the data key of the agent, or of the team, it belongs to. */
-export type Sealed = Buffer;
-
-type Timestamp = ColumnType<Date, Date | string, Date | string>;
-type Stamped = ColumnType<Date, Date | string | undefined, Date | string>;
-/** Read as a value, written as JSON text. */
-type Json<T> = ColumnType<T, string, string>;
+export type { Sealed } from "./columns.ts";
 
 /** Inside or outside of a transaction. */
 export type Queries = Kysely<Tables> | Transaction<Tables>;
@@ -18,6 +14,10 @@ export interface Tables {
   users: UserTable;
   service_accounts: ServiceAccountTable;
   api_keys: ApiKeyTable;
+  sessions: SessionTable;
+  login_links: LoginLinkTable;
+  invitations: InvitationTable;
+  identities: IdentityTable;
   agents: AgentTable;
   runs: RunTable;
   threads: ThreadTable;
@@ -26,6 +26,7 @@ export interface Tables {
   idempotent_answers: IdempotentAnswerTable;
   artifacts: ArtifactTable;
   handoffs: HandoffTable;
+  handoff_checks: HandoffCheckTable;
   source_accounts: SourceAccountTable;
   nodes: NodeTable;
   server_addresses: ServerAddressTable;
@@ -33,6 +34,7 @@ export interface Tables {
   pull_requests: PullRequestTable;
   pull_request_comments: PullRequestCommentTable;
   pull_request_reviews: PullRequestReviewTable;
+  inference_calls: InferenceCallTable;
   audit_entries: AuditEntryTable;
   audit_head: AuditHeadTable;
   job_pools: JobPoolTable;
@@ -55,8 +57,12 @@ export interface TeamTable {
   data_key: Buffer;
   /** USD per calendar month; null is no limit. */
   spend_limit_usd: string | null;
+  follow_ups: ColumnType<FollowUps, FollowUps | undefined, FollowUps>;
   created_at: Stamped;
 }
+
+/** Which agents take follow-ups from others than their owner: none, those of service accounts, all. */
+export type FollowUps = "disabled" | "service_accounts" | "all";
 
 export interface UserTable {
   id: Generated<number>;
@@ -66,6 +72,8 @@ export interface UserTable {
   last_name: string | null;
   role: "admin" | "member";
   spend_limit_usd: string | null;
+  /** Stays, for what it made; may do nothing any more. */
+  removed_at: Perhaps<Date>;
   created_at: Stamped;
 }
 
@@ -88,6 +96,10 @@ export interface ApiKeyTable {
   scopes: string[];
   expires_at: Timestamp | null;
   revoked_at: Timestamp | null;
+  /** To the minute. */
+  last_used_at: Perhaps<Date>;
+  /** The key it was rotated into. */
+  successor_id: Perhaps<string>;
   created_at: Stamped;
 }
 
@@ -151,6 +163,8 @@ export interface RunTable {
   lease_owner: string | null;
   lease_epoch: ColumnType<number, number | undefined, number>;
   lease_until: Timestamp | null;
+  /** Holders in a row that were gone, without having let go, before they wrote a record. */
+  claims_without_progress: ColumnType<number, number | undefined, number>;
   cancel_requested_at: Timestamp | null;
   started_at: Timestamp | null;
   ended_at: Timestamp | null;
@@ -166,6 +180,26 @@ export interface RunTable {
   cost_usd: ColumnType<string | null, string | undefined, string | null>;
   created_at: Stamped;
   updated_at: Stamped;
+}
+
+/** A call of a model for a program outside. One that is open has cost what was reserved for it. */
+export interface InferenceCallTable {
+  /** `resp_<hex>` */
+  id: string;
+  team_id: number;
+  user_id: number | null;
+  service_account_id: string | null;
+  model: string;
+  status: "open" | "completed" | "incomplete" | "failed" | "cut";
+  input_tokens: ColumnType<number, number | undefined, number>;
+  output_tokens: ColumnType<number, number | undefined, number>;
+  cache_read_tokens: ColumnType<number, number | undefined, number>;
+  cache_write_tokens: ColumnType<number, number | undefined, number>;
+  reasoning_tokens: ColumnType<number, number | undefined, number>;
+  /** Null where the price of the model is not known. */
+  cost_usd: string | null;
+  created_at: Stamped;
+  ended_at: Timestamp | null;
 }
 
 /** A thread of the engine: the agent's own, or a sub-agent's. */
@@ -238,6 +272,17 @@ export interface HandoffTable {
 }
 
 /** Who a user is on a source host. */
+export interface HandoffCheckTable {
+  run_id: string;
+  /** As in handoffs. */
+  repo_url: string;
+  commit_name: string;
+  /** `shown`: it says that the run goes on. `ended`: there is nothing left to say. */
+  state: "wanted" | "shown" | "ended";
+  attempts: Generated<number>;
+  due_at: Stamped;
+}
+
 export interface SourceAccountTable {
   user_id: number;
   /** As in addresses of repositories: `github.com`. */

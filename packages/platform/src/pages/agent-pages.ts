@@ -2,6 +2,7 @@
 import type { Agent, AgentListItem, Run } from "@agentcli/protocol/api";
 import { type Html, html } from "./html.ts";
 import { hiddenToken, moment } from "./layout.ts";
+import type { SharedView } from "./shared-view.ts";
 
 export interface AgentsView {
   agents: AgentListItem[];
@@ -55,9 +56,10 @@ export interface AgentView {
   token: string;
   /** Pull requests of our own host, by their address. */
   pulls: Map<string, string>;
+  shared: SharedView;
 }
 
-export function agentPage({ agent, runs, token, pulls }: AgentView): Html {
+export function agentPage({ agent, runs, token, pulls, shared }: AgentView): Html {
   const [latest] = runs;
   const isActive = agent.status === "ACTIVE";
   return html`
@@ -65,14 +67,16 @@ export function agentPage({ agent, runs, token, pulls }: AgentView): Html {
 <div><h1>${agent.name ?? agent.id}</h1>
 <p class="facts">${badge(agent.status)} <code>${agent.id}</code> ${moment(agent.createdAt)}</p></div>
 <div class="row">
-${isActive && latest && button(`/agents/${agent.id}/runs/${latest.id}/cancel`, "Cancel", token)}
-${agent.status === "ARCHIVED" ? button(`/agents/${agent.id}/unarchive`, "Unarchive", token) : button(`/agents/${agent.id}/archive`, "Archive", token)}
+${shared.mayCancel && isActive && latest && button(`/agents/${agent.id}/runs/${latest.id}/cancel`, "Cancel", token)}
+${shared.mayManage && (agent.status === "ARCHIVED" ? button(`/agents/${agent.id}/unarchive`, "Unarchive", token) : button(`/agents/${agent.id}/archive`, "Archive", token))}
 </div>
 </section>
+${shared.notice !== null && html`<p class="facts">${shared.notice}</p>`}
 ${branches(latest, pulls)}
 ${[...runs].reverse().map((run) => runSection(agent.id, run))}
 ${
   agent.status === "IDLE" &&
+  shared.mayFollowUp &&
   html`<section class="card">
 <form method="post" action="/agents/${agent.id}/runs">
 ${hiddenToken(token)}

@@ -4,12 +4,12 @@ import type { GitHost } from "../githost/index.ts";
 import type { Api } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
 import type { GithubAccounts } from "../scm/index.ts";
-import type { Hub } from "../streams/index.ts";
+import type { StreamHost } from "../streams/index.ts";
 
 export interface PageHost {
   platform: Platform;
   api: Api;
-  hub: Hub;
+  streams: StreamHost;
   agents: AgentHost;
   githost: GitHost;
   /** Where users can connect accounts; null where they cannot. */

@@ -66,11 +66,12 @@ const navigation = ({ principal, formToken }: Visitor): Html => html`<nav>
 <a href="/repositories">Repositories</a>
 <a href="/keys">Keys</a>
 <a href="/accounts">Accounts</a>
+<a href="/settings">Settings</a>
 <a href="/docs">API</a>
 </nav>
 <form method="post" action="/logout" class="who">
 ${hiddenToken(formToken)}
-<span>${principal.kind === "user" ? principal.email : principal.name}</span>
+<span>${principal.email}</span>
 <button class="quiet">Leave</button>
 </form>`;
 

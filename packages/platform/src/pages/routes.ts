@@ -1,6 +1,7 @@
 // The pages: who may see them, and what their forms do.
 import type { Context } from "hono";
 import { ApiProblem, type Env } from "../http/index.ts";
+import type { SessionDoor } from "../sessions/index.ts";
 import { addAccountPages } from "./account-routes.ts";
 import { addAgentPages } from "./agent-routes.ts";
 import type { PageHost } from "./host.ts";
@@ -8,7 +9,8 @@ import { html } from "./html.ts";
 import { addKeyPages } from "./key-routes.ts";
 import { answerPage } from "./layout.ts";
 import { addRepositoryPages } from "./repository-routes.ts";
-import { enter, isOwnForm, leave, type Visitor, visitorOf } from "./session.ts";
+import { doorOf, enterByLink, type Visitor, visitorOf } from "./session.ts";
+import { addSettingsPages } from "./settings-routes.ts";
 import { streamScript } from "./stream.js.ts";
 import { style } from "./style.css.ts";
 
@@ -23,6 +25,7 @@ export type Fields = Record<string, string>;
 
 export function addPages(host: PageHost): void {
   const { app } = host.api;
+  const door = doorOf(host.platform);
   const asset = (type: string) => ({
     "content-type": type,
     "cache-control": "max-age=300",
@@ -32,23 +35,24 @@ export function addPages(host: PageHost): void {
   app.get("/assets/stream.js", (context) => context.body(streamScript, 200, asset("text/javascript; charset=utf-8")));
   app.get("/", (context) => context.redirect("/agents"));
   app.get("/login", async (context) => {
-    const isIn = await enter(host.platform, context, context.req.query("token") ?? "");
+    const isIn = await enterByLink(host.platform, door, context);
     return isIn ? context.redirect("/agents") : askIn(context);
   });
-  const pages = pagesOf(host);
+  const pages = pagesOf(host, door);
   pages.form("/logout", async (context) => {
-    leave(context);
+    await door.leave(context);
     return context.redirect("/login", 303);
   });
   addAgentPages(pages, host);
   addRepositoryPages(pages, host);
   addKeyPages(pages, host);
   addAccountPages(pages, host);
+  addSettingsPages(pages, host);
 }
 
-function pagesOf({ platform, api }: PageHost): Pages {
+function pagesOf({ api }: PageHost, door: SessionDoor): Pages {
   const known = async (context: Context<Env>, show: (visitor: Visitor) => Promise<Response>): Promise<Response> => {
-    const visitor = await visitorOf(platform, context);
+    const visitor = await visitorOf(door, context);
     if (!visitor) return askIn(context);
     try {
       return await show(visitor);
@@ -63,7 +67,7 @@ function pagesOf({ platform, api }: PageHost): Pages {
       void api.app.post(path, (context) =>
         known(context, async (visitor) => {
           const fields = textsOf(await context.req.parseBody());
-          if (!isOwnForm(visitor, fields.token))
+          if (door.origin(context, visitor, fields.token) !== "own page")
             throw new ApiProblem("forbidden", "This form is too old. Load the page again.");
           return act(context, visitor, fields);
         }),
@@ -90,6 +94,8 @@ const askIn = (context: Context<Env>): Response =>
 
 function trouble(context: Context<Env>, visitor: Visitor, problem: ApiProblem): Response {
   const status = problem.status === 404 ? 404 : problem.status === 409 ? 409 : problem.status === 403 ? 403 : 400;
-  const body = html`<section class="card"><h1>That did not work</h1><p class="problem">${problem.message}</p></section>`;
+  const { helpUrl } = problem.extra.members ?? {};
+  const help = typeof helpUrl === "string" && html`<p><a href="${helpUrl}">Go there</a></p>`;
+  const body = html`<section class="card"><h1>That did not work</h1><p class="problem">${problem.message}</p>${help}</section>`;
   return answerPage(context, { title: "Trouble", visitor, body }, status);
 }

@@ -1,6 +1,6 @@
 // Teams and users as whoever looks after the platform sees and changes them.
 import { type Kysely, sql } from "kysely";
-import type { Tables } from "../db/index.ts";
+import type { FollowUps, Tables } from "../db/index.ts";
 import type { Vault } from "../vault/index.ts";
 import { provideTeam } from "./create.ts";
 import type { Role } from "./principal.ts";
@@ -12,8 +12,12 @@ export interface TeamEntry {
   users: number;
   /** USD per calendar month; null is no limit. */
   spendLimitUsd: number | null;
+  followUps: FollowUps;
   createdAt: Date;
 }
+
+/** Which agents take follow-ups from others than their owner. */
+export const followUps: readonly FollowUps[] = ["disabled", "service_accounts", "all"];
 
 export interface UserEntry {
   id: number;
@@ -24,12 +28,16 @@ export interface UserEntry {
   createdAt: Date;
 }
 
-/** Null takes a limit away; what is absent stays. */
-export interface TeamChange {
+/** Null takes it away; what is absent stays. */
+export interface LimitChange {
   spendLimitUsd?: number | null;
 }
 
-export interface UserChange extends TeamChange {
+export interface TeamChange extends LimitChange {
+  followUps?: FollowUps;
+}
+
+export interface UserChange extends LimitChange {
   role?: Role;
 }
 
@@ -56,7 +64,8 @@ export function openAdministration(db: Kysely<Tables>, vault: Vault): Administra
     },
     async changeTeam(name, change) {
       const { id } = await teamCalled(db, name);
-      await db.updateTable("teams").set(limitOf(change)).where("id", "=", id).execute();
+      const values = { ...limitOf(change), ...(change.followUps !== undefined && { follow_ups: change.followUps }) };
+      await db.updateTable("teams").set(values).where("id", "=", id).execute();
       return teamCalled(db, name);
     },
     async listUsers(team) {
@@ -97,7 +106,7 @@ async function changeUser(db: Kysely<Tables>, email: string, change: UserChange)
   await db.updateTable("users").set(values).where("id", "=", user.id).execute();
 }
 
-const limitOf = ({ spendLimitUsd }: TeamChange): { spend_limit_usd?: string | null } =>
+const limitOf = ({ spendLimitUsd }: LimitChange): { spend_limit_usd?: string | null } =>
   spendLimitUsd === undefined ? {} : { spend_limit_usd: spendLimitUsd === null ? null : String(spendLimitUsd) };
 
 async function listTeams(db: Kysely<Tables>, name: string | null): Promise<TeamEntry[]> {
@@ -118,6 +127,7 @@ async function listTeams(db: Kysely<Tables>, name: string | null): Promise<TeamE
     name: row.name,
     users: row.users ?? 0,
     spendLimitUsd: limitIn(row.spend_limit_usd),
+    followUps: row.follow_ups,
     createdAt: row.created_at,
   }));
 }

@@ -4,7 +4,7 @@ import type { Kysely } from "kysely";
 import type { Queries, Tables } from "../db/index.ts";
 import type { Vault } from "../vault/index.ts";
 import { makeKey } from "./key.ts";
-import { type Role, type Scope, scopes } from "./principal.ts";
+import { type Role, type Scope, scopesOf } from "./principal.ts";
 import type { CreatedKey, KeyOwner, KeyRequest } from "./principals.ts";
 import { PrincipalProblem } from "./problem.ts";
 
@@ -104,9 +104,9 @@ async function provideServiceAccount(db: Queries, team: Team, name: string): Pro
   return made.id;
 }
 
-/** Administration is for administrators; all else is for everybody, unless less was asked for. */
+/** All that the owner may do, unless less was asked for. */
 function grantedScopes(wanted: Scope[] | null, role: Role | null): Scope[] {
-  const possible = scopes.filter((scope) => scope !== "admin" || role === "admin");
+  const possible = scopesOf(role);
   const refused = wanted?.find((scope) => !possible.includes(scope));
   if (refused)
     throw new PrincipalProblem(`The scope ${refused} is only for keys of administrators. Leave it out, or name one.`);

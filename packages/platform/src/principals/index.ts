@@ -2,13 +2,15 @@
 export { actingAs } from "../db/index.ts";
 export {
   type Administration,
+  followUps,
   openAdministration,
+  type TeamChange,
   type TeamEntry,
   type UserChange,
   type UserEntry,
 } from "./administration.ts";
 export { provideTeam } from "./create.ts";
-export { type Principal, principalName, type Role, type Scope, scopes } from "./principal.ts";
+export { type Principal, principalName, type Role, type Scope, scopes, scopesOf } from "./principal.ts";
 export {
   type Authentication,
   type CreatedKey,
