@@ -68,7 +68,7 @@ export function runOf(row: RunRow, key: DataKey, git: RunGit | null): Run {
 
 /** The same on every run of an agent. Null before anything was pushed. */
 export function gitOf(rows: Selectable<HandoffTable>[]): RunGit | null {
-  const pushed = rows.filter(({ state, pr_url }) => pr_url !== null || ["pushed", "opened", "done"].includes(state));
+  const pushed = rows.filter(({ pushed_commit }) => pushed_commit !== null);
   if (pushed.length === 0) return null;
   return {
     branches: pushed.map(({ repo_url, branch, pr_url }) => ({
