@@ -49,7 +49,8 @@ export function composeApi(platform: Platform, subjects: Subjects, end: AbortSig
   const api = createApi({ principals, door, requestsPerMinute: settings.requestsPerMinute, log, metrics });
   subjects.addRoutes(api);
   const obstacle = () => findObstacle(platform, end);
-  addSelfRoutes(api, { metrics, version, url: settings.publicUrl ?? "/", obstacle });
+  const metricsDoor = { token: settings.metricsToken, publicUrl: settings.publicUrl };
+  addSelfRoutes(api, { metrics, metricsDoor, version, url: settings.publicUrl ?? "/", obstacle });
   return api;
 }
 

@@ -1,6 +1,7 @@
 // What a user may do with a repository, through the account that they connected on its host.
 import { ConnectionRefused, type GithubAccounts, GithubRefusal, type Reach } from "../scm/index.ts";
-import { type AccountStore, type ConnectedAccount, findAccount, keepAccount } from "./store.ts";
+import { type AccountStore, type ConnectedAccount, findAccount } from "./store.ts";
+import { freshToken } from "./tokens.ts";
 
 export type UserReach =
   | { kind: "not connected" }
@@ -27,28 +28,11 @@ export async function reachThrough(
   signal: AbortSignal,
 ): Promise<UserReach> {
   try {
-    const token = await freshToken({ store, github, account }, signal);
+    const token = await freshToken({ store, github, account });
     return { kind: "known", login: account.login, reach: await github.reach(token, url, signal) };
   } catch (error) {
     if (error instanceof ConnectionRefused) return { kind: "not connected" };
     if (!(error instanceof GithubRefusal)) throw error;
     return { kind: "unknown", reason: error.message };
   }
-}
-
-const spareMs = 5 * 60_000;
-
-interface Renewal {
-  store: AccountStore;
-  github: GithubAccounts;
-  account: ConnectedAccount;
-}
-
-async function freshToken({ store, github, account }: Renewal, signal: AbortSignal): Promise<string> {
-  const { token, expiresAt, refreshToken } = account.tokens;
-  if (expiresAt === null || expiresAt - spareMs > Date.now()) return token;
-  if (refreshToken === null) throw new ConnectionRefused("the token has ended");
-  const tokens = await github.refresh(refreshToken, signal);
-  await keepAccount(store, { ...account, tokens });
-  return tokens.token;
 }

@@ -8,7 +8,7 @@ import type { AgentAccess } from "./access.ts";
 import { archiveAgent, deleteAgent, unarchiveAgent } from "./archive.ts";
 import { createAgent } from "./create.ts";
 import { makeOnce, promptLimitBytes } from "./idempotency.ts";
-import { checkModels, type RepositoryCheck } from "./policy.ts";
+import { checkEnv, checkModels, type RepositoryCheck } from "./policy.ts";
 import { readAgentPage } from "./read.ts";
 import { findAgent, findRun, readGit } from "./store.ts";
 import { agentOf, runOf } from "./views.ts";
@@ -60,6 +60,7 @@ function addCreate(api: Api, host: AgentHost): void {
     async (call) => {
       const { body, principal } = call;
       checkModels(body, platform.settings);
+      checkEnv(body.env);
       await host.checkRepositories(principal, body.repos ?? []);
       if (body.webhook) await host.checkReceiver(body.webhook.url);
       const wish = { ...body, webhook: body.webhook && { ...body.webhook, version: "v1" as const } };
@@ -67,7 +68,10 @@ function addCreate(api: Api, host: AgentHost): void {
       const agent = await findAgent(db, principal.teamId, made.agentId);
       const dataKey = await vault.unwrap(agent.data_key);
       const run = await findRun(db, made.agentId, made.runId);
-      return { agent: agentOf(agent, dataKey, publicUrl()), run: runOf(run, dataKey, await readGit(db, agent.id)) };
+      const shown = agentOf(agent, dataKey, publicUrl());
+      // Clients compare it with what they sent, to the letter.
+      const id = body.agentId ?? shown.id;
+      return { agent: { ...shown, id }, run: runOf(run, dataKey, await readGit(db, agent.id)) };
     },
   );
 }

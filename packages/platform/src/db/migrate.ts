@@ -7,6 +7,9 @@ import * as audit from "./migrations/0003-audit.ts";
 import * as sourceAccounts from "./migrations/0004-source-accounts.ts";
 import * as identity from "./migrations/0005-identity.ts";
 import * as sharing from "./migrations/0006-sharing.ts";
+import * as inference from "./migrations/0007-inference.ts";
+import * as handoffChecks from "./migrations/0008-handoff-checks.ts";
+import * as claims from "./migrations/0009-claims.ts";
 import { DatabaseProblem } from "./problem.ts";
 import type { Tables } from "./tables.ts";
 
@@ -18,6 +21,9 @@ const migrations: Record<string, Migration> = {
   "0004-source-accounts": sourceAccounts,
   "0005-identity": identity,
   "0006-sharing": sharing,
+  "0007-inference": inference,
+  "0008-handoff-checks": handoffChecks,
+  "0009-claims": claims,
 };
 
 const lockNumber = 7420_0001;

@@ -26,6 +26,7 @@ export interface Tables {
   idempotent_answers: IdempotentAnswerTable;
   artifacts: ArtifactTable;
   handoffs: HandoffTable;
+  handoff_checks: HandoffCheckTable;
   source_accounts: SourceAccountTable;
   nodes: NodeTable;
   server_addresses: ServerAddressTable;
@@ -33,6 +34,7 @@ export interface Tables {
   pull_requests: PullRequestTable;
   pull_request_comments: PullRequestCommentTable;
   pull_request_reviews: PullRequestReviewTable;
+  inference_calls: InferenceCallTable;
   audit_entries: AuditEntryTable;
   audit_head: AuditHeadTable;
   job_pools: JobPoolTable;
@@ -161,6 +163,8 @@ export interface RunTable {
   lease_owner: string | null;
   lease_epoch: ColumnType<number, number | undefined, number>;
   lease_until: Timestamp | null;
+  /** Holders in a row that were gone, without having let go, before they wrote a record. */
+  claims_without_progress: ColumnType<number, number | undefined, number>;
   cancel_requested_at: Timestamp | null;
   started_at: Timestamp | null;
   ended_at: Timestamp | null;
@@ -176,6 +180,26 @@ export interface RunTable {
   cost_usd: ColumnType<string | null, string | undefined, string | null>;
   created_at: Stamped;
   updated_at: Stamped;
+}
+
+/** A call of a model for a program outside. One that is open has cost what was reserved for it. */
+export interface InferenceCallTable {
+  /** `resp_<hex>` */
+  id: string;
+  team_id: number;
+  user_id: number | null;
+  service_account_id: string | null;
+  model: string;
+  status: "open" | "completed" | "incomplete" | "failed" | "cut";
+  input_tokens: ColumnType<number, number | undefined, number>;
+  output_tokens: ColumnType<number, number | undefined, number>;
+  cache_read_tokens: ColumnType<number, number | undefined, number>;
+  cache_write_tokens: ColumnType<number, number | undefined, number>;
+  reasoning_tokens: ColumnType<number, number | undefined, number>;
+  /** Null where the price of the model is not known. */
+  cost_usd: string | null;
+  created_at: Stamped;
+  ended_at: Timestamp | null;
 }
 
 /** A thread of the engine: the agent's own, or a sub-agent's. */
@@ -248,6 +272,17 @@ export interface HandoffTable {
 }
 
 /** Who a user is on a source host. */
+export interface HandoffCheckTable {
+  run_id: string;
+  /** As in handoffs. */
+  repo_url: string;
+  commit_name: string;
+  /** `shown`: it says that the run goes on. `ended`: there is nothing left to say. */
+  state: "wanted" | "shown" | "ended";
+  attempts: Generated<number>;
+  due_at: Stamped;
+}
+
 export interface SourceAccountTable {
   user_id: number;
   /** As in addresses of repositories: `github.com`. */

@@ -47,8 +47,6 @@ export function openApiDocument(routes: readonly AnyRoute[], { version, url }: D
 
 function operation(route: AnyRoute, components: Map<string, Json>): Json {
   const { answer } = route;
-  const schema = "schema" in answer ? schemaOf(answer.schema, components) : { type: "string" };
-  const contentType = "schema" in answer ? "application/json" : answer.contentType;
   return {
     operationId: operationId(route),
     summary: route.summary,
@@ -59,7 +57,7 @@ function operation(route: AnyRoute, components: Map<string, Json>): Json {
     parameters: [...parameters(route.params, "path", components), ...parameters(route.query, "query", components)],
     ...(route.body ? { requestBody: requestBody(route.body, components) } : {}),
     responses: {
-      [answer.status]: { description: answer.description, content: { [contentType]: { schema } } },
+      [answer.status]: { description: answer.description, content: contentOf(answer, components) },
       ...problems(route, components),
     },
   };
@@ -71,6 +69,11 @@ function security({ method, scope }: AnyRoute): Json[] {
   const session = method === "get" ? { session: needed } : { session: needed, csrf: [] };
   return [{ bearer: needed }, { basic: needed }, session];
 }
+
+const contentOf = (answer: AnyRoute["answer"], components: Map<string, Json>): Json => ({
+  ...("schema" in answer && { "application/json": { schema: schemaOf(answer.schema, components) } }),
+  ...("contentType" in answer && { [answer.contentType]: { schema: { type: "string" } } }),
+});
 
 const requestBody = (body: z.ZodType, components: Map<string, Json>): Json => ({
   required: true,
@@ -95,7 +98,7 @@ function parameters(schema: z.ZodType | undefined, place: "path" | "query", comp
   }));
 }
 
-const always: ProblemCode[] = ["validation_error", "unauthorized", "rate_limited", "internal"];
+const always: ProblemCode[] = ["validation_error", "unauthorized", "rate_limited", "internal", "unavailable"];
 
 /** All codes that a route may answer. */
 export function problemCodes({ method, scope, sharing, body, problems: own = [] }: AnyRoute): ProblemCode[] {

@@ -25,6 +25,8 @@ export interface Route<Params extends z.ZodType, Query extends z.ZodType, Body e
   body?: Body;
   /** Most bytes of the body (1 MiB). */
   bodyLimitBytes?: number;
+  /** Texts of the body may hold any character, as nothing of it is stored. Otherwise NUL is refused. */
+  bodyTexts?: "any";
   /** Beside the team's: for one principal and this route; of several, all hold. */
   rateLimit?: RateLimit | RateLimit[];
   answer: AnswerDefinition<Answer>;
@@ -34,9 +36,10 @@ export interface Route<Params extends z.ZodType, Query extends z.ZodType, Body e
 
 export type AnyRoute = Route<z.ZodType, z.ZodType, z.ZodType, unknown>;
 
-/** JSON of a schema, or what the route writes itself: a stream, a file. */
+/** JSON of a schema, what the route writes itself (a stream, a file), or either, as the caller wants it. */
 export type AnswerDefinition<Answer> =
   | { status: 200 | 201; schema: z.ZodType<Answer>; description: string }
+  | { status: 200; schema: z.ZodType<Answer>; contentType: string; description: string }
   | { status: 200; contentType: string; description: string };
 
 /** Types of what was sent, after its schemas. `undefined` where the route declares none. */

@@ -90,12 +90,17 @@ ${hiddenToken(token)}
 }`;
 }
 
-const branches = (run: Run | undefined, pulls: Map<string, string>): Html | false =>
-  run?.git !== undefined &&
-  html`<section class="card"><h2>Changes</h2><ul class="plain">${run.git.branches.map(
-    ({ repoUrl, branch, prUrl }) =>
-      html`<li><code>${branch}</code> in ${repoUrl} ${prUrl && html`<a href="${pulls.get(prUrl) ?? prUrl}">Pull request</a>`}</li>`,
-  )}</ul></section>`;
+/** A repository in which nothing was changed has no branch. */
+function branches(run: Run | undefined, pulls: Map<string, string>): Html | false {
+  const pushed = (run?.git?.branches ?? []).filter(({ branch }) => branch !== undefined);
+  return (
+    pushed.length > 0 &&
+    html`<section class="card"><h2>Changes</h2><ul class="plain">${pushed.map(
+      ({ repoUrl, branch, prUrl }) =>
+        html`<li><code>${branch}</code> in ${repoUrl} ${prUrl && html`<a href="${pulls.get(prUrl) ?? prUrl}">Pull request</a>`}</li>`,
+    )}</ul></section>`
+  );
+}
 
 /** Nothing where it left nothing. */
 const artifactList = (agentId: string, artifacts: Artifact[]): Html | false =>

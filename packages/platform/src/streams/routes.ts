@@ -58,8 +58,9 @@ interface StreamedRun {
 }
 
 async function findRun(wish: StreamWish): Promise<StreamedRun> {
-  const { platform, agentId: id, runId } = wish;
-  const { db, settings } = platform;
+  const { db, settings } = wish.platform;
+  const id = wish.agentId.toLowerCase();
+  const runId = wish.runId.toLowerCase();
   if (!AgentId.safeParse(id).success) throw new ApiProblem("agent_not_found", `There is no agent ${id}.`);
   await wish.checkReader(wish.principal, id);
   const run = RunId.safeParse(runId).success
@@ -117,6 +118,10 @@ function stream(context: Context<Env>, { platform, hub, run, start }: Streaming)
     "x-platform-stream-retention-seconds": retention,
     "x-cursor-stream-retention-seconds": retention,
   });
+  if (context.req.method === "HEAD") {
+    outgoing.end();
+    return alreadySent();
+  }
   outgoing.write(encodeWithoutId("status", { runId: run.id, status: run.status }));
   if (start.isEnd) {
     // It may have been cut off between the last two frames, which have one id.

@@ -23,7 +23,7 @@ import {
 import { type Api, ApiProblem } from "../http/index.ts";
 import { readMessages } from "./conversation.ts";
 import { readAgent, readPage } from "./read.ts";
-import { promptOf, wishOf } from "./wish.ts";
+import { promptOf, refusedInOldWords, wishOf } from "./wish.ts";
 
 const one = z.object({ id: z.string() });
 const tag = "v0";
@@ -54,8 +54,10 @@ function addCreate(api: Api, host: AgentHost): void {
     async (call) => {
       const { body, principal } = call;
       const wish = wishOf(body);
-      checkModel(wish.model, platform.settings);
-      await host.checkRepositories(principal, wish.repos ?? []);
+      await refusedInOldWords(async () => {
+        checkModel(wish.model, platform.settings);
+        await host.checkRepositories(principal, wish.repos ?? []);
+      });
       if (wish.webhook) await host.checkReceiver(wish.webhook.url);
       const made = await makeOnce(platform, call, (making) => createAgent(making, wish));
       return readAgent(host, await host.access.find(principal, made.agentId, "read"));
