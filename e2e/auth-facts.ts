@@ -1,7 +1,13 @@
 // What is said about doors, by hand: which operation needs what, and who may. A new operation needs a line here.
 
-export type Scope = "agents:read" | "agents:write" | "repositories:read" | "repositories:write" | "admin";
-export const everyday: Scope[] = ["agents:read", "agents:write", "repositories:read", "repositories:write"];
+export const everyday = [
+  "agents:read",
+  "agents:write",
+  "inference:create",
+  "repositories:read",
+  "repositories:write",
+] as const;
+export type Scope = (typeof everyday)[number] | "admin";
 
 export interface Row {
   /** Null where any key will do. */
@@ -18,6 +24,7 @@ const prompt = { text: "be quick" };
 const read = { scope: "agents:read", sharing: "read" } as const;
 const manage = { scope: "agents:write", sharing: "manage" } as const;
 const followUp = { scope: "agents:write", sharing: "follow_up", body: () => ({ prompt }) } as const;
+const inference = { scope: "inference:create", sharing: null } as const;
 const anyKey = { scope: null, sharing: null } as const;
 const lists = { scope: "agents:read", sharing: null } as const;
 
@@ -42,6 +49,8 @@ export const rows: Record<string, Row> = {
   "get /v1/me": anyKey,
   "get /v1/models": anyKey,
   "get /v1/repositories": { scope: "repositories:read", sharing: null },
+  "post /v1/inference/responses": { ...inference, body: () => ({ input: "be quick" }) },
+  "get /v1/inference/usage": inference,
   "post /v0/agents": {
     scope: "agents:write",
     sharing: null,

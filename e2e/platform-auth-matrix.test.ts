@@ -206,6 +206,7 @@ async function stateOf({ desk }: ScriptedPlatform): Promise<Record<string, strin
     webhook_deliveries: "attempts next_attempt_at queued_at status body",
     idempotent_answers: "",
     artifacts: "",
+    inference_calls: "",
     source_accounts: "",
     hosted_repositories: "",
     audit_head: "",
