@@ -26,7 +26,7 @@ test("a bigint that no number can hold is an error and not a wrong number", asyn
 });
 
 test("rows are what the tables declare", async () => {
-  const team = { name: "declared", data_key: dataKey, spend_limit_usd: "12.50" };
+  const team = { name: "declared", follow_ups: "all" as const, data_key: dataKey, spend_limit_usd: "12.50" };
   const row = await database.db.insertInto("teams").values(team).returningAll().executeTakeFirstOrThrow();
   expect(row).toEqual({ ...team, id: expect.any(Number), created_at: expect.any(Date) });
 });
