@@ -30,6 +30,7 @@ export function addSelfRoutes({ app, routes }: Api, { metrics, version, url, obs
     context.html(html, 200, {
       "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
       "x-content-type-options": "nosniff",
+      "referrer-policy": "same-origin",
     }),
   );
 }
