@@ -16,7 +16,7 @@ export const foundations: Record<string, string[]> = {
   vault: ["db"],
   principals: ["db", "vault"],
   sessions: ["db", "principals"],
-  http: ["config", "principals", "sessions", "telemetry"],
+  http: ["config", "db", "principals", "sessions", "telemetry"],
 };
 
 interface Step {

@@ -92,11 +92,16 @@ Example:
   },
   {
     path: ["teams", "set"],
-    takes: "NAME --spend-limit USD",
+    takes: "NAME",
     mostPositionals: 1,
-    summary: "Change the spend limit of a team",
-    flags: [...settingFlags, "spend-limit"],
+    summary: "Change the spend limit or the team follow-ups of a team",
+    flags: [...settingFlags, "spend-limit", "follow-ups"],
     load: () => import("./commands/teams-set.ts"),
+    notes: `Members read each other's agents. Follow-ups are for owners (disabled), for the whole team where the agent belongs to a
+service account (service-accounts), or for the whole team everywhere (all).
+
+Example:
+  platform teams set default --follow-ups service-accounts`,
   },
   {
     path: ["backup"],

@@ -24,6 +24,10 @@ export const flags = {
   "if-missing": { help: "Print the URL also where there is such a repository already" },
   "user-role": { value: "ROLE", help: "What the user is in the team: admin or member" },
   "spend-limit": { value: "USD", help: "Most to spend in a calendar month; none takes the limit away" },
+  "follow-ups": {
+    value: "WHO",
+    help: "Whose agents take follow-ups from the whole team: disabled, service-accounts, all",
+  },
   "passphrase-file": { value: "FILE", help: "File whose text seals the backup" },
   expect: { value: "HEAD", help: "A head of the audit log, kept from an earlier look: NUMBER:HASH" },
   json: { help: "Print JSON" },

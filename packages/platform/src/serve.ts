@@ -42,13 +42,15 @@ export async function serve(platform: Platform): Promise<RunningServer> {
   };
 }
 
-function composeApi(platform: Platform, subjects: Subjects, end: AbortSignal): Api {
+/** All that is served. */
+export function composeApi(platform: Platform, subjects: Subjects, end: AbortSignal): Api {
   const { settings, principals, sessions, log, metrics } = platform;
   const door = openSessionDoor(sessions, settings);
   const api = createApi({ principals, door, requestsPerMinute: settings.requestsPerMinute, log, metrics });
   subjects.addRoutes(api);
   const obstacle = () => findObstacle(platform, end);
-  addSelfRoutes(api, { metrics, version, url: settings.publicUrl ?? "/", obstacle });
+  const metricsDoor = { token: settings.metricsToken, publicUrl: settings.publicUrl };
+  addSelfRoutes(api, { metrics, metricsDoor, version, url: settings.publicUrl ?? "/", obstacle });
   return api;
 }
 

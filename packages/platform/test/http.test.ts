@@ -36,7 +36,13 @@ beforeAll(async () => {
     metrics: openMetrics(),
   });
   addRoutes(api);
-  addSelfRoutes(api, { metrics: openMetrics(), version: "1", url: "/", obstacle: async () => "told so" });
+  addSelfRoutes(api, {
+    metrics: openMetrics(),
+    metricsDoor: { token: null, publicUrl: null },
+    version: "1",
+    url: "/",
+    obstacle: async () => "told so",
+  });
   server = await listen(api, { listen: { host: "127.0.0.1", port: 0 }, tls: null });
 });
 afterAll(async () => {
@@ -265,6 +271,7 @@ test("the routes are documented with their schemas and problems", async () => {
     "413",
     "429",
     "500",
+    "503",
   ]);
   const { text } = await send("/docs");
   expect(text).toContain("<code>/v1/things/{id}</code>");

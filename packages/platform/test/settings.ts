@@ -21,6 +21,7 @@ export const testSettings = (dataDirectory: string): Settings => ({
   concurrentRuns: 10,
   allowPrivate: [],
   requestsPerMinute: 0,
+  metricsToken: null,
   models: { model: "practice" },
   variables: { PATH: process.env.PATH },
   programDirectory: join(import.meta.dirname, "../dist"),

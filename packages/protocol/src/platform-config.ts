@@ -55,6 +55,13 @@ const SourceHosts = z.object({
   github: Github.optional().describe("How agents reach GitHub"),
 });
 
+const MetricsAccess = z.object({
+  token_env: z
+    .string()
+    .optional()
+    .describe("Variable with the bearer token that reading /metrics needs; without one only this machine may read"),
+});
+
 const Oidc = z.object({
   issuer: z.string().optional().describe("Address of the OpenID provider, as it names itself"),
   client_id: z.string().min(1).optional().describe("What the platform is called there"),
@@ -106,6 +113,7 @@ export const PlatformConfig = z.object({
   limits: Limits.optional().describe("Longest waits of a run, by name"),
   budget: BudgetConfig.optional().describe("What a run may spend, its sub-agents included"),
   network: Network.optional().describe("What may be reached"),
+  metrics: MetricsAccess.optional().describe("Who may read /metrics"),
   rate_limits: RateLimits.optional().describe("How often may be asked"),
 });
 export type PlatformConfig = z.infer<typeof PlatformConfig>;

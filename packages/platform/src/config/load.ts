@@ -91,10 +91,18 @@ function settingsOf(config: PlatformConfig, data: string, { variables, programDi
     concurrentRuns: config.concurrent_runs ?? 50,
     allowPrivate: config.network?.allow_private ?? [],
     requestsPerMinute: config.rate_limits?.requests_per_minute ?? 1_200,
+    metricsToken: readMetricsToken(config, variables),
     models: modelSettings(config),
     variables,
     programDirectory,
   };
+}
+
+function readMetricsToken({ metrics }: PlatformConfig, variables: NodeJS.ProcessEnv): string | null {
+  if (metrics?.token_env === undefined) return null;
+  const token = variables[metrics.token_env];
+  if (token) return token;
+  throw new SettingProblem(`metrics.token_env: the variable ${metrics.token_env} is not set. Put the token there.`);
 }
 
 function modelSettings(config: PlatformConfig): ModelSettings {

@@ -27,6 +27,8 @@ export interface Settings {
   allowPrivate: string[];
   /** 0: no limit. */
   requestsPerMinute: number;
+  /** That reading the metrics needs; null: none, and only this machine may read them. */
+  metricsToken: string | null;
   /** The keys that agentcli's configuration has too, as they were written. */
   models: ModelSettings;
   /** Where API keys of providers are looked up by their `env_key`. */

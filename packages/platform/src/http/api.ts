@@ -1,5 +1,6 @@
 // Serves routes: who asks, scope, rate, then what was sent, then the answer; everything else is a problem with a code.
 import { type Context, Hono } from "hono";
+import { onceMore } from "../db/index.ts";
 import { type Principal, type Principals, principalName } from "../principals/index.ts";
 import type { SessionDoor } from "../sessions/index.ts";
 import type { Log, Metrics } from "../telemetry/index.ts";
@@ -50,9 +51,9 @@ export function createApi({ principals, door, requestsPerMinute, log, metrics }:
       const path = route.path.replace(/\{(\w+)\}/g, ":$1");
       app.on(route.method.toUpperCase(), path, async (context) => {
         context.set("route", route.path);
-        const principal = await admit(context, route as AnyRoute);
-        const call = { ...(await readCall(context, route as AnyRoute)), principal };
-        const answered = await answer(call as Parameters<typeof answer>[0]);
+        const principal = await onceMore(() => admit(context, route as AnyRoute));
+        const call = { ...(await readCall(context, route as AnyRoute)), principal } as Parameters<typeof answer>[0];
+        const answered = await (route.method === "get" ? onceMore(() => answer(call)) : answer(call));
         if (answered instanceof Response) return answered;
         return context.json(answered as object, route.answer.status, { "cache-control": "no-store" });
       });
@@ -63,12 +64,12 @@ export function createApi({ principals, door, requestsPerMinute, log, metrics }:
 const nameOf = ({ method, path }: AnyRoute): string => `${method} ${path}`;
 
 async function readCall(context: Context<Env>, route: AnyRoute): Promise<Omit<AnyCall, "principal">> {
-  const { params, query, body, bodyLimitBytes = defaultBodyLimitBytes } = route;
+  const { params, query, body, bodyTexts, bodyLimitBytes = defaultBodyLimitBytes } = route;
   const sent = body && (await readJson(context.env.incoming, bodyLimitBytes));
   return {
     params: params && validate(strictly(params), context.req.param(), "path"),
     query: query && validate(strictly(query), onlyOnce(context.req.queries()), "query"),
-    body: body && validate(strictly(body), sent?.json, "body"),
+    body: body && validate(strictly(body), sent?.json, "body", bodyTexts),
     rawBody: sent?.raw ?? Buffer.alloc(0),
     requestId: context.get("requestId"),
     header: (name) => context.req.header(name),

@@ -67,6 +67,7 @@ const navigation = ({ principal, formToken }: Visitor): Html => html`<nav>
 <a href="/members">Members</a>
 <a href="/keys">Keys</a>
 <a href="/accounts">Accounts</a>
+<a href="/settings">Settings</a>
 <a href="/docs">API</a>
 </nav>
 <form method="post" action="/logout" class="who">

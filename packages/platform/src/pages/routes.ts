@@ -15,6 +15,7 @@ import { addRepositoryPages } from "./repository-routes.ts";
 import { addServiceAccountPages } from "./service-account-routes.ts";
 import { doorOf, type Visitor, visitorOf } from "./session.ts";
 import { addSessionPages } from "./session-routes.ts";
+import { addSettingsPages } from "./settings-routes.ts";
 import { streamScript } from "./stream.js.ts";
 import { style } from "./style.css.ts";
 
@@ -47,6 +48,7 @@ export function addPages(host: PageHost): void {
   addMemberPages(pages, host);
   addSessionPages(pages, host);
   addAccountPages(pages, host);
+  addSettingsPages(pages, host);
 }
 
 function pagesOf({ api, oidc }: PageHost, door: SessionDoor): Pages {
@@ -87,6 +89,8 @@ function ownAddress({ req }: Context<Env>): string {
 
 function trouble(context: Context<Env>, visitor: Visitor, problem: ApiProblem): Response {
   const status = problem.status === 404 ? 404 : problem.status === 409 ? 409 : problem.status === 403 ? 403 : 400;
-  const body = html`<section class="card"><h1>That did not work</h1><p class="problem">${problem.message}</p></section>`;
+  const { helpUrl } = problem.extra.members ?? {};
+  const help = typeof helpUrl === "string" && html`<p><a href="${helpUrl}">Go there</a></p>`;
+  const body = html`<section class="card"><h1>That did not work</h1><p class="problem">${problem.message}</p>${help}</section>`;
   return answerPage(context, { title: "Trouble", visitor, body }, status);
 }

@@ -1,6 +1,6 @@
 // Teams and users as whoever looks after the platform sees and changes them.
 import { type Kysely, sql } from "kysely";
-import type { Tables } from "../db/index.ts";
+import type { FollowUps, Tables } from "../db/index.ts";
 import type { Vault } from "../vault/index.ts";
 import { provideTeam } from "./create.ts";
 import type { Role } from "./principal.ts";
@@ -13,8 +13,12 @@ export interface TeamEntry {
   users: number;
   /** USD per calendar month; null is no limit. */
   spendLimitUsd: number | null;
+  followUps: FollowUps;
   createdAt: Date;
 }
+
+/** Which agents take follow-ups from others than their owner. */
+export const followUps: readonly FollowUps[] = ["disabled", "service_accounts", "all"];
 
 export interface UserEntry {
   id: number;
@@ -25,12 +29,16 @@ export interface UserEntry {
   createdAt: Date;
 }
 
-/** Null takes a limit away; what is absent stays. */
-export interface TeamChange {
+/** Null takes it away; what is absent stays. */
+export interface LimitChange {
   spendLimitUsd?: number | null;
 }
 
-export interface UserChange extends TeamChange {
+export interface TeamChange extends LimitChange {
+  followUps?: FollowUps;
+}
+
+export interface UserChange extends LimitChange {
   role?: Role;
 }
 
@@ -60,7 +68,8 @@ export function openAdministration(db: Kysely<Tables>, vault: Vault): Administra
     },
     async changeTeam(name, change) {
       const { id } = await teamCalled(db, name);
-      await db.updateTable("teams").set(limitOf(change)).where("id", "=", id).execute();
+      const values = { ...limitOf(change), ...(change.followUps !== undefined && { follow_ups: change.followUps }) };
+      await db.updateTable("teams").set(values).where("id", "=", id).execute();
       return teamCalled(db, name);
     },
     async listUsers(team) {
@@ -87,7 +96,7 @@ export function openAdministration(db: Kysely<Tables>, vault: Vault): Administra
   };
 }
 
-const limitOf = ({ spendLimitUsd }: TeamChange): { spend_limit_usd?: string | null } =>
+const limitOf = ({ spendLimitUsd }: LimitChange): { spend_limit_usd?: string | null } =>
   spendLimitUsd === undefined ? {} : { spend_limit_usd: spendLimitUsd === null ? null : String(spendLimitUsd) };
 
 async function listTeams(db: Kysely<Tables>, name: string | null): Promise<TeamEntry[]> {
@@ -109,6 +118,7 @@ async function listTeams(db: Kysely<Tables>, name: string | null): Promise<TeamE
     name: row.name,
     users: row.users ?? 0,
     spendLimitUsd: limitIn(row.spend_limit_usd),
+    followUps: row.follow_ups,
     createdAt: row.created_at,
   }));
 }

@@ -2,7 +2,9 @@
 export { actingAs } from "../db/index.ts";
 export {
   type Administration,
+  followUps,
   openAdministration,
+  type TeamChange,
   type TeamEntry,
   type UserChange,
   type UserEntry,

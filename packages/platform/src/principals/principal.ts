@@ -1,7 +1,14 @@
 // Who asks: a user or a service account of a team, through one of their keys.
 
 /** What a key may be used for. */
-export const scopes = ["agents:read", "agents:write", "repositories:read", "repositories:write", "admin"] as const;
+export const scopes = [
+  "agents:read",
+  "agents:write",
+  "inference:create",
+  "repositories:read",
+  "repositories:write",
+  "admin",
+] as const;
 export type Scope = (typeof scopes)[number];
 
 export type Role = "admin" | "member";
