@@ -20,6 +20,8 @@ import { openArchive } from "../src/backup/archive.ts";
 import { makeBackup, restoreBackup } from "../src/backup/index.ts";
 import { inOrder, type StoredTable } from "../src/backup/tables.ts";
 import type { Settings } from "../src/config/index.ts";
+import { openInvitations } from "../src/invitations/index.ts";
+import { makeLoginLink } from "../src/sessions/index.ts";
 import { openVault, readKeyFile } from "../src/vault/index.ts";
 import { emptyDatabase, type TestDatabase } from "./database.ts";
 import { type TestPlatform, testPlatform } from "./platform.ts";
@@ -84,6 +86,21 @@ async function contentOf(db: TestDatabase["db"]): Promise<Record<string, string[
   }
   return content;
 }
+
+test("sessions and login links stay behind, invitations and identities come along", async () => {
+  const { source, backup, emptyPlace } = await bench();
+  const { db, sessions } = source.platform;
+  const { id: userId, team_id: teamId } = await db.selectFrom("users").selectAll().executeTakeFirstOrThrow();
+  await sessions.begin(userId, "link");
+  await makeLoginLink(db, userId, "http://127.0.0.1");
+  await openInvitations(db, () => new Date()).invite({ teamId, email: "a@example.com", role: "member" });
+  await db.insertInto("identities").values({ issuer: "https://a.example", subject: "1", user_id: userId }).execute();
+  const place = await emptyPlace();
+  await restoreBackup({ path: await backup(passphrase), passphrase, settings: place.settings });
+  const { sessions: kept, login_links, ...rest } = await contentOf(place.database.db);
+  expect([kept, login_links]).toEqual([[], []]);
+  expect([rest.invitations?.length, rest.identities?.length]).toEqual([1, 1]);
+});
 
 test("tables, files, modes, links and the next numbers come back, with the key where it is sealed in", async () => {
   const { source, backup, emptyPlace } = await bench();

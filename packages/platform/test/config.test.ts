@@ -203,3 +203,31 @@ test("whatever stands in the environment is understood or refused as a setting",
     { numRuns: Number(process.env.FUZZ_RUNS ?? 200) },
   );
 });
+
+test("an OpenID provider is read from file and environment together", () => {
+  const file =
+    '[oidc]\nissuer = "https://login.example.com"\nallowed_domains = ["Example.com"]\nadmin_groups = ["ops"]\n';
+  const variables = { PLATFORM_OIDC_CLIENT_ID: "platform", PLATFORM_OIDC_CLIENT_SECRET_ENV: "SECRET", SECRET: "x" };
+  expect(load({ file, variables }).settings.oidc).toEqual({
+    issuer: "https://login.example.com",
+    clientId: "platform",
+    secretVariable: "SECRET",
+    scopes: ["openid", "email", "profile"],
+    name: "login.example.com",
+    allowedDomains: ["example.com"],
+    allowedEmails: [],
+    team: "default",
+    administrators: { claim: "groups", groups: ["ops"] },
+  });
+  expect(load().settings.oidc).toBeNull();
+});
+
+test.each([
+  ["only half of it", 'client_id = "platform"', /needs issuer and client_id/],
+  ["an issuer in clear", 'issuer = "http://login.example.com"\nclient_id = "x"', /http only on this machine/],
+  ["an issuer that is none", 'issuer = "login"\nclient_id = "x"', /not an address/],
+  ["a secret that is not there", 'issuer = "https://a.b"\nclient_id = "x"\nclient_secret_env = "NO"', /NO is not set/],
+  ["a domain that is none", 'issuer = "https://a.b"\nclient_id = "x"\nallowed_domains = ["@a.b"]', /not a domain/],
+])("an OpenID provider with %s is refused", (_what, written, sentence) => {
+  expect(() => load({ file: `[oidc]\n${written}\n` })).toThrow(sentence);
+});

@@ -1,6 +1,6 @@
 // `platform users set`
 import type { Invocation } from "../args.ts";
-import type { Role, UserChange } from "../principals/index.ts";
+import { isEmail, type Role, type UserChange } from "../principals/index.ts";
 import { UsageProblem } from "../problem.ts";
 import type { Program } from "../program.ts";
 import { withAdministration } from "./principals.ts";
@@ -19,7 +19,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
 
 export function readEmail({ positionals }: Invocation, usage: string): string {
   const [email = ""] = positionals;
-  if (/^[^\s@]+@[^\s@]+$/.test(email) && email.length <= 254) return email;
+  if (isEmail(email)) return email;
   throw new UsageProblem(`${email === "" ? "Which user?" : `"${email}" is no e-mail address.`} ${usage}`);
 }
 

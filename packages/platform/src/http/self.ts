@@ -35,6 +35,7 @@ export function addSelfRoutes({ app, routes }: Api, options: SelfOptions): void 
     context.html(html, 200, {
       "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
       "x-content-type-options": "nosniff",
+      "referrer-policy": "same-origin",
     }),
   );
 }

@@ -34,7 +34,7 @@ export async function ask(policy: NetworkPolicy, address: string, asking: Asking
   } catch (error) {
     if (error instanceof ProviderAway) throw error;
     const reason = signal.aborted ? `no answer within ${limitMs} ms` : (error as Error).message;
-    throw new ProviderAway(`${url.host} cannot be asked: ${reason}.`, { cause: error });
+    throw new ProviderAway(`${url.host}: ${reason}.`, { cause: error });
   }
 }
 

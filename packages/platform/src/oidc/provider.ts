@@ -2,6 +2,7 @@
 import type * as client from "openid-client";
 import type { OidcSettings } from "../config/index.ts";
 import type { NetworkPolicy } from "../network/index.ts";
+import { isEmail } from "../principals/index.ts";
 import { ask, ProviderAway } from "./guarded-fetch.ts";
 
 export interface Provider {
@@ -138,7 +139,7 @@ function readClaims(claims: client.IDToken, { administrators }: OidcSettings): C
   return {
     issuer,
     subject,
-    verifiedEmail: typeof email === "string" && isVerified === true ? email : null,
+    verifiedEmail: typeof email === "string" && isEmail(email) && isVerified === true ? email : null,
     groups: Array.isArray(groups) ? groups.filter((group) => typeof group === "string") : [],
   };
 }

@@ -59,7 +59,10 @@ async function newcomer(db: Transaction<Tables>, desk: UserDesk, { claims, invit
   const now = new Date();
   const byLink = invitation === null ? null : await acceptInvitation(db, { secret: invitation }, now);
   const invited = byLink ?? (await acceptInvitation(db, { teamId: desk.teamId, email }, now));
-  return invited ?? (await welcome(db, desk, email));
+  if (invited !== null) return invited;
+  if (known)
+    throw new LoginRefused("removed", `${email} was removed from the team. Ask an administrator for an invitation.`);
+  return welcome(db, desk, email);
 }
 
 async function checkInvitation(db: Transaction<Tables>, secret: string, email: string): Promise<void> {

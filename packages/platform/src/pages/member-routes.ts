@@ -2,7 +2,7 @@
 import type { Context } from "hono";
 import { ApiProblem, type Env } from "../http/index.ts";
 import { openInvitations } from "../invitations/index.ts";
-import { openAdministration, type Role, type UserEntry } from "../principals/index.ts";
+import { isEmail, openAdministration, type Role, type UserEntry } from "../principals/index.ts";
 import { makeLoginLink } from "../sessions/index.ts";
 import type { PageHost } from "./host.ts";
 import { answerPage } from "./layout.ts";
@@ -99,6 +99,6 @@ function roleIn({ role = "" }: Fields): Role {
 
 function emailIn({ email = "" }: Fields): string {
   const given = email.trim();
-  if (/^[^\s@]+@[^\s@]+$/.test(given) && given.length <= 254) return given;
+  if (isEmail(given)) return given;
   throw new ApiProblem("validation_error", `"${given}" is no e-mail address.`);
 }

@@ -23,4 +23,4 @@ export {
 } from "./principals.ts";
 export { PrincipalProblem } from "./problem.ts";
 export { createServiceAccount, listServiceAccounts, type ServiceAccountEntry } from "./service-accounts.ts";
-export { admitUser, changeUser, findUser } from "./users.ts";
+export { admitUser, changeUser, findUser, isEmail } from "./users.ts";

@@ -10,6 +10,9 @@ export interface UserWish {
   role: Role;
 }
 
+/** As far as it can be told without sending anything there. */
+export const isEmail = (text: string): boolean => /^[^\s@]+@[^\s@]+$/.test(text) && text.length <= 254;
+
 /** Addresses are the same whatever their case. */
 export const findUser = (db: Queries, email: string) =>
   db
