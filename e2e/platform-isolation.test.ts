@@ -278,7 +278,7 @@ interface ScopedDocument {
   paths: Record<string, Record<string, { "x-scope"?: string; "x-sharing"?: string }>>;
 }
 
-const everyday = ["agents:read", "agents:write", "repositories:read", "repositories:write"];
+const everyday = ["agents:read", "agents:write", "inference:create", "repositories:read", "repositories:write"];
 const scopesOf: Record<"reader" | "writer" | "fetcher" | "member" | "account", string[]> = {
   reader: ["agents:read"],
   writer: ["agents:write"],
