@@ -1,8 +1,9 @@
 // What `agentcli apply` does to a working tree: everything or nothing, and nothing outside of it.
-import { execFileSync, spawn } from "node:child_process";
+import { execFile, execFileSync, spawn } from "node:child_process";
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { temporaryDirectory } from "@agentcli/testkit";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { type Ended, ended, program } from "./harness.ts";
@@ -16,6 +17,8 @@ interface Tree {
   sh(script: string): string;
   apply(patch: string | Buffer, place?: string): Promise<Ended>;
   start(patch: string): Promise<{ kill(): void; ended: Promise<unknown> }>;
+  /** What `cloud diff` prints. */
+  diff(patch: Buffer): Promise<Buffer>;
 }
 
 /** A repository with the files f and sub/s, and a platform whose only agent has made whatever patch is given. */
@@ -36,10 +39,11 @@ async function tree(setup = ""): Promise<Tree> {
   sh(`git init -q; printf 'a\\nb\\nc\\n' > f; mkdir sub; echo s > sub/s; git add -A; git commit -qm x; ${setup}`);
   let made: string | Buffer = "";
   const url = await answering((path) => (path.endsWith("/diff") ? diffOf(made) : { id: agentId, status: "IDLE" }));
+  const access = { ...env, PLATFORM_BACKEND_URL: url, PLATFORM_API_KEY: "key" };
   const launch = (place: string) =>
     spawn(process.execPath, [program, "apply", agentId], {
       cwd: join(root, place),
-      env: { ...env, PLATFORM_BACKEND_URL: url, PLATFORM_API_KEY: "key" },
+      env: access,
       stdio: ["ignore", "pipe", "pipe"],
       detached: true,
     });
@@ -55,6 +59,11 @@ async function tree(setup = ""): Promise<Tree> {
       made = patch;
       const child = launch("");
       return { kill: () => process.kill(-(child.pid ?? 0), "SIGKILL"), ended: ended(child) };
+    },
+    async diff(patch) {
+      made = patch;
+      const options = { cwd: root, env: access, encoding: "buffer" } as const;
+      return (await promisify(execFile)(process.execPath, [program, "cloud", "diff", agentId], options)).stdout;
     },
   };
 }
@@ -153,11 +162,12 @@ test("what stands elsewhere, or further down in the same file, does not matter",
 });
 
 test("everything git can say about files arrives, byte for byte, and a second time nothing happens", async () => {
-  const { root, sh, apply } = await tree(zoo);
+  const { root, sh, apply, diff } = await tree(zoo);
   sh(
     `git checkout -qb work; ${keeper}; git add -A; git update-index --add --cacheinfo 160000,${"2".repeat(40)},module`,
   );
   const patch = execFileSync("git", ["-C", root, "diff", "--cached", "--binary", "--full-index", "-M", "HEAD"]);
+  expect((await diff(patch)).equals(patch)).toBe(true);
   sh("git commit -qm work; git checkout -qf main 2>&1 || git checkout -qf master; git clean -fdq");
   expect(await apply(patch)).toMatchObject({ code: 0, stderr: expect.stringMatching(/^Applied: \d+ files changed/) });
   const after = everything(root);

@@ -63,6 +63,12 @@ test("agents are listed, looked at and heard", async () => {
     cursor: null,
   });
   expect((await desk.run(["cloud", "list"])).stdout).toMatch(`${id}  ready`);
+  const other = await desk.agent("run echo hello");
+  const { tasks, cursor } = JSON.parse((await desk.run(["cloud", "list", "--limit", "1", "--json"])).stdout);
+  expect(tasks).toEqual([expect.objectContaining({ id: other })]);
+  expect((await desk.run(["cloud", "list", "--limit=1", "--cursor", cursor])).stdout).toMatch(`${id}  ready`);
+  const unchanged = await desk.run(["cloud", "status", other]);
+  expect(unchanged).toMatchObject({ code: 0, stdout: expect.stringMatching(/0 files changed, \+0 -0\n$/) });
   const status = await desk.run(["cloud", "status", "--json", id]);
   expect(status.code).toBe(0);
   expect(JSON.parse(status.stdout)).toMatchObject({
