@@ -45,6 +45,11 @@ def test_an_agent_works_here_with_a_model_of_the_platform(desk: LocalDesk) -> No
         stage.close()
 
 
+def test_with_a_provider_of_its_own_an_agent_needs_no_key(desk: LocalDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PLATFORM_API_KEY")
+    assert Agent.prompt("Go", desk.options(desk.model(say("Done.")))).result == "Done."
+
+
 def test_the_model_calls_functions_of_this_program(desk: LocalDesk) -> None:
     async def later(args: dict[str, Any]) -> object:
         await asyncio.sleep(0)

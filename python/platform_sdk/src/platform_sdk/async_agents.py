@@ -40,7 +40,8 @@ class AsyncAgent:
         base_url: str | None = None,
         **fields: Unpack[AgentFields],
     ) -> AsyncAgent:
-        return await _client(api_key, base_url).agents.create(options, **fields)
+        chosen = _called_in_loop(options or AgentOptions(**fields))
+        return cls(await in_thread(lambda: Agent.create(chosen, api_key=api_key, base_url=base_url)))
 
     @classmethod
     async def resume(
@@ -51,7 +52,8 @@ class AsyncAgent:
         api_key: str | None = None,
         base_url: str | None = None,
     ) -> AsyncAgent:
-        return await _client(api_key, base_url).agents.resume(agent_id, options)
+        chosen = _called_in_loop(options or AgentOptions())
+        return cls(await in_thread(lambda: Agent.resume(agent_id, chosen, api_key=api_key, base_url=base_url)))
 
     @classmethod
     async def prompt(
@@ -63,7 +65,8 @@ class AsyncAgent:
         base_url: str | None = None,
         **fields: Unpack[AgentFields],
     ) -> RunResult:
-        return await _client(api_key, base_url).agents.prompt(message, options, **fields)
+        async with await cls.create(options, api_key=api_key, base_url=base_url, **fields) as agent:
+            return await (await agent.send(message)).wait()
 
     @property
     def client(self) -> AsyncClient:
@@ -228,8 +231,3 @@ def _tools_in_loop(
         for name, tool in tools.items()
     }
 
-
-def _client(api_key: str | None, base_url: str | None) -> AsyncClient:
-    from .async_client import AsyncClient
-
-    return AsyncClient(api_key=api_key, base_url=base_url)
