@@ -1,7 +1,13 @@
 // What is said about doors, by hand: which operation needs what, and who may. A new operation needs a line here.
 
-export type Scope = "agents:read" | "agents:write" | "repositories:read" | "repositories:write" | "admin";
-export const everyday: Scope[] = ["agents:read", "agents:write", "repositories:read", "repositories:write"];
+export const everyday = [
+  "agents:read",
+  "agents:write",
+  "inference:create",
+  "repositories:read",
+  "repositories:write",
+] as const;
+export type Scope = (typeof everyday)[number] | "admin";
 
 export interface Row {
   /** Null where any key will do. */
@@ -39,6 +45,12 @@ export const rows: Record<string, Row> = {
   "get /v1/agents/{id}/runs/{runId}": read,
   "get /v1/agents/{id}/runs/{runId}/stream": read,
   "post /v1/agents/{id}/runs/{runId}/cancel": { ...manage, state: "at work" },
+  "post /v1/inference/responses": {
+    scope: "inference:create",
+    sharing: null,
+    body: () => ({ model: "practice", input: "be quick" }),
+  },
+  "get /v1/inference/usage": { scope: "inference:create", sharing: null },
   "get /v1/me": anyKey,
   "get /v1/models": anyKey,
   "get /v1/repositories": { scope: "repositories:read", sharing: null },
