@@ -1,5 +1,6 @@
 // A model on either wire against a scripted server, with waits that take no time and are written down.
 import type { ModelFault, ModelProgress, ModelReply, ModelRequest } from "@agentcli/engine";
+import type { Block } from "@agentcli/protocol";
 import { type LoggedRequest, type Reply, type Script, startModelServer } from "@agentcli/testkit";
 import { onTestFinished } from "vitest";
 import { type Client, openModel, type Provider, providerDefaults } from "../src/index.ts";
@@ -8,7 +9,9 @@ export type WireName = Provider["wireApi"];
 
 export interface Asked {
   reply: ModelReply;
+  /** But for what is only said by some wires: that a block is whole. */
   progress: ModelProgress[];
+  settled: Block[];
 }
 
 export interface Bench {
@@ -48,11 +51,13 @@ export async function openBench(
     closeServer: server.close,
     async ask(request = {}, { signal = new AbortController().signal, onProgress } = {}) {
       const progress: ModelProgress[] = [];
+      const settled: Block[] = [];
       const collect = (news: ModelProgress) => {
-        progress.push(news);
+        if (news.type === "settled") settled.push(news.block);
+        else progress.push(news);
         onProgress?.(news);
       };
-      return { reply: await model.reply({ ...plainRequest, ...request }, collect, signal), progress };
+      return { reply: await model.reply({ ...plainRequest, ...request }, collect, signal), progress, settled };
     },
   };
 }

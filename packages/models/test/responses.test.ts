@@ -128,8 +128,9 @@ test("reasoning of a reply goes back in front of the call it led to", async () =
     },
     say("done"),
   ]);
-  const { reply, progress } = await ask();
+  const { reply, progress, settled } = await ask();
   expect(textOf(progress, "reasoning")).toBe("FirstSecond");
+  expect(reply).toMatchObject({ blocks: settled });
   if (reply.kind !== "replied") throw new Error(reply.fault.message);
   await ask({ messages: [{ role: "assistant", blocks: reply.blocks }] });
   expect(requests()[1]?.body).toMatchObject({

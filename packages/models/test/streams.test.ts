@@ -66,7 +66,7 @@ describe.each([
         reader.end();
         const outcome = outcomes.find((found) => found !== undefined);
         expect(["replied", "fault"]).toContain(outcome?.kind);
-        expect(progress.every((news) => "delta" in news || "name" in news)).toBe(true);
+        expect(progress.every((news) => "delta" in news || "name" in news || "block" in news)).toBe(true);
         if (outcome?.kind === "replied") expect(Object.values(outcome.usage).every((tokens) => tokens >= 0)).toBe(true);
       }),
       { numRuns },

@@ -57,6 +57,25 @@ test("errors of the platform come through as they are, and one that is away is a
   expect([answer.status, (await errorIn(answer)).name]).toEqual([502, "NetworkError"]);
 });
 
+test("a run can be followed as the frames that its messages are made from", async () => {
+  const frames = [
+    frame("status", { runId, status: "RUNNING" }),
+    frame("assistant", { text: "Hi" }, "1-1"),
+    frame("result", { runId, status: "FINISHED", text: "Hi" }, "1-2"),
+  ];
+  const platform = await scriptedPlatform({
+    [`GET ${runPath}`]: json(wireRun()),
+    [`GET ${runPath}/stream`]: (_, response) => void response.end(frames.join("")),
+  });
+  const bridge = await bridgeTo(platform.url);
+  const sent = await curl(bridge, "SdkAgentService/FollowRun", { agentId, runId });
+  expect(sent).toBe(frames.map((text) => text.replace(/^id: .*\n/, "")).join(""));
+  const failed = await curl(await bridgeTo(platform.url), "SdkAgentService/FollowRun", { agentId: "bc-", runId }).catch(
+    (error: unknown) => error,
+  );
+  expect(JSON.parse(JSON.stringify(failed))).toMatchObject({ name: "ConfigurationError", code: "invalid_id" });
+});
+
 test("a reader that leaves ends the reading", async () => {
   let leave = () => {};
   const gone = new Promise<void>((resolve) => {

@@ -121,8 +121,9 @@ test("killed at any change of its files, an agent is not there or takes the next
     expect(["idle", "agent_not_found"], about).toContain(status);
     const runs = status === "idle" ? (await desk.Agent.listRuns(agentId)).items : [];
     for (const run of runs) {
-      expect(["error", "finished"], about).toContain((await run.wait()).status);
-      expect((await readAll(run)).at(-1)?.type, about).toBe("status");
+      const { status: end } = await run.wait();
+      expect(["error", "finished"], about).toContain(end);
+      expect((await readAll(run)).at(-1), about).toMatchObject({ status: end.toUpperCase() });
     }
     const agent = await desk.Agent.create(desk.options({ agentId }));
     expect(await (await agent.send("Go on")).wait(), about).toMatchObject({ status: "finished" });

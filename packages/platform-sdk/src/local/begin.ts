@@ -74,18 +74,21 @@ async function findRepeated({ agentId, send }: Prompt, { store }: LocalContext):
 }
 
 const lookMs = 100;
+/** Who only looks whether a run is still driven holds the claim for a moment. */
+const patienceMs = 250;
 const forceLimitMs = 10_000;
 
 /** With `force`, whoever drives a run is asked to stop and waited for. */
 async function claimAgent({ agentId, send }: Prompt, context: LocalContext): Promise<LocalClaim & { kind: "held" }> {
   const { store, machine } = context;
   const never = new AbortController().signal;
-  const until = machine.clock.now() + (send.local?.force ? forceLimitMs : 0);
+  const isForced = send.local?.force === true;
+  const until = machine.clock.now() + (isForced ? forceLimitMs : patienceMs);
   for (;;) {
     const claim = await store.claim(agentId);
     if (claim.kind === "held") return claim;
     if (machine.clock.now() >= until) throw busy(agentId, claim.holder);
-    await stopRuns(agentId, context);
+    if (isForced) await stopRuns(agentId, context);
     await machine.clock.wait(lookMs, never);
   }
 }

@@ -3,7 +3,6 @@ import {
   drive,
   emptyThread,
   type Frame,
-  type FrameGroup,
   lastTurn,
   openLog,
   openRecorder,
@@ -19,6 +18,7 @@ import type { Intent } from "./compose/intent.ts";
 import { type Equipment, openEquipment } from "./compose/open.ts";
 import type { DrivenRun } from "./driven.ts";
 import { sessionsOf } from "./interrupted.ts";
+import { endOf, lastFrames, type RunEnd } from "./run-end.ts";
 import { openingRecords } from "./turn.ts";
 
 export interface Driving {
@@ -117,19 +117,6 @@ async function keep(frames: Frame[], { driven, store }: Driving): Promise<void> 
   driven.add(events);
 }
 
-type RunEnd = Pick<LocalRunRecord, "result" | "error"> & { status: "FINISHED" | "CANCELLED" | "ERROR" };
-
-function endOf(end: TurnEnd): RunEnd {
-  switch (end.status) {
-    case "completed":
-      return { status: "FINISHED", result: end.message };
-    case "cancelled":
-      return { status: "CANCELLED" };
-    case "failed":
-      return { status: "ERROR", error: { code: end.code, message: end.message } };
-  }
-}
-
 function failed(error: unknown, signal: AbortSignal): RunEnd {
   if (signal.aborted) return { status: "CANCELLED" };
   const { message } = error instanceof Error ? error : { message: String(error) };
@@ -147,25 +134,14 @@ async function finish(end: RunEnd, driving: Driving, recorder: Recorder): Promis
   const endedAt = new Date();
   const durationMs = endedAt.getTime() - Date.parse(driven.run.createdAt);
   try {
-    await recorder.conclude(lastFrames(end, driven.run.id, durationMs), (frames) => keep(frames, driving));
+    await recorder.conclude([lastFrames(end, driven.run.id, durationMs)], (frames) => keep(frames, driving));
     const usage = usageIn(driven.events);
     await store.runs.put({ ...driven.run, ...end, ...usage, durationMs, updatedAt: endedAt.toISOString() });
   } catch (error) {
     const lost = { code: "store", message: `The run could not be kept: ${(error as Error).message}` };
-    const frames = lastFrames({ status: "ERROR", error: lost }, driven.run.id, durationMs).flat();
+    const frames = lastFrames({ status: "ERROR", error: lost }, driven.run.id, durationMs);
     driven.add(frames.map((frame, index) => ({ seq: driven.events.length + 1 + index, frame })));
   }
-}
-
-function lastFrames(end: RunEnd, runId: string, durationMs: number): FrameGroup[] {
-  const { status, result, error } = end;
-  const data = { runId, status, ...(result !== undefined && { text: result }), durationMs, ...(error && { error }) };
-  return [
-    [
-      { event: "result", data },
-      { event: "done", data: {} },
-    ],
-  ];
 }
 
 function usageIn(events: readonly LocalRunEvent[]): Pick<LocalRunRecord, "usage"> {

@@ -1,8 +1,8 @@
 // Runs whose process is gone: they end as interrupted, and their conversation can go on.
 import { abandonTurn, openLog, readThread, type SessionStore, type StoredRecord } from "@agentcli/engine";
-import type { StreamFrame } from "@agentcli/protocol/api";
 import type { LocalAgentStore, LocalRunRecord } from "../local-store.ts";
 import { isUnderWay } from "./records.ts";
+import { endOf, lastFrames, type RunEnd } from "./run-end.ts";
 
 export interface Interrupting {
   store: LocalAgentStore;
@@ -27,41 +27,45 @@ export async function settleInterrupted(agentId: string, { store, driven }: Inte
 export async function endLeftRuns(agentId: string, store: LocalAgentStore): Promise<void> {
   const left = (await store.runs.list(agentId)).filter(isUnderWay);
   if (left.length === 0) return;
-  await closeTurn(agentId, store);
-  for (const run of left) await endRun(run, store);
+  const records = await closeTurn(agentId, store);
+  for (const run of left) await endRun(run, records, store);
 }
 
 const error = {
   code: "interrupted",
   message: "The process that drove this run ended before the run did. Send another prompt to go on.",
-};
+} as const;
 
-async function endRun(run: LocalRunRecord, store: LocalAgentStore): Promise<void> {
-  const events = await store.runEvents.read(run.agentId, run.id, 0);
+/** One that came to its end, and only the word of it was lost, has ended so. */
+async function endRun(run: LocalRunRecord, records: StoredRecord[], store: LocalAgentStore): Promise<void> {
+  const { agentId, id } = run;
+  const events = await store.runEvents.read(agentId, id, 0);
+  const end = endIn(records, id) ?? { status: "ERROR", error };
   const now = new Date();
   const durationMs = now.getTime() - Date.parse(run.createdAt);
-  const isTold = events.some(({ frame }) => frame.event === "result");
   const last = events.at(-1)?.seq ?? 0;
-  const frames: StreamFrame[] = [
-    { event: "result", data: { runId: run.id, status: "ERROR", durationMs, error } },
-    { event: "done", data: {} },
-  ];
-  if (!isTold)
-    await store.runEvents.append(
-      run.agentId,
-      run.id,
-      frames.map((frame, index) => ({ seq: last + 1 + index, frame })),
-    );
-  await store.runs.put({ ...run, status: "ERROR", error, durationMs, updatedAt: now.toISOString() });
+  const missing = lastFrames(end, id, durationMs).filter(
+    ({ event }) => !events.some(({ frame }) => frame.event === event),
+  );
+  const added = missing.map((frame, index) => ({ seq: last + 1 + index, frame }));
+  if (added.length > 0) await store.runEvents.append(agentId, id, added);
+  await store.runs.put({ ...run, ...end, durationMs, updatedAt: now.toISOString() });
 }
 
-/** The engine's own words for calls whose outcome nobody knows. */
-async function closeTurn(agentId: string, store: LocalAgentStore): Promise<void> {
+function endIn(records: StoredRecord[], runId: string): RunEnd | null {
+  for (const { record } of records)
+    if (record.type === "turn.ended" && record.turnId === runId) return endOf(record.end);
+  return null;
+}
+
+/** The engine's own words for calls whose outcome nobody knows. Gives back what was written before. */
+async function closeTurn(agentId: string, store: LocalAgentStore): Promise<StoredRecord[]> {
   const sessions = sessionsOf(agentId, store);
-  const { state } = await readThread(sessions, agentId);
-  if (!state.turn) return;
+  const { state, records } = await readThread(sessions, agentId);
   const log = openLog(state, { store: sessions, emit() {} });
-  await log.write(...abandonTurn(state, { status: "cancelled", reason: "interrupted" }));
+  const left = abandonTurn(state, { status: "failed", ...error });
+  if (left.length > 0) await log.write(...left);
+  return records;
 }
 
 /** The checkpoints of an agent as the engine's sessions. */

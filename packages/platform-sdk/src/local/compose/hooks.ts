@@ -37,7 +37,7 @@ export interface ComposedHooks {
 const limitMs = 600_000;
 
 export function composeHooks(request: HooksRequest): ComposedHooks {
-  const { frozen, root, cwd, servers, machine } = request;
+  const { frozen, root, servers, machine } = request;
   const read = frozen === null ? readNow(request) : { definitions: frozen, warnings: [] };
   const { definitions, warnings } = read;
   if (definitions.length === 0) return { gate: undefined, frozen: [], warnings, async close() {} };
@@ -60,11 +60,10 @@ export function composeHooks(request: HooksRequest): ComposedHooks {
     transcriptPath: () => null,
   });
   return { gate, frozen: definitions, warnings, close: runner.close };
-
-  function readNow({ sources }: HooksRequest) {
-    return readHookFiles(filesOf(sources, root, machine), { directories: [cwd, root], repository: root });
-  }
 }
+
+const readNow = ({ sources, root, cwd, machine }: HooksRequest) =>
+  readHookFiles(filesOf(sources, root, machine), { directories: [cwd, root], repository: root });
 
 /** What each says is taken together, the nearest last. */
 function filesOf(sources: Wishes["sources"], root: string, { settingsHome, systemDirectory }: Machine): HookFile[] {

@@ -80,7 +80,7 @@ export async function openEquipment(request: EquipmentRequest, signal: AbortSign
     sandbox: places.report,
     surroundings: {
       ...today(),
-      rules: texts.rules,
+      rules: [...texts.rules, ...moreDirectories(request)],
       catalogues: texts.catalogues,
       writableRoots: places.writableRoots,
       network: settings.sandbox === "danger-full-access",
@@ -117,6 +117,11 @@ export async function openEquipment(request: EquipmentRequest, signal: AbortSign
   };
   return equipment;
 }
+
+const moreDirectories = ({ thread, intent: { wishes, cwd } }: EquipmentRequest): string[] =>
+  thread === "new" && wishes.dirs.length > 0
+    ? [`Besides ${cwd} these directories are part of the work: ${wishes.dirs.join(", ")}`]
+    : [];
 
 /** A conversation keeps what it began with. */
 const nothingNew = { rules: [], catalogues: [], warnings: [] };

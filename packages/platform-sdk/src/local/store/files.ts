@@ -2,7 +2,8 @@
 //   <home>/agents/<agent id>/agent.json, lock, runs/<run id>.{json,jsonl,cancel}, threads/<thread id>.jsonl
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type LineFile, makePrivateDirectory, openLineFile, takeLock } from "@agentcli/local";
+import { type LineFile, type LockAttempt, makePrivateDirectory, openLineFile, takeLock } from "@agentcli/local";
+import { ConfigurationError } from "../../errors.ts";
 import type {
   LocalAgentRecord,
   LocalAgentStore,
@@ -54,8 +55,7 @@ export function openFileStore(home: string): LocalAgentStore {
       read: async (agentId, threadId) => openLineReader<LocalCheckpoint>()(threadOf(agentId, threadId), 0),
     },
     async claim(agentId) {
-      makePrivateDirectory(place(agentId));
-      const attempt = takeLock(place(agentId, "lock"));
+      const attempt = lockIn(home, place(agentId));
       if (attempt.kind === "busy") return { kind: "busy", holder: `process ${attempt.pid}` };
       return {
         kind: "held",
@@ -66,6 +66,18 @@ export function openFileStore(home: string): LocalAgentStore {
       };
     },
   };
+}
+
+function lockIn(home: string, directory: string): LockAttempt {
+  try {
+    makePrivateDirectory(directory);
+    return takeLock(join(directory, "lock"));
+  } catch (cause) {
+    const advice = "Set PLATFORM_SDK_HOME to a directory that can be written, or pass local.store.";
+    throw new ConfigurationError(`Agents cannot be kept in ${home}: ${(cause as Error).message}. ${advice}`, {
+      ...{ code: "store_unavailable", operation: "agent.send", cause },
+    });
+  }
 }
 
 /** Files that the holder of a claim writes, open until it lets go. */

@@ -1,0 +1,26 @@
+// How a local run ends: from the end of its turn, told to its readers.
+import type { FrameGroup } from "@agentcli/engine";
+import type { TurnEnd } from "@agentcli/protocol";
+import type { LocalRunRecord } from "../local-store.ts";
+
+export type RunEnd = Pick<LocalRunRecord, "result" | "error"> & { status: "FINISHED" | "CANCELLED" | "ERROR" };
+
+export function endOf(end: TurnEnd): RunEnd {
+  switch (end.status) {
+    case "completed":
+      return { status: "FINISHED", result: end.message };
+    case "cancelled":
+      return { status: "CANCELLED" };
+    case "failed":
+      return { status: "ERROR", error: { code: end.code, message: end.message } };
+  }
+}
+
+export function lastFrames(end: RunEnd, runId: string, durationMs: number): FrameGroup {
+  const { status, result, error } = end;
+  const data = { runId, status, ...(result !== undefined && { text: result }), durationMs, ...(error && { error }) };
+  return [
+    { event: "result", data },
+    { event: "done", data: {} },
+  ];
+}

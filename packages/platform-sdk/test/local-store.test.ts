@@ -1,0 +1,132 @@
+// Where local agents are kept: a store of the caller's own, the usual one, and files that others wrote.
+import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { say, stall, temporaryDirectory } from "@agentcli/testkit";
+import fc from "fast-check";
+import { expect, onTestFinished, test } from "vitest";
+import { ConfigurationError } from "../src/errors.ts";
+import { readServerFile } from "../src/local/compose/server-file.ts";
+import { openFileStore } from "../src/local/store/files.ts";
+import type { LocalAgentStore, LocalRunEvent } from "../src/local-store.ts";
+import { localDesk, readAll } from "./local-desk.ts";
+
+const numRuns = Number(process.env.FUZZ_RUNS ?? 200);
+
+/** The least that keeps the promises of a store, for one process. */
+function memoryStore(): LocalAgentStore {
+  const agents = new Map<string, Awaited<ReturnType<LocalAgentStore["agents"]["list"]>>[number]>();
+  const runs = new Map<string, Awaited<ReturnType<LocalAgentStore["runs"]["list"]>>[number]>();
+  const lines = new Map<string, { seq: number }[]>();
+  const held = new Set<string>();
+  const cancelled = new Set<string>();
+  const append = async (name: string, more: { seq: number }[]) =>
+    void lines.set(name, [...(lines.get(name) ?? []), ...more]);
+  return {
+    agents: {
+      list: async () => [...agents.values()],
+      get: async (id) => agents.get(id) ?? null,
+      put: async (agent) => void agents.set(agent.agentId, agent),
+      delete: async (id) => void agents.delete(id),
+    },
+    runs: {
+      list: async (id) => [...runs.values()].filter(({ agentId }) => agentId === id),
+      put: async (run) => void runs.set(run.id, run),
+      requestCancel: async (_, id) => void cancelled.add(id),
+      isCancelRequested: async (_, id) => cancelled.has(id),
+    },
+    runEvents: {
+      append: (_, id, events) => append(id, events),
+      read: async (_, id, after) => ((lines.get(id) ?? []) as LocalRunEvent[]).filter(({ seq }) => seq > after),
+    },
+    checkpoints: {
+      append: (_, id, more) => append(id, more),
+      read: async (_, id) => (lines.get(id) ?? []) as Awaited<ReturnType<LocalAgentStore["checkpoints"]["read"]>>,
+    },
+    async claim(id) {
+      if (held.has(id)) return { kind: "busy", holder: "this process" };
+      held.add(id);
+      return { kind: "held", release: async () => void held.delete(id) };
+    },
+  };
+}
+
+test("an agent lives in the store it is given, and nowhere else", async () => {
+  const desk = await localDesk([say("One."), stall("before-headers"), say("Two.")]);
+  const store = memoryStore();
+  const agent = await desk.Agent.create(desk.options({ local: { store } }));
+  const first = await (await agent.send("Count")).wait();
+  const again = await desk.Agent.resume(agent.agentId, desk.options({ local: { store } }));
+  const second = await again.send("Wait");
+  await expect.poll(() => desk.requests().length).toBe(2);
+  await expect(agent.send("Me too")).rejects.toMatchObject({ code: "agent_busy" });
+  await desk.Agent.cancelRun(second.id, { agentId: agent.agentId, store });
+  expect((await (await again.send("Go on")).wait()).result).toBe("Two.");
+  const { items } = await desk.Agent.listRuns(agent.agentId, { store });
+  expect(items.map(({ status }) => status)).toEqual(["finished", "cancelled", "finished"]);
+  const run = await desk.Agent.getRun(first.id, { agentId: agent.agentId, store });
+  expect((await readAll(run)).at(-1)).toMatchObject({ type: "status", status: "FINISHED" });
+  expect((await desk.Agent.list({ runtime: "local", cwd: desk.repository.path, store })).items).toHaveLength(1);
+  expect(existsSync(desk.sdkHome)).toBe(false);
+});
+
+test("a home that cannot be written is named", async () => {
+  const desk = await localDesk([]);
+  mkdirSync(join(desk.home, ".platform"));
+  writeFileSync(desk.sdkHome, "a file");
+  const agent = await desk.Agent.create(desk.options());
+  await expect(agent.send("Hello")).rejects.toMatchObject({
+    code: "store_unavailable",
+    message: expect.stringContaining("PLATFORM_SDK_HOME"),
+  });
+});
+
+test("a last event cut short by a crash was never there", async () => {
+  const home = await temporaryDirectory();
+  onTestFinished(home.remove);
+  const store = openFileStore(home.path);
+  const event = (seq: number): LocalRunEvent => ({ seq, frame: { event: "assistant", data: { text: `${seq}` } } });
+  const claim = await store.claim("agent-1");
+  await store.runEvents.append("agent-1", "run-1", [event(1), event(2)]);
+  expect(await store.runEvents.read("agent-1", "run-1", 0)).toEqual([event(1), event(2)]);
+  if (claim.kind === "held") await claim.release();
+  appendFileSync(join(home.path, "agents/agent-1/runs/run-1.jsonl"), '{"seq":3,"fra');
+  expect(await store.runEvents.read("agent-1", "run-1", 2)).toEqual([]);
+  await store.claim("agent-1");
+  await store.runEvents.append("agent-1", "run-1", [event(3)]);
+  expect(await store.runEvents.read("agent-1", "run-1", 2)).toEqual([event(3)]);
+  expect(await store.runEvents.read("agent-1", "run-1", 0)).toEqual([event(1), event(2), event(3)]);
+});
+
+test("whatever stands in mcp.json, it is servers or a refusal that names the file", async () => {
+  const home = await temporaryDirectory();
+  onTestFinished(home.remove);
+  const path = join(home.path, "mcp.json");
+  const server = fc.record(
+    {
+      command: fc.oneof(fc.string(), fc.jsonValue()),
+      url: fc.oneof(fc.webUrl(), fc.jsonValue()),
+      args: fc.jsonValue(),
+      env: fc.dictionary(fc.string(), fc.jsonValue()),
+      headers: fc.jsonValue(),
+    },
+    { requiredKeys: [] },
+  );
+  const file = fc.oneof(
+    fc.jsonValue().map((value) => JSON.stringify(value)),
+    fc.dictionary(fc.string(), fc.oneof(server, fc.jsonValue())).map((mcpServers) => JSON.stringify({ mcpServers })),
+    fc.string(),
+  );
+  fc.assert(
+    fc.property(file, (text) => {
+      writeFileSync(path, text);
+      try {
+        for (const config of Object.values(readServerFile(path)))
+          expect(typeof ("url" in config ? config.url : config.command)).toBe("string");
+      } catch (error) {
+        expect(error).toBeInstanceOf(ConfigurationError);
+        expect((error as Error).message).toContain(path);
+      }
+    }),
+    { numRuns },
+  );
+});
