@@ -126,3 +126,14 @@ def test_nobody_waits_longer_than_two_hours() -> None:
     assert result.status == "error" and result.error is not None
     assert result.error.message == "Timed out waiting for the cloud run to finish."
     assert platform.clock.now() >= 2 * 60 * 60
+
+
+def test_events_can_be_gone_on_with_from_any_place() -> None:
+    with ScriptedPlatform({"POST /v1/agents": give({"agent": {"id": AGENT_ID}, "run": wire_run()}), f"GET {RUN_PATH}/stream": whole}) as platform:
+        run = platform.client().agents.create(agent_id=AGENT_ID).send("Go")
+        events = list(run.events())
+        assert [event.offset for event in events] == sorted(event.offset for event in events)
+        assert events[-1].result and events[-1].result.status == "finished"
+        for seen in events:
+            behind = [event.offset for event in run.observe(after_offset=seen.offset)]
+            assert behind == [event.offset for event in events if event.offset > seen.offset]

@@ -10,7 +10,7 @@ import platform_sdk
 from platform_sdk import Agent, AgentOptions, CloudAgentOptions, CloudRepository, HttpMcpServerConfig
 from platform_sdk import ModelSelection, SDKImage, SendOptions, StdioMcpServerConfig, SubagentDefinition, UserMessage
 from platform_sdk import errors
-from scripted_platform import AGENT_ID, RUN_ID, RUN_PATH, Asked, Reply, ScriptedPlatform
+from scripted_platform import AGENT_ID, RUN_ID, RUN_PATH, Answer, Asked, Reply, ScriptedPlatform
 from scripted_platform import frame, give, lost, problem, wire_run
 
 MODELS = give({"items": [{"id": "large", "displayName": "Large", "aliases": ["big"]}]})
@@ -185,3 +185,13 @@ def test_updates_and_steps_are_told_in_order_and_waiting_waits_for_them() -> Non
 
 def test_the_package_exports_what_it_says() -> None:
     assert all(hasattr(platform_sdk, name) for name in platform_sdk.__all__)
+
+
+def test_other_patience_is_for_the_client_that_was_asked_for_it() -> None:
+    lost_twice: Answer = lambda asked, count: lost(asked, count) if count < 2 else give({"items": []})(asked, count)
+    with ScriptedPlatform({"GET /v1/models": lost_twice}) as platform:
+        client = platform.client()
+        with pytest.raises(errors.NetworkError):
+            client.with_options(timeout=5, max_retries=0).models.list()
+        assert client.models.list() == []
+        assert client.agents.resume(AGENT_ID).client is client

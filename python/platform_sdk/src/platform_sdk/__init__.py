@@ -1,7 +1,8 @@
 """Drive the platform's agents from Python: agents, runs, streams, artifacts, usage. See docs/platform-sdk.md."""
 
 from .agents import Agent, Agents
-from .async_client import AsyncAgent, AsyncAgents, AsyncClient
+from .async_agents import AsyncAgent, AsyncAgents
+from .async_client import AsyncClient
 from .async_runs import AsyncPage, AsyncRun
 from .client import Client
 from .conversation import ConversationStep, ConversationTurn

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,8 +16,6 @@ from .options import AgentFields, AgentOptions, Message, ModelSelection, SendOpt
 from .surroundings import Stop
 
 if TYPE_CHECKING:
-    import os
-
     from typing_extensions import Self, Unpack
 
     from .client import Client
@@ -42,7 +41,8 @@ class Agent(ABC):
         **fields: Unpack[AgentFields],
     ) -> Agent:
         """Makes sure of the model and nothing else: the first `send` creates the agent."""
-        return _client(api_key, base_url).agents.create(options, **fields)
+        chosen = options or AgentOptions(**fields)
+        return _client(api_key, base_url, is_local=_is_local(chosen)).agents.create(chosen)
 
     @classmethod
     def resume(
@@ -54,7 +54,8 @@ class Agent(ABC):
         base_url: str | None = None,
     ) -> Agent:
         """A handle on an agent that is there. Asks nothing."""
-        return _client(api_key, base_url).agents.resume(agent_id, options)
+        is_local = not is_cloud_agent_id(agent_id)
+        return _client(api_key, base_url, is_local=is_local).agents.resume(agent_id, options)
 
     @classmethod
     def prompt(
@@ -67,7 +68,8 @@ class Agent(ABC):
         **fields: Unpack[AgentFields],
     ) -> RunResult:
         """One agent, one prompt, to its end."""
-        return _client(api_key, base_url).agents.prompt(message, options, **fields)
+        chosen = options or AgentOptions(**fields)
+        return _client(api_key, base_url, is_local=_is_local(chosen)).agents.prompt(message, chosen)
 
     @property
     @abstractmethod
@@ -241,7 +243,10 @@ def _invalid(message: str) -> ConfigurationError:
     return ConfigurationError(message, code="invalid_option", operation="Agent.create")
 
 
-def _client(api_key: str | None, base_url: str | None) -> Client:
+def _client(api_key: str | None, base_url: str | None, *, is_local: bool) -> Client:
+    """Local agents that ask a provider of their own need no key of the platform."""
     from .client import Client
 
+    if is_local and api_key is None and not os.environ.get("PLATFORM_API_KEY"):
+        return Client._without_key()
     return Client(api_key=api_key, base_url=base_url)

@@ -67,6 +67,13 @@ class Client:
         return cls._over(open_bridge(base_url, auth_token))
 
     @classmethod
+    def _without_key(cls) -> Self:
+        """Over the bridge that all share; closing it is nobody's."""
+        client = cls._over(shared_bridge())
+        client._close = lambda: None
+        return client
+
+    @classmethod
     def _over(cls, bridge: Bridge) -> Self:
         client = cls.__new__(cls)
         client._patience = (60, 2)

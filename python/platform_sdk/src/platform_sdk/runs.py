@@ -12,6 +12,7 @@ from .errors import NetworkError, PlatformSdkError, UnsupportedRunOperationError
 from .follow import Ended, Followed, Late, is_over
 from .frame import Frame
 from .messages import AssistantMessage, Messages, SDKMessage, usage_of
+from .observing import Observing
 from .options import SendOptions
 from .places import RunPlace
 from .shapes import RunError, RunGit, RunOperation, RunResult, RunStatus, TokenUsage
@@ -61,7 +62,7 @@ class Run:
         self.usage: TokenUsage | None = None
         self.git: RunGit | None = None
         self._take(wire)
-        self._observing = _Observing(self, observers) if observers and (observers.on_delta or observers.on_step) else None
+        self._observing = Observing(self._follow, stop, observers) if observers and (observers.on_delta or observers.on_step) else None
 
     @property
     def status(self) -> RunStatus:
@@ -228,36 +229,3 @@ class Run:
             return UnsupportedRunOperationError(self._unsupported, code="stream_expired", operation=operation)
         message = "The run's stream could not be read to its end. Try again."
         return NetworkError(message, code="network", is_retryable=True, operation=operation)
-
-
-class _Observing:
-    """Tells observers of all that happens, in a thread of its own."""
-
-    def __init__(self, run: Run, observers: SendOptions) -> None:
-        self._run = run
-        self._observers = observers
-        self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._observe, daemon=True)
-        self._thread.start()
-
-    def join(self) -> None:
-        self._thread.join()
-        if self._error:
-            raise self._error
-
-    def _observe(self) -> None:
-        conversation = Conversation()
-        try:
-            for followed in self._run._follow(self._run._stop):
-                if isinstance(followed, Frame) and followed.event == "interaction_update":
-                    self._tell(followed.data, conversation)
-        except BaseException as error:
-            self._error = error
-
-    def _tell(self, update: Json, conversation: Conversation) -> None:
-        if self._observers.on_delta:
-            self._observers.on_delta(update)
-        for step in conversation.add(update):
-            if self._observers.on_step:
-                self._observers.on_step(step)
-
