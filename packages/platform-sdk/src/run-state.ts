@@ -32,6 +32,9 @@ export interface KnownRun extends RunFacts {
   readonly createdAt?: string;
 }
 
+/** As the platform tells it, or as this machine keeps it. */
+export type ToldRun = WireRun & { usage?: TokenUsage };
+
 export interface RunState {
   known(): KnownRun;
   wireStatus(): WireStatus;
@@ -44,7 +47,7 @@ export interface RunState {
   members(): PropertyDescriptorMap;
 }
 
-export function openState(first: WireRun, model: ModelSelection | undefined): RunState {
+export function openState(first: ToldRun, model: ModelSelection | undefined): RunState {
   const listeners = new Set<(status: RunStatus) => void>();
   let wireStatus = first.status;
   let unsupported: string | undefined;
@@ -93,8 +96,8 @@ const factNames = [
   ...["id", "agentId", "status", "createdAt", "requestId", "result", "error", "model", "durationMs", "usage", "git"],
 ] as (keyof KnownRun)[];
 
-function factsOf(run: WireRun, model: ModelSelection | undefined): KnownRun {
-  const { id, agentId, createdAt, requestId, result, error, durationMs, git } = run;
+function factsOf(run: ToldRun, model: ModelSelection | undefined): KnownRun {
+  const { id, agentId, createdAt, requestId, result, error, durationMs, usage, git } = run;
   return {
     ...{ id, agentId, createdAt, status: statusOf(run.status) },
     ...(requestId !== undefined && { requestId }),
@@ -102,6 +105,7 @@ function factsOf(run: WireRun, model: ModelSelection | undefined): KnownRun {
     ...(error && { error }),
     ...(model && { model }),
     ...(durationMs !== undefined && { durationMs }),
+    ...(usage && { usage }),
     ...(git && { git }),
   };
 }

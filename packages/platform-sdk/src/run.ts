@@ -1,11 +1,18 @@
 // One prompt given to an agent: follow it, wait for it, cancel it.
-import type { Run as WireRun } from "@agentcli/protocol/api";
 import { type ConversationTurn, openConversation } from "./conversation.ts";
 import { NetworkError, UnsupportedRunOperationError } from "./errors.ts";
 import type { Followed } from "./follow.ts";
 import { openMessages, type SDKMessage } from "./messages.ts";
 import type { ModelSelection, SendOptions } from "./options.ts";
-import { type KnownRun, openState, type RunGit, type RunResult, type RunState, type RunStatus } from "./run-state.ts";
+import {
+  type KnownRun,
+  openState,
+  type RunGit,
+  type RunResult,
+  type RunState,
+  type RunStatus,
+  type ToldRun,
+} from "./run-state.ts";
 
 export type { RunGit, RunResult, RunStatus };
 export type RunOperation = "stream" | "wait" | "cancel" | "conversation";
@@ -41,7 +48,7 @@ export interface RunContext {
   observers?: Pick<SendOptions, "onDelta" | "onStep">;
 }
 
-export function openRun(first: WireRun, context: RunContext): Run {
+export function openRun(first: ToldRun, context: RunContext): Run {
   const { place, signal, model } = context;
   const state = openState(first, model);
   const follow = follower(place, state);

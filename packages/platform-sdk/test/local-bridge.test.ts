@@ -88,6 +88,8 @@ test("tools without a callback, or one that is not on this machine, are refused"
   expect(await refused({ url: "http://10.0.0.1/", token })).toContain("loopback");
   expect(await refused({ url: "https://127.0.0.1/", token })).toContain("loopback");
   expect(await refused({ url: "http://127.0.0.1/" })).toContain("url and token");
+  const stored = { options: { model, local: { store: {} } } };
+  await expect(curl(bridge, "SdkAgentService/CreateAgent", stored)).rejects.toThrow("PLATFORM_SDK_HOME");
 });
 
 test("a bridge that ends takes the runs of its agents with it", async () => {

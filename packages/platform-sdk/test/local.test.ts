@@ -40,7 +40,8 @@ test("a follow-up in another process goes on with the conversation, and everythi
   const Other = agentCalls(surroundingsWith(desk.variables));
   const again = await Other.resume(first.agentId, { local: { cwd: desk.repository.path } });
   const run = await again.send("Go on");
-  expect(await run.wait()).toMatchObject({ status: "finished", result: "Two.", model });
+  const two = await run.wait();
+  expect(two).toMatchObject({ status: "finished", result: "Two.", model, usage: { totalTokens: expect.any(Number) } });
   expect(bodiesOf(desk).at(-1)).toMatch(/Count.*One\..*Go on/);
   const { agentId } = first;
   expect(await Other.get(agentId)).toMatchObject({ name: "Counter", runtime: "local", status: "idle" });
@@ -55,6 +56,7 @@ test("a follow-up in another process goes on with the conversation, and everythi
   const page = await Other.listRuns(agentId, { limit: 1 });
   const rest = await Other.listRuns(agentId, { cursor: page.nextCursor ?? "" });
   expect(rest.items.map(({ id }) => id)).toEqual([one.id]);
+  expect(runs.items[0]?.usage).toEqual(two.usage);
   const read = await Other.getRun(one.id, { agentId });
   expect(summary(await readAll(read))).toMatchObject({ user: "Count", text: "One.", lastStatus: "FINISHED" });
   expect((await read.conversation())[0]?.turn.userMessage).toEqual({ text: "Count" });
@@ -146,6 +148,17 @@ test("an archived agent takes no prompts until it is unarchived, a deleted one i
   await desk.Agent.delete(agent.agentId);
   await expect(desk.Agent.get(agent.agentId)).rejects.toThrow(AgentNotFoundError);
   await expect(agent.send("And now?")).rejects.toThrow(AgentNotFoundError);
+});
+
+test("an agent that is resumed elsewhere is told where it is now", async () => {
+  const desk = await localDesk([say("Here."), call("exec_command", { cmd: "pwd" }), say("There.")]);
+  const agent = await desk.Agent.create(desk.options());
+  await (await agent.send("Where?")).wait();
+  const moved = await desk.Agent.resume(agent.agentId, { local: { cwd: desk.home } });
+  await (await moved.send("And now?")).wait();
+  expect(bodiesOf(desk).at(-1)).toContain(`<cwd>${desk.home}</cwd>`);
+  expect(bodiesOf(desk).at(-1)).toMatch(new RegExp(`Output:[^"]*${desk.home}`));
+  expect(await desk.Agent.get(agent.agentId)).toMatchObject({ cwd: desk.home });
 });
 
 test("the same idempotency key gives the same run", async () => {

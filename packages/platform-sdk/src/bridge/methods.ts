@@ -132,6 +132,7 @@ function optionsOf<Options extends object = AgentOptions>({ options = {} }: Para
 function localOptionsOf<Options extends AgentOptions | SendOptions = AgentOptions>(params: Params): Options {
   const options = optionsOf<Options>(params);
   const { customTools, ...local } = options.local ?? {};
+  if ("store" in local) throw invalid("local.store: a bridge keeps agents in files. Set PLATFORM_SDK_HOME for it.");
   if (customTools === undefined) return options;
   const tools = withCallback(customTools, readToolCallback(params.toolCallback));
   return { ...options, local: { ...local, customTools: tools } };

@@ -48,9 +48,10 @@ export function localAgents(surroundings: Surroundings): AgentCalls {
   const handleOn = (run: LocalRunRecord, context: LocalContext, signal = never): Run =>
     openRun(run, { place: localPlace(run, context), signal, ...(run.model && { model: run.model }) });
   const stopped = async (agentId: string, operation: string, store?: LocalAgentStore) => {
-    const found = await known(agentId, operation, store);
-    for (const run of found.runs) await cancelLocal(run, found.context, never);
-    return found;
+    const { runs, context } = await known(agentId, operation, store);
+    for (const run of runs) await cancelLocal(run, context, never);
+    // Its last run has left its word in it.
+    return known(agentId, operation, store);
   };
 
   const create: AgentCalls["create"] = async (options = {}) => {

@@ -1,7 +1,7 @@
 // This machine as the local runtime needs it: places, programs, and what commands find in their environment.
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { SandboxProbe } from "@agentcli/workspace";
 import type { Surroundings } from "../surroundings.ts";
@@ -33,7 +33,7 @@ export function machineOf({ variables, clock, newId }: Surroundings): Machine {
   return {
     ...{ variables, clock, newId, userHome, settingsHome },
     cwd: () => process.cwd(),
-    sdkHome: variables.PLATFORM_SDK_HOME || join(settingsHome, "sdk"),
+    sdkHome: resolve(variables.PLATFORM_SDK_HOME || join(settingsHome, "sdk")),
     systemDirectory: "/etc/platform",
     shell: usableShell(variables.SHELL),
     serverProgram: firstOf(["../workspace-server.cjs", "../../dist/workspace-server.cjs"]),

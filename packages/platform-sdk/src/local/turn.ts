@@ -1,5 +1,5 @@
 // The records with which a run begins in its agent's thread.
-import { abandonTurn, freeze, permissionsMessage, type ThreadState } from "@agentcli/engine";
+import { abandonTurn, environmentMessage, freeze, permissionsMessage, type ThreadState } from "@agentcli/engine";
 import type { ContextMessage, Part, ThreadRecord } from "@agentcli/protocol";
 import type { UserMessage } from "../options.ts";
 import { version } from "../version.ts";
@@ -41,10 +41,11 @@ function created({ threadId, intent, equipment }: Beginning): ThreadRecord {
 
 function turnBegun(state: ThreadState, { runId, intent, equipment }: Beginning): ThreadRecord {
   const { settings, message, mode } = intent;
-  const isOther = state.settings !== null && state.settings.sandbox !== settings.sandbox;
+  const before = state.settings ?? settings;
   const called = equipment.written.forPrompt(typeof message === "string" ? message : message.text);
   const context: ContextMessage[] = [
-    ...(isOther ? [permissionsMessage(settings, equipment.surroundings)] : []),
+    ...(before.sandbox === settings.sandbox ? [] : [permissionsMessage(settings, equipment.surroundings)]),
+    ...(before.cwd === settings.cwd ? [] : [environmentMessage(settings, equipment.surroundings)]),
     ...(mode === "plan" ? [planMode] : []),
     ...called.messages,
   ];
