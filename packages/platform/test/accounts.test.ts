@@ -3,9 +3,10 @@ import { type FakeGithub, startGithub } from "@agentcli/testkit/github";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openUserAccess } from "../src/accounts/index.ts";
-import { findAccount, keepAccount } from "../src/accounts/store.ts";
+import { findAccount, keepAccount, removeAccount, writeTokens } from "../src/accounts/store.ts";
+import { freshToken } from "../src/accounts/tokens.ts";
 import { loginLink } from "../src/pages/index.ts";
-import { openGithub } from "../src/scm/index.ts";
+import { ConnectionRefused, GithubRefusal, openGithub } from "../src/scm/index.ts";
 import { serve } from "../src/serve.ts";
 import { never } from "./git-bench.ts";
 import { githubSettings } from "./github-settings.ts";
@@ -58,7 +59,17 @@ const refused = (words: string) => ({
 
 test("a user without an account is told where to connect one", async () => {
   await fake.addRepository("acme/own", { collaborators: ["ada"] });
-  expect(await create("acme/own")).toMatchObject(refused("connect your account"));
+  expect(await create("acme/own")).toMatchObject({
+    status: 400,
+    body: {
+      error: {
+        code: "integration_not_connected",
+        message: expect.stringContaining("connect your account"),
+        helpUrl: `${server.url}/accounts`,
+        provider: "github",
+      },
+    },
+  });
 });
 
 test("only the browser that went away can come back, and only once", async () => {
@@ -117,21 +128,92 @@ test("a host that cannot be asked lets nobody in", async () => {
   expect(await create("acme/own")).toMatchObject(refused("could not be asked"));
 });
 
-test("a token that has ended is exchanged, and one that was taken back asks for a new connection", async () => {
-  const { db, vault } = server.platform;
+/** The account of the one user, with a token that has just ended. */
+async function endedAccount() {
+  const { db, vault, settings } = server.platform;
   const user = await db.selectFrom("users").select("id").executeTakeFirstOrThrow();
-  const id = { userId: user.id, host: new URL(fake.url).host };
   const store = { db, vault };
-  const account = await findAccount(store, id);
-  if (account === undefined) throw new Error("no account");
-  await keepAccount(store, { ...account, tokens: { ...account.tokens, expiresAt: Date.now() } });
-  const settings = { ...server.platform.settings.sourceHosts.github } as NonNullable<Parameters<typeof openGithub>[0]>;
-  const access = openUserAccess(store, openGithub(settings, server.platform.settings.variables).accounts);
-  expect(await access.refusal(user.id, `${fake.url}/acme/own`, never())).toBeUndefined();
-  expect((await findAccount(store, id))?.tokens.token).not.toBe(account.tokens.token);
+  const account = await findAccount(store, { userId: user.id, host: new URL(fake.url).host });
+  if (account === undefined || settings.sourceHosts.github === null) throw new Error("no account");
+  await writeTokens(store, account, { ...account.tokens, expiresAt: Date.now() });
+  const { accounts: github } = openGithub(settings.sourceHosts.github, settings.variables);
+  if (github === null) throw new Error("nobody can connect");
+  return {
+    store,
+    github,
+    account,
+    refusal: (url: string) => openUserAccess(store, github).refusal(user.id, url, never()),
+  };
+}
+
+test("a token that has ended is renewed once, however many servers want it at the same time", async () => {
+  const { store, account, refusal } = await endedAccount();
+  const before = fake.grants.length;
+  const answers = await Promise.all(Array.from({ length: 6 }, () => refusal(`${fake.url}/acme/own`)));
+  expect(answers).toEqual(Array(6).fill(undefined));
+  expect(fake.grants).toHaveLength(before + 1);
+  expect((await findAccount(store, account))?.tokens.token).toBe(fake.grants.at(-1)?.token);
+});
+
+test("what the host has renewed is kept where the database goes away in that moment", async () => {
+  const { store, github, account } = await endedAccount();
+  const breaking: typeof github = {
+    ...github,
+    async refresh(...about) {
+      const tokens = await github.refresh(...about);
+      await sql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and state = 'idle in transaction'
+      `.execute(store.db);
+      return tokens;
+    },
+  };
+  const token = await freshToken({
+    store,
+    github: breaking,
+    account: { ...account, tokens: { ...account.tokens, expiresAt: 0 } },
+  });
+  expect((await findAccount(store, account))?.tokens.token).toBe(token);
+  expect(fake.grants.at(-1)).toMatchObject({ token, isRevoked: false });
+});
+
+test("an account that is disconnected while its token is renewed does not come back", async () => {
+  const { store, github, account } = await endedAccount();
+  const { userId, host } = account;
+  let leaving: Promise<void> | undefined;
+  const slow: typeof github = {
+    ...github,
+    async refresh(...about) {
+      leaving = removeAccount(store.db, { userId, host });
+      return github.refresh(...about);
+    },
+  };
+  const ended = { ...account, tokens: { ...account.tokens, expiresAt: 0 } };
+  const token = await freshToken({ store, github: slow, account: ended });
+  await leaving;
+  expect(await findAccount(store, account)).toBeUndefined();
+  await expect(freshToken({ store, github, account: ended })).rejects.toThrow(ConnectionRefused);
+  await keepAccount(store, { ...account, tokens: { token, expiresAt: null, refreshToken: null } });
+});
+
+test("a token that was taken back asks for a new connection", async () => {
+  const { refusal } = await endedAccount();
   for (const grant of fake.grants) grant.isRevoked = true;
-  expect(await access.refusal(user.id, `${fake.url}/acme/own`, never())).toContain("connect your account");
-  expect(await access.refusal(user.id, "https://elsewhere.example/o/r", never())).toBeUndefined();
+  const asked = { code: "integration_not_connected", reason: expect.stringContaining("connect your account") };
+  expect(await refusal(`${fake.url}/acme/own`)).toEqual(asked);
+  expect(await refusal("https://elsewhere.example/o/r")).toBeUndefined();
+});
+
+test("a secret of the app that is wrong is not the user's to mend, nor is a host that fails", async () => {
+  const { store, account, github } = await endedAccount();
+  const settings = server.platform.settings.sourceHosts.github as NonNullable<Parameters<typeof openGithub>[0]>;
+  const { accounts: wrong } = openGithub(settings, { GITHUB_CLIENT_SECRET: "wrong" });
+  const ended = { ...account, tokens: { token: "x", expiresAt: 0, refreshToken: "y" } };
+  await writeTokens(store, account, ended.tokens);
+  await expect(freshToken({ store, github: wrong ?? github, account: ended })).rejects.toThrow(GithubRefusal);
+  const away = openGithub({ ...settings, baseUrl: "http://127.0.0.1:9/api/v3" }, {}).accounts ?? github;
+  await expect(freshToken({ store, github: away, account: ended })).rejects.toThrow(GithubRefusal);
+  expect((await findAccount(store, account))?.tokens).toEqual(ended.tokens);
 });
 
 test("an account that is disconnected is gone", async () => {

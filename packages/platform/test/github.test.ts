@@ -79,7 +79,10 @@ test("tokens are asked for one repository and what agents do there, and kept whi
   const minted = fake.asked.filter(({ operation }) => operation === "apps/create-installation-access-token");
   expect(minted).toMatchObject([
     {
-      body: { repositories: [shop.name], permissions: { contents: "write", pull_requests: "write", metadata: "read" } },
+      body: {
+        repositories: [shop.name],
+        permissions: { contents: "write", pull_requests: "write", metadata: "read", checks: "write" },
+      },
     },
   ]);
   const other = fake.grants.at(-1);
@@ -216,14 +219,7 @@ test("what GitHub refuses ends in its own words and what to do, and the branch s
       { message: "Resource not accessible by integration" },
       /Resource not accessible by integration\. Check .*access/,
     ],
-    [
-      422,
-      {
-        message: "Validation Failed",
-        errors: [{ message: "Draft pull requests are not supported in this repository." }],
-      },
-      /Draft pull requests are not supported/,
-    ],
+    [422, { message: "Validation Failed", errors: [{ field: "base", code: "invalid" }] }, /base is invalid/],
     [403, { message: "API rate limit exceeded" }, /try again later/],
   ];
   for (const [status, body, words] of cases) {

@@ -5,16 +5,27 @@ import { join } from "node:path";
 import { temporaryRepository } from "@agentcli/testkit";
 import type { AgentRepository } from "../src/db/index.ts";
 import { ownRepositories } from "../src/githost/index.ts";
-import { type Diffs, type Handoff, openDiffs, openHandoff, type RunStory } from "../src/handoff/index.ts";
+import {
+  type Diffs,
+  type Handoff,
+  openDiffs,
+  openHandoff,
+  type RunStory,
+  showDueChecks,
+} from "../src/handoff/index.ts";
 import { openNetworkPolicy } from "../src/network/index.ts";
-import { type Github, openSourceHosts } from "../src/scm/index.ts";
+import { type Github, openSourceHosts, type PersonalAccess, type SourceHosts } from "../src/scm/index.ts";
 import { openSigningKey } from "../src/signing/index.ts";
 import { type AgentWork, type OpenWorkspace, openLocks, openWorkspaces, usualLimits } from "../src/workspaces/index.ts";
+import { checkOptions } from "./check-options.ts";
 import { identity, never, noRules } from "./git-bench.ts";
 import { type HostBench, hostBench, userGit } from "./host-bench.ts";
 
 export interface HandoffBench extends HostBench {
   served: string;
+  sources: SourceHosts;
+  /** Shows the checks that are due. */
+  showChecks(): Promise<void>;
   handoff: Handoff;
   diffs: Diffs;
   /** A repository of the embedded host with one commit on main. */
@@ -44,6 +55,8 @@ export interface HandoffBenchOptions {
   github?: Github;
   /** Who reviews, by their names on the host. */
   reviewers?: string[];
+  /** In whose name pull requests are opened, where that is not the platform's. */
+  person?: PersonalAccess;
 }
 
 export async function handoffBench(options: HandoffBenchOptions = {}): Promise<HandoffBench> {
@@ -76,11 +89,14 @@ export async function handoffBench(options: HandoffBenchOptions = {}): Promise<H
     signingKey,
     readStory,
     reviewersOf: async () => options.reviewers ?? [],
+    personOf: async () => options.person ?? null,
   });
 
   return {
     ...bench,
     served,
+    sources,
+    showChecks: () => showDueChecks(checkOptions(bench, sources)),
     handoff,
     diffs: openDiffs({ db: bench.db, workspaces, sources }),
     async shop(files = { "README.md": "# Shop\n" }) {

@@ -3,12 +3,13 @@ import { join } from "node:path";
 import type { GithubSettings } from "../src/config/index.ts";
 import { openQueries } from "../src/db/connect.ts";
 import { openGitHost, ownRepositories } from "../src/githost/index.ts";
-import { openHandoff, type RunStory } from "../src/handoff/index.ts";
+import { openHandoff, type RunStory, showDueChecks } from "../src/handoff/index.ts";
 import { openNetworkPolicy } from "../src/network/index.ts";
-import { openAccessRules, openGithub, openSourceHosts } from "../src/scm/index.ts";
+import { openAccessRules, openGithub, openSourceHosts, type PersonalAccess } from "../src/scm/index.ts";
 import { openSigningKey } from "../src/signing/index.ts";
 import { openVault } from "../src/vault/index.ts";
 import { openLocks, openWorkspaces, usualLimits } from "../src/workspaces/index.ts";
+import { checkOptions } from "./check-options.ts";
 
 export interface ChildTask {
   databaseUrl: string;
@@ -18,6 +19,8 @@ export interface ChildTask {
   identity: { name: string; email: string };
   github: GithubSettings | null;
   reviewers: string[];
+  /** Null: pull requests are opened as the platform. */
+  personToken: string | null;
   story: Omit<RunStory, "endedAt"> & { endedAt: string };
 }
 
@@ -44,6 +47,12 @@ const workspaces = openWorkspaces({
 const readStory = async () => ({ ...story, endedAt: new Date(story.endedAt) });
 const signingKey = openSigningKey({ path: join(data, "signing-key"), isGiven: true });
 const reviewersOf = async () => task.reviewers;
-const handoff = openHandoff({ db, workspaces, sources, identity, signingKey, readStory, reviewersOf });
+const personOf = async () => (task.personToken === null ? null : person(task.personToken));
+const handoff = openHandoff({ db, workspaces, sources, identity, signingKey, readStory, reviewersOf, personOf });
 await handoff.finish(task.runId, new AbortController().signal);
+await showDueChecks(checkOptions({ db }, sources));
 await db.destroy();
+
+function person(token: string): PersonalAccess {
+  return { token: async () => token, disconnected: () => new Error("no such token") };
+}

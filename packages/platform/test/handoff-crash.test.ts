@@ -1,5 +1,5 @@
 // Kills a hand-off at everything it does to the world, does it again, and expects one commit, one push, one pull request,
-// and one question to reviewers.
+// one question to reviewers and one check.
 import { execFile, spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { type FakeGithub, startGithub } from "@agentcli/testkit/github";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { GithubSettings } from "../src/config/index.ts";
+import type { HandedOff } from "../src/handoff/index.ts";
 import { openGithub } from "../src/scm/index.ts";
 import { bundled } from "./bundled.ts";
 import { identity } from "./git-bench.ts";
@@ -16,6 +17,8 @@ import type { ChildTask } from "./handoff-child.ts";
 import { userGit } from "./host-bench.ts";
 
 const reviewers = ["ada"];
+const opener = "bob";
+let personToken: string;
 let fake: FakeGithub;
 let github: GithubSettings;
 let bench: HandoffBench;
@@ -23,7 +26,9 @@ let bench: HandoffBench;
 beforeAll(async () => {
   fake = await startGithub();
   github = await githubSettings(fake);
-  bench = await handoffBench({ github: openGithub(github, {}), reviewers });
+  personToken = fake.addToken(opener);
+  const person = { token: async () => personToken, disconnected: () => new Error("no such token") };
+  bench = await handoffBench({ github: openGithub(github, {}), reviewers, person });
 });
 afterAll(async () => {
   await bench.close();
@@ -36,6 +41,8 @@ interface Shop {
   git(...args: string[]): Promise<string>;
   /** Head, whether it is an open draft, and each question to reviewers. */
   pulls(): Promise<{ head: string; isOpenDraft: boolean; requests: string[][] }[]>;
+  /** Each with its commit and how it ended. */
+  checks(): string[];
 }
 
 async function embeddedShop(): Promise<Shop> {
@@ -46,6 +53,7 @@ async function embeddedShop(): Promise<Shop> {
   }
   return {
     ...shop,
+    checks: () => [],
     async pulls() {
       const { items } = (await bench.ask("GET", `/git/${shop.name}/pulls`)).body as Listed;
       return items.map(({ head, state, draft }) => ({ head, isOpenDraft: state === "open" && draft, requests: [] }));
@@ -58,15 +66,18 @@ let count = 0;
 async function githubShop(): Promise<Shop> {
   count += 1;
   const name = `acme/shop-${count}`;
-  const { directory, git, pulls } = await fake.addRepository(name, { collaborators: reviewers });
+  const { directory, git, pulls, checks } = await fake.addRepository(name, { collaborators: [...reviewers, opener] });
   return {
     url: `${fake.url}/${name}`,
     directory,
     git,
+    checks: () => checks.map(({ head_sha, conclusion }) => `${head_sha} ${conclusion}`),
     pulls: async () =>
       pulls.map(({ head, state, isDraft, requests }) => ({ head, isOpenDraft: state === "open" && isDraft, requests })),
   };
 }
+
+type Opener = "the platform" | "a person";
 
 interface Scene {
   shop: Shop;
@@ -75,14 +86,14 @@ interface Scene {
 }
 
 /** An agent with a commit of its own, and with changes that it left. */
-async function sceneOn(shop: Shop): Promise<Scene> {
+async function sceneOn(shop: Shop, opensAs: Opener): Promise<Scene> {
   const agent = await bench.agent([{ url: shop.url }]);
   const { root } = agent.workspace;
   writeFileSync(join(root, "own.txt"), "own\n");
   await userGit(root, "add", "own.txt");
   await promisify(execFile)("git", ["commit", "--quiet", "--message=Own"], { cwd: root });
   writeFileSync(join(root, "left.txt"), "left\n");
-  const { runId, story } = await agent.end("Left");
+  const { runId, story } = await agent.end("Left", { opensAsApp: opensAs === "the platform" });
   const task: ChildTask = {
     databaseUrl: bench.databaseUrl,
     data: bench.data,
@@ -91,6 +102,7 @@ async function sceneOn(shop: Shop): Promise<Scene> {
     identity,
     github,
     reviewers,
+    personToken,
     story: { ...story, endedAt: story.endedAt.toISOString() },
   };
   return { shop, agent, task };
@@ -109,7 +121,12 @@ async function runChild(task: ChildTask, killAt: number, log: string): Promise<N
   return new Promise((resolve) => child.on("close", (code, signal) => resolve(signal ?? code)));
 }
 
-async function expectOneOfEach({ shop, agent }: Scene, requests: string[][], where: string): Promise<void> {
+interface Expected {
+  requests: string[][];
+  checks: number;
+}
+
+async function expectOneOfEach({ shop, agent }: Scene, expected: Expected, where: string): Promise<void> {
   const branch = agent.workspace.repositories[0]?.branch ?? "";
   expect(await shop.git("log", "--format=%s", `main..${branch}`), where).toBe("Left\nOwn");
   expect(await shop.git("for-each-ref", "--format=%(refname:short)", "refs/heads/platform"), where).toBe(branch);
@@ -117,33 +134,49 @@ async function expectOneOfEach({ shop, agent }: Scene, requests: string[][], whe
     .trim()
     .split("\n");
   expect(pushes, where).toHaveLength(1);
+  const { requests, checks } = expected;
   expect(await shop.pulls(), where).toEqual([{ head: branch, isOpenDraft: true, requests }]);
+  const tip = await shop.git("rev-parse", branch);
+  expect(shop.checks(), where).toEqual(Array(checks).fill(`${tip} success`));
   expect(await userGit(agent.workspace.root, "status", "--porcelain"), where).toBe("");
-  expect(await userGit(agent.workspace.root, "rev-parse", "HEAD"), where).toBe(await shop.git("rev-parse", branch));
+  expect(await userGit(agent.workspace.root, "rev-parse", "HEAD"), where).toBe(tip);
 }
 
-const hosts: [string, () => Promise<Shop>, string[][]][] = [
-  ["the embedded host", embeddedShop, []],
-  ["GitHub", githubShop, [reviewers]],
+/** What a dead server had in hand is another's once it is taken for dead; here that is at once. */
+async function goOn({ agent }: Scene): Promise<HandedOff> {
+  const done = await agent.again();
+  await bench.db.updateTable("handoff_checks").set({ due_at: new Date() }).execute();
+  await bench.showChecks();
+  return done;
+}
+
+const hosts: [string, () => Promise<Shop>, Opener, Expected][] = [
+  ["the embedded host", embeddedShop, "the platform", { requests: [], checks: 0 }],
+  ["GitHub", githubShop, "the platform", { requests: [reviewers], checks: 1 }],
+  ["GitHub in the name of a person", githubShop, "a person", { requests: [reviewers], checks: 1 }],
 ];
 
-describe.each(hosts)("on %s", (name, makeShop, requests) => {
-  test("a hand-off that is killed anywhere and done again has done everything once", { timeout: 900_000 }, async () => {
+describe.each(hosts)("on %s", (name, makeShop, opener, expected) => {
+  test("a hand-off that is killed anywhere and done again has done everything once", {
+    timeout: 1_800_000,
+  }, async () => {
     const log = join(bench.data, `steps of ${name}`);
-    const whole = await sceneOn(await makeShop());
+    const whole = await sceneOn(await makeShop(), opener);
     expect(await runChild(whole.task, 0, log)).toBe(0);
-    await expectOneOfEach(whole, requests, "not killed");
+    await expectOneOfEach(whole, expected, "not killed");
     const steps = readFileSync(log, "utf8").trim().split("\n");
     expect(steps.length).toBeGreaterThan(40);
     expect(steps.some((step) => step.endsWith("after push"))).toBe(true);
-    for (const killAt of pointsOf(steps)) {
-      const killed = await sceneOn(await makeShop());
+    const points = pointsOf(steps);
+    for (const killAt of points) {
+      const killed = await sceneOn(await makeShop(), opener);
       expect(await runChild(killed.task, killAt, join(bench.data, "ignored.log"))).toBe("SIGKILL");
       const where = `killed at ${steps[killAt - 1]}`;
-      const done = await killed.agent.again();
+      const done = await goOn(killed);
       expect(done.faults, where).toEqual([]);
-      await expectOneOfEach(killed, requests, where);
+      await expectOneOfEach(killed, expected, where);
     }
+    expect(fake.complaints).toEqual([]);
   });
 });
 
@@ -154,6 +187,6 @@ function pointsOf(steps: string[]): number[] {
   const stride = 9;
   const first = Math.floor(Date.now() / 86_400_000) % stride;
   return all.filter(
-    (point) => point % stride === first || / after (?:push|POST \/pulls\b)/.test(steps[point - 1] ?? ""),
+    (point) => point % stride === first || / after (?:push|POST \/(?:pulls|check-runs)\b)/.test(steps[point - 1] ?? ""),
   );
 }

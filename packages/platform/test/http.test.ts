@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { type Api, ApiProblem, addSelfRoutes, createApi, type HttpServer, listen } from "../src/http/index.ts";
+import { openSessionDoor } from "../src/sessions/index.ts";
 import { type Log, openMetrics } from "../src/telemetry/index.ts";
 import { type TestPlatform, testPlatform } from "./platform.ts";
 
@@ -29,6 +30,7 @@ beforeAll(async () => {
   key = await tested.key();
   const api = createApi({
     principals: tested.platform.principals,
+    door: doorOf(tested),
     requestsPerMinute: 100_000,
     log,
     metrics: openMetrics(),
@@ -47,6 +49,8 @@ afterAll(async () => {
   await server.stop();
   await tested.close();
 });
+
+const doorOf = ({ platform }: TestPlatform) => openSessionDoor(platform.sessions, platform.settings);
 
 function addRoutes(api: Api): void {
   const shared = { summary: "A route", tag: "test", scope: null };
@@ -208,7 +212,7 @@ test("a request too many is told when to come back", async () => {
 
 test("a team is limited as a whole, and another is not affected", async () => {
   const { principals } = tested.platform;
-  const api = createApi({ principals, requestsPerMinute: 2, log, metrics: openMetrics() });
+  const api = createApi({ principals, door: doorOf(tested), requestsPerMinute: 2, log, metrics: openMetrics() });
   addRoutes(api);
   const limited = await listen(api, { listen: { host: "127.0.0.1", port: 0 }, tls: null });
   const ask = async (own: string) =>
@@ -263,6 +267,7 @@ test("the routes are documented with their schemas and problems", async () => {
     "200",
     "400",
     "401",
+    "403",
     "413",
     "429",
     "500",

@@ -8,7 +8,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runGit } from "../src/git/index.ts";
 import { ownRepositories } from "../src/githost/index.ts";
 import { openNetworkPolicy } from "../src/network/index.ts";
-import { openGithub, openSourceHosts, readAdvertisement, type SourceHost } from "../src/scm/index.ts";
+import {
+  type CheckState,
+  openGithub,
+  openSourceHosts,
+  type PersonalAccess,
+  readAdvertisement,
+  type SourceHost,
+} from "../src/scm/index.ts";
 import { type GitBench, gitBench, never, noRules } from "./git-bench.ts";
 import { serveDaemon, serveHttp } from "./git-servers.ts";
 import { githubSettings } from "./github-settings.ts";
@@ -16,6 +23,10 @@ import { type HostBench, hostBench } from "./host-bench.ts";
 
 interface Candidate {
   host: SourceHost;
+  /** Somebody whom it knows; null where it knows nobody. */
+  person: PersonalAccess | null;
+  /** What it shows beside commits: key, conclusion and summary of each. Null where it shows none. */
+  checks: (() => string[]) | null;
   close(): Promise<unknown>;
 }
 
@@ -69,7 +80,7 @@ describe.each(candidates)("%s", (_name, open) => {
     if (pullRequests === null) return expect(candidate.host.directory).toBeNull();
     const branches = { head: "one", base: "main" };
     expect(await pullRequests.find(branches)).toBeUndefined();
-    const draft = { ...branches, title: "Title", body: "Body", author: "agent:x" };
+    const draft = { ...branches, title: "Title", body: "Body", noDraftNote: "Note", author: "agent:x", opener: null };
     const opened = await pullRequests.openDraft(draft);
     expect(opened).toMatchObject({ ...branches, title: "Title", body: "Body", state: "open", isDraft: true });
     expect(await pullRequests.openDraft({ ...draft, title: "Another" })).toEqual(opened);
@@ -88,6 +99,44 @@ describe.each(candidates)("%s", (_name, open) => {
     });
   });
 
+  test("finds a pull request whoever opened it, and opens one in the name of a person", async () => {
+    const { pullRequests } = candidate.host;
+    if (pullRequests === null) return expect(candidate.person).toBeNull();
+    const branches = { head: "two", base: "main" };
+    const draft = { ...branches, title: "Title", body: "Body", noDraftNote: "Note", author: "agent:x" };
+    const opened = await pullRequests.openDraft({ ...draft, opener: candidate.person });
+    expect(opened).toMatchObject({ ...branches, body: "Body", isDraft: true });
+    expect(await pullRequests.openDraft({ ...draft, opener: null })).toEqual(opened);
+    expect(await pullRequests.find(branches)).toEqual(opened);
+  });
+
+  test("shows one check per key and commit, and lets it end once; or shows none", async () => {
+    const { checks } = candidate.host;
+    if (checks === null) return expect(candidate.checks).toBeNull();
+    const commit = (await local.git("rev-parse", "HEAD")).trim();
+    const check = { commit, name: "Agent run", url: "https://platform.example/agents/x", startedAt: new Date(0) };
+    const running = { kind: "running" } as const;
+    const end = (conclusion: "success" | "failure" | "cancelled" | "neutral", summary: string): CheckState => ({
+      kind: "ended",
+      conclusion,
+      endedAt: new Date(1_000),
+      title: "The end",
+      summary,
+    });
+    for (const state of [running, running, end("success", "Fine"), end("failure", "Late"), running])
+      expect(await checks.show({ ...check, key: "one", state })).toBe("shown");
+    for (const conclusion of ["failure", "cancelled", "neutral"] as const)
+      expect(await checks.show({ ...check, key: conclusion, state: end(conclusion, "x") })).toBe("shown");
+    expect(candidate.checks?.()).toEqual([
+      "one success Fine",
+      "failure failure x",
+      "cancelled cancelled x",
+      "neutral neutral x",
+    ]);
+    const gone = await checks.show({ ...check, commit: "0".repeat(40), key: "two", state: running });
+    expect(gone).toBe("refused");
+  });
+
   test("tells the reason when it is stopped", async () => {
     const stopped = AbortSignal.abort(new Error("stopped"));
     await expect(readAdvertisement(candidate.host, 30_000, stopped)).rejects.toThrow("stopped");
@@ -102,19 +151,24 @@ async function embedded(): Promise<Candidate> {
   const policy = openNetworkPolicy({ allowPrivate: [] });
   const own = ownRepositories(bench.host);
   const sources = openSourceHosts({ policy, sshDirectory: "/nonexistent", own, rules: noRules, github: null });
-  return { host: await sources.open(bench.teamId, bench.host.cloneUrl("shop")), close: bench.close };
+  const host = await sources.open(bench.teamId, bench.host.cloneUrl("shop"));
+  return { host, person: null, checks: null, close: bench.close };
 }
 
 async function github(): Promise<Candidate> {
   const fake = await startGithub();
   const bench = await gitBench({ github: openGithub(await githubSettings(fake), {}) });
-  await fake.addRepository("acme/shop", { collaborators: ["b"] });
+  const shop = await fake.addRepository("acme/shop", { collaborators: ["ada", "b"] });
+  const token = fake.addToken("ada");
+  const person = { token: async () => token, disconnected: () => new Error("no such token") };
+  const checks = () =>
+    shop.checks.map(({ external_id, conclusion, output }) => `${external_id} ${conclusion} ${output.summary}`);
   const close = async () => {
     expect(fake.complaints).toEqual([]);
     await fake.close();
     await bench.remove();
   };
-  return { host: await bench.sources.open(1, `${fake.url}/acme/shop`), close };
+  return { host: await bench.sources.open(1, `${fake.url}/acme/shop`), person, checks, close };
 }
 
 async function plain(serve: typeof serveDaemon): Promise<Candidate> {
@@ -126,7 +180,7 @@ async function plain(serve: typeof serveDaemon): Promise<Candidate> {
     await server.close();
     await bench.remove();
   };
-  return { host: await bench.sources.open(1, `${server.url}/shop.git`), close };
+  return { host: await bench.sources.open(1, `${server.url}/shop.git`), person: null, checks: null, close };
 }
 
 test("an address of a former start, or of another server of the same database, is ours", async () => {

@@ -51,6 +51,23 @@ export async function keepAccount({ db, vault }: AccountStore, account: Connecte
     .execute();
 }
 
+/** Whoever wants the same one waits, until the transaction ends. */
+export async function lockAccount(db: Kysely<Tables>, { userId, host }: AccountId): Promise<void> {
+  const query = db.selectFrom("source_accounts").select("user_id").where("user_id", "=", userId);
+  await query.where("host", "=", host).forUpdate().execute();
+}
+
+/** Of an account that is there: one that was disconnected meanwhile does not come back. */
+export async function writeTokens(store: AccountStore, id: AccountId, tokens: UserTokens): Promise<void> {
+  const key = await keyOf(store, id.userId);
+  await store.db
+    .updateTable("source_accounts")
+    .set({ token: key.seal(JSON.stringify(tokens), placeOf(id)) })
+    .where("user_id", "=", id.userId)
+    .where("host", "=", id.host)
+    .execute();
+}
+
 /** Undefined where the user has connected none there. */
 export async function findAccount(store: AccountStore, id: AccountId): Promise<ConnectedAccount | undefined> {
   const row = await store.db

@@ -9,4 +9,4 @@ export { type Listener, type Notifications, notify, openNotifications } from "./
 export { type Database, type DatabaseSettings, type Inspection, inspectDatabase, openDatabase } from "./open.ts";
 export { isDatabaseAway, isUniqueViolation, onceMore, patiently } from "./patience.ts";
 export { DatabaseProblem } from "./problem.ts";
-export type * from "./tables.ts";
+export type * from "./tables/index.ts";

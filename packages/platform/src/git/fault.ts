@@ -5,6 +5,8 @@ export type RepositoryFaultCode =
   | "repository_unreachable"
   /** An administrator has excluded it, or keeps it for others. */
   | "repository_access"
+  /** A person has to connect their account on the host, again or for the first time. */
+  | "integration_not_connected"
   | "repository_too_large"
   /** The repository was reached, and has no such branch, tag, commit or pull request. */
   | "ref_not_found"

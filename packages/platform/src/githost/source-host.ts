@@ -24,6 +24,7 @@ function embeddedHost(host: GitHost, repository: HostedRepository): SourceHost {
   return {
     directory,
     pullRequests: pullRequestsOf(host, repository),
+    checks: null,
     reach: (work) => work({ address: directory, protocol: "file", config: [], variables: {} }),
     notePush: () => host.notePush(repository),
   };

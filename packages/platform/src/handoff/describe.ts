@@ -23,6 +23,17 @@ export const pullRequestTitle = ({ name }: RunStory): string =>
 /** Of all runs so far, or of those before the last: what we wrote the time before. */
 export const pullRequestBody = (results: string[]): string => results.map(tidy).filter(Boolean).join("\n\n---\n\n");
 
+export const noDraftNote = "_Ready for review from the beginning: this repository does not take draft pull requests._";
+
+/** The next text of one that we wrote; undefined where a person has changed it: then it is theirs. */
+export function grownBody(body: string, results: string[]): string | undefined {
+  const [before, now] = [pullRequestBody(results.slice(0, -1)), pullRequestBody(results)];
+  if (body === before) return now;
+  return body === withNote(before) ? withNote(now) : undefined;
+}
+
+const withNote = (body: string): string => [body, noDraftNote].filter(Boolean).join("\n\n");
+
 const tidy = (text: string): string =>
   text
     .replace(/\r\n?/g, "\n")

@@ -2,14 +2,14 @@
 import type { Kysely } from "kysely";
 import type { Tables } from "../db/index.ts";
 import { RepositoryFault } from "../git/index.ts";
-import type { PullRequests, SourceHosts } from "../scm/index.ts";
+import type { PersonalAccess, PullRequest, PullRequests, SourceHosts } from "../scm/index.ts";
 import type { SigningKey } from "../signing/index.ts";
 import type { OpenRepository, Workspaces } from "../workspaces/index.ts";
 import { commitLeftovers } from "./commit.ts";
-import { commitMessage, pullRequestBody, pullRequestTitle } from "./describe.ts";
+import { commitMessage, grownBody, noDraftNote, pullRequestBody, pullRequestTitle } from "./describe.ts";
 import type { HandedOff, Handoff, RunStory } from "./handoff.ts";
 import { pushBranch } from "./push.ts";
-import { beginHandoff, type HandoffRow, type HandoffStep, moveHandoff, shownBranch } from "./store.ts";
+import { beginHandoff, type HandoffRow, type HandoffStep, moveHandoff, pushedHandoff, shownBranch } from "./store.ts";
 
 export interface HandoffOptions {
   db: Kysely<Tables>;
@@ -22,6 +22,8 @@ export interface HandoffOptions {
   readStory(runId: string): Promise<RunStory>;
   /** Who is to be asked for a review of work on this repository, by their names on its host. */
   reviewersOf(runId: string, repositoryUrl: string): Promise<string[]>;
+  /** In whose name a pull request is opened there; null: the platform's. */
+  personOf(runId: string, repositoryUrl: string): Promise<PersonalAccess | null>;
 }
 
 export function openHandoff(options: HandoffOptions): Handoff {
@@ -86,7 +88,7 @@ async function takeStep(work: Work, row: HandoffRow, signal: AbortSignal): Promi
     case "committed":
       if (row.head_commit === null) return moveHandoff(db, row, { state: "done" });
       await push(work, row, row.head_commit, signal);
-      return moveHandoff(db, row, { state: "pushed", pushed_commit: row.head_commit });
+      return pushedHandoff(db, row, row.head_commit);
     case "pushed":
       return moveHandoff(db, row, { state: "opened", pr_url: (await openPullRequest(work, row)) ?? row.pr_url });
     case "opened":
@@ -137,16 +139,23 @@ async function push(
   await pushBranch({ host, place, branch: row.branch, commit: head, replaceable }, signal);
 }
 
-async function openPullRequest({ story, repository, options }: Work, row: HandoffRow): Promise<string | undefined> {
+async function openPullRequest(work: Work, row: HandoffRow): Promise<string | undefined> {
+  const { story, repository, options } = work;
   const { pullRequests } = await options.sources.open(story.teamId, repository.url);
   const branches = { head: row.branch, base: row.base_branch };
   if (pullRequests === null || branches.head === branches.base) return undefined;
   const found = await pullRequests.find(branches);
   if (found !== undefined) return bringUpToDate(pullRequests, found, story);
   if (!story.autoCreatePR) return undefined;
-  const body = pullRequestBody(story.results);
-  const draft = { ...branches, title: pullRequestTitle(story), body, author: `agent:${story.agentId}` };
-  return (await pullRequests.openDraft(draft)).url;
+  const opened = await pullRequests.openDraft({
+    ...branches,
+    title: pullRequestTitle(story),
+    body: pullRequestBody(story.results),
+    noDraftNote,
+    author: `agent:${story.agentId}`,
+    opener: story.opensAsApp ? null : await options.personOf(work.runId, repository.url),
+  });
+  return opened.url;
 }
 
 /** Reviewers are asked once for a pull request of ours: whoever was taken off it is not asked again by a follow-up. */
@@ -156,17 +165,17 @@ async function announce({ runId, story, repository, options }: Work, row: Handof
   const reviewers = await options.reviewersOf(runId, repository.url);
   if (reviewers.length === 0) return;
   const { pullRequests } = await options.sources.open(story.teamId, repository.url);
-  const opened = await pullRequests?.read(row.pr_url);
+  const opened = await pullRequests?.find({ head: row.branch, base: row.base_branch });
   if (opened !== undefined) await pullRequests?.requestReviewers(opened.number, reviewers);
 }
 
-/** Its text grows with the runs, unless a person has changed it: then it is theirs. */
+/** Its text grows with the runs. */
 async function bringUpToDate(
   pullRequests: PullRequests,
-  { number, body, url }: { number: number; body: string; url: string },
+  { number, body, url }: PullRequest,
   { results }: RunStory,
 ): Promise<string> {
-  if (results.length > 1 && body === pullRequestBody(results.slice(0, -1)))
-    await pullRequests.update(number, { body: pullRequestBody(results) });
+  const grown = results.length > 1 ? grownBody(body, results) : undefined;
+  if (grown !== undefined) await pullRequests.update(number, { body: grown });
   return url;
 }

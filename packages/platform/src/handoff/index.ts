@@ -1,4 +1,5 @@
 // From the end of a run to a draft pull request.
+export { type CheckOptions, type RunReport, showDueChecks, startChecks } from "./checks.ts";
 export { type Diffs, openDiffs, type RepositoryChange } from "./diff.ts";
 export { type HandoffOptions, openHandoff } from "./finish.ts";
 export type { HandedOff, HandedOffBranch, Handoff, HandoffFault, RunStory } from "./handoff.ts";

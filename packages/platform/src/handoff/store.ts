@@ -1,6 +1,7 @@
 // Where a hand-off stands: one row per agent and repository.
 import type { Kysely, Selectable } from "kysely";
-import type { HandoffTable, Tables } from "../db/index.ts";
+import type { HandoffTable, Queries, Tables } from "../db/index.ts";
+import { addCheck } from "./check-store.ts";
 import type { HandedOffBranch } from "./handoff.ts";
 
 export type HandoffRow = Selectable<HandoffTable>;
@@ -50,8 +51,16 @@ export async function moveHandoff(db: Kysely<Tables>, row: HandoffRow, step: Han
     .executeTakeFirstOrThrow();
 }
 
+/** What is pushed gets a check, which somebody else sees to: the work is not to wait for it, let alone to fail. */
+export const pushedHandoff = (db: Kysely<Tables>, row: HandoffRow, commit: string): Promise<HandoffRow> =>
+  db.transaction().execute(async (transaction) => {
+    const { run_id, repo_url } = row;
+    if (commit !== row.pushed_commit) await addCheck(transaction, { run_id, repo_url, commit_name: commit });
+    return moveHandoff(transaction, row, { state: "pushed", pushed_commit: commit });
+  });
+
 /** As the API shows them: of the agent, the same at every run. A branch only once it was pushed. */
-export async function branchesOf(db: Kysely<Tables>, agentIds: string[]): Promise<Map<string, HandedOffBranch[]>> {
+export async function branchesOf(db: Queries, agentIds: string[]): Promise<Map<string, HandedOffBranch[]>> {
   const found = new Map<string, HandedOffBranch[]>();
   if (agentIds.length === 0) return found;
   const rows = await db

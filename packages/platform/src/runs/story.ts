@@ -1,11 +1,11 @@
 // What hand-off must know of a run, the same at every call: from the sealed thread and the runs before.
 
 import type { ThreadRecord } from "@agentcli/protocol";
-import type { RunStory } from "../handoff/index.ts";
+import type { RunReport, RunStory } from "../handoff/index.ts";
 import type { Platform } from "../platform.ts";
 import type { DataKey } from "../vault/index.ts";
 import { threadOf } from "./ids.ts";
-import { namePlace, resultPlace } from "./request.ts";
+import { errorPlace, namePlace, resultPlace } from "./request.ts";
 import { recordPlace } from "./session-store.ts";
 
 export async function readStory({ db, vault }: Platform, runId: string): Promise<RunStory> {
@@ -50,6 +50,31 @@ export async function readStory({ db, vault }: Platform, runId: string): Promise
       run.email === null
         ? null
         : { name: [run.first_name, run.last_name].filter(Boolean).join(" ") || run.email, email: run.email },
+  };
+}
+
+/** How a run stands, for whoever looks at the commit it made. */
+export async function readReport({ db, vault }: Platform, runId: string): Promise<RunReport> {
+  const run = await db
+    .selectFrom("runs")
+    .innerJoin("agents", "agents.id", "runs.agent_id")
+    .select(["agent_id", "runs.team_id", "status", "runs.created_at", "ended_at", "result", "error_message"])
+    .select(["data_key", "settings"])
+    .where("runs.id", "=", runId)
+    .executeTakeFirstOrThrow();
+  const key = await vault.unwrap(run.data_key);
+  return {
+    agentId: run.agent_id,
+    teamId: run.team_id,
+    repositoryUrls: run.settings.repos.map(({ url }) => url),
+    status: run.status,
+    createdAt: run.created_at,
+    endedAt: run.ended_at,
+    text: run.error_message
+      ? key.openText(run.error_message, errorPlace(runId))
+      : run.result
+        ? key.openText(run.result, resultPlace(runId))
+        : "",
   };
 }
 

@@ -11,15 +11,22 @@ const question = "/info/refs?service=git-upload-pack";
 const mostMoves = 5;
 const answerLimitMs = 15_000;
 
+/** Said at this place only: some hosts tell nobody else where a repository has gone. */
+export interface Authorization {
+  origin: string;
+  value: string;
+}
+
+export interface Way {
+  policy: NetworkPolicy;
+  authorization: Authorization | undefined;
+}
+
 /** Undefined where it is still there, or where the way ends at a place that is no repository. */
-export async function findMoved(
-  url: RepositoryUrl,
-  policy: NetworkPolicy,
-  signal: AbortSignal,
-): Promise<RepositoryUrl | undefined> {
+export async function findMoved(url: RepositoryUrl, way: Way, signal: AbortSignal): Promise<RepositoryUrl | undefined> {
   let here = url;
   for (let moves = 0; moves < mostMoves; moves += 1) {
-    const location = await askLocation(here, policy, signal);
+    const location = await askLocation(here, way, signal);
     if (location === undefined) return here === url ? undefined : here;
     const next = readMove(here, location);
     if (next === undefined) return undefined;
@@ -39,15 +46,16 @@ function readMove(from: RepositoryUrl, location: string): RepositoryUrl | undefi
 
 async function askLocation(
   url: RepositoryUrl,
-  policy: NetworkPolicy,
+  { policy, authorization }: Way,
   signal: AbortSignal,
 ): Promise<string | undefined> {
+  const isKnown = authorization !== undefined && new URL(urlText(url)).origin === authorization.origin;
   const [address = ""] = await addressesOf(url, policy, signal);
   const options: RequestOptions = {
     host: hostText(url.host),
     port: url.port,
     path: `${url.path}${question}`,
-    headers: { "user-agent": "git/2 (platform)" },
+    headers: { "user-agent": "git/2 (platform)", ...(isKnown && { authorization: authorization.value }) },
     // The address was checked; nobody is asked a second time.
     lookup: (_name, { all }, done) => {
       const family = isIPv6(address) ? 6 : 4;

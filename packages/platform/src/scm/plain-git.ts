@@ -1,6 +1,6 @@
 // A repository of which no more is known than its address: it can be fetched from and pushed to.
 import { GitFailed, type GitRemote, GitTookTooLong, RepositoryFault } from "../git/index.ts";
-import { findMoved } from "./moved.ts";
+import { type Authorization, findMoved } from "./moved.ts";
 import { type PinOptions, pinnedRemote } from "./pinned.ts";
 import { type RepositoryUrl, shownUrl } from "./repository-url.ts";
 import type { SourceHost } from "./source-host.ts";
@@ -8,20 +8,21 @@ import type { SourceHost } from "./source-host.ts";
 export interface GitAccess extends PinOptions {
   /** Why this place must not be reached; undefined where it may. Asked for every place a repository has moved to as well. */
   refusal(place: RepositoryUrl): Promise<string | undefined>;
-  /** Adds credentials for the one call. */
-  authorize?(remote: GitRemote, signal: AbortSignal): Promise<GitRemote>;
+  /** A header for this one place, and for nowhere else that a repository may have moved to. */
+  authorization?(signal: AbortSignal): Promise<Authorization>;
 }
 
 export function plainGitHost(url: RepositoryUrl, options: GitAccess): SourceHost {
   return {
     directory: null,
     pullRequests: null,
+    checks: null,
     notePush: async () => {},
     async reach(work, signal) {
       const attempt = async (place: RepositoryUrl) => work(await allowedRemote(place, options, signal));
       try {
         return await attempt(url).catch(async (error: unknown) => {
-          const moved = isRedirection(error) ? await findMoved(url, options.policy, signal) : undefined;
+          const moved = isRedirection(error) ? await whereTo(url, options, signal) : undefined;
           if (moved === undefined) throw error;
           return attempt(moved);
         });
@@ -37,8 +38,14 @@ async function allowedRemote(place: RepositoryUrl, options: GitAccess, signal: A
   if (reason !== undefined)
     throw new RepositoryFault("repository_access", `The repository ${shownUrl(place)} ${reason}.`);
   const remote = await pinnedRemote(place, options, signal);
-  return options.authorize ? options.authorize(remote, signal) : remote;
+  const given = await options.authorization?.(signal);
+  if (given === undefined) return remote;
+  const header: [string, string] = [`http.${given.origin}/.extraHeader`, `Authorization: ${given.value}`];
+  return { ...remote, config: [...remote.config, header] };
 }
+
+const whereTo = async (url: RepositoryUrl, options: GitAccess, signal: AbortSignal) =>
+  findMoved(url, { policy: options.policy, authorization: await options.authorization?.(signal) }, signal);
 
 const isRedirection = (error: unknown) => error instanceof GitFailed && /returned error: 30\d/.test(error.said);
 

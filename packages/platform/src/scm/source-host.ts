@@ -13,6 +13,8 @@ export interface SourceHost {
   directory: string | null;
   /** Null: branches can be pushed, and nothing more is known of the host. */
   pullRequests: PullRequests | null;
+  /** Null where it shows none of ours beside commits. */
+  checks: Checks | null;
 }
 
 /** Faults are thrown as RepositoryFault. */
@@ -21,10 +23,13 @@ export interface PullRequests {
   find(branches: Branches): Promise<PullRequest | undefined>;
   /** Undefined where the address is not of a pull request of this repository. */
   read(url: string): Promise<PullRequest | undefined>;
-  /** Where one is open already, that one: two callers at once get the same. */
+  /**
+   * Where one is open already, that one, whoever opened it: two callers at once get the same. A host that takes no drafts
+   * gets one that is ready, with the note for it.
+   */
   openDraft(draft: Draft): Promise<PullRequest>;
   /** Leaves out what is absent. */
-  update(number: number, change: Partial<Pick<Draft, "title" | "body">>): Promise<PullRequest>;
+  update(number: number, change: Partial<Pick<PullRequest, "title" | "body">>): Promise<PullRequest>;
   comment(number: number, comment: Comment): Promise<void>;
   review(number: number, review: Review): Promise<void>;
   /** Names of the host. Those who are asked already are not asked twice, and those who cannot be are left out. */
@@ -39,8 +44,20 @@ export interface Branches {
 export interface Draft extends Branches {
   title: string;
   body: string;
-  /** As the host shows it. */
+  /** Goes below the body where the host takes no drafts. */
+  noDraftNote: string;
+  /** As a host shows it that has no accounts of its own. */
   author: string;
+  /** In whose name it is opened; null: the platform's. */
+  opener: PersonalAccess | null;
+}
+
+/** A person on a host, who lets the platform act in their name. */
+export interface PersonalAccess {
+  /** Good for now; may be another one at every call. Throws RepositoryFault where they do so no longer. */
+  token(): Promise<string>;
+  /** What to throw where the host does not know the token any more. */
+  disconnected(cause: unknown): Error;
 }
 
 export interface PullRequest extends Branches {
@@ -63,3 +80,33 @@ export interface Review {
   /** On lines of files as they are in the head. */
   comments?: { path: string; line: number; body: string }[];
 }
+
+/** What the host shows beside commits about the work on them. */
+export interface Checks {
+  /**
+   * One check per key and commit, however often and from wherever it is called: an earlier one is brought up to date, and
+   * one that has ended stays as it is. Throws RepositoryFault where it may work later.
+   */
+  show(check: Check): Promise<"shown" | "refused">;
+}
+
+export interface Check {
+  /** Ours, the same for the same check. */
+  key: string;
+  commit: string;
+  name: string;
+  /** Where a person reads more. */
+  url: string;
+  startedAt: Date;
+  state: CheckState;
+}
+
+export type CheckState =
+  | { kind: "running" }
+  | {
+      kind: "ended";
+      conclusion: "success" | "failure" | "cancelled" | "neutral";
+      endedAt: Date;
+      title: string;
+      summary: string;
+    };

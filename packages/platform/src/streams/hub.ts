@@ -1,6 +1,7 @@
 // One source per run, however many read it: recent frames in memory, older ones from the database, each page read once.
+import type { Frame } from "@agentcli/engine";
 import { type Listener, type Notifications, onceMore } from "../db/index.ts";
-import { encodeFrame, type Frame, isLast } from "./frame.ts";
+import { encodeFrame, isLast } from "./frame.ts";
 import type { FramePages } from "./store.ts";
 
 export interface Hub {

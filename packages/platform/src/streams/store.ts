@@ -1,8 +1,9 @@
 // Frames as they are stored.
+
+import type { Frame } from "@agentcli/engine";
 import { type Kysely, type Selectable, sql } from "kysely";
 import type { FrameTable, Tables } from "../db/index.ts";
 import type { DataKey, Vault } from "../vault/index.ts";
-import type { Frame } from "./frame.ts";
 
 export interface FramePages {
   /** Frames after this one, in order, at most a page of them; null where the run is no longer there, or over without more. */

@@ -13,7 +13,8 @@ function nullable(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(nullable);
   if (typeof value !== "object" || value === null) return value;
   const mended = Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, nullable(inner)]));
-  if (mended.nullable !== true || "type" in mended) return mended;
+  if (mended.nullable !== true) return mended;
+  if ("type" in mended) return Array.isArray(mended.enum) ? { ...mended, enum: [...mended.enum, null] } : mended;
   const { nullable: _said, ...rest } = mended;
   return { anyOf: [rest, { enum: [null] }] };
 }

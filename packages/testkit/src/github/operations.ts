@@ -1,15 +1,10 @@
 // The operations that the platform uses, with the rules that GitHub has for them.
 import type { Context } from "openapi-backend";
+import { checkOperations } from "./checks.ts";
+import { type Desk, type Operation, pageOf } from "./desk.ts";
 import { idOf, type Shapes } from "./shapes.ts";
 import { type FakePull, type FakeRepository, type GithubState, Refusal, tipOf } from "./state.ts";
 import { findGrant, grantFor, type Need, requireApp, requireGrant } from "./tokens.ts";
-
-export interface Answer {
-  status: number;
-  body?: unknown;
-}
-
-export type Operation = (context: Context) => Promise<Answer>;
 
 export function operationsOf(state: GithubState, shapes: Shapes): Record<string, Operation> {
   const desk = openDesk(state, shapes);
@@ -19,29 +14,16 @@ export function operationsOf(state: GithubState, shapes: Shapes): Record<string,
     ...pullOperations(desk),
     ...reviewOperations(desk),
     ...commentOperations(desk),
+    ...checkOperations(desk),
   };
-}
-
-/** What a request is about, once it was found that it may be asked. */
-interface Desk {
-  shapes: Shapes;
-  at(context: Context, permission: Need["permission"]): Place;
-  onPull(context: Context, permission: Need["permission"]): Place & { pull: FakePull };
-  shown(repository: FakeRepository, pull: FakePull): Promise<object>;
-}
-
-interface Place {
-  repository: FakeRepository;
-  login: string;
-  body: Context["request"]["requestBody"];
 }
 
 function openDesk(state: GithubState, shapes: Shapes): Desk {
   const at = (context: Context, permission: Need["permission"]) => {
     const repository = findRepository(state, context);
-    const { login } = requireGrant(state, headerOf(context, "authorization"), { repository, permission });
+    const { login, kind } = requireGrant(state, headerOf(context, "authorization"), { repository, permission });
     if (repository === undefined) throw new Refusal(404, "Not Found");
-    return { repository, login, body: context.request.requestBody };
+    return { repository, login, kind, body: context.request.requestBody };
   };
   const onPull = (context: Context, permission: Need["permission"]) => {
     const place = at(context, permission);
@@ -65,7 +47,10 @@ const appOperations = (state: GithubState, shapes: Shapes): Record<string, Opera
   "apps/create-installation-access-token": async (context) => {
     requireApp(state, headerOf(context, "authorization"));
     const known = state.repositories.map(({ owner }) => idOf(owner));
-    if (!known.includes(Number(context.request.params.installation_id))) throw new Refusal(404, "Not Found");
+    const id = Number(context.request.params.installation_id);
+    if (!known.includes(id)) throw new Refusal(404, "Not Found");
+    if (state.repositories.some(({ owner, isSuspended }) => idOf(owner) === id && isSuspended))
+      throw new Refusal(403, "This installation has been suspended");
     return { status: 201, body: shapes.token(grantFor(state, context.request.requestBody ?? {})) };
   },
 });
@@ -85,7 +70,11 @@ const personOperations = (state: GithubState, shapes: Shapes): Record<string, Op
     const push = repository?.collaborators.includes(login) ?? false;
     return {
       status: 200,
-      body: shapes.with("repos/get", { permissions: { admin: false, push, pull: true } }),
+      body: shapes.with("repos/get", {
+        name: repository?.name,
+        owner: shapes.user(repository?.owner ?? ""),
+        permissions: { admin: false, push, pull: true },
+      }),
     };
   },
 });
@@ -104,6 +93,8 @@ const pullOperations = ({ shapes, at, onPull, shown }: Desk): Record<string, Ope
   "pulls/create": async (context) => {
     const { repository, login, body } = at(context, ["pull_requests", "write"]);
     await checkBranches(repository, body);
+    if (body.draft && !repository.takesDrafts)
+      throw new Refusal(422, "Draft pull requests are not supported in this repository.");
     const pull: FakePull = {
       number: repository.pulls.length + 1,
       title: body.title,
@@ -149,7 +140,7 @@ const reviewOperations = ({ shapes, at, onPull, shown }: Desk): Record<string, O
     const { pull } = onPull(context, ["pull_requests", "read"]);
     return {
       status: 200,
-      body: pull.reviews.map(({ author }) => shapes.listedReview({ user: shapes.user(author) })),
+      body: pageOf(pull.reviews, context).map(({ author }) => shapes.listedReview({ user: shapes.user(author) })),
     };
   },
   "pulls/create-review": async (context) => {

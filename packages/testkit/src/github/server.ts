@@ -1,5 +1,6 @@
 // A pretended GitHub on loopback: API and git under one address. Each request is held against the official description.
 import { generateKeyPairSync } from "node:crypto";
+import { mkdir, rename } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -7,7 +8,8 @@ import { OpenAPIBackend } from "openapi-backend";
 import { answerWithGit } from "../git-backend.ts";
 import { temporaryDirectory, temporaryRepository } from "../temporary.ts";
 import { readDescription } from "./description.ts";
-import { type Answer, operationsOf } from "./operations.ts";
+import type { Answer } from "./desk.ts";
+import { operationsOf } from "./operations.ts";
 import { openShapes } from "./shapes.ts";
 import { type FakeRepository, type GithubState, gitIn, Refusal, type Surprise } from "./state.ts";
 import { addGrant, findGrant } from "./tokens.ts";
@@ -21,6 +23,8 @@ export interface FakeGithub extends Pick<GithubState, "url" | "grants" | "asked"
   shortenTokens(lifeMs: number): void;
   /** Who sits before the browser from now on. */
   sitDown(login: string): void;
+  /** What the app was installed with, from now on. */
+  grantApp(permissions: Record<string, string>): void;
   /** `owner/name`, with one commit on main. */
   addRepository(
     fullName: string,
@@ -48,6 +52,8 @@ export async function startGithub(options: { description?: string } = {}): Promi
     tokenLifeMs: 3_600_000,
     person: "ada",
     codes: new Map(),
+    moves: new Map(),
+    appPermissions: { ...everything, checks: "write" },
   };
   const api = await openApi(state, options.description);
   const server = createServer((request, response) => {
@@ -69,8 +75,11 @@ export async function startGithub(options: { description?: string } = {}): Promi
     sitDown(login) {
       state.person = login;
     },
+    grantApp(permissions) {
+      state.appPermissions = permissions;
+    },
     addRepository: (fullName, more = {}) => addRepository({ state, root: home.path }, fullName, more),
-    addToken: (login) => addGrant(state, { login, repositories: null, permissions: everything }).token,
+    addToken: (login) => addGrant(state, { kind: "person", login, repositories: null, permissions: everything }).token,
     surprise: (surprise) => state.surprises.push(surprise),
     async close() {
       server.closeAllConnections();
@@ -119,6 +128,11 @@ async function answerApi({ state, api }: Serving, request: IncomingMessage, resp
   for await (const chunk of request) chunks.push(chunk);
   const body = chunks.length > 0 ? JSON.parse(Buffer.concat(chunks).toString()) : undefined;
   const [path = "", query = ""] = (request.url ?? "").slice("/api/v3".length).split("?");
+  const moved = movedTo(state, path);
+  if (moved !== undefined) {
+    const location = `${state.url}/api/v3${moved}${query && `?${query}`}`;
+    return void response.writeHead(request.method === "GET" ? 301 : 307, { location }).end();
+  }
   const asked = { method: request.method ?? "", path, query, body, headers: request.headers as Record<string, string> };
   const operation = api.matchOperation(asked)?.operationId ?? "none";
   const index = state.surprises.findIndex((surprise) => surprise.operation === operation);
@@ -130,6 +144,13 @@ async function answerApi({ state, api }: Serving, request: IncomingMessage, resp
   const headers = typeof surprise?.answer === "object" ? surprise.answer.headers : {};
   response.writeHead(answer.status, { "content-type": "application/json; charset=utf-8", ...headers });
   response.end(answer.body === undefined ? undefined : JSON.stringify(answer.body));
+}
+
+/** By its present name; undefined where it was not renamed. */
+function movedTo({ moves }: GithubState, path: string): string | undefined {
+  const [, name = "", rest = ""] = /^\/repos\/([^/]+\/[^/]+)(.*)$/.exec(path) ?? [];
+  const present = moves.get(name);
+  return present && `/repos/${present}${rest}`;
 }
 
 async function carryOut(api: OpenAPIBackend, asked: Parameters<OpenAPIBackend["handleRequest"]>[0]): Promise<Answer> {
@@ -160,6 +181,11 @@ async function answerGit({ state, root }: Serving, request: IncomingMessage, res
   const refuse = (status: number, text: string, headers = {}) => response.writeHead(status, headers).end(text);
   if (grant === undefined)
     return void refuse(401, "Repository not found.", { "www-authenticate": 'Basic realm="GitHub"' });
+  const moved = state.moves.get(`${owner}/${name}`);
+  if (moved !== undefined) {
+    const location = `${state.url}${request.url?.replace(`${owner}/${name}`, moved)}`;
+    return void response.writeHead(301, { location }).end();
+  }
   const isVisible = repository && (grant.repositories === null || grant.repositories.includes(repository.name));
   if (!isVisible) return void refuse(404, "Repository not found.");
   const isPush = request.url?.includes("git-receive-pack") ?? false;
@@ -178,15 +204,33 @@ async function addRepository(
   const directory = join(root, owner, `${name}.git`);
   await gitIn(origin.path)("clone", "--quiet", "--bare", origin.path, directory);
   await origin.remove();
-  const repository = {
+  const repository: FakeRepository = {
     id: state.repositories.length + 1,
     owner,
     name,
     directory,
     collaborators,
     isInstalled: true,
+    isSuspended: false,
+    takesDrafts: true,
     pulls: [],
+    checks: [],
     git: gitIn(directory),
+    async rename(newName) {
+      const former = `${repository.owner}/${repository.name}`;
+      const [newOwner = "", newRepo = ""] = newName.split("/");
+      await mkdir(join(root, newOwner), { recursive: true });
+      await rename(repository.directory, join(root, newOwner, `${newRepo}.git`));
+      const place = join(root, newOwner, `${newRepo}.git`);
+      // A token is for the repository, whatever it is called, as long as its owner is the same.
+      const isSameOwner = newOwner === repository.owner;
+      for (const { repositories } of state.grants)
+        repositories?.forEach((name, index) => {
+          if (name === repository.name) repositories[index] = isSameOwner ? newRepo : "";
+        });
+      Object.assign(repository, { owner: newOwner, name: newRepo, directory: place, git: gitIn(place) });
+      state.moves.set(former, newName);
+    },
   };
   state.repositories.push(repository);
   await repository.git("config", "core.logAllRefUpdates", "always");

@@ -1,6 +1,6 @@
 // Answers in the shape of the official description: made up from its schemas, with what matters put in.
 import type { OpenAPIBackend } from "openapi-backend";
-import type { FakePull, FakeRepository, GithubState, Grant } from "./state.ts";
+import type { FakeCheck, FakePull, FakeRepository, GithubState, Grant } from "./state.ts";
 
 type Shape = Record<string, unknown>;
 
@@ -13,6 +13,7 @@ export interface Shapes {
   /** The made-up answer of an operation with these fields. */
   with(operation: string, fields: Shape): Shape;
   listedReview(fields: Shape): Shape;
+  check(operation: string, check: FakeCheck): Shape;
 }
 
 export function openShapes(api: OpenAPIBackend, state: GithubState): Shapes {
@@ -62,8 +63,14 @@ export function openShapes(api: OpenAPIBackend, state: GithubState): Shapes {
       id: idOf(owner),
       app_id: Number(state.appId),
       account: user(owner),
+      permissions: state.appPermissions,
     }),
     with: (operation, more) => ({ ...mock(operation), ...more }),
+    check: (operation, { app: _app, output, ...check }) => {
+      const shape = mock(operation);
+      const shown = { ...(shape.output as Shape), ...output };
+      return { ...shape, ...check, output: shown, pull_requests: [], check_suite: null };
+    },
     listedReview: (more) => ({ ...first("pulls/list-reviews"), ...more }),
   };
 }

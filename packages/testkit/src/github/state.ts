@@ -16,8 +16,18 @@ export interface GithubState {
   tokenLifeMs: number;
   /** Who sits before the browser. */
   person: string;
-  /** Codes and tokens that stand for a token to come, with the person. */
-  codes: Map<string, string>;
+  /** Codes and tokens that stand for a token to come, each good for one time. */
+  codes: Map<string, Code>;
+  /** Former full names of repositories, with the present ones. */
+  moves: Map<string, string>;
+  /** What the app was installed with. */
+  appPermissions: Record<string, string>;
+}
+
+export interface Code {
+  login: string;
+  /** The token that ends with its use. */
+  renews: Grant | null;
 }
 
 export interface FakeRepository {
@@ -26,10 +36,27 @@ export interface FakeRepository {
   name: string;
   directory: string;
   collaborators: string[];
-  /** Whether the app is installed for it. */
+  /** Whether the app is installed for it, and may be used. */
   isInstalled: boolean;
+  isSuspended: boolean;
+  takesDrafts: boolean;
   pulls: FakePull[];
+  checks: FakeCheck[];
   git(...args: string[]): Promise<string>;
+  /** What it was called before leads to it. */
+  rename(fullName: string): Promise<void>;
+}
+
+export interface FakeCheck {
+  id: number;
+  app: string;
+  head_sha: string;
+  name: string;
+  external_id: string;
+  details_url: string;
+  status: string;
+  conclusion: string | null;
+  output: { title: string | null; summary: string | null };
 }
 
 export interface FakePull {
@@ -58,6 +85,8 @@ export interface Grant {
   isRevoked: boolean;
   /** Whom it speaks for, as pull requests show it. */
   login: string;
+  /** An app by itself; else a person, who may push only where they collaborate. */
+  kind: "app" | "person";
   /** Names without owner; null: all. */
   repositories: string[] | null;
   permissions: Record<string, string>;

@@ -26,14 +26,18 @@ export function grantFor(state: GithubState, asked: { repositories?: string[]; p
   );
   if (unknown.length > 0)
     throw new Refusal(422, "There is at least one repository that does not exist or is not accessible");
-  return addGrant(state, {
-    login: "platform-app[bot]",
-    repositories: asked.repositories ?? null,
-    permissions: asked.permissions ?? { contents: "write", pull_requests: "write", metadata: "read", issues: "write" },
-  });
+  const { appPermissions } = state;
+  const { permissions = appPermissions } = asked;
+  const isGranted = ([name, level]: [string, string]) => ["write", level].includes(appPermissions[name] ?? "");
+  if (!Object.entries(permissions).every(isGranted))
+    throw new Refusal(422, "The permissions requested are not granted to this installation.");
+  const repositories = asked.repositories ?? null;
+  return addGrant(state, { kind: "app", login: appLogin, repositories, permissions });
 }
 
-export function addGrant(state: GithubState, wish: Pick<Grant, "login" | "repositories" | "permissions">): Grant {
+export const appLogin = "platform-app[bot]";
+
+export function addGrant(state: GithubState, wish: Omit<Grant, "token" | "expiresAt" | "isRevoked">): Grant {
   const token = `ghs_${randomBytes(18).toString("hex")}`;
   const grant = { ...wish, token, expiresAt: Date.now() + state.tokenLifeMs, isRevoked: false };
   state.grants.push(grant);
@@ -56,6 +60,8 @@ export function requireGrant(state: GithubState, authorization: string | undefin
   const [name, level] = permission;
   const granted = grant.permissions[name];
   if (granted !== "write" && granted !== level) throw new Refusal(403, "Resource not accessible by integration");
+  if (grant.kind === "person" && level === "write" && !repository.collaborators.includes(grant.login))
+    throw new Refusal(404, "Not Found");
   return grant;
 }
 

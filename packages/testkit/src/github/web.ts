@@ -1,7 +1,7 @@
 // The pages of the pretended GitHub on which a person lets an app act for them. The person always says yes.
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { GithubState } from "./state.ts";
+import type { Code, GithubState } from "./state.ts";
 import { addGrant } from "./tokens.ts";
 
 export const client = { id: "Iv1.fake", secret: "client-secret" };
@@ -21,7 +21,7 @@ export async function answerWeb(
 
 function sendBack(state: GithubState, { searchParams }: URL, response: ServerResponse): void {
   const target = new URL(searchParams.get("redirect_uri") ?? "");
-  target.searchParams.set("code", newCode(state, state.person));
+  target.searchParams.set("code", newCode(state, { login: state.person, renews: null }));
   target.searchParams.set("state", searchParams.get("state") ?? "");
   response.writeHead(302, { location: target.href }).end();
 }
@@ -31,26 +31,40 @@ async function giveToken(state: GithubState, request: IncomingMessage, response:
   for await (const chunk of request) chunks.push(chunk);
   const form = new URLSearchParams(Buffer.concat(chunks).toString());
   const code = form.get("code") ?? form.get("refresh_token") ?? "";
-  const login = state.codes.get(code);
+  const found = state.codes.get(code);
   const isClient = form.get("client_id") === client.id && form.get("client_secret") === client.secret;
-  // Each is good for one time.
-  state.codes.delete(code);
-  response.writeHead(200, { "content-type": "application/json" }).end(
-    JSON.stringify(
-      login === undefined || !isClient
-        ? { error: "bad_verification_code", error_description: "The code passed is incorrect or expired." }
-        : {
-            access_token: addGrant(state, { login, repositories: null, permissions: { metadata: "read" } }).token,
-            token_type: "bearer",
-            expires_in: 28_800,
-            refresh_token: newCode(state, login),
-          },
-    ),
-  );
+  if (isClient) state.codes.delete(code);
+  const isGood = found !== undefined && !found.renews?.isRevoked;
+  const answer = !isClient ? wrongClient : isGood ? tokensFor(state, found) : wrongCode;
+  response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer));
 }
 
-function newCode(state: GithubState, login: string): string {
+const wrongClient = {
+  error: "incorrect_client_credentials",
+  error_description: "The client_id and/or client_secret passed are incorrect.",
+};
+const wrongCode = {
+  error: "bad_verification_code",
+  error_description: "The code passed is incorrect or expired.",
+};
+
+function tokensFor(state: GithubState, { login, renews }: Code) {
+  // Whoever renews a token has the new one only.
+  if (renews) renews.isRevoked = true;
+  const grant = addGrant(state, { kind: "person", login, repositories: null, permissions: ofPersons });
+  return {
+    access_token: grant.token,
+    token_type: "bearer",
+    expires_in: Math.floor(state.tokenLifeMs / 1_000),
+    refresh_token: newCode(state, { login, renews: grant }),
+  };
+}
+
+/** What the app may do, as far as the person may. */
+const ofPersons = { contents: "write", pull_requests: "write", metadata: "read" };
+
+function newCode(state: GithubState, stands: Code): string {
   const code = randomBytes(10).toString("hex");
-  state.codes.set(code, login);
+  state.codes.set(code, stands);
   return code;
 }

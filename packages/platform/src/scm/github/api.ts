@@ -80,12 +80,21 @@ const repeatable = /^(?:GET|PATCH|PUT|DELETE) |\/(?:pulls|requested_reviewers|ac
 /** Undefined where asking again would do no good, or harm. */
 function pauseBefore(error: unknown, route: string, attempt: number): number | undefined {
   const usualMs = pausesMs[attempt];
-  if (usualMs === undefined || !repeatable.test(route)) return undefined;
+  if (usualMs === undefined) return undefined;
   const { status = 0, response } = error as OctokitError;
-  const afterMs = Number(response?.headers["retry-after"] ?? Number.NaN) * 1_000;
-  if (status === 429 || (status === 403 && !Number.isNaN(afterMs)))
-    return afterMs > longestPauseMs ? undefined : Number.isNaN(afterMs) ? usualMs : afterMs;
+  const afterMs = patienceOf(response?.headers ?? {});
+  // Whoever is asked for patience was not heard: nothing has happened.
+  if (status === 429 || (status === 403 && afterMs !== undefined))
+    return (afterMs ?? usualMs) > longestPauseMs ? undefined : (afterMs ?? usualMs);
+  if (!repeatable.test(route)) return undefined;
   return status === 0 || status >= 500 ? usualMs : undefined;
+}
+
+/** How long it wants to be left alone; undefined where it does not say. */
+function patienceOf(headers: Record<string, string | undefined>): number | undefined {
+  if (headers["retry-after"] !== undefined) return Number(headers["retry-after"]) * 1_000 || 0;
+  if (headers["x-ratelimit-remaining"] !== "0") return undefined;
+  return Math.max(0, Number(headers["x-ratelimit-reset"]) * 1_000 - Date.now() + 1_000) || 0;
 }
 
 interface OctokitError extends Error {

@@ -6,6 +6,7 @@ import type { RepositoryName } from "./address.ts";
 import { type GithubApi, GithubRefusal, githubFault } from "./api.ts";
 
 export interface GithubCredentials {
+  kind: GithubSettings["credentials"]["kind"];
   /** Good for a few minutes at least, and as a rule for nothing but this repository. Throws RepositoryFault. */
   token(repository: RepositoryName, signal: AbortSignal): Promise<string>;
   /** The next one will be new. False where there is no other. */
@@ -23,12 +24,12 @@ export function openCredentials({ api, settings, variables }: CredentialOptions)
     case "app":
       return appCredentials(api, settings);
     case "token":
-      return { token: async () => variables[settings.variable] ?? "", forget: () => false };
+      return { kind: "token", token: async () => variables[settings.variable] ?? "", forget: () => false };
   }
 }
 
 /** What agents do: fetch, push, and everything about pull requests. */
-const permissions = { contents: "write", pull_requests: "write", metadata: "read" } as const;
+const needed = { contents: "write", pull_requests: "write", metadata: "read" } as const;
 const spareMs = 10 * 60_000;
 
 interface AccessToken {
@@ -48,6 +49,7 @@ function appCredentials(api: GithubApi, app: App): GithubCredentials {
     return asked;
   };
   return {
+    kind: "app",
     async token(repository, signal) {
       const known = await kept.get(keyOf(repository))?.catch(() => undefined);
       const isGood = known !== undefined && known.expiresAt - spareMs > Date.now();
@@ -69,16 +71,15 @@ async function askForToken({ api, app, repository }: TokenWish, signal: AbortSig
   try {
     const token = await signIn(api, app);
     const route = "GET /repos/{owner}/{repo}/installation" as const;
-    const { id } = await api.ask({ route, parameters: repository, token }, signal);
-    const granted = await api.ask(
-      {
-        route: "POST /app/installations/{installation_id}/access_tokens",
-        parameters: { installation_id: id, repositories: [repo], permissions },
-        token,
-      },
-      signal,
-    );
-    return { text: granted.token, expiresAt: Date.parse(granted.expires_at) };
+    const { id, permissions } = await api.ask({ route, parameters: repository, token }, signal);
+    // Asked for where it is not there, nothing would be given.
+    const wished = { ...needed, ...(permissions.checks === "write" && { checks: "write" as const }) };
+    const grant: Grant = { api, token, installation: id };
+    return await narrowToken(grant, { repo, permissions: wished }, signal).catch(async (error: unknown) => {
+      const name = isUnknownName(error) ? await presentName(grant, repository, signal) : repo;
+      if (name === repo) throw error;
+      return narrowToken(grant, { repo: name, permissions: wished }, signal);
+    });
   } catch (error) {
     if (error instanceof GithubRefusal && error.status === 404)
       throw new RepositoryFault(
@@ -88,6 +89,36 @@ async function askForToken({ api, app, repository }: TokenWish, signal: AbortSig
       );
     throw githubFault(error, { what, code: "repository_unreachable" });
   }
+}
+
+interface Grant {
+  api: GithubApi;
+  /** The app's own. */
+  token: string;
+  installation: number;
+}
+
+type Permissions = { contents?: "write"; pull_requests?: "write"; checks?: "write"; metadata: "read" };
+
+async function narrowToken(
+  { api, token, installation }: Grant,
+  { repo, permissions }: { repo?: string; permissions: Permissions },
+  signal: AbortSignal,
+): Promise<AccessToken> {
+  const route = "POST /app/installations/{installation_id}/access_tokens" as const;
+  const repositories = repo === undefined ? {} : { repositories: [repo] };
+  const parameters = { installation_id: installation, ...repositories, permissions };
+  const granted = await api.ask({ route, parameters, token }, signal);
+  return { text: granted.token, expiresAt: Date.parse(granted.expires_at) };
+}
+
+const isUnknownName = (error: unknown): boolean => error instanceof GithubRefusal && error.status === 422;
+
+/** A repository that was renamed is found by its former name everywhere but here. */
+async function presentName(grant: Grant, repository: RepositoryName, signal: AbortSignal): Promise<string> {
+  const { text: token } = await narrowToken(grant, { permissions: { metadata: "read" } }, signal);
+  const { name } = await grant.api.ask({ route: "GET /repos/{owner}/{repo}", parameters: repository, token }, signal);
+  return name;
 }
 
 /** The app's own token, good for minutes. The key is read each time: it may have been exchanged. */

@@ -1,12 +1,13 @@
 // Repositories on GitHub: git with a token for the one call, pull requests through the API.
 import type { GithubSettings } from "../../config/index.ts";
-import { GitFailed, type GitRemote } from "../../git/index.ts";
+import { GitFailed } from "../../git/index.ts";
 import { type GitAccess, plainGitHost } from "../plain-git.ts";
 import type { RepositoryUrl } from "../repository-url.ts";
 import type { SourceHost } from "../source-host.ts";
 import { type GithubAccounts, openGithubAccounts } from "./accounts.ts";
 import { githubUrl, type RepositoryName, readGithubName, webOrigin } from "./address.ts";
 import { type GithubApi, openGithubApi } from "./api.ts";
+import { githubChecks } from "./checks.ts";
 import { type GithubCredentials, openCredentials } from "./credentials.ts";
 import { githubPullRequests } from "./pull-requests.ts";
 
@@ -40,19 +41,21 @@ export interface GithubRepository {
 
 function githubHost(github: GithubRepository, access: GitAccess): SourceHost {
   const { repository, web, credentials } = github;
-  const authorize = async (remote: GitRemote, signal: AbortSignal): Promise<GitRemote> => {
+  const authorization = async (signal: AbortSignal) => {
     const token = await credentials.token(repository, signal);
-    return { ...remote, config: [...remote.config, tokenHeader(web, token)] };
+    return { origin: web.origin, value: `Basic ${Buffer.from(`x-access-token:${token}`).toString("base64")}` };
   };
-  const host = plainGitHost(githubUrl(repository, web), { ...access, authorize });
+  const host = plainGitHost(githubUrl(repository, web), { ...access, authorization });
   return {
     ...host,
     pullRequests: githubPullRequests(github),
+    // Only apps may make them.
+    checks: credentials.kind === "app" ? githubChecks(github) : null,
     async reach(work, signal) {
       try {
         return await host.reach(work, signal);
       } catch (error) {
-        // It may have been taken back before its time.
+        // It may have been taken back before its time, or be of a former owner.
         if (!isRefused(error) || !credentials.forget(repository)) throw error;
         return host.reach(work, signal);
       }
@@ -60,15 +63,10 @@ function githubHost(github: GithubRepository, access: GitAccess): SourceHost {
   };
 }
 
-/** For this host only: where a repository has moved elsewhere, the token does not follow. */
-const tokenHeader = (web: URL, token: string): [string, string] => [
-  `http.${web.origin}/.extraHeader`,
-  `Authorization: Basic ${Buffer.from(`x-access-token:${token}`).toString("base64")}`,
-];
-
 const isRefused = (error: unknown): boolean => {
   const cause = error instanceof Error ? error.cause : undefined;
   return (
-    cause instanceof GitFailed && /returned error: 401|could not read Username|Authentication failed/i.test(cause.said)
+    cause instanceof GitFailed &&
+    /returned error: 40[14]|not found|could not read Username|Authentication failed/i.test(cause.said)
   );
 };

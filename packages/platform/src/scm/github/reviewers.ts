@@ -1,13 +1,15 @@
 // Whom to ask for a review: those who can be asked, and have neither been asked nor answered yet.
 import { GithubRefusal } from "./api.ts";
-import type { Ask } from "./pull-requests.ts";
+import { type Ask, readPages } from "./ask.ts";
 
 export async function missingReviewers(ask: Ask, number: number, wished: string[]): Promise<string[]> {
   if (wished.length === 0) return [];
   const pull = { pull_number: number };
   const { user } = await ask("GET /repos/{owner}/{repo}/pulls/{pull_number}", pull);
   const { users } = await ask("GET /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers", pull);
-  const reviews = await ask("GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews", { ...pull, per_page: 100 });
+  const reviews = await readPages((page) =>
+    ask("GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews", { ...pull, ...page }),
+  );
   // Nobody reviews what is their own.
   const settled = [user, ...users, ...reviews.map((review) => review.user)].map((one) => one?.login.toLowerCase());
   const missing = wished.filter((login) => !settled.includes(login.toLowerCase()));
