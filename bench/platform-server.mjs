@@ -23,12 +23,13 @@ export async function startPlatform({ house, scratch, modelUrl, args = [] }) {
     PLATFORM_RATE_LIMITS_REQUESTS_PER_MINUTE: "0",
   };
   const nodeArguments = ["--expose-gc", "--require", join(house, "bench/collect.cjs")];
-  const child = spawn(process.execPath, [...nodeArguments, program, "serve", "--listen", "127.0.0.1:0", ...args], {
-    env,
-    stdio: ["ignore", "pipe", "ignore"],
-  });
-  const [line] = await once(createInterface(child.stdout), "line");
-  const url = line.replace("listening on ", "");
+  const serve = async () => {
+    const words = [...nodeArguments, program, "serve", "--listen", "127.0.0.1:0", ...args];
+    const child = spawn(process.execPath, words, { env, stdio: ["ignore", "pipe", "ignore"] });
+    const [line] = await once(createInterface(child.stdout), "line");
+    return { child, url: line.replace("listening on ", "") };
+  };
+  const { child, url } = await serve();
   const ask = (...words) => execFileSync(process.execPath, [program, ...words], { env, encoding: "utf8" }).trim();
   const key = ask("keys", "create", "--name", "bench");
   const repository = ask("repos", "create", "sample", "--from", join(house, "examples/sample"));
@@ -47,11 +48,20 @@ export async function startPlatform({ house, scratch, modelUrl, args = [] }) {
         await new Promise((resolve) => setTimeout(resolve, 10));
       return Number(readFileSync(heapFile, "utf8")) / 1024;
     },
-    async stop() {
-      child.kill();
-      await once(child, "exit");
+    /** Another server of the same database and data directory. */
+    async serveBeside() {
+      const beside = await serve();
+      return { url: beside.url, stop: () => ended(beside.child, "SIGTERM") };
     },
+    kill: () => ended(child, "SIGKILL"),
+    stop: () => ended(child, "SIGTERM"),
   };
+}
+
+async function ended(child, signal) {
+  const gone = once(child, "exit");
+  child.kill(signal);
+  await gone;
 }
 
 function clientOf(url, key) {

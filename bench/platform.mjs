@@ -9,6 +9,7 @@ import { rolldown } from "rolldown";
 import { median, minimum } from "./measure.mjs";
 import { command, message, startServer } from "./model-server.mjs";
 import { cpuOf, memoryMbOf, startPlatform } from "./platform-server.mjs";
+import { takeover } from "./platform-takeover.mjs";
 
 /** Rows as the table of the bench has them: what, who, value, unit, ratio, bar. */
 export async function platformRows({ house, scratch, rounds }) {
@@ -18,6 +19,7 @@ export async function platformRows({ house, scratch, rounds }) {
     ...(await manyRuns({ house, scratch })),
     ...(await idleAgents({ house, scratch })),
     ...(await fanOut({ house, scratch, parts })),
+    ...(await takeover({ house, scratch })),
     ...(await manyFrames({ house, scratch, rounds, parts })),
   ];
 }

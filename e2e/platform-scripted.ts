@@ -13,6 +13,8 @@ export interface ScriptedPlatform {
   repository(name: string, files: Record<string, string>, ...flags: string[]): Promise<string>;
   /** What the model was asked. */
   requests(): LoggedRequest[];
+  /** For a server elsewhere that asks the same model. */
+  settings: Record<string, string>;
   /** Another server on the same data and database, or the same one again. */
   serveAgain(): Promise<ServedPlatform>;
 }
@@ -55,6 +57,7 @@ export async function scriptedPlatform({
       return stdout.trim();
     },
     requests: model.requests,
+    settings,
     serveAgain,
   };
 }

@@ -1,6 +1,7 @@
 // What every subject is given: settings, database, vault, principals and log of one server.
 import { mkdirSync } from "node:fs";
 import type { Kysely } from "kysely";
+import { refuseHalfRestored } from "./backup/index.ts";
 import type { Settings } from "./config/index.ts";
 import {
   type Connection,
@@ -44,6 +45,7 @@ export async function openPlatform(settings: Settings, log: Log): Promise<Platfo
     for (const closeOne of opened.splice(0).reverse()) await closeOne();
   };
   try {
+    refuseHalfRestored(settings.dataDirectory);
     mkdirSync(settings.dataDirectory, { recursive: true, mode: 0o700 });
     const database = await openDatabase(settings, log);
     opened.push(database.close);

@@ -1,4 +1,5 @@
 // Backups: what is in one comes back as it was, what was changed is noticed, what does not fit is refused.
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -17,6 +18,7 @@ import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
 import { verifyLog, withStoredLog } from "../src/audit/index.ts";
 import { openArchive } from "../src/backup/archive.ts";
+import { listFiles } from "../src/backup/files.ts";
 import { makeBackup, restoreBackup } from "../src/backup/index.ts";
 import { inOrder, type StoredTable } from "../src/backup/tables.ts";
 import type { Settings } from "../src/config/index.ts";
@@ -271,4 +273,52 @@ test("tables come after those they point at, whatever their names", () => {
     }),
     { numRuns: runs },
   );
+});
+
+const git = (directory: string, ...args: string[]): string =>
+  execFileSync("git", ["-C", directory, "-c", "user.name=t", "-c", "user.email=t@example.com", ...args], {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+  }).trim();
+
+/** As the backup takes them: each when it is its turn. */
+function copyFiles(from: string, to: string, beforeStep: (step: number) => void): number {
+  let steps = 0;
+  for (const entry of listFiles(from, join(from, "kek"))) {
+    const target = join(to, entry.path);
+    if (entry.kind === "directory") mkdirSync(target, { recursive: true });
+    if (entry.kind === "file") writeFileSync(target, readFileSync(join(from, entry.path)));
+    beforeStep(++steps);
+  }
+  return steps;
+}
+
+test("a repository that is pushed to while it is copied is whole, whenever that happens, and not locked", async () => {
+  const folder = await temporaryDirectory();
+  onTestFinished(folder.remove);
+  const data = join(folder.path, "data");
+  const bare = join(data, "repositories/1/sample.git");
+  const clone = join(folder.path, "clone");
+  mkdirSync(bare, { recursive: true });
+  git(bare, "init", "--quiet", "--bare", "--initial-branch=main");
+  git(folder.path, "clone", "--quiet", bare, "clone");
+  const push = (name: string) => {
+    writeFileSync(join(clone, "file"), name);
+    git(clone, "add", "file");
+    git(clone, "commit", "--quiet", "--message", name);
+    git(clone, "push", "--quiet", "origin", "HEAD:main", `HEAD:refs/heads/b/${name}`);
+  };
+  push("first");
+  writeFileSync(join(bare, "refs/heads/main.lock"), "");
+  const copies = (name: string) => join(folder.path, "copies", name);
+  const steps = copyFiles(data, copies("none"), () => {});
+  rmSync(join(bare, "refs/heads/main.lock"));
+  expect(existsSync(join(copies("none"), "repositories/1/sample.git/refs/heads/main.lock"))).toBe(false);
+  for (let at = 1; at <= steps; at++) {
+    const copy = copies(String(at));
+    copyFiles(data, copy, (step) => step === at && push(`step-${at}`));
+    const copied = join(copy, "repositories/1/sample.git");
+    expect(() => git(copied, "rev-list", "--objects", "--all", "--quiet"), `pushed at ${at} of ${steps}`).not.toThrow();
+    rmSync(copy, { recursive: true });
+  }
 });

@@ -1,4 +1,4 @@
-import { call, say } from "@agentcli/testkit";
+import { call, say, stall } from "@agentcli/testkit";
 import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
 import { openQueries } from "../src/db/connect.ts";
@@ -106,4 +106,21 @@ test("a change whose connection is cut in the middle is answered with 503, and a
   expect(JSON.parse(refused.body.toString())).toMatchObject({ error: { code: "unavailable" } });
   await sql`drop trigger cut on agents`.execute(db);
   await client.create({ prompt: { text: "go" } });
+});
+
+test("a wish to cancel that nobody heard, because the connection for messages was away, is not lost", async () => {
+  const { client, spine, requests } = await openRunBench({
+    replies: [stall("after-headers")],
+    // So long that no renewal tells of it.
+    settings: { leaseMs: 3_600_000 },
+  });
+  const ids = await client.create({ prompt: { text: "think" } });
+  await expect.poll(() => requests().length).toBe(1);
+  const { db } = spine.platform;
+  await db.updateTable("runs").set({ cancel_requested_at: new Date() }).execute();
+  await sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and (query like 'listen%' or query = 'select 1')
+  `.execute(db);
+  expect((await client.stream(ids)).at(-2)?.data).toMatchObject({ status: "CANCELLED" });
 });

@@ -24,8 +24,19 @@ function* entriesAt(root: string, path: string): Generator<Entry> {
   if (found?.isFile()) yield { kind: "file", path, mode };
   if (!found?.isDirectory()) return;
   yield { kind: "directory", path, mode };
-  for (const name of namesIn(whole)) yield* entriesAt(root, join(path, name));
+  const names = namesIn(whole);
+  for (const name of isGit(names) ? forGit(names) : names) {
+    if (!isLock(join(path, name))) yield* entriesAt(root, join(path, name));
+  }
 }
+
+const isGit = (names: string[]): boolean => ["HEAD", "objects", "refs"].every((name) => names.includes(name));
+
+/** Objects are only added: whatever the branches name when they are read is there when the objects are. */
+const forGit = (names: string[]): string[] => [...names.filter((name) => name !== "objects"), "objects"];
+
+/** Of a change of a git directory that is under way now: left behind, it would bar every later one. */
+const isLock = (path: string): boolean => /\.git\/(?:.*\/)?[^/]+\.lock$/.test(path);
 
 /** What is removed while we look is gone. */
 function namesIn(directory: string): string[] {

@@ -10,6 +10,7 @@ import { type ArchiveEvent, type ArchiveFacts, type ArchiveReader, openArchive, 
 import { openPlacer } from "./place.ts";
 import { BackupProblem } from "./problem.ts";
 import { copyTarget, listTables, quoted } from "./tables.ts";
+import { markRestore, refuseHalfRestored, unmarkRestore } from "./underway.ts";
 
 export interface RestoreWish {
   path: string;
@@ -20,11 +21,13 @@ export interface RestoreWish {
 export async function restoreBackup({ path, passphrase, settings }: RestoreWish): Promise<ArchiveFacts> {
   const archive = openArchive(path, passphrase);
   refuseNewer(archive.facts);
+  refuseHalfRestored(settings.dataDirectory);
   refuseFull(settings);
   const kek = readThrough(archive);
   provideKey(settings, archive.facts, kek);
   await fillDatabase(archive, settings);
   placeFiles(archive, settings);
+  unmarkRestore(settings.dataDirectory);
   return archive.facts;
 }
 
@@ -78,6 +81,7 @@ async function fillDatabase(archive: ArchiveReader, settings: Settings): Promise
       await client.query("begin");
       await refuseUsed(client);
       await fillTables(client, archive);
+      markRestore(settings.dataDirectory);
       await client.query("commit");
     } finally {
       await client.end();

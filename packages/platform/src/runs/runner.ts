@@ -46,7 +46,10 @@ export async function startRunner(host: RunHost): Promise<Runner> {
     notifications.subscribe("runs", { onMessage: look, onGap: look }),
     notifications.subscribe("cancels", {
       onMessage: (runId) => active.get(runId)?.stop.abort(cancelled),
-      onGap: () => {},
+      // One of them may have been cancelled meanwhile.
+      onGap() {
+        for (const { fence, stop } of active.values()) void renew(leases, fence, stop);
+      },
     }),
   ]);
   const looking = setInterval(look, lookEveryMs);
@@ -85,9 +88,9 @@ async function driveClaimed(claimed: Claimed, host: RunHost, signal: AbortSignal
   }
 }
 
-async function renew(leases: Leases, claimed: Claimed, stop: AbortController): Promise<void> {
+async function renew(leases: Leases, fence: Fence, stop: AbortController): Promise<void> {
   // A database that does not answer for a moment is not a lost lease; the fence decides.
-  const state = await leases.renew(claimed).catch(() => "held" as const);
+  const state = await leases.renew(fence).catch(() => "held" as const);
   if (state !== "held") stop.abort(cancelled);
 }
 

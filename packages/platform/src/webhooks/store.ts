@@ -1,7 +1,14 @@
 // Webhooks and deliveries in the database; address and secret are sealed under the key of their agent.
 import type { WebhookDelivery } from "@agentcli/protocol/api";
 import { type Kysely, type Selectable, sql } from "kysely";
-import { notify, type Queries, type Tables, type WebhookAttemptTable, type WebhookVersion } from "../db/index.ts";
+import {
+  noteHappening,
+  notify,
+  type Queries,
+  type Tables,
+  type WebhookAttemptTable,
+  type WebhookVersion,
+} from "../db/index.ts";
 import type { DataKey } from "../vault/index.ts";
 import { eventOf } from "./message.ts";
 import { outboxChannel } from "./outbox.ts";
@@ -64,7 +71,14 @@ export async function redeliver(
   agentId: string,
   deliveryId: string,
 ): Promise<WebhookDelivery | null> {
-  const { numUpdatedRows } = await db
+  const isThere = await db.transaction().execute((tx) => beginAnew(tx, agentId, deliveryId));
+  if (!isThere) return null;
+  const row = await deliveries(db, agentId).where("webhook_deliveries.id", "=", deliveryId).executeTakeFirst();
+  return row ? deliveryOf(row, (await attemptsOf(db, [deliveryId])).get(deliveryId) ?? []) : null;
+}
+
+async function beginAnew(tx: Queries, agentId: string, deliveryId: string): Promise<boolean> {
+  const { numUpdatedRows } = await tx
     .updateTable("webhook_deliveries")
     .set(({ ref }) => ({
       status: "waiting" as const,
@@ -75,10 +89,10 @@ export async function redeliver(
     .where("id", "=", deliveryId)
     .where("agent_id", "=", agentId)
     .executeTakeFirstOrThrow();
-  if (numUpdatedRows === 0n) return null;
-  await notify(db, outboxChannel, deliveryId);
-  const row = await deliveries(db, agentId).where("webhook_deliveries.id", "=", deliveryId).executeTakeFirst();
-  return row ? deliveryOf(row, (await attemptsOf(db, [deliveryId])).get(deliveryId) ?? []) : null;
+  if (numUpdatedRows === 0n) return false;
+  await noteHappening(tx, { action: "webhook_delivery.wanted_again", subject: deliveryId, data: { agentId } });
+  await notify(tx, outboxChannel, deliveryId);
+  return true;
 }
 
 const deliveries = (db: Kysely<Tables>, agentId: string) =>
