@@ -83,7 +83,18 @@ export function openRun(first: WireRun, context: RunContext): Run {
     supports: (operation) => operation !== "conversation" || state.unsupported() === undefined,
     unsupportedReason: (operation) => (operation === "conversation" ? state.unsupported() : undefined),
   };
-  return Object.defineProperties(handle, state.members()) as Run;
+  const run = Object.defineProperties(handle, state.members()) as Run;
+  followers.set(run, () => follow(signal));
+  return run;
+}
+
+const followers = new WeakMap<Run, () => AsyncGenerator<Followed>>();
+
+/** What its messages are made from, for the bridge: programs in other languages make of it what this package does. */
+export function followedOf(run: Run): AsyncGenerator<Followed> {
+  const follow = followers.get(run);
+  if (!follow) throw new Error("a run that was not opened here");
+  return follow();
 }
 
 type Follow = (stop: AbortSignal) => AsyncGenerator<Followed>;

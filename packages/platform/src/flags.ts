@@ -19,6 +19,7 @@ export const flags = {
   "service-account": { help: "Make it the key of a service account called NAME" },
   scopes: { value: "SCOPES", help: "What it may be used for, separated by commas (all that its owner may)" },
   expires: { value: "TIME", help: "When it ends: a time such as 2030-01-31T12:00Z, or a duration such as 30d" },
+  overlap: { value: "TIME", help: "How long the former key stays good, such as 24h, 7d or 0 (24h)" },
   from: { value: "PATH", help: "What the repository begins with (nothing)" },
   "if-missing": { help: "Print the URL also where there is such a repository already" },
   "user-role": { value: "ROLE", help: "What the user is in the team: admin or member" },

@@ -42,7 +42,8 @@ export async function serve(platform: Platform): Promise<RunningServer> {
   };
 }
 
-function composeApi(platform: Platform, subjects: Subjects, end: AbortSignal): Api {
+/** All that is served. */
+export function composeApi(platform: Platform, subjects: Subjects, end: AbortSignal): Api {
   const { settings, principals, sessions, log, metrics } = platform;
   const door = openSessionDoor(sessions, settings);
   const api = createApi({ principals, door, requestsPerMinute: settings.requestsPerMinute, log, metrics });

@@ -27,6 +27,7 @@ import { type CheckOptions, openDiffs, openHandoff, startChecks } from "./handof
 import { type Api, ApiProblem } from "./http/index.ts";
 import { addInferenceUsageRoute, type Inference, openInference } from "./inference/index.ts";
 import { type NetworkPolicy, openNetworkPolicy } from "./network/index.ts";
+import { openOidc } from "./oidc/index.ts";
 import { addPages } from "./pages/index.ts";
 import type { Activity, Platform } from "./platform.ts";
 import type { Principal } from "./principals/index.ts";
@@ -128,7 +129,8 @@ function addRoutes(api: Api, opened: Opened): void {
   };
   addAgentRoutes(api, agents);
   addRunRoutes(api, agents);
-  addDiffRoute(api, agents, openDiffs({ db: platform.db, workspaces, sources: opened.sources }));
+  const diffs = openDiffs({ db: platform.db, workspaces, sources: opened.sources });
+  addDiffRoute(api, agents, diffs);
   addDeliveryRoutes(api, agents);
   const checkReader = async (principal: Principal, agentId: string): Promise<void> =>
     void (await agents.access.find(principal, agentId, "read"));
@@ -142,7 +144,9 @@ function addRoutes(api: Api, opened: Opened): void {
     (await githost.repositories.list(teamId)).map(({ name }) => githost.cloneUrl(name));
   addCatalogueRoutes(api, platform, repositories);
   addV0Routes(api, agents, repositories);
-  addPages({ platform, api, streams, agents, githost, github: opened.github?.accounts ?? null });
+  const { oidc: provider } = platform.settings;
+  const oidc = provider && openOidc({ platform, settings: provider, policy: network, publicUrl });
+  addPages({ platform, api, streams, agents, diffs, githost, github: opened.github?.accounts ?? null, oidc });
   const door = openDoor(githost, platform.principals);
   serveGit(api.app, { host: githost, door, log: platform.log });
   servePullRequests(api.app, { host: githost, door });

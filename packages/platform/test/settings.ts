@@ -15,6 +15,7 @@ export const testSettings = (dataDirectory: string): Settings => ({
   signingKey: { path: join(dataDirectory, "signing-key"), isGiven: false },
   committer: { name: "platform", email: "agent@platform.invalid" },
   sourceHosts: { blocked: [], protected: [], github: null },
+  oidc: null,
   leaseMs: 10_000,
   streamRetentionSeconds: 86_400,
   concurrentRuns: 10,

@@ -18,7 +18,9 @@ export type Outcome =
   | { kind: "last"; afterwards: () => void }
   | { kind: "bytes"; bytes: Buffer }
   /** What happens in a run, then how it ended. */
-  | { kind: "stream"; run: Run };
+  | { kind: "stream"; run: Run }
+  /** What its messages are made from. */
+  | { kind: "frames"; run: Run };
 
 /** The signal fires when the caller has left. */
 export type Method = (params: Params, signal: AbortSignal) => Promise<Outcome>;
@@ -91,6 +93,7 @@ export function bridgeMethods({ Agent, Platform }: Calls, shutDown: () => void):
     ListRuns: async (params) => json(await Agent.listRuns(agentId(params), optionsOf(params))),
     GetRun: async (params, signal) => json(await runOf(params, signal)),
     StreamRun: async (params, signal) => ({ kind: "stream", run: await runOf(params, signal) }),
+    FollowRun: async (params, signal) => ({ kind: "frames", run: await runOf(params, signal) }),
     WaitRun: async (params, signal) => json(await (await runOf(params, signal)).wait()),
     GetConversation: async (params, signal) => json({ turns: await (await runOf(params, signal)).conversation() }),
     CancelRun: async (params, signal) => json(await (await runOf(params, signal)).cancel()),

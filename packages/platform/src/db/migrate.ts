@@ -11,7 +11,7 @@ import * as inference from "./migrations/0007-inference.ts";
 import * as handoffChecks from "./migrations/0008-handoff-checks.ts";
 import * as claims from "./migrations/0009-claims.ts";
 import { DatabaseProblem } from "./problem.ts";
-import type { Tables } from "./tables.ts";
+import type { Tables } from "./tables/index.ts";
 
 /** Only added to; the names are stored. */
 const migrations: Record<string, Migration> = {

@@ -1,5 +1,5 @@
 // What a pull request would change, and the change itself: commits, diff and merge of a hosted repository.
-import { askGit, GitFailed, runGit } from "../git/index.ts";
+import { askGit, GitFailed, gitSucceeds, runGit } from "../git/index.ts";
 import { ApiProblem } from "../http/index.ts";
 import type { HostedRepository } from "./repositories.ts";
 
@@ -16,6 +16,12 @@ const baseOf = ({ number }: PullRequestBranchNames) => `refs/pull/${number}/base
 export async function branchTip(repository: HostedRepository, branch: string): Promise<string | undefined> {
   return resolve(repository, `refs/heads/${branch}`);
 }
+
+export const haveCommonHistory = (
+  { directory }: HostedRepository,
+  { head, base }: { head: string; base: string },
+): Promise<boolean> =>
+  gitSucceeds({ place: { directory }, args: ["merge-base", `refs/heads/${base}`, `refs/heads/${head}`] });
 
 async function resolve({ directory }: HostedRepository, name: string): Promise<string | undefined> {
   const args = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`];

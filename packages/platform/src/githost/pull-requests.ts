@@ -3,7 +3,7 @@ import type { Kysely, Selectable } from "kysely";
 import type { PullRequestTable, Tables } from "../db/index.ts";
 import { ApiProblem } from "../http/index.ts";
 import type { DataKey, Vault } from "../vault/index.ts";
-import { branchTip, type PullRequestBranchNames, rememberHeads } from "./changes.ts";
+import { branchTip, haveCommonHistory, type PullRequestBranchNames, rememberHeads } from "./changes.ts";
 import type { HostedRepository } from "./repositories.ts";
 
 export interface PullRequestRecord {
@@ -181,4 +181,9 @@ async function checkBranches(repository: HostedRepository, { head, base }: NewPu
   for (const branch of [head, base])
     if ((await branchTip(repository, branch)) === undefined)
       throw new ApiProblem("validation_error", `"${repository.name}" has no branch "${branch}". Push it first.`);
+  if (!(await haveCommonHistory(repository, { head, base })))
+    throw new ApiProblem(
+      "validation_error",
+      `"${head}" has no history in common with "${base}", which was replaced. Begin anew from what is there now.`,
+    );
 }

@@ -11,9 +11,11 @@ import {
   readConversation,
   unarchiveAgent,
 } from "../agents/index.ts";
+import { shownArtifacts } from "../artifacts/index.ts";
 import { listModels } from "../catalogue/index.ts";
 import { invalid } from "../http/index.ts";
 import { streamRun } from "../streams/index.ts";
+import { addAgentFiles } from "./agent-files.ts";
 import { agentPage, agentsPage } from "./agent-pages.ts";
 import type { PageHost } from "./host.ts";
 import { answerPage } from "./layout.ts";
@@ -25,6 +27,7 @@ export function addAgentPages(pages: Pages, host: PageHost): void {
   addList(pages, host);
   addOne(pages, host);
   addDeeds(pages, host);
+  addAgentFiles(pages, host);
 }
 
 function addList(pages: Pages, { platform, agents, githost }: PageHost): void {
@@ -61,7 +64,7 @@ function addList(pages: Pages, { platform, agents, githost }: PageHost): void {
   });
 }
 
-function addOne(pages: Pages, { agents, githost, streams }: PageHost): void {
+function addOne(pages: Pages, { platform, agents, githost, streams }: PageHost): void {
   pages.get("/agents/:id", async (context, visitor) => {
     const { principal } = visitor;
     const found = await agents.access.find(principal, context.req.param("id") ?? "", "read");
@@ -74,12 +77,9 @@ function addOne(pages: Pages, { agents, githost, streams }: PageHost): void {
         }),
       ),
     );
-    const body = agentPage({
-      ...view,
-      pulls,
-      shared: await sharedView(agents, principal, found),
-      token: visitor.formToken,
-    });
+    const shared = await sharedView(agents, principal, found);
+    const artifacts = await shownArtifacts(platform, found);
+    const body = agentPage({ ...view, pulls, artifacts, shared, token: visitor.formToken });
     return answerPage(context, { title: view.agent.name ?? "Agent", visitor, body, scripts: ["/assets/stream.js"] });
   });
 

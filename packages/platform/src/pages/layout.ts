@@ -64,6 +64,7 @@ ${body}
 const navigation = ({ principal, formToken }: Visitor): Html => html`<nav>
 <a href="/agents">Agents</a>
 <a href="/repositories">Repositories</a>
+<a href="/members">Members</a>
 <a href="/keys">Keys</a>
 <a href="/accounts">Accounts</a>
 <a href="/settings">Settings</a>
@@ -71,7 +72,7 @@ const navigation = ({ principal, formToken }: Visitor): Html => html`<nav>
 </nav>
 <form method="post" action="/logout" class="who">
 ${hiddenToken(formToken)}
-<span>${principal.email}</span>
+<a href="/sessions" title="Your sessions">${principal.email}</a>
 <button class="quiet">Leave</button>
 </form>`;
 

@@ -1,22 +1,25 @@
 // Who looks at the pages: a user whose browser holds a session.
 import type { Context } from "hono";
-import type { Env } from "../http/index.ts";
+import { ApiProblem, type Env } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
+import { openAdministration, PrincipalProblem } from "../principals/index.ts";
 import { makeLoginLink, openSessionDoor, type Session, type SessionDoor, useLoginLink } from "../sessions/index.ts";
 
 export type Visitor = Session;
 
-/** Good for half an hour and for one browser; whoever opens it is the first administrator. */
-export async function loginLink({ db }: Platform, baseUrl: string): Promise<string> {
-  const user = await db
-    .selectFrom("users")
-    .select("id")
-    .where("role", "=", "admin")
-    .where("removed_at", "is", null)
-    .orderBy("id")
-    .executeTakeFirstOrThrow();
-  return makeLoginLink(db, user.id, baseUrl);
+/** Good for half an hour and for one browser. Nobody named is the first administrator. */
+export async function loginLink(
+  { db, vault }: Platform,
+  baseUrl: string,
+  email: string | null = null,
+): Promise<string> {
+  const users = await openAdministration(db, vault).listUsers(null);
+  const user = users.find((one) => (email === null ? one.role === "admin" : isSameAddress(one.email, email)));
+  if (user) return makeLoginLink(db, user.id, baseUrl);
+  throw new PrincipalProblem(`There is no ${email ?? "administrator"}. platform users list shows who there is.`);
 }
+
+const isSameAddress = (left: string, right: string): boolean => left.toLowerCase() === right.toLowerCase();
 
 /** False where the link was used, is too old or was never given. */
 export async function enterByLink({ db }: Platform, door: SessionDoor, context: Context<Env>): Promise<boolean> {
@@ -32,3 +35,13 @@ export async function visitorOf(door: SessionDoor, context: Context<Env>): Promi
 }
 
 export const doorOf = ({ sessions, settings }: Platform): SessionDoor => openSessionDoor(sessions, settings);
+
+export const isAdmin = ({ principal }: Visitor): boolean => principal.role === "admin";
+
+export function requireAdmin(visitor: Visitor): void {
+  if (!isAdmin(visitor))
+    throw new ApiProblem("team_admin_required", "This is for administrators of the team. Ask one.");
+}
+
+export const teamNameOf = async (db: Platform["db"], { principal }: Visitor): Promise<string> =>
+  (await db.selectFrom("teams").select("name").where("id", "=", principal.teamId).executeTakeFirstOrThrow()).name;

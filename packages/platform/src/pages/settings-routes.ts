@@ -6,7 +6,7 @@ import type { PageHost } from "./host.ts";
 import { type Html, html } from "./html.ts";
 import { answerPage, hiddenToken } from "./layout.ts";
 import type { Pages } from "./routes.ts";
-import type { Visitor } from "./session.ts";
+import { isAdmin, requireAdmin } from "./session.ts";
 
 export function addSettingsPages(pages: Pages, { platform: { db } }: PageHost): void {
   pages.get("/settings", async (context, visitor) => {
@@ -24,8 +24,7 @@ export function addSettingsPages(pages: Pages, { platform: { db } }: PageHost): 
   });
 
   pages.form("/settings/follow-ups", async (context, visitor, { followUps: wanted = "" }) => {
-    if (!isAdmin(visitor))
-      throw new ApiProblem("team_admin_required", "Only administrators change the settings of a team. Ask one.");
+    requireAdmin(visitor);
     const follow_ups = followUps.find((value) => value === wanted);
     if (follow_ups === undefined)
       throw new ApiProblem("validation_error", `Team follow-ups are one of ${followUps.join(", ")}.`);
@@ -33,8 +32,6 @@ export function addSettingsPages(pages: Pages, { platform: { db } }: PageHost): 
     return context.redirect("/settings", 303);
   });
 }
-
-const isAdmin = ({ principal }: Visitor): boolean => principal.kind === "user" && principal.role === "admin";
 
 interface SettingsView {
   team: string;

@@ -7,6 +7,7 @@ import { makeKey } from "./key.ts";
 import { type Role, type Scope, scopesOf } from "./principal.ts";
 import type { CreatedKey, KeyOwner, KeyRequest } from "./principals.ts";
 import { PrincipalProblem } from "./problem.ts";
+import { findUser } from "./users.ts";
 
 export function createKey(db: Kysely<Tables>, vault: Vault, request: KeyRequest): Promise<CreatedKey> {
   return db.transaction().execute(async (transaction) => {
@@ -69,17 +70,22 @@ async function provideAdministrator(db: Queries, team: Team): Promise<User> {
     .selectFrom("users")
     .select(["id", "role"])
     .where("team_id", "=", team.id)
-    .where("role", "=", "admin");
+    .where("role", "=", "admin")
+    .where("removed_at", "is", null);
   const known = await first.orderBy("id").executeTakeFirst();
   return known ?? provideUser(db, team, team.name === "default" ? "admin@localhost" : `admin@${team.name}.localhost`);
 }
 
 async function provideUser(db: Queries, team: Team, email: string): Promise<User> {
-  const find = () =>
-    db.selectFrom("users").select(["id", "role", "team_id"]).where("email", "=", email).executeTakeFirst();
-  const known = (await find()) ?? (await addUser(db, team, email)) ?? (await find()) ?? expected(`user ${email}`);
+  const known =
+    (await findUser(db, email)) ??
+    (await addUser(db, team, email)) ??
+    (await findUser(db, email)) ??
+    expected(`user ${email}`);
   if (known.team_id !== team.id)
     throw new PrincipalProblem(`${email} belongs to another team than ${team.name}. Name that team, or another user.`);
+  if (known.removed_at !== null)
+    throw new PrincipalProblem(`${email} was removed. Bring the user back: platform users create ${email}.`);
   return known;
 }
 
@@ -89,7 +95,7 @@ async function addUser(db: Queries, team: Team, email: string) {
     .insertInto("users")
     .values({ team_id: team.id, email, role: others ? "member" : "admin" })
     .onConflict((conflict) => conflict.doNothing())
-    .returning(["id", "role", "team_id"])
+    .returning(["id", "role", "team_id", "removed_at"])
     .executeTakeFirst();
 }
 

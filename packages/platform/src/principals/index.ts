@@ -19,5 +19,8 @@ export {
   type KeyRequest,
   openPrincipals,
   type Principals,
+  type RotatedKey,
 } from "./principals.ts";
 export { PrincipalProblem } from "./problem.ts";
+export { createServiceAccount, listServiceAccounts, type ServiceAccountEntry } from "./service-accounts.ts";
+export { admitUser, changeUser, findUser } from "./users.ts";

@@ -12,6 +12,7 @@ export interface Claimed extends Fence {
   agentId: string;
   teamId: number;
   status: "CREATING" | "RUNNING";
+  createdAt: Date;
   cancelRequested: boolean;
   /** Holders in a row before this one that died with it and left nothing: perhaps by its doing. */
   diedBefore: number;
@@ -115,7 +116,16 @@ async function claimOne(db: Kysely<Tables>, { nodeId, until, held }: Claim): Pro
         .forUpdate()
         .skipLocked(),
     )
-    .returning(["id", "agent_id", "team_id", "lease_epoch", "status", "cancel_requested_at", "claims_without_progress"])
+    .returning([
+      "id",
+      "agent_id",
+      "team_id",
+      "lease_epoch",
+      "status",
+      "cancel_requested_at",
+      "claims_without_progress",
+      "created_at",
+    ])
     .executeTakeFirst();
   if (!row) return null;
   return {
@@ -124,6 +134,7 @@ async function claimOne(db: Kysely<Tables>, { nodeId, until, held }: Claim): Pro
     agentId: row.agent_id,
     teamId: row.team_id,
     status: row.status as Claimed["status"],
+    createdAt: row.created_at,
     cancelRequested: row.cancel_requested_at !== null,
     diedBefore: row.claims_without_progress,
   };

@@ -12,6 +12,8 @@ export interface SessionDoor {
   enter(context: Context, userId: number, method: SessionMethod): Promise<void>;
   leave(context: Context): Promise<void>;
   find(context: Context): Promise<Found>;
+  /** Whether another site made the browser send it. */
+  isFromElsewhere(context: Context): boolean;
   /** Whether a request that would change something was made by a page of ours, shown to this very session. */
   origin(context: Context, session: Session, sentToken: string | undefined): "own page" | "another site" | "unknown";
 }
@@ -51,6 +53,7 @@ export function openSessionDoor(sessions: Sessions, reached: Reached): SessionDo
       becomeActor(principalName(session.principal));
       return { kind: "session", session };
     },
+    isFromElsewhere: (context) => isFromElsewhere(context, reached),
     origin(context, { formToken }, sentToken) {
       if (isFromElsewhere(context, reached)) return "another site";
       return isSame(sentToken ?? "", formToken) ? "own page" : "unknown";

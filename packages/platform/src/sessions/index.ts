@@ -2,4 +2,11 @@
 export { type Found, isSecure, openSessionDoor, type Reached, type SessionDoor } from "./door.ts";
 export { makeLoginLink, useLoginLink } from "./login-links.ts";
 export { hashSecret, isSecret, makeSecret } from "./secret.ts";
-export { openSessions, type Session, type SessionEntry, type SessionMethod, type Sessions } from "./sessions.ts";
+export {
+  openSessions,
+  type Presence,
+  type Session,
+  type SessionEntry,
+  type SessionMethod,
+  type Sessions,
+} from "./sessions.ts";

@@ -12,6 +12,8 @@ export interface Sessions {
   end(secret: string): Promise<void>;
   /** Those that are not over, the latest first. */
   list(userId: number): Promise<SessionEntry[]>;
+  /** Of those users of a team who are logged in. */
+  presence(teamId: number): Promise<Map<number, Presence>>;
   /** One of the user's, or all of them; answers how many that were. */
   endOf(userId: number, which: { id: string } | "all"): Promise<number>;
 }
@@ -23,6 +25,11 @@ export interface Session {
   principal: Principal & { kind: "user" };
   /** Every form carries it: another site can send a browser's cookie here, and not know this. */
   formToken: string;
+}
+
+export interface Presence {
+  sessions: number;
+  lastSeenAt: Date;
 }
 
 export interface SessionEntry {
@@ -79,6 +86,7 @@ export function openSessions(db: Kysely<Tables>, now: () => Date): Sessions {
         expiresAt: row.expires_at,
       }));
     },
+    presence: (teamId) => presence(db, teamId, now()),
     async endOf(userId, which) {
       const all = db.updateTable("sessions").set({ ended_at: now() }).where("user_id", "=", userId);
       const wanted = which === "all" ? all : all.where("id", "=", which.id);
@@ -126,4 +134,17 @@ async function notice(db: Kysely<Tables>, id: string, now: Date): Promise<void> 
     .where("id", "=", id)
     .where("ended_at", "is", null)
     .execute();
+}
+
+async function presence(db: Kysely<Tables>, teamId: number, now: Date): Promise<Map<number, Presence>> {
+  const rows = await db
+    .selectFrom("sessions")
+    .innerJoin("users", "users.id", "sessions.user_id")
+    .select(({ fn }) => ["user_id", fn.countAll<number>().as("sessions"), fn.max("last_seen_at").as("lastSeenAt")])
+    .where("team_id", "=", teamId)
+    .where("ended_at", "is", null)
+    .where("expires_at", ">", now)
+    .groupBy("user_id")
+    .execute();
+  return new Map(rows.map(({ user_id, sessions, lastSeenAt }) => [user_id, { sessions, lastSeenAt }]));
 }

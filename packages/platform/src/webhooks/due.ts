@@ -80,7 +80,7 @@ async function readBranch({ platform: { db } }: DeliveryHost, agentId: string) {
     .selectFrom("handoffs")
     .select(["branch", "pr_url"])
     .where("agent_id", "=", agentId)
-    .where(({ or, eb }) => or([eb("pr_url", "is not", null), eb("state", "in", ["pushed", "opened", "done"])]))
+    .where("pushed_commit", "is not", null)
     .orderBy("pr_url", (order) => order.asc().nullsLast())
     .orderBy("repo_url")
     .executeTakeFirst();

@@ -222,6 +222,12 @@ async function addRepository(
       await mkdir(join(root, newOwner), { recursive: true });
       await rename(repository.directory, join(root, newOwner, `${newRepo}.git`));
       const place = join(root, newOwner, `${newRepo}.git`);
+      // A token is for the repository, whatever it is called, as long as its owner is the same.
+      const isSameOwner = newOwner === repository.owner;
+      for (const { repositories } of state.grants)
+        repositories?.forEach((name, index) => {
+          if (name === repository.name) repositories[index] = isSameOwner ? newRepo : "";
+        });
       Object.assign(repository, { owner: newOwner, name: newRepo, directory: place, git: gitIn(place) });
       state.moves.set(former, newName);
     },

@@ -1,7 +1,14 @@
 // The MCP servers of a local run: which there are, whose word counts, and where their processes run.
 import { join } from "node:path";
 import type { Secret } from "@agentcli/engine";
-import type { McpServers, ServerReport, ServerSettings } from "@agentcli/mcp";
+import {
+  type McpServers,
+  noAuthorization,
+  openMcpServers,
+  readSettings,
+  type ServerReport,
+  type ServerSettings,
+} from "@agentcli/mcp";
 import { sanitize } from "@agentcli/project/sanitize";
 import type { Workspace } from "@agentcli/protocol";
 import { ConfigurationError } from "../../errors.ts";
@@ -49,7 +56,6 @@ const startLimitMs = 30_000;
 export async function startServers(request: ServersRequest, signal: AbortSignal): Promise<StartedServers | null> {
   const { servers: wanted, cwd, machine } = request;
   if (wanted.length === 0) return null;
-  const { noAuthorization, openMcpServers, readSettings } = await import("@agentcli/mcp");
   const settings = wanted.map(({ name, config }): ServerSettings => {
     const read = readSettings(name, settingsFor(config, cwd), { startLimitMs });
     if (read.kind === "settings") return read.settings;

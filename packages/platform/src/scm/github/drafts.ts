@@ -3,27 +3,23 @@ import type { Endpoints } from "@octokit/types";
 import type { Branches, Draft, PullRequest } from "../source-host.ts";
 import { GithubRefusal } from "./api.ts";
 import type { Ask } from "./ask.ts";
-import type { GithubRepository } from "./host.ts";
 
 export interface Opening {
-  ask: Ask;
+  finding: Finding;
   /** In the name of whoever is to be its author. */
   create: Ask;
-  github: GithubRepository;
 }
 
-export async function openDraft({ ask, create, github }: Opening, draft: Draft): Promise<PullRequest> {
+export async function openDraft({ finding, create }: Opening, draft: Draft): Promise<PullRequest> {
   const { head, base } = draft;
-  const known = await findOpen(ask, github, { head, base });
+  const known = await findOpen(finding, { head, base });
   if (known !== undefined) return known;
   try {
     return shownPull(await createDraft(create, draft));
   } catch (error) {
-    if (!(error instanceof GithubRefusal) || error.status !== 422) throw error;
-    // Somebody was faster, or an answer was lost on its way to us, or the repository belongs to somebody else by now.
-    const { owner } = await ask("GET /repos/{owner}/{repo}", {});
-    const repository = { ...github.repository, owner: owner.login };
-    const found = await findOpen(ask, { repository }, { head, base });
+    // Somebody was faster, or an answer was lost on its way to us.
+    const isThere = error instanceof GithubRefusal && error.status === 422;
+    const found = isThere ? await findOpen(finding, { head, base }) : undefined;
     if (found === undefined) throw error;
     return found;
   }
@@ -39,17 +35,35 @@ async function createDraft(create: Ask, { title, body, noDraftNote, head, base }
   });
 }
 
-export async function findOpen(
-  ask: Ask,
-  { repository }: Pick<GithubRepository, "repository">,
-  { head, base }: Branches,
-): Promise<PullRequest | undefined> {
-  const found = await ask("GET /repos/{owner}/{repo}/pulls", {
-    state: "open",
-    head: `${repository.owner}:${head}`,
-    base,
-    per_page: 100,
-  });
+export interface Finding {
+  ask: Ask;
+  /** As the address has it. */
+  owner: string;
+  /** Whose the repository is by now. */
+  presentOwner(): Promise<string>;
+}
+
+export function openFinding(ask: Ask, owner: string): Finding {
+  let present: Promise<string> | undefined;
+  const presentOwner = () => {
+    present ??= ask("GET /repos/{owner}/{repo}", {}).then((repository) => repository.owner.login);
+    return present;
+  };
+  return { ask, owner, presentOwner };
+}
+
+export async function findOpen(finding: Finding, branches: Branches): Promise<PullRequest | undefined> {
+  const { owner, presentOwner } = finding;
+  const found = await findOf(owner, finding, branches);
+  if (found !== undefined) return found;
+  const present = await presentOwner();
+  return present.toLowerCase() === owner.toLowerCase() ? undefined : findOf(present, finding, branches);
+}
+
+/** GitHub looks for heads by the owner of their repository, who may have changed. */
+async function findOf(owner: string, { ask }: Finding, { head, base }: Branches): Promise<PullRequest | undefined> {
+  const query = { state: "open" as const, head: `${owner}:${head}`, base, per_page: 100 };
+  const found = await ask("GET /repos/{owner}/{repo}/pulls", query);
   // A filter it does not understand is no filter to GitHub.
   const pull = found.find((one) => one.head.ref === head && one.base.ref === base);
   return pull && shownPull(pull);

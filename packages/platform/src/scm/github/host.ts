@@ -55,7 +55,7 @@ function githubHost(github: GithubRepository, access: GitAccess): SourceHost {
       try {
         return await host.reach(work, signal);
       } catch (error) {
-        // It may have been taken back before its time.
+        // It may have been taken back before its time, or be of a former owner.
         if (!isRefused(error) || !credentials.forget(repository)) throw error;
         return host.reach(work, signal);
       }
@@ -66,6 +66,7 @@ function githubHost(github: GithubRepository, access: GitAccess): SourceHost {
 const isRefused = (error: unknown): boolean => {
   const cause = error instanceof Error ? error.cause : undefined;
   return (
-    cause instanceof GitFailed && /returned error: 401|could not read Username|Authentication failed/i.test(cause.said)
+    cause instanceof GitFailed &&
+    /returned error: 40[14]|not found|could not read Username|Authentication failed/i.test(cause.said)
   );
 };

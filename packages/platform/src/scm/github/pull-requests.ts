@@ -5,20 +5,21 @@ import type { Comment, PullRequest, PullRequests, Review } from "../source-host.
 import { githubUrl } from "./address.ts";
 import { GithubRefusal, githubFault } from "./api.ts";
 import { type Ask, asking, askingAs } from "./ask.ts";
-import { findOpen, openDraft, shownPull } from "./drafts.ts";
+import { findOpen, openDraft, openFinding, shownPull } from "./drafts.ts";
 import type { GithubRepository } from "./host.ts";
 import { missingReviewers } from "./reviewers.ts";
 
 export function githubPullRequests(github: GithubRepository): PullRequests {
   const { repository, web } = github;
   const ask = asking(github);
+  const finding = openFinding(ask, repository.owner);
   const shownName = `${repository.owner}/${repository.repo}`;
   const trying = <T>(work: Promise<T>, what: string, code: RepositoryFaultCode = "pull_request_failed"): Promise<T> =>
     work.catch((error) => {
       throw githubFault(error, { what: `${what} in ${shownName}`, code });
     });
   return {
-    find: (branches) => trying(findOpen(ask, github, branches), "look for a pull request"),
+    find: (branches) => trying(findOpen(finding, branches), "look for a pull request"),
     async read(url) {
       const number = readPullRequestUrl(url, githubUrl(repository, web));
       if (number === undefined) return undefined;
@@ -26,7 +27,7 @@ export function githubPullRequests(github: GithubRepository): PullRequests {
     },
     openDraft: (draft) =>
       trying(
-        openDraft({ ask, create: draft.opener === null ? ask : askingAs(github, draft.opener), github }, draft),
+        openDraft({ finding, create: draft.opener === null ? ask : askingAs(github, draft.opener) }, draft),
         draft.opener === null ? "open a draft pull request" : "open a draft pull request in your name",
       ),
     update: (number, change) =>

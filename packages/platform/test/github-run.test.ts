@@ -1,0 +1,110 @@
+// Whole runs on GitHub, for a user with a connected account and for a service account: who opened what, and what is shown.
+import type { Run } from "@agentcli/protocol/api";
+import { type FakeGithub, type FakeRepository, startGithub } from "@agentcli/testkit/github";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { type ConnectedAccount, keepAccount } from "../src/accounts/store.ts";
+import { githubSettings } from "./github-settings.ts";
+import { type TestServer, testServer } from "./platform.ts";
+
+let fake: FakeGithub;
+let server: TestServer;
+let key: string;
+let account: ConnectedAccount;
+
+beforeAll(async () => {
+  fake = await startGithub();
+  const client = { id: fake.app.client.id, secretVariable: "GITHUB_CLIENT_SECRET" };
+  const github = { ...(await githubSettings(fake)), client };
+  server = await testServer({
+    allowPrivate: ["127.0.0.0/8"],
+    sourceHosts: { blocked: [], protected: [], github },
+    variables: { PATH: process.env.PATH, GITHUB_CLIENT_SECRET: fake.app.client.secret },
+  });
+  key = await server.key();
+});
+afterAll(async () => {
+  await server.close();
+  expect(fake.complaints).toEqual([]);
+  await fake.close();
+});
+beforeEach(async () => {
+  const user = await server.platform.db.selectFrom("users").select("id").executeTakeFirstOrThrow();
+  const tokens = { token: fake.addToken("ada"), expiresAt: null, refreshToken: null };
+  account = { userId: user.id, host: new URL(fake.url).host, accountId: "1", login: "ada", tokens };
+  await keepAccount(server.platform, account);
+});
+
+let count = 0;
+
+async function runOn(
+  by: string,
+  more: object = {},
+  inTheMiddle = () => {},
+): Promise<{ shop: FakeRepository; run: Run }> {
+  count += 1;
+  const shop = await fake.addRepository(`acme/run-${count}`, { collaborators: ["ada", "bob"] });
+  const repos = [{ url: `${fake.url}/acme/run-${count}` }];
+  const wish = { prompt: { text: "run `echo new > new.txt`" }, repos, autoCreatePR: true, ...more };
+  const { body } = await server.call(by, "POST", "/v1/agents", wish);
+  const { agent, run } = body as { agent: { id: string }; run: Run };
+  const path = `/v1/agents/${agent.id}/runs/${run.id}`;
+  const read = async () => (await server.call(by, "GET", path)).body as Run;
+  // The repository is checked out, and the model has been asked.
+  const { db } = server.platform;
+  const frames = () => db.selectFrom("frames").select("seq").where("run_id", "=", run.id).execute();
+  await vi.waitFor(async () => expect((await frames()).length).toBeGreaterThan(3), { timeout: 30_000, interval: 20 });
+  inTheMiddle();
+  const ended = await vi.waitFor(
+    async () => {
+      const found = await read();
+      expect(["FINISHED", "ERROR"]).toContain(found.status);
+      return found;
+    },
+    { timeout: 60_000, interval: 50 },
+  );
+  return { shop, run: ended };
+}
+
+test("a run of a user opens the pull request as the user, and its commit gets a check that succeeds", async () => {
+  const { shop, run } = await runOn(key);
+  expect(run.error).toBeUndefined();
+  expect(run).toMatchObject({
+    status: "FINISHED",
+    git: { branches: [{ prUrl: expect.stringMatching(/\/pull\/1$/) }] },
+  });
+  expect(shop.pulls).toMatchObject([{ author: "ada", isDraft: true, requests: [] }]);
+  await vi.waitFor(() => expect(shop.checks).toMatchObject([{ status: "completed" }]), { timeout: 30_000 });
+  expect(shop.checks).toMatchObject([
+    {
+      app: "platform-app[bot]",
+      name: "Agent run",
+      external_id: run.id,
+      head_sha: await shop.git("rev-parse", shop.pulls[0]?.head ?? ""),
+      details_url: `${server.url}/agents/${run.agentId}`,
+      conclusion: "success",
+      output: { summary: run.result },
+    },
+  ]);
+}, 120_000);
+
+test("with the wish for it, and for a service account, the app opens it", async () => {
+  const asApp = await runOn(key, { openAsPlatformGithubApp: true });
+  expect(asApp.shop.pulls).toMatchObject([{ author: "platform-app[bot]", requests: [["ada"]] }]);
+  const robot = await server.key({ owner: { kind: "service_account", name: "ci" } });
+  const ofRobot = await runOn(robot);
+  expect(ofRobot.shop.pulls).toMatchObject([{ author: "platform-app[bot]", requests: [] }]);
+}, 120_000);
+
+test("a user who took the token back while the agent worked reads in the run what to do; the check has failed", async () => {
+  const { shop, run } = await runOn(key, { prompt: { text: "run `sleep 2; echo new > new.txt`" } }, () => {
+    for (const grant of fake.grants.filter(({ login }) => login === "ada")) grant.isRevoked = true;
+  });
+  expect(run).toMatchObject({
+    status: "ERROR",
+    error: { code: "integration_not_connected", message: expect.stringContaining("Connect the account again") },
+    git: { branches: [{ branch: expect.any(String) }] },
+  });
+  expect(shop.pulls).toEqual([]);
+  await vi.waitFor(() => expect(shop.checks).toMatchObject([{ conclusion: "failure" }]), { timeout: 30_000 });
+  expect(JSON.stringify(shop.checks)).not.toContain(account.tokens.token);
+}, 120_000);

@@ -1,0 +1,107 @@
+// Deliveries after a backup was restored: dead letters can be sent again, and those that waited go on by themselves.
+import { join } from "node:path";
+import type { Run, WebhookDelivery } from "@agentcli/protocol/api";
+import { temporaryDirectory } from "@agentcli/testkit";
+import { verify } from "@octokit/webhooks-methods";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { makeBackup, restoreBackup } from "../src/backup/index.ts";
+import { startJobs } from "../src/jobs/index.ts";
+import { openNetworkPolicy } from "../src/network/index.ts";
+import { openPlatform } from "../src/platform.ts";
+import { serve } from "../src/serve.ts";
+import { silentLog } from "../src/telemetry/index.ts";
+import { readKeyFile } from "../src/vault/index.ts";
+import { attemptDelivery } from "../src/webhooks/index.ts";
+import { emptyDatabase } from "./database.ts";
+import { type TestServer, testServer } from "./platform.ts";
+import { openReceiver, status } from "./receiver.ts";
+
+const secret = "a secret of thirty-two characters";
+const passphrase = "correct horse battery staple";
+
+/** An agent whose run has ended, and a message that was tried so often in vain. */
+async function undelivered(server: TestServer, key: string, { url, tries }: { url: string; tries: number }) {
+  const wish = { prompt: { text: "say hello" }, webhook: { url, secret } };
+  const { agent, run } = (await server.call(key, "POST", "/v1/agents", wish)).body as {
+    agent: { id: string };
+    run: Run;
+  };
+  const path = `/v1/agents/${agent.id}/webhooks/deliveries`;
+  const read = async () => ((await server.call(key, "GET", path)).body as { items: WebhookDelivery[] }).items[0];
+  const found = await vi.waitFor(
+    async () => {
+      expect((await server.call(key, "GET", `/v1/agents/${agent.id}/runs/${run.id}`)).body).toMatchObject({
+        status: "FINISHED",
+      });
+      const delivery = await read();
+      if (delivery === undefined) throw new Error("nobody is to be told");
+      return delivery;
+    },
+    { timeout: 30_000, interval: 50 },
+  );
+  const { platform } = server;
+  const policy = openNetworkPolicy(platform.settings);
+  const host = { platform, policy, publicUrl: () => "http://here", now: () => new Date(), limitMs: 5_000 };
+  for (let attempt = 1; attempt <= tries; attempt += 1)
+    await attemptDelivery(host, { deliveryId: found.id, attempt }, new AbortController().signal);
+  return { id: found.id, path, status: (await read())?.status };
+}
+
+test("after backup and restore a dead letter is sent again by the API, with the same id, bytes and signature", async () => {
+  const receiver = await openReceiver();
+  const server = await testServer({ roles: ["api", "runner"], allowPrivate: ["127.0.0.0/8"] });
+  const folder = await temporaryDirectory();
+  const database = await emptyDatabase();
+  onTestFinished(async () => {
+    await receiver.close();
+    await server.close();
+    await database.close();
+    await folder.remove();
+  });
+  const key = await server.key();
+  await (await startJobs(server.platform, { nothing: async () => {} })).stop();
+  receiver.answer(status(500));
+  const dead = await undelivered(server, key, { url: receiver.url, tries: 7 });
+  const waiting = await undelivered(server, key, { url: receiver.url, tries: 0 });
+  expect([dead.status, waiting.status]).toEqual(["DEAD", "WAITING"]);
+  const before = receiver.received.map(({ body }) => body);
+
+  const { settings } = server.platform;
+  const path = join(folder.path, "backup");
+  await makeBackup({
+    path,
+    connection: { url: settings.databaseUrl ?? "" },
+    dataDirectory: settings.dataDirectory,
+    kekFile: settings.kekFile,
+    kekFingerprint: readKeyFile(settings.kekFile)?.fingerprint ?? "",
+    passphrase,
+    platformVersion: "1",
+    now: new Date(),
+  });
+  const dataDirectory = join(folder.path, "place");
+  const place = { ...settings, dataDirectory, kekFile: join(dataDirectory, "kek"), databaseUrl: database.url };
+  await restoreBackup({ path, passphrase, settings: place });
+
+  receiver.answer(status(204));
+  const signingKey = { path: join(dataDirectory, "signing-key"), isGiven: false };
+  const restored = await openPlatform({ ...place, signingKey, roles: ["api", "scheduler"] }, silentLog);
+  const { url, stop } = await serve(restored);
+  try {
+    const ask = (method: string, at: string) =>
+      fetch(`${url}${at}`, { method, headers: { authorization: `Bearer ${key}` } });
+    expect((await ask("POST", `${dead.path}/${dead.id}/redeliver`)).status).toBe(200);
+    const [eighth, ninth] = (await receiver.arrived(9)).slice(7);
+    const news = [eighth, ninth].map((message) => message?.headers["x-webhook-id"]);
+    expect(news.sort()).toEqual([dead.id, waiting.id].sort());
+    const again = [eighth, ninth].find((message) => message?.headers["x-webhook-id"] === dead.id);
+    expect(again?.body).toBe(before[0]);
+    expect(await verify(secret, again?.body ?? "", String(again?.headers["x-webhook-signature"]))).toBe(true);
+    await vi.waitFor(async () => {
+      const { items } = (await (await ask("GET", dead.path)).json()) as { items: WebhookDelivery[] };
+      expect(items).toMatchObject([{ id: dead.id, status: "DELIVERED", attempts: { length: 8 } }]);
+    });
+  } finally {
+    await stop();
+    await restored.close();
+  }
+}, 60_000);
