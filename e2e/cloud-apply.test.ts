@@ -10,12 +10,15 @@ import { type Ended, ended, program } from "./harness.ts";
 
 const agentId = "bc-00000000-0000-4000-8000-000000000001";
 
+type Made = string | Buffer | object[];
+
 interface Tree {
   /** Above the repository, to see that nothing happens there. */
   home: string;
   root: string;
   sh(script: string): string;
-  apply(patch: string | Buffer, place?: string): Promise<Ended>;
+  /** A list of items is what the platform answers as it is. */
+  apply(patch: Made, place?: string): Promise<Ended>;
   start(patch: string): Promise<{ kill(): void; ended: Promise<unknown> }>;
   /** What `cloud diff` prints. */
   diff(patch: Buffer): Promise<Buffer>;
@@ -37,7 +40,7 @@ async function tree(setup = ""): Promise<Tree> {
   };
   const sh = (script: string) => execFileSync("sh", ["-ec", script], { cwd: root, env, encoding: "utf8" });
   sh(`git init -q; printf 'a\\nb\\nc\\n' > f; mkdir sub; echo s > sub/s; git add -A; git commit -qm x; ${setup}`);
-  let made: string | Buffer = "";
+  let made: Made = "";
   const url = await answering((path) => (path.endsWith("/diff") ? diffOf(made) : { id: agentId, status: "IDLE" }));
   const access = { ...env, PLATFORM_BACKEND_URL: url, PLATFORM_API_KEY: "key" };
   const launch = (place: string) =>
@@ -68,12 +71,13 @@ async function tree(setup = ""): Promise<Tree> {
   };
 }
 
-const diffOf = (patch: string | Buffer) => {
-  const isText = typeof patch === "string";
-  const place = { repoUrl: "host/o/r", baseBranch: "main", baseCommit: "0".repeat(40), branch: "b" };
-  const written = isText ? { encoding: "utf-8", patch } : { encoding: "base64", patch: patch.toString("base64") };
-  return { items: [{ ...place, ...written }] };
-};
+const diffOf = (made: Made) => ({ items: Array.isArray(made) ? made : [itemOf("host/o/r", made)] });
+
+function itemOf(repoUrl: string, patch: string | Buffer): object {
+  const written =
+    typeof patch === "string" ? { encoding: "utf-8", patch } : { encoding: "base64", patch: patch.toString("base64") };
+  return { repoUrl, baseBranch: "main", baseCommit: "0".repeat(40), branch: "b", ...written };
+}
 
 async function answering(answer: (path: string) => unknown): Promise<string> {
   const server = createServer(({ url = "" }, response) => {
@@ -194,6 +198,20 @@ const keeper = `
   printf 'lat\\351n\\nneu \\374\\n' > latin1; printf x > "$(printf 'new\\nline')"; mkdir -p a/b/c; echo deep > a/b/c/d
   ln -sf crlf becomes-link; rm becomes-file; echo now > becomes-file; rm becomes-folder; mkdir becomes-folder
   echo in > becomes-folder/file; rm -r sub; printf ' \\t\\n\\n' >> f`;
+
+test("of several repositories only the changes of this one are taken, also where there are none", async () => {
+  const { root, apply } = await tree("git remote add up git@Host.example:O/R.git");
+  const mine = (patch: string) => itemOf("host.example/o/r", patch);
+  const other = itemOf("host.example/x/y", add("not-mine"));
+  expect(await apply([other, mine("")])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("has changed nothing in host.example/o/r"),
+  });
+  expect(await apply([other, other])).toMatchObject({ code: 2, stderr: expect.stringContaining("none of them") });
+  expect(readdirSync(root)).toEqual([".git", "f", "sub"]);
+  expect(await apply([other, mine(add("mine"))])).toMatchObject({ code: 0 });
+  expect(readdirSync(root)).toEqual([".git", "f", "mine", "sub"]);
+});
 
 test("killed with everything around it in the midst of writing, it leaves the whole behind", async () => {
   const { root, start } = await tree();

@@ -97,7 +97,9 @@ test("a port that is taken is named", async () => {
   const { url } = await desk.serve();
   const { code, stderr } = await desk.run(["serve", "--listen", new URL(url).host]);
   expect(code).toBe(1);
-  expect(stderr).toContain("ERROR: listen EADDRINUSE");
+  expect(stderr).toMatch(
+    /^ERROR: Cannot listen on 127\.0\.0\.1:\d+: another program, .* with --listen or PLATFORM_LISTEN\.$/m,
+  );
 });
 
 test("it serves over TLS", async () => {

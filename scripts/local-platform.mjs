@@ -45,8 +45,10 @@ function listening({ stdout }) {
 }
 
 function explainEnd(how, logFile) {
-  const { stdout } = spawnSync("tail", ["-n", "5", logFile], { encoding: "utf8" });
-  throw new Error(`The platform ended (${how}) before it listened. The end of ${logFile}:\n${stdout}`);
+  const { stdout } = spawnSync("tail", ["-n", "20", logFile], { encoding: "utf8" });
+  const said = stdout.split("\n").findLast((line) => line.startsWith("ERROR: "));
+  console.error(said ?? `The platform ended (${how}) before it listened. The end of ${logFile}:\n${stdout}`);
+  process.exit(1);
 }
 
 /** The clone URL of the sample repository; made on the first start. */

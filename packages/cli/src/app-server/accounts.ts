@@ -10,8 +10,9 @@ import { currentCredential } from "../credentials/current.ts";
 import type { Credential } from "../credentials/find.ts";
 import { checkedKey } from "../credentials/key-input.ts";
 import { knownSecrets } from "../secrets.ts";
-import { configuredIn, refusing } from "./configured.ts";
+import { configuredIn } from "./configured.ts";
 import { type Call, type Host, type OpenPart, RpcError } from "./method.ts";
+import { refusing } from "./refusing.ts";
 
 export const openAccounts: OpenPart = (host) => ({
   methods: {

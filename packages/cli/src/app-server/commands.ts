@@ -8,8 +8,9 @@ import { settle } from "../settings.ts";
 import { composeWorkspace } from "../workspace.ts";
 import { openCommandOutput } from "./command-output.ts";
 import { type CommandRequest, readCommand } from "./command-request.ts";
-import { configuredIn, refusing } from "./configured.ts";
+import { configuredIn } from "./configured.ts";
 import { type Call, type Client, type Host, invalidParams, invalidRequest, type OpenPart } from "./method.ts";
+import { refusing } from "./refusing.ts";
 import { chooseSandbox } from "./sandbox-policy.ts";
 
 export const openCommands: OpenPart = (host) => {

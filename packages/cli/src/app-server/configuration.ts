@@ -6,9 +6,10 @@ import type { ResultOf } from "@agentcli/protocol/app-server";
 import { configRequest } from "../config-request.ts";
 import { configOptions } from "../run-options.ts";
 import { asJson, describeLayers } from "./config-layers.ts";
-import { configuredIn, refusing } from "./configured.ts";
+import { configuredIn } from "./configured.ts";
 import { type Host, invalidRequest, type OpenPart } from "./method.ts";
 import { absolute } from "./paths.ts";
+import { refusing } from "./refusing.ts";
 
 export const openConfiguration: OpenPart = (host) => ({
   methods: {

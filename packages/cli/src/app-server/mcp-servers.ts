@@ -4,11 +4,12 @@ import type { McpServer } from "@agentcli/protocol";
 import type { McpServerStatus, ParamsOf } from "@agentcli/protocol/app-server";
 import { authStatus } from "../mcp/auth-status.ts";
 import type { AuthStatus } from "../mcp/describe.ts";
-import { configuredIn, refusing } from "./configured.ts";
+import { configuredIn } from "./configured.ts";
 import { openLogins } from "./mcp-logins.ts";
 import { type McpReach, openReach, type ThreadServers } from "./mcp-reach.ts";
 import { type Call, type Host, invalidParams, type OpenPart } from "./method.ts";
 import { pageOf } from "./page.ts";
+import { refusing } from "./refusing.ts";
 
 export const openMcpServers =
   (threads: ThreadServers): OpenPart =>

@@ -4,9 +4,10 @@ import type { EffectiveConfig } from "@agentcli/project";
 import type { Features } from "@agentcli/protocol";
 import type { Model } from "@agentcli/protocol/app-server";
 import { configShape } from "@agentcli/protocol/config-shapes";
-import { configuredIn, refusing } from "./configured.ts";
+import { configuredIn } from "./configured.ts";
 import type { Host, OpenPart } from "./method.ts";
 import { pageOf } from "./page.ts";
+import { refusing } from "./refusing.ts";
 
 export const openModels: OpenPart = (host) => ({
   methods: {

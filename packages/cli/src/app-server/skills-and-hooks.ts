@@ -5,9 +5,10 @@ import { fileVersion, writeConfig } from "@agentcli/project/config-write";
 import type { HookMetadata, ParamsOf, SkillMetadata } from "@agentcli/protocol/app-server";
 import { placesOfSkills } from "../context.ts";
 import { hooksIn, type ListedHook } from "../hooks/listed.ts";
-import { type Configured, configuredIn, refusing } from "./configured.ts";
+import { type Configured, configuredIn } from "./configured.ts";
 import { type Host, invalidParams, invalidRequest, type OpenPart } from "./method.ts";
 import { absolute } from "./paths.ts";
+import { refusing } from "./refusing.ts";
 
 export const openSkillsAndHooks: OpenPart = (host) => ({
   methods: {

@@ -20,9 +20,9 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   if (agent.status === "ACTIVE")
     throw new Problem("failed", `Agent ${agentId} is still at work. Wait for it: agentcli cloud logs ${agentId}`);
   const { items } = await cloud.readDiff(agentId);
-  const changed = items.filter(({ patch }) => patch !== "");
-  if (changed.length === 0) throw new Problem("failed", `Agent ${agentId} has changed nothing.`);
-  const diff = chooseDiff(changed, checkout);
+  if (items.every(({ patch }) => patch === "")) throw new Problem("failed", `Agent ${agentId} has changed nothing.`);
+  const diff = chooseDiff(items, checkout);
+  if (diff.patch === "") throw new Problem("failed", `Agent ${agentId} has changed nothing in ${diff.repoUrl}.`);
   const outcome = await applyPatch({ diff, root: checkout.root, environment, signal });
   const said = outcome === "applied" ? "Applied" : "Already there";
   reporter.say(`${said}: ${describeSummary(summarize([diff]))}`);

@@ -170,17 +170,17 @@ describe("a streamed command", () => {
 
   test("waits while its client reads nothing", async () => {
     const { sh, client, call } = await desk();
-    let letGo = () => {};
-    const asked = new Promise<void>((tell) => {
-      client.room = () => {
-        tell();
-        return new Promise((resolve) => {
-          letGo = resolve;
-        });
-      };
-    });
     const more = { processId: "p", streamStdoutStderr: true, disableOutputCap: true };
     for (const sandboxPolicy of [free, { type: "readOnly" }]) {
+      let letGo = () => {};
+      const asked = new Promise<void>((tell) => {
+        client.room = () => {
+          tell();
+          return new Promise((resolve) => {
+            letGo = resolve;
+          });
+        };
+      });
       const running = sh("yes", { ...more, sandboxPolicy });
       await asked;
       const told = client.notices.length;

@@ -54,7 +54,7 @@ const page = (body: string): string => `<!doctype html>
 <title>Platform API</title><style>
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1a1a1a; background: #fff }
 details { border: 1px solid #ccc; border-radius: 6px; padding: .4rem .8rem; margin: .4rem 0 }
-summary { cursor: pointer } code, pre { font-family: ui-monospace, monospace; font-size: .9em }
+summary { cursor: pointer } code { overflow-wrap: anywhere } code, pre { font-family: ui-monospace, monospace; font-size: .9em }
 pre { background: #f4f4f4; padding: .6rem; overflow: auto; border-radius: 4px } nav a { margin-right: .8rem }
 @media (prefers-color-scheme: dark) { body { color: #eee; background: #161616 } pre { background: #242424 } a { color: #8bf } details { border-color: #444 } }
 </style></head><body><h1>Platform API</h1>

@@ -25,11 +25,21 @@ export async function listen(api: Api, { listen: wanted, tls }: Pick<Settings, "
   server.on("clientError", answerGarbage);
   server.keepAliveTimeout = idleConnectionMs;
   server.listen(wanted.port, wanted.host);
-  await once(server, "listening");
+  await once(server, "listening").catch((error: NodeJS.ErrnoException) => {
+    const reason = reasons[error.code ?? ""] ?? error.message;
+    error.message = `Cannot listen on ${wanted.host}:${wanted.port}: ${reason}. Choose another with --listen or PLATFORM_LISTEN.`;
+    throw error;
+  });
   const { port } = server.address() as AddressInfo;
   const host = wanted.host.includes(":") ? `[${wanted.host}]` : wanted.host;
   return { url: `${tls ? "https" : "http"}://${host}:${port}`, stop: () => stop(server) };
 }
+
+const reasons: Record<string, string> = {
+  EADDRINUSE: "another program, perhaps this one started before, has that address",
+  EADDRNOTAVAIL: "this machine has no such address",
+  EACCES: "ports below 1024 are for root",
+};
 
 /** Longer than proxies keep theirs, a minute as a rule: whoever closes first must be the one that sends. */
 const idleConnectionMs = 75_000;

@@ -35,7 +35,7 @@ th, td { padding: .5rem 1rem .5rem 0; border-bottom: 1px solid var(--line); vert
 .badge.finished, .badge.idle, .badge.open, .badge.approved { color: var(--good); }
 .badge.error, .badge.changes_requested { color: var(--bad); }
 .badge.active, .badge.running, .badge.creating, .badge.draft { color: var(--busy); }
-.facts { color: var(--soft); font-size: .85rem; display: flex; gap: .75rem; align-items: center; margin: .25rem 0; }
+.facts { color: var(--soft); font-size: .85rem; display: flex; flex-wrap: wrap; gap: 0 .75rem; align-items: center; margin: .25rem 0; }
 .title { display: flex; justify-content: space-between; align-items: start; gap: 1rem; margin-bottom: 1rem; }
 .title button { white-space: nowrap; } .title .row { margin-top: 0; }
 .title h1 { margin: 0; }

@@ -1,8 +1,8 @@
 // Threads and turns of the app server.
 import type { ThreadServers } from "../mcp-reach.ts";
 import type { Host, Part } from "../method.ts";
+import { refusingAll } from "../refusing.ts";
 import { listMethods } from "./list-methods.ts";
-import { refusing } from "./refusals.ts";
 import { reviewMethods } from "./review-methods.ts";
 import { threadServers } from "./servers.ts";
 import { openTable } from "./table.ts";
@@ -19,5 +19,5 @@ export function openThreads(host: Host): Part & { servers: ThreadServers } {
     ...turnMethods(table),
     ...reviewMethods(table, program),
   };
-  return { methods: refusing(methods, program.scrub), servers: threadServers(table), close: table.close };
+  return { methods: refusingAll(methods, program.scrub), servers: threadServers(table), close: table.close };
 }
