@@ -2,7 +2,7 @@
 import { type Kysely, sql } from "kysely";
 import { openQueries } from "../packages/platform/src/db/connect.ts";
 import { placeFor, readPassword } from "../packages/platform/src/db/place.ts";
-import type { Tables } from "../packages/platform/src/db/tables.ts";
+import type { Tables } from "../packages/platform/src/db/tables/index.ts";
 import { insertFrames, numberFrames, tellReaders } from "../packages/platform/src/streams/index.ts";
 import { openVault } from "../packages/platform/src/vault/index.ts";
 

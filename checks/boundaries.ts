@@ -13,13 +13,14 @@ export const allowedImports: Record<string, string[]> = {
   project: ["engine", "protocol"],
   mcp: ["engine", "protocol"],
   workspace: ["protocol"],
+  local: ["engine", "workspace", "protocol"],
   testkit: ["protocol"],
   sdk: ["protocol"],
-  "platform-sdk": [...everything],
+  "platform-sdk": [...everything, "local"],
   action: ["protocol"],
   web: ["protocol"],
   worker: ["workspace", "protocol"],
-  cli: [...everything, "sdk", "worker", "action", "platform-sdk"],
+  cli: [...everything, "local", "sdk", "worker", "action", "platform-sdk"],
   platform: everything,
 };
 
@@ -27,7 +28,17 @@ export const allowedImports: Record<string, string[]> = {
 const withoutNode = new Set(["engine"]);
 
 /** Loading the schemas at start would cost every run its cold start; types, zod-free subpaths and late loading do not. */
-const loadsSchemasLate = new Set(["engine", "models", "workspace", "project", "mcp", "cli", "sdk"]);
+const loadsSchemasLate = new Set([
+  "engine",
+  "models",
+  "workspace",
+  "project",
+  "mcp",
+  "local",
+  "cli",
+  "sdk",
+  "platform-sdk",
+]);
 
 export function findForbiddenImports(root = repositoryRoot): Problem[] {
   return readSources(root, /\.(ts|tsx|mts|cts|js|mjs|cjs)$/).flatMap((file) =>

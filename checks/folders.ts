@@ -15,7 +15,8 @@ export const foundations: Record<string, string[]> = {
   db: ["telemetry"],
   vault: ["db"],
   principals: ["db", "vault"],
-  http: ["config", "principals", "telemetry"],
+  sessions: ["db", "principals"],
+  http: ["config", "db", "principals", "sessions", "telemetry"],
 };
 
 interface Step {

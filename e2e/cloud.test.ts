@@ -63,6 +63,12 @@ test("agents are listed, looked at and heard", async () => {
     cursor: null,
   });
   expect((await desk.run(["cloud", "list"])).stdout).toMatch(`${id}  ready`);
+  const other = await desk.agent("run echo hello");
+  const { tasks, cursor } = JSON.parse((await desk.run(["cloud", "list", "--limit", "1", "--json"])).stdout);
+  expect(tasks).toEqual([expect.objectContaining({ id: other })]);
+  expect((await desk.run(["cloud", "list", "--limit=1", "--cursor", cursor])).stdout).toMatch(`${id}  ready`);
+  const unchanged = await desk.run(["cloud", "status", other]);
+  expect(unchanged).toMatchObject({ code: 0, stdout: expect.stringMatching(/0 files changed, \+0 -0\n$/) });
   const status = await desk.run(["cloud", "status", "--json", id]);
   expect(status.code).toBe(0);
   expect(JSON.parse(status.stdout)).toMatchObject({
@@ -94,7 +100,7 @@ test("an agent that is told to work elsewhere and to start elsewhere does so", a
   expect(JSON.parse(stdout).items).toMatchObject([
     { baseCommit: await desk.git("rev-parse", "old"), baseBranch: "old", patch: expect.stringContaining("paging.js") },
   ]);
-  const made = JSON.parse((await desk.run(["cloud", "exec", "--json", "--env", "pool:fast", prompt])).stdout);
+  const made = JSON.parse((await desk.run(["cloud", "exec", "--json", "--env", "cloud", prompt])).stdout);
   expect(made).toMatchObject({ id: expect.stringMatching(anId), run_id: expect.stringMatching(/^run-/) });
 });
 
@@ -135,6 +141,10 @@ test("trouble is a sentence and an exit code", async () => {
   expect(await say(["cloud", "list", "--limit", "21"])).toEqual({
     code: 2,
     stderr: expect.stringContaining("1 to 20"),
+  });
+  expect(await say(["cloud", "exec", "--env", "pool:fast", prompt])).toEqual({
+    code: 2,
+    stderr: expect.stringContaining('no pool "fast"'),
   });
   expect(await say(["cloud", "exec", "--repo", "file:///etc", prompt])).toEqual({
     code: 2,

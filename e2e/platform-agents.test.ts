@@ -12,8 +12,13 @@ const times = <T>(count: number, make: (index: number) => T): T[] =>
 const body = { prompt: { text: "once" } };
 const statuses = (answers: Answer[]): number[] => answers.map(({ status }) => status).sort();
 const codeOf = ({ body: answered }: Answer): string => (answered as { error: { code: string } }).error.code;
+const messageOf = ({ body: answered }: Answer): string => (answered as { error: { message: string } }).error.message;
 const idsOf = (answers: Answer[]): Set<string> =>
   new Set(answers.map(({ text }) => (JSON.parse(text) as { agent: { id: string } }).agent.id));
+
+interface Ided {
+  id: string;
+}
 
 async function agentsOf(client: Client): Promise<number> {
   return ((await client.get("/v1/agents?limit=100")).body as { items: unknown[] }).items.length;
@@ -27,6 +32,43 @@ test("an agentId makes one agent, however often and however many at once ask for
   expect(new Set(answers.filter(({ status }) => status === 409).map(codeOf))).toEqual(new Set(["agent_id_conflict"]));
   expect(await agentsOf(client)).toBe(1);
   expect((await client.get(`/v1/agents/${agentId}`)).body).toMatchObject({ id: agentId.toLowerCase() });
+});
+
+test("an agentId comes back as it was written, and every route takes it so", async () => {
+  const client = await (await scriptedPlatform()).client();
+  const agentId = "bc-ABCDEF00-0000-4000-8000-00000000ABCD";
+  const { agent, run } = (await client.post("/v1/agents", { ...body, agentId })).body as Record<"agent" | "run", Ided>;
+  expect(agent.id).toBe(agentId);
+  const runId = run.id.replace(/[a-f]/g, (letter) => letter.toUpperCase()).replace(/^RUN/i, "run");
+  await client.ended({ agentId, runId });
+  for (const path of ["", "/runs", `/runs/${runId}`, `/runs/${runId}/stream`, "/usage", "/artifacts", "/diff"])
+    expect([path, (await client.get(`/v1/agents/${agentId}${path}`)).status]).toEqual([path, 200]);
+});
+
+test("an agent for a place that does not exist is refused instead of working elsewhere", async () => {
+  const client = await (await scriptedPlatform()).client();
+  for (const [env, place] of [
+    [{ type: "pool" }, "pool"],
+    [{ type: "pool", name: "fast" }, 'pool "fast"'],
+    [{ type: "machine" }, "machine"],
+    [{ type: "cloud", name: "web" }, 'environment "web"'],
+  ] as const) {
+    const refused = await client.post("/v1/agents", { ...body, env });
+    expect(refused).toMatchObject({ status: 400, body: { error: { code: "validation_error" } } });
+    expect(messageOf(refused)).toContain(`this platform has no ${place};`);
+  }
+  expect((await client.post("/v1/agents", { ...body, env: { type: "cloud" } })).status).toBe(200);
+});
+
+test("servers are called what their owner calls them, and an image without a byte is refused", async () => {
+  const client = await (await scriptedPlatform()).client();
+  const server = (name: string) => ({ mcpServers: [{ name, command: "true" }] });
+  for (const name of ["My Server", "büro: docs/wiki", "x".repeat(64)])
+    expect((await client.post("/v1/agents", { ...body, ...server(name) })).status).toBe(200);
+  for (const name of ["", "a\nb", "x".repeat(65)])
+    expect((await client.post("/v1/agents", { ...body, ...server(name) })).status).toBe(400);
+  const images = [{ data: "", mimeType: "image/png" }];
+  expect(messageOf(await client.post("/v1/agents", { prompt: { text: "look", images } }))).toContain("data: is empty");
 });
 
 test("an Idempotency-Key makes one agent, and everybody who sends it gets that one", async () => {
@@ -83,7 +125,9 @@ test("while a run goes on, everything else is refused as busy, and archiving end
   expect((await client.get(`/v1/agents/${made.agentId}`)).body).toMatchObject({ status: "ACTIVE" });
   for (const verb of ["archive", "archive"])
     expect((await client.post(`/v1/agents/${made.agentId}/${verb}`)).body).toEqual({ id: made.agentId });
-  expect(await client.ended(made)).toMatchObject({ status: "CANCELLED" });
+  expect((await client.get(`/v1/agents/${made.agentId}/runs/${made.runId}`)).body).toMatchObject({
+    status: "CANCELLED",
+  });
   expect((await client.get(`/v1/agents/${made.agentId}`)).body).toMatchObject({ status: "ARCHIVED" });
   expect(codeOf(await client.post(`/v1/agents/${made.agentId}/runs`, body))).toBe("agent_archived");
   expect((await client.get("/v1/agents?includeArchived=false")).body).toEqual({ items: [] });
@@ -177,7 +221,7 @@ test("a run is cancelled within a second, wherever it is", async () => {
     expect((await client.post(`/v1/agents/${made.agentId}/runs/${made.runId}/cancel`)).body).toEqual({
       id: made.runId,
     });
-    const run = await client.ended(made);
+    const run = (await client.get(`/v1/agents/${made.agentId}/runs/${made.runId}`)).body;
     expect(run).toMatchObject({ status: "CANCELLED" });
     expect(run).not.toHaveProperty("error");
     const again = await client.post(`/v1/agents/${made.agentId}/runs/${made.runId}/cancel`);

@@ -76,6 +76,8 @@ async function furnish(own: Client, other: Client, repositories: { own: string; 
       prUrl: mostly([pull], awkwardUrls),
       startingRef: mostly(["main"], ["-main", "--upload-pack=true", "a..b", "refs/heads/main", "@{-1}"]),
       id: mostly(["scripted", "practice"], ["nothing", "reasoning_effort"]),
+      model: mostly(["scripted", "practice"], ["nothing"]),
+      image_url: mostly(["data:image/png;base64,AAAA"], awkwardUrls),
       agentId: fc.oneof(
         fc.constantFrom(...agentIds),
         fc.uuid().map((uuid) => `bc-${uuid}`),
@@ -121,9 +123,11 @@ interface Outcome {
 function judgeBy(document: Document): (request: MadeRequest, client: Client) => Promise<Outcome> {
   const ajv = new Ajv({ strict: false, validateFormats: false });
   const validators = new Map<unknown, ReturnType<typeof ajv.compile>>();
-  const schemaComplaint = (operation: Operation, { status, body }: Answer): string | null => {
-    const content = operation.responses[status]?.content["application/json"];
-    if (!content) return operation.responses[status] ? null : `status ${status} is not in the document`;
+  const schemaComplaint = (operation: Operation, { status, body, headers }: Answer): string | null => {
+    const [type = ""] = headers["content-type"]?.split(";") ?? [];
+    const content = operation.responses[status]?.content[type];
+    if (!content) return `an answer of ${status} as ${type} is not in the document`;
+    if (type !== "application/json") return null;
     const validator = validators.get(content) ?? ajv.compile({ ...content.schema, components: document.components });
     validators.set(content, validator);
     return validator(body) ? null : `the body breaks its schema: ${ajv.errorsText(validator.errors)}`;

@@ -145,7 +145,7 @@ test("users and teams are made, limited and listed", async () => {
     { email: "ada@example.com", role: "admin", spendLimitUsd: null },
     { email: "bob@example.com", role: "admin", spendLimitUsd: 250 },
   ]);
-  expect(await succeed(desk, "teams", "list")).toBe("red  2 users  1000 USD a month\n");
+  expect(await succeed(desk, "teams", "list")).toBe("red  2 users  1000 USD a month  follow-ups: disabled\n");
 });
 
 test.each([

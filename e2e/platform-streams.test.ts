@@ -8,7 +8,7 @@ import { sql } from "kysely";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { type Frame, insertFrames, numberFrames, tellReaders } from "../packages/platform/src/streams/index.ts";
 import { openVault } from "../packages/platform/src/vault/index.ts";
-import { type Client, framesOf, type Made } from "./platform-client.ts";
+import { type Client, framesOf, type Made, send } from "./platform-client.ts";
 import { type ScriptedPlatform, scriptedPlatform } from "./platform-scripted.ts";
 
 const talkative = [
@@ -43,7 +43,7 @@ test("a reader that is cut off again and again while the run goes on misses noth
   const seen: string[] = [];
   let last: string | undefined;
   while (!seen.at(-1)?.includes("event: done")) {
-    const frames = framesOf(await readPiece(client, made, last)).filter(({ event }) => event !== "status");
+    const frames = framesOf(await readPiece(client, made, last)).slice(1);
     seen.push(...frames.map(({ text }) => text));
     last = frames.at(-1)?.id ?? last;
   }
@@ -121,6 +121,17 @@ test("while nothing happens the connection is kept alive", async () => {
     asked.end();
   });
   expect(beat).toBe("event: heartbeat\ndata: {}\n\n");
+});
+
+test("HEAD of a stream is answered at once, however long the run goes on", async () => {
+  const client = await (await scriptedPlatform({ replies: [stall("after-headers")] })).client();
+  const { agentId, runId } = await client.create("wait");
+  const path = `/v1/agents/${agentId}/runs/${runId}/stream`;
+  const head = await send(client.url, { method: "HEAD", path, headers: { authorization: `Bearer ${client.key}` } });
+  expect(head).toMatchObject({ status: 200, text: "", headers: { "x-platform-stream-retention-seconds": "86400" } });
+  expect((await client.get(`/v1/agents/${agentId}/runs/${runId}`)).body).toMatchObject({
+    status: expect.stringMatching(/CREATING|RUNNING/),
+  });
 });
 
 test("two hundred readers, early and late, get the same bytes", async () => {

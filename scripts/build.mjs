@@ -40,16 +40,8 @@ for (const file of ["tree-sitter.wasm", "tree-sitter-bash.wasm"])
 // The SDKs are modules: whoever imports one decides when, and Node 18 cannot require one.
 await build({ directory: "packages/sdk/dist", input: { index: "packages/sdk/src/index.ts" }, format: "es" });
 declareSdk(house);
-await build({
-  directory: "packages/platform-sdk/dist",
-  input: { index: "packages/platform-sdk/src/index.ts" },
-  format: "es",
-});
-await build({
-  directory: "packages/platform-sdk/dist/bridge",
-  input: { main: "packages/platform-sdk/src/bridge/main.ts" },
-  format: "es",
-});
+await build({ directory: "packages/platform-sdk/dist", input: sandboxPrograms });
+await buildPlatformSdk();
 await declarePlatformSdk(house);
 
 await build({
@@ -79,6 +71,26 @@ async function buildPlatform() {
     format: "esm",
     entryFileNames: "[name].mjs",
     chunkFileNames: "chunks/[name]-[hash].mjs",
+  });
+}
+
+/** Who only asks the platform loads nothing of the engine: local agents are chunks of their own. */
+async function buildPlatformSdk() {
+  const source = join(house, "packages/platform-sdk/src");
+  const bundle = await rolldown({
+    input: { index: join(source, "index.ts"), "bridge/main": join(source, "bridge/main.ts") },
+    platform: "node",
+    external: outside,
+    transform: { target: "node20" },
+    treeshake: { moduleSideEffects: false },
+    checks: { eval: false },
+  });
+  await bundle.write({
+    dir: join(house, "packages/platform-sdk/dist"),
+    format: "esm",
+    entryFileNames: "[name].js",
+    chunkFileNames: "chunks/[name]-[hash].js",
+    minify: true,
   });
 }
 

@@ -20,6 +20,8 @@ export async function declarePlatformSdk(house) {
     const types = names.map((name) => `export type ${name} = ${typeOf(withoutReferences(toJsonSchema(api[name])))};`);
     return `// The platform's HTTP API, printed from its JSON Schema.\n${types.join("\n")}\n`;
   });
+  // Nobody imports the local runtime by name, and its declarations speak of packages that users do not have.
+  rmSync(join(house, "packages/platform-sdk/dist/local"), { recursive: true, force: true });
 }
 
 /** The compiler writes a declaration per source file; imports of protocol are turned to the printed one. */

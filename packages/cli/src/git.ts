@@ -36,7 +36,7 @@ export function git({ directory, args, environment, input, indexFile, signal }: 
 
 export const mostBytes = 256 * 1024 * 1024;
 
-const neutralFlags = [
+export const neutralFlags = [
   // A name is a name, also with a star in it.
   "--literal-pathspecs",
   ...[
@@ -53,7 +53,7 @@ const neutralFlags = [
 const misleading = /^GIT_(DIR|WORK_TREE|INDEX_FILE|PREFIX|NAMESPACE|EXTERNAL_DIFF|DIFF_OPTS|PAGER|TRACE.*)$/;
 
 /** Without keys: a filter that the user configured runs all the same. */
-function neutralEnvironment({ variables, userHome }: Environment): NodeJS.ProcessEnv {
+export function neutralEnvironment({ variables, userHome }: Environment): NodeJS.ProcessEnv {
   const kept = Object.entries(toolEnvironment(variables, { home: userHome })).filter(
     ([name]) => !misleading.test(name),
   );

@@ -24,7 +24,7 @@ export async function main(argv: string[], directory: string): Promise<void> {
   const { streams, lost } = openStreams(stop);
   const environment = readEnvironment();
   const scrub = scrubber(knownSecrets(environment));
-  const print = (text: string) => streams.out.write(text);
+  const print = (text: string | Buffer) => streams.out.write(text);
   const surroundings = { environment, scrub, commands, version, directory, print, signal: stop.signal };
   const code = await runCommand(argv, surroundings, streams);
   await Promise.all([streams.out.flush(), streams.err.flush()]);

@@ -8,7 +8,7 @@ export interface Program {
   environment: Environment;
   reporter: Reporter;
   /** Writes to standard output: what a command was asked for, and nothing else. */
-  print(text: string): Promise<void>;
+  print(text: string | Buffer): Promise<void>;
   /** Every command there is, for those that speak about commands. */
   commands: Command[];
   version: string;

@@ -1,8 +1,8 @@
 // Which sandbox works here, tried out once per boot: trying costs more than the rest of a start.
 import { readFileSync, readlinkSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
+import { makePrivateDirectory } from "@agentcli/local";
 import { probeSandbox, type SandboxPolicy, type SandboxProbe } from "@agentcli/workspace";
-import { makePrivateDirectory } from "./private-directory.ts";
 import type { Program } from "./program.ts";
 
 type Available = Extract<SandboxProbe, { kind: "available" }>;

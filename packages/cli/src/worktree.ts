@@ -4,11 +4,10 @@ import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
+import { makePrivateDirectory, takeLock } from "@agentcli/local";
 import type { WorktreeOrigin } from "@agentcli/protocol";
 import { findRepositoryRoot } from "@agentcli/workspace";
 import type { Environment } from "./environment.ts";
-import { takeLock } from "./lock.ts";
-import { makePrivateDirectory } from "./private-directory.ts";
 import { Problem } from "./problem.ts";
 
 export interface Worktree {

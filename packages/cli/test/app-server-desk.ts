@@ -46,7 +46,7 @@ export function testProgram(signal = new AbortController().signal): Program & { 
       cwd: "/",
     },
     reporter,
-    print: async (text) => void printed.push(text),
+    print: async (text) => void printed.push(text.toString()),
     commands,
     version: "0.0.0",
     scrub: (text) => text,

@@ -9,9 +9,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { takeLock } from "@agentcli/local";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { takeLock } from "../src/lock.ts";
 import { ageMs } from "../src/sessions/age.ts";
 import { findByReference, findThread, matchThreads } from "../src/sessions/find.ts";
 import { listSessions } from "../src/sessions/list.ts";

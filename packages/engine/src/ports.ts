@@ -42,6 +42,8 @@ export type ModelProgress =
   | { type: "reasoning"; delta: string }
   /** The model has begun to write a tool call; the workspace may be warmed up. */
   | { type: "calling"; name: string }
+  /** The block is whole, in its place among those of the reply. Not every wire knows before the reply is there. */
+  | { type: "settled"; block: Block }
   /** The attempt was given up; what it streamed does not count. */
   | { type: "retrying"; attempt: number; of: number; delayMs: number; reason: string };
 
@@ -68,6 +70,10 @@ export interface ModelFault {
   retryAfterMs?: number;
   /** Which named limit was reached, for code `limit`. */
   limit?: "first-byte" | "idle" | "wall";
+  /** Why an answer that had begun stops early, where the server says so. */
+  incomplete?: "max_output_tokens" | "content_filter";
+  /** What it cost all the same, where the server says so. */
+  usage?: Usage;
 }
 
 export type ModelReply =

@@ -2,11 +2,14 @@ export { type Authorization, type Challenge, noAuthorization } from "./authoriza
 export type { DirectAccess, Offer } from "./direct.ts";
 export type { Reach } from "./exchange.ts";
 export type { Elicited, McpHost } from "./host.ts";
+export { nameTools } from "./names.ts";
 export { type OAuthOptions, oauthAuthorization } from "./oauth/authorization.ts";
 export type { CredentialStore, Credentials } from "./oauth/credentials.ts";
 export { type LoggedIn, type LoginOptions, logIn } from "./oauth/login.ts";
 export type { Consent } from "./oauth/provider.ts";
 export { type McpServers, openMcpServers } from "./open.ts";
+export { type Called, succeeded } from "./outcome.ts";
+export type { CallResult } from "./readers.ts";
 export type { ServerReport } from "./server.ts";
 export {
   type HttpTransport,
@@ -15,3 +18,4 @@ export {
   type ServerSettings,
   type StdioTransport,
 } from "./settings.ts";
+export { parseObject } from "./tools.ts";

@@ -14,6 +14,8 @@ export function statusTrouble(provider: Provider, answer: StatusAnswer): Trouble
   const { status } = answer;
   const { code, message } = errorIn(answer.body);
   const said = `${provider.name} answered HTTP ${status}${message ? `: ${quote(message)}` : "."}`;
+  // Of a platform that is asked for inference; its key is as good as before.
+  if (code === "spend_limit_reached") return trouble("refused", said, { status });
   if (status === 401 || status === 403) return trouble("auth", `${said} ${keyAdvice(provider)}`, { status });
   if (status === 429) {
     const limited = trouble("rate_limited", said, { status, ...retryAfter(answer.headers), ...waitIn(message) });

@@ -1,5 +1,6 @@
 // A handle on one agent: the first prompt creates it, later ones are runs of the same conversation.
 import { type AgentUsage, type Artifact, downloadArtifact, listArtifacts, readUsage } from "./agent-files.ts";
+import { cloudPlace } from "./cloud-run.ts";
 import { PlatformAgentError } from "./errors.ts";
 import type { ModelSelection, SendOptions, UserMessage } from "./options.ts";
 import { type AgentBirth, type AgentContext, openPrompts } from "./prompts.ts";
@@ -14,9 +15,9 @@ export interface SDKAgent {
   listArtifacts(): Promise<Artifact[]>;
   downloadArtifact(path: string): Promise<Buffer>;
   getUsage(): Promise<AgentUsage>;
-  /** Makes sure that the agent is still there. A cloud agent keeps nothing here that could be out of date. */
+  /** Makes sure that the agent is still there. A local agent reads its hooks anew with the next prompt. */
   reload(): Promise<void>;
-  /** Ends whatever follows runs of this handle. The agent and its runs go on. */
+  /** Ends whatever follows runs of this handle. The agent goes on, and so do its runs but for those on this machine. */
   close(): void;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -37,7 +38,8 @@ export function openAgent(birth: AgentBirth, context: AgentContext): SDKAgent {
       if (signal.aborted) throw signal.reason;
       const run = await prompts.deliver(message, send);
       const model = prompts.model();
-      return openRun(run, { connection, surroundings, signal, ...(model && { model }), observers: send });
+      const place = cloudPlace(run, connection, surroundings);
+      return openRun(run, { place, signal, ...(model && { model }), observers: send });
     },
     listArtifacts: async () => listArtifacts(connection, prompts.agentId(), signal),
     downloadArtifact: async (path) => downloadArtifact(connection, { agentId: prompts.agentId(), path }, signal),
@@ -54,5 +56,5 @@ export function openAgent(birth: AgentBirth, context: AgentContext): SDKAgent {
   };
 }
 
-const closed = (): PlatformAgentError =>
+export const closed = (): PlatformAgentError =>
   new PlatformAgentError("This agent was closed. Get a new handle with Agent.resume.", { code: "closed" });

@@ -1,167 +1,45 @@
-// `Agent`: agents of the platform, by what one does with them.
-import type { AgentListItem, Run as WireRun } from "@agentcli/protocol/api";
-import { listModels } from "./account.ts";
-import { openAgent, type SDKAgent } from "./agent.ts";
-import { type AgentUsage, readUsage } from "./agent-files.ts";
-import { isFilled } from "./body.ts";
-import { type Connection, openConnection } from "./connection.ts";
-import { AuthenticationError, ConfigurationError, NetworkError, RateLimitError } from "./errors.ts";
-import { checkAgentId, checkRunId } from "./ids.ts";
-import type {
-  AgentOptions,
-  ConnectionOptions,
-  ListAgentsOptions,
-  ListRunsOptions,
-  ModelSelection,
-  RunOptions,
-  UsageOptions,
-  UserMessage,
-} from "./options.ts";
-import { openRun, type Run, type RunResult } from "./run.ts";
+// `Agent`: agents on the platform and on this machine, told apart by their options and ids.
+import type { AgentCalls } from "./agent-calls.ts";
+import { cloudAgents } from "./cloud-agents.ts";
+import { ConfigurationError } from "./errors.ts";
+import { isCloudAgentId } from "./ids.ts";
+import type { AgentOptions } from "./options.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-export interface SDKAgentInfo extends Omit<AgentListItem, "id" | "status"> {
-  agentId: string;
-  runtime: "cloud";
-  /** `idle` takes prompts; so does `active`, once its run is over. */
-  status: "active" | "idle" | "archived";
-}
-
-export interface Page<Item> {
-  items: Item[];
-  /** Absent on the last page. */
-  nextCursor?: string;
-}
-
-export interface AgentCalls {
-  /** Makes sure of the model and nothing else: the first `send` creates the agent. */
-  create(options?: AgentOptions): Promise<SDKAgent>;
-  /** A handle on an agent that is there. Asks nothing. */
-  resume(agentId: string, options?: AgentOptions): Promise<SDKAgent>;
-  /** One agent, one prompt, to its end. */
-  prompt(message: UserMessage, options?: AgentOptions): Promise<RunResult>;
-  /** Newest first. */
-  list(options?: ListAgentsOptions): Promise<Page<SDKAgentInfo>>;
-  get(agentId: string, options?: ConnectionOptions): Promise<SDKAgentInfo>;
-  /** Newest first. */
-  listRuns(agentId: string, options?: ListRunsOptions): Promise<Page<Run>>;
-  getRun(runId: string, options: RunOptions): Promise<Run>;
-  cancelRun(runId: string, options: RunOptions): Promise<void>;
-  /** Ends its run, and it takes no more prompts. A second time changes nothing. */
-  archive(agentId: string, options?: ConnectionOptions): Promise<void>;
-  unarchive(agentId: string, options?: ConnectionOptions): Promise<void>;
-  /** For good, with its conversation and its files. */
-  delete(agentId: string, options?: ConnectionOptions): Promise<void>;
-  getUsage(agentId: string, options?: UsageOptions): Promise<AgentUsage>;
-}
-
-// A list of calls, each of a few lines.
 export function agentCalls(surroundings: Surroundings): AgentCalls {
-  const never = new AbortController().signal;
-  const connect = (options: ConnectionOptions) => openConnection(options, surroundings);
-  const runContext = (connection: Connection, signal = never) => ({ connection, surroundings, signal });
-
-  const create: AgentCalls["create"] = async (options = {}) => {
-    const connection = connect(options);
-    const agentId = idFor(options, surroundings);
-    if (options.model) await checkModel(connection, options.model, never);
-    return openAgent({ kind: "new", agentId }, { connection, surroundings, options });
+  const cloud = cloudAgents(surroundings);
+  let opening: Promise<AgentCalls> | undefined;
+  /** Loaded when first used: it is the whole engine, and most programs only ask the platform. */
+  const local = () => {
+    opening ??= import("./local/index.ts").then(({ localAgents }) => localAgents(surroundings));
+    return opening;
   };
-
+  const byOptions = async (options: AgentOptions): Promise<AgentCalls> => (isLocal(options) ? local() : cloud);
+  const byId = async (agentId: string): Promise<AgentCalls> => (isCloudAgentId(agentId) ? cloud : local());
+  const byRuntime = async (runtime: "cloud" | "local" | undefined) => (runtime === "local" ? local() : cloud);
   return {
-    create,
-    async resume(agentId, options = {}) {
-      const id = checkAgentId(agentId, "Agent.resume");
-      return openAgent({ kind: "known", agentId: id }, { connection: connect(options), surroundings, options });
-    },
-    async prompt(message, options) {
-      const agent = await create(options);
-      try {
-        return await (await agent.send(message)).wait();
-      } finally {
-        agent.close();
-      }
-    },
-    async list({ limit, cursor, prUrl, includeArchived, source, ...options } = {}) {
-      const query = { limit, cursor, prUrl, includeArchived, source };
-      const request = { operation: "agents.list", method: "GET", path: "/v1/agents", query } as const;
-      const page = await connect(options).ask<Page<AgentListItem>>(request, never);
-      return { ...page, items: page.items.map(infoOf) };
-    },
-    async get(agentId, options = {}) {
-      const path = `/v1/agents/${checkAgentId(agentId, "Agent.get")}`;
-      return infoOf(await connect(options).ask({ operation: "agents.get", method: "GET", path }, never));
-    },
-    async listRuns(agentId, { limit, cursor, ...options } = {}) {
-      const path = `/v1/agents/${checkAgentId(agentId, "Agent.listRuns")}/runs`;
-      const connection = connect(options);
-      const request = { operation: "runs.list", method: "GET", path, query: { limit, cursor } } as const;
-      const page = await connection.ask<Page<WireRun>>(request, never);
-      return { ...page, items: page.items.map((run) => openRun(run, runContext(connection))) };
-    },
-    async getRun(runId, options) {
-      const connection = connect(options);
-      const path = runPath(runId, options, "Agent.getRun");
-      const { signal = never } = options;
-      const run = await connection.ask<WireRun>({ operation: "runs.get", method: "GET", path }, signal);
-      return openRun(run, runContext(connection, signal));
-    },
-    async cancelRun(runId, options) {
-      const path = `${runPath(runId, options, "Agent.cancelRun")}/cancel`;
-      await connect(options).ask({ operation: "runs.cancel", method: "POST", path }, never);
-    },
-    async archive(agentId, options = {}) {
-      const path = `/v1/agents/${checkAgentId(agentId, "Agent.archive")}/archive`;
-      await connect(options).ask({ operation: "agents.archive", method: "POST", path }, never);
-    },
-    async unarchive(agentId, options = {}) {
-      const path = `/v1/agents/${checkAgentId(agentId, "Agent.unarchive")}/unarchive`;
-      await connect(options).ask({ operation: "agents.unarchive", method: "POST", path }, never);
-    },
-    async delete(agentId, options = {}) {
-      const path = `/v1/agents/${checkAgentId(agentId, "Agent.delete")}`;
-      await connect(options).ask({ operation: "agents.delete", method: "DELETE", path, retry: "never" }, never);
-    },
-    async getUsage(agentId, { runId, ...options } = {}) {
-      const id = checkAgentId(agentId, "Agent.getUsage");
-      const one = runId === undefined ? {} : { runId: checkRunId(runId, "Agent.getUsage") };
-      return readUsage(connect(options), { agentId: id, ...one }, never);
-    },
+    create: async (options = {}) => (await byOptions(options)).create(options),
+    prompt: async (message, options = {}) => (await byOptions(options)).prompt(message, options),
+    resume: async (agentId, options) => (await byId(agentId)).resume(agentId, options),
+    list: async (options = {}) => (await byRuntime(options.runtime)).list(options),
+    get: async (agentId, options) => (await byId(agentId)).get(agentId, options),
+    listRuns: async (agentId, options) => (await byId(agentId)).listRuns(agentId, options),
+    getRun: async (runId, options) => (await byId(options.agentId)).getRun(runId, options),
+    cancelRun: async (runId, options) => (await byId(options.agentId)).cancelRun(runId, options),
+    archive: async (agentId, options) => (await byId(agentId)).archive(agentId, options),
+    unarchive: async (agentId, options) => (await byId(agentId)).unarchive(agentId, options),
+    delete: async (agentId, options) => (await byId(agentId)).delete(agentId, options),
+    getUsage: async (agentId, options) => (await byId(agentId)).getUsage(agentId, options),
+    messages: { list: async (agentId, options) => (await byId(agentId)).messages.list(agentId, options) },
   };
 }
 
-/** Undefined where the platform has to choose: variables are sealed under a key that is made with the id. */
-function idFor({ agentId, cloud }: AgentOptions, { newId }: Surroundings): string | undefined {
-  if (!isFilled(cloud?.envVars)) return agentId === undefined ? `bc-${newId()}` : checkAgentId(agentId, "Agent.create");
-  if (agentId === undefined) return undefined;
-  throw new ConfigurationError("agentId and cloud.envVars exclude each other. Leave out agentId.", {
-    code: "invalid_option",
-    operation: "Agent.create",
-  });
+function isLocal({ local, cloud, ...options }: AgentOptions): boolean {
+  if (local && cloud) throw invalid("local and cloud exclude each other. An agent runs in one place.");
+  const misplaced = (["tools", "disallowedTools", "systemPrompt"] as const).find((name) => options[name] !== undefined);
+  if (!local && misplaced) throw invalid(`${misplaced} is for local agents. Leave it out, or pass local.`);
+  return local !== undefined;
 }
 
-/** What cannot be asked now is left to the platform, which checks again. */
-async function checkModel(connection: Connection, { id }: ModelSelection, signal: AbortSignal): Promise<void> {
-  try {
-    const models = await listModels(connection, "never", signal);
-    if (models.some((model) => model.id === id || model.aliases?.includes(id))) return;
-    const names = models.map((model) => model.id).join(", ");
-    throw new ConfigurationError(`There is no model ${id}. There are: ${names}.`, {
-      code: "invalid_model",
-      operation: "Agent.create",
-    });
-  } catch (error) {
-    const isSkipped =
-      error instanceof NetworkError || error instanceof AuthenticationError || error instanceof RateLimitError;
-    if (!isSkipped) throw error;
-  }
-}
-
-const runPath = (runId: string, { agentId }: RunOptions, operation: string): string =>
-  `/v1/agents/${checkAgentId(agentId, operation)}/runs/${checkRunId(runId, operation)}`;
-
-const agentStatuses = { ACTIVE: "active", IDLE: "idle", ARCHIVED: "archived" } as const;
-
-function infoOf({ id, status, ...more }: AgentListItem): SDKAgentInfo {
-  return { agentId: id, runtime: "cloud", status: agentStatuses[status], ...more };
-}
+const invalid = (message: string): ConfigurationError =>
+  new ConfigurationError(message, { code: "invalid_option", operation: "Agent.create" });

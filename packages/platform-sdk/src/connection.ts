@@ -35,10 +35,19 @@ const silenceMs = 60_000;
 const retryMs = [500, 1_000];
 const longestRetryMs = 10_000;
 
-export function openConnection(options: ConnectionOptions, { variables, clock }: Surroundings): Connection {
+/** Where the platform is, and as whom it is asked. */
+export function accessOf(
+  options: ConnectionOptions,
+  variables: Surroundings["variables"],
+): { origin: string; key: string } {
   const origin = originOf(options.backendUrl ?? variables.PLATFORM_BACKEND_URL ?? defaultUrl);
   const key = options.apiKey ?? variables.PLATFORM_API_KEY;
   if (!key) throw missingKey(options.apiKey);
+  return { origin, key };
+}
+
+export function openConnection(options: ConnectionOptions, { variables, clock }: Surroundings): Connection {
+  const { origin, key } = accessOf(options, variables);
 
   async function send(request: Request, accept: string, signal: AbortSignal): Promise<IncomingMessage> {
     const { body, idempotencyKey, lastEventId } = request;

@@ -1,6 +1,8 @@
 // What can be asked for: of an agent, of one prompt, of a list.
 import type { InteractionUpdate, ModelSelection, PromptImage, Repository } from "@agentcli/protocol/api";
 import type { ConversationStep } from "./conversation.ts";
+import type { CustomTool, LocalAgentOptions } from "./local-options.ts";
+import type { LocalAgentStore } from "./local-store.ts";
 
 export type { InteractionUpdate, ModelSelection, Repository };
 
@@ -12,19 +14,33 @@ export interface ConnectionOptions {
   backendUrl?: string;
 }
 
+/** Where an agent is looked for; the store only for local ones. */
+export interface AgentLookup extends ConnectionOptions {
+  cwd?: string;
+  store?: LocalAgentStore;
+}
+
 export interface AgentOptions extends ConnectionOptions {
-  /** Without one the platform's default. One that the platform does not list is refused at once. */
+  /** Without one the platform's default; a local agent needs one. One that the platform does not list is refused at once. */
   model?: ModelSelection;
   /** For people; else it is made from the first prompt. */
   name?: string;
   /** `plan` answers with a plan and changes nothing. */
   mode?: "agent" | "plan";
   cloud?: CloudAgentOptions;
+  /** The agent works on this machine, in this process. Not together with `cloud`. */
+  local?: LocalAgentOptions;
+  /** Local only: the tools it has, by the names its messages show; all unless given. Unknown names are refused. */
+  tools?: string[];
+  /** Local only: tools it does not have, also if `tools` lists them. */
+  disallowedTools?: string[];
+  /** Local only: in place of what the model is told about its work. */
+  systemPrompt?: string;
   /** By name; also for every later prompt that does not bring its own. */
   mcpServers?: Record<string, McpServerConfig>;
   /** Sub-agents by name. */
   agents?: Record<string, SubagentDefinition>;
-  /** `bc-<uuid>`, so that creating twice makes one agent. Not together with `cloud.envVars`. */
+  /** `bc-<uuid>`, so that creating twice makes one agent; a local one is `agent-<uuid>`. Not together with `cloud.envVars`. */
   agentId?: string;
   /** For the first prompt; one is made up where none is given. */
   idempotencyKey?: string;
@@ -44,7 +60,8 @@ export interface CloudAgentOptions {
 }
 
 export type McpServerConfig =
-  | { type?: "stdio"; command: string; args?: string[]; env?: Record<string, string> }
+  /** `cwd` is for local agents: elsewhere a server runs in the repository. */
+  | { type?: "stdio"; command: string; args?: string[]; env?: Record<string, string>; cwd?: string }
   | {
       type?: "http" | "sse";
       url: string;
@@ -70,6 +87,7 @@ export interface SendOptions {
   mode?: "agent" | "plan";
   /** For this run only. */
   cloud?: { envVars?: Record<string, string> };
+  local?: SendLocalOptions;
   /** The same key with the same prompt makes one run; one is made up where none is given. */
   idempotencyKey?: string;
   /** Told of each step once it is complete. What it throws ends the telling, and `wait` throws it. */
@@ -78,7 +96,26 @@ export interface SendOptions {
   onDelta?: (event: { update: InteractionUpdate }) => void;
 }
 
-export interface ListAgentsOptions extends ConnectionOptions {
+export interface SendLocalOptions {
+  /** Ends a run that is under way, in this process or another, instead of AgentBusyError. */
+  force?: boolean;
+  /** In place of those the agent was created with, for this run. */
+  customTools?: Record<string, CustomTool>;
+}
+
+export type ListAgentsOptions = ListCloudAgents | ListLocalAgents;
+
+export interface ListLocalAgents extends ConnectionOptions {
+  runtime: "local";
+  /** Those that work there; the directory of the process unless given. */
+  cwd?: string;
+  store?: LocalAgentStore;
+  includeArchived?: boolean;
+  limit?: number;
+  cursor?: string;
+}
+
+export interface ListCloudAgents extends ConnectionOptions {
   runtime?: "cloud";
   limit?: number;
   cursor?: string;
@@ -89,20 +126,20 @@ export interface ListAgentsOptions extends ConnectionOptions {
   source?: string;
 }
 
-export interface ListRunsOptions extends ConnectionOptions {
-  runtime?: "cloud";
+export interface ListRunsOptions extends AgentLookup {
+  runtime?: "cloud" | "local";
   limit?: number;
   cursor?: string;
 }
 
-export interface RunOptions extends ConnectionOptions {
-  runtime?: "cloud";
+export interface RunOptions extends AgentLookup {
+  runtime?: "cloud" | "local";
   agentId: string;
   /** Ends what reads or waits for the run here. The run goes on. */
   signal?: AbortSignal;
 }
 
-export interface UsageOptions extends ConnectionOptions {
+export interface UsageOptions extends AgentLookup {
   /** Of this run only. */
   runId?: string;
 }

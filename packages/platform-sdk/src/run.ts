@@ -1,13 +1,11 @@
 // One prompt given to an agent: follow it, wait for it, cancel it.
 import type { Run as WireRun } from "@agentcli/protocol/api";
-import type { Connection } from "./connection.ts";
 import { type ConversationTurn, openConversation } from "./conversation.ts";
 import { NetworkError, UnsupportedRunOperationError } from "./errors.ts";
-import { type Followed, followRun, type RunSource } from "./follow.ts";
+import type { Followed } from "./follow.ts";
 import { openMessages, type SDKMessage } from "./messages.ts";
 import type { ModelSelection, SendOptions } from "./options.ts";
 import { type KnownRun, openState, type RunGit, type RunResult, type RunState, type RunStatus } from "./run-state.ts";
-import type { Surroundings } from "./surroundings.ts";
 
 export type { RunGit, RunResult, RunStatus };
 export type RunOperation = "stream" | "wait" | "cancel" | "conversation";
@@ -27,9 +25,15 @@ export interface Run extends KnownRun {
   onDidChangeStatus(listener: (status: RunStatus) => void): () => void;
 }
 
+/** Where a run happens. */
+export interface RunPlace {
+  /** Everything from the first frame to the result, as it happens. Ends with the signal. */
+  follow(stop: AbortSignal): AsyncGenerator<Followed>;
+  cancel(signal: AbortSignal): Promise<void>;
+}
+
 export interface RunContext {
-  connection: Connection;
-  surroundings: Surroundings;
+  place: RunPlace;
   /** Ends everything that follows the run. */
   signal: AbortSignal;
   model?: ModelSelection;
@@ -38,9 +42,9 @@ export interface RunContext {
 }
 
 export function openRun(first: WireRun, context: RunContext): Run {
-  const { connection, signal, model } = context;
+  const { place, signal, model } = context;
   const state = openState(first, model);
-  const follow = follower(first, state, context);
+  const follow = follower(place, state);
   const observing = observe(() => follow(signal), context.observers);
 
   async function* stream(): AsyncGenerator<SDKMessage, void> {
@@ -75,23 +79,30 @@ export function openRun(first: WireRun, context: RunContext): Run {
     wait,
     onDidChangeStatus,
     conversation: () => readConversation(follow(signal), state),
-    async cancel() {
-      const path = `${pathOf(first)}/cancel`;
-      await connection.ask({ operation: "run.cancel", method: "POST", path }, signal);
-    },
+    cancel: () => place.cancel(signal),
     supports: (operation) => operation !== "conversation" || state.unsupported() === undefined,
     unsupportedReason: (operation) => (operation === "conversation" ? state.unsupported() : undefined),
   };
-  return Object.defineProperties(handle, state.members()) as Run;
+  const run = Object.defineProperties(handle, state.members()) as Run;
+  followers.set(run, () => follow(signal));
+  return run;
+}
+
+const followers = new WeakMap<Run, () => AsyncGenerator<Followed>>();
+
+/** What its messages are made from, for the bridge: programs in other languages make of it what this package does. */
+export function followedOf(run: Run): AsyncGenerator<Followed> {
+  const follow = followers.get(run);
+  if (!follow) throw new Error("a run that was not opened here");
+  return follow();
 }
 
 type Follow = (stop: AbortSignal) => AsyncGenerator<Followed>;
 
 /** Whoever follows, what comes is noted. */
-function follower(run: WireRun, state: RunState, { connection, surroundings }: RunContext): Follow {
-  const source = sourceOf(run, connection);
+function follower(place: RunPlace, state: RunState): Follow {
   return async function* (stop) {
-    for await (const followed of followRun(source, surroundings.clock, stop)) {
+    for await (const followed of place.follow(stop)) {
       state.note(followed);
       yield followed;
     }
@@ -136,23 +147,4 @@ async function readConversation(following: AsyncGenerator<Followed>, state: RunS
 
 async function exhaust(following: AsyncGenerator<Followed>): Promise<void> {
   for await (const _ of following);
-}
-
-export const pathOf = ({ agentId, id }: Pick<WireRun, "agentId" | "id">): string => `/v1/agents/${agentId}/runs/${id}`;
-
-function sourceOf(run: WireRun, connection: Connection): RunSource {
-  const path = pathOf(run);
-  return {
-    open: (lastEventId, signal) =>
-      connection.open(
-        {
-          operation: "run.stream",
-          method: "GET",
-          path: `${path}/stream`,
-          ...(lastEventId !== undefined && { lastEventId }),
-        },
-        signal,
-      ),
-    read: (signal) => connection.ask({ operation: "run.read", method: "GET", path, retry: "never" }, signal),
-  };
 }

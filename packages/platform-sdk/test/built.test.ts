@@ -1,12 +1,14 @@
-// The package as users get it: one file without dependencies, and declarations that stand alone.
+// The package as users get it: without dependencies, its parts loaded when used, and declarations that stand alone.
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { temporaryDirectory } from "@agentcli/testkit";
+import { call, say, temporaryDirectory } from "@agentcli/testkit";
 import { expect, onTestFinished, test } from "vitest";
+import { localDesk } from "./local-desk.ts";
 
 const dist = fileURLToPath(new URL("../dist", import.meta.url));
 
@@ -27,9 +29,48 @@ test("it needs nothing but Node, and its errors keep their names", async () => {
   expect([typeof Agent.create, typeof Platform.me]).toEqual(["function", "function"]);
   for (const [name, Kind] of Object.entries<new (message: string, facts: object) => Error>(errors))
     expect(new Kind("x", {}).name).toBe(name);
-  const imports = [...(await readFile(join(dist, "index.js"), "utf8")).matchAll(/from\s?["'`]([^"'`]+)/g)];
-  expect(imports.filter(([, from]) => !from?.startsWith("node:"))).toEqual([]);
+  for (const file of await loadedAtOnce("index.js"))
+    expect([file, await importsOf(file).then((all) => all.filter((from) => !/^(node:|\.)/.test(from)))]).toEqual([
+      file,
+      [],
+    ]);
 });
+
+test("who only asks the platform loads nothing of the engine", async () => {
+  const text = (await Promise.all((await loadedAtOnce("index.js")).map(textOf))).join("");
+  expect(text).toContain("/v1/agents");
+  expect(text).not.toContain("custom-user-tools");
+  expect(text.length).toBeLessThan(40_000);
+});
+
+test("a local agent works from the installed package, in its sandbox", async () => {
+  const desk = await localDesk([call("exec_command", { cmd: "touch inside ../outside" }), say("Tried.")]);
+  const home = await installed();
+  await writeFile(
+    join(home, "user.mjs"),
+    `import { Agent } from "platform-sdk";
+const local = { cwd: ${JSON.stringify(desk.repository.path)}, sandboxOptions: { enabled: true } };
+const { status, error } = await Agent.prompt("Try", { model: { id: "scripted" }, local });
+console.log(status, error?.message ?? "");`,
+  );
+  const { stdout } = await promisify(execFile)(process.execPath, [join(home, "user.mjs")], { env: desk.variables });
+  expect(stdout.trim()).toBe("finished");
+  const isThere = (path: string) => existsSync(join(desk.repository.path, path));
+  expect([isThere("inside"), isThere("../outside")]).toEqual([true, false]);
+});
+
+const textOf = (file: string): Promise<string> => readFile(join(dist, file), "utf8");
+
+const importsOf = async (file: string): Promise<string[]> =>
+  [...(await textOf(file)).matchAll(/(?:from|import)\s?["'`]([^"'`]+)/g)].map(([, from = ""]) => from);
+
+/** A file of the package with all that it imports; not what it loads when it is used. */
+async function loadedAtOnce(entry: string): Promise<string[]> {
+  const files = new Set([entry]);
+  for (const file of files)
+    for (const from of await importsOf(file)) if (from.startsWith(".")) files.add(join(dirname(file), from));
+  return [...files];
+}
 
 const user = `import { Agent, AgentBusyError, Platform, type AgentOptions, type Run, type SDKMessage } from "platform-sdk";
 const options: AgentOptions = { model: { id: "m" }, cloud: { repos: [{ url: "u", startingRef: "main" }] } };
@@ -38,6 +79,8 @@ export async function work(): Promise<string> {
   const run: Run = await agent.send("x", { onDelta: ({ update }) => console.log(update.type) });
   for await (const message of run.stream()) show(message);
   const { status, git } = await run.wait();
+  const add = { description: "Adds", execute: (args: Record<string, unknown>) => String(args.a) };
+  await Agent.prompt("y", { model: { id: "m" }, local: { sandboxOptions: { enabled: true }, customTools: { add } } });
   if (status === "finished") return git?.branches[0]?.prUrl ?? (await Platform.me()).apiKeyName;
   throw new AgentBusyError("x", { code: "y" });
 }

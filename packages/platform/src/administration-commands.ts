@@ -33,6 +33,48 @@ Example:
   platform users set ada@example.com --user-role admin --spend-limit 250`,
   },
   {
+    path: ["users", "invite"],
+    takes: "EMAIL",
+    mostPositionals: 1,
+    summary: "Invite somebody to a team and print the link",
+    flags: [...settingFlags, "team", "user-role"],
+    load: () => import("./commands/users-invite.ts"),
+    notes: "It is printed once, works once, and is good for 7 days. With [oidc] only the owner of the address gets in.",
+  },
+  {
+    path: ["users", "remove"],
+    takes: "EMAIL",
+    mostPositionals: 1,
+    summary: "Remove a user; ends their keys and sessions",
+    flags: settingFlags,
+    load: () => import("./commands/users-remove.ts"),
+    notes: "What they made stays. The only administrator of a team cannot be removed.",
+  },
+  {
+    path: ["users", "end-sessions"],
+    takes: "EMAIL",
+    mostPositionals: 1,
+    summary: "Log a user out everywhere",
+    flags: settingFlags,
+    load: () => import("./commands/users-end-sessions.ts"),
+  },
+  {
+    path: ["invitations", "list"],
+    takes: "",
+    mostPositionals: 0,
+    summary: "List the invitations that wait",
+    flags: [...settingFlags, "json"],
+    load: () => import("./commands/invitations-list.ts"),
+  },
+  {
+    path: ["invitations", "revoke"],
+    takes: "ID",
+    mostPositionals: 1,
+    summary: "Take an invitation back",
+    flags: settingFlags,
+    load: () => import("./commands/invitations-revoke.ts"),
+  },
+  {
     path: ["teams", "list"],
     takes: "",
     mostPositionals: 0,
@@ -50,11 +92,16 @@ Example:
   },
   {
     path: ["teams", "set"],
-    takes: "NAME --spend-limit USD",
+    takes: "NAME",
     mostPositionals: 1,
-    summary: "Change the spend limit of a team",
-    flags: [...settingFlags, "spend-limit"],
+    summary: "Change the spend limit or the team follow-ups of a team",
+    flags: [...settingFlags, "spend-limit", "follow-ups"],
     load: () => import("./commands/teams-set.ts"),
+    notes: `Members read each other's agents. Follow-ups are for owners (disabled), for the whole team where the agent belongs to a
+service account (service-accounts), or for the whole team everywhere (all).
+
+Example:
+  platform teams set default --follow-ups service-accounts`,
   },
   {
     path: ["backup"],

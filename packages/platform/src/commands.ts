@@ -68,6 +68,15 @@ Examples:
     load: () => import("./commands/keys-revoke.ts"),
   },
   {
+    path: ["keys", "rotate"],
+    takes: "ID [--overlap TIME]",
+    mostPositionals: 1,
+    summary: "Make the successor of an API key and print it",
+    flags: [...settingFlags, "overlap"],
+    load: () => import("./commands/keys-rotate.ts"),
+    notes: "It has the name, owner, scopes and lifetime of the former key, which is good for the overlap.",
+  },
+  {
     path: ["repos", "create"],
     takes: "NAME [--from PATH]",
     mostPositionals: 1,
@@ -79,12 +88,12 @@ Examples:
   ...administrationCommands,
   {
     path: ["login-link"],
-    takes: "",
-    mostPositionals: 0,
-    summary: "Print a link that logs a browser in as the first administrator",
+    takes: "[EMAIL]",
+    mostPositionals: 1,
+    summary: "Print a link that logs a browser in, as the first administrator unless a user is named",
     flags: settingFlags,
     load: () => import("./commands/login-link.ts"),
-    notes: "It is good for half an hour. A server must be running.",
+    notes: "It works once, within half an hour. A server must be running.",
   },
   {
     path: ["signing-key"],

@@ -11,6 +11,7 @@ import {
   type Tables,
 } from "./db/index.ts";
 import { openPrincipals, type Principals } from "./principals/index.ts";
+import { openSessions, type Sessions } from "./sessions/index.ts";
 import { addProcessMetrics, type Log, type Metrics, openMetrics } from "./telemetry/index.ts";
 import { openVault, type Vault } from "./vault/index.ts";
 
@@ -22,6 +23,7 @@ export interface Platform {
   notifications: Notifications;
   vault: Vault;
   principals: Principals;
+  sessions: Sessions;
   log: Log;
   metrics: Metrics;
   /** This server among those of the database. A restarted one has the id of its former life. */
@@ -51,10 +53,12 @@ export async function openPlatform(settings: Settings, log: Log): Promise<Platfo
     const node = await claimNodeId(database.connection, log);
     opened.push(node.release);
     const principals = openPrincipals({ db: database.db, vault, now: () => new Date() });
+    const sessions = openSessions(database.db, () => new Date());
     const metrics = openMetrics();
     addProcessMetrics(metrics);
     const { db, connection } = database;
-    return { settings, db, connection, notifications, vault, principals, log, metrics, nodeId: node.id, close };
+    const known = { settings, db, connection, notifications, vault, principals, sessions };
+    return { ...known, log, metrics, nodeId: node.id, close };
   } catch (error) {
     await close();
     throw error;

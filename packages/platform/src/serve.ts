@@ -4,6 +4,7 @@ import { sql } from "kysely";
 import { type Api, addSelfRoutes, createApi, listen } from "./http/index.ts";
 import type { Platform } from "./platform.ts";
 import { announceServer, withdrawServer } from "./server-file.ts";
+import { openSessionDoor } from "./sessions/index.ts";
 import { openSubjects, type Subjects } from "./subjects.ts";
 import { version } from "./version.ts";
 
@@ -41,12 +42,15 @@ export async function serve(platform: Platform): Promise<RunningServer> {
   };
 }
 
-function composeApi(platform: Platform, subjects: Subjects, end: AbortSignal): Api {
-  const { settings, principals, log, metrics } = platform;
-  const api = createApi({ principals, requestsPerMinute: settings.requestsPerMinute, log, metrics });
+/** All that is served. */
+export function composeApi(platform: Platform, subjects: Subjects, end: AbortSignal): Api {
+  const { settings, principals, sessions, log, metrics } = platform;
+  const door = openSessionDoor(sessions, settings);
+  const api = createApi({ principals, door, requestsPerMinute: settings.requestsPerMinute, log, metrics });
   subjects.addRoutes(api);
   const obstacle = () => findObstacle(platform, end);
-  addSelfRoutes(api, { metrics, version, url: settings.publicUrl ?? "/", obstacle });
+  const metricsDoor = { token: settings.metricsToken, publicUrl: settings.publicUrl };
+  addSelfRoutes(api, { metrics, metricsDoor, version, url: settings.publicUrl ?? "/", obstacle });
   return api;
 }
 

@@ -1,7 +1,22 @@
 // Every subject of the platform, put together: their routes, and the work that goes on between requests.
 import { join } from "node:path";
-import { type AccessRefusal, openUserAccess, personOf, reviewersOf, type UserAccess } from "./accounts/index.ts";
-import { type AgentHost, addAgentRoutes, addDeliveryRoutes, addDiffRoute, addRunRoutes } from "./agents/index.ts";
+import {
+  type AccessRefusal,
+  openRepositoryReading,
+  openUserAccess,
+  personOf,
+  reviewersOf,
+  type UserAccess,
+} from "./accounts/index.ts";
+import {
+  type AgentAccess,
+  type AgentHost,
+  addAgentRoutes,
+  addDeliveryRoutes,
+  addDiffRoute,
+  addRunRoutes,
+  openAgentAccess,
+} from "./agents/index.ts";
 import { addArtifactRoutes, openArtifacts } from "./artifacts/index.ts";
 import { keepAnchor } from "./audit/index.ts";
 import { addCatalogueRoutes } from "./catalogue/index.ts";
@@ -10,12 +25,15 @@ import { RepositoryFault } from "./git/index.ts";
 import { type GitHost, openDoor, openGitHost, ownRepositories, serveGit, servePullRequests } from "./githost/index.ts";
 import { type CheckOptions, openDiffs, openHandoff, startChecks } from "./handoff/index.ts";
 import { type Api, ApiProblem } from "./http/index.ts";
+import { addInferenceUsageRoute, type Inference, openInference } from "./inference/index.ts";
 import { type NetworkPolicy, openNetworkPolicy } from "./network/index.ts";
+import { openOidc } from "./oidc/index.ts";
 import { addPages } from "./pages/index.ts";
 import type { Activity, Platform } from "./platform.ts";
 import type { Principal } from "./principals/index.ts";
 import { openSandboxes, type RunHost, readReport, readStory, startRunner } from "./runs/index.ts";
 import { type Github, openAccessRules, openGithub, openSourceHosts, type SourceHosts } from "./scm/index.ts";
+import { openSharing } from "./sharing/index.ts";
 import { openSigningKey, type SigningKey, serveSigningKey } from "./signing/index.ts";
 import { addStreamRoute, type Hub, openHub, readFrames } from "./streams/index.ts";
 import { addUsageRoute } from "./usage/index.ts";
@@ -58,12 +76,25 @@ export async function openSubjects(platform: Platform, serverUrl: () => string):
     identity: settings.committer,
   });
   const signingKey = openSigningKey(settings.signingKey);
-  const opened = { platform, hub, githost, network, sources, github, userAccess, workspaces, signingKey, publicUrl };
+  const inference = openInference(platform);
+  const opened = {
+    platform,
+    inference,
+    hub,
+    githost,
+    network,
+    sources,
+    github,
+    userAccess,
+    workspaces,
+    signingKey,
+    publicUrl,
+  };
   return {
     addRoutes: (api) => addRoutes(api, opened),
     async start() {
       await githost.addresses.announce();
-      const activities: Activity[] = [await keepAnchor(platform)];
+      const activities: Activity[] = [await keepAnchor(platform), inference];
       if (settings.roles.includes("runner")) activities.push(await startRunner(runHost(opened)));
       if (settings.roles.includes("scheduler"))
         activities.push(await startDeliveries(platform, deliveryHost(opened)), startChecks(checkOptions(opened)));
@@ -74,6 +105,7 @@ export async function openSubjects(platform: Platform, serverUrl: () => string):
 
 interface Opened {
   platform: Platform;
+  inference: Inference;
   hub: Hub;
   githost: GitHost;
   network: NetworkPolicy;
@@ -90,26 +122,43 @@ function addRoutes(api: Api, opened: Opened): void {
   const agents: AgentHost = {
     platform,
     workspaces,
+    access: agentAccess(opened),
     publicUrl,
     checkRepositories: (principal, repositories) => checkAtCreation(opened, principal, repositories),
     checkReceiver: (url) => checkReceiver(url, network),
   };
   addAgentRoutes(api, agents);
-  addRunRoutes(api, platform);
-  addDiffRoute(api, platform, openDiffs({ db: platform.db, workspaces, sources: opened.sources }));
-  addDeliveryRoutes(api, platform);
-  addStreamRoute(api, platform, hub);
-  addArtifactRoutes(api, platform, publicUrl);
-  addUsageRoute(api, platform);
+  addRunRoutes(api, agents);
+  const diffs = openDiffs({ db: platform.db, workspaces, sources: opened.sources });
+  addDiffRoute(api, agents, diffs);
+  addDeliveryRoutes(api, agents);
+  const checkReader = async (principal: Principal, agentId: string): Promise<void> =>
+    void (await agents.access.find(principal, agentId, "read"));
+  const streams = { platform, hub, checkReader };
+  addStreamRoute(api, streams);
+  addArtifactRoutes(api, agents);
+  addUsageRoute(api, agents);
+  opened.inference.addRoute(api);
+  addInferenceUsageRoute(api, platform);
   const repositories = async (teamId: number) =>
     (await githost.repositories.list(teamId)).map(({ name }) => githost.cloneUrl(name));
   addCatalogueRoutes(api, platform, repositories);
   addV0Routes(api, agents, repositories);
-  addPages({ platform, api, hub, agents, githost, github: opened.github?.accounts ?? null });
+  const { oidc: provider } = platform.settings;
+  const oidc = provider && openOidc({ platform, settings: provider, policy: network, publicUrl });
+  addPages({ platform, api, streams, agents, diffs, githost, github: opened.github?.accounts ?? null, oidc });
   const door = openDoor(githost, platform.principals);
   serveGit(api.app, { host: githost, door, log: platform.log });
   servePullRequests(api.app, { host: githost, door });
   serveSigningKey(api.app, opened.signingKey, platform.settings.committer);
+}
+
+function agentAccess({ platform, sources, github, publicUrl }: Opened): AgentAccess {
+  const { db, vault } = platform;
+  const reading = openRepositoryReading({ store: { db, vault }, github: github?.accounts ?? null, now: Date.now });
+  const followUpsOf = async (teamId: number) =>
+    (await db.selectFrom("teams").select("follow_ups").where("id", "=", teamId).executeTakeFirstOrThrow()).follow_ups;
+  return openAgentAccess(db, openSharing({ followUpsOf, reading, shown: sources.shown, publicUrl }));
 }
 
 const checkLimitMs = 15_000;

@@ -91,7 +91,10 @@ test("keys, users, teams and limits are in it; hashes and wrapped keys are not",
   );
   await principals.revokeKey(id);
   expect((await entriesAbout(id)).map(({ action, data }) => [action, Object.keys(data)])).toEqual([
-    ["api_key.created", ["name", "scopes", "team_id", "user_id", "expires_at", "revoked_at", "service_account_id"]],
+    [
+      "api_key.created",
+      ["name", "scopes", "team_id", "user_id", "expires_at", "revoked_at", "successor_id", "service_account_id"],
+    ],
     ["api_key.changed", ["revoked_at"]],
   ]);
   const changed = await db

@@ -165,6 +165,11 @@ test.each([
   ],
   ["both kinds of them", '[source_hosts.github]\napp_id = "1"\ntoken_env = "GH"\n', /and not both/],
   ["a variable that is not set", '[source_hosts.github]\ntoken_env = "GH"\n', /the variable GH is not set/],
+  [
+    "a token of the metrics that is not set",
+    '[metrics]\ntoken_env = "GH"\n',
+    /metrics.token_env: the variable GH is not set/,
+  ],
   ["half a client", '[source_hosts.github]\ntoken_env = "SET"\nclient_id = "1"\n', /belong together/],
   [
     "an address that is none",

@@ -8,7 +8,7 @@ import type pg from "pg";
 import { type Connection, openClient, openQueries } from "../src/db/connect.ts";
 import { type EmbeddedShare, holdEmbedded } from "../src/db/hold.ts";
 import { migrate } from "../src/db/migrate.ts";
-import type { Tables } from "../src/db/tables.ts";
+import type { Tables } from "../src/db/tables/index.ts";
 import { silentLog } from "../src/telemetry/index.ts";
 
 export interface TestDatabase {

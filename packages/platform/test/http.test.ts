@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { type Api, ApiProblem, addSelfRoutes, createApi, type HttpServer, listen } from "../src/http/index.ts";
+import { openSessionDoor } from "../src/sessions/index.ts";
 import { type Log, openMetrics } from "../src/telemetry/index.ts";
 import { type TestPlatform, testPlatform } from "./platform.ts";
 
@@ -29,18 +30,27 @@ beforeAll(async () => {
   key = await tested.key();
   const api = createApi({
     principals: tested.platform.principals,
+    door: doorOf(tested),
     requestsPerMinute: 100_000,
     log,
     metrics: openMetrics(),
   });
   addRoutes(api);
-  addSelfRoutes(api, { metrics: openMetrics(), version: "1", url: "/", obstacle: async () => "told so" });
+  addSelfRoutes(api, {
+    metrics: openMetrics(),
+    metricsDoor: { token: null, publicUrl: null },
+    version: "1",
+    url: "/",
+    obstacle: async () => "told so",
+  });
   server = await listen(api, { listen: { host: "127.0.0.1", port: 0 }, tls: null });
 });
 afterAll(async () => {
   await server.stop();
   await tested.close();
 });
+
+const doorOf = ({ platform }: TestPlatform) => openSessionDoor(platform.sessions, platform.settings);
 
 function addRoutes(api: Api): void {
   const shared = { summary: "A route", tag: "test", scope: null };
@@ -202,7 +212,7 @@ test("a request too many is told when to come back", async () => {
 
 test("a team is limited as a whole, and another is not affected", async () => {
   const { principals } = tested.platform;
-  const api = createApi({ principals, requestsPerMinute: 2, log, metrics: openMetrics() });
+  const api = createApi({ principals, door: doorOf(tested), requestsPerMinute: 2, log, metrics: openMetrics() });
   addRoutes(api);
   const limited = await listen(api, { listen: { host: "127.0.0.1", port: 0 }, tls: null });
   const ask = async (own: string) =>
@@ -253,7 +263,16 @@ test("the routes are documented with their schemas and problems", async () => {
     { name: "id", in: "path", required: true, schema: expect.anything() },
     { name: "limit", in: "query", required: false, schema: expect.anything() },
   ]);
-  expect(Object.keys(body.paths["/v1/things"].post.responses)).toEqual(["200", "400", "401", "413", "429", "500"]);
+  expect(Object.keys(body.paths["/v1/things"].post.responses)).toEqual([
+    "200",
+    "400",
+    "401",
+    "403",
+    "413",
+    "429",
+    "500",
+    "503",
+  ]);
   const { text } = await send("/docs");
   expect(text).toContain("<code>/v1/things/{id}</code>");
   expect(text).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);

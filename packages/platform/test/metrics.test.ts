@@ -1,6 +1,8 @@
 // The text that a collector reads.
-import { expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
+import { checkMetricsReader, type MetricsDoor, type Peer } from "../src/http/metrics-door.ts";
 import { openLog, openMetrics } from "../src/telemetry/index.ts";
+import { type TestServer, testServer } from "./platform.ts";
 
 test("counters, gauges and durations are written as a collector expects them", async () => {
   const metrics = openMetrics();
@@ -35,4 +37,49 @@ test("a line of the log is one object, with the cause of an error in it", () => 
     cause: "inner",
   });
   expect(lines[1]?.indexOf("\n")).toBe((lines[1]?.length ?? 0) - 1);
+});
+
+describe("the metrics are read", () => {
+  const servers: TestServer[] = [];
+  afterAll(() => Promise.all(servers.map(({ close }) => close())));
+
+  const open: MetricsDoor = { token: null, publicUrl: null };
+  const judge = (door: MetricsDoor, peer: Peer): string => {
+    try {
+      checkMetricsReader(door, peer);
+      return "read";
+    } catch (error) {
+      return (error as { code: string }).code;
+    }
+  };
+
+  test.each([
+    ["127.0.0.1", "read"],
+    ["::ffff:127.0.0.1", "read"],
+    ["::1", "read"],
+    ["10.0.0.7", "unauthorized"],
+    ["fe80::1", "unauthorized"],
+    [undefined, "unauthorized"],
+  ])("without a token by %s: %s", (address, verdict) => {
+    expect(judge(open, { address, headers: {} })).toBe(verdict);
+  });
+
+  test("without a token not through a proxy", () => {
+    const here = { address: "127.0.0.1", headers: {} };
+    for (const name of ["x-forwarded-for", "forwarded", "via", "x-real-ip"])
+      expect(judge(open, { ...here, headers: { [name]: "1.2.3.4" } })).toBe("unauthorized");
+    expect(judge({ ...open, publicUrl: "https://platform.example.com" }, here)).toBe("unauthorized");
+    expect(judge({ ...open, publicUrl: "http://localhost:7420" }, here)).toBe("read");
+  });
+
+  test("with a token by whoever sends it, and by nobody else", async () => {
+    const server = await testServer({ metricsToken: "sesame" });
+    servers.push(server);
+    const ask = (authorization?: string) =>
+      fetch(`${server.url}/metrics`, authorization === undefined ? {} : { headers: { authorization } });
+    const answers = await Promise.all([ask(), ask("Bearer"), ask("Bearer sesam"), ask("sesame"), ask("Bearer sesame")]);
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 200]);
+    expect(await answers[4]?.text()).toContain("process_uptime_seconds");
+    expect(await answers[0]?.json()).toMatchObject({ error: { code: "unauthorized" } });
+  });
 });

@@ -16,6 +16,8 @@ export interface RunBench {
   client: Client;
   dataDirectory: string;
   requests(): LoggedRequest[];
+  /** Of the server alone. */
+  stop(): Promise<void>;
   /** The log of an agent's conversation, opened. */
   records(agentId: string): Promise<ThreadRecord[]>;
   /** A repository of the embedded host with these files on `main`; answers with its address. */
@@ -24,6 +26,8 @@ export interface RunBench {
 
 export interface RunBenchOptions {
   replies: Reply[] | Script;
+  /** What the model speaks; Responses where nothing is said. */
+  wireApi?: "responses" | "chat";
   models?: Partial<Settings["models"]>;
   settings?: Partial<Settings>;
 }
@@ -37,10 +41,10 @@ export function newDataDirectory(): string {
   return mkdtempSync(join(parent, "data-"));
 }
 
-export const scriptedModel = (url: string): Settings["models"] => ({
+export const scriptedModel = (url: string, wire_api: "responses" | "chat" = "responses"): Settings["models"] => ({
   model: "scripted",
   model_provider: "scripted",
-  model_providers: { scripted: { base_url: url, wire_api: "responses", retry_base_ms: 1 } },
+  model_providers: { scripted: { base_url: url, wire_api, retry_base_ms: 1 } },
   prices: { scripted: { input: 1, output: 10 } },
 });
 
@@ -58,19 +62,24 @@ export const usualSettings = {
 };
 
 /** For the test that asks; gone when it is over. */
-export async function openRunBench({ replies, models, settings }: RunBenchOptions): Promise<RunBench> {
+export async function openRunBench({ replies, wireApi, models, settings }: RunBenchOptions): Promise<RunBench> {
   const model = await startModelServer(replies);
   const dataDirectory = newDataDirectory();
   const spine = await openSpine({
     ...usualSettings,
     dataDirectory,
     variables: { PATH: process.env.PATH },
-    models: { ...scriptedModel(model.url), ...models },
+    models: { ...scriptedModel(model.url, wireApi), ...models },
     ...settings,
   });
   const server = await serve(spine.platform);
+  let stopping: Promise<void> | undefined;
+  const stop = () => {
+    stopping ??= server.stop();
+    return stopping;
+  };
   onTestFinished(async () => {
-    await server.stop();
+    await stop();
     await model.close();
     await spine.close();
   });
@@ -79,6 +88,7 @@ export async function openRunBench({ replies, models, settings }: RunBenchOption
     dataDirectory,
     client: openClient(server.url, spine.key),
     requests: model.requests,
+    stop,
     records: (agentId) => readRecords(spine.platform, agentId),
     repository: (name, files) => makeRepository(spine, server.url, { name, files }),
   };

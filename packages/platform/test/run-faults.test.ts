@@ -1,7 +1,10 @@
 import { call, say } from "@agentcli/testkit";
 import { sql } from "kysely";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { openQueries } from "../src/db/connect.ts";
+import type { Answer } from "./client.ts";
 import { openRunBench } from "./run-bench.ts";
+import type { Spine } from "./spine.ts";
 
 test("a run outlives connections to the database that break again and again, and nothing of it is doubled", async () => {
   const steps = 12;
@@ -45,4 +48,62 @@ test("a run outlives connections to the database that break again and again, and
   const settled = (await records(ids.agentId)).filter(({ type }) => type === "tool.settled");
   expect(settled).toHaveLength(steps + 1);
   expect(requests()).toHaveLength(steps + 2);
+});
+
+test("the stream of a run that cannot be opened comes to its end", async () => {
+  const { client, spine } = await openRunBench({ replies: [] });
+  const { db } = spine.platform;
+  await sql`
+    create function spoil() returns trigger language plpgsql as $$ begin new.request := 'spoilt'; return new; end $$;
+    create trigger spoilt before insert on runs for each row execute function spoil();
+  `.execute(db);
+  const ids = await client.create({ prompt: { text: "go" } });
+  const frames = await client.stream(ids);
+  expect(new Set(frames.map(({ event }) => event))).toEqual(new Set(["status"]));
+  expect((await client.read(ids)).status).toBe("ERROR");
+});
+
+/** Of all connections of this database but the one that asks; whoever uses one next learns of it then. */
+const cutConnections = (db: Spine["platform"]["db"]) =>
+  sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and query not like '%listen%'
+  `.execute(db);
+
+test("a request that meets a connection that was just cut is answered, or told to come again", async () => {
+  const { client, spine } = await openRunBench({ replies: [], settings: { roles: ["api"] } });
+  const cutter = openQueries(spine.platform.connection, 1, () => {});
+  onTestFinished(() => cutter.destroy());
+  const ids = await client.create({ prompt: { text: "go" } });
+  const paths = ["/v1/me", "/v1/agents", `/v1/agents/${ids.agentId}`, `/v1/agents/${ids.agentId}/runs/${ids.runId}`];
+  const answers: Answer[] = [];
+  for (let round = 0; round < 25; round++) {
+    await Promise.all(paths.map((path) => client.send("GET", path)));
+    const [, ...asked] = await Promise.all([
+      cutConnections(cutter),
+      ...paths.map((path) => client.send("GET", path)),
+      client.send("POST", "/v1/agents", { prompt: { text: "again" } }),
+    ]);
+    answers.push(...asked);
+  }
+  const shown = (answer: Answer) => `${answer.status} ${answer.headers["retry-after"] ?? ""} ${answer.body}`;
+  const odd = answers
+    .filter(({ status }) => status !== 200)
+    .filter((answer) => !/^503 \d+ .*"unavailable"/.test(shown(answer)));
+  expect(odd.map(shown)).toEqual([]);
+});
+
+test("a change whose connection is cut in the middle is answered with 503, and a repeat of it is carried out", async () => {
+  const { client, spine } = await openRunBench({ replies: [], settings: { roles: ["api"] } });
+  const { db } = spine.platform;
+  await sql`
+    create function cut() returns trigger language plpgsql as $$
+    begin perform pg_terminate_backend(pg_backend_pid()); return new; end $$;
+    create trigger cut before insert on agents for each row execute function cut();
+  `.execute(db);
+  const refused = await client.send("POST", "/v1/agents", { prompt: { text: "go" } });
+  expect([refused.status, refused.headers["retry-after"]]).toEqual([503, "1"]);
+  expect(JSON.parse(refused.body.toString())).toMatchObject({ error: { code: "unavailable" } });
+  await sql`drop trigger cut on agents`.execute(db);
+  await client.create({ prompt: { text: "go" } });
 });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { call, say, stall, temporaryDirectory, temporaryRepository } from "@agentcli/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { serve } from "../src/serve.ts";
 import type { SentFrame } from "./client.ts";
 import { serveHttp } from "./git-servers.ts";
 import { openRunBench, type RunBench } from "./run-bench.ts";
@@ -97,6 +98,60 @@ describe("a run ends at its limit", () => {
       new AbortController().signal,
     );
     expect(await client.read(ids)).toMatchObject({ status: "ERROR", error: { code: "spend_limit_reached" } });
+  });
+});
+
+describe("under a spend limit, a model without a price", () => {
+  const unpriced = { prices: {}, models: ["gpt-5"] };
+  const limited = (spine: RunBench["spine"]) =>
+    spine.platform.db.updateTable("teams").set({ spend_limit_usd: "5" }).execute();
+
+  test("is refused at the door, for an agent, its sub-agents and a follow-up; what has a price is not", async () => {
+    const { client, spine } = await openRunBench({ replies: [], models: unpriced, settings: { roles: ["api"] } });
+    const before = await client.create({ prompt: { text: "go" } });
+    await spine.platform.db.updateTable("runs").set({ status: "FINISHED" }).execute();
+    await limited(spine);
+    const model = { id: "gpt-5" };
+    const child = { name: "c", description: "Counts.", prompt: "Count.", model: "scripted" };
+    for (const [path, body] of [
+      ["/v1/agents", {}],
+      ["/v1/agents", { model, customSubagents: [child] }],
+      [`/v1/agents/${before.agentId}/runs`, {}],
+    ] as const) {
+      const refused = await client.send("POST", path, { prompt: { text: "go" }, ...body });
+      expect(`${refused.status} ${refused.body}`).toMatch(/^400 .*"invalid_model".*scripted.*\[prices\./);
+    }
+    for (const id of ["gpt-5", "practice"])
+      await client.create({ prompt: { text: "go" }, model: { id }, customSubagents: [{ ...child, model: "inherit" }] });
+  });
+
+  test("ends a run that waited while the limit was set", async () => {
+    const { client, spine } = await openRunBench({ replies: [], models: unpriced, settings: { roles: ["api"] } });
+    const ids = await client.create({ prompt: { text: "go" } });
+    await limited(spine);
+    const settings = { ...spine.platform.settings, roles: ["runner" as const] };
+    const runner = await serve({ ...spine.platform, nodeId: "later", settings });
+    onTestFinished(runner.stop);
+    expect((await client.stream(ids)).at(-2)?.data).toMatchObject({
+      status: "ERROR",
+      error: { code: "invalid_model" },
+    });
+  });
+
+  test("ends a run that was on its way when the limit was set", async () => {
+    const { client, spine } = await openRunBench({
+      replies: [shell("sleep 600")],
+      models: unpriced,
+      settings: { leaseMs: 900 },
+    });
+    const ids = await client.create({ prompt: { text: "sleep" } });
+    await client.follow(
+      ids,
+      untilRunning(() => limited(spine)),
+      new AbortController().signal,
+    );
+    const { status, error } = await client.read(ids);
+    expect([status, error?.code, error?.message]).toEqual(["ERROR", "budget", expect.stringContaining("[prices.")]);
   });
 });
 

@@ -18,6 +18,7 @@ test("an agent without a repository runs a command, writes a file and says so", 
   const names = frames.map(({ event }) => event).filter((event) => event !== "interaction_update");
   expect(names).toEqual([
     "status",
+    "status",
     ...["tool_call", "tool_call", "tool_call", "tool_call"],
     "assistant",
     "result",

@@ -7,6 +7,7 @@ import type { Settings } from "../src/config/index.ts";
 import { openNotifications } from "../src/db/index.ts";
 import type { Platform } from "../src/platform.ts";
 import { openPrincipals, type Principal } from "../src/principals/index.ts";
+import { openSessions } from "../src/sessions/index.ts";
 import { openMetrics, silentLog } from "../src/telemetry/index.ts";
 import { openVault } from "../src/vault/index.ts";
 import { freshDatabase } from "./database.ts";
@@ -41,6 +42,7 @@ export async function openSpine(given: Partial<Settings> = {}): Promise<Spine> {
     connection: database.connection,
     vault,
     principals,
+    sessions: openSessions(db, () => new Date()),
     notifications,
     settings,
     metrics,

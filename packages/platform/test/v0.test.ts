@@ -27,6 +27,9 @@ test.each([
   [{ prompt, source, target: { branchName: "no..name" } }, "target.branchName: cannot be the name of a branch"],
   [{ prompt, source, target: { branchName: "refs/heads/main" } }, "target.branchName: cannot be the name"],
   [{ prompt, source, target: { branchName: "b", autoBranch: false } }, "target.branchName: cannot be combined"],
+  [{ prompt, source: { ...source, ref: "b" }, target: { branchName: "b" } }, "target.branchName: is the branch"],
+  [{ prompt, source: { repository: "o/r" } }, "source.repository must begin with"],
+  [{ prompt, source: { ...source, ref: "--x" } }, "source.ref cannot be the name"],
   [{ prompt, source, target: { autoBranch: false } }, "target.autoBranch: false needs source.ref"],
   [{ prompt, source, webhook: { url: "https://example.org/", secret: "x".repeat(31) } }, "webhook.secret:"],
   [{ prompt, source, webhook: { url: "http://169.254.169.254/" } }, "webhook.url: leads to a private network"],
@@ -41,7 +44,7 @@ test.each([
 test("a model and a repository that no agent can have are refused with their codes", async () => {
   expect(await call("POST", "/v0/agents", { prompt, source, model: "none" })).toMatchObject({
     status: 400,
-    body: { error: { code: "invalid_model" } },
+    body: { error: { code: "invalid_model", message: expect.stringMatching(/^model: there is no model none/) } },
   });
   const near = { prompt, source: { repository: "http://10.0.0.1/o/r" } };
   expect(await call("POST", "/v0/agents", near)).toMatchObject({

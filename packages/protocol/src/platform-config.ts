@@ -55,6 +55,32 @@ const SourceHosts = z.object({
   github: Github.optional().describe("How agents reach GitHub"),
 });
 
+const MetricsAccess = z.object({
+  token_env: z
+    .string()
+    .optional()
+    .describe("Variable with the bearer token that reading /metrics needs; without one only this machine may read"),
+});
+
+const Oidc = z.object({
+  issuer: z.string().optional().describe("Address of the OpenID provider, as it names itself"),
+  client_id: z.string().min(1).optional().describe("What the platform is called there"),
+  client_secret_env: z.string().optional().describe("Variable with the secret of that client (none: a public client)"),
+  name: z.string().min(1).optional().describe("What the login page calls the provider (its host)"),
+  allowed_domains: z
+    .array(z.string())
+    .optional()
+    .describe("Domains of addresses whose owners become members when they first log in"),
+  allowed_emails: z.array(z.string()).optional().describe("Addresses whose owners do so"),
+  team: z.string().min(1).optional().describe("The team that they join (default)"),
+  admin_groups: z
+    .array(z.string())
+    .optional()
+    .describe("Whoever is in one of these groups is an administrator, and whoever is not is none; set at each login"),
+  scopes: z.array(z.string()).optional().describe("What is asked for (openid, email, profile)"),
+  groups_claim: z.string().min(1).optional().describe("The claim that names the groups of a user (groups)"),
+});
+
 export const PlatformConfig = z.object({
   listen: z.string().optional().describe("HOST:PORT to serve on; port 0 takes a free one (127.0.0.1:7420)"),
   public_url: z.string().optional().describe("Address in the links given out (the one served on)"),
@@ -70,6 +96,7 @@ export const PlatformConfig = z.object({
     .describe("Ed25519 key that commits are signed with, mode 0600 (signing-key in the data directory)"),
   committer: Committer.optional().describe("Whom commits of agents name as committer"),
   source_hosts: SourceHosts.optional().describe("Where repositories come from"),
+  oidc: Oidc.optional().describe("An OpenID provider that users log in with"),
   lease_seconds: seconds.optional().describe("How long a run belongs to a server that is not heard of (10)"),
   stream_retention_seconds: seconds.optional().describe("How long the stream of an ended run can be read (86400)"),
   concurrent_runs: z.int().positive().max(1000).optional().describe("Most runs this server drives at once (50)"),
@@ -86,6 +113,7 @@ export const PlatformConfig = z.object({
   limits: Limits.optional().describe("Longest waits of a run, by name"),
   budget: BudgetConfig.optional().describe("What a run may spend, its sub-agents included"),
   network: Network.optional().describe("What may be reached"),
+  metrics: MetricsAccess.optional().describe("Who may read /metrics"),
   rate_limits: RateLimits.optional().describe("How often may be asked"),
 });
 export type PlatformConfig = z.infer<typeof PlatformConfig>;

@@ -14,7 +14,9 @@ export interface Access {
 
 export async function readAccess(invocation: Invocation, { environment }: Program): Promise<Access> {
   const { variables, cwd } = environment;
-  const { config } = await loadConfig(configRequest(configOptions(invocation), cwd, environment));
+  // --limit is how many agents to list here, and --model one of the platform's: neither is about runs on this machine.
+  const options = { ...configOptions(invocation), limits: [], model: undefined };
+  const { config } = await loadConfig(configRequest(options, cwd, environment));
   const url = variables.PLATFORM_BACKEND_URL || config.platform?.url;
   const keyName = config.platform?.env_key ?? "PLATFORM_API_KEY";
   const key = variables[keyName];

@@ -1,10 +1,13 @@
 // Puts a patch into the working tree: all of it, or nothing.
 import type { RepositoryDiff } from "@agentcli/protocol/api";
 import type { Environment } from "../environment.ts";
-import { git } from "../git.ts";
+import { type GitRequest, git } from "../git.ts";
 import { Problem } from "../problem.ts";
+import { rememberPaths } from "./memory.ts";
 import { bareAddress, type Checkout } from "./origin.ts";
 import { patchBytes } from "./patch.ts";
+import { touchedPaths } from "./touched.ts";
+import { gitToItsEnd } from "./whole-git.ts";
 
 export interface Application {
   diff: RepositoryDiff;
@@ -16,20 +19,41 @@ export interface Application {
 /** Throws a Problem where the tree stands against it; nothing is changed then. */
 export async function applyPatch({ diff, root, environment, signal }: Application): Promise<"applied" | "there"> {
   const input = patchBytes(diff);
-  const attempt = (...flags: string[]) =>
-    git({ directory: root, args: ["apply", "--whitespace=nowarn", ...flags, "-"], environment, input, signal });
+  const call = (...flags: string[]) => ({
+    directory: root,
+    args: ["apply", "--whitespace=nowarn", ...flags, "-"],
+    environment,
+    input,
+  });
+  const attempt = (...flags: string[]) => git({ ...call(...flags), signal });
+  const paths = await touchedPaths(attempt);
   const check = await attempt("--check");
-  if (check.code === 0) {
-    const applied = await attempt();
-    if (applied.code === 0) return "applied";
-    throw new Problem("failed", `The changes could not be written to ${root}: ${reasonsIn(applied.stderr)}.`);
+  if (check.code === 0 && paths) {
+    const reason = await write(call(), root, paths);
+    if (reason === null) return "applied";
+    throw refusal(diff, reason);
   }
-  if ((await attempt("--check", "--reverse")).code === 0) return "there";
-  throw new Problem(
-    "failed",
-    `The changes do not fit this working tree, so nothing was changed: ${reasonsIn(check.stderr)}. They were made on ${diff.baseCommit.slice(0, 12)}: commit or stash what you have, go there, and try again.`,
-  );
+  if (paths && (await attempt("--check", "--reverse")).code === 0) return "there";
+  throw refusal(diff, reasonsIn(check.stderr));
 }
+
+/**
+ * Null where all of it is there; otherwise why not, and nothing of it is. A check of git's does not see everything: a
+ * file of the user's where a folder has to be is noticed when half of the changes are written.
+ */
+async function write(call: GitRequest, root: string, paths: string[]): Promise<string | null> {
+  const memory = await rememberPaths(root, paths);
+  const { code, stderr } = await gitToItsEnd(call);
+  if (code === 0) return null;
+  await memory.putBack();
+  return reasonsIn(stderr);
+}
+
+const refusal = ({ baseCommit }: RepositoryDiff, reasons: string): Problem =>
+  new Problem(
+    "failed",
+    `The changes do not fit this working tree, so nothing was changed: ${reasons}. They were made on ${baseCommit.slice(0, 12)}: commit or stash what you have, go there, and try again.`,
+  );
 
 const mostReasons = 5;
 

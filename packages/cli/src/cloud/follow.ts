@@ -26,7 +26,9 @@ export async function followRun(following: Following, signal: AbortSignal): Prom
     if (reading.kind === "ended") return;
     failures = position.lastEventId === before ? failures + 1 : 1;
     if (failures === mostAttempts) throw reading.problem;
-    await pause(firstPauseMs * 2 ** failures, undefined, { signal });
+    await pause(firstPauseMs * 2 ** failures, undefined, { signal }).catch(() => {
+      throw interrupted();
+    });
   }
 }
 
@@ -41,12 +43,15 @@ async function readOnce(following: Following, position: Position, signal: AbortS
     if (await readFrames(following, position, signal)) return { kind: "ended" };
     return { kind: "cut", problem: new Problem("unavailable", "The platform ends the stream again and again.") };
   } catch (error) {
-    if (signal.aborted) throw new Problem("failed", "Interrupted.");
+    if (signal.aborted) throw interrupted();
     const problem = error instanceof Problem ? error : new Problem("unavailable", (error as Error).message);
     if (problem.exitCode !== exitCodes.unavailable.code) throw problem;
     return { kind: "cut", problem };
   }
 }
+
+const interrupted = (): Problem =>
+  new Problem("failed", "Interrupted. The agent goes on; agentcli cloud logs shows what it does.");
 
 /** Whether the run has ended; where not, the stream broke off. */
 async function readFrames(

@@ -13,18 +13,31 @@ export interface CloudRequest {
   headers?: Record<string, string>;
 }
 
+/** A request with the member that each answer to it has. */
+export interface JsonRequest extends CloudRequest {
+  expects: string;
+}
+
 /** Longest silence. A stream sends a sign of life every fifteen seconds. */
 const silenceMs = 60_000;
 const mostBytes = 512 * 1024 * 1024;
 
 /** The answer as a value. */
-export async function askJson<T>(access: Access, request: CloudRequest, signal: AbortSignal): Promise<T> {
+export async function askJson<T>(access: Access, request: JsonRequest, signal: AbortSignal): Promise<T> {
   const answer = await open(access, request, signal);
+  const text = await readText(answer).catch((error: Error) => {
+    throw unreachable(access, error, signal);
+  });
+  const value = parsed(text);
+  if (typeof value === "object" && value !== null && request.expects in value) return value as T;
+  throw strange(access);
+}
+
+function parsed(text: string): unknown {
   try {
-    return JSON.parse(await readText(answer)) as T;
-  } catch (error) {
-    if (error instanceof SyntaxError) throw strange(access);
-    throw unreachable(access, error as Error, signal);
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 
@@ -83,12 +96,8 @@ function refusal(status: number, text: string, access: Access): Problem {
 }
 
 function problemIn(text: string): ProblemBody["error"] | null {
-  try {
-    const { error } = JSON.parse(text);
-    return typeof error?.message === "string" ? error : null;
-  } catch {
-    return null;
-  }
+  const { error } = (parsed(text) ?? {}) as Partial<ProblemBody>;
+  return typeof error?.message === "string" ? error : null;
 }
 
 /** An unknown agent is like an unknown session: a mistake of the call. */

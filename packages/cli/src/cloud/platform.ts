@@ -29,19 +29,20 @@ const mostRuns = 100;
 export async function openCloud(invocation: Invocation, program: Program): Promise<CloudPlatform> {
   const access = await readAccess(invocation, program);
   const { signal } = program;
-  const get = <T>(path: string) => askJson<T>(access, { method: "GET", path }, signal);
+  const get = <T>(path: string, expects: string) => askJson<T>(access, { method: "GET", path, expects }, signal);
   return {
-    createAgent: (body) => askJson(access, { method: "POST", path: "/v1/agents", body }, signal),
+    createAgent: (body) => askJson(access, { method: "POST", path: "/v1/agents", body, expects: "agent" }, signal),
     listAgents({ limit, cursor }) {
       const query = new URLSearchParams({ limit: String(limit), ...(cursor !== undefined && { cursor }) });
-      return get(`/v1/agents?${query}`);
+      return get(`/v1/agents?${query}`, "items");
     },
-    readAgent: (agentId) => get(`/v1/agents/${agentId}`),
+    readAgent: (agentId) => get(`/v1/agents/${agentId}`, "id"),
     async readLatestRun({ id, latestRunId }) {
-      return latestRunId === undefined ? null : get<Run>(`/v1/agents/${id}/runs/${latestRunId}`);
+      return latestRunId === undefined ? null : get<Run>(`/v1/agents/${id}/runs/${latestRunId}`, "status");
     },
-    listRuns: async (agentId) => (await get<{ items: Run[] }>(`/v1/agents/${agentId}/runs?limit=${mostRuns}`)).items,
-    readDiff: (agentId) => get(`/v1/agents/${agentId}/diff`),
+    listRuns: async (agentId) =>
+      (await get<{ items: Run[] }>(`/v1/agents/${agentId}/runs?limit=${mostRuns}`, "items")).items,
+    readDiff: (agentId) => get(`/v1/agents/${agentId}/diff`, "items"),
     follow: ({ agentId, id }, take) =>
       followRun({ access, path: `/v1/agents/${agentId}/runs/${id}/stream`, take }, signal),
   };

@@ -16,11 +16,9 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   }
   const changed = items.filter(({ patch }) => patch !== "");
   if (changed.length === 0) program.reporter.say(`Agent ${agentId} has changed nothing.`);
-  if (changed.some(({ encoding }) => encoding === "base64"))
-    program.reporter.say("Some files are not UTF-8; what is shown of them cannot be applied. agentcli apply can.");
   for (const diff of changed) {
     if (changed.length > 1) program.reporter.say(`Repository ${diff.repoUrl}`);
-    await program.print(patchBytes(diff).toString("utf8"));
+    await program.print(patchBytes(diff));
   }
   return exitCodes.completed.code;
 }

@@ -60,9 +60,8 @@ async function ownAddress({ environment, reporter, signal }: Program): Promise<s
   const checkout = await findCheckout(environment, signal);
   const origin = checkout?.remotes.get("origin");
   const address = origin === undefined ? null : sharedAddress(origin);
-  reporter.say(
-    address === null ? "Without a repository: this one has no origin that others can reach." : `Repository ${address}`,
-  );
+  const why = checkout ? "this one has no origin that others can reach" : `${environment.cwd} is in none`;
+  reporter.say(address === null ? `Without a repository: ${why}. --repo URL names one.` : `Repository ${address}`);
   return address;
 }
 

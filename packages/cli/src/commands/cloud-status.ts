@@ -21,7 +21,10 @@ export async function run(invocation: Invocation, program: Program): Promise<num
     const report = { id, url, title, status, run_status, updated_at, error, summary, branches };
     await program.print(`${JSON.stringify(report, null, 2)}\n`);
   } else {
-    const made = branches.map(({ branch, prUrl }) => `${prUrl ?? branch}\n`).join("");
+    const made = branches
+      .flatMap(({ branch, prUrl }) => prUrl ?? branch ?? [])
+      .map((place) => `${place}\n`)
+      .join("");
     const why = error === null ? "" : `: ${error}`;
     await program.print(`${status}${why}\n${title}\n${url}\n${describeSummary(summary)}\n${made}`);
   }

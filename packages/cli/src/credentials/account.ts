@@ -1,8 +1,9 @@
 // The access token of a managed account: used while it holds, then renewed at the configured endpoint and saved.
+
+import { type Lock, takeLock } from "@agentcli/local";
 import type { KeySource } from "@agentcli/models";
 import type { AccountTokens, Auth, AuthFile } from "@agentcli/protocol";
 import type { Environment } from "../environment.ts";
-import { type Lock, takeLock } from "../lock.ts";
 import { Problem } from "../problem.ts";
 import { authPath, readAuthFile, writeAuthFile } from "./auth-file.ts";
 import { askEndpoint, endpointUrl, tokenIn } from "./endpoint.ts";

@@ -1,8 +1,8 @@
 // The saved login: $AGENT_HOME/auth.json, readable by its owner alone, replaced whole or not at all.
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { makePrivateDirectory } from "@agentcli/local";
 import type { AuthFile } from "@agentcli/protocol";
-import { makePrivateDirectory } from "../private-directory.ts";
 import { Problem } from "../problem.ts";
 
 export interface SavedLogin {

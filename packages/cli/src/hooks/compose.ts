@@ -1,6 +1,7 @@
 // The hooks of one run: what is written down, what of it is trusted, and somebody to run it.
 import type { HookGate } from "@agentcli/engine";
 import { openHooks, type ServerPlace } from "@agentcli/engine/hooks";
+import { hostRunner } from "@agentcli/local/hook-runner";
 import { durationMs, type HookFile, type LoadedConfig, readHookStates } from "@agentcli/project";
 import { isUnchanged, readHookFiles, type TrustGiven, whySkipped } from "@agentcli/project/hooks";
 import type { Config, HookDefinition, McpServer, TurnSettings } from "@agentcli/protocol";
@@ -8,7 +9,6 @@ import { credentialVariables } from "../credentials/variables.ts";
 import type { Program } from "../program.ts";
 import type { RunOptions } from "../run-options.ts";
 import { newId } from "../sessions/thread-id.ts";
-import { hostRunner } from "./runner.ts";
 
 export interface HooksRequest {
   files: HookFile[];

@@ -2,11 +2,11 @@
 import { readFileSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import type { Answer } from "@agentcli/engine";
+import { type Draft, openDraft, type Validator } from "@agentcli/local/json-schema";
 import { Problem } from "../problem.ts";
 import { removeAbsent } from "./absence.ts";
 import { strictForm } from "./strict-form.ts";
 import { findStrictProblems } from "./strict-problems.ts";
-import { type Draft, openDraft, type Validator } from "./validator.ts";
 import { isObject, type Schema } from "./walk.ts";
 
 export interface OutputSchema {

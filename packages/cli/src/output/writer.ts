@@ -3,7 +3,7 @@ import type { Writable } from "node:stream";
 
 export interface Writer {
   /** Settles when there is room for more; a slow reader slows the run, nothing is dropped. */
-  write(text: string): Promise<void>;
+  write(text: string | Buffer): Promise<void>;
   /** Settles when everything written has been handed over, or that has become impossible. */
   flush(): Promise<void>;
   readonly gone: boolean;
@@ -30,7 +30,7 @@ export function openWriter(
     },
     terminal: stream.isTTY === true,
     async write(text) {
-      if (gone || text === "") return;
+      if (gone || text.length === 0) return;
       last = new Promise((resolve) => stream.write(text, () => resolve()));
       if (stream.writableLength > roomBytes) await last;
     },

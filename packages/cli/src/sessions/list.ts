@@ -1,6 +1,6 @@
 // Sessions, newest first, without reading more of them than is asked for.
 import { realpathSync, statSync } from "node:fs";
-import { isLockHeld } from "../lock.ts";
+import { isLockHeld } from "@agentcli/local";
 import { readNames } from "./names.ts";
 import { listSessionPaths } from "./paths.ts";
 import { type Scan, scanSession } from "./scan.ts";

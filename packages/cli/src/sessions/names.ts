@@ -1,8 +1,8 @@
 // Names of sessions: lines of $AGENT_HOME/session_index.jsonl, only ever added to; the last line for a thread counts.
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { makePrivateDirectory } from "@agentcli/local";
 import type { SessionName } from "@agentcli/protocol";
-import { makePrivateDirectory } from "../private-directory.ts";
 import { Problem } from "../problem.ts";
 
 const indexPath = (home: string): string => join(home, "session_index.jsonl");

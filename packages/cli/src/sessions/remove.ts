@@ -1,6 +1,6 @@
 // Removes sessions, never one that somebody is writing.
 import { rmSync } from "node:fs";
-import { takeLock } from "../lock.ts";
+import { takeLock } from "@agentcli/local";
 
 export type Removal = { kind: "removed" } | { kind: "in-use"; pid: number };
 

@@ -1,7 +1,7 @@
 // A session in a few words: what a list shows of it.
 import { basename } from "node:path";
+import { isLockHeld } from "@agentcli/local";
 import type { RecordOf, Tags } from "@agentcli/protocol";
-import { isLockHeld } from "../lock.ts";
 import type { Scan } from "./scan.ts";
 
 export type SessionStatus = "completed" | "failed" | "cancelled" | "running" | "interrupted" | "damaged";

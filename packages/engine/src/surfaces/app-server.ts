@@ -88,6 +88,7 @@ function look(shown: Shown, progress: Progress): Notice[] {
     case "retrying":
       return restartReply(shown);
     case "calling":
+    case "settled":
       return [];
   }
 }

@@ -40,7 +40,8 @@ export function chatReader({ serverName, request, onProgress }: Asking): StreamR
   }
 
   function settle(): Attempt {
-    return finishTrouble(serverName, finish) ?? { kind: "replied", blocks: blocks(), usage: usageOf(usage), model };
+    const used = usageOf(usage);
+    return finishTrouble(serverName, finish, used) ?? { kind: "replied", blocks: blocks(), usage: used, model };
   }
 
   function blocks(): Block[] {

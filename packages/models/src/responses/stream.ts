@@ -22,8 +22,7 @@ export function responsesReader({ serverName, request, onProgress }: Asking): St
       case "response.output_item.added":
         return announce(fields(event.item));
       case "response.output_item.done":
-        blocks.push(...blockOf(fields(event.item)));
-        return undefined;
+        return settle(blockOf(fields(event.item)));
       case "response.completed":
         return completed(fields(event.response));
       case "response.failed":
@@ -31,7 +30,7 @@ export function responsesReader({ serverName, request, onProgress }: Asking): St
       case "error":
         return failedTrouble(serverName, fields(event.error ?? event));
       case "response.incomplete":
-        return incompleteTrouble(serverName, fields(event.response));
+        return incompleteTrouble(serverName, fields(event.response), usageOf);
     }
     return undefined;
   }
@@ -44,6 +43,11 @@ export function responsesReader({ serverName, request, onProgress }: Asking): St
   function announce(item: Fields): undefined {
     const name = text(item.name);
     if (name && isCall(item)) onProgress({ type: "calling", name });
+  }
+
+  function settle(settled: Block[]): undefined {
+    blocks.push(...settled);
+    for (const block of settled) onProgress({ type: "settled", block });
   }
 
   const completed = (response: Fields): Attempt => ({

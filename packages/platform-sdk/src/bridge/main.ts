@@ -52,7 +52,8 @@ async function serve(port: number, tokenFile: string | undefined, end: "with-std
     tell = resolve;
   });
   const calls = { Agent: agentCalls(realSurroundings), Platform: accountCalls(realSurroundings) };
-  const bridge = await openBridge(bridgeMethods(calls, tell), token, port);
+  const { methods, close } = bridgeMethods(calls, tell);
+  const bridge = await openBridge(methods, token, port);
   try {
     // Not over a file that is there: its mode might let others read.
     writeFileSync(file, token, { mode: 0o600, flag: "wx" });
@@ -62,6 +63,7 @@ async function serve(port: number, tokenFile: string | undefined, end: "with-std
     await told;
   } finally {
     await bridge.close();
+    await close();
     rmSync(tokenFile === undefined ? dirname(file) : file, { recursive: true, force: true });
     process.stdin.destroy();
   }

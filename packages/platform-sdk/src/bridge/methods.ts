@@ -2,11 +2,12 @@
 import { randomUUID } from "node:crypto";
 import type { AccountCalls } from "../account.ts";
 import type { SDKAgent } from "../agent.ts";
-import type { AgentCalls } from "../agents.ts";
+import type { AgentCalls } from "../agent-calls.ts";
 import { ConfigurationError } from "../errors.ts";
 import type { AgentOptions, ConnectionOptions, SendOptions, UserMessage } from "../options.ts";
 import type { Run } from "../run.ts";
 import { version } from "../version.ts";
+import { readToolCallback, withCallback } from "./tool-callback.ts";
 
 export type Params = Record<string, unknown>;
 
@@ -17,7 +18,9 @@ export type Outcome =
   | { kind: "last"; afterwards: () => void }
   | { kind: "bytes"; bytes: Buffer }
   /** What happens in a run, then how it ended. */
-  | { kind: "stream"; run: Run };
+  | { kind: "stream"; run: Run }
+  /** What its messages are made from. */
+  | { kind: "frames"; run: Run };
 
 /** The signal fires when the caller has left. */
 export type Method = (params: Params, signal: AbortSignal) => Promise<Outcome>;
@@ -27,11 +30,20 @@ export interface Calls {
   Platform: AccountCalls;
 }
 
+export interface BridgeMethods {
+  /** By the path they are called with. */
+  methods: Map<string, Method>;
+  /** Ends every agent of this machine; nothing that they started is left. */
+  close(): Promise<void>;
+}
+
 const json = (value: unknown): Outcome => ({ kind: "json", value: value ?? {} });
 
 // One row per call, of a line or two each.
-export function bridgeMethods({ Agent, Platform }: Calls, shutDown: () => void): Map<string, Method> {
+export function bridgeMethods({ Agent, Platform }: Calls, shutDown: () => void): BridgeMethods {
   const handles = new Map<string, SDKAgent>();
+  /** Of prompts that named an agent by its id. */
+  const passing = new Set<SDKAgent>();
   const keep = (agent: SDKAgent): Outcome => {
     const handle = `agent-${randomUUID()}`;
     handles.set(handle, agent);
@@ -46,21 +58,26 @@ export function bridgeMethods({ Agent, Platform }: Calls, shutDown: () => void):
     typeof params.agent === "string" ? handleOf(params).agentId : text(params, "agentId");
   const runOf = (params: Params, signal: AbortSignal) =>
     Agent.getRun(text(params, "runId"), { ...connectionOf(params), agentId: agentId(params), signal });
-  const agentOf = async (params: Params): Promise<SDKAgent> =>
-    typeof params.agent === "string" ? handleOf(params) : Agent.resume(agentId(params), connectionOf(params));
+  const agentOf = async (params: Params): Promise<SDKAgent> => {
+    if (typeof params.agent === "string") return handleOf(params);
+    const agent = await Agent.resume(agentId(params), connectionOf(params));
+    passing.add(agent);
+    return agent;
+  };
 
   const agents: Record<string, Method> = {
-    CreateAgent: async (params) => keep(await Agent.create(optionsOf(params))),
-    ResumeAgent: async (params) => keep(await Agent.resume(agentId(params), optionsOf(params))),
+    CreateAgent: async (params) => keep(await Agent.create(localOptionsOf(params))),
+    ResumeAgent: async (params) => keep(await Agent.resume(agentId(params), localOptionsOf(params))),
     CloseAgent: async (params) => {
-      handleOf(params).close();
+      await handleOf(params)[Symbol.asyncDispose]();
       return json({ closed: handles.delete(text(params, "agent")) });
     },
+    ReloadAgent: async (params) => json(await (await agentOf(params)).reload()),
     Send: async (params) => {
       const agent = await agentOf(params);
-      return json(await agent.send(messageOf(params), optionsOf<SendOptions>(params)));
+      return json(await agent.send(messageOf(params), localOptionsOf<SendOptions>(params)));
     },
-    Prompt: async (params) => json(await Agent.prompt(messageOf(params), optionsOf(params))),
+    Prompt: async (params) => json(await Agent.prompt(messageOf(params), localOptionsOf(params))),
     ListAgents: async (params) => json(await Agent.list(optionsOf(params))),
     GetAgent: async (params) => json(await Agent.get(agentId(params), connectionOf(params))),
     ArchiveAgent: async (params) => json(await Agent.archive(agentId(params), connectionOf(params))),
@@ -72,9 +89,11 @@ export function bridgeMethods({ Agent, Platform }: Calls, shutDown: () => void):
       kind: "bytes",
       bytes: await (await agentOf(params)).downloadArtifact(text(params, "path")),
     }),
+    ListMessages: async (params) => json(await Agent.messages.list(agentId(params), connectionOf(params))),
     ListRuns: async (params) => json(await Agent.listRuns(agentId(params), optionsOf(params))),
     GetRun: async (params, signal) => json(await runOf(params, signal)),
     StreamRun: async (params, signal) => ({ kind: "stream", run: await runOf(params, signal) }),
+    FollowRun: async (params, signal) => ({ kind: "frames", run: await runOf(params, signal) }),
     WaitRun: async (params, signal) => json(await (await runOf(params, signal)).wait()),
     GetConversation: async (params, signal) => json({ turns: await (await runOf(params, signal)).conversation() }),
     CancelRun: async (params, signal) => json(await (await runOf(params, signal)).cancel()),
@@ -88,11 +107,16 @@ export function bridgeMethods({ Agent, Platform }: Calls, shutDown: () => void):
     Ping: async () => json({ version }),
     Shutdown: async () => ({ kind: "last", afterwards: shutDown }),
   };
-  return new Map([
-    ...named("SdkAgentService", agents),
-    ...named("SdkPlatformService", platform),
-    ...named("SdkBridgeControlService", control),
-  ]);
+  return {
+    methods: new Map([
+      ...named("SdkAgentService", agents),
+      ...named("SdkPlatformService", platform),
+      ...named("SdkBridgeControlService", control),
+    ]),
+    async close() {
+      await Promise.all([...handles.values(), ...passing].map((agent) => agent[Symbol.asyncDispose]()));
+    },
+  };
 }
 
 const named = (service: string, methods: Record<string, Method>): [string, Method][] =>
@@ -102,6 +126,15 @@ const named = (service: string, methods: Record<string, Method>): [string, Metho
 function optionsOf<Options extends object = AgentOptions>({ options = {} }: Params): Options {
   if (typeof options === "object" && options !== null && !Array.isArray(options)) return options as Options;
   throw invalid("options: must be an object.");
+}
+
+/** Tools of the caller are carried out by the caller: `toolCallback` says where it listens. */
+function localOptionsOf<Options extends AgentOptions | SendOptions = AgentOptions>(params: Params): Options {
+  const options = optionsOf<Options>(params);
+  const { customTools, ...local } = options.local ?? {};
+  if (customTools === undefined) return options;
+  const tools = withCallback(customTools, readToolCallback(params.toolCallback));
+  return { ...options, local: { ...local, customTools: tools } };
 }
 
 function connectionOf(params: Params): ConnectionOptions {

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ConfigurationError, NetworkError, PlatformSdkError } from "../errors.ts";
-import type { Run } from "../run.ts";
+import { followedOf, type Run } from "../run.ts";
 import type { Method, Outcome, Params } from "./methods.ts";
 
 export interface Bridge {
@@ -80,7 +80,8 @@ function parsed(text: string): unknown {
 }
 
 async function send(response: ServerResponse, outcome: Outcome): Promise<void> {
-  if (outcome.kind === "stream") return sendRun(response, outcome.run);
+  if (outcome.kind === "stream") return sendStream(response, messagesOf(outcome.run));
+  if (outcome.kind === "frames") return sendStream(response, framesOf(outcome.run));
   response.writeHead(200, {
     "content-type": outcome.kind === "bytes" ? "application/octet-stream" : "application/json",
   });
@@ -89,18 +90,35 @@ async function send(response: ServerResponse, outcome: Outcome): Promise<void> {
   else response.end(`${JSON.stringify(outcome.value)}\n`);
 }
 
-/** Messages as they come, then `result` or `error`. A reader that leaves ends the reading. */
-async function sendRun(response: ServerResponse, run: Run): Promise<void> {
+type SentEvent = [event: string, data: unknown];
+
+/** A reader that leaves ends the reading. */
+async function sendStream(response: ServerResponse, events: AsyncGenerator<SentEvent>): Promise<void> {
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
-  const write = (event: string, data: unknown) => response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
-  try {
-    for await (const message of run.stream())
-      if (!write("message", message)) await Promise.race([once(response, "drain"), once(response, "close")]);
-    write("result", await run.wait());
-  } catch (error) {
-    write("error", error instanceof PlatformSdkError ? error : unexpected(error));
-  }
+  for await (const [event, data] of events)
+    if (!response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`))
+      await Promise.race([once(response, "drain"), once(response, "close")]);
   response.end();
+}
+
+/** Messages as they come, then `result` or `error`. */
+async function* messagesOf(run: Run): AsyncGenerator<SentEvent> {
+  try {
+    for await (const message of run.stream()) yield ["message", message];
+    yield ["result", await run.wait()];
+  } catch (error) {
+    yield ["error", error instanceof PlatformSdkError ? error : unexpected(error)];
+  }
+}
+
+/** Frames as the platform streams them; `ended` and `late` where it did not to the end, and `failed`. */
+async function* framesOf(run: Run): AsyncGenerator<SentEvent> {
+  try {
+    for await (const followed of followedOf(run))
+      yield followed.kind === "frame" ? [followed.frame.event, followed.frame.data] : [followed.kind, followed];
+  } catch (error) {
+    yield ["failed", error instanceof PlatformSdkError ? error : unexpected(error)];
+  }
 }
 
 function refuse(response: ServerResponse, status: number, error: PlatformSdkError): void {

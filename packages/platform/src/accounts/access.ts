@@ -1,7 +1,7 @@
 // What an agent may reach for a user: no more than the user may with the account that they connected.
-import { ConnectionRefused, type GithubAccounts, GithubRefusal } from "../scm/index.ts";
-import { type AccountStore, findAccount } from "./store.ts";
-import { freshToken } from "./tokens.ts";
+import type { GithubAccounts } from "../scm/index.ts";
+import { reachOf } from "./reach.ts";
+import type { AccountStore } from "./store.ts";
 
 export interface UserAccess {
   /** Undefined where they may. Whoever is no user is not judged here. */
@@ -15,21 +15,21 @@ export interface AccessRefusal {
 }
 
 export function openUserAccess(store: AccountStore, github: GithubAccounts | null): UserAccess {
+  const refuse = (reason: string): AccessRefusal => ({ code: "repository_access", reason });
   return {
     async refusal(userId, url, signal) {
       if (github === null || userId === null || !github.covers(url)) return undefined;
-      const account = await findAccount(store, { userId, host: github.host });
-      if (account === undefined) return notConnected(github);
-      const refuse = (reason: string): AccessRefusal => ({ code: "repository_access", reason });
-      try {
-        const token = await freshToken({ store, github, account });
-        const mayPush = await github.mayPush(token, url, signal);
-        return mayPush ? undefined : refuse(`your account ${account.login} on ${github.host} may not push to it`);
-      } catch (error) {
-        if (error instanceof ConnectionRefused) return notConnected(github);
-        if (!(error instanceof GithubRefusal)) throw error;
-        // Nobody gets in because the door was not watched.
-        return refuse(`${github.host} could not be asked whether you may reach it (${error.message}); try again`);
+      const known = await reachOf({ store, github, userId, url }, signal);
+      switch (known.kind) {
+        case "not connected":
+          return notConnected(github);
+        case "known":
+          return known.reach === "push"
+            ? undefined
+            : refuse(`your account ${known.login} on ${github.host} may not push to it`);
+        case "unknown":
+          // Nobody gets in because the door was not watched.
+          return refuse(`${github.host} could not be asked whether you may reach it (${known.reason}); try again`);
       }
     },
   };

@@ -1,13 +1,17 @@
 // Ends of agents and runs that somebody asks for.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { notify, patiently } from "../db/index.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import { notify, patiently, type Queries } from "../db/index.ts";
 import { ApiProblem } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
 import type { Workspaces } from "../workspaces/index.ts";
 import { lockAgent } from "./store.ts";
 
-/** Whoever drives it ends it, within a second; where nobody does yet, the next to claim it does. */
+/**
+ * Whoever drives it ends it, within a second; where nobody does yet, the next to claim it does. That is waited for:
+ * a follow-up right after is not refused as busy.
+ */
 export async function cancelRun({ db }: Platform, runId: string): Promise<void> {
   const asked = await db
     .updateTable("runs")
@@ -18,6 +22,25 @@ export async function cancelRun({ db }: Platform, runId: string): Promise<void> 
     .executeTakeFirst();
   if (!asked) throw new ApiProblem("run_not_cancellable", `Run ${runId} has ended already.`);
   await notify(db, "cancels", runId);
+  await untilEnded(db, runId);
+}
+
+/** Whoever should end it may be dead: the next to claim it is not waited for. */
+const longestWaitMs = 2_000;
+const lookEveryMs = 25;
+
+async function untilEnded(db: Queries, runId: string): Promise<void> {
+  const deadline = performance.now() + longestWaitMs;
+  while (performance.now() < deadline) {
+    const active = await db
+      .selectFrom("runs")
+      .select("id")
+      .where("id", "=", runId)
+      .where("status", "in", ["CREATING", "RUNNING"])
+      .executeTakeFirst();
+    if (!active) return;
+    await pause(lookEveryMs);
+  }
 }
 
 /** A second time changes nothing. */
@@ -32,7 +55,7 @@ export async function archiveAgent(platform: Platform, agentId: string): Promise
       .where("archived_at", "is", null)
       .execute();
   });
-  await cancelActive(platform, agentId);
+  for (const runId of await cancelActive(platform, agentId)) await untilEnded(platform.db, runId);
 }
 
 export async function unarchiveAgent({ db }: Platform, agentId: string): Promise<void> {
@@ -62,7 +85,8 @@ export async function deleteAgent(platform: Platform, workspaces: Workspaces, ag
   await rm(join(platform.settings.dataDirectory, "artifacts", agentId), { recursive: true, force: true });
 }
 
-async function cancelActive(platform: Platform, agentId: string): Promise<void> {
+/** Answers with those that have to end. */
+async function cancelActive(platform: Platform, agentId: string): Promise<string[]> {
   const active = await platform.db
     .selectFrom("runs")
     .select("id")
@@ -73,4 +97,5 @@ async function cancelActive(platform: Platform, agentId: string): Promise<void> 
     await platform.db.updateTable("runs").set({ cancel_requested_at: new Date() }).where("id", "=", id).execute();
     await notify(platform.db, "cancels", id);
   }
+  return active.map(({ id }) => id);
 }

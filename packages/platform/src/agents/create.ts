@@ -6,12 +6,15 @@ import { ApiProblem } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
 import type { Principal } from "../principals/index.ts";
 import {
+  findUnpriced,
   leftToSpend,
+  modelsOfSubagents,
   namePlace,
   type PrivateSettings,
   privateSettingsPlace,
   type RunRequest,
   requestPlace,
+  unpriced,
 } from "../runs/index.ts";
 import type { DataKey } from "../vault/index.ts";
 import { insertWebhook, type NewWebhook } from "../webhooks/index.ts";
@@ -44,7 +47,7 @@ export interface Making {
 }
 
 export async function createAgent({ tx, platform, asking }: Making, body: NewAgent): Promise<CreatedIds> {
-  await checkSpend(tx, asking.principal);
+  await checkSpend({ tx, platform, asking }, [body.model?.id, ...modelsOfSubagents(body.customSubagents ?? [])]);
   const agentId = body.agentId?.toLowerCase() ?? `bc-${randomUUID()}`;
   const { wrapped, key } = await platform.vault.newDataKey();
   const request: RunRequest = {
@@ -88,10 +91,10 @@ export async function createRun(
   agentId: string,
   body: CreateRun,
 ): Promise<CreatedIds> {
-  await checkSpend(tx, asking.principal);
   // One after another: the number of a run counts those before it.
   const agent = await lockAgent(tx, agentId);
   if (!agent) throw new ApiProblem("agent_not_found", `There is no agent ${agentId}.`);
+  await checkSpend({ tx, platform, asking }, [(body.model ?? agent.settings.model)?.id]);
   if (agent.archived_at) throw new ApiProblem("agent_archived", `Agent ${agentId} is archived; unarchive it first.`);
   const { last } = await tx
     .selectFrom("runs")
@@ -171,10 +174,17 @@ function settingsOf(agentId: string, body: NewAgent, principal: Principal): Agen
   };
 }
 
-async function checkSpend(tx: Transaction, principal: Principal): Promise<void> {
+/** What is asked of sub-agents that are made later is seen when the run begins. */
+async function checkSpend(
+  { tx, platform, asking: { principal } }: Making,
+  models: (string | undefined)[],
+): Promise<void> {
   const userId = principal.kind === "user" ? principal.userId : null;
-  if ((await leftToSpend(tx, { teamId: principal.teamId, userId })) === 0)
+  const left = await leftToSpend(tx, { teamId: principal.teamId, userId });
+  if (left === 0)
     throw new ApiProblem("spend_limit_reached", "The spend limit of this month is reached; ask an admin to raise it.");
+  const model = left === null ? null : findUnpriced(models, platform.settings);
+  if (model !== null) throw new ApiProblem("invalid_model", unpriced(model));
 }
 
 const longestName = 60;

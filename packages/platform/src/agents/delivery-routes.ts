@@ -2,21 +2,20 @@
 import { DeliveryPage, DeliveryQuery, WebhookDelivery } from "@agentcli/protocol/api";
 import { z } from "zod";
 import { type Api, ApiProblem } from "../http/index.ts";
-import type { Platform } from "../platform.ts";
 import { listDeliveries, redeliver } from "../webhooks/index.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
-import { findAgent } from "./store.ts";
+import type { AgentHost } from "./routes.ts";
 
 const ofAgent = z.object({ id: z.string() });
 const one = z.object({ id: z.string(), deliveryId: z.string() });
 const tag = "Webhooks";
 
-export function addDeliveryRoutes(api: Api, platform: Platform): void {
-  addList(api, platform);
-  addRedeliver(api, platform);
+export function addDeliveryRoutes(api: Api, host: AgentHost): void {
+  addList(api, host);
+  addRedeliver(api, host);
 }
 
-function addList(api: Api, { db }: Platform): void {
+function addList(api: Api, { platform: { db }, access }: AgentHost): void {
   api.route(
     {
       method: "get",
@@ -24,13 +23,13 @@ function addList(api: Api, { db }: Platform): void {
       summary: "List what the webhook of an agent was told, newest first; status=DEAD are the dead letters",
       tag,
       scope: "agents:read",
+      sharing: "read",
       params: ofAgent,
       query: DeliveryQuery,
       answer: { status: 200, schema: DeliveryPage, description: "A page of deliveries" },
-      problems: ["agent_not_found"],
     },
     async ({ params, query: { cursor, limit, status }, principal }) => {
-      const agent = await findAgent(db, principal.teamId, params.id);
+      const agent = await access.find(principal, params.id, "read");
       const found = await listDeliveries(db, agent.id, { limit, status, after: decodeCursor(cursor) });
       const items = found.slice(0, limit);
       const last = items.at(-1);
@@ -41,7 +40,7 @@ function addList(api: Api, { db }: Platform): void {
   );
 }
 
-function addRedeliver(api: Api, { db }: Platform): void {
+function addRedeliver(api: Api, { platform: { db }, access }: AgentHost): void {
   api.route(
     {
       method: "post",
@@ -49,12 +48,13 @@ function addRedeliver(api: Api, { db }: Platform): void {
       summary: "Send a message again, now, under the same id; where it fails, the schedule begins anew",
       tag,
       scope: "agents:write",
+      sharing: "manage",
       params: one,
       answer: { status: 200, schema: WebhookDelivery, description: "The delivery, waiting" },
-      problems: ["agent_not_found", "delivery_not_found"],
+      problems: ["delivery_not_found"],
     },
     async ({ params, principal }) => {
-      const agent = await findAgent(db, principal.teamId, params.id);
+      const agent = await access.find(principal, params.id, "manage");
       const delivery = await redeliver(db, agent.id, params.deliveryId);
       if (delivery) return delivery;
       throw new ApiProblem(

@@ -4,10 +4,9 @@ import { AgentDiff } from "@agentcli/protocol/api";
 import { z } from "zod";
 import type { Diffs } from "../handoff/index.ts";
 import type { Api } from "../http/index.ts";
-import type { Platform } from "../platform.ts";
-import { findAgent } from "./store.ts";
+import type { AgentHost } from "./routes.ts";
 
-export function addDiffRoute(api: Api, { db }: Platform, diffs: Diffs): void {
+export function addDiffRoute(api: Api, { access }: Pick<AgentHost, "access">, diffs: Diffs): void {
   api.route(
     {
       method: "get",
@@ -15,15 +14,15 @@ export function addDiffRoute(api: Api, { db }: Platform, diffs: Diffs): void {
       summary: "Read what an agent has changed so far, also before it is pushed",
       tag: "Agents",
       scope: "agents:read",
+      sharing: "read",
       params: z.object({ id: z.string() }),
       answer: { status: 200, schema: AgentDiff, description: "A patch for each of its repositories" },
-      problems: ["agent_not_found"],
     },
     async ({ params, principal }) => {
-      const { id } = await findAgent(db, principal.teamId, params.id);
+      const { id } = await access.find(principal, params.id, "read");
       const changes = await diffs.read(id, AbortSignal.timeout(limitMs)).catch(async (error: unknown) => {
         // Deleted meanwhile, with its files: then that is the answer.
-        await findAgent(db, principal.teamId, id);
+        await access.find(principal, id, "read");
         throw error;
       });
       return { items: changes.map(({ patch, ...change }) => ({ ...change, ...written(patch) })) };

@@ -1,13 +1,16 @@
 // Agents as the API and the pages show them, with what is sealed opened.
 import type { Agent, AgentListItem, Run } from "@agentcli/protocol/api";
 import type { Platform } from "../platform.ts";
+import type { Principal } from "../principals/index.ts";
 import { type RunRequest, requestPlace } from "../runs/index.ts";
+import type { AgentAccess } from "./access.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
-import { type AgentFilter, findAgent, listAgents, readGit } from "./store.ts";
-import { agentOf, listItemOf, runOf } from "./views.ts";
+import { type AgentFilter, readGit } from "./store.ts";
+import { agentOf, type ListedAgent, listItemOf, runOf } from "./views.ts";
 
 interface Reader {
   platform: Platform;
+  access: AgentAccess;
   publicUrl(): string;
 }
 
@@ -19,30 +22,25 @@ export interface AgentPage {
 const usualPage = { limit: 20, includeArchived: true };
 
 export async function readAgentPage(
-  { platform: { db, vault }, publicUrl }: Reader,
-  teamId: number,
+  { platform: { vault }, access, publicUrl }: Reader,
+  principal: Principal,
   cursor: string | undefined,
   filter: Omit<AgentFilter, "after"> = usualPage,
 ): Promise<AgentPage> {
-  const rows = await listAgents(db, teamId, { ...filter, after: decodeCursor(cursor) });
-  const page = rows.slice(0, filter.limit);
+  const { agents, next } = await access.list(principal, { ...filter, after: decodeCursor(cursor) });
   const items = await Promise.all(
-    page.map(async (row) => listItemOf(row, await vault.unwrap(row.data_key), publicUrl())),
+    agents.map(async (row) => listItemOf(row, await vault.unwrap(row.data_key), publicUrl())),
   );
-  const last = page.at(-1);
-  const isMore = rows.length > page.length && last;
-  return { items, ...(isMore && { nextCursor: encodeCursor({ createdAt: last.created_at, id: last.id }) }) };
+  return { items, ...(next && { nextCursor: encodeCursor(next) }) };
 }
 
 const mostRuns = 100;
 
 /** The newest runs with what was said to them. */
 export async function readConversation(
-  { platform: { db, vault }, publicUrl }: Reader,
-  teamId: number,
-  agentId: string,
+  { platform: { db, vault }, publicUrl }: Pick<Reader, "platform" | "publicUrl">,
+  row: ListedAgent,
 ): Promise<{ agent: Agent; runs: (Run & { prompt: string })[] }> {
-  const row = await findAgent(db, teamId, agentId);
   const key = await vault.unwrap(row.data_key);
   const git = await readGit(db, row.id);
   const runs = await db

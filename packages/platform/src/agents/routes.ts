@@ -4,10 +4,11 @@ import { z } from "zod";
 import type { Api } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
 import type { Workspaces } from "../workspaces/index.ts";
+import type { AgentAccess } from "./access.ts";
 import { archiveAgent, deleteAgent, unarchiveAgent } from "./archive.ts";
 import { createAgent } from "./create.ts";
 import { makeOnce, promptLimitBytes } from "./idempotency.ts";
-import { checkModels, type RepositoryCheck } from "./policy.ts";
+import { checkEnv, checkModels, type RepositoryCheck } from "./policy.ts";
 import { readAgentPage } from "./read.ts";
 import { findAgent, findRun, readGit } from "./store.ts";
 import { agentOf, runOf } from "./views.ts";
@@ -15,6 +16,7 @@ import { agentOf, runOf } from "./views.ts";
 export interface AgentHost {
   platform: Platform;
   workspaces: Workspaces;
+  access: AgentAccess;
   /** Throws ApiProblem for a repository that no agent of the team, or none that works for this user, may have. */
   checkRepositories: RepositoryCheck;
   /** Throws ApiProblem for an address that nothing may be sent to. */
@@ -58,6 +60,7 @@ function addCreate(api: Api, host: AgentHost): void {
     async (call) => {
       const { body, principal } = call;
       checkModels(body, platform.settings);
+      checkEnv(body.env);
       await host.checkRepositories(principal, body.repos ?? []);
       if (body.webhook) await host.checkReceiver(body.webhook.url);
       const wish = { ...body, webhook: body.webhook && { ...body.webhook, version: "v1" as const } };
@@ -65,7 +68,10 @@ function addCreate(api: Api, host: AgentHost): void {
       const agent = await findAgent(db, principal.teamId, made.agentId);
       const dataKey = await vault.unwrap(agent.data_key);
       const run = await findRun(db, made.agentId, made.runId);
-      return { agent: agentOf(agent, dataKey, publicUrl()), run: runOf(run, dataKey, await readGit(db, agent.id)) };
+      const shown = agentOf(agent, dataKey, publicUrl());
+      // Clients compare it with what they sent, to the letter.
+      const id = body.agentId ?? shown.id;
+      return { agent: { ...shown, id }, run: runOf(run, dataKey, await readGit(db, agent.id)) };
     },
   );
 }
@@ -81,13 +87,12 @@ function addList(api: Api, host: AgentHost): void {
       query: AgentQuery,
       answer: { status: 200, schema: AgentPage, description: "A page of agents" },
     },
-    ({ query: { cursor, ...filter }, principal }) => readAgentPage(host, principal.teamId, cursor, filter),
+    ({ query: { cursor, ...filter }, principal }) => readAgentPage(host, principal, cursor, filter),
   );
 }
 
-function addRead(api: Api, host: AgentHost): void {
-  const { platform, publicUrl } = host;
-  const { db, vault } = platform;
+function addRead(api: Api, { platform, access, publicUrl }: AgentHost): void {
+  const { vault } = platform;
   api.route(
     {
       method: "get",
@@ -95,20 +100,18 @@ function addRead(api: Api, host: AgentHost): void {
       summary: "Read an agent",
       tag,
       scope: "agents:read",
+      sharing: "read",
       params: one,
       answer: { status: 200, schema: Agent, description: "The agent" },
-      problems: ["agent_not_found"],
     },
     async ({ params, principal }) => {
-      const row = await findAgent(db, principal.teamId, params.id);
+      const row = await access.find(principal, params.id, "read");
       return agentOf(row, await vault.unwrap(row.data_key), publicUrl());
     },
   );
 }
 
-function addArchiving(api: Api, host: AgentHost): void {
-  const { platform } = host;
-  const { db } = platform;
+function addArchiving(api: Api, { platform, access }: AgentHost): void {
   for (const [verb, summary, act] of [
     ["archive", "Archive an agent; a run under way is cancelled", archiveAgent],
     ["unarchive", "Take an agent out of the archive", unarchiveAgent],
@@ -120,21 +123,19 @@ function addArchiving(api: Api, host: AgentHost): void {
         summary,
         tag,
         scope: "agents:write",
+        sharing: "manage",
         params: one,
         answer: { status: 200, schema: Acknowledged, description: "Its id" },
-        problems: ["agent_not_found"],
       },
       async ({ params, principal }) => {
-        const { id } = await findAgent(db, principal.teamId, params.id);
+        const { id } = await access.find(principal, params.id, "manage");
         await act(platform, id);
         return { id };
       },
     );
 }
 
-function addDelete(api: Api, host: AgentHost): void {
-  const { platform } = host;
-  const { db } = platform;
+function addDelete(api: Api, { platform, workspaces, access }: AgentHost): void {
   api.route(
     {
       method: "delete",
@@ -142,13 +143,13 @@ function addDelete(api: Api, host: AgentHost): void {
       summary: "Delete an agent with its conversation and artifacts",
       tag,
       scope: "agents:write",
+      sharing: "manage",
       params: one,
       answer: { status: 200, schema: Acknowledged, description: "Its id" },
-      problems: ["agent_not_found"],
     },
     async ({ params, principal }) => {
-      const { id } = await findAgent(db, principal.teamId, params.id);
-      await deleteAgent(platform, host.workspaces, id);
+      const { id } = await access.find(principal, params.id, "manage");
+      await deleteAgent(platform, workspaces, id);
       return { id };
     },
   );

@@ -2,26 +2,28 @@
 import { Acknowledged, CreateRun, PageQuery, Run, RunCreated, RunPage } from "@agentcli/protocol/api";
 import { z } from "zod";
 import { type Api, ApiProblem } from "../http/index.ts";
-import type { Platform } from "../platform.ts";
 import { cancelRun } from "./archive.ts";
 import { createRun } from "./create.ts";
+import { findToFollowUp } from "./follow-up.ts";
 import { makeOnce, promptLimitBytes } from "./idempotency.ts";
 import { checkModel } from "./policy.ts";
-import { findAgent, findRun, readGit } from "./store.ts";
+import type { AgentHost } from "./routes.ts";
+import { findRun, readGit } from "./store.ts";
 import { runOf } from "./views.ts";
 
 const ofAgent = z.object({ id: z.string() });
 const one = z.object({ id: z.string(), runId: z.string() });
 const tag = "Runs";
 
-export function addRunRoutes(api: Api, platform: Platform): void {
-  addFollowUp(api, platform);
-  addList(api, platform);
-  addRead(api, platform);
-  addCancel(api, platform);
+export function addRunRoutes(api: Api, host: AgentHost): void {
+  addFollowUp(api, host);
+  addList(api, host);
+  addRead(api, host);
+  addCancel(api, host);
 }
 
-function addFollowUp(api: Api, platform: Platform): void {
+function addFollowUp(api: Api, host: AgentHost): void {
+  const { platform } = host;
   const { db, vault } = platform;
   api.route(
     {
@@ -30,22 +32,23 @@ function addFollowUp(api: Api, platform: Platform): void {
       summary: "Give an agent another prompt",
       tag,
       scope: "agents:write",
+      sharing: "follow_up",
       params: ofAgent,
       body: CreateRun,
       bodyLimitBytes: promptLimitBytes,
       answer: { status: 200, schema: RunCreated, description: "The run" },
       problems: [
-        "agent_not_found",
         "agent_busy",
         "agent_archived",
         "idempotency_conflict",
         "invalid_model",
+        "repository_access",
         "spend_limit_reached",
       ],
     },
     async (call) => {
       const { params, body, principal } = call;
-      const agent = await findAgent(db, principal.teamId, params.id);
+      const agent = await findToFollowUp(host, principal, params.id);
       checkModel(body.model, platform.settings);
       const made = await makeOnce(platform, call, (making) => createRun(making, agent.id, body));
       const run = await findRun(db, agent.id, made.runId);
@@ -54,7 +57,8 @@ function addFollowUp(api: Api, platform: Platform): void {
   );
 }
 
-function addList(api: Api, platform: Platform): void {
+function addList(api: Api, host: AgentHost): void {
+  const { platform, access } = host;
   const { db, vault } = platform;
   api.route(
     {
@@ -63,13 +67,13 @@ function addList(api: Api, platform: Platform): void {
       summary: "List the runs of an agent, newest first",
       tag,
       scope: "agents:read",
+      sharing: "read",
       params: ofAgent,
       query: PageQuery,
       answer: { status: 200, schema: RunPage, description: "A page of runs" },
-      problems: ["agent_not_found"],
     },
     async ({ params, query, principal }) => {
-      const agent = await findAgent(db, principal.teamId, params.id);
+      const agent = await access.find(principal, params.id, "read");
       const before = numberIn(query.cursor);
       const rows = await db
         .selectFrom("runs")
@@ -89,7 +93,8 @@ function addList(api: Api, platform: Platform): void {
   );
 }
 
-function addRead(api: Api, platform: Platform): void {
+function addRead(api: Api, host: AgentHost): void {
+  const { platform, access } = host;
   const { db, vault } = platform;
   api.route(
     {
@@ -98,19 +103,20 @@ function addRead(api: Api, platform: Platform): void {
       summary: "Read a run",
       tag,
       scope: "agents:read",
+      sharing: "read",
       params: one,
       answer: { status: 200, schema: Run, description: "The run" },
-      problems: ["agent_not_found", "run_not_found"],
+      problems: ["run_not_found"],
     },
     async ({ params, principal }) => {
-      const agent = await findAgent(db, principal.teamId, params.id);
+      const agent = await access.find(principal, params.id, "read");
       const run = await findRun(db, agent.id, params.runId);
       return runOf(run, await vault.unwrap(agent.data_key), await readGit(db, agent.id));
     },
   );
 }
 
-function addCancel(api: Api, platform: Platform): void {
+function addCancel(api: Api, { platform, access }: AgentHost): void {
   const { db } = platform;
   api.route(
     {
@@ -119,12 +125,13 @@ function addCancel(api: Api, platform: Platform): void {
       summary: "Cancel a run",
       tag,
       scope: "agents:write",
+      sharing: "manage",
       params: one,
       answer: { status: 200, schema: Acknowledged, description: "Its id" },
-      problems: ["agent_not_found", "run_not_found", "run_not_cancellable"],
+      problems: ["run_not_found", "run_not_cancellable"],
     },
     async ({ params, principal }) => {
-      const agent = await findAgent(db, principal.teamId, params.id);
+      const agent = await access.findToCancel(principal, params.id, params.runId);
       const { id } = await findRun(db, agent.id, params.runId);
       await cancelRun(platform, id);
       return { id };

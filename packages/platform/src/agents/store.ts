@@ -2,8 +2,9 @@
 import type { RunGit } from "@agentcli/protocol/api";
 import { type Kysely, sql } from "kysely";
 import type { Queries, Tables } from "../db/index.ts";
+import { branchesOf } from "../handoff/index.ts";
 import { ApiProblem } from "../http/index.ts";
-import { type AgentRow, gitOf, type ListedAgent, type RunRow } from "./views.ts";
+import type { AgentRow, ListedAgent, RunRow } from "./views.ts";
 
 export type Transaction = Parameters<Parameters<ReturnType<Kysely<Tables>["transaction"]>["execute"]>[0]>[0];
 
@@ -70,6 +71,8 @@ const agents = (db: Queries, teamId: number) =>
     )
     .where("agents.team_id", "=", teamId);
 
+/** The same on every run of an agent. Null before anything was handed off. */
 export async function readGit(db: Queries, agentId: string): Promise<RunGit | null> {
-  return gitOf(await db.selectFrom("handoffs").selectAll().where("agent_id", "=", agentId).execute());
+  const branches = (await branchesOf(db, [agentId])).get(agentId);
+  return branches ? { branches } : null;
 }

@@ -1,7 +1,7 @@
 // Agents and runs as the API shows them.
 import type { Agent, AgentListItem, Run, RunGit } from "@agentcli/protocol/api";
 import type { Selectable } from "kysely";
-import type { AgentTable, HandoffTable, RunTable } from "../db/index.ts";
+import type { AgentTable, RunTable } from "../db/index.ts";
 import { errorPlace, namePlace, type PrivateSettings, privateSettingsPlace, resultPlace } from "../runs/index.ts";
 import type { DataKey } from "../vault/index.ts";
 
@@ -63,18 +63,5 @@ export function runOf(row: RunRow, key: DataKey, git: RunGit | null): Run {
       },
     }),
     ...(git && { git }),
-  };
-}
-
-/** The same on every run of an agent. Null before anything was pushed. */
-export function gitOf(rows: Selectable<HandoffTable>[]): RunGit | null {
-  const pushed = rows.filter(({ pushed_commit }) => pushed_commit !== null);
-  if (pushed.length === 0) return null;
-  return {
-    branches: pushed.map(({ repo_url, branch, pr_url }) => ({
-      repoUrl: repo_url,
-      branch,
-      ...(pr_url && { prUrl: pr_url }),
-    })),
   };
 }

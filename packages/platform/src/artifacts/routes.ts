@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AgentId, type Artifact, ArtifactLink, ArtifactList, ArtifactQuery } from "@agentcli/protocol/api";
 import { z } from "zod";
-import { findAgent, type ListedAgent } from "../agents/index.ts";
+import type { AgentHost, ListedAgent } from "../agents/index.ts";
 import { type Api, ApiProblem } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
 import { artifactPlace, artifactsDirectory } from "./collect.ts";
@@ -13,14 +13,13 @@ import { listArtifacts, type Owner } from "./store.ts";
 const params = z.object({ id: z.string() });
 const tag = "Artifacts";
 
-export function addArtifactRoutes(api: Api, platform: Platform, publicUrl: () => string): void {
-  addList(api, platform);
-  addLinks(api, platform, publicUrl);
-  addDownload(api, platform);
+export function addArtifactRoutes(api: Api, host: AgentHost): void {
+  addList(api, host);
+  addLinks(api, host);
+  addDownload(api, host.platform);
 }
 
-function addList(api: Api, platform: Platform): void {
-  const { db } = platform;
+function addList(api: Api, { platform, access }: AgentHost): void {
   api.route(
     {
       method: "get",
@@ -28,19 +27,18 @@ function addList(api: Api, platform: Platform): void {
       summary: "List the files an agent has left for people",
       tag,
       scope: "agents:read",
+      sharing: "read",
       params,
       answer: { status: 200, schema: ArtifactList, description: "All of them" },
-      problems: ["agent_not_found"],
     },
     async ({ params: { id }, principal }) => {
-      const agent = await findAgent(db, principal.teamId, id);
+      const agent = await access.find(principal, id, "read");
       return { items: await shownArtifacts(platform, agent) };
     },
   );
 }
 
-function addLinks(api: Api, platform: Platform, publicUrl: () => string): void {
-  const { db } = platform;
+function addLinks(api: Api, host: AgentHost): void {
   api.route(
     {
       method: "get",
@@ -48,13 +46,14 @@ function addLinks(api: Api, platform: Platform, publicUrl: () => string): void {
       summary: "Get a link to one file, good for 15 minutes",
       tag,
       scope: "agents:read",
+      sharing: "read",
       params,
       query: ArtifactQuery,
       answer: { status: 200, schema: ArtifactLink, description: "The link" },
-      problems: ["agent_not_found", "artifact_not_found"],
+      problems: ["artifact_not_found"],
     },
     async ({ params: { id }, query: { path }, principal }) => {
-      return linkArtifact({ platform, publicUrl }, await findAgent(db, principal.teamId, id), path);
+      return linkArtifact(host, await host.access.find(principal, id, "read"), path);
     },
   );
 }

@@ -5,7 +5,7 @@ import type pg from "pg";
 import { type Connection, copyOut, openClient } from "../db/index.ts";
 import { type ArchiveWriter, createArchive } from "./archive.ts";
 import { listFiles } from "./files.ts";
-import { copyTarget, listSequences, listTables } from "./tables.ts";
+import { copyTarget, listSequences, listTables, momentary } from "./tables.ts";
 
 export interface BackupWish {
   /** Must not exist. */
@@ -61,7 +61,7 @@ async function writeArchive(wish: BackupWish, client: pg.Client): Promise<Backup
 }
 
 async function writeSnapshot(archive: ArchiveWriter, client: pg.Client): Promise<number> {
-  const tables = await listTables(client);
+  const tables = (await listTables(client)).filter(({ name }) => !momentary.includes(name));
   for (const table of tables) {
     archive.begin({ kind: "table", ...table });
     await copyOut(client, `copy ${copyTarget(table)} to stdout`, archive.write);

@@ -9,6 +9,9 @@ export interface StoredTable {
 /** What the migrator keeps is not data: a restored database has been through migrations of its own. */
 const own = ["kysely_migration", "kysely_migration_lock"];
 
+/** Not in a backup: whoever was logged out since must not be in again, and a link that was used stays so. */
+export const momentary = ["sessions", "login_links"];
+
 /** Each after those it points at. */
 export async function listTables(client: pg.Client): Promise<StoredTable[]> {
   const { rows: columns } = await client.query<{ name: string; columns: string[] }>(

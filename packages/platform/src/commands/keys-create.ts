@@ -3,6 +3,7 @@ import type { Invocation } from "../args.ts";
 import { type KeyOwner, type Scope, scopes } from "../principals/index.ts";
 import { UsageProblem } from "../problem.ts";
 import type { Program } from "../program.ts";
+import { readDurationMs } from "./duration.ts";
 import { withPrincipals } from "./principals.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
@@ -36,12 +37,10 @@ function readScopes(text: string | undefined): Scope[] | null {
   throw new UsageProblem(`There is no scope "${unknown}". Choose from ${scopes.join(", ")}.`);
 }
 
-const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 };
-
 export function readExpiry(text: string | undefined, now: Date): Date | null {
   if (text === undefined) return null;
-  const [, amount, unit] = /^(\d+)([mhd])$/.exec(text) ?? [];
-  const at = amount ? now.getTime() + Number(amount) * unitMs[unit as keyof typeof unitMs] : Date.parse(text);
+  const duration = readDurationMs(text);
+  const at = duration === null ? Date.parse(text) : now.getTime() + duration;
   if (at > now.getTime()) return new Date(at);
   const wrong = Number.isNaN(at) ? "is no time" : "is over";
   throw new UsageProblem(

@@ -10,8 +10,9 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   return 0;
 }
 
-function line({ id, name, team, owner, scopes, expiresAt, revokedAt }: KeyEntry): string {
+function line({ id, name, team, owner, scopes, expiresAt, revokedAt, lastUsedAt }: KeyEntry): string {
   const whose = owner.kind === "user" ? `${owner.email} (${owner.role})` : `service account ${owner.name}`;
   const end = revokedAt ? ` revoked ${revokedAt.toISOString()}` : expiresAt ? ` until ${expiresAt.toISOString()}` : "";
-  return `plt_${id}_…  ${name}  ${team}  ${whose}  ${scopes.join(",")}${end}\n`;
+  const used = lastUsedAt ? `used ${lastUsedAt.toISOString()}` : "never used";
+  return `plt_${id}_…  ${name}  ${team}  ${whose}  ${scopes.join(",")}  ${used}${end}\n`;
 }

@@ -1,6 +1,7 @@
 // What commands that manage keys, users and teams work with: they need the database, and no server.
 import type { Kysely } from "kysely";
 import type { Invocation } from "../args.ts";
+import type { Settings } from "../config/index.ts";
 import { openDatabase, type Tables } from "../db/index.ts";
 import { type Administration, openAdministration, openPrincipals, type Principals } from "../principals/index.ts";
 import type { Program } from "../program.ts";
@@ -23,13 +24,14 @@ export const withAdministration = <T>(
 interface Opened {
   db: Kysely<Tables>;
   vault: Vault;
+  settings: Settings;
 }
 
-async function withVault<T>(invocation: Invocation, program: Program, use: Use<Opened, T>): Promise<T> {
+export async function withVault<T>(invocation: Invocation, program: Program, use: Use<Opened, T>): Promise<T> {
   const { settings } = settingsFor(invocation, program);
   const { db, close } = await openDatabase(settings, silentLog);
   try {
-    return await asOperator(async () => use({ db, vault: await openVault(db, settings.kekFile) }));
+    return await asOperator(async () => use({ db, settings, vault: await openVault(db, settings.kekFile) }));
   } finally {
     await close();
   }

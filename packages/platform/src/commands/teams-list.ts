@@ -11,5 +11,5 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   return 0;
 }
 
-export const teamLine = ({ name, users, spendLimitUsd }: TeamEntry): string =>
-  `${name}  ${users} ${users === 1 ? "user" : "users"}  ${shownLimit(spendLimitUsd)}\n`;
+export const teamLine = ({ name, users, spendLimitUsd, followUps }: TeamEntry): string =>
+  `${name}  ${users} ${users === 1 ? "user" : "users"}  ${shownLimit(spendLimitUsd)}  follow-ups: ${followUps.replace("_", "-")}\n`;

@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { type PlatformConfig, PlatformRole } from "@agentcli/protocol";
 import { keys } from "./keys.ts";
 import { environmentLayer, fileLayer, flagLayer, type Layer, setAt, valueAt } from "./layers.ts";
+import { readOidc } from "./oidc.ts";
 import { SettingProblem } from "./problem.ts";
 import type { ModelSettings, Settings } from "./settings.ts";
 import { readSourceHosts } from "./source-hosts.ts";
@@ -84,15 +85,24 @@ function settingsOf(config: PlatformConfig, data: string, { variables, programDi
       email: config.committer?.email ?? "agent@platform.invalid",
     },
     sourceHosts: readSourceHosts(config, variables),
+    oidc: config.oidc === undefined ? null : readOidc(config.oidc, variables),
     leaseMs: (config.lease_seconds ?? 10) * 1_000,
     streamRetentionSeconds: config.stream_retention_seconds ?? 86_400,
     concurrentRuns: config.concurrent_runs ?? 50,
     allowPrivate: config.network?.allow_private ?? [],
     requestsPerMinute: config.rate_limits?.requests_per_minute ?? 1_200,
+    metricsToken: readMetricsToken(config, variables),
     models: modelSettings(config),
     variables,
     programDirectory,
   };
+}
+
+function readMetricsToken({ metrics }: PlatformConfig, variables: NodeJS.ProcessEnv): string | null {
+  if (metrics?.token_env === undefined) return null;
+  const token = variables[metrics.token_env];
+  if (token) return token;
+  throw new SettingProblem(`metrics.token_env: the variable ${metrics.token_env} is not set. Put the token there.`);
 }
 
 function modelSettings(config: PlatformConfig): ModelSettings {

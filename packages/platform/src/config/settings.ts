@@ -18,6 +18,8 @@ export interface Settings {
   /** Whom commits of agents name. */
   committer: { name: string; email: string };
   sourceHosts: SourceHostSettings;
+  /** Null: nobody logs in through a provider. */
+  oidc: OidcSettings | null;
   leaseMs: number;
   streamRetentionSeconds: number;
   concurrentRuns: number;
@@ -25,12 +27,30 @@ export interface Settings {
   allowPrivate: string[];
   /** 0: no limit. */
   requestsPerMinute: number;
+  /** That reading the metrics needs; null: none, and only this machine may read them. */
+  metricsToken: string | null;
   /** The keys that agentcli's configuration has too, as they were written. */
   models: ModelSettings;
   /** Where API keys of providers are looked up by their `env_key`. */
   variables: NodeJS.ProcessEnv;
   /** Where the programs beside the built one are. */
   programDirectory: string;
+}
+
+export interface OidcSettings {
+  issuer: string;
+  clientId: string;
+  /** Read when it is needed; null for a public client. */
+  secretVariable: string | null;
+  scopes: string[];
+  /** For people. */
+  name: string;
+  /** In lower case. */
+  allowedDomains: string[];
+  allowedEmails: string[];
+  team: string;
+  /** Null: roles are not the provider's business. */
+  administrators: { claim: string; groups: string[] } | null;
 }
 
 export interface SourceHostSettings {

@@ -1,6 +1,6 @@
 // What happened and is no change of a row, for the audit log. Changes of rows are noted by the database itself.
 import { sql } from "kysely";
-import type { Queries } from "./tables.ts";
+import type { Queries } from "./tables/index.ts";
 
 export interface Happening {
   /** `subject.verbed` */

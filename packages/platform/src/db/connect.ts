@@ -2,7 +2,7 @@
 import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
 import { tellActor } from "./actor.ts";
-import type { Tables } from "./tables.ts";
+import type { Tables } from "./tables/index.ts";
 
 /** Of one database of one server. */
 export type Connection = { url: string } | { socketDirectory: string; password: string; database: string };

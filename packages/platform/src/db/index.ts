@@ -7,6 +7,6 @@ export { migrationNames } from "./migrate.ts";
 export { claimNodeId, countRunningServers } from "./node-id.ts";
 export { type Listener, type Notifications, notify, openNotifications } from "./notifications.ts";
 export { type Database, type DatabaseSettings, type Inspection, inspectDatabase, openDatabase } from "./open.ts";
-export { isDatabaseAway, isUniqueViolation, patiently } from "./patience.ts";
+export { isDatabaseAway, isUniqueViolation, onceMore, patiently } from "./patience.ts";
 export { DatabaseProblem } from "./problem.ts";
-export type * from "./tables.ts";
+export type * from "./tables/index.ts";

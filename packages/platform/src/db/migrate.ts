@@ -5,9 +5,13 @@ import * as spine from "./migrations/0001-spine.ts";
 import * as webhooks from "./migrations/0002-webhooks.ts";
 import * as audit from "./migrations/0003-audit.ts";
 import * as sourceAccounts from "./migrations/0004-source-accounts.ts";
+import * as identity from "./migrations/0005-identity.ts";
+import * as sharing from "./migrations/0006-sharing.ts";
+import * as inference from "./migrations/0007-inference.ts";
 import * as handoffChecks from "./migrations/0008-handoff-checks.ts";
+import * as claims from "./migrations/0009-claims.ts";
 import { DatabaseProblem } from "./problem.ts";
-import type { Tables } from "./tables.ts";
+import type { Tables } from "./tables/index.ts";
 
 /** Only added to; the names are stored. */
 const migrations: Record<string, Migration> = {
@@ -15,7 +19,11 @@ const migrations: Record<string, Migration> = {
   "0002-webhooks": webhooks,
   "0003-audit": audit,
   "0004-source-accounts": sourceAccounts,
+  "0005-identity": identity,
+  "0006-sharing": sharing,
+  "0007-inference": inference,
   "0008-handoff-checks": handoffChecks,
+  "0009-claims": claims,
 };
 
 const lockNumber = 7420_0001;

@@ -5,7 +5,7 @@ import type pg from "pg";
 import type { Log } from "../telemetry/index.ts";
 import { type Connection, openClient } from "./connect.ts";
 import { keepConnection } from "./kept-connection.ts";
-import type { Queries } from "./tables.ts";
+import type { Queries } from "./tables/index.ts";
 
 /** Advisory locks have two numbers; this one means node ids. */
 const lockSpace = 7420;

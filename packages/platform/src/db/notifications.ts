@@ -4,7 +4,7 @@ import type pg from "pg";
 import type { Log } from "../telemetry/index.ts";
 import { type Connection, openClient } from "./connect.ts";
 import { keepConnection } from "./kept-connection.ts";
-import type { Queries } from "./tables.ts";
+import type { Queries } from "./tables/index.ts";
 
 export interface Notifications {
   /** Resolves once listening. Listeners must not throw. */

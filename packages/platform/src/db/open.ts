@@ -8,7 +8,7 @@ import { type Connection, openQueries } from "./connect.ts";
 import { holdEmbedded } from "./hold.ts";
 import { migrate, pendingMigrations } from "./migrate.ts";
 import { DatabaseProblem } from "./problem.ts";
-import type { Tables } from "./tables.ts";
+import type { Tables } from "./tables/index.ts";
 
 export interface DatabaseSettings {
   dataDirectory: string;

@@ -18,6 +18,17 @@ export async function patiently<Result>(attempt: (before: "first" | "unheard") =
   }
 }
 
+/** For what only reads: once more where a connection had been cut and nobody had noticed yet. */
+export async function onceMore<Result>(read: () => Promise<Result>): Promise<Result> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!isDatabaseAway(error)) throw error;
+    await pause(firstPauseMs);
+    return read();
+  }
+}
+
 /** Broken connections, servers that stop or start, and transactions that lost against another. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

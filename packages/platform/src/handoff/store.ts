@@ -1,6 +1,6 @@
 // Where a hand-off stands: one row per agent and repository.
 import type { Kysely, Selectable } from "kysely";
-import type { HandoffTable, Tables } from "../db/index.ts";
+import type { HandoffTable, Queries, Tables } from "../db/index.ts";
 import { addCheck } from "./check-store.ts";
 import type { HandedOffBranch } from "./handoff.ts";
 
@@ -60,7 +60,7 @@ export const pushedHandoff = (db: Kysely<Tables>, row: HandoffRow, commit: strin
   });
 
 /** As the API shows them: of the agent, the same at every run. A branch only once it was pushed. */
-export async function branchesOf(db: Kysely<Tables>, agentIds: string[]): Promise<Map<string, HandedOffBranch[]>> {
+export async function branchesOf(db: Queries, agentIds: string[]): Promise<Map<string, HandedOffBranch[]>> {
   const found = new Map<string, HandedOffBranch[]>();
   if (agentIds.length === 0) return found;
   const rows = await db

@@ -1,6 +1,7 @@
 // Problems as answers. What is not a problem of the caller's making is logged in full and answered without detail.
 import type { Context } from "hono";
 import { HTTPException } from "hono/http-exception";
+import { isDatabaseAway } from "../db/index.ts";
 import type { Log } from "../telemetry/index.ts";
 import { ApiProblem } from "./problem.ts";
 import type { Env } from "./route.ts";
@@ -20,6 +21,11 @@ export function problemOf(error: unknown, context: Context<Env>, log: Log): ApiP
   if (error instanceof HTTPException && error.status < 500)
     return new ApiProblem("validation_error", "The request cannot be read.");
   const requestId = context.get("requestId");
+  if (isDatabaseAway(error)) {
+    log.warn("http.database_away", { requestId, route: context.get("route"), reason: (error as Error).message });
+    const message = "The database did not answer; what was asked for may or may not have been done. Please try again.";
+    return new ApiProblem("unavailable", message, { retryAfter: 1 });
+  }
   log.error("http.failed", error, { requestId, route: context.get("route") });
   return new ApiProblem("internal", `Something failed here. It is logged as request ${requestId}; please try again.`);
 }

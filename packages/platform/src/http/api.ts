@@ -1,8 +1,11 @@
-// Serves routes: key, scope, rate, then what was sent, then the answer; everything else is a problem with a code.
+// Serves routes: who asks, scope, rate, then what was sent, then the answer; everything else is a problem with a code.
 import { type Context, Hono } from "hono";
+import { onceMore } from "../db/index.ts";
 import { type Principal, type Principals, principalName } from "../principals/index.ts";
+import type { SessionDoor } from "../sessions/index.ts";
 import type { Log, Metrics } from "../telemetry/index.ts";
 import { answerProblem, problemOf } from "./answers.ts";
+import { authenticate } from "./authenticate.ts";
 import { defaultBodyLimitBytes, readJson } from "./body.ts";
 import { ApiProblem } from "./problem.ts";
 import { rateLimiter } from "./rate-limit.ts";
@@ -12,13 +15,14 @@ import { invalid, strictly, validate } from "./validate.ts";
 
 export interface ApiOptions {
   principals: Principals;
+  door: SessionDoor;
   /** Of one team; 0 is no limit, for single routes neither. */
   requestsPerMinute: number;
   log: Log;
   metrics: Metrics;
 }
 
-export function createApi({ principals, requestsPerMinute, log, metrics }: ApiOptions): Api {
+export function createApi({ principals, door, requestsPerMinute, log, metrics }: ApiOptions): Api {
   const app = new Hono<Env>();
   const routes: AnyRoute[] = [];
   const spend = rateLimiter(Date.now);
@@ -27,15 +31,10 @@ export function createApi({ principals, requestsPerMinute, log, metrics }: ApiOp
   app.notFound((context) => answerProblem(unserved(context, routes)));
 
   async function admit(context: Context<Env>, route: AnyRoute): Promise<Principal> {
-    const authentication = await principals.authenticate(context.req.header("authorization"));
-    if (authentication.kind === "refused") throw new ApiProblem("unauthorized", authentication.reason);
-    const { principal } = authentication;
+    const { principal, lacks } = await authenticate(context, { principals, door });
     context.set("principal", principal);
     if (route.scope !== null && !principal.scopes.includes(route.scope))
-      throw new ApiProblem(
-        "forbidden",
-        `The key ${principal.keyName} lacks the scope ${route.scope}. Use one that has it.`,
-      );
+      throw new ApiProblem("forbidden", lacks(route.scope));
     if (requestsPerMinute > 0) {
       spend(`team:${principal.teamId}`, { requests: requestsPerMinute, seconds: 60 });
       for (const limit of [route.rateLimit ?? []].flat())
@@ -52,9 +51,9 @@ export function createApi({ principals, requestsPerMinute, log, metrics }: ApiOp
       const path = route.path.replace(/\{(\w+)\}/g, ":$1");
       app.on(route.method.toUpperCase(), path, async (context) => {
         context.set("route", route.path);
-        const principal = await admit(context, route as AnyRoute);
-        const call = { ...(await readCall(context, route as AnyRoute)), principal };
-        const answered = await answer(call as Parameters<typeof answer>[0]);
+        const principal = await onceMore(() => admit(context, route as AnyRoute));
+        const call = { ...(await readCall(context, route as AnyRoute)), principal } as Parameters<typeof answer>[0];
+        const answered = await (route.method === "get" ? onceMore(() => answer(call)) : answer(call));
         if (answered instanceof Response) return answered;
         return context.json(answered as object, route.answer.status, { "cache-control": "no-store" });
       });
@@ -65,12 +64,12 @@ export function createApi({ principals, requestsPerMinute, log, metrics }: ApiOp
 const nameOf = ({ method, path }: AnyRoute): string => `${method} ${path}`;
 
 async function readCall(context: Context<Env>, route: AnyRoute): Promise<Omit<AnyCall, "principal">> {
-  const { params, query, body, bodyLimitBytes = defaultBodyLimitBytes } = route;
+  const { params, query, body, bodyTexts, bodyLimitBytes = defaultBodyLimitBytes } = route;
   const sent = body && (await readJson(context.env.incoming, bodyLimitBytes));
   return {
     params: params && validate(strictly(params), context.req.param(), "path"),
     query: query && validate(strictly(query), onlyOnce(context.req.queries()), "query"),
-    body: body && validate(strictly(body), sent?.json, "body"),
+    body: body && validate(strictly(body), sent?.json, "body", bodyTexts),
     rawBody: sent?.raw ?? Buffer.alloc(0),
     requestId: context.get("requestId"),
     header: (name) => context.req.header(name),

@@ -21,13 +21,25 @@ export function openApiDocument(routes: readonly AnyRoute[], { version, url }: D
     openapi: "3.1.0",
     info: { title: "Platform", version, description: "Coding agents that work unattended." },
     servers: [{ url }],
-    security: [{ bearer: [] }, { basic: [] }],
     paths,
     components: {
       schemas: Object.fromEntries([...components].sort(([left], [right]) => (left < right ? -1 : 1))),
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer" },
         basic: { type: "http", scheme: "basic", description: "The key is the user name; no password." },
+        session: {
+          type: "apiKey",
+          in: "cookie",
+          name: "platform_session",
+          description: "Of a browser that is logged in; __Host-platform_session over TLS.",
+        },
+        csrf: {
+          type: "apiKey",
+          in: "header",
+          name: "X-CSRF-Token",
+          description:
+            "The form token of the session, which its pages carry: beside the cookie for whatever changes something.",
+        },
       },
     },
   };
@@ -35,21 +47,33 @@ export function openApiDocument(routes: readonly AnyRoute[], { version, url }: D
 
 function operation(route: AnyRoute, components: Map<string, Json>): Json {
   const { answer } = route;
-  const schema = "schema" in answer ? schemaOf(answer.schema, components) : { type: "string" };
-  const contentType = "schema" in answer ? "application/json" : answer.contentType;
   return {
     operationId: operationId(route),
     summary: route.summary,
     tags: [route.tag],
+    security: security(route),
     ...(route.scope === null ? {} : { "x-scope": route.scope }),
+    ...(route.sharing === undefined ? {} : { "x-sharing": route.sharing }),
     parameters: [...parameters(route.params, "path", components), ...parameters(route.query, "query", components)],
     ...(route.body ? { requestBody: requestBody(route.body, components) } : {}),
     responses: {
-      [answer.status]: { description: answer.description, content: { [contentType]: { schema } } },
+      [answer.status]: { description: answer.description, content: contentOf(answer, components) },
       ...problems(route, components),
     },
   };
 }
+
+/** Each of these will do; behind them stands the scope, which a session has by the role of its user. */
+function security({ method, scope }: AnyRoute): Json[] {
+  const needed = scope === null ? [] : [scope];
+  const session = method === "get" ? { session: needed } : { session: needed, csrf: [] };
+  return [{ bearer: needed }, { basic: needed }, session];
+}
+
+const contentOf = (answer: AnyRoute["answer"], components: Map<string, Json>): Json => ({
+  ...("schema" in answer && { "application/json": { schema: schemaOf(answer.schema, components) } }),
+  ...("contentType" in answer && { [answer.contentType]: { schema: { type: "string" } } }),
+});
 
 const requestBody = (body: z.ZodType, components: Map<string, Json>): Json => ({
   required: true,
@@ -74,13 +98,14 @@ function parameters(schema: z.ZodType | undefined, place: "path" | "query", comp
   }));
 }
 
-const always: ProblemCode[] = ["validation_error", "unauthorized", "rate_limited", "internal"];
+const always: ProblemCode[] = ["validation_error", "unauthorized", "rate_limited", "internal", "unavailable"];
 
 /** All codes that a route may answer. */
-export function problemCodes({ scope, body, problems: own = [] }: AnyRoute): ProblemCode[] {
-  const forbidden: ProblemCode[] = scope === null ? [] : ["forbidden"];
+export function problemCodes({ method, scope, sharing, body, problems: own = [] }: AnyRoute): ProblemCode[] {
+  const forbidden: ProblemCode[] = scope === null && method === "get" ? [] : ["forbidden"];
   const tooLarge: ProblemCode[] = body ? ["payload_too_large"] : [];
-  return [...new Set([...always, ...forbidden, ...tooLarge, ...own])];
+  const unshared: ProblemCode[] = sharing ? ["agent_not_found", "integration_not_connected", "unavailable"] : [];
+  return [...new Set([...always, ...forbidden, ...tooLarge, ...unshared, ...own])];
 }
 
 function problems(route: AnyRoute, components: Map<string, Json>): Json {

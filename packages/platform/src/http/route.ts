@@ -17,12 +17,16 @@ export interface Route<Params extends z.ZodType, Query extends z.ZodType, Body e
   tag: string;
   /** What the key must be good for; `null` where any key will do. */
   scope: Scope | null;
+  /** What is done with the agent that the route is about; who of its team may is the rule of sharing. */
+  sharing?: "read" | "follow_up" | "manage";
   params?: Params;
   /** Of texts, as they stand in the address. */
   query?: Query;
   body?: Body;
   /** Most bytes of the body (1 MiB). */
   bodyLimitBytes?: number;
+  /** Texts of the body may hold any character, as nothing of it is stored. Otherwise NUL is refused. */
+  bodyTexts?: "any";
   /** Beside the team's: for one principal and this route; of several, all hold. */
   rateLimit?: RateLimit | RateLimit[];
   answer: AnswerDefinition<Answer>;
@@ -32,9 +36,10 @@ export interface Route<Params extends z.ZodType, Query extends z.ZodType, Body e
 
 export type AnyRoute = Route<z.ZodType, z.ZodType, z.ZodType, unknown>;
 
-/** JSON of a schema, or what the route writes itself: a stream, a file. */
+/** JSON of a schema, what the route writes itself (a stream, a file), or either, as the caller wants it. */
 export type AnswerDefinition<Answer> =
   | { status: 200 | 201; schema: z.ZodType<Answer>; description: string }
+  | { status: 200; schema: z.ZodType<Answer>; contentType: string; description: string }
   | { status: 200; contentType: string; description: string };
 
 /** Types of what was sent, after its schemas. `undefined` where the route declares none. */

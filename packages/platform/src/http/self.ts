@@ -1,12 +1,14 @@
-// What a server says about itself, to anybody: health, readiness, metrics, its API.
+// What a server says about itself: health, readiness and its API to anybody, metrics to those who may read them.
 
 import type { Metrics } from "../telemetry/index.ts";
+import { checkMetricsReader, type MetricsDoor } from "./metrics-door.ts";
 import { openApiDocument } from "./openapi.ts";
 import { referencePage } from "./reference-page.ts";
 import type { Api } from "./route.ts";
 
 export interface SelfOptions {
   metrics: Metrics;
+  metricsDoor: MetricsDoor;
   version: string;
   url: string;
   /** What stands in the way of serving, for people; null where nothing does. */
@@ -14,7 +16,8 @@ export interface SelfOptions {
 }
 
 /** Added last: the document is about the routes there are then. */
-export function addSelfRoutes({ app, routes }: Api, { metrics, version, url, obstacle }: SelfOptions): void {
+export function addSelfRoutes({ app, routes }: Api, options: SelfOptions): void {
+  const { metrics, metricsDoor, version, url, obstacle } = options;
   const document = openApiDocument(routes, { version, url });
   const html = referencePage(routes, document);
   app.get("/healthz", (context) => context.json({ status: "ok" }));
@@ -22,9 +25,11 @@ export function addSelfRoutes({ app, routes }: Api, { metrics, version, url, obs
     const reason = await obstacle();
     return reason === null ? context.json({ status: "ready" }) : context.json({ status: "not ready", reason }, 503);
   });
-  app.get("/metrics", async (context) =>
-    context.body(await metrics.text(), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }),
-  );
+  app.get("/metrics", async (context) => {
+    const { socket, headers } = context.env.incoming;
+    checkMetricsReader(metricsDoor, { address: socket.remoteAddress, headers });
+    return context.body(await metrics.text(), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
+  });
   app.get("/openapi.json", (context) => context.json(document));
   app.get("/docs", (context) =>
     context.html(html, 200, {

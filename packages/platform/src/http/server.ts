@@ -23,12 +23,16 @@ export async function listen(api: Api, { listen: wanted, tls }: Pick<Settings, "
   }) as RequestListener;
   const server = openServer(listener, tls);
   server.on("clientError", answerGarbage);
+  server.keepAliveTimeout = idleConnectionMs;
   server.listen(wanted.port, wanted.host);
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   const host = wanted.host.includes(":") ? `[${wanted.host}]` : wanted.host;
   return { url: `${tls ? "https" : "http"}://${host}:${port}`, stop: () => stop(server) };
 }
+
+/** Longer than proxies keep theirs, a minute as a rule: whoever closes first must be the one that sends. */
+const idleConnectionMs = 75_000;
 
 function openServer(listener: RequestListener, tls: Settings["tls"]): Server {
   if (!tls) return createServer(listener);

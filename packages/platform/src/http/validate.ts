@@ -5,9 +5,16 @@ import { ApiProblem } from "./problem.ts";
 /** In front of the name of a field, so that it can be found. */
 export type Part = "body" | "query" | "path";
 
-export function validate<Schema extends z.ZodType>(schema: Schema, value: unknown, part: Part): z.output<Schema> {
-  const nul = findNul(value);
-  if (nul) throw invalid([`${fieldName(nul, part)}: contains a NUL character`]);
+export function validate<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  part: Part,
+  texts: "any" | "storable" = "storable",
+): z.output<Schema> {
+  walk(value, [], (text, path) => {
+    if (texts === "storable" && text.includes("\0"))
+      throw invalid([`${fieldName(path, part)}: contains a NUL character`]);
+  });
   const { success, data, error } = schema.safeParse(value);
   if (!success) throw invalid(error.issues.flatMap((issue) => describe(issue, part)));
   return data;
@@ -53,14 +60,13 @@ function fieldName(path: PropertyKey[], part: Part): string {
 /** No request of ours comes near; a hundred thousand brackets would exhaust the stack of whoever looks at them. */
 const deepestNesting = 100;
 
-/** PostgreSQL's text holds every character but this one. */
-function findNul(value: unknown, path: PropertyKey[] = []): PropertyKey[] | null {
-  if (typeof value === "string") return value.includes("\0") ? path : null;
-  if (typeof value !== "object" || value === null) return null;
+/** Texts as they are read by `look`; PostgreSQL's hold every character but NUL. */
+function walk(value: unknown, path: PropertyKey[], look: (text: string, path: PropertyKey[]) => void): void {
+  if (typeof value === "string") look(value, path);
+  if (typeof value !== "object" || value === null) return;
   if (path.length > deepestNesting) throw invalid([`the body: is nested deeper than ${deepestNesting} levels`]);
   for (const [key, inner] of Object.entries(value)) {
-    const found = key.includes("\0") ? path : findNul(inner, [...path, key]);
-    if (found) return found;
+    look(key, path);
+    walk(inner, [...path, key], look);
   }
-  return null;
 }

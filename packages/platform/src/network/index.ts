@@ -1,2 +1,3 @@
 // Which addresses the platform itself may dial.
+export { checkedAddresses } from "./lookup.ts";
 export { BadAddressRange, type NetworkPolicy, openNetworkPolicy, type Resolved } from "./policy.ts";

@@ -1,7 +1,8 @@
 // Agents as pages: the list with a form for a new one, and one agent with its runs.
-import type { Agent, AgentListItem, Run } from "@agentcli/protocol/api";
+import type { Agent, AgentListItem, Artifact, Run } from "@agentcli/protocol/api";
 import { type Html, html } from "./html.ts";
 import { hiddenToken, moment } from "./layout.ts";
+import type { SharedView } from "./shared-view.ts";
 
 export interface AgentsView {
   agents: AgentListItem[];
@@ -55,9 +56,11 @@ export interface AgentView {
   token: string;
   /** Pull requests of our own host, by their address. */
   pulls: Map<string, string>;
+  artifacts: Artifact[];
+  shared: SharedView;
 }
 
-export function agentPage({ agent, runs, token, pulls }: AgentView): Html {
+export function agentPage({ agent, runs, token, pulls, artifacts, shared }: AgentView): Html {
   const [latest] = runs;
   const isActive = agent.status === "ACTIVE";
   return html`
@@ -65,14 +68,18 @@ export function agentPage({ agent, runs, token, pulls }: AgentView): Html {
 <div><h1>${agent.name ?? agent.id}</h1>
 <p class="facts">${badge(agent.status)} <code>${agent.id}</code> ${moment(agent.createdAt)}</p></div>
 <div class="row">
-${isActive && latest && button(`/agents/${agent.id}/runs/${latest.id}/cancel`, "Cancel", token)}
-${agent.status === "ARCHIVED" ? button(`/agents/${agent.id}/unarchive`, "Unarchive", token) : button(`/agents/${agent.id}/archive`, "Archive", token)}
+${agent.repos !== undefined && html`<a href="/agents/${agent.id}/diff">Diff</a>`}
+${shared.mayCancel && isActive && latest && button(`/agents/${agent.id}/runs/${latest.id}/cancel`, "Cancel", token)}
+${shared.mayManage && (agent.status === "ARCHIVED" ? button(`/agents/${agent.id}/unarchive`, "Unarchive", token) : button(`/agents/${agent.id}/archive`, "Archive", token))}
 </div>
 </section>
+${shared.notice !== null && html`<p class="facts">${shared.notice}</p>`}
 ${branches(latest, pulls)}
+${artifactList(agent.id, artifacts)}
 ${[...runs].reverse().map((run) => runSection(agent.id, run))}
 ${
   agent.status === "IDLE" &&
+  shared.mayFollowUp &&
   html`<section class="card">
 <form method="post" action="/agents/${agent.id}/runs">
 ${hiddenToken(token)}
@@ -83,11 +90,24 @@ ${hiddenToken(token)}
 }`;
 }
 
-const branches = (run: Run | undefined, pulls: Map<string, string>): Html | false =>
-  run?.git !== undefined &&
-  html`<section class="card"><h2>Changes</h2><ul class="plain">${run.git.branches.map(
-    ({ repoUrl, branch, prUrl }) =>
-      html`<li><code>${branch}</code> in ${repoUrl} ${prUrl && html`<a href="${pulls.get(prUrl) ?? prUrl}">Pull request</a>`}</li>`,
+/** A repository in which nothing was changed has no branch. */
+function branches(run: Run | undefined, pulls: Map<string, string>): Html | false {
+  const pushed = (run?.git?.branches ?? []).filter(({ branch }) => branch !== undefined);
+  return (
+    pushed.length > 0 &&
+    html`<section class="card"><h2>Changes</h2><ul class="plain">${pushed.map(
+      ({ repoUrl, branch, prUrl }) =>
+        html`<li><code>${branch}</code> in ${repoUrl} ${prUrl && html`<a href="${pulls.get(prUrl) ?? prUrl}">Pull request</a>`}</li>`,
+    )}</ul></section>`
+  );
+}
+
+/** Nothing where it left nothing. */
+const artifactList = (agentId: string, artifacts: Artifact[]): Html | false =>
+  artifacts.length > 0 &&
+  html`<section class="card"><h2>Files</h2><ul class="plain">${artifacts.map(
+    ({ path, sizeBytes }) =>
+      html`<li><a href="/agents/${agentId}/artifacts?path=${encodeURIComponent(path)}">${path}</a> ${sizeBytes} bytes</li>`,
   )}</ul></section>`;
 
 /** The stream fills it in; what is known of the end is there without it. */

@@ -6,31 +6,34 @@ import {
   checkModel,
   createAgent,
   createRun,
-  findAgent,
-  findRun,
+  findToFollowUp,
   readAgentPage,
   readConversation,
   unarchiveAgent,
 } from "../agents/index.ts";
+import { shownArtifacts } from "../artifacts/index.ts";
 import { listModels } from "../catalogue/index.ts";
 import { invalid } from "../http/index.ts";
 import { streamRun } from "../streams/index.ts";
+import { addAgentFiles } from "./agent-files.ts";
 import { agentPage, agentsPage } from "./agent-pages.ts";
 import type { PageHost } from "./host.ts";
 import { answerPage } from "./layout.ts";
 import type { Fields, Pages } from "./routes.ts";
 import type { Visitor } from "./session.ts";
+import { sharedView } from "./shared-view.ts";
 
 export function addAgentPages(pages: Pages, host: PageHost): void {
   addList(pages, host);
   addOne(pages, host);
   addDeeds(pages, host);
+  addAgentFiles(pages, host);
 }
 
 function addList(pages: Pages, { platform, agents, githost }: PageHost): void {
   pages.get("/agents", async (context, visitor) => {
     const { teamId } = visitor.principal;
-    const page = await readAgentPage(agents, teamId, context.req.query("cursor"));
+    const page = await readAgentPage(agents, visitor.principal, context.req.query("cursor"));
     const repositories = (await githost.repositories.list(teamId)).map(({ name }) => ({
       name,
       url: githost.cloneUrl(name),
@@ -61,9 +64,11 @@ function addList(pages: Pages, { platform, agents, githost }: PageHost): void {
   });
 }
 
-function addOne(pages: Pages, { platform, agents, githost, hub }: PageHost): void {
+function addOne(pages: Pages, { platform, agents, githost, streams }: PageHost): void {
   pages.get("/agents/:id", async (context, visitor) => {
-    const view = await readConversation(agents, visitor.principal.teamId, context.req.param("id") ?? "");
+    const { principal } = visitor;
+    const found = await agents.access.find(principal, context.req.param("id") ?? "", "read");
+    const view = await readConversation(agents, found);
     const pulls = new Map(
       view.runs.flatMap(({ git }) =>
         (git?.branches ?? []).flatMap(({ prUrl }) => {
@@ -72,21 +77,24 @@ function addOne(pages: Pages, { platform, agents, githost, hub }: PageHost): voi
         }),
       ),
     );
-    const body = agentPage({ ...view, pulls, token: visitor.formToken });
+    const shared = await sharedView(agents, principal, found);
+    const artifacts = await shownArtifacts(platform, found);
+    const body = agentPage({ ...view, pulls, artifacts, shared, token: visitor.formToken });
     return answerPage(context, { title: view.agent.name ?? "Agent", visitor, body, scripts: ["/assets/stream.js"] });
   });
 
   pages.get("/agents/:id/runs/:runId/stream", async (context, { principal }) => {
     const { id = "", runId = "" } = context.req.param();
-    return streamRun(context, { platform, hub, teamId: principal.teamId, agentId: id, runId });
+    return streamRun(context, { ...streams, principal, agentId: id, runId });
   });
 }
 
-function addDeeds(pages: Pages, { platform }: PageHost): void {
+function addDeeds(pages: Pages, { platform, agents }: PageHost): void {
   const { db } = platform;
+  const { access } = agents;
 
   pages.form("/agents/:id/runs", async (context, visitor, { prompt = "" }) => {
-    const agent = await findAgent(db, visitor.principal.teamId, context.req.param("id") ?? "");
+    const agent = await findToFollowUp(agents, visitor.principal, context.req.param("id") ?? "");
     const wish = read(CreateRun, { prompt: { text: prompt } });
     await db
       .transaction()
@@ -95,9 +103,9 @@ function addDeeds(pages: Pages, { platform }: PageHost): void {
   });
 
   pages.form("/agents/:id/runs/:runId/cancel", async (context, { principal }) => {
-    const agent = await findAgent(db, principal.teamId, context.req.param("id") ?? "");
-    const run = await findRun(db, agent.id, context.req.param("runId") ?? "");
-    await cancelRun(platform, run.id);
+    const { id = "", runId = "" } = context.req.param();
+    const agent = await access.findToCancel(principal, id, runId);
+    await cancelRun(platform, runId.toLowerCase());
     return context.redirect(`/agents/${agent.id}`, 303);
   });
 
@@ -106,7 +114,7 @@ function addDeeds(pages: Pages, { platform }: PageHost): void {
     ["unarchive", unarchiveAgent],
   ] as const)
     pages.form(`/agents/:id/${verb}`, async (context, { principal }) => {
-      const agent = await findAgent(db, principal.teamId, context.req.param("id") ?? "");
+      const agent = await access.find(principal, context.req.param("id") ?? "", "manage");
       await act(platform, agent.id);
       return context.redirect(`/agents/${agent.id}`, 303);
     });

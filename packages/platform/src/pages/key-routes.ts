@@ -1,48 +1,51 @@
-// What the page of keys shows and does.
-import { ApiProblem } from "../http/index.ts";
+// What the page of keys shows and does. Members see to their own keys, administrators to all of the team.
+import type { Context } from "hono";
+import { ApiProblem, type Env } from "../http/index.ts";
+import type { KeyEntry } from "../principals/index.ts";
 import type { PageHost } from "./host.ts";
-import { keysPage } from "./key-pages.ts";
+import { type FreshKey, keysPage } from "./key-pages.ts";
+import { makeKey } from "./key-wish.ts";
 import { answerPage } from "./layout.ts";
 import type { Pages } from "./routes.ts";
-import type { Visitor } from "./session.ts";
+import { showServiceAccounts } from "./service-account-routes.ts";
+import { isAdmin, type Visitor } from "./session.ts";
 
 export function addKeyPages(pages: Pages, { platform }: PageHost): void {
-  const { principals, db } = platform;
+  const { principals } = platform;
 
-  pages.get("/keys", async (context, visitor) => {
-    const keys = await principals.listKeys(visitor.principal.teamId);
-    return answerPage(context, {
-      title: "Keys",
-      visitor,
-      body: keysPage({ keys, fresh: null, token: visitor.formToken }),
-    });
+  const ownKeys = async (visitor: Visitor): Promise<KeyEntry[]> => {
+    const { teamId, userId } = visitor.principal;
+    const keys = (await principals.listKeys(teamId)).reverse();
+    return isAdmin(visitor) ? keys : keys.filter(({ owner }) => owner.kind === "user" && owner.userId === userId);
+  };
+
+  const keyIn = async (context: Context<Env>, visitor: Visitor): Promise<KeyEntry> => {
+    const found = (await ownKeys(visitor)).find(({ id }) => id === context.req.param("id"));
+    if (!found) throw new ApiProblem("not_found", "There is no such key.");
+    return found;
+  };
+
+  const show = async (context: Context<Env>, visitor: Visitor, fresh: FreshKey | null): Promise<Response> => {
+    const view = { keys: await ownKeys(visitor), fresh, token: visitor.formToken, isAdmin: isAdmin(visitor) };
+    return answerPage(context, { title: "Keys", visitor, body: keysPage(view) });
+  };
+
+  pages.get("/keys", (context, visitor) => show(context, visitor, null));
+  pages.form("/keys", async (context, visitor, fields) => {
+    const owner = { kind: "user", email: visitor.principal.email } as const;
+    return show(context, visitor, await makeKey(platform, visitor, { owner, fields }));
   });
-
-  pages.form("/keys", async (context, visitor, { name = "" }) => {
-    if (name.trim() === "" || name.length > 100)
-      throw new ApiProblem("validation_error", "A key needs a name of 1 to 100 characters.");
-    const owner = { kind: "user", email: emailOf(visitor) } as const;
-    const { name: team } = await db
-      .selectFrom("teams")
-      .select("name")
-      .where("id", "=", visitor.principal.teamId)
-      .executeTakeFirstOrThrow();
-    const { key } = await principals.createKey({ name, team, owner, scopes: null, expiresAt: null });
-    const keys = await principals.listKeys(visitor.principal.teamId);
-    return answerPage(context, {
-      title: "Keys",
-      visitor,
-      body: keysPage({ keys, fresh: key, token: visitor.formToken }),
-    });
-  });
-
   pages.form("/keys/:id/revoke", async (context, visitor) => {
-    const id = context.req.param("id") ?? "";
-    const keys = await principals.listKeys(visitor.principal.teamId);
-    if (!keys.some((key) => key.id === id)) throw new ApiProblem("not_found", "There is no such key.");
+    const { id, owner } = await keyIn(context, visitor);
     await principals.revokeKey(id);
-    return context.redirect("/keys", 303);
+    return context.redirect(owner.kind === "user" ? "/keys" : "/service-accounts", 303);
+  });
+  pages.form("/keys/:id/rotate", async (context, visitor, { hours = "24" }) => {
+    const { id, owner } = await keyIn(context, visitor);
+    if (!/^\d{1,4}$/.test(hours)) throw new ApiProblem("validation_error", "Give the overlap in hours.");
+    const fresh = await principals.rotateKey(id, Number(hours) * 3_600_000);
+    return owner.kind === "user"
+      ? show(context, visitor, fresh)
+      : showServiceAccounts(platform, { context, visitor, fresh });
   });
 }
-
-const emailOf = ({ principal }: Visitor): string | null => (principal.kind === "user" ? principal.email : null);

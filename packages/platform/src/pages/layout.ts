@@ -64,13 +64,15 @@ ${body}
 const navigation = ({ principal, formToken }: Visitor): Html => html`<nav>
 <a href="/agents">Agents</a>
 <a href="/repositories">Repositories</a>
+<a href="/members">Members</a>
 <a href="/keys">Keys</a>
 <a href="/accounts">Accounts</a>
+<a href="/settings">Settings</a>
 <a href="/docs">API</a>
 </nav>
 <form method="post" action="/logout" class="who">
 ${hiddenToken(formToken)}
-<span>${principal.kind === "user" ? principal.email : principal.name}</span>
+<a href="/sessions" title="Your sessions">${principal.email}</a>
 <button class="quiet">Leave</button>
 </form>`;
 

@@ -55,7 +55,7 @@ ${pull.state === "open" && html`<div class="row">${pull.isDraft ? button(`/repos
 </section>
 ${pull.body !== "" && html`<div class="said user">${pull.body}</div>`}
 <h2>Changes</h2>
-${diff === "" ? html`<p class="empty">Nothing is changed.</p>` : html`<pre class="diff">${diff.split("\n").map(diffLine)}</pre>`}
+${diffLines(diff)}
 <h2>Comments</h2>
 ${reviews.map(
   (
@@ -76,6 +76,11 @@ ${hiddenToken(token)}
 </form>`;
 
 const stateOf = ({ state, isDraft }: PullRequestRecord): Html => badge(state === "open" && isDraft ? "draft" : state);
+
+export const diffLines = (diff: string): Html =>
+  diff === ""
+    ? html`<p class="empty">Nothing is changed.</p>`
+    : html`<pre class="diff">${diff.split("\n").map(diffLine)}</pre>`;
 
 function diffLine(line: string): Html {
   const kind = line.startsWith("@@") || /^(diff|index|---|\+\+\+)/.test(line) ? "hunk" : kinds[line[0] ?? ""];

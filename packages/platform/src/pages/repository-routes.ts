@@ -83,4 +83,4 @@ function numberIn(context: Context<Env>): number {
   return Number(text);
 }
 
-const authorOf = ({ principal }: Visitor): string => (principal.kind === "user" ? principal.email : principal.name);
+const authorOf = ({ principal }: Visitor): string => principal.email;

@@ -1,14 +1,21 @@
 // The pages: who may see them, and what their forms do.
 import type { Context } from "hono";
 import { ApiProblem, type Env } from "../http/index.ts";
+import { PrincipalProblem } from "../principals/index.ts";
+import type { SessionDoor } from "../sessions/index.ts";
 import { addAccountPages } from "./account-routes.ts";
 import { addAgentPages } from "./agent-routes.ts";
 import type { PageHost } from "./host.ts";
 import { html } from "./html.ts";
 import { addKeyPages } from "./key-routes.ts";
 import { answerPage } from "./layout.ts";
+import { addLoginPages, askIn } from "./login-routes.ts";
+import { addMemberPages } from "./member-routes.ts";
 import { addRepositoryPages } from "./repository-routes.ts";
-import { enter, isOwnForm, leave, type Visitor, visitorOf } from "./session.ts";
+import { addServiceAccountPages } from "./service-account-routes.ts";
+import { doorOf, type Visitor, visitorOf } from "./session.ts";
+import { addSessionPages } from "./session-routes.ts";
+import { addSettingsPages } from "./settings-routes.ts";
 import { streamScript } from "./stream.js.ts";
 import { style } from "./style.css.ts";
 
@@ -23,6 +30,7 @@ export type Fields = Record<string, string>;
 
 export function addPages(host: PageHost): void {
   const { app } = host.api;
+  const door = doorOf(host.platform);
   const asset = (type: string) => ({
     "content-type": type,
     "cache-control": "max-age=300",
@@ -31,30 +39,28 @@ export function addPages(host: PageHost): void {
   app.get("/assets/style.css", (context) => context.body(style, 200, asset("text/css; charset=utf-8")));
   app.get("/assets/stream.js", (context) => context.body(streamScript, 200, asset("text/javascript; charset=utf-8")));
   app.get("/", (context) => context.redirect("/agents"));
-  app.get("/login", async (context) => {
-    const isIn = await enter(host.platform, context, context.req.query("token") ?? "");
-    return isIn ? context.redirect("/agents") : askIn(context);
-  });
-  const pages = pagesOf(host);
-  pages.form("/logout", async (context) => {
-    leave(context);
-    return context.redirect("/login", 303);
-  });
+  const pages = pagesOf(host, door);
+  addLoginPages(pages, host, door);
   addAgentPages(pages, host);
   addRepositoryPages(pages, host);
   addKeyPages(pages, host);
+  addServiceAccountPages(pages, host);
+  addMemberPages(pages, host);
+  addSessionPages(pages, host);
   addAccountPages(pages, host);
+  addSettingsPages(pages, host);
 }
 
-function pagesOf({ platform, api }: PageHost): Pages {
+function pagesOf({ api, oidc }: PageHost, door: SessionDoor): Pages {
   const known = async (context: Context<Env>, show: (visitor: Visitor) => Promise<Response>): Promise<Response> => {
-    const visitor = await visitorOf(platform, context);
-    if (!visitor) return askIn(context);
+    const visitor = await visitorOf(door, context);
+    if (!visitor) return askIn(context, oidc, context.req.method === "GET" ? ownAddress(context) : "");
     try {
       return await show(visitor);
     } catch (error) {
-      if (!(error instanceof ApiProblem)) throw error;
-      return trouble(context, visitor, error);
+      if (error instanceof ApiProblem) return trouble(context, visitor, error);
+      if (!(error instanceof PrincipalProblem)) throw error;
+      return trouble(context, visitor, new ApiProblem("validation_error", error.message));
     }
   };
   return {
@@ -63,7 +69,7 @@ function pagesOf({ platform, api }: PageHost): Pages {
       void api.app.post(path, (context) =>
         known(context, async (visitor) => {
           const fields = textsOf(await context.req.parseBody());
-          if (!isOwnForm(visitor, fields.token))
+          if (door.origin(context, visitor, fields.token) !== "own page")
             throw new ApiProblem("forbidden", "This form is too old. Load the page again.");
           return act(context, visitor, fields);
         }),
@@ -76,20 +82,15 @@ const textsOf = (body: Record<string, unknown>): Fields =>
     Object.entries(body).flatMap(([name, value]) => (typeof value === "string" ? [[name, value]] : [])),
   );
 
-const askIn = (context: Context<Env>): Response =>
-  answerPage(
-    context,
-    {
-      title: "Log in",
-      visitor: null,
-      body: html`<section class="card"><h1>Log in</h1>
-<p>Open the link that the server printed when it started, or make a new one: <code>platform login-link</code></p></section>`,
-    },
-    401,
-  );
+function ownAddress({ req }: Context<Env>): string {
+  const { pathname, search } = new URL(req.url);
+  return `${pathname}${search}`;
+}
 
 function trouble(context: Context<Env>, visitor: Visitor, problem: ApiProblem): Response {
   const status = problem.status === 404 ? 404 : problem.status === 409 ? 409 : problem.status === 403 ? 403 : 400;
-  const body = html`<section class="card"><h1>That did not work</h1><p class="problem">${problem.message}</p></section>`;
+  const { helpUrl } = problem.extra.members ?? {};
+  const help = typeof helpUrl === "string" && html`<p><a href="${helpUrl}">Go there</a></p>`;
+  const body = html`<section class="card"><h1>That did not work</h1><p class="problem">${problem.message}</p>${help}</section>`;
   return answerPage(context, { title: "Trouble", visitor, body }, status);
 }

@@ -11,17 +11,17 @@ export const style = `:root {
 }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--ground); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
-header { display: flex; gap: 1.5rem; align-items: center; padding: .75rem 1.5rem; border-bottom: 1px solid var(--line); }
-header nav { display: flex; gap: 1rem; flex: 1; }
+header { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: center; padding: .75rem 1.5rem; border-bottom: 1px solid var(--line); }
+header nav { display: flex; flex-wrap: wrap; gap: .25rem 1rem; flex: 1; }
 .brand { font-weight: 650; letter-spacing: -.01em; }
 main { max-width: 62rem; margin: 0 auto; padding: 1.5rem; }
 a { color: var(--accent); text-decoration: none; }
 a:hover { text-decoration: underline; }
 h1 { font-size: 1.35rem; margin: 0 0 .75rem; } h2 { font-size: 1.05rem; margin: 1.5rem 0 .5rem; }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 1rem 1.25rem; margin: 0 0 1.25rem; }
-.card h2 { margin-top: 0; }
+.card { overflow-wrap: anywhere; } .card h2 { margin-top: 0; }
 label { display: block; color: var(--soft); font-size: .85rem; }
-textarea, select, input[type=text] { width: 100%; margin-top: .2rem; padding: .45rem .6rem; font: inherit; color: var(--ink);
+textarea, select, input[type=text], input[type=email] { width: 100%; margin-top: .2rem; padding: .45rem .6rem; font: inherit; color: var(--ink);
   background: var(--ground); border: 1px solid var(--line); border-radius: 7px; }
 .row { display: flex; flex-wrap: wrap; gap: 1rem; align-items: end; margin-top: .75rem; }
 .check { display: flex; gap: .4rem; align-items: center; padding-bottom: .5rem; }
@@ -30,7 +30,7 @@ button.quiet { background: none; color: var(--soft); border: 1px solid var(--lin
 .who { display: flex; gap: .75rem; align-items: center; color: var(--soft); font-size: .85rem; }
 table { width: 100%; border-collapse: collapse; }
 th { text-align: left; color: var(--soft); font-weight: 500; font-size: .85rem; }
-th, td { padding: .5rem .5rem .5rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+th, td { padding: .5rem 1rem .5rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 .badge { font-size: .75rem; padding: .1rem .5rem; border-radius: 99px; border: 1px solid currentColor; color: var(--soft); }
 .badge.finished, .badge.idle, .badge.open, .badge.approved { color: var(--good); }
 .badge.error, .badge.changes_requested { color: var(--bad); }
@@ -50,4 +50,32 @@ pre { background: var(--card); border: 1px solid var(--line); border-radius: 7px
 .problem { color: var(--bad); } .empty { color: var(--soft); } .plain { list-style: none; padding: 0; margin: 0; }
 code, .repo { font-family: ui-monospace, monospace; font-size: .82rem; overflow-wrap: anywhere; }
 .key { user-select: all; }
+code.key { display: block; padding: .6rem .8rem; background: var(--ground); border: 1px dashed var(--accent); border-radius: 7px; }
+select, input { min-height: 2.45rem; }
+.stack th:last-child, .stack td:last-child { padding-right: 0; } .stack td:first-child { overflow-wrap: anywhere; } .stack time { white-space: nowrap; }
+.stack + details { margin-top: .75rem; }
+.narrow { max-width: 28rem; margin: 3rem auto; }
+.action { display: inline-block; padding: .45rem 1rem; border-radius: 7px; background: var(--accent); color: var(--ground); }
+.wide { flex: 1 1 14rem; }
+.soft, .hint { color: var(--soft); } .hint { font-size: .85rem; margin: .5rem 0 0; } td .soft { font-size: .85rem; }
+.fresh { border-color: var(--accent); }
+.badge.admin { color: var(--accent); } .badge.revoked, .badge.expired { color: var(--bad); }
+button.danger { color: var(--bad); border-color: currentColor; }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+summary { cursor: pointer; color: var(--accent); }
+.deeds { text-align: right; white-space: nowrap; } .deeds form, .menu form { margin: 0; }
+.deeds details { position: relative; } .deeds summary { list-style: none; } .deeds summary::-webkit-details-marker { display: none; }
+.menu { position: absolute; right: 0; z-index: 1; display: grid; gap: .5rem; width: max-content; max-width: 18rem; padding: .75rem; text-align: left; white-space: normal;
+  background: var(--card); border: 1px solid var(--line); border-radius: 10px; box-shadow: 0 6px 24px rgb(0 0 0 / .15); }
+.menu button { width: 100%; } .menu select + button, .menu label + button { margin-top: .5rem; }
+@media (max-width: 40rem) {
+  header { padding: .75rem 1rem; } header nav { order: 3; flex-basis: 100%; } .who { margin-left: auto; } main { padding: 1rem; }
+  .title { flex-wrap: wrap; } .narrow { margin-top: 1rem; } .row > label, .row > button { flex: 1 1 100%; }
+  table.stack thead { display: none; }
+  table.stack tr { display: block; padding: .6rem 0; border-bottom: 1px solid var(--line); }
+  table.stack td { display: flex; flex-wrap: wrap; justify-content: end; gap: 0 .5rem; padding: .15rem 0; border: 0; text-align: right; overflow-wrap: anywhere; }
+  table.stack td[data-label]::before { content: attr(data-label); margin-right: auto; color: var(--soft); font-size: .85rem; }
+  table.stack td br { display: none; } table.stack td code { flex-basis: 100%; }
+  .deeds details { width: 100%; } .menu { position: static; width: 100%; max-width: none; margin-top: .5rem; box-shadow: none; }
+}
 `;

@@ -1,10 +1,11 @@
 // Teams and users as whoever looks after the platform sees and changes them.
 import { type Kysely, sql } from "kysely";
-import type { Tables } from "../db/index.ts";
+import type { FollowUps, Tables } from "../db/index.ts";
 import type { Vault } from "../vault/index.ts";
 import { provideTeam } from "./create.ts";
 import type { Role } from "./principal.ts";
 import { PrincipalProblem } from "./problem.ts";
+import { admitUser, changeUser, removeUser } from "./users.ts";
 
 export interface TeamEntry {
   id: number;
@@ -12,8 +13,12 @@ export interface TeamEntry {
   users: number;
   /** USD per calendar month; null is no limit. */
   spendLimitUsd: number | null;
+  followUps: FollowUps;
   createdAt: Date;
 }
+
+/** Which agents take follow-ups from others than their owner. */
+export const followUps: readonly FollowUps[] = ["disabled", "service_accounts", "all"];
 
 export interface UserEntry {
   id: number;
@@ -24,12 +29,16 @@ export interface UserEntry {
   createdAt: Date;
 }
 
-/** Null takes a limit away; what is absent stays. */
-export interface TeamChange {
+/** Null takes it away; what is absent stays. */
+export interface LimitChange {
   spendLimitUsd?: number | null;
 }
 
-export interface UserChange extends TeamChange {
+export interface TeamChange extends LimitChange {
+  followUps?: FollowUps;
+}
+
+export interface UserChange extends LimitChange {
   role?: Role;
 }
 
@@ -43,6 +52,9 @@ export interface Administration {
   createUser(wish: { email: string; team: string; role: Role | null }): Promise<UserEntry>;
   /** A team keeps an administrator; keys of one who no longer is lose what only administrators may. */
   changeUser(email: string, change: UserChange): Promise<UserEntry>;
+  findUser(email: string): Promise<UserEntry>;
+  /** Ends the keys and sessions of the user with it. A team keeps an administrator. */
+  removeUser(email: string): Promise<void>;
 }
 
 export function openAdministration(db: Kysely<Tables>, vault: Vault): Administration {
@@ -56,7 +68,8 @@ export function openAdministration(db: Kysely<Tables>, vault: Vault): Administra
     },
     async changeTeam(name, change) {
       const { id } = await teamCalled(db, name);
-      await db.updateTable("teams").set(limitOf(change)).where("id", "=", id).execute();
+      const values = { ...limitOf(change), ...(change.followUps !== undefined && { follow_ups: change.followUps }) };
+      await db.updateTable("teams").set(values).where("id", "=", id).execute();
       return teamCalled(db, name);
     },
     async listUsers(team) {
@@ -64,40 +77,26 @@ export function openAdministration(db: Kysely<Tables>, vault: Vault): Administra
       return listUsers(db, team === null ? {} : { team });
     },
     async createUser({ email, team, role }) {
-      if ((await listUsers(db, { email })).length > 0)
-        throw new PrincipalProblem(`There is a user ${email} already. Change it: platform users set ${email}.`);
-      const { id, users } = await teamCalled(db, team);
+      const { id: teamId, users } = await teamCalled(db, team);
       const given = users === 0 ? "admin" : (role ?? "member");
-      await db.insertInto("users").values({ team_id: id, email, role: given }).execute();
+      if ((await admitUser(db, { teamId, email, role: given })) === null)
+        throw new PrincipalProblem(`There is a user ${email} already. Change it: platform users set ${email}.`);
       return userCalled(db, email);
     },
     async changeUser(email, change) {
-      await db.transaction().execute((transaction) => changeUser(transaction, email, change));
+      const user = await userCalled(db, email);
+      const values = { ...(change.role !== undefined && { role: change.role }), ...limitOf(change) };
+      await db.transaction().execute((transaction) => changeUser(transaction, user, values));
       return userCalled(db, email);
+    },
+    findUser: (email) => userCalled(db, email),
+    async removeUser(email) {
+      await removeUser(db, await userCalled(db, email));
     },
   };
 }
 
-async function changeUser(db: Kysely<Tables>, email: string, change: UserChange): Promise<void> {
-  const user = await userCalled(db, email);
-  const { id: teamId } = await teamCalled(db, user.team);
-  // One after another: two who leave at once would leave the team without any.
-  await db.selectFrom("teams").select("id").where("id", "=", teamId).forUpdate().execute();
-  if (change.role === "member") {
-    const others = db.selectFrom("users").select("id").where("team_id", "=", teamId).where("role", "=", "admin");
-    if (!(await others.where("id", "!=", user.id).executeTakeFirst()))
-      throw new PrincipalProblem(`${email} is the only administrator of ${user.team}. Make another one first.`);
-    await db
-      .updateTable("api_keys")
-      .set({ scopes: sql<string[]>`array_remove(scopes, 'admin')` })
-      .where("user_id", "=", user.id)
-      .execute();
-  }
-  const values = { ...(change.role !== undefined && { role: change.role }), ...limitOf(change) };
-  await db.updateTable("users").set(values).where("id", "=", user.id).execute();
-}
-
-const limitOf = ({ spendLimitUsd }: TeamChange): { spend_limit_usd?: string | null } =>
+const limitOf = ({ spendLimitUsd }: LimitChange): { spend_limit_usd?: string | null } =>
   spendLimitUsd === undefined ? {} : { spend_limit_usd: spendLimitUsd === null ? null : String(spendLimitUsd) };
 
 async function listTeams(db: Kysely<Tables>, name: string | null): Promise<TeamEntry[]> {
@@ -109,6 +108,7 @@ async function listTeams(db: Kysely<Tables>, name: string | null): Promise<TeamE
         .selectFrom("users")
         .select(({ fn }) => fn.countAll<number>().as("count"))
         .whereRef("users.team_id", "=", "teams.id")
+        .where("users.removed_at", "is", null)
         .as("users"),
     )
     .orderBy("id");
@@ -118,6 +118,7 @@ async function listTeams(db: Kysely<Tables>, name: string | null): Promise<TeamE
     name: row.name,
     users: row.users ?? 0,
     spendLimitUsd: limitIn(row.spend_limit_usd),
+    followUps: row.follow_ups,
     createdAt: row.created_at,
   }));
 }
@@ -128,9 +129,10 @@ async function listUsers(db: Kysely<Tables>, which: { team?: string; email?: str
     .innerJoin("teams", "teams.id", "users.team_id")
     .selectAll("users")
     .select("teams.name as team")
+    .where("removed_at", "is", null)
     .orderBy("users.id");
   if (which.team !== undefined) query = query.where("teams.name", "=", which.team);
-  if (which.email !== undefined) query = query.where("email", "=", which.email);
+  if (which.email !== undefined) query = query.where(sql`lower(email)`, "=", which.email.toLowerCase());
   return (await query.execute()).map((row) => ({
     id: row.id,
     email: row.email,

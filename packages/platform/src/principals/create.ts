@@ -4,9 +4,10 @@ import type { Kysely } from "kysely";
 import type { Queries, Tables } from "../db/index.ts";
 import type { Vault } from "../vault/index.ts";
 import { makeKey } from "./key.ts";
-import { type Role, type Scope, scopes } from "./principal.ts";
+import { type Role, type Scope, scopesOf } from "./principal.ts";
 import type { CreatedKey, KeyOwner, KeyRequest } from "./principals.ts";
 import { PrincipalProblem } from "./problem.ts";
+import { findUser } from "./users.ts";
 
 export function createKey(db: Kysely<Tables>, vault: Vault, request: KeyRequest): Promise<CreatedKey> {
   return db.transaction().execute(async (transaction) => {
@@ -69,17 +70,22 @@ async function provideAdministrator(db: Queries, team: Team): Promise<User> {
     .selectFrom("users")
     .select(["id", "role"])
     .where("team_id", "=", team.id)
-    .where("role", "=", "admin");
+    .where("role", "=", "admin")
+    .where("removed_at", "is", null);
   const known = await first.orderBy("id").executeTakeFirst();
   return known ?? provideUser(db, team, team.name === "default" ? "admin@localhost" : `admin@${team.name}.localhost`);
 }
 
 async function provideUser(db: Queries, team: Team, email: string): Promise<User> {
-  const find = () =>
-    db.selectFrom("users").select(["id", "role", "team_id"]).where("email", "=", email).executeTakeFirst();
-  const known = (await find()) ?? (await addUser(db, team, email)) ?? (await find()) ?? expected(`user ${email}`);
+  const known =
+    (await findUser(db, email)) ??
+    (await addUser(db, team, email)) ??
+    (await findUser(db, email)) ??
+    expected(`user ${email}`);
   if (known.team_id !== team.id)
     throw new PrincipalProblem(`${email} belongs to another team than ${team.name}. Name that team, or another user.`);
+  if (known.removed_at !== null)
+    throw new PrincipalProblem(`${email} was removed. Bring the user back: platform users create ${email}.`);
   return known;
 }
 
@@ -89,7 +95,7 @@ async function addUser(db: Queries, team: Team, email: string) {
     .insertInto("users")
     .values({ team_id: team.id, email, role: others ? "member" : "admin" })
     .onConflict((conflict) => conflict.doNothing())
-    .returning(["id", "role", "team_id"])
+    .returning(["id", "role", "team_id", "removed_at"])
     .executeTakeFirst();
 }
 
@@ -104,9 +110,9 @@ async function provideServiceAccount(db: Queries, team: Team, name: string): Pro
   return made.id;
 }
 
-/** Administration is for administrators; all else is for everybody, unless less was asked for. */
+/** All that the owner may do, unless less was asked for. */
 function grantedScopes(wanted: Scope[] | null, role: Role | null): Scope[] {
-  const possible = scopes.filter((scope) => scope !== "admin" || role === "admin");
+  const possible = scopesOf(role);
   const refused = wanted?.find((scope) => !possible.includes(scope));
   if (refused)
     throw new PrincipalProblem(`The scope ${refused} is only for keys of administrators. Leave it out, or name one.`);

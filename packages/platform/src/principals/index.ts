@@ -2,13 +2,15 @@
 export { actingAs } from "../db/index.ts";
 export {
   type Administration,
+  followUps,
   openAdministration,
+  type TeamChange,
   type TeamEntry,
   type UserChange,
   type UserEntry,
 } from "./administration.ts";
 export { provideTeam } from "./create.ts";
-export { type Principal, principalName, type Role, type Scope, scopes } from "./principal.ts";
+export { type Principal, principalName, type Role, type Scope, scopes, scopesOf } from "./principal.ts";
 export {
   type Authentication,
   type CreatedKey,
@@ -17,5 +19,8 @@ export {
   type KeyRequest,
   openPrincipals,
   type Principals,
+  type RotatedKey,
 } from "./principals.ts";
 export { PrincipalProblem } from "./problem.ts";
+export { createServiceAccount, listServiceAccounts, type ServiceAccountEntry } from "./service-accounts.ts";
+export { admitUser, changeUser, findUser } from "./users.ts";

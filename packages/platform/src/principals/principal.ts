@@ -1,10 +1,20 @@
 // Who asks: a user or a service account of a team, through one of their keys.
 
 /** What a key may be used for. */
-export const scopes = ["agents:read", "agents:write", "repositories:read", "repositories:write", "admin"] as const;
+export const scopes = [
+  "agents:read",
+  "agents:write",
+  "inference:create",
+  "repositories:read",
+  "repositories:write",
+  "admin",
+] as const;
 export type Scope = (typeof scopes)[number];
 
 export type Role = "admin" | "member";
+
+/** Administration is for administrators; all else is for everybody. Service accounts have no role. */
+export const scopesOf = (role: Role | null): Scope[] => scopes.filter((scope) => scope !== "admin" || role === "admin");
 
 export type Principal = {
   teamId: number;

@@ -6,7 +6,8 @@ import { readAuthorization } from "./authorization.ts";
 import { createKey } from "./create.ts";
 import { hashKey, isSameHash } from "./key.ts";
 import { type Principal, principalName, type Role, type Scope } from "./principal.ts";
-import { findKey, listKeys, revokeKey, type StoredKey } from "./store.ts";
+import { rotateKey } from "./rotate.ts";
+import { findKey, listKeys, noteUse, revokeKey, type StoredKey } from "./store.ts";
 
 export interface Principals {
   /** Takes the value of an Authorization header: Basic (the key is the user name) or Bearer. */
@@ -16,6 +17,8 @@ export interface Principals {
   listKeys(teamId?: number): Promise<KeyEntry[]>;
   /** False where there is no such key. Seen by every server within a second. */
   revokeKey(keyId: string): Promise<boolean>;
+  /** A key with the name, owner and scopes of another, which goes on for a while. */
+  rotateKey(keyId: string, overlapMs: number): Promise<RotatedKey>;
 }
 
 export type Authentication = { kind: "known"; principal: Principal } | { kind: "refused"; reason: string };
@@ -39,15 +42,24 @@ export interface CreatedKey {
   teamId: number;
 }
 
+export interface RotatedKey extends CreatedKey {
+  /** When the former one ends. */
+  formerUntil: Date;
+}
+
 export interface KeyEntry {
   id: string;
   name: string;
   team: string;
-  owner: { kind: "user"; email: string; role: Role } | { kind: "service_account"; name: string };
+  owner: { kind: "user"; userId: number; email: string; role: Role } | { kind: "service_account"; name: string };
   scopes: Scope[];
   createdAt: Date;
   expiresAt: Date | null;
   revokedAt: Date | null;
+  /** To the minute. */
+  lastUsedAt: Date | null;
+  /** The key it was rotated into. */
+  successorId: string | null;
 }
 
 export interface PrincipalsOptions {
@@ -62,13 +74,17 @@ export function openPrincipals({ db, vault, now }: PrincipalsOptions): Principal
     async authenticate(authorization) {
       const presented = readAuthorization(authorization);
       if (presented.kind === "none") return { kind: "refused", reason: presented.reason };
-      const judged = judge(presented.key, await lookUp(presented.id), now());
-      if (judged.kind === "known") becomeActor(principalName(judged.principal));
+      const stored = await lookUp(presented.id);
+      const judged = judge(presented.key, stored, now());
+      if (stored === null || judged.kind === "refused") return judged;
+      becomeActor(principalName(judged.principal));
+      await noteUse(db, stored, now());
       return judged;
     },
     createKey: (request) => createKey(db, vault, request),
     listKeys: (teamId) => listKeys(db, teamId),
     revokeKey: (id) => revokeKey(db, id),
+    rotateKey: (id, overlapMs) => rotateKey(db, id, new Date(now().getTime() + overlapMs)),
   };
 }
 

@@ -5,16 +5,19 @@ import type { Principal, Scope } from "./principal.ts";
 import type { KeyEntry } from "./principals.ts";
 
 export interface StoredKey {
+  id: string;
   hash: Buffer;
   expiresAt: Date | null;
   revokedAt: Date | null;
+  lastUsedAt: Date | null;
   principal: Principal;
 }
 
 export async function findKey(db: Queries, id: string): Promise<StoredKey | null> {
   const row = await withOwners(db).where("api_keys.id", "=", id).executeTakeFirst();
   if (!row) return null;
-  return { hash: row.hash, expiresAt: row.expires_at, revokedAt: row.revoked_at, principal: principalOf(row) };
+  const { hash, expires_at: expiresAt, revoked_at: revokedAt, last_used_at: lastUsedAt } = row;
+  return { id, hash, expiresAt, revokedAt, lastUsedAt, principal: principalOf(row) };
 }
 
 export async function listKeys(db: Queries, teamId: number | undefined): Promise<KeyEntry[]> {
@@ -29,7 +32,18 @@ export async function listKeys(db: Queries, teamId: number | undefined): Promise
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
+    lastUsedAt: row.last_used_at,
+    successorId: row.successor_id,
   }));
+}
+
+/** One write a minute is enough to know whether a key is still needed. */
+const noticeMs = 60_000;
+
+export async function noteUse(db: Queries, stored: StoredKey, now: Date): Promise<void> {
+  if (stored.lastUsedAt && now.getTime() - stored.lastUsedAt.getTime() < noticeMs) return;
+  stored.lastUsedAt = now;
+  await db.updateTable("api_keys").set({ last_used_at: now }).where("id", "=", stored.id).execute();
 }
 
 export async function revokeKey(db: Queries, id: string): Promise<boolean> {
@@ -82,5 +96,6 @@ function principalOf(row: KeyRow): Principal {
 function ownerOf(row: KeyRow): KeyEntry["owner"] {
   const principal = principalOf(row);
   if (principal.kind === "service_account") return { kind: "service_account", name: principal.name };
-  return { kind: "user", email: principal.email, role: principal.role };
+  const { userId, email, role } = principal;
+  return { kind: "user", userId, email, role };
 }

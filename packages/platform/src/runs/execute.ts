@@ -22,8 +22,9 @@ import {
 import { readPast, takeUp } from "./conversation.ts";
 import { failed, isFault, leavesItOpen, RunFault } from "./fault.ts";
 import { finishRun, type RunEnd } from "./finish.ts";
-import type { Claimed } from "./lease.ts";
+import { type Claimed, mostDied } from "./lease.ts";
 import { limitRun, spendReached } from "./limits.ts";
+import { findUnpriced, modelsOfSubagents, unpriced } from "./pricing.ts";
 import { openRunRecorder } from "./recorder.ts";
 import { type OpenedRun, openRun } from "./records.ts";
 import { openSessionStore } from "./session-store.ts";
@@ -49,7 +50,7 @@ export async function executeRun(claimed: Claimed, host: RunHost, signal: AbortS
     const opened = await openRun(host.platform, claimed);
     const intent = intentOf(opened.agent, opened.run.request, host.platform.settings);
     const recorder = await openRunRecorder(opened, intent.scrub, host);
-    const end = await carryOut({ opened, intent, recorder, host }, signal).catch((error: unknown) => {
+    const end = await carryOut({ claimed, opened, intent, recorder, host }, signal).catch((error: unknown) => {
       if (leavesItOpen(error)) throw error;
       // What breaks off a run that was told to stop is no fault of the platform.
       if (!isFault(error) && !signal.aborted) host.platform.log.error("run failed", error, { runId: claimed.runId });
@@ -63,6 +64,7 @@ export async function executeRun(claimed: Claimed, host: RunHost, signal: AbortS
 }
 
 interface Carrying {
+  claimed: Claimed;
   opened: OpenedRun;
   intent: Intent;
   recorder: Recorder;
@@ -70,13 +72,15 @@ interface Carrying {
 }
 
 async function carryOut(carrying: Carrying, given: AbortSignal): Promise<RunEnd> {
-  const { opened, host } = carrying;
+  const { claimed, opened, host } = carrying;
   const { platform, workspaces } = host;
+  if (claimed.diedBefore >= mostDied) throw new RunFault("internal", diedTooOften);
   const { agent, spender } = opened;
   const limited = limitRun(given, opened, platform);
   try {
     const allowance = await allowanceOf(platform, spender);
     if (allowance.leftUsd === 0) throw new RunFault("spend_limit_reached", spendReached);
+    if (allowance.leftUsd !== null) refuseUnpriced(carrying);
     const urls = agent.settings.repos.map(({ url }) => url);
     await host.checkRepositories(spender.userId, urls, limited.signal);
     const work = { agentId: agent.id, teamId: agent.teamId, name: agent.name, ...agent.settings };
@@ -86,6 +90,14 @@ async function carryOut(carrying: Carrying, given: AbortSignal): Promise<RunEnd>
     limited.release();
   }
 }
+
+function refuseUnpriced({ opened: { agent }, intent, host }: Carrying): void {
+  const models = [intent.chosen.id, ...modelsOfSubagents(agent.private.customSubagents)];
+  const model = findUnpriced(models, host.platform.settings);
+  if (model !== null) throw new RunFault("invalid_model", unpriced(model));
+}
+
+const diedTooOften = `The run was given up: ${mostDied} servers in a row ended while they drove it, and it got no further. Ask again in smaller steps, or ask who runs the platform for its log.`;
 
 async function driveIn(
   workspace: OpenWorkspace,

@@ -1,7 +1,7 @@
 // The end of a run, for everybody who looks: status, result and the last frames, in one statement.
 import { type FrameGroup, StaleWriter } from "@agentcli/engine";
 import { type RawBuilder, sql } from "kysely";
-import { patiently, type RunStatus } from "../db/index.ts";
+import { notify, patiently, type RunStatus } from "../db/index.ts";
 import type { HandedOffBranch } from "../handoff/index.ts";
 import type { Platform } from "../platform.ts";
 import { type Frame, insertFrames, type Recorder, tellReaders } from "../streams/index.ts";
@@ -46,6 +46,7 @@ export async function failUnopened({ runId, epoch }: Fence, { db }: Platform): P
     .where("lease_epoch", "=", epoch)
     .where("status", "in", ["CREATING", "RUNNING"])
     .execute();
+  await notify(db, "frames", runId);
 }
 
 interface Writing extends Finishing {
@@ -90,7 +91,8 @@ function lastFrames(end: RunEnd, { run }: OpenedRun, endedAt: Date): FrameGroup[
           runId: run.id,
           status,
           ...(text !== undefined && { text }),
-          durationMs: endedAt.getTime() - run.startedAt.getTime(),
+          // Clocks of two servers differ.
+          durationMs: Math.max(0, endedAt.getTime() - run.startedAt.getTime()),
           ...(branches.length > 0 && { git: { branches } }),
           ...(status === "ERROR" && { error: end.error }),
         },

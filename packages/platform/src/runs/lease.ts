@@ -12,11 +12,23 @@ export interface Claimed extends Fence {
   agentId: string;
   teamId: number;
   status: "CREATING" | "RUNNING";
+  createdAt: Date;
   cancelRequested: boolean;
+  /** Holders in a row before this one that died with it and left nothing: perhaps by its doing. */
+  diedBefore: number;
 }
 
+/** As many more as a storm of restarts may bring; whatever has cost this many servers will cost the next. */
+export const mostDied = 5;
+
+/**
+ * From here on a run is driven beside no other such run of the same server: those that only stood by when a server died
+ * get on, one after another, and are cleared; the one whose doing it was is left.
+ */
+const suspectFrom = 2;
+
 export interface Leases {
-  /** One run that nobody drives, the longest waiting first; null where there is none. */
+  /** One run that nobody drives, suspects last and the longest waiting first; null where there is none. */
   claim(): Promise<Claimed | null>;
   /** What became of the holding: still ours, ours with a wish to cancel, or somebody else's. */
   renew(fence: Fence): Promise<"held" | "cancel" | "lost">;
@@ -78,7 +90,12 @@ interface Claim {
 async function claimOne(db: Kysely<Tables>, { nodeId, until, held }: Claim): Promise<Claimed | null> {
   const row = await db
     .updateTable("runs")
-    .set({ lease_owner: nodeId, lease_until: until, lease_epoch: sql<number>`lease_epoch + 1` })
+    .set({
+      lease_owner: nodeId,
+      lease_until: until,
+      lease_epoch: sql<number>`lease_epoch + 1`,
+      claims_without_progress: died,
+    })
     .where("id", "=", (waiting) =>
       waiting
         .selectFrom("runs")
@@ -92,12 +109,23 @@ async function claimOne(db: Kysely<Tables>, { nodeId, until, held }: Claim): Pro
             condition("lease_owner", "=", nodeId),
           ]),
         )
+        .where((condition) => condition.or([condition(died, "<", suspectFrom), condition.not(holdsSuspect(held))]))
+        .orderBy(died)
         .orderBy("created_at")
         .limit(1)
         .forUpdate()
         .skipLocked(),
     )
-    .returning(["id", "agent_id", "team_id", "lease_epoch", "status", "cancel_requested_at"])
+    .returning([
+      "id",
+      "agent_id",
+      "team_id",
+      "lease_epoch",
+      "status",
+      "cancel_requested_at",
+      "claims_without_progress",
+      "created_at",
+    ])
     .executeTakeFirst();
   if (!row) return null;
   return {
@@ -106,6 +134,17 @@ async function claimOne(db: Kysely<Tables>, { nodeId, until, held }: Claim): Pro
     agentId: row.agent_id,
     teamId: row.team_id,
     status: row.status as Claimed["status"],
+    createdAt: row.created_at,
     cancelRequested: row.cancel_requested_at !== null,
+    diedBefore: row.claims_without_progress,
   };
 }
+
+/** Whoever lets go in order has no owner left behind. */
+const died = sql<number>`claims_without_progress + (lease_owner is not null)::integer`;
+
+const holdsSuspect = (held: string[]) =>
+  sql<boolean>`exists (
+    select from runs as mine where mine.id = any(${held}::text[]) and mine.claims_without_progress >= ${suspectFrom}
+      and mine.status in ('CREATING', 'RUNNING')
+  )`;

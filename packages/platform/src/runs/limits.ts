@@ -34,6 +34,8 @@ export function limitRun(
     // What cannot be looked up now is looked up the next time.
     const left = await leftToSpend(db, spender).catch(() => null);
     if (left === 0) stop.abort(stopped({ code: "budget", message: spendReached, limit: "spend" }));
+    else if (left !== null && (await isUncounted(db, run.id).catch(() => false)))
+      stop.abort(stopped({ code: "budget", message: uncounted, limit: "price" }));
   }, settings.leaseMs / 3);
   // Not AbortSignal.any: Node 20 keeps such a signal for ever once somebody has listened to it.
   const passOn = () => stop.abort(signal.reason);
@@ -48,6 +50,15 @@ export function limitRun(
     },
   };
 }
+
+/** It has asked a model whose price is not known, perhaps through a sub-agent of the repository's. */
+async function isUncounted(db: Kysely<Tables>, runId: string): Promise<boolean> {
+  const run = await db.selectFrom("runs").select("cost_usd").where("id", "=", runId).executeTakeFirst();
+  return run?.cost_usd === null;
+}
+
+const uncounted =
+  "The run asks a model whose price is not known, and a spend limit holds here. Name another model, or ask who runs the platform to write its price below [prices.NAME] in the configuration.";
 
 export const spendReached = "The spend limit of this month is reached; ask an admin to raise it.";
 

@@ -1,5 +1,5 @@
 // The recorder of one run: behind the frames that are stored, and under its fence.
-import type { Scrub } from "@agentcli/engine";
+import { type Scrub, StaleWriter } from "@agentcli/engine";
 import { sql } from "kysely";
 import { isUniqueViolation, patiently } from "../db/index.ts";
 import type { Platform } from "../platform.ts";
@@ -31,11 +31,11 @@ export async function openRunRecorder(
   });
 }
 
-/** Only the holder can have written there: frames that an attempt before left are these. */
+/** Only the holder can have written there: frames that an attempt before left are these. What is not stored is shown to nobody. */
 async function insertDeltas({ key, run, fence }: OpenedRun, frames: Frame[], { db }: Platform): Promise<void> {
   await patiently(async (before) => {
     try {
-      await sql`
+      const { rows } = await sql<{ held: boolean }>`
         with fence as (
           select id from runs
           where id = ${fence.runId} and lease_epoch = ${fence.epoch} and status in ('CREATING', 'RUNNING')
@@ -43,6 +43,7 @@ async function insertDeltas({ key, run, fence }: OpenedRun, frames: Frame[], { d
         ), shown as (${insertFrames(key, run.id, frames)})
         select exists (select from fence) as held, (${tellReaders(run.id, frames)}) as told
       `.execute(db);
+      if (!rows[0]?.held) throw new StaleWriter(run.id, "the run has another driver");
     } catch (error) {
       if (before === "first" || !isUniqueViolation(error)) throw error;
     }

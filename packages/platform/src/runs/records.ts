@@ -1,6 +1,9 @@
 // A claimed run with everything that is sealed about it and its agent opened.
-import { StaleWriter } from "@agentcli/engine";
+import { type FrameGroup, StaleWriter } from "@agentcli/engine";
+import { type Kysely, type Selectable, sql } from "kysely";
+import type { RunTable, Tables } from "../db/index.ts";
 import type { Platform } from "../platform.ts";
+import { insertFrames, numberFrames, tellReaders } from "../streams/index.ts";
 import type { DataKey } from "../vault/index.ts";
 import type { Claimed, Fence } from "./lease.ts";
 import {
@@ -26,20 +29,9 @@ export interface OpenedRun {
 export async function openRun({ db, vault }: Platform, claimed: Claimed): Promise<OpenedRun> {
   const { runId, agentId } = claimed;
   const agent = await db.selectFrom("agents").selectAll().where("id", "=", agentId).executeTakeFirst();
-  const run = await db
-    .updateTable("runs")
-    .set(({ fn, val }) => ({
-      status: "RUNNING",
-      started_at: fn.coalesce("started_at", val(new Date())),
-      updated_at: new Date(),
-    }))
-    .where("id", "=", runId)
-    .where("lease_epoch", "=", claimed.epoch)
-    .where("status", "in", ["CREATING", "RUNNING"])
-    .returning(["created_at", "started_at", "request", "team_id", "user_id"])
-    .executeTakeFirst();
+  const key = agent && (await vault.unwrap(agent.data_key));
+  const run = key && (await beginRun(db, key, claimed));
   if (!agent || !run) throw new StaleWriter(agentId, `run ${runId} is not there any more`);
-  const key = await vault.unwrap(agent.data_key);
   const open = <Value>(sealed: Buffer, about: string): Value => JSON.parse(key.openText(sealed, about));
   return {
     key,
@@ -61,4 +53,24 @@ export async function openRun({ db, vault }: Platform, claimed: Claimed): Promis
       request: open<RunRequest>(run.request, requestPlace(runId)),
     },
   };
+}
+
+type BegunRun = Pick<Selectable<RunTable>, "created_at" | "started_at" | "request" | "team_id" | "user_id">;
+
+/** Readers are told with the change itself: whoever was there before sees it once, and whoever comes later too. */
+async function beginRun(db: Kysely<Tables>, key: DataKey, claimed: Claimed): Promise<BegunRun | undefined> {
+  const { runId, epoch, createdAt } = claimed;
+  const begins: FrameGroup[] =
+    claimed.status === "CREATING" ? [[{ event: "status", data: { runId, status: "RUNNING" } }]] : [];
+  const frames = numberFrames(begins, { after: 0, bornAt: createdAt });
+  const now = new Date();
+  const { rows } = await sql<BegunRun>`
+    with fence as (
+      update runs set status = 'RUNNING', started_at = coalesce(started_at, ${now}), updated_at = ${now}
+      where id = ${runId} and lease_epoch = ${epoch} and status in ('CREATING', 'RUNNING')
+      returning id, created_at, started_at, request, team_id, user_id
+    ), shown as (${insertFrames(key, runId, frames)})
+    select *, (${tellReaders(runId, frames)}) as told from fence
+  `.execute(db);
+  return rows[0];
 }

@@ -7,7 +7,7 @@ import { type Frame, insertFrames, type Recorder, tellReaders } from "../streams
 import type { DataKey } from "../vault/index.ts";
 import { threadOf } from "./ids.ts";
 import type { Fence } from "./lease.ts";
-import { chargesOf } from "./usage.ts";
+import { type Charges, chargesOf } from "./usage.ts";
 
 export interface StoreOptions {
   db: Kysely<Tables>;
@@ -21,11 +21,16 @@ const pageSize = 500;
 
 export function openSessionStore(options: StoreOptions): SessionStore {
   const { db, key } = options;
+  let hasProgress = false;
   return {
     async append(threadId, after, records) {
       const at = new Date().toISOString();
       const stored = records.map((record, index) => ({ seq: after + index + 1, at, record }));
-      await options.recorder.record(threadId, stored, (frames) => insert(options, threadId, stored, frames));
+      // Notes are made anew by every holder, however far it gets.
+      const isProgress = records.some(({ type }) => type !== "noted");
+      const news = isProgress && !hasProgress ? "first progress" : "more";
+      await options.recorder.record(threadId, stored, (frames) => insert(options, { threadId, stored, news, frames }));
+      hasProgress ||= isProgress;
       return stored;
     },
     async *read(threadId, after) {
@@ -66,11 +71,17 @@ export async function* readThreadRecords(
   }
 }
 
+interface Insertion {
+  threadId: string;
+  stored: StoredRecord[];
+  /** Of this holder. */
+  news: "first progress" | "more";
+  frames: Frame[];
+}
+
 async function insert(
   { db, key, fence, agentId }: StoreOptions,
-  threadId: string,
-  stored: StoredRecord[],
-  frames: Frame[],
+  { threadId, stored, news, frames }: Insertion,
 ): Promise<void> {
   const parentId = parentOf(stored);
   const seqs = stored.map(({ seq }) => seq);
@@ -90,7 +101,7 @@ async function insert(
         insert into thread_records (thread_id, seq, at, record)
         select ${threadId}, seq, at, record
         from fence, unnest(${seqs}::integer[], ${ats}::timestamptz[], ${texts}::bytea[]) as new (seq, at, record)
-      ), charged as (${charge(stored)}),
+      ), charged as (${changeRun(stored, news)}),
       shown as (${insertFrames(key, fence.runId, frames)})
       select exists (select from fence) as held, (${tellReaders(fence.runId, frames)}) as told
     `.execute(db),
@@ -99,19 +110,23 @@ async function insert(
 }
 
 /** With the records it is for: each is charged once, whoever wrote it and whatever happens behind it. */
-function charge(stored: StoredRecord[]) {
+function changeRun(stored: StoredRecord[], news: Insertion["news"]) {
   const charges = chargesOf(stored);
-  if (!charges) return sql`select`;
-  const { usage, costUsd } = charges;
-  return sql`
-    update runs set
-      input_tokens = input_tokens + ${usage.inputTokens}, output_tokens = output_tokens + ${usage.outputTokens},
-      cache_read_tokens = cache_read_tokens + ${usage.cachedInputTokens},
-      cache_write_tokens = cache_write_tokens + ${usage.cacheWriteInputTokens},
-      reasoning_tokens = reasoning_tokens + ${usage.reasoningOutputTokens}, cost_usd = cost_usd + ${costUsd}::numeric
-    from fence where runs.id = fence.id
-  `;
+  const changes = [
+    ...(charges ? [chargeWith(charges)] : []),
+    ...(news === "first progress" ? [sql`claims_without_progress = 0`] : []),
+  ];
+  return changes.length === 0
+    ? sql`select`
+    : sql`update runs set ${sql.join(changes)} from fence where runs.id = fence.id`;
 }
+
+const chargeWith = ({ usage, costUsd }: Charges) => sql`
+  input_tokens = input_tokens + ${usage.inputTokens}, output_tokens = output_tokens + ${usage.outputTokens},
+  cache_read_tokens = cache_read_tokens + ${usage.cachedInputTokens},
+  cache_write_tokens = cache_write_tokens + ${usage.cacheWriteInputTokens},
+  reasoning_tokens = reasoning_tokens + ${usage.reasoningOutputTokens}, cost_usd = cost_usd + ${costUsd}::numeric
+`;
 
 /** Whether the fence held. Only its holder can have written there: records that an attempt before left are ours. */
 function writeOnce(threadId: string, write: () => Promise<{ rows: { held: boolean }[] }>): Promise<boolean> {

@@ -12,18 +12,9 @@ export interface Spender {
 
 /** US dollars; null where nothing limits them. */
 export async function leftToSpend(db: Kysely<Tables>, { teamId, userId }: Spender): Promise<number | null> {
-  const spent = sql<string>`coalesce(sum(cost_usd), 0)`;
-  const month = sql<Date>`date_trunc('month', now())`;
   const team = await db
     .selectFrom("teams")
-    .select(({ selectFrom }) => [
-      "spend_limit_usd",
-      selectFrom("runs")
-        .select(spent.as("spent"))
-        .where("team_id", "=", teamId)
-        .where("created_at", ">=", month)
-        .as("spent"),
-    ])
+    .select(["spend_limit_usd", spentBy("team_id", teamId).as("spent")])
     .where("id", "=", teamId)
     .executeTakeFirst();
   const user =
@@ -31,14 +22,7 @@ export async function leftToSpend(db: Kysely<Tables>, { teamId, userId }: Spende
       ? undefined
       : await db
           .selectFrom("users")
-          .select(({ selectFrom }) => [
-            "spend_limit_usd",
-            selectFrom("runs")
-              .select(spent.as("spent"))
-              .where("user_id", "=", userId)
-              .where("created_at", ">=", month)
-              .as("spent"),
-          ])
+          .select(["spend_limit_usd", spentBy("user_id", userId).as("spent")])
           .where("id", "=", userId)
           .executeTakeFirst();
   const rooms = [team, user].flatMap((limit) =>
@@ -46,6 +30,15 @@ export async function leftToSpend(db: Kysely<Tables>, { teamId, userId }: Spende
   );
   return rooms.length === 0 ? null : Math.max(0, Math.min(...rooms));
 }
+
+/** This month: on runs, and on models that were asked through the platform, of which open ones count as reserved. */
+const spentBy = (owner: "team_id" | "user_id", id: number) => sql<string>`(
+  select coalesce(sum(cost_usd), 0) from (
+    select cost_usd from runs where ${sql.ref(owner)} = ${id} and created_at >= date_trunc('month', now())
+    union all
+    select cost_usd from inference_calls where ${sql.ref(owner)} = ${id} and created_at >= date_trunc('month', now())
+  ) as costs
+)`;
 
 export interface Allowance {
   /** US dollars of user and team; null where nothing limits them. */

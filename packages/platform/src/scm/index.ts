@@ -1,7 +1,7 @@
 // Repositories and whoever keeps them.
 export { type AccessRules, openAccessRules } from "./access.ts";
 export { type Advertisement, readAdvertisement } from "./advertisement.ts";
-export { ConnectionRefused, type GithubAccounts, type UserTokens } from "./github/accounts.ts";
+export { ConnectionRefused, type GithubAccounts, type Reach, type UserTokens } from "./github/accounts.ts";
 export { GithubRefusal } from "./github/api.ts";
 export { readPrivateKey } from "./github/credentials.ts";
 export { type Github, openGithub } from "./github/host.ts";

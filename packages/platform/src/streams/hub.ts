@@ -1,6 +1,7 @@
 // One source per run, however many read it: recent frames in memory, older ones from the database, each page read once.
-import type { Listener, Notifications } from "../db/index.ts";
-import { encodeFrame, type Frame, isLast } from "./frame.ts";
+import type { Frame } from "@agentcli/engine";
+import { type Listener, type Notifications, onceMore } from "../db/index.ts";
+import { encodeFrame, isLast } from "./frame.ts";
 import type { FramePages } from "./store.ts";
 
 export interface Hub {
@@ -129,7 +130,7 @@ function nextBatch(source: Source, pages: FramePages, runId: string, after: numb
   if (known) return known;
   const page = isRecent(source, after)
     ? Promise.resolve(batchOf(source.recent.filter(({ seq }) => seq > after).slice(0, mostBatchFrames)))
-    : pages.read(runId, after).then((frames) => (frames ? batchOf(frames) : endOf(after)));
+    : onceMore(() => pages.read(runId, after)).then((frames) => (frames ? batchOf(frames) : endOf(after)));
   source.pages.set(after, page);
   page.catch(() => source.pages.delete(after));
   return page;
@@ -144,7 +145,7 @@ function batchOf(frames: Frame[]): Batch | null {
   return { last: last.seq, bytes: Buffer.from(frames.map(encodeFrame).join("")), ends: isLast(last) };
 }
 
-/** Of a run that was deleted: there is no more to come. */
+/** Of a run that was deleted, or ended without a word: there is no more to come. */
 const endOf = (after: number): Batch => ({ last: after, bytes: Buffer.alloc(0), ends: true });
 
 /** Rings wake whoever waits, and are not lost when nobody does. */

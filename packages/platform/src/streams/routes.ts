@@ -5,6 +5,7 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { type Api, ApiProblem, alreadySent, type Env } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
+import type { Principal } from "../principals/index.ts";
 import { encodeWithoutId, isLast } from "./frame.ts";
 import type { Hub } from "./hub.ts";
 import { findEvent } from "./store.ts";
@@ -13,7 +14,14 @@ const heartbeatMs = 15_000;
 
 const params = z.object({ id: z.string(), runId: z.string() });
 
-export function addStreamRoute(api: Api, platform: Platform, hub: Hub): void {
+export interface StreamHost {
+  platform: Platform;
+  hub: Hub;
+  /** Throws ApiProblem where the principal may not read the agent. */
+  checkReader(principal: Principal, agentId: string): Promise<void>;
+}
+
+export function addStreamRoute(api: Api, host: StreamHost): void {
   api.route(
     {
       method: "get",
@@ -21,19 +29,17 @@ export function addStreamRoute(api: Api, platform: Platform, hub: Hub): void {
       summary: "Follow a run as Server-Sent Events",
       tag: "Runs",
       scope: "agents:read",
+      sharing: "read",
       params,
       answer: { status: 200, contentType: "text/event-stream", description: "Frames until the run is over" },
-      problems: ["agent_not_found", "run_not_found", "invalid_last_event_id", "stream_expired"],
+      problems: ["run_not_found", "invalid_last_event_id", "stream_expired"],
     },
-    ({ context, params: { id, runId }, principal }) =>
-      streamRun(context, { platform, hub, teamId: principal.teamId, agentId: id, runId }),
+    ({ context, params: { id, runId }, principal }) => streamRun(context, { ...host, principal, agentId: id, runId }),
   );
 }
 
-export interface StreamWish {
-  platform: Platform;
-  hub: Hub;
-  teamId: number;
+export interface StreamWish extends StreamHost {
+  principal: Principal;
   agentId: string;
   runId: string;
 }
@@ -51,15 +57,12 @@ interface StreamedRun {
   ended_at: Date | null;
 }
 
-async function findRun({ platform: { db, settings }, teamId, agentId: id, runId }: StreamWish): Promise<StreamedRun> {
+async function findRun(wish: StreamWish): Promise<StreamedRun> {
+  const { db, settings } = wish.platform;
+  const id = wish.agentId.toLowerCase();
+  const runId = wish.runId.toLowerCase();
   if (!AgentId.safeParse(id).success) throw new ApiProblem("agent_not_found", `There is no agent ${id}.`);
-  const agent = await db
-    .selectFrom("agents")
-    .select("id")
-    .where("id", "=", id)
-    .where("team_id", "=", teamId)
-    .executeTakeFirst();
-  if (!agent) throw new ApiProblem("agent_not_found", `There is no agent ${id}.`);
+  await wish.checkReader(wish.principal, id);
   const run = RunId.safeParse(runId).success
     ? await db
         .selectFrom("runs")
@@ -115,6 +118,10 @@ function stream(context: Context<Env>, { platform, hub, run, start }: Streaming)
     "x-platform-stream-retention-seconds": retention,
     "x-cursor-stream-retention-seconds": retention,
   });
+  if (context.req.method === "HEAD") {
+    outgoing.end();
+    return alreadySent();
+  }
   outgoing.write(encodeWithoutId("status", { runId: run.id, status: run.status }));
   if (start.isEnd) {
     // It may have been cut off between the last two frames, which have one id.

@@ -1,11 +1,12 @@
 // Frames as they are stored.
+
+import type { Frame } from "@agentcli/engine";
 import { type Kysely, type Selectable, sql } from "kysely";
 import type { FrameTable, Tables } from "../db/index.ts";
 import type { DataKey, Vault } from "../vault/index.ts";
-import type { Frame } from "./frame.ts";
 
 export interface FramePages {
-  /** Frames after this one, in order, at most a page of them; null where the run is no longer there. */
+  /** Frames after this one, in order, at most a page of them; null where the run is no longer there, or over without more. */
   read(runId: string, after: number): Promise<Frame[] | null>;
 }
 
@@ -19,12 +20,13 @@ export function readFrames(db: Kysely<Tables>, vault: Vault): FramePages {
       const agent = await db
         .selectFrom("agents")
         .innerJoin("runs", "runs.agent_id", "agents.id")
-        .select("agents.data_key")
+        .select(["agents.data_key", "runs.ended_at"])
         .where("runs.id", "=", runId)
         .executeTakeFirst();
       if (!agent) return null;
       const rows = await readPage(db, runId, after);
-      if (rows.length === 0) return [];
+      // The last frames are stored with the end of the run; one that could not be opened has none.
+      if (rows.length === 0) return agent.ended_at === null ? [] : null;
       const key = await vault.unwrap(agent.data_key);
       return rows.map(({ seq, event_id, event, data }) => ({
         seq,

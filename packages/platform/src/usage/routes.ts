@@ -1,11 +1,10 @@
 // `GET /v1/agents/{id}/usage`: tokens and cost, of the agent and of each run.
 import { AgentUsage, type TokenUsage, UsageQuery } from "@agentcli/protocol/api";
 import { z } from "zod";
-import { findAgent, type RunRow } from "../agents/index.ts";
+import type { AgentHost, RunRow } from "../agents/index.ts";
 import { type Api, ApiProblem } from "../http/index.ts";
-import type { Platform } from "../platform.ts";
 
-export function addUsageRoute(api: Api, { db }: Platform): void {
+export function addUsageRoute(api: Api, { platform: { db }, access }: AgentHost): void {
   api.route(
     {
       method: "get",
@@ -13,13 +12,14 @@ export function addUsageRoute(api: Api, { db }: Platform): void {
       summary: "What an agent has used and cost",
       tag: "Usage",
       scope: "agents:read",
+      sharing: "read",
       params: z.object({ id: z.string() }),
       query: UsageQuery,
       answer: { status: 200, schema: AgentUsage, description: "Tokens and cost" },
-      problems: ["agent_not_found", "run_not_found"],
+      problems: ["run_not_found"],
     },
     async ({ params, query: { runId }, principal }) => {
-      const { id } = await findAgent(db, principal.teamId, params.id);
+      const { id } = await access.find(principal, params.id, "read");
       let runs = db.selectFrom("runs").selectAll().where("agent_id", "=", id).orderBy("number", "desc");
       if (runId !== undefined) runs = runs.where("id", "=", runId.toLowerCase());
       const rows = await runs.execute();

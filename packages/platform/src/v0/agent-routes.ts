@@ -16,14 +16,14 @@ import {
   createAgent,
   createRun,
   deleteAgent,
-  findAgent,
+  findToFollowUp,
   makeOnce,
   promptLimitBytes,
 } from "../agents/index.ts";
 import { type Api, ApiProblem } from "../http/index.ts";
 import { readMessages } from "./conversation.ts";
 import { readAgent, readPage } from "./read.ts";
-import { promptOf, wishOf } from "./wish.ts";
+import { promptOf, refusedInOldWords, wishOf } from "./wish.ts";
 
 const one = z.object({ id: z.string() });
 const tag = "v0";
@@ -54,11 +54,13 @@ function addCreate(api: Api, host: AgentHost): void {
     async (call) => {
       const { body, principal } = call;
       const wish = wishOf(body);
-      checkModel(wish.model, platform.settings);
-      await host.checkRepositories(principal, wish.repos ?? []);
+      await refusedInOldWords(async () => {
+        checkModel(wish.model, platform.settings);
+        await host.checkRepositories(principal, wish.repos ?? []);
+      });
       if (wish.webhook) await host.checkReceiver(wish.webhook.url);
       const made = await makeOnce(platform, call, (making) => createAgent(making, wish));
-      return readAgent(host, principal.teamId, made.agentId);
+      return readAgent(host, await host.access.find(principal, made.agentId, "read"));
     },
   );
 }
@@ -74,7 +76,7 @@ function addReading(api: Api, host: AgentHost): void {
       query: V0AgentQuery,
       answer: { status: 200, schema: V0AgentPage, description: "A page of agents" },
     },
-    ({ query, principal }) => readPage(host, principal.teamId, query),
+    ({ query, principal }) => readPage(host, principal, query),
   );
   api.route(
     {
@@ -83,15 +85,15 @@ function addReading(api: Api, host: AgentHost): void {
       summary: "Read an agent",
       tag,
       scope: "agents:read",
+      sharing: "read",
       params: one,
       answer: { status: 200, schema: V0Agent, description: "The agent" },
-      problems: ["agent_not_found"],
     },
-    ({ params, principal }) => readAgent(host, principal.teamId, params.id),
+    async ({ params, principal }) => readAgent(host, await host.access.find(principal, params.id, "read")),
   );
 }
 
-function addConversation(api: Api, { platform }: AgentHost): void {
+function addConversation(api: Api, { platform, access }: AgentHost): void {
   api.route(
     {
       method: "get",
@@ -99,18 +101,19 @@ function addConversation(api: Api, { platform }: AgentHost): void {
       summary: "Read what was said to an agent and by it",
       tag,
       scope: "agents:read",
+      sharing: "read",
       params: one,
       answer: { status: 200, schema: V0Conversation, description: "All messages, oldest first" },
-      problems: ["agent_not_found"],
     },
     async ({ params, principal }) => {
-      const agent = await findAgent(platform.db, principal.teamId, params.id);
+      const agent = await access.find(principal, params.id, "read");
       return { id: agent.id, messages: await readMessages(platform, agent) };
     },
   );
 }
 
-function addFollowup(api: Api, { platform }: AgentHost): void {
+function addFollowup(api: Api, host: AgentHost): void {
+  const { platform } = host;
   api.route(
     {
       method: "post",
@@ -118,15 +121,16 @@ function addFollowup(api: Api, { platform }: AgentHost): void {
       summary: "Give an agent another prompt; one that was stopped starts again",
       tag,
       scope: "agents:write",
+      sharing: "follow_up",
       params: one,
       body: V0Followup,
       bodyLimitBytes: promptLimitBytes,
       answer: { status: 200, schema: Acknowledged, description: "Its id" },
-      problems: ["agent_not_found", "agent_busy", "agent_archived", "idempotency_conflict", "spend_limit_reached"],
+      problems: ["agent_busy", "agent_archived", "idempotency_conflict", "repository_access", "spend_limit_reached"],
     },
     async (call) => {
       const { params, body, principal } = call;
-      const agent = await findAgent(platform.db, principal.teamId, params.id);
+      const agent = await findToFollowUp(host, principal, params.id);
       const prompt = promptOf(body.prompt);
       await makeOnce(platform, call, (making) => createRun(making, agent.id, { prompt }));
       return { id: agent.id };
@@ -134,7 +138,7 @@ function addFollowup(api: Api, { platform }: AgentHost): void {
   );
 }
 
-function addStop(api: Api, { platform }: AgentHost): void {
+function addStop(api: Api, { platform, access }: AgentHost): void {
   api.route(
     {
       method: "post",
@@ -142,12 +146,13 @@ function addStop(api: Api, { platform }: AgentHost): void {
       summary: "Stop an agent that is running; a follow-up starts it again",
       tag,
       scope: "agents:write",
+      sharing: "manage",
       params: one,
       answer: { status: 200, schema: Acknowledged, description: "Its id" },
-      problems: ["agent_not_found", "run_not_cancellable"],
+      problems: ["run_not_cancellable"],
     },
     async ({ params, principal }) => {
-      const { id, busy, latest_run_id } = await findAgent(platform.db, principal.teamId, params.id);
+      const { id, busy, latest_run_id } = await access.findToCancel(principal, params.id, "latest");
       if (!busy || latest_run_id === null) throw new ApiProblem("run_not_cancellable", `Agent ${id} is not running.`);
       await cancelRun(platform, latest_run_id);
       return { id };
@@ -155,7 +160,7 @@ function addStop(api: Api, { platform }: AgentHost): void {
   );
 }
 
-function addDelete(api: Api, { platform, workspaces }: AgentHost): void {
+function addDelete(api: Api, { platform, workspaces, access }: AgentHost): void {
   api.route(
     {
       method: "delete",
@@ -163,12 +168,12 @@ function addDelete(api: Api, { platform, workspaces }: AgentHost): void {
       summary: "Delete an agent with its conversation and artifacts",
       tag,
       scope: "agents:write",
+      sharing: "manage",
       params: one,
       answer: { status: 200, schema: Acknowledged, description: "Its id" },
-      problems: ["agent_not_found"],
     },
     async ({ params, principal }) => {
-      const { id } = await findAgent(platform.db, principal.teamId, params.id);
+      const { id } = await access.find(principal, params.id, "manage");
       await deleteAgent(platform, workspaces, id);
       return { id };
     },

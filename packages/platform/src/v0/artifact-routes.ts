@@ -1,30 +1,30 @@
 // Artifacts through v0: named as if they lay in a machine of the agent's own.
 import { ArtifactLink, V0ArtifactList, V0ArtifactQuery } from "@agentcli/protocol/api";
 import { z } from "zod";
-import { type AgentHost, findAgent, type ListedAgent } from "../agents/index.ts";
+import type { AgentHost, ListedAgent } from "../agents/index.ts";
 import { linkArtifact, shownArtifacts } from "../artifacts/index.ts";
 import { type Api, invalid } from "../http/index.ts";
+import type { Principal } from "../principals/index.ts";
 
 const params = z.object({ id: z.string() });
 const rateLimit = [
   { requests: 300, seconds: 60 },
   { requests: 6_000, seconds: 3_600 },
 ];
-const shared = { method: "get", tag: "v0", scope: "agents:read", params, rateLimit } as const;
+const shared = { method: "get", tag: "v0", scope: "agents:read", sharing: "read", params, rateLimit } as const;
 
 export function addArtifactRoutes(api: Api, host: AgentHost): void {
   const { platform } = host;
-  const find = async (teamId: number, id: string) => youngEnough(await findAgent(platform.db, teamId, id));
+  const find = async (principal: Principal, id: string) => youngEnough(await host.access.find(principal, id, "read"));
   api.route(
     {
       ...shared,
       path: "/v0/agents/{id}/artifacts",
       summary: "List the files an agent has left for people",
       answer: { status: 200, schema: V0ArtifactList, description: "All of them" },
-      problems: ["agent_not_found"],
     },
     async ({ params: { id }, principal }) => {
-      const artifacts = await shownArtifacts(platform, await find(principal.teamId, id));
+      const artifacts = await shownArtifacts(platform, await find(principal, id));
       return {
         artifacts: artifacts.map(({ path, ...facts }) => ({ absolutePath: `/opt/platform/${path}`, ...facts })),
       };
@@ -37,10 +37,10 @@ export function addArtifactRoutes(api: Api, host: AgentHost): void {
       summary: "Get a link to one file, good for 15 minutes",
       query: V0ArtifactQuery,
       answer: { status: 200, schema: ArtifactLink, description: "The link" },
-      problems: ["agent_not_found", "artifact_not_found"],
+      problems: ["artifact_not_found"],
     },
     async ({ params: { id }, query: { path }, principal }) =>
-      linkArtifact(host, await find(principal.teamId, id), path.replace(/^\/opt\/\w+\//, "")),
+      linkArtifact(host, await find(principal, id), path.replace(/^\/opt\/\w+\//, "")),
   );
 }
 

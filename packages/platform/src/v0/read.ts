@@ -1,17 +1,11 @@
 // Agents with their latest run and hand-off, one or a page of them.
 import type { V0Agent } from "@agentcli/protocol/api";
-import {
-  type AgentHost,
-  decodeCursor,
-  encodeCursor,
-  findAgent,
-  type ListedAgent,
-  listAgents,
-} from "../agents/index.ts";
+import { type AgentHost, decodeCursor, encodeCursor, type ListedAgent } from "../agents/index.ts";
+import type { Principal } from "../principals/index.ts";
 import { viewAgent } from "./views.ts";
 
-export async function readAgent(host: AgentHost, teamId: number, id: string): Promise<V0Agent> {
-  const [agent] = await view(host, [await findAgent(host.platform.db, teamId, id)]);
+export async function readAgent(host: AgentHost, row: ListedAgent): Promise<V0Agent> {
+  const [agent] = await view(host, [row]);
   if (!agent) throw new Error("a list of one came back empty");
   return agent;
 }
@@ -22,16 +16,10 @@ export interface PageWish {
   prUrl?: string | undefined;
 }
 
-export async function readPage(host: AgentHost, teamId: number, { limit, cursor, prUrl }: PageWish) {
+export async function readPage(host: AgentHost, principal: Principal, { limit, cursor, prUrl }: PageWish) {
   const filter = { limit, prUrl, includeArchived: true, after: decodeCursor(cursor) };
-  const rows = await listAgents(host.platform.db, teamId, filter);
-  const page = rows.slice(0, limit);
-  const last = page.at(-1);
-  const isMore = rows.length > page.length && last;
-  return {
-    agents: await view(host, page),
-    ...(isMore && { nextCursor: encodeCursor({ createdAt: last.created_at, id: last.id }) }),
-  };
+  const { agents, next } = await host.access.list(principal, filter);
+  return { agents: await view(host, agents), ...(next && { nextCursor: encodeCursor(next) }) };
 }
 
 async function view({ platform: { db, vault }, publicUrl }: AgentHost, rows: ListedAgent[]): Promise<V0Agent[]> {

@@ -1,7 +1,7 @@
 // What v0 asks for, in the words of v1. Pure.
 import type { Prompt, V0Create, V0Prompt } from "@agentcli/protocol/api";
 import type { NewAgent } from "../agents/index.ts";
-import { invalid } from "../http/index.ts";
+import { ApiProblem, invalid } from "../http/index.ts";
 import { isReference, repositoryOfPullRequest } from "../scm/index.ts";
 
 /** Throws ApiProblem. */
@@ -24,6 +24,25 @@ export function wishOf({ prompt, model, source, target, webhook }: V0Create): Ne
     webhook: webhook && { ...webhook, version: "v0" },
   };
 }
+
+/** What is refused there names the fields of v1; here the caller has sent others. */
+export async function refusedInOldWords<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ApiProblem)) throw error;
+    const message = error.message.replace(newWords, (word) => oldWords[word] ?? word);
+    throw new ApiProblem(error.code, message, error.extra);
+  }
+}
+
+const oldWords: Record<string, string> = {
+  "repos[0].url": "source.repository",
+  "repos[0].startingRef": "source.ref",
+  "repos[0].prUrl": "source.prUrl",
+  "model.id": "model",
+};
+const newWords = /repos\[0\]\.(?:url|startingRef|prUrl)|^model\.id/g;
 
 const isBranchName = (text: string): boolean => isReference(text) && !text.startsWith("refs/") && text !== "HEAD";
 

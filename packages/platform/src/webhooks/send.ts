@@ -1,9 +1,8 @@
 // Sends one message to a receiver: to the address that was checked, without following anybody, and not for long.
 import { request as plainRequest } from "node:http";
 import { request as secureRequest } from "node:https";
-import { isIPv6, type LookupFunction } from "node:net";
 import { hostText, readHost } from "@agentcli/workspace/hosts";
-import type { NetworkPolicy } from "../network/index.ts";
+import { checkedAddresses, type NetworkPolicy } from "../network/index.ts";
 
 export interface Message {
   url: string;
@@ -87,12 +86,3 @@ function post(url: URL, { message, hostname, addresses }: Dialling, signal: Abor
     sent.end(message.body);
   });
 }
-
-const checkedAddresses =
-  (addresses: string[]): LookupFunction =>
-  (_name, options, answer) => {
-    const found = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
-    const [first] = found;
-    if (first === undefined) return answer(new Error("there is no address"), "", 4);
-    return options.all ? answer(null, found) : answer(null, first.address, first.family);
-  };

@@ -5,6 +5,7 @@ export * from "./catalogue.ts";
 export * from "./common.ts";
 export * from "./diff.ts";
 export * from "./env-vars.ts";
+export * from "./inference.ts";
 export * from "./problem.ts";
 export * from "./prompts.ts";
 export * from "./runs.ts";

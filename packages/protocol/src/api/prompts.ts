@@ -9,7 +9,8 @@ const dimension = ImageDimension.optional();
 
 /** In base64. */
 export const ImageBytes = z.string().superRefine((text, context) => {
-  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text))
+  if (text === "") context.addIssue({ code: "custom", message: "is empty" });
+  else if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text))
     context.addIssue({ code: "custom", message: "must be base64" });
   else if ((text.length / 4) * 3 - (text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0) > largestImageBytes)
     context.addIssue({ code: "custom", message: "must be at most 15 MB" });

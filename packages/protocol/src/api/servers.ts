@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { withoutUser } from "./common.ts";
 
-const name = z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, "letters, digits, dot, dash and underscore, at most 64");
+const name = z.string().regex(/^[^\x00-\x1f\x7f]{1,64}$/, "1 to 64 characters that can be seen");
 const pairs = z.record(z.string().min(1).max(255), z.string().max(8192));
 
 const RemoteServer = z.strictObject({

@@ -41,6 +41,8 @@ export const V0Create = z
     const refuse = (path: string[], message: string) => context.addIssue({ code: "custom", path, message });
     if (source.repository === undefined && source.prUrl === undefined)
       refuse(["source"], "give a repository or the prUrl of a pull request");
+    if (target?.branchName !== undefined && target.branchName === source.ref)
+      refuse(["target", "branchName"], "is the branch the work starts from; give another, or autoBranch false");
     if (target?.autoBranch !== false) return;
     if (target.branchName !== undefined)
       refuse(["target", "branchName"], "cannot be combined with autoBranch false, which makes no branch");

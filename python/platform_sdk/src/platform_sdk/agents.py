@@ -1,35 +1,36 @@
-"""Agents of the platform: a handle on one, and what one does with them by id."""
+"""Agents, wherever they are: a handle on one, and what one does with them by id."""
 
 from __future__ import annotations
 
-import uuid
+import builtins
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from .body import model_id
-from .connection import Connection, Request
-from .errors import AuthenticationError, ConfigurationError, NetworkError, PlatformAgentError, RateLimitError
-from .ids import check_agent_id, check_run_id
+from .errors import ConfigurationError, PlatformAgentError
+from .ids import is_cloud_agent_id
 from .options import AgentFields, AgentOptions, Message, ModelSelection, SendOptions
-from .prompts import Prompts
-from .runs import Run, run_path
-from .shapes import AgentInfo, AgentUsage, Artifact, Model, Page, RunResult
-from .surroundings import Clock, Stop
-from .wire import Json, decode
+from .surroundings import Stop
 
 if TYPE_CHECKING:
+    import os
+
     from typing_extensions import Self, Unpack
 
+    from .client import Client
+    from .messages import AssistantMessage, PromptMessage
+    from .runs import Run
+    from .shapes import AgentInfo, AgentUsage, Artifact, Page, RunResult
 
-class Agent:
+
+class Agent(ABC):
     """The first prompt creates it, later ones are runs of the same conversation."""
 
-    def __init__(
-        self, connection: Connection, options: AgentOptions, *, agent_id: str | None, is_created: bool = False
-    ) -> None:
-        self._connection = connection
+    def __init__(self, client: Client) -> None:
+        self.client = client
         self._stop = Stop()
-        self._prompts = Prompts(connection, options, self._stop, agent_id=agent_id, is_created=is_created)
 
     @classmethod
     def create(
@@ -41,7 +42,7 @@ class Agent:
         **fields: Unpack[AgentFields],
     ) -> Agent:
         """Makes sure of the model and nothing else: the first `send` creates the agent."""
-        return Agents(connect(api_key, base_url)).create(options, **fields)
+        return _client(api_key, base_url).agents.create(options, **fields)
 
     @classmethod
     def resume(
@@ -53,7 +54,7 @@ class Agent:
         base_url: str | None = None,
     ) -> Agent:
         """A handle on an agent that is there. Asks nothing."""
-        return Agents(connect(api_key, base_url)).resume(agent_id, options)
+        return _client(api_key, base_url).agents.resume(agent_id, options)
 
     @classmethod
     def prompt(
@@ -66,55 +67,48 @@ class Agent:
         **fields: Unpack[AgentFields],
     ) -> RunResult:
         """One agent, one prompt, to its end."""
-        return Agents(connect(api_key, base_url)).prompt(message, options, **fields)
+        return _client(api_key, base_url).agents.prompt(message, options, **fields)
 
     @property
+    @abstractmethod
     def agent_id(self) -> str:
         """Raises before the first `send` of an agent with env_vars: the platform chooses its id."""
-        return self._prompts.agent_id
 
     @property
-    def model(self) -> ModelSelection | str | None:
-        return self._prompts.model
+    @abstractmethod
+    def model(self) -> ModelSelection | str | None: ...
 
+    @abstractmethod
     def send(self, message: Message, options: SendOptions | None = None) -> Run:
         """Raises AgentBusyError while a run is under way."""
-        self._stop.check()
-        send = options or SendOptions()
-        run = self._prompts.deliver(message, send)
-        return Run(run, self._connection, self._stop, model=model_id(self.model), observers=send)
 
-    def list_artifacts(self) -> list[Artifact]:
-        path = f"/v1/agents/{self.agent_id}/artifacts"
-        answer = self._connection.ask(Request(operation="artifacts.list", method="GET", path=path), self._stop)
-        return [decode(Artifact, item) for item in answer["items"]]
+    @abstractmethod
+    def list_artifacts(self) -> list[Artifact]: ...
 
-    def download_artifact(self, path: str) -> bytes:
-        """The link may lead to another server, so the key is not sent along."""
-        operation = "artifacts.download"
-        place = f"/v1/agents/{self.agent_id}/artifacts/download"
-        request = Request(operation=operation, method="GET", path=place, query={"path": path})
-        return self._connection.download(self._connection.ask(request, self._stop)["url"], operation, self._stop)
+    @abstractmethod
+    def download_artifact(self, path: str) -> bytes: ...
+
+    @abstractmethod
+    def reload(self) -> None: ...
+
+    def list_messages(self) -> list[PromptMessage | AssistantMessage]:
+        """The whole conversation of a local agent, oldest first."""
+        return self.client.agents.list_messages(self.agent_id)
 
     def get_usage(self) -> AgentUsage:
-        return self._by_id().get_usage(self.agent_id)
+        return self.client.agents.get_usage(self.agent_id)
 
     def archive(self) -> None:
-        self._by_id().archive(self.agent_id)
+        self.client.agents.archive(self.agent_id)
 
     def unarchive(self) -> None:
-        self._by_id().unarchive(self.agent_id)
+        self.client.agents.unarchive(self.agent_id)
 
     def delete(self) -> None:
-        self._by_id().delete(self.agent_id)
-
-    def reload(self) -> None:
-        """Makes sure that the agent is still there. A cloud agent keeps nothing here that could be out of date."""
-        if self._prompts.is_created:
-            self._by_id().get(self.agent_id)
+        self.client.agents.delete(self.agent_id)
 
     def close(self) -> None:
-        """Ends whatever follows runs of this handle. The agent and its runs go on."""
+        """Ends whatever follows runs of this handle. A cloud agent and its runs go on, a local one rests."""
         self._stop.set(
             PlatformAgentError("This agent was closed. Get a new handle with Agent.resume.", code="closed")
         )
@@ -127,27 +121,48 @@ class Agent:
     ) -> None:
         self.close()
 
-    def _by_id(self) -> Agents:
-        return Agents(self._connection, self._stop)
+
+@dataclass(frozen=True, kw_only=True)
+class ListWish:
+    limit: int | None = None
+    cursor: str | None = None
+    pr_url: str | None = None
+    include_archived: bool | None = None
+    source: str | None = None
+    runtime: Literal["cloud", "local"] = "cloud"
+    cwd: str | os.PathLike[str] | None = None
+
+
+class AgentCalls(Protocol):
+    """What one can do with agents in one place."""
+
+    def create(self, options: AgentOptions) -> Agent: ...
+    def resume(self, agent_id: str, options: AgentOptions) -> Agent: ...
+    def list(self, wish: ListWish) -> Page[AgentInfo]: ...
+    def get(self, agent_id: str) -> AgentInfo: ...
+    def list_runs(self, agent_id: str, limit: int | None, cursor: str | None) -> Page[Run]: ...
+    def get_run(self, run_id: str, agent_id: str) -> Run: ...
+    def cancel_run(self, run_id: str, agent_id: str) -> None: ...
+    def archive(self, agent_id: str) -> None: ...
+    def unarchive(self, agent_id: str) -> None: ...
+    def delete(self, agent_id: str) -> None: ...
+    def get_usage(self, agent_id: str, run_id: str | None) -> AgentUsage: ...
+    def list_messages(self, agent_id: str) -> builtins.list[PromptMessage | AssistantMessage]: ...
 
 
 class Agents:
-    """What one does with agents by id."""
+    """What one does with agents by id. Those of this machine are told by their options and ids."""
 
-    def __init__(self, connection: Connection, stop: Stop | None = None) -> None:
-        self._connection = connection
-        self._stop = stop or Stop()
+    def __init__(self, cloud: AgentCalls, local: Callable[[], AgentCalls]) -> None:
+        self._cloud = cloud
+        self._local = local
 
     def create(self, options: AgentOptions | None = None, **fields: Unpack[AgentFields]) -> Agent:
         chosen = options or AgentOptions(**fields)
-        agent_id = _id_for(chosen)
-        if chosen.model:
-            self._check_model(model_id(chosen.model))
-        return Agent(self._connection, chosen, agent_id=agent_id)
+        return (self._local() if _is_local(chosen) else self._cloud).create(chosen)
 
     def resume(self, agent_id: str, options: AgentOptions | None = None) -> Agent:
-        id = check_agent_id(agent_id, "Agent.resume")
-        return Agent(self._connection, options or AgentOptions(), agent_id=id, is_created=True)
+        return self._of(agent_id).resume(agent_id, options or AgentOptions())
 
     def prompt(
         self, message: Message, options: AgentOptions | None = None, **fields: Unpack[AgentFields]
@@ -163,96 +178,70 @@ class Agents:
         pr_url: str | None = None,
         include_archived: bool | None = None,
         source: str | None = None,
+        runtime: Literal["cloud", "local"] = "cloud",
+        cwd: str | os.PathLike[str] | None = None,
     ) -> Page[AgentInfo]:
-        """Newest first."""
-        query = {"limit": limit, "prUrl": pr_url, "includeArchived": include_archived, "source": source}
-
-        def read(cursor: str | None) -> Page[AgentInfo]:
-            answer = self._get("agents.list", "/v1/agents", {**query, "cursor": cursor})
-            return Page([_info(item) for item in answer["items"]], answer.get("nextCursor"), read)
-
-        return read(cursor)
+        """Newest first. Local ones are those that work in `cwd`."""
+        wish = ListWish(
+            limit=limit,
+            cursor=cursor,
+            pr_url=pr_url,
+            include_archived=include_archived,
+            source=source,
+            runtime=runtime,
+            cwd=cwd,
+        )
+        return (self._local() if runtime == "local" else self._cloud).list(wish)
 
     def get(self, agent_id: str) -> AgentInfo:
-        return _info(self._get("agents.get", f"/v1/agents/{check_agent_id(agent_id, 'agents.get')}"))
+        return self._of(agent_id).get(agent_id)
 
     def list_runs(self, agent_id: str, *, limit: int | None = None, cursor: str | None = None) -> Page[Run]:
         """Newest first."""
-        path = f"/v1/agents/{check_agent_id(agent_id, 'agents.list_runs')}/runs"
-
-        def read(cursor: str | None) -> Page[Run]:
-            answer = self._get("runs.list", path, {"limit": limit, "cursor": cursor})
-            return Page([self._run(item) for item in answer["items"]], answer.get("nextCursor"), read)
-
-        return read(cursor)
+        return self._of(agent_id).list_runs(agent_id, limit, cursor)
 
     def get_run(self, run_id: str, *, agent_id: str) -> Run:
-        return self._run(self._get("runs.get", _checked_path(run_id, agent_id, "agents.get_run")))
+        return self._of(agent_id).get_run(run_id, agent_id)
 
     def cancel_run(self, run_id: str, *, agent_id: str) -> None:
-        self._post("runs.cancel", f"{_checked_path(run_id, agent_id, 'agents.cancel_run')}/cancel")
+        self._of(agent_id).cancel_run(run_id, agent_id)
 
     def archive(self, agent_id: str) -> None:
         """Ends its run, and it takes no more prompts. A second time changes nothing."""
-        self._post("agents.archive", f"/v1/agents/{check_agent_id(agent_id, 'agents.archive')}/archive")
+        self._of(agent_id).archive(agent_id)
 
     def unarchive(self, agent_id: str) -> None:
-        self._post("agents.unarchive", f"/v1/agents/{check_agent_id(agent_id, 'agents.unarchive')}/unarchive")
+        self._of(agent_id).unarchive(agent_id)
 
     def delete(self, agent_id: str) -> None:
         """For good, with its conversation and its files."""
-        path = f"/v1/agents/{check_agent_id(agent_id, 'agents.delete')}"
-        request = Request(operation="agents.delete", method="DELETE", path=path, retry="never")
-        self._connection.ask(request, self._stop)
+        self._of(agent_id).delete(agent_id)
 
     def get_usage(self, agent_id: str, *, run_id: str | None = None) -> AgentUsage:
-        path = f"/v1/agents/{check_agent_id(agent_id, 'agents.get_usage')}/usage"
-        run = None if run_id is None else check_run_id(run_id, "agents.get_usage")
-        return decode(AgentUsage, self._get("usage.read", path, {"runId": run}))
+        return self._of(agent_id).get_usage(agent_id, run_id)
 
-    def _run(self, wire: Json) -> Run:
-        return Run(wire, self._connection, self._stop)
+    def list_messages(self, agent_id: str) -> builtins.list[PromptMessage | AssistantMessage]:
+        """The whole conversation of a local agent, oldest first."""
+        return self._of(agent_id).list_messages(agent_id)
 
-    def _get(self, operation: str, path: str, query: dict[str, Any] | None = None) -> Json:
-        return self._connection.ask(Request(operation=operation, method="GET", path=path, query=query), self._stop)
-
-    def _post(self, operation: str, path: str) -> None:
-        self._connection.ask(Request(operation=operation, method="POST", path=path), self._stop)
-
-    def _check_model(self, wished: str | None) -> None:
-        """What cannot be asked now is left to the platform, which checks again."""
-        request = Request(operation="models.list", method="GET", path="/v1/models", retry="never")
-        try:
-            models = [decode(Model, item) for item in self._connection.ask(request, self._stop)["items"]]
-        except (NetworkError, AuthenticationError, RateLimitError):
-            return
-        if not any(wished == model.id or wished in model.aliases for model in models):
-            names = ", ".join(model.id for model in models)
-            message = f"There is no model {wished}. There are: {names}."
-            raise ConfigurationError(message, code="invalid_model", operation="Agent.create")
+    def _of(self, agent_id: str) -> AgentCalls:
+        return self._cloud if is_cloud_agent_id(agent_id) else self._local()
 
 
-def connect(
-    api_key: str | None, base_url: str | None, *, timeout_s: float = 60, max_retries: int = 2, clock: Clock | None = None
-) -> Connection:
-    return Connection(
-        api_key=api_key, base_url=base_url, timeout_s=timeout_s, max_retries=max_retries, clock=clock or Clock()
-    )
+def _is_local(options: AgentOptions) -> bool:
+    if options.local and options.cloud:
+        raise _invalid("local and cloud exclude each other. An agent runs in one place.")
+    for name in ("tools", "disallowed_tools", "system_prompt"):
+        if not options.local and getattr(options, name) is not None:
+            raise _invalid(f"{name} is for local agents. Leave it out, or pass local.")
+    return options.local is not None
 
 
-def _id_for(options: AgentOptions) -> str | None:
-    """None where the platform has to choose: variables are sealed under a key that is made with the id."""
-    if not (options.cloud and options.cloud.env_vars):
-        return check_agent_id(options.agent_id, "Agent.create") if options.agent_id else f"bc-{uuid.uuid4()}"
-    if options.agent_id is None:
-        return None
-    message = "agent_id and cloud.env_vars exclude each other. Leave out agent_id."
-    raise ConfigurationError(message, code="invalid_option", operation="Agent.create")
+def _invalid(message: str) -> ConfigurationError:
+    return ConfigurationError(message, code="invalid_option", operation="Agent.create")
 
 
-def _checked_path(run_id: str, agent_id: str, operation: str) -> str:
-    return run_path(check_agent_id(agent_id, operation), check_run_id(run_id, operation))
+def _client(api_key: str | None, base_url: str | None) -> Client:
+    from .client import Client
 
-
-def _info(wire: Json) -> AgentInfo:
-    return decode(AgentInfo, {**wire, "agentId": wire["id"], "status": str(wire["status"]).lower()})
+    return Client(api_key=api_key, base_url=base_url)

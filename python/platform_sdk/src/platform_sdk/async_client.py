@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import builtins
+import inspect
+import os
+from collections.abc import Mapping
 from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from .agents import Agent
 from .async_runs import AsyncPage, AsyncRun
 from .client import Client
-from .options import AgentFields, AgentOptions, Message, ModelSelection, SendOptions
+from .messages import AssistantMessage, PromptMessage
+from .options import AgentFields, AgentOptions, CustomTool, Message, ModelSelection, SendOptions
 from .shapes import AgentInfo, AgentUsage, Artifact, Me, Model, Repository, RunResult
 from .surroundings import Clock
-from .threads import call_in_loop, in_thread
+from .threads import await_in_loop, call_in_loop, in_thread
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -60,6 +65,10 @@ class AsyncAgent:
         return await AsyncClient(api_key=api_key, base_url=base_url).agents.prompt(message, options, **fields)
 
     @property
+    def client(self) -> AsyncClient:
+        return AsyncClient._around(self._agent.client)
+
+    @property
     def agent_id(self) -> str:
         return self._agent.agent_id
 
@@ -71,6 +80,10 @@ class AsyncAgent:
         """Raises AgentBusyError while a run is under way. Observers are told in the loop."""
         send = _told_in_loop(options or SendOptions())
         return AsyncRun(await in_thread(lambda: self._agent.send(message, send)))
+
+    async def list_messages(self) -> list[PromptMessage | AssistantMessage]:
+        """The whole conversation of a local agent, oldest first."""
+        return await in_thread(self._agent.list_messages)
 
     async def list_artifacts(self) -> list[Artifact]:
         return await in_thread(self._agent.list_artifacts)
@@ -94,7 +107,7 @@ class AsyncAgent:
         await in_thread(self._agent.reload)
 
     async def close(self) -> None:
-        self._agent.close()
+        await in_thread(self._agent.close)
 
     async def __aenter__(self) -> Self:
         return self
@@ -102,7 +115,7 @@ class AsyncAgent:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._agent.close()
+        await self.close()
 
 
 class AsyncAgents:
@@ -112,10 +125,13 @@ class AsyncAgents:
         self._agents = client.agents
 
     async def create(self, options: AgentOptions | None = None, **fields: Unpack[AgentFields]) -> AsyncAgent:
-        return AsyncAgent(await in_thread(lambda: self._agents.create(options, **fields)))
+        """Tools that are coroutine functions are awaited in the loop."""
+        chosen = _called_in_loop(options or AgentOptions(**fields))
+        return AsyncAgent(await in_thread(lambda: self._agents.create(chosen)))
 
     async def resume(self, agent_id: str, options: AgentOptions | None = None) -> AsyncAgent:
-        return AsyncAgent(self._agents.resume(agent_id, options))
+        chosen = _called_in_loop(options or AgentOptions())
+        return AsyncAgent(await in_thread(lambda: self._agents.resume(agent_id, chosen)))
 
     async def prompt(
         self, message: Message, options: AgentOptions | None = None, **fields: Unpack[AgentFields]
@@ -131,11 +147,19 @@ class AsyncAgents:
         pr_url: str | None = None,
         include_archived: bool | None = None,
         source: str | None = None,
+        runtime: Literal["cloud", "local"] = "cloud",
+        cwd: str | os.PathLike[str] | None = None,
     ) -> AsyncPage[AgentInfo]:
-        """Newest first."""
+        """Newest first. Local ones are those that work in `cwd`."""
         page = await in_thread(
             lambda: self._agents.list(
-                limit=limit, cursor=cursor, pr_url=pr_url, include_archived=include_archived, source=source
+                limit=limit,
+                cursor=cursor,
+                pr_url=pr_url,
+                include_archived=include_archived,
+                source=source,
+                runtime=runtime,
+                cwd=cwd,
             )
         )
         return AsyncPage(page, lambda info: info)
@@ -163,6 +187,10 @@ class AsyncAgents:
     async def delete(self, agent_id: str) -> None:
         await in_thread(lambda: self._agents.delete(agent_id))
 
+    async def list_messages(self, agent_id: str) -> builtins.list[PromptMessage | AssistantMessage]:
+        """The whole conversation of a local agent, oldest first."""
+        return await in_thread(lambda: self._agents.list_messages(agent_id))
+
     async def get_usage(self, agent_id: str, *, run_id: str | None = None) -> AgentUsage:
         return await in_thread(lambda: self._agents.get_usage(agent_id, run_id=run_id))
 
@@ -175,16 +203,61 @@ class AsyncClient:
         *,
         api_key: str | None = None,
         base_url: str | None = None,
-        timeout_s: float = 60,
+        timeout: float = 60,
         max_retries: int = 2,
         clock: Clock | None = None,
     ) -> None:
-        self._client = Client(
-            api_key=api_key, base_url=base_url, timeout_s=timeout_s, max_retries=max_retries, clock=clock
+        self._open(
+            Client(api_key=api_key, base_url=base_url, timeout=timeout, max_retries=max_retries, clock=clock)
         )
-        self.agents = AsyncAgents(self._client)
-        self.models = AsyncModels(self._client)
-        self.repositories = AsyncRepositories(self._client)
+
+    def _open(self, client: Client) -> None:
+        self._client = client
+        self.agents = AsyncAgents(client)
+        self.models = AsyncModels(client)
+        self.repositories = AsyncRepositories(client)
+
+    @classmethod
+    def _around(cls, client: Client) -> Self:
+        wrapped = cls.__new__(cls)
+        wrapped._open(client)
+        return wrapped
+
+    @classmethod
+    async def launch_bridge(
+        cls,
+        *,
+        workspace: str | os.PathLike[str] | None = None,
+        api_key: str | None = None,
+        base_url: str | None = None,
+        program: str | os.PathLike[str] | None = None,
+    ) -> Self:
+        """A client over a bridge of its own, which works in `workspace` and ends with the client or this process."""
+        client = await in_thread(
+            lambda: Client.launch_bridge(workspace=workspace, api_key=api_key, base_url=base_url, program=program)
+        )
+        return cls._around(client)
+
+    @classmethod
+    def connect(cls, *, base_url: str, auth_token: str) -> Self:
+        """A client over a bridge that is there; its key is the bridge's."""
+        return cls._around(Client.connect(base_url=base_url, auth_token=auth_token))
+
+    def with_options(self, *, timeout: float | None = None, max_retries: int | None = None) -> Self:
+        """The same platform, asked with other patience. A bridge has its own."""
+        return self._around(self._client.with_options(timeout=timeout, max_retries=max_retries))
+
+    async def close(self) -> None:
+        """Ends the bridge that the client launched."""
+        await in_thread(self._client.close)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
 
     async def me(self) -> Me:
         return await in_thread(self._client.me)
@@ -214,4 +287,26 @@ def _told_in_loop(send: SendOptions) -> SendOptions:
         send,
         on_delta=send.on_delta and call_in_loop(send.on_delta, loop),
         on_step=send.on_step and call_in_loop(send.on_step, loop),
+        local=send.local and replace(send.local, custom_tools=_tools_in_loop(send.local.custom_tools, loop)),
     )
+
+
+def _called_in_loop(options: AgentOptions) -> AgentOptions:
+    if not options.local:
+        return options
+    tools = _tools_in_loop(options.local.custom_tools, asyncio.get_running_loop())
+    return replace(options, local=replace(options.local, custom_tools=tools))
+
+
+def _tools_in_loop(
+    tools: Mapping[str, CustomTool] | None, loop: asyncio.AbstractEventLoop
+) -> Mapping[str, CustomTool] | None:
+    """Others are carried out in threads, where they may wait."""
+    if tools is None:
+        return None
+    return {
+        name: replace(tool, execute=await_in_loop(tool.execute, loop))
+        if inspect.iscoroutinefunction(tool.execute)
+        else tool
+        for name, tool in tools.items()
+    }

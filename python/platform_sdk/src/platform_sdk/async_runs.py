@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import Generic, TypeVar
 
-from .conversation import ConversationTurn
+from .conversation import ConversationTurn, as_json
 from .messages import AssistantMessage, SDKMessage
-from .runs import Run
+from .runs import Run, RunEvent
 from .shapes import Page, RunError, RunGit, RunOperation, RunResult, RunStatus, TokenUsage
 from .surroundings import Stop, void
 from .threads import in_thread, iterate_in_thread
@@ -73,6 +73,14 @@ class AsyncRun:
 
     messages = stream
 
+    def events(self) -> AsyncIterator[RunEvent]:
+        """The same with the place of each message in the run, and the result behind them."""
+        return iterate_in_thread(self._run._events, self._run._stop)
+
+    def observe(self, *, after_offset: int) -> AsyncIterator[RunEvent]:
+        """What comes behind an event that was seen, also by another process."""
+        return iterate_in_thread(lambda stop: self._run._events(stop, after_offset), self._run._stop)
+
     async def iter_text(self) -> AsyncIterator[str]:
         async for message in self.stream():
             if isinstance(message, AssistantMessage):
@@ -89,6 +97,9 @@ class AsyncRun:
     async def conversation(self) -> list[ConversationTurn]:
         """What was said and done, once the run is over."""
         return await self._under_stop(self._run._conversation)
+
+    async def conversation_json(self) -> str:
+        return as_json(await self.conversation())
 
     async def cancel(self) -> None:
         await in_thread(self._run.cancel)

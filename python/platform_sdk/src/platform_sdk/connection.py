@@ -50,8 +50,8 @@ class Connection:
             which = "There is no API key." if api_key is None else "api_key is empty."
             advice = "Make one with `platform keys create` and pass it as api_key or in PLATFORM_API_KEY."
             raise AuthenticationError(f"{which} {advice}", code="unauthorized")
-        self._key = key
-        self._origin = _origin(base_url or os.environ.get("PLATFORM_BACKEND_URL") or _DEFAULT_URL)
+        self.key = key
+        self.origin = _origin(base_url or os.environ.get("PLATFORM_BACKEND_URL") or _DEFAULT_URL)
         self._timeout_s = timeout_s
         self._retry_s = _RETRY_S[:max_retries]
         self.clock = clock
@@ -77,7 +77,7 @@ class Connection:
     def download(self, url: str, operation: str, stop: Stop) -> bytes:
         """What lies at an address that needs no key."""
         request = Request(operation=operation, method="GET", path="of a link")
-        with _named(request, stop), _exchange(url, "GET", {}, None, self._timeout_s, stop) as answer:
+        with _named(request, stop), exchange(url, "GET", {}, None, self._timeout_s, stop) as answer:
             return _checked(answer, request).read()
 
     def _once(self, request: Request, stop: Stop) -> Json:
@@ -90,7 +90,7 @@ class Connection:
     @contextlib.contextmanager
     def _exchange(self, request: Request, accept: str, stop: Stop) -> Iterator[http.client.HTTPResponse]:
         headers = {
-            "Authorization": f"Bearer {self._key}",
+            "Authorization": f"Bearer {self.key}",
             "Accept": accept,
             "User-Agent": f"platform-sdk-python/{__version__}",
             "X-Platform-Client-Type": "sdk",
@@ -103,14 +103,14 @@ class Connection:
         if request.last_event_id is not None:
             headers["Last-Event-ID"] = request.last_event_id
         body = None if request.body is None else json.dumps(request.body).encode()
-        url = f"{self._origin}{request.path}{_query(request.query)}"
-        with _exchange(url, request.method, headers, body, self._timeout_s, stop) as answer:
+        url = f"{self.origin}{request.path}{_query(request.query)}"
+        with exchange(url, request.method, headers, body, self._timeout_s, stop) as answer:
             yield _checked(answer, request)
 
 
 @contextlib.contextmanager
-def _exchange(
-    url: str, method: str, headers: Mapping[str, str], body: bytes | None, timeout_s: float, stop: Stop
+def exchange(
+    url: str, method: str, headers: Mapping[str, str], body: bytes | None, timeout_s: float | None, stop: Stop
 ) -> Iterator[http.client.HTTPResponse]:
     """One request; the connection is closed behind it, and broken off when `stop` comes."""
     place = urlsplit(url)

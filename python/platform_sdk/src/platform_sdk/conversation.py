@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import Literal
 
-from .wire import Json
+from .wire import Json, encode
 
 
 @dataclass
@@ -22,6 +23,10 @@ class ConversationStep:
 class ConversationTurn:
     user_message: str | None = None
     steps: list[ConversationStep] = field(default_factory=list)
+
+
+def as_json(turns: list[ConversationTurn]) -> str:
+    return json.dumps(encode(turns), ensure_ascii=False)
 
 
 class Conversation:

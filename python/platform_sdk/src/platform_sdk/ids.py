@@ -22,3 +22,8 @@ def _check(id: str, pattern: str, shape: str, operation: str) -> str:
         return id.lower()
     message = f"{id!r} is no id of this kind: it must look like {shape}."
     raise ConfigurationError(message, code="invalid_id", operation=operation)
+
+
+def is_cloud_agent_id(id: str) -> bool:
+    """Local ones begin with another word; whatever is no id at all is refused as one of the platform's."""
+    return not id.lower().startswith("agent-")

@@ -6,9 +6,9 @@ import base64
 import mimetypes
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Union
 
 from .shapes import AgentEnvironment, AgentRepository
 
@@ -46,6 +46,61 @@ class CloudAgentOptions:
     metadata: Mapping[str, str] | None = None
 
 
+SettingSource = Literal["project", "user", "team", "mdm", "plugins", "all"]
+
+
+@dataclass(frozen=True)
+class CustomTool:
+    """A function of this program that the model may call with arguments that satisfy `input_schema`.
+
+    `execute` may be a coroutine function. A result that is no text is told as JSON; a mapping with a list `content` is
+    taken as it is. What it raises is told to the model."""
+
+    description: str
+    input_schema: Mapping[str, Any]
+    execute: Callable[[dict[str, Any]], object]
+    output_schema: Mapping[str, Any] | None = field(default=None, kw_only=True)
+    annotations: Mapping[str, Any] | None = field(default=None, kw_only=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalProvider:
+    """Who is asked for inference in place of the platform. `api_key_env` names the variable that has the key."""
+
+    base_url: str
+    wire_api: Literal["responses", "chat"] | None = None
+    api_key: str | None = None
+    api_key_env: str | None = None
+    headers: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SandboxOptions:
+    enabled: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalAgentOptions:
+    """The agent works on this machine, in `cwd`, through the bridge. Without a sandbox its commands can do whatever
+    this process can."""
+
+    cwd: str | os.PathLike[str] | None = None
+    dirs: Sequence[str | os.PathLike[str]] | None = None
+    setting_sources: Sequence[SettingSource] | None = None
+    sandbox_options: SandboxOptions | None = None
+    custom_tools: Mapping[str, CustomTool] | None = None
+    enable_agent_retries: bool | None = None
+    provider: LocalProvider | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalSendOptions:
+    """`force` ends a run that is under way; `custom_tools` take the place of the agent's for this run."""
+
+    force: bool | None = None
+    custom_tools: Mapping[str, CustomTool] | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class McpAuth:
     client_id: str
@@ -66,6 +121,8 @@ class StdioMcpServerConfig:
     command: str
     args: Sequence[str] | None = None
     env: Mapping[str, str] | None = None
+    cwd: str | None = None
+    """For local agents: elsewhere a server runs in the repository."""
     type: Literal["stdio"] = "stdio"
 
 
@@ -87,11 +144,19 @@ class AgentOptions:
     name: str | None = None
     mode: AgentMode | None = None
     cloud: CloudAgentOptions | None = None
+    local: LocalAgentOptions | None = None
+    """Not together with `cloud`. A local agent needs a model."""
     mcp_servers: Mapping[str, McpServerConfig] | None = None
     agents: Mapping[str, SubagentDefinition] | None = None
     agent_id: str | None = None
-    """`bc-<uuid>`, so that creating twice makes one agent. Not together with `env_vars`."""
+    """`bc-<uuid>`, so that creating twice makes one agent; a local one is `agent-<uuid>`. Not together with `env_vars`."""
     idempotency_key: str | None = None
+    tools: Sequence[str] | None = None
+    """Local only: the tools it has, by the names its messages show."""
+    disallowed_tools: Sequence[str] | None = None
+    """Local only: tools it does not have, also if `tools` lists them."""
+    system_prompt: str | None = None
+    """Local only: in place of what the model is told about its work."""
 
 
 class AgentFields(TypedDict, total=False):
@@ -101,10 +166,14 @@ class AgentFields(TypedDict, total=False):
     name: str | None
     mode: AgentMode | None
     cloud: CloudAgentOptions | None
+    local: LocalAgentOptions | None
     mcp_servers: Mapping[str, McpServerConfig] | None
     agents: Mapping[str, SubagentDefinition] | None
     agent_id: str | None
     idempotency_key: str | None
+    tools: Sequence[str] | None
+    disallowed_tools: Sequence[str] | None
+    system_prompt: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +184,7 @@ class SendOptions:
     mcp_servers: Mapping[str, McpServerConfig] | None = None
     mode: AgentMode | None = None
     env_vars: Mapping[str, str] | None = None
+    local: LocalSendOptions | None = None
     idempotency_key: str | None = None
     on_step: Callable[[ConversationStep], None] | None = None
     """Told of each step once it is complete, in a thread of its own. What it raises, `wait` raises."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections.abc import Callable, Iterator
+from typing import Literal
 
-from .connection import Connection, Request
-from .conversation import Conversation, ConversationTurn
+from .conversation import Conversation, ConversationTurn, as_json
 from .errors import NetworkError, PlatformSdkError, UnsupportedRunOperationError
-from .follow import Ended, Followed, Late, RunSource, follow_run, is_over
+from .follow import Ended, Followed, Late, is_over
 from .frame import Frame
 from .messages import AssistantMessage, Messages, SDKMessage, usage_of
 from .options import SendOptions
+from .places import RunPlace
 from .shapes import RunError, RunGit, RunOperation, RunResult, RunStatus, TokenUsage
 from .surroundings import Stop
 from .wire import Json, decode
@@ -23,17 +24,28 @@ _STATUSES: dict[str, RunStatus] = {
     "RUNNING": "running",
     "FINISHED": "finished",
     "CANCELLED": "cancelled",
+    "EXPIRED": "expired",
 }
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RunEvent:
+    """`offset` is the same whenever the run is read. Of `message` and `result` there is the one that `kind` names."""
+
+    kind: Literal["message", "result"]
+    offset: int
+    message: SDKMessage | None = None
+    result: RunResult | None = None
 
 
 class Run:
     """Its members are as of what was read last: `stream`, `wait`, `conversation` and listeners read."""
 
     def __init__(
-        self, wire: Json, connection: Connection, stop: Stop, *, model: str | None = None, observers: SendOptions | None = None
+        self, wire: Json, place: RunPlace, stop: Stop, *, model: str | None = None, observers: SendOptions | None = None
     ) -> None:
         self._wire = wire
-        self._connection = connection
+        self._place = place
         self._stop = stop
         self._wire_status: str = wire["status"]
         self._unsupported: str | None = None
@@ -62,13 +74,34 @@ class Run:
     messages = stream
 
     def _stream(self, stop: Stop) -> Iterator[SDKMessage]:
+        return (event.message for event in self._events(stop) if event.message)
+
+    def events(self) -> Iterator[RunEvent]:
+        """The same with the place of each message in the run, and the result behind them."""
+        return self._events(self._stop)
+
+    def observe(self, *, after_offset: int) -> Iterator[RunEvent]:
+        """What comes behind an event that was seen, also by another process."""
+        return self._events(self._stop, after_offset)
+
+    def _events(self, stop: Stop, after_offset: int = -1) -> Iterator[RunEvent]:
+        return (event for event in self._all_events(stop) if event.offset > after_offset)
+
+    def _all_events(self, stop: Stop) -> Iterator[RunEvent]:
         messages = Messages(self.agent_id, self.id)
-        yield from messages.opening(self.request_id, self.model)
+        offset = 0
+        for message in messages.opening(self.request_id, self.model):
+            yield RunEvent(kind="message", offset=0, message=message)
         for followed in self._follow(stop):
             if isinstance(followed, Frame):
-                yield from messages.of(followed)
+                # What says where a run stands depends on when it is asked; all else is kept as it happened.
+                offset += followed.event not in ("status", "heartbeat", "result", "error", "done")
+                news = messages.of(followed)
             else:
-                yield from messages.closing(self._wire_status, self.error.message if self.error else None)
+                news = messages.closing(self._wire_status, self.error.message if self.error else None)
+            for message in news:
+                yield RunEvent(kind="message", offset=offset, message=message)
+        yield RunEvent(kind="result", offset=offset + 1, result=self._result())
 
     def iter_text(self) -> Iterator[str]:
         """What the agent says, as it says it."""
@@ -97,12 +130,18 @@ class Run:
         if self.status == "running":
             for _ in self._follow(stop):
                 pass
+        return self._result()
+
+    def _result(self) -> RunResult:
         facts = {field.name: getattr(self, field.name) for field in dataclasses.fields(RunResult)}
         return RunResult(**facts)
 
     def conversation(self) -> list[ConversationTurn]:
         """What was said and done, once the run is over."""
         return self._conversation(self._stop)
+
+    def conversation_json(self) -> str:
+        return as_json(self.conversation())
 
     def _conversation(self, stop: Stop) -> list[ConversationTurn]:
         conversation = Conversation()
@@ -114,8 +153,7 @@ class Run:
         return conversation.turns
 
     def cancel(self) -> None:
-        path = f"{run_path(self.agent_id, self.id)}/cancel"
-        self._connection.ask(Request(operation="run.cancel", method="POST", path=path), self._stop)
+        self._place.cancel(self._stop)
 
     def supports(self, operation: RunOperation) -> bool:
         return self.unsupported_reason(operation) is None
@@ -147,16 +185,7 @@ class Run:
             leaving.leave()
 
     def _follow(self, stop: Stop) -> Iterator[Followed]:
-        path = run_path(self.agent_id, self.id)
-        source = RunSource(
-            open=lambda last_event_id, stop: self._connection.stream(
-                Request(operation="run.stream", method="GET", path=f"{path}/stream", last_event_id=last_event_id), stop
-            ),
-            read=lambda stop: self._connection.ask(
-                Request(operation="run.read", method="GET", path=path, retry="never"), stop
-            ),
-        )
-        for followed in follow_run(source, self._connection.clock, stop):
+        for followed in self._place.follow(stop):
             self._note(followed)
             yield followed
 
@@ -190,6 +219,7 @@ class Run:
         self.result = facts.get("result") if facts.get("result") is not None else self.result
         self.duration_ms = facts.get("durationMs") if facts.get("durationMs") is not None else self.duration_ms
         self.error = decode(RunError, facts["error"]) if facts.get("error") else self.error
+        self.usage = decode(TokenUsage, facts["usage"]) if facts.get("usage") else self.usage
         self.git = decode(RunGit, facts["git"]) if facts.get("git") else self.git
 
     def _incomplete(self) -> PlatformSdkError:
@@ -231,6 +261,3 @@ class _Observing:
             if self._observers.on_step:
                 self._observers.on_step(step)
 
-
-def run_path(agent_id: str, run_id: str) -> str:
-    return f"/v1/agents/{agent_id}/runs/{run_id}"

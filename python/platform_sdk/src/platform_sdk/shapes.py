@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 T = TypeVar("T")
 
-RunStatus = Literal["running", "finished", "error", "cancelled"]
+RunStatus = Literal["running", "finished", "error", "cancelled", "expired"]
 RunOperation = Literal["stream", "wait", "cancel", "conversation"]
 
 
@@ -53,13 +53,15 @@ class AgentEnvironment:
 
 @dataclass(frozen=True, kw_only=True)
 class AgentInfo:
-    """`idle` takes prompts; so does `active`, once its run is over."""
+    """`idle` takes prompts; so does `active`, once its run is over. Local ones have a `cwd` and no `url`."""
 
     agent_id: str
     status: Literal["active", "idle", "archived"]
-    url: str
     created_at: str
     updated_at: str
+    runtime: Literal["cloud", "local"] = "cloud"
+    url: str | None = None
+    cwd: str | None = None
     name: str | None = None
     env: AgentEnvironment | None = None
     repos: list[AgentRepository] = field(default_factory=list)

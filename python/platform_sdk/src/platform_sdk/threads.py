@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any, TypeVar
 
 from .errors import PlatformSdkError
@@ -87,6 +87,13 @@ def call_in_loop(function: Callable[[T], object], loop: asyncio.AbstractEventLoo
         function(value)
 
     return lambda value: asyncio.run_coroutine_threadsafe(call(value), loop).result()
+
+
+def await_in_loop(
+    function: Callable[[T], Coroutine[Any, Any, object]], loop: asyncio.AbstractEventLoop
+) -> Callable[[T], object]:
+    """The same for what must be awaited there."""
+    return lambda value: asyncio.run_coroutine_threadsafe(function(value), loop).result()
 
 
 def _given_up() -> PlatformSdkError:

@@ -1,8 +1,7 @@
 // Sessions put away: out of every list, and brought back on demand.
 import { readdirSync, renameSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { takeLock } from "../../lock.ts";
-import { makePrivateDirectory } from "../../private-directory.ts";
+import { makePrivateDirectory, takeLock } from "@agentcli/local";
 import { invalidRequest } from "../method.ts";
 
 const archiveOf = (agentHome: string): string => join(agentHome, "archived_sessions");

@@ -1,7 +1,7 @@
 // Adds what a person allowed for good to the user's own rules.
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
-import { makePrivateDirectory } from "../../private-directory.ts";
+import { makePrivateDirectory } from "@agentcli/local";
 
 /** What went wrong, or null. The command at hand runs either way. */
 export function allowPrefix(agentHome: string, prefix: string[]): string | null {

@@ -1,7 +1,7 @@
 // thread/*: opening, joining, reading and leaving threads.
 import type { StoredRecord } from "@agentcli/engine";
+import { isLockHeld } from "@agentcli/local";
 import type { Thread, ThreadStartResponse } from "@agentcli/protocol/app-server";
-import { isLockHeld } from "../../lock.ts";
 import type { Program } from "../../program.ts";
 import { readLines } from "../../sessions/lines.ts";
 import { readNames } from "../../sessions/names.ts";

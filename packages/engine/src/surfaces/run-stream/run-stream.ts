@@ -84,7 +84,7 @@ function streaming(stream: Stream, progress: ModelProgress, scrub: Scrub): Frame
     stream.streamed = null;
     return [];
   }
-  if (progress.type === "calling" || progress.delta === "") return [];
+  if (!("delta" in progress) || progress.delta === "") return [];
   const begun = stepBegun(stream);
   const { text, thinking } = stream.streamed ?? { text: streamedText(scrub), thinking: streamedText(scrub) };
   stream.streamed = { text, thinking };

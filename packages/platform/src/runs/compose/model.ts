@@ -23,7 +23,12 @@ export interface ChosenModel {
   secrets: { name: string; value: string }[];
 }
 
-export function chooseModel(id: string | undefined, { models, variables }: Settings): ChosenModel {
+/** `otherwise` is what of the provider shall be other than configured. */
+export function chooseModel(
+  id: string | undefined,
+  { models, variables }: Settings,
+  otherwise: Partial<Provider> = {},
+): ChosenModel {
   const name = id ?? models.model;
   const providerId =
     name === practice ? practice : (models.model_provider ?? (hasKey(variables) ? "openai" : practice));
@@ -45,6 +50,7 @@ export function chooseModel(id: string | undefined, { models, variables }: Setti
       firstByteMs: limit(models.limits?.["first-byte"], 60_000),
     }),
     ...(key && { apiKey: key }),
+    ...otherwise,
   };
   const client = { clientName: "platform", clientVersion: version, random: Math.random };
   return {

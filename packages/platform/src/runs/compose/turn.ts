@@ -5,6 +5,7 @@ import type { McpServer } from "@agentcli/protocol/api";
 import type { Settings } from "../../config/index.ts";
 import type { KnownAgent, RunRequest } from "../request.ts";
 import { type ChosenModel, chooseModel } from "./model.ts";
+import { secretsIn } from "./secrets.ts";
 
 export interface Intent {
   agent: KnownAgent;
@@ -55,9 +56,6 @@ export function turnSettings(
 
 export const parameter = (model: RunRequest["model"], id: string): string | undefined =>
   model?.params?.find((param) => param.id === id)?.value;
-
-const secretsIn = (values: Record<string, string>): Secret[] =>
-  Object.entries(values).map(([name, value]) => ({ name, value }));
 
 /** Other headers, such as those that name a format, have values that stand in many texts. */
 const isSecretHeader = /auth|token|key|secret|cookie|pass|session|credential/i;

@@ -16,8 +16,11 @@ export interface GithubAccounts {
   /** Whether the address is of a repository there. */
   covers(url: string): boolean;
   /** Of one that it covers. */
-  mayPush(token: string, url: string, signal: AbortSignal): Promise<boolean>;
+  reach(token: string, url: string, signal: AbortSignal): Promise<Reach>;
 }
+
+/** What an account may do with a repository. */
+export type Reach = "none" | "read" | "push";
 
 export interface UserTokens {
   token: string;
@@ -63,17 +66,17 @@ export function openGithubAccounts({ api, web, client, variables }: AccountsOpti
       const { id, login } = await api.ask({ route: "GET /user", parameters: {}, token }, signal);
       return { id: String(id), login };
     },
-    async mayPush(token, url, signal) {
+    async reach(token, url, signal) {
       const repository = nameOf(url);
       if (repository === undefined) throw new Error(`${url} is not on ${web.host}`);
       try {
         const route = "GET /repos/{owner}/{repo}" as const;
         const { permissions } = await api.ask({ route, parameters: repository, token }, signal);
-        return permissions?.push ?? false;
+        return permissions?.push ? "push" : permissions?.pull ? "read" : "none";
       } catch (error) {
         if (!(error instanceof GithubRefusal)) throw error;
         if (error.status === 401) throw new ConnectionRefused(error.message, { cause: error });
-        if (error.status === 404 || error.status === 403) return false;
+        if (error.status === 404 || error.status === 403) return "none";
         throw error;
       }
     },

@@ -1,7 +1,8 @@
 // JSON Schema by the book, with ajv: drafts 2020-12 and 7.
 import Ajv7, { type ErrorObject, type Options } from "ajv";
 import Ajv2020 from "ajv/dist/2020.js";
-import type { Schema } from "./walk.ts";
+
+type Schema = Record<string, unknown>;
 
 /** A schema under the draft it names, before anything is made of it. */
 export interface Draft {

@@ -1,7 +1,10 @@
 // Turns what happens in a run into stored frames, in one order: deltas gathered for a moment, records with their own write.
-import { type FrameGroup, type ModelProgress, runStream, type Scrub, type StoredRecord } from "@agentcli/engine";
 import type { Usage } from "@agentcli/protocol";
-import { type Frame, numberFrames } from "./frame.ts";
+import type { ModelProgress, StoredRecord } from "../../ports.ts";
+import type { Scrub } from "../../scrub.ts";
+import type { FrameGroup } from "./frames.ts";
+import { type Frame, numberFrames } from "./numbered.ts";
+import { runStream } from "./run-stream.ts";
 
 export interface Recorder {
   /** Writes records with the frames they show, behind everything that was streamed before them. */
@@ -36,7 +39,7 @@ export function openRecorder(options: RecorderOptions): Recorder {
   const deltas = gather();
   let after = options.after;
   let last: Promise<unknown> = Promise.resolve();
-  let timer: NodeJS.Timeout | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
   /** Frames that could not be written yet. */
   let unwritten: FrameGroup[] = [];
 

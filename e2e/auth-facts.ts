@@ -1,0 +1,88 @@
+// What is said about doors, by hand: which operation needs what, and who may. A new operation needs a line here.
+
+export type Scope = "agents:read" | "agents:write" | "repositories:read" | "repositories:write" | "admin";
+export const everyday: Scope[] = ["agents:read", "agents:write", "repositories:read", "repositories:write"];
+
+export interface Row {
+  /** Null where any key will do. */
+  scope: Scope | null;
+  /** What is done with an agent; null where the operation is about none that exists. */
+  sharing: "read" | "follow_up" | "manage" | null;
+  /** In which state the agent must be for the request to make sense. */
+  state?: "at work";
+  query?: string;
+  body?: (world: { repository: string }) => unknown;
+}
+
+const prompt = { text: "be quick" };
+const read = { scope: "agents:read", sharing: "read" } as const;
+const manage = { scope: "agents:write", sharing: "manage" } as const;
+const followUp = { scope: "agents:write", sharing: "follow_up", body: () => ({ prompt }) } as const;
+const anyKey = { scope: null, sharing: null } as const;
+const lists = { scope: "agents:read", sharing: null } as const;
+
+export const rows: Record<string, Row> = {
+  "post /v1/agents": { scope: "agents:write", sharing: null, body: () => ({ prompt }) },
+  "get /v1/agents": lists,
+  "get /v1/agents/{id}": read,
+  "delete /v1/agents/{id}": manage,
+  "post /v1/agents/{id}/archive": manage,
+  "post /v1/agents/{id}/unarchive": manage,
+  "get /v1/agents/{id}/diff": read,
+  "get /v1/agents/{id}/usage": read,
+  "get /v1/agents/{id}/artifacts": read,
+  "get /v1/agents/{id}/artifacts/download": { ...read, query: "?path=artifacts/left.txt" },
+  "get /v1/agents/{id}/webhooks/deliveries": read,
+  "post /v1/agents/{id}/webhooks/deliveries/{deliveryId}/redeliver": manage,
+  "post /v1/agents/{id}/runs": followUp,
+  "get /v1/agents/{id}/runs": read,
+  "get /v1/agents/{id}/runs/{runId}": read,
+  "get /v1/agents/{id}/runs/{runId}/stream": read,
+  "post /v1/agents/{id}/runs/{runId}/cancel": { ...manage, state: "at work" },
+  "get /v1/me": anyKey,
+  "get /v1/models": anyKey,
+  "get /v1/repositories": { scope: "repositories:read", sharing: null },
+  "post /v0/agents": {
+    scope: "agents:write",
+    sharing: null,
+    body: ({ repository }) => ({ prompt, source: { repository } }),
+  },
+  "get /v0/agents": lists,
+  "get /v0/agents/{id}": read,
+  "delete /v0/agents/{id}": manage,
+  "get /v0/agents/{id}/conversation": read,
+  "post /v0/agents/{id}/followup": followUp,
+  "post /v0/agents/{id}/stop": { ...manage, state: "at work" },
+  "get /v0/agents/{id}/artifacts": read,
+  "get /v0/agents/{id}/artifacts/download": { ...read, query: "?path=/opt/platform/artifacts/left.txt" },
+  "get /v0/me": anyKey,
+  "get /v0/models": anyKey,
+  "get /v0/repositories": { scope: "repositories:read", sharing: null },
+};
+
+/** What is known of whoever sends a request. */
+export interface Sender {
+  /** To the agent that is asked for; null where nobody is known by what was sent. */
+  is: "owner" | "teammate" | "admin" | "of another team" | null;
+  scopes: readonly Scope[];
+  /** Whether another site could have had a browser send it. */
+  isForgeable?: true;
+}
+
+export type Expected = 401 | 403 | 404 | "done";
+
+/** Team follow-ups are off, as they are where nobody turned them on. */
+const shared: Record<"owner" | "teammate" | "admin", NonNullable<Row["sharing"]>[]> = {
+  owner: ["read", "follow_up", "manage"],
+  admin: ["read", "manage"],
+  teammate: ["read"],
+};
+
+export function expected(method: string, { scope, sharing }: Row, { is, scopes, isForgeable }: Sender): Expected {
+  if (is === null) return 401;
+  if (isForgeable && method !== "get") return 403;
+  if (scope !== null && !scopes.includes(scope)) return 403;
+  if (sharing === null) return "done";
+  if (is === "of another team") return 404;
+  return shared[is].includes(sharing) ? "done" : 403;
+}

@@ -1,0 +1,40 @@
+// git that goes on to its end when this program is stopped meanwhile, killed even: for what must not be done by half.
+import { spawn } from "node:child_process";
+import { type FileHandle, mkdtemp, open, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type GitRequest, type GitResult, neutralEnvironment, neutralFlags } from "../git.ts";
+
+/** It has all of its input beforehand, and no signal for this program's group reaches it. */
+export async function gitToItsEnd({ directory, args, environment, input }: GitRequest): Promise<GitResult> {
+  const file = await openUnnamed(input ?? Buffer.alloc(0));
+  try {
+    return await new Promise((resolve, reject) => {
+      const child = spawn("git", [...neutralFlags, ...args], {
+        cwd: directory,
+        env: neutralEnvironment(environment),
+        detached: true,
+        stdio: [file.fd, "ignore", "pipe"],
+      });
+      let stderr = "";
+      child.stderr?.setEncoding("utf8").on("data", (piece: string) => {
+        stderr += piece;
+      });
+      child.on("error", reject);
+      child.on("close", (code) => resolve({ code: code ?? 1, stdout: Buffer.alloc(0), stderr }));
+    });
+  } finally {
+    await file.close();
+  }
+}
+
+/** Gone with whoever has it open. */
+async function openUnnamed(content: Buffer): Promise<FileHandle> {
+  const directory = await mkdtemp(join(tmpdir(), "agentcli-"));
+  try {
+    await writeFile(join(directory, "input"), content);
+    return await open(join(directory, "input"));
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,78 @@
+// What one can do with agents, wherever they are.
+import type { AgentListItem } from "@agentcli/protocol/api";
+import type { SDKAgent } from "./agent.ts";
+import type { AgentUsage } from "./agent-files.ts";
+import type { TextBlock } from "./messages.ts";
+import type {
+  AgentLookup,
+  AgentOptions,
+  ListAgentsOptions,
+  ListRunsOptions,
+  RunOptions,
+  UsageOptions,
+  UserMessage,
+} from "./options.ts";
+import type { Run, RunResult } from "./run.ts";
+
+/** `idle` takes prompts; so does `active`, once its run is over. */
+export type SDKAgentStatus = "active" | "idle" | "archived";
+
+export interface CloudAgentInfo extends Omit<AgentListItem, "id" | "status"> {
+  agentId: string;
+  runtime: "cloud";
+  status: SDKAgentStatus;
+}
+
+export interface LocalAgentInfo {
+  agentId: string;
+  runtime: "local";
+  status: SDKAgentStatus;
+  name: string;
+  /** Where it works. */
+  cwd: string;
+  createdAt: string;
+  updatedAt: string;
+  latestRunId?: string;
+}
+
+export type SDKAgentInfo = CloudAgentInfo | LocalAgentInfo;
+
+export interface Page<Item> {
+  items: Item[];
+  /** Absent on the last page. */
+  nextCursor?: string;
+}
+
+/** One thing said in a conversation. */
+export interface AgentMessage {
+  type: "user" | "assistant";
+  agent_id: string;
+  run_id: string;
+  message: { role: "user" | "assistant"; content: TextBlock[] };
+}
+
+export interface AgentCalls {
+  /** Makes sure of the model and nothing else: the first `send` creates the agent. */
+  create(options?: AgentOptions): Promise<SDKAgent>;
+  /** A handle on an agent that is there. Asks nothing. */
+  resume(agentId: string, options?: AgentOptions): Promise<SDKAgent>;
+  /** One agent, one prompt, to its end. */
+  prompt(message: UserMessage, options?: AgentOptions): Promise<RunResult>;
+  /** Newest first. */
+  list(options?: ListAgentsOptions): Promise<Page<SDKAgentInfo>>;
+  get(agentId: string, options?: AgentLookup): Promise<SDKAgentInfo>;
+  /** Newest first. */
+  listRuns(agentId: string, options?: ListRunsOptions): Promise<Page<Run>>;
+  getRun(runId: string, options: RunOptions): Promise<Run>;
+  cancelRun(runId: string, options: RunOptions): Promise<void>;
+  /** Ends its run, and it takes no more prompts. A second time changes nothing. */
+  archive(agentId: string, options?: AgentLookup): Promise<void>;
+  unarchive(agentId: string, options?: AgentLookup): Promise<void>;
+  /** For good, with its conversation and its files. */
+  delete(agentId: string, options?: AgentLookup): Promise<void>;
+  getUsage(agentId: string, options?: UsageOptions): Promise<AgentUsage>;
+  messages: {
+    /** The whole conversation of a local agent, oldest first. */
+    list(agentId: string, options?: AgentLookup): Promise<Page<AgentMessage>>;
+  };
+}

@@ -1,0 +1,76 @@
+// A handle on one local agent: every prompt is a run in this process.
+import { closed, type SDKAgent } from "../agent.ts";
+import { ConfigurationError } from "../errors.ts";
+import type { AgentOptions, ModelSelection } from "../options.ts";
+import { openRun } from "../run.ts";
+import { beginRun, type Prompt, unknownAgent } from "./begin.ts";
+import type { DrivenRun } from "./driven.ts";
+import { type LocalContext, localPlace } from "./follow.ts";
+import type { Wishes } from "./options.ts";
+import { usageIn } from "./usage.ts";
+
+export interface LocalHandle {
+  agentId: string;
+  birth: Prompt["birth"];
+  options: AgentOptions;
+  wishes: Wishes;
+}
+
+export function openLocalAgent(handle: LocalHandle, context: LocalContext): SDKAgent {
+  const { agentId, options, wishes } = handle;
+  const { store } = context;
+  const closing = new AbortController();
+  const { signal } = closing;
+  const begun = new Set<DrivenRun>();
+  let { birth } = handle;
+  let model: ModelSelection | undefined = options.model;
+
+  const close = () => {
+    closing.abort(closed());
+    for (const driven of begun) driven.cancel();
+  };
+
+  return {
+    agentId,
+    get model() {
+      return model;
+    },
+    async send(message, send = {}) {
+      if (signal.aborted) throw signal.reason;
+      const started = await beginRun({ agentId, message, options, send, wishes, birth }, context);
+      birth = "known";
+      const run = started.kind === "driven" ? started.driven.run : started.run;
+      model = run.model ?? model;
+      if (started.kind === "driven") follow(started.driven);
+      return openRun(run, { place: localPlace(run, context), signal, ...(model && { model }), observers: send });
+    },
+    listArtifacts: async () => [],
+    async downloadArtifact(path) {
+      throw new ConfigurationError(`A local agent has no artifacts. Read ${path} from the directory it works in.`, {
+        code: "unsupported",
+        operation: "artifacts.download",
+      });
+    },
+    getUsage: async () => usageIn(await store.runs.list(agentId)),
+    async reload() {
+      const agent = await store.agents.get(agentId);
+      if (!agent && birth === "known") throw unknownAgent(agentId, "agent.reload");
+      if (!agent) return;
+      const { hooks: _, ...rest } = agent;
+      await store.agents.put(rest);
+    },
+    close,
+    async [Symbol.asyncDispose]() {
+      close();
+      await Promise.all([...begun].map(({ settled }) => settled));
+    },
+  };
+
+  function follow(driven: DrivenRun): void {
+    begun.add(driven);
+    const forget = () => void begun.delete(driven);
+    driven.settled.then(forget, forget);
+    // Closed while it began.
+    if (signal.aborted) driven.cancel();
+  }
+}

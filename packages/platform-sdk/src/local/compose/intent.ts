@@ -1,0 +1,88 @@
+// What is known of a run before anything is opened: its model, its settings, and what must never be seen.
+import { type Scrub, type Secret, scrubber, type Tool } from "@agentcli/engine";
+import { findProject } from "@agentcli/project";
+import type { TurnSettings } from "@agentcli/protocol";
+import { ConfigurationError } from "../../errors.ts";
+import type { LocalAgentRecord } from "../../local-store.ts";
+import type { AgentOptions, ModelSelection, SendOptions, UserMessage } from "../../options.ts";
+import type { Machine } from "../machine.ts";
+import type { Wishes } from "../options.ts";
+import { customTools } from "./custom-tools.ts";
+import { type ChosenModel, chooseModel } from "./model.ts";
+import { type NamedServer, secretsOf, serversOf } from "./servers.ts";
+
+export interface Intent {
+  message: UserMessage;
+  options: AgentOptions;
+  wishes: Wishes;
+  machine: Machine;
+  /** The project the agent's directory is part of. */
+  root: string;
+  cwd: string;
+  mode: "agent" | "plan";
+  selection: ModelSelection;
+  chosen: ChosenModel;
+  settings: TurnSettings;
+  servers: NamedServer[];
+  custom: Tool[];
+  secrets: Secret[];
+  scrub: Scrub;
+}
+
+export interface IntentRequest {
+  message: UserMessage;
+  agent: LocalAgentRecord;
+  options: AgentOptions;
+  send: SendOptions;
+  wishes: Wishes;
+  machine: Machine;
+}
+
+/** Throws what the caller has to mend; nothing has been done then. */
+export function intentOf({ message, agent, options, send, wishes, machine }: IntentRequest): Intent {
+  const selection = send.model ?? agent.model ?? options.model;
+  if (!selection) throw modelMissing();
+  const { cwd } = agent;
+  const mode = send.mode ?? agent.mode ?? options.mode ?? "agent";
+  const { provider: own, retries, sources } = wishes;
+  const chosen = chooseModel({ id: selection.id, own, retries, connection: options, variables: machine.variables });
+  const { root } = findProject(cwd, [".git"]);
+  const servers = serversOf(send.mcpServers ?? options.mcpServers ?? {}, { sources, root, machine });
+  const custom = customTools(send.local?.customTools ?? wishes.customTools);
+  const secrets = [...chosen.secrets, ...secretsOf(servers)];
+  const settings = settingsOf({ selection, chosen, cwd, mode, sandbox: wishes.sandbox, shell: machine.shell });
+  return {
+    ...{ message, options, wishes, machine, root, cwd, mode, selection, chosen, settings, servers, custom, secrets },
+    scrub: scrubber(secrets),
+  };
+}
+
+interface SettingsRequest {
+  selection: ModelSelection;
+  chosen: ChosenModel;
+  cwd: string;
+  mode: "agent" | "plan";
+  sandbox: Wishes["sandbox"];
+  shell: string;
+}
+
+function settingsOf({ selection, chosen, cwd, mode, sandbox, shell }: SettingsRequest): TurnSettings {
+  const effort = selection.params?.find(({ id }) => id === "reasoning_effort")?.value;
+  return {
+    model: chosen.id,
+    provider: chosen.provider,
+    ...(effort && { effort }),
+    cwd,
+    shell,
+    // A plan changes nothing, whoever asks for it.
+    sandbox: mode === "plan" ? "read-only" : sandbox === "none" ? "danger-full-access" : sandbox,
+    approval: "never",
+    compactAt: Math.floor(chosen.facts.contextWindow * 0.9),
+  };
+}
+
+export const modelMissing = (): ConfigurationError =>
+  new ConfigurationError('A local agent needs a model: pass model: { id: "…" }. Platform.models.list() names them.', {
+    code: "model_required",
+    operation: "Agent.create",
+  });

@@ -1,0 +1,72 @@
+// The model of a local run: behind the platform, or behind a provider of the caller's own.
+import type { Model, Secret } from "@agentcli/engine";
+import { type ModelFacts, modelFacts, openModel, type Provider, providerDefaults } from "@agentcli/models";
+import { accessOf } from "../../connection.ts";
+import { ConfigurationError } from "../../errors.ts";
+import type { LocalProvider } from "../../local-options.ts";
+import type { ConnectionOptions } from "../../options.ts";
+import { version } from "../../version.ts";
+
+export interface ChosenModel {
+  id: string;
+  /** Who is asked, for the record. */
+  provider: string;
+  model: Model;
+  facts: ModelFacts;
+  /** What must never be seen: the key it is asked with. */
+  secrets: Secret[];
+}
+
+export interface ModelRequest {
+  id: string;
+  own: LocalProvider | undefined;
+  retries: "some" | "none";
+  connection: ConnectionOptions;
+  variables: Record<string, string | undefined>;
+}
+
+export function chooseModel({ id, own, retries, connection, variables }: ModelRequest): ChosenModel {
+  const reached = own ? ownProvider(own, variables) : platformProvider(connection, variables);
+  const provider: Provider = {
+    ...providerDefaults,
+    ...reached,
+    ...(retries === "none" && { requestMaxRetries: 0, streamMaxRetries: 0 }),
+  };
+  const client = { clientName: "platform-sdk", clientVersion: version, random: Math.random };
+  return {
+    id,
+    provider: provider.id,
+    model: openModel(provider, client),
+    facts: modelFacts(id, provider.wireApi),
+    secrets: reached.apiKey === undefined ? [] : [{ name: "apiKey", value: reached.apiKey }],
+  };
+}
+
+type Reached = Pick<Provider, "id" | "name" | "baseUrl" | "wireApi"> & {
+  headers?: Record<string, string>;
+  apiKey?: string;
+};
+
+function platformProvider(options: ConnectionOptions, variables: ModelRequest["variables"]): Reached {
+  const { origin, key } = accessOf(options, variables);
+  const headers = { "x-platform-client-type": "sdk", "x-platform-client-version": `sdk-${version}` };
+  const baseUrl = `${origin}/v1/inference`;
+  return { id: "platform", name: "the platform", baseUrl, wireApi: "responses", headers, apiKey: key };
+}
+
+function ownProvider(own: LocalProvider, variables: ModelRequest["variables"]): Reached {
+  const { baseUrl, wireApi = "responses", apiKeyEnv, headers } = own;
+  if (!/^https?:\/\/[^/]+/.test(baseUrl))
+    throw invalid(`local.provider.baseUrl: ${baseUrl} is no http or https address.`);
+  if (wireApi !== "responses" && wireApi !== "chat") throw invalid("local.provider.wireApi: is responses or chat.");
+  const apiKey = own.apiKey ?? (apiKeyEnv === undefined ? undefined : variables[apiKeyEnv]);
+  if (apiKeyEnv !== undefined && !apiKey) throw invalid(`local.provider.apiKeyEnv: ${apiKeyEnv} is not set.`);
+  return {
+    ...{ id: "own", name: baseUrl, baseUrl: baseUrl.replace(/\/+$/, ""), wireApi },
+    ...(headers && { headers }),
+    ...(apiKey && { apiKey }),
+  };
+}
+
+const invalid = (message: string): ConfigurationError =>
+  new ConfigurationError(message, { code: "invalid_option", operation: "agent.send" });

@@ -1,0 +1,191 @@
+// One local run from its beginning to its end: driven in this process, written down as it goes.
+import {
+  drive,
+  emptyThread,
+  type Frame,
+  type FrameGroup,
+  lastTurn,
+  openLog,
+  openRecorder,
+  type Recorder,
+  readThread,
+} from "@agentcli/engine";
+import type { HookDefinition, TurnEnd } from "@agentcli/protocol";
+import type { StreamFrame } from "@agentcli/protocol/api";
+import { PlatformSdkError } from "../errors.ts";
+import type { LocalAgentRecord, LocalAgentStore, LocalRunEvent, LocalRunRecord } from "../local-store.ts";
+import { usageOf } from "../messages.ts";
+import type { Intent } from "./compose/intent.ts";
+import { type Equipment, openEquipment } from "./compose/open.ts";
+import type { DrivenRun } from "./driven.ts";
+import { sessionsOf } from "./interrupted.ts";
+import { openingRecords } from "./turn.ts";
+
+export interface Driving {
+  driven: DrivenRun;
+  agent: LocalAgentRecord;
+  intent: Intent;
+  store: LocalAgentStore;
+}
+
+/** Never rejects: whatever goes wrong is how the run ends. */
+export async function driveRun(driving: Driving): Promise<void> {
+  const { driven, intent } = driving;
+  const recorder = openRecorder({
+    threadId: driving.agent.agentId,
+    turnId: driven.run.id,
+    bornAt: new Date(driven.run.createdAt),
+    after: 0,
+    scrub: intent.scrub,
+    insertDeltas: (frames) => keep(frames, driving),
+    publish() {},
+    // What could not be written is tried again with what follows; if that fails too, the run does.
+    onProblem() {},
+  });
+  const stopWatching = watchForCancel(driving);
+  try {
+    const end = await carryOut(driving, recorder).catch((error: unknown) => failed(error, driven.signal));
+    await finish(end, driving, recorder);
+  } finally {
+    stopWatching();
+  }
+}
+
+async function carryOut(driving: Driving, recorder: Recorder): Promise<RunEnd> {
+  const { driven, agent, intent, store } = driving;
+  const { signal } = driven;
+  const sessions = recorded(driving, recorder);
+  const threadId = agent.agentId;
+  const past = await readThread(sessions, threadId);
+  for (const stored of past.records.slice(0, 1)) recorder.recall(threadId, stored);
+  const isNew = past.state.seq === 0;
+  const frozen = (agent.hooks ?? null) as HookDefinition[] | null;
+  const { progress: onProgress } = recorder;
+  const equipment = await openEquipment(
+    { intent, thread: isNew ? "new" : "known", frozen, store: sessions, onProgress },
+    signal,
+  );
+  try {
+    if (frozen === null) await store.agents.put({ ...agent, hooks: equipment.hooks });
+    const state = isNew ? emptyThread(threadId) : past.state;
+    const log = openLog(state, { store: sessions, emit() {}, scrub: intent.scrub });
+    await log.write(...openingRecords(state, { runId: driven.run.id, threadId, intent, equipment }));
+    return endOf(await driveToEnd(log, equipment, signal));
+  } finally {
+    await equipment.close();
+  }
+}
+
+/** Whoever cancels a run does not wait longer than a second. */
+const hookPatienceMs = 500;
+
+async function driveToEnd(
+  log: Parameters<typeof drive>[0],
+  { dependencies }: Equipment,
+  signal: AbortSignal,
+): Promise<TurnEnd> {
+  const ending = { signal, patienceMs: hookPatienceMs };
+  const { end } = await drive(lastTurn(log, dependencies, ending), dependencies, signal);
+  return end ?? { status: "failed", code: "internal", message: "The conversation rests without an end." };
+}
+
+/** Checkpoints first: what readers are shown has happened. */
+function recorded(driving: Driving, recorder: Recorder): ReturnType<typeof sessionsOf> {
+  const { agent, store } = driving;
+  const { checkpoints } = store;
+  const sessions = sessionsOf(agent.agentId, store);
+  return {
+    ...sessions,
+    async append(threadId, after, records) {
+      const at = new Date().toISOString();
+      const stored = records.map((record, index) => ({ seq: after + index + 1, at, record }));
+      await recorder.record(threadId, stored, async (frames) => {
+        await checkpoints.append(agent.agentId, threadId, stored);
+        await keep(frames, driving);
+      });
+      return stored;
+    },
+  };
+}
+
+async function keep(frames: Frame[], { driven, store }: Driving): Promise<void> {
+  if (frames.length === 0) return;
+  const events = frames.map(
+    ({ seq, event, data }): LocalRunEvent => ({ seq, frame: { event, data: JSON.parse(data) } as StreamFrame }),
+  );
+  await store.runEvents.append(driven.run.agentId, driven.run.id, events);
+  driven.add(events);
+}
+
+type RunEnd = Pick<LocalRunRecord, "result" | "error"> & { status: "FINISHED" | "CANCELLED" | "ERROR" };
+
+function endOf(end: TurnEnd): RunEnd {
+  switch (end.status) {
+    case "completed":
+      return { status: "FINISHED", result: end.message };
+    case "cancelled":
+      return { status: "CANCELLED" };
+    case "failed":
+      return { status: "ERROR", error: { code: end.code, message: end.message } };
+  }
+}
+
+function failed(error: unknown, signal: AbortSignal): RunEnd {
+  if (signal.aborted) return { status: "CANCELLED" };
+  const { message } = error instanceof Error ? error : { message: String(error) };
+  return { status: "ERROR", error: { code: codeOf(error), message } };
+}
+
+function codeOf(error: unknown): string {
+  if (error instanceof PlatformSdkError) return error.code;
+  return error instanceof Error && error.name === "SandboxUnavailable" ? "sandbox_unavailable" : "internal";
+}
+
+/** Readers are told in any case, also where nothing can be written any more. */
+async function finish(end: RunEnd, driving: Driving, recorder: Recorder): Promise<void> {
+  const { driven, store } = driving;
+  const endedAt = new Date();
+  const durationMs = endedAt.getTime() - Date.parse(driven.run.createdAt);
+  try {
+    await recorder.conclude(lastFrames(end, driven.run.id, durationMs), (frames) => keep(frames, driving));
+    const usage = usageIn(driven.events);
+    await store.runs.put({ ...driven.run, ...end, ...usage, durationMs, updatedAt: endedAt.toISOString() });
+  } catch (error) {
+    const lost = { code: "store", message: `The run could not be kept: ${(error as Error).message}` };
+    const frames = lastFrames({ status: "ERROR", error: lost }, driven.run.id, durationMs).flat();
+    driven.add(frames.map((frame, index) => ({ seq: driven.events.length + 1 + index, frame })));
+  }
+}
+
+function lastFrames(end: RunEnd, runId: string, durationMs: number): FrameGroup[] {
+  const { status, result, error } = end;
+  const data = { runId, status, ...(result !== undefined && { text: result }), durationMs, ...(error && { error }) };
+  return [
+    [
+      { event: "result", data },
+      { event: "done", data: {} },
+    ],
+  ];
+}
+
+function usageIn(events: readonly LocalRunEvent[]): Pick<LocalRunRecord, "usage"> {
+  for (const { frame } of events)
+    if (frame.event === "interaction_update" && frame.data.type === "turn-ended" && frame.data.usage)
+      return { usage: usageOf(frame.data.usage) };
+  return {};
+}
+
+const lookMs = 200;
+
+/** Another process may want it to stop. */
+function watchForCancel({ driven, store }: Driving): () => void {
+  const { agentId, id } = driven.run;
+  const timer = setInterval(() => {
+    store.runs.isCancelRequested(agentId, id).then(
+      (isRequested) => isRequested && driven.cancel(),
+      // A store that cannot be read for a moment is asked again.
+      () => {},
+    );
+  }, lookMs).unref();
+  return () => clearInterval(timer);
+}

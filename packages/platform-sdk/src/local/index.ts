@@ -1,0 +1,132 @@
+// Agents on this machine: the engine in this process, the conversation in a store.
+import { resolve } from "node:path";
+import type { AgentCalls } from "../agent-calls.ts";
+import { checkModel } from "../cloud-agents.ts";
+import { openConnection } from "../connection.ts";
+import { ConfigurationError } from "../errors.ts";
+import { checkLocalAgentId, checkRunId } from "../ids.ts";
+import type { LocalAgentRecord, LocalAgentStore, LocalRunRecord } from "../local-store.ts";
+import type { ListLocalAgents, RunOptions } from "../options.ts";
+import { openRun, type Run } from "../run.ts";
+import type { Surroundings } from "../surroundings.ts";
+import { openLocalAgent } from "./agent.ts";
+import { unknownAgent } from "./begin.ts";
+import { customTools } from "./compose/custom-tools.ts";
+import { modelMissing } from "./compose/intent.ts";
+import { cancelLocal, type LocalContext, localPlace } from "./follow.ts";
+import { settleInterrupted } from "./interrupted.ts";
+import { machineOf } from "./machine.ts";
+import { messagesOf } from "./messages.ts";
+import { wishesOf } from "./options.ts";
+import { pageOf } from "./page.ts";
+import { infoOf } from "./records.ts";
+import { openFileStore } from "./store/files.ts";
+import { usageIn } from "./usage.ts";
+
+// A list of calls, each of a few lines.
+export function localAgents(surroundings: Surroundings): AgentCalls {
+  const machine = machineOf(surroundings);
+  const usual = openFileStore(machine.sdkHome);
+  const driven: LocalContext["driven"] = new Map();
+  const never = new AbortController().signal;
+  const contextOf = (store: LocalAgentStore = usual): LocalContext => ({ machine, store, driven });
+
+  async function known(agentId: string, operation: string, store?: LocalAgentStore) {
+    const context = contextOf(store);
+    const agent = await context.store.agents.get(checkLocalAgentId(agentId, operation));
+    if (!agent) throw unknownAgent(agentId, operation);
+    await settleInterrupted(agent.agentId, context);
+    return { agent, context, runs: await context.store.runs.list(agent.agentId) };
+  }
+  async function knownRun(runId: string, { agentId, store }: RunOptions, operation: string) {
+    const { runs, context } = await known(agentId, operation, store);
+    const id = checkRunId(runId, operation);
+    const run = runs.find((each) => each.id === id);
+    if (run) return { run, context };
+    throw new ConfigurationError(`Agent ${agentId} has no run ${id}.`, { code: "run_not_found", operation });
+  }
+  const handleOn = (run: LocalRunRecord, context: LocalContext, signal = never): Run =>
+    openRun(run, { place: localPlace(run, context), signal, ...(run.model && { model: run.model }) });
+  const stopped = async (agentId: string, operation: string, store?: LocalAgentStore) => {
+    const found = await known(agentId, operation, store);
+    for (const run of found.runs) await cancelLocal(run, found.context, never);
+    return found;
+  };
+
+  const create: AgentCalls["create"] = async (options = {}) => {
+    if (!options.model) throw modelMissing();
+    const wishes = wishesOf(options, machine, "Agent.create");
+    customTools(wishes.customTools);
+    if (!wishes.provider) await checkModel(openConnection(options, surroundings), options.model, never);
+    const agentId = checkLocalAgentId(options.agentId ?? `agent-${machine.newId()}`, "Agent.create");
+    return openLocalAgent({ agentId, birth: "new", options, wishes }, contextOf(options.local?.store));
+  };
+
+  return {
+    create,
+    async resume(agentId, options = {}) {
+      const wishes = wishesOf(options, machine, "Agent.resume");
+      const id = checkLocalAgentId(agentId, "Agent.resume");
+      return openLocalAgent({ agentId: id, birth: "known", options, wishes }, contextOf(options.local?.store));
+    },
+    async prompt(message, options) {
+      const agent = await create(options);
+      try {
+        return await (await agent.send(message)).wait();
+      } finally {
+        await agent[Symbol.asyncDispose]();
+      }
+    },
+    async list(wish = {}) {
+      const { cwd, store, includeArchived = true, limit, cursor } = wish as ListLocalAgents;
+      const context = contextOf(store);
+      const place = resolve(machine.cwd(), cwd ?? ".");
+      const isMeant = (agent: LocalAgentRecord) => agent.cwd === place && (includeArchived || !agent.isArchived);
+      const agents = (await context.store.agents.list()).filter(isMeant).reverse();
+      const page = pageOf(agents, ({ agentId }) => agentId, { limit, cursor });
+      const items = page.items.map(async (agent) =>
+        infoOf(agent, (await known(agent.agentId, "agents.list", store)).runs),
+      );
+      return { ...page, items: await Promise.all(items) };
+    },
+    async get(agentId, { store } = {}) {
+      const { agent, runs } = await known(agentId, "Agent.get", store);
+      return infoOf(agent, runs);
+    },
+    async listRuns(agentId, { store, limit, cursor } = {}) {
+      const { runs, context } = await known(agentId, "Agent.listRuns", store);
+      const page = pageOf(runs.reverse(), ({ id }) => id, { limit, cursor });
+      return { ...page, items: page.items.map((run) => handleOn(run, context)) };
+    },
+    async getRun(runId, options) {
+      const { run, context } = await knownRun(runId, options, "Agent.getRun");
+      return handleOn(run, context, options.signal);
+    },
+    async cancelRun(runId, options) {
+      const { run, context } = await knownRun(runId, options, "Agent.cancelRun");
+      await cancelLocal(run, context, never);
+    },
+    async archive(agentId, { store } = {}) {
+      const { agent, context } = await stopped(agentId, "Agent.archive", store);
+      await context.store.agents.put({ ...agent, isArchived: true, updatedAt: new Date().toISOString() });
+    },
+    async unarchive(agentId, { store } = {}) {
+      const { agent, context } = await known(agentId, "Agent.unarchive", store);
+      await context.store.agents.put({ ...agent, isArchived: false, updatedAt: new Date().toISOString() });
+    },
+    async delete(agentId, { store } = {}) {
+      const { agent, context } = await stopped(agentId, "Agent.delete", store);
+      await context.store.agents.delete(agent.agentId);
+    },
+    async getUsage(agentId, { runId, store } = {}) {
+      const { runs } = await known(agentId, "Agent.getUsage", store);
+      return usageIn(runId === undefined ? runs : runs.filter(({ id }) => id === runId));
+    },
+    messages: {
+      async list(agentId, { store } = {}) {
+        const { runs, context } = await known(agentId, "Agent.messages.list", store);
+        return { items: (await Promise.all(runs.map((run) => messagesOf(run, context.store)))).flat() };
+      },
+    },
+  };
+}

@@ -1,0 +1,54 @@
+// This machine as the local runtime needs it: places, programs, and what commands find in their environment.
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { SandboxProbe } from "@agentcli/workspace";
+import type { Surroundings } from "../surroundings.ts";
+
+export interface Machine {
+  variables: Surroundings["variables"];
+  clock: Surroundings["clock"];
+  newId: Surroundings["newId"];
+  /** Where this process is. */
+  cwd(): string;
+  userHome: string;
+  /** Hooks, rules, skills, sub-agents and MCP servers of the user. */
+  settingsHome: string;
+  /** Where agents are kept. */
+  sdkHome: string;
+  /** What an administrator has decided. */
+  systemDirectory: string;
+  /** A shell whose language commands are written in. */
+  shell: string;
+  /** The built server that a sandbox runs. */
+  serverProgram: string;
+  /** Which sandbox works here, by the directories it was tried for. */
+  probes: Map<string, Promise<SandboxProbe>>;
+}
+
+export function machineOf({ variables, clock, newId }: Surroundings): Machine {
+  const userHome = variables.HOME || homedir();
+  const settingsHome = join(userHome, ".platform");
+  return {
+    ...{ variables, clock, newId, userHome, settingsHome },
+    cwd: () => process.cwd(),
+    sdkHome: variables.PLATFORM_SDK_HOME || join(settingsHome, "sdk"),
+    systemDirectory: "/etc/platform",
+    shell: usableShell(variables.SHELL),
+    serverProgram: firstOf(["../workspace-server.cjs", "../../dist/workspace-server.cjs"]),
+    probes: new Map(),
+  };
+}
+
+/** fish and others would misread commands. */
+function usableShell(shell: string | undefined): string {
+  if (shell && /\/(bash|zsh|sh)$/.test(shell) && existsSync(shell)) return shell;
+  return existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
+}
+
+/** Beside the bundle, or where the build puts it when this runs from its sources. */
+function firstOf(places: string[]): string {
+  const paths = places.map((place) => fileURLToPath(new URL(place, import.meta.url)));
+  return paths.find((path) => existsSync(path)) ?? paths.join(" or ");
+}

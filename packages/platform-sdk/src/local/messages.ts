@@ -1,0 +1,20 @@
+// What was said in a local run, as a list of messages.
+import type { AgentMessage } from "../agent-calls.ts";
+import { openConversation } from "../conversation.ts";
+import type { LocalAgentStore, LocalRunRecord } from "../local-store.ts";
+
+export async function messagesOf({ agentId, id }: LocalRunRecord, store: LocalAgentStore): Promise<AgentMessage[]> {
+  const conversation = openConversation();
+  for (const { frame } of await store.runEvents.read(agentId, id, 0))
+    if (frame.event === "interaction_update") conversation.add(frame.data);
+  const said = (role: AgentMessage["type"], text: string): AgentMessage => ({
+    ...{ type: role, agent_id: agentId, run_id: id },
+    message: { role, content: [{ type: "text", text }] },
+  });
+  return conversation
+    .turns()
+    .flatMap(({ turn }) => [
+      ...(turn.userMessage ? [said("user", turn.userMessage.text)] : []),
+      ...turn.steps.flatMap((step) => (step.type === "assistantMessage" ? said("assistant", step.message.text) : [])),
+    ]);
+}

@@ -1,0 +1,64 @@
+// What was asked of a local agent, made whole: what is missing is filled in, what cannot be is refused.
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import { ConfigurationError } from "../errors.ts";
+import type { CustomTool, LocalProvider, SettingSource } from "../local-options.ts";
+import type { AgentOptions } from "../options.ts";
+import { checkToolNames } from "./compose/tool-choice.ts";
+import type { Machine } from "./machine.ts";
+
+export interface Wishes {
+  /** Undefined where the agent knows best. */
+  cwd: string | undefined;
+  dirs: string[];
+  sources: Set<"project" | "user" | "mdm">;
+  sandbox: "workspace-write" | "none";
+  customTools: Record<string, CustomTool>;
+  retries: "some" | "none";
+  provider: LocalProvider | undefined;
+}
+
+export function wishesOf(options: AgentOptions, machine: Machine, operation: string): Wishes {
+  const { local = {}, tools = [], disallowedTools = [] } = options;
+  if (local.autoReview)
+    throw invalid("autoReview is not offered. Gate calls with hooks (beforeShellExecution, preToolUse).", operation);
+  checkToolNames([...tools, ...disallowedTools], operation);
+  const directory = (path: string, name: string) => existingDirectory(resolve(machine.cwd(), path), name, operation);
+  return {
+    cwd: local.cwd === undefined ? undefined : directory(local.cwd, "local.cwd"),
+    dirs: (local.dirs ?? []).map((path) => directory(path, "local.dirs")),
+    sources: sourcesOf(local.settingSources ?? ["project"], operation),
+    sandbox: local.sandboxOptions?.enabled ? "workspace-write" : "none",
+    customTools: local.customTools ?? {},
+    retries: local.enableAgentRetries === false ? "none" : "some",
+    provider: local.provider,
+  };
+}
+
+const known: Record<SettingSource, ("project" | "user" | "mdm")[]> = {
+  project: ["project"],
+  user: ["user"],
+  mdm: ["mdm"],
+  // Nothing of a team or of plugins is kept on this machine.
+  team: [],
+  plugins: [],
+  all: ["project", "user", "mdm"],
+};
+
+function sourcesOf(names: SettingSource[], operation: string): Wishes["sources"] {
+  const unknown = names.find((name) => !Object.hasOwn(known, name));
+  if (unknown !== undefined)
+    throw invalid(
+      `local.settingSources: there is no source ${JSON.stringify(unknown)}. There are: ${Object.keys(known).join(", ")}.`,
+      operation,
+    );
+  return new Set(names.flatMap((name) => known[name]));
+}
+
+export function existingDirectory(path: string, name: string, operation: string): string {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
+  throw invalid(`${name}: ${path} is no directory.`, operation);
+}
+
+export const invalid = (message: string, operation: string): ConfigurationError =>
+  new ConfigurationError(message, { code: "invalid_option", operation });

@@ -1,0 +1,131 @@
+// Local agents and the end of processes: nothing is lost, nothing is left, nobody waits for ever.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { call, say, stall } from "@agentcli/testkit";
+import { expect, onTestFinished, test } from "vitest";
+import { bodiesOf, type LocalDesk, localDesk, readAll } from "./local-desk.ts";
+import { summary } from "./storyteller.ts";
+
+const program = fileURLToPath(new URL("local-child.mjs", import.meta.url));
+const killer = fileURLToPath(new URL("kill-at-step.cjs", import.meta.url));
+const shell = (cmd: string) => call("exec_command", { cmd });
+
+interface Child {
+  process: ChildProcess;
+  /** The next line it says; null when it has ended. */
+  // biome-ignore lint/suspicious/noExplicitAny: what the program prints
+  next(): Promise<any>;
+  ended: Promise<unknown>;
+}
+
+function start(desk: LocalDesk, task: object, variables: Record<string, string> = {}, node: string[] = []): Child {
+  const child = spawn(process.execPath, [...node, program, JSON.stringify({ cwd: desk.repository.path, ...task })], {
+    env: { ...desk.variables, ...variables },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  const next = async () => {
+    const { value, done } = await lines.next();
+    return done ? null : JSON.parse(value);
+  };
+  return { process: child, next, ended: once(child, "exit") };
+}
+
+test("a run whose process is killed ends as interrupted, and the agent goes on", async () => {
+  const desk = await localDesk([shell("echo $$ > pid; exec sleep 1000"), say("Back.")]);
+  const child = start(desk, { text: "Sleep" });
+  const { agentId, runId } = await child.next();
+  const file = join(desk.repository.path, "pid");
+  await expect.poll(() => existsSync(file) && readFileSync(file, "utf8")).toMatch(/\d/);
+  expect((await desk.Agent.get(agentId)).status).toBe("active");
+  child.process.kill("SIGKILL");
+  await child.ended;
+  await expect.poll(() => existsSync(`/proc/${readFileSync(file, "utf8").trim()}`)).toBe(false);
+  const run = await desk.Agent.getRun(runId, { agentId });
+  expect(await run.wait()).toMatchObject({ status: "error", error: { code: "interrupted" } });
+  expect(summary(await readAll(run))).toMatchObject({ user: "Sleep", lastStatus: "ERROR" });
+  expect((await desk.Agent.get(agentId)).status).toBe("idle");
+  const agent = await desk.Agent.resume(agentId, desk.options());
+  expect(await (await agent.send("Go on")).wait()).toMatchObject({ status: "finished", result: "Back." });
+  expect(bodiesOf(desk).at(-1)).toContain("The outcome of this call is unknown");
+});
+
+test("another process sees the run as it goes, is busy, and may cancel it", async () => {
+  const desk = await localDesk([say("Thinking."), stall("before-headers"), say("After.")]);
+  const child = start(desk, { text: "Wait" });
+  const { agentId } = await child.next();
+  await child.ended;
+  const waiting = start(desk, { agentId, text: "Wait more" });
+  const { runId } = await waiting.next();
+  await expect.poll(() => desk.requests().length).toBe(2);
+  const run = await desk.Agent.getRun(runId, { agentId });
+  const messages = readAll(run);
+  const agent = await desk.Agent.resume(agentId, desk.options());
+  await expect(agent.send("Me too")).rejects.toMatchObject({
+    code: "agent_busy",
+    message: expect.stringContaining(`process ${waiting.process.pid}`),
+  });
+  await desk.Agent.cancelRun(runId, { agentId });
+  expect(await waiting.next()).toMatchObject({ status: "cancelled" });
+  expect(summary(await messages)).toMatchObject({ user: "Wait more", lastStatus: "CANCELLED" });
+  await waiting.ended;
+  expect(await (await agent.send("Now")).wait()).toMatchObject({ status: "finished", result: "After." });
+});
+
+test("force takes the agent over from a process that works", async () => {
+  const desk = await localDesk([stall("before-headers"), say("Mine.")]);
+  const child = start(desk, { text: "Wait" });
+  const { agentId } = await child.next();
+  await expect.poll(() => desk.requests().length).toBe(1);
+  const agent = await desk.Agent.resume(agentId, desk.options());
+  const run = await agent.send("Mine now", { local: { force: true } });
+  expect(await run.wait()).toMatchObject({ status: "finished", result: "Mine." });
+  expect(await child.next()).toMatchObject({ status: "cancelled" });
+});
+
+test("a program ends by itself when its run is over, and finds everything as it was", async () => {
+  const desk = await localDesk([shell("sleep 1000 & echo started"), say("Done.")]);
+  const child = start(desk, { text: "Start" });
+  await child.next();
+  expect(await child.next()).toMatchObject({ status: "finished", result: "Done." });
+  expect(await child.next()).toEqual({ isAsBefore: true });
+  const [code] = (await child.ended) as [number];
+  expect(code).toBe(0);
+});
+
+const mostSteps = 1_000;
+/** A sample, another with every step. */
+const stride = process.env.SWEEP === "full" ? 1 : 9;
+
+test("killed at any change of its files, an agent is not there or takes the next prompt", {
+  timeout: 1_200_000,
+}, async () => {
+  const agentId = "agent-sweep";
+  let isWhole = false;
+  for (let at = 1; !isWhole && at < mostSteps; at += stride) {
+    const about = `change ${at}`;
+    const desk = await localDesk({ replies: [shell("echo x >> log"), say("One."), say("Two.")], repeat: "last" });
+    const kill = { KILL_AT: String(at), KILL_WHEN: at % 2 ? "before" : "torn", KILL_BELOW: desk.sdkHome };
+    const child = start(desk, { text: "Count", options: { agentId } }, kill, ["--require", killer]);
+    const [, signal] = (await child.ended) as [number, string];
+    isWhole = signal !== "SIGKILL";
+    const status = await desk.Agent.get(agentId).then(
+      (agent) => agent.status,
+      (error) => error.code,
+    );
+    expect(["idle", "agent_not_found"], about).toContain(status);
+    const runs = status === "idle" ? (await desk.Agent.listRuns(agentId)).items : [];
+    for (const run of runs) {
+      expect(["error", "finished"], about).toContain((await run.wait()).status);
+      expect((await readAll(run)).at(-1)?.type, about).toBe("status");
+    }
+    const agent = await desk.Agent.create(desk.options({ agentId }));
+    expect(await (await agent.send("Go on")).wait(), about).toMatchObject({ status: "finished" });
+  }
+  expect(isWhole).toBe(true);
+});

@@ -1,0 +1,141 @@
+// Files that local agents go by: whose count, and who wins.
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { call, say } from "@agentcli/testkit";
+import { expect, test } from "vitest";
+import { bodiesOf, type LocalDesk, localDesk, readAll } from "./local-desk.ts";
+import { summary } from "./storyteller.ts";
+
+const shell = (cmd: string) => call("exec_command", { cmd });
+
+const hooksFile = (event: string, command: string) => JSON.stringify({ version: 1, hooks: { [event]: [{ command }] } });
+
+const refusing = `printf '{"permission":"deny","agent_message":"Not in this house."}'`;
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+test("a hook of the project gates shell commands", async () => {
+  const files = { ".platform/hooks.json": hooksFile("beforeShellExecution", refusing), "a.txt": "a" };
+  const desk = await localDesk([shell("rm a.txt"), say("Refused.")], files);
+  const agent = await desk.Agent.create(desk.options());
+  const messages = await readAll(await agent.send("Remove it"));
+  expect(summary(messages).tools).toContain("run_terminal_cmd error");
+  expect(bodiesOf(desk).at(-1)).toContain("Not in this house.");
+  expect(existsSync(join(desk.repository.path, "a.txt"))).toBe(true);
+});
+
+test("an agent keeps the hooks it began with, until it is reloaded", async () => {
+  const files = { ".platform/hooks.json": hooksFile("preToolUse", refusing) };
+  const replies = [shell("rm .platform/hooks.json; touch one"), say("1"), shell("touch two"), say("2")];
+  const desk = await localDesk([...replies, shell("touch three"), say("3")], files);
+  const at = (name: string) => join(desk.repository.path, name);
+  const agent = await desk.Agent.create(desk.options());
+  await (await agent.send("One")).wait();
+  writeFileSync(at(".platform/hooks.json"), hooksFile("preToolUse", "echo '{}'"));
+  await (await agent.send("Two")).wait();
+  expect([existsSync(at("one")), existsSync(at("two"))]).toEqual([false, false]);
+  await agent.reload();
+  await (await agent.send("Three")).wait();
+  expect(existsSync(at("three"))).toBe(true);
+});
+
+test("a hook finds its variables, and no key", async () => {
+  const files = { ".platform/hooks.json": hooksFile("stop", "env > seen; echo '{}'") };
+  const desk = await localDesk([say("Done.")], files);
+  await desk.Agent.prompt("Hello", desk.options());
+  const seen = readFileSync(join(desk.repository.path, "seen"), "utf8");
+  expect(seen).toContain(`PLATFORM_PROJECT_DIR=${desk.repository.path}`);
+  expect(seen).not.toContain("PLATFORM_API_KEY");
+});
+
+const written = (desk: LocalDesk) => {
+  const home = join(desk.home, ".platform");
+  write(join(home, "AGENTS.md"), "User instructions.");
+  write(join(home, "rules", "tidy.mdc"), "---\nalwaysApply: true\n---\nUser rule.");
+  write(join(home, "skills", "wave", "SKILL.md"), "---\nname: wave\ndescription: Waves at users\n---\nWave.");
+  write(join(home, "agents", "critic.md"), "---\nname: critic\ndescription: A user's critic\n---\nCriticise.");
+};
+
+const projectFiles = {
+  "AGENTS.md": "Project instructions.",
+  ".platform/rules/style.mdc": "---\nalwaysApply: true\n---\nProject rule.",
+  ".platform/agents/tester.md": "---\nname: tester\ndescription: A project's tester\n---\nTest.",
+};
+
+const everything = {
+  project: ["Project instructions.", "Project rule.", "A project's tester"],
+  user: ["User instructions.", "User rule.", "Waves at users", "A user's critic"],
+};
+
+test.each([
+  [undefined, ["project"]],
+  [["project"], ["project"]],
+  [["user"], ["user"]],
+  [["team", "plugins"], []],
+  [["all"], ["project", "user"]],
+] as const)("with settingSources %j the files of %j count", async (settingSources, expected) => {
+  const desk = await localDesk([say("Fine.")], projectFiles);
+  written(desk);
+  await desk.Agent.prompt(
+    "Hello",
+    desk.options({ local: { ...(settingSources && { settingSources: [...settingSources] }) } }),
+  );
+  const [body = ""] = bodiesOf(desk);
+  for (const [source, texts] of Object.entries(everything))
+    for (const text of texts)
+      expect([text, body.includes(text)]).toEqual([text, (expected as readonly string[]).includes(source)]);
+});
+
+const everythingServer = createRequire(import.meta.url).resolve(
+  "@modelcontextprotocol/server-everything/dist/index.js",
+);
+const echo = (mark: string) => ({ command: process.execPath, args: [everythingServer], env: { MARK: mark } });
+
+test("MCP servers: those of the prompt, of the agent, of the project, of the user, by name", async () => {
+  const servers = (marks: Record<string, string>) =>
+    Object.fromEntries(Object.entries(marks).map(([name, mark]) => [name, echo(mark)]));
+  const replies = ["a", "b", "c"].map((name) => call(`mcp__${name}__get_env`, {}));
+  const twice = [...replies, say("1"), call("mcp__a__get_env", {}), say("2")];
+  const desk = await localDesk(twice, {
+    ".platform/mcp.json": JSON.stringify({ mcpServers: servers({ a: "project-a", b: "project-b" }) }),
+  });
+  write(
+    join(desk.home, ".platform", "mcp.json"),
+    JSON.stringify({ mcpServers: servers({ a: "user-a", b: "user-b", c: "user-c" }) }),
+  );
+  const options = desk.options({ mcpServers: servers({ a: "created-a" }), local: { settingSources: ["all"] } });
+  const agent = await desk.Agent.create(options);
+  const marks = () =>
+    [...(bodiesOf(desk).at(-1) ?? "").matchAll(/(project|user|created|sent)-[abc]/g)].map(([mark]) => mark);
+  await (await agent.send("Look")).wait();
+  expect(marks()).toEqual(["created-a", "project-b", "user-c"]);
+  await (await agent.send("Again", { mcpServers: servers({ a: "sent-a" }) })).wait();
+  expect(marks().at(-1)).toBe("sent-a");
+  expect(execFileSync("ps", ["-e", "-o", "args="], { encoding: "utf8" })).not.toContain("server-everything");
+}, 120_000);
+
+test("a server file that is none is named", async () => {
+  const desk = await localDesk([], { ".platform/mcp.json": '{"mcpServers": {"a": {}}}' });
+  await expect(desk.Agent.prompt("Hello", desk.options())).rejects.toMatchObject({
+    code: "invalid_settings",
+    message: expect.stringContaining("mcpServers.a needs command or url"),
+  });
+});
+
+test("a sub-agent given at creation goes before one of the same name in a file", async () => {
+  const spawn = call("spawn_agent", { agent_type: "tester", message: "Test it" });
+  const desk = await localDesk(
+    { replies: [{ ...spawn, when: { bodyIncludes: "Delegate" } }, say("Inner."), say("Outer.")], repeat: "last" },
+    projectFiles,
+  );
+  const agents = { tester: { description: "Given inline", prompt: "Be inline." } };
+  const result = await desk.Agent.prompt("Delegate", desk.options({ agents }));
+  expect(result.status).toBe("finished");
+  expect(bodiesOf(desk)[0]).toContain("Given inline");
+  expect(bodiesOf(desk)[0]).not.toContain("A project's tester");
+});

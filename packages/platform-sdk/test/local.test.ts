@@ -1,0 +1,232 @@
+// Agents on this machine: what they do, what is kept of it, and what their users see.
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { call, say, stall } from "@agentcli/testkit";
+import { expect, test } from "vitest";
+import { agentCalls } from "../src/agents.ts";
+import { AgentBusyError, AgentNotFoundError, AuthenticationError, ConfigurationError } from "../src/errors.ts";
+import type { AgentOptions } from "../src/options.ts";
+import { bodiesOf, key, localDesk, model, readAll, surroundingsWith } from "./local-desk.ts";
+import { summary } from "./storyteller.ts";
+
+const shell = (cmd: string) => call("exec_command", { cmd });
+
+test("a prompt runs in the caller's directory, and its messages are those of a cloud run", async () => {
+  const desk = await localDesk([shell("echo hello > made.txt && cat made.txt"), say("Made it.")]);
+  const agent = await desk.Agent.create(desk.options());
+  expect(agent.agentId).toMatch(/^agent-[0-9a-f-]{36}$/);
+  const run = await agent.send("Make a file");
+  expect(run.status).toBe("running");
+  const messages = await readAll(run);
+  expect(summary(messages)).toMatchObject({
+    user: "Make a file",
+    text: "Made it.",
+    tools: ["run_terminal_cmd running", "run_terminal_cmd completed"],
+    lastStatus: "FINISHED",
+  });
+  expect(await run.wait()).toMatchObject({ status: "finished", result: "Made it.", model });
+  expect(readFileSync(join(desk.repository.path, "made.txt"), "utf8")).toBe("hello\n");
+  expect(await readAll(run)).toEqual(messages);
+  expect(desk.requests()[0]?.headers.authorization).toBe(`Bearer ${key}`);
+});
+
+test("a follow-up in another process goes on with the conversation, and everything can be looked up", async () => {
+  const desk = await localDesk([say("One."), say("Two.")]);
+  const first = await desk.Agent.create(desk.options({ name: "Counter" }));
+  const one = await (await first.send("Count")).wait();
+  await first[Symbol.asyncDispose]();
+  // Nothing is shared with the first but what is on disk.
+  const Other = agentCalls(surroundingsWith(desk.variables));
+  const again = await Other.resume(first.agentId, { local: { cwd: desk.repository.path } });
+  const run = await again.send("Go on");
+  expect(await run.wait()).toMatchObject({ status: "finished", result: "Two.", model });
+  expect(bodiesOf(desk).at(-1)).toMatch(/Count.*One\..*Go on/);
+  const { agentId } = first;
+  expect(await Other.get(agentId)).toMatchObject({ name: "Counter", runtime: "local", status: "idle" });
+  const listed = await Other.list({ runtime: "local", cwd: desk.repository.path });
+  expect(listed.items.map((agent) => agent.agentId)).toEqual([agentId]);
+  expect((await Other.list({ runtime: "local", cwd: desk.home })).items).toEqual([]);
+  const runs = await Other.listRuns(agentId);
+  expect(runs.items.map(({ id, result }) => [id, result])).toEqual([
+    [run.id, "Two."],
+    [one.id, "One."],
+  ]);
+  const page = await Other.listRuns(agentId, { limit: 1 });
+  const rest = await Other.listRuns(agentId, { cursor: page.nextCursor ?? "" });
+  expect(rest.items.map(({ id }) => id)).toEqual([one.id]);
+  const read = await Other.getRun(one.id, { agentId });
+  expect(summary(await readAll(read))).toMatchObject({ user: "Count", text: "One.", lastStatus: "FINISHED" });
+  expect((await read.conversation())[0]?.turn.userMessage).toEqual({ text: "Count" });
+  const { items: said } = await Other.messages.list(agentId);
+  expect(said.map(({ type, message }) => `${type} ${message.content[0]?.text}`)).toEqual([
+    "user Count",
+    "assistant One.",
+    "user Go on",
+    "assistant Two.",
+  ]);
+  const usage = await Other.getUsage(agentId);
+  expect(usage.runs.map(({ id }) => id)).toEqual([run.id, one.id]);
+  expect(usage.totalUsage.totalTokens).toBe(usage.runs.reduce((sum, each) => sum + each.usage.totalTokens, 0));
+  expect((await Other.getUsage(agentId, { runId: one.id })).runs).toHaveLength(1);
+});
+
+test("one run at a time: a second prompt is busy, force ends the first", async () => {
+  const desk = await localDesk([stall("before-headers"), say("Second.")]);
+  const agent = await desk.Agent.create(desk.options());
+  const first = await agent.send("Wait for ever");
+  await expect.poll(() => desk.requests().length).toBe(1);
+  await expect(agent.send("And now?")).rejects.toThrow(AgentBusyError);
+  const other = await desk.Agent.resume(agent.agentId, desk.options());
+  await expect(other.send("And now?")).rejects.toMatchObject({ code: "agent_busy", isRetryable: true });
+  const second = await other.send("Now!", { local: { force: true } });
+  expect((await first.wait()).status).toBe("cancelled");
+  expect(await second.wait()).toMatchObject({ status: "finished", result: "Second." });
+});
+
+test("cancelling ends a command in its middle, and the agent takes the next prompt", async () => {
+  const desk = await localDesk([shell("echo $$ > pid; exec sleep 1000"), say("Rested.")]);
+  const agent = await desk.Agent.create(desk.options());
+  const run = await agent.send("Sleep");
+  const statuses: string[] = [];
+  run.onDidChangeStatus((status) => statuses.push(status));
+  const file = join(desk.repository.path, "pid");
+  await expect.poll(() => existsSync(file) && readFileSync(file, "utf8")).toMatch(/\d/);
+  await run.cancel();
+  expect((await run.wait()).status).toBe("cancelled");
+  expect(statuses).toEqual(["cancelled"]);
+  expect(existsSync(`/proc/${readFileSync(file, "utf8").trim()}`)).toBe(false);
+  expect(await (await agent.send("Go on")).wait()).toMatchObject({ status: "finished", result: "Rested." });
+});
+
+test("closing a handle leaves no process", async () => {
+  const desk = await localDesk([shell("echo $$ > pid; exec sleep 1000")]);
+  const agent = await desk.Agent.create(desk.options());
+  const run = await agent.send("Sleep");
+  const file = join(desk.repository.path, "pid");
+  await expect.poll(() => existsSync(file) && readFileSync(file, "utf8")).toMatch(/\d/);
+  await agent[Symbol.asyncDispose]();
+  expect(existsSync(`/proc/${readFileSync(file, "utf8").trim()}`)).toBe(false);
+  await expect(run.wait()).rejects.toMatchObject({ code: "closed" });
+  await expect(agent.send("Again")).rejects.toMatchObject({ code: "closed" });
+  const left = await desk.Agent.getRun(run.id, { agentId: agent.agentId });
+  expect(left.status).toBe("cancelled");
+  expect(execFileSync("ps", ["-e", "-o", "args="], { encoding: "utf8" })).not.toContain(desk.repository.path);
+});
+
+test("what is kept is for its owner, and has no key in it", async () => {
+  const desk = await localDesk([shell(`echo ${key}; printenv PLATFORM_API_KEY`), say(`It is ${key}.`)]);
+  const agent = await desk.Agent.create(desk.options());
+  const result = await (await agent.send("Show the key")).wait();
+  expect(result.result).toBe("It is [redacted apiKey].");
+  const entries = readdirSync(desk.sdkHome, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  expect(files.length).toBeGreaterThan(3);
+  for (const file of files) {
+    expect(statSync(file).mode & 0o077, file).toBe(0);
+    expect(readFileSync(file, "utf8"), file).not.toContain(key);
+  }
+  for (const entry of entries.filter((each) => each.isDirectory()))
+    expect(statSync(join(entry.parentPath, entry.name)).mode & 0o077, entry.name).toBe(0);
+  expect(files.filter((file) => file.endsWith("lock"))).toEqual([]);
+});
+
+test("an archived agent takes no prompts until it is unarchived, a deleted one is gone", async () => {
+  const desk = await localDesk({ replies: [say("Yes.")], repeat: "last" });
+  const agent = await desk.Agent.create(desk.options());
+  await (await agent.send("Hello")).wait();
+  await desk.Agent.archive(agent.agentId);
+  await desk.Agent.archive(agent.agentId);
+  expect((await desk.Agent.get(agent.agentId)).status).toBe("archived");
+  await expect(agent.send("Still there?")).rejects.toMatchObject({ code: "agent_archived" });
+  const open = { runtime: "local", cwd: desk.repository.path, includeArchived: false } as const;
+  expect((await desk.Agent.list(open)).items).toEqual([]);
+  await desk.Agent.unarchive(agent.agentId);
+  expect((await (await agent.send("Now?")).wait()).status).toBe("finished");
+  await desk.Agent.delete(agent.agentId);
+  await expect(desk.Agent.get(agent.agentId)).rejects.toThrow(AgentNotFoundError);
+  await expect(agent.send("And now?")).rejects.toThrow(AgentNotFoundError);
+});
+
+test("the same idempotency key gives the same run", async () => {
+  const desk = await localDesk([say("Once.")]);
+  const agent = await desk.Agent.create(desk.options());
+  const first = await agent.send("Do it", { idempotencyKey: "k" });
+  const second = await agent.send("Do it", { idempotencyKey: "k" });
+  expect(second.id).toBe(first.id);
+  expect(await second.wait()).toMatchObject({ status: "finished", result: "Once." });
+  expect(desk.requests()).toHaveLength(1);
+});
+
+test("what cannot be is refused with words, before anything is asked", async () => {
+  const desk = await localDesk([]);
+  const refused = async (options: AgentOptions) => (await desk.Agent.create(options).catch((error) => error)) as Error;
+  const { local } = desk.options();
+  expect(await refused({ ...(local && { local }) })).toMatchObject({ code: "model_required" });
+  expect(await refused(desk.options({ model: { id: "unheard-of" } }))).toMatchObject({ code: "invalid_model" });
+  expect(await refused(desk.options({ cloud: {} }))).toBeInstanceOf(ConfigurationError);
+  expect((await refused({ model, tools: ["read"] })).message).toContain("tools is for local agents");
+  const messages: [Partial<AgentOptions>, string][] = [
+    [{ tools: ["fly"] }, 'There is no tool "fly"'],
+    [{ disallowedTools: ["swim"] }, 'There is no tool "swim"'],
+    [{ local: { cwd: "/nowhere/at/all" } }, "local.cwd: /nowhere/at/all is no directory"],
+    [{ local: { autoReview: true } }, "autoReview is not offered"],
+    [{ local: { settingSources: ["moon" as "user"] } }, 'there is no source "moon"'],
+    [{ agentId: "../escape" }, "is no id of this kind"],
+  ];
+  for (const [more, message] of messages) expect((await refused(desk.options(more))).message).toContain(message);
+  await expect(desk.Agent.resume("../../etc")).rejects.toMatchObject({ code: "invalid_id" });
+  await expect(desk.Agent.get("agent-unheard-of")).rejects.toThrow(AgentNotFoundError);
+  const unknown = await desk.Agent.resume("agent-unheard-of", desk.options());
+  await expect(unknown.send("Hello")).rejects.toThrow(AgentNotFoundError);
+  expect(existsSync(join(desk.sdkHome, "agents", "agent-unheard-of", "agent.json"))).toBe(false);
+  expect(await refused(desk.options({ apiKey: "" }))).toBeInstanceOf(AuthenticationError);
+  expect(desk.requests()).toEqual([]);
+});
+
+test("a key that the platform refuses ends the run as an error, and without retries a fault is final", async () => {
+  const desk = await localDesk([{ status: 503 }, say("Late.")]);
+  const wrong = await desk.Agent.create(desk.options({ apiKey: "plt_wrong_key" }));
+  expect(await (await wrong.send("Hello")).wait()).toMatchObject({ status: "error", error: { code: "auth" } });
+  const once = await desk.Agent.create(desk.options({ local: { enableAgentRetries: false } }));
+  expect(await (await once.send("Hello")).wait()).toMatchObject({ status: "error", error: { code: "overloaded" } });
+});
+
+test("a provider of one's own is asked in place of the platform", async () => {
+  const desk = await localDesk([say("From elsewhere.")]);
+  const direct = agentCalls(surroundingsWith({ ...desk.variables, PLATFORM_API_KEY: "", MY_KEY: key }));
+  const provider = { baseUrl: `${desk.backendUrl}/v1/inference`, apiKeyEnv: "MY_KEY" };
+  const options = desk.options({ model: { id: "anything" }, local: { provider } });
+  expect(await direct.prompt("Hello", options)).toMatchObject({ status: "finished", result: "From elsewhere." });
+  const missing = desk.options({ local: { provider: { ...provider, apiKeyEnv: "NOBODY" } } });
+  await expect(direct.prompt("Hello", missing)).rejects.toThrow("NOBODY is not set");
+});
+
+test("model and mode of a prompt hold for later ones; onStep and onDelta are told", async () => {
+  const desk = await localDesk([say("One."), say("Two.")]);
+  const agent = await desk.Agent.create(desk.options());
+  const steps: string[] = [];
+  const updates: string[] = [];
+  const first = await agent.send("Count", {
+    model: { id: "scripted", params: [{ id: "reasoning_effort", value: "high" }] },
+    onStep: ({ step }) => steps.push(step.type),
+    onDelta: ({ update }) => updates.push(update.type),
+  });
+  await first.wait();
+  expect(steps).toEqual(["assistantMessage"]);
+  expect(updates).toContain("turn-ended");
+  await (await agent.send("Go on")).wait();
+  const efforts = desk.requests().map(({ body }) => (body as { reasoning?: { effort?: string } }).reasoning?.effort);
+  expect(efforts).toEqual(["high", "high"]);
+});
+
+test("the system prompt and the choice of tools reach the model", async () => {
+  const desk = await localDesk([say("Fine.")]);
+  await desk.Agent.prompt(
+    "Hello",
+    desk.options({ systemPrompt: "Speak like a pirate.", tools: ["read", "grep", "edit"], disallowedTools: ["write"] }),
+  );
+  const [body] = desk.requests().map((request) => request.body as { instructions: string; tools: { name: string }[] });
+  expect(body?.instructions).toBe("Speak like a pirate.");
+  expect(body?.tools.map(({ name }) => name).sort()).toEqual(["grep_files", "read_file", "view_image"]);
+});

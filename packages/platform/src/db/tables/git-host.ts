@@ -1,0 +1,46 @@
+// The platform's own git host.
+import type { Generated } from "kysely";
+import type { Sealed, Stamped } from "./columns.ts";
+
+export interface HostedRepositoryTable {
+  id: Generated<number>;
+  team_id: number;
+  name: string;
+  default_branch: string;
+  created_at: Stamped;
+}
+
+export interface PullRequestTable {
+  repository_id: number;
+  number: number;
+  title: Sealed;
+  body: Sealed;
+  head_branch: string;
+  base_branch: string;
+  state: "open" | "closed" | "merged";
+  draft: boolean;
+  author: string;
+  created_at: Stamped;
+  updated_at: Stamped;
+}
+
+export interface PullRequestCommentTable {
+  id: Generated<number>;
+  repository_id: number;
+  pull_request: number;
+  author: string;
+  body: Sealed;
+  path: string | null;
+  line: number | null;
+  created_at: Stamped;
+}
+
+export interface PullRequestReviewTable {
+  id: Generated<number>;
+  repository_id: number;
+  pull_request: number;
+  author: string;
+  verdict: "approved" | "changes_requested" | "commented";
+  body: Sealed;
+  created_at: Stamped;
+}

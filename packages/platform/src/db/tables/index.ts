@@ -1,0 +1,77 @@
+// Every table as kysely sees it. Whatever a person said, or a secret, is a Sealed value: see vault/.
+import type { Kysely, Transaction } from "kysely";
+import type {
+  AgentTable,
+  ArtifactTable,
+  FrameTable,
+  IdempotentAnswerTable,
+  InferenceCallTable,
+  RunTable,
+  ThreadRecordTable,
+  ThreadTable,
+} from "./agents.ts";
+import type {
+  HostedRepositoryTable,
+  PullRequestCommentTable,
+  PullRequestReviewTable,
+  PullRequestTable,
+} from "./git-host.ts";
+import type { HandoffCheckTable, HandoffTable } from "./handoffs.ts";
+import type { IdentityTable, InvitationTable, LoginLinkTable, SessionTable } from "./logins.ts";
+import type { ApiKeyTable, ServiceAccountTable, SourceAccountTable, TeamTable, UserTable } from "./principals.ts";
+import type {
+  AuditEntryTable,
+  AuditHeadTable,
+  JobPoolTable,
+  KeyEncryptionKeyTable,
+  NodeTable,
+  ServerAddressTable,
+} from "./servers.ts";
+import type { WebhookAttemptTable, WebhookDeliveryTable, WebhookTable } from "./webhooks.ts";
+
+export type * from "./agents.ts";
+export type { Sealed } from "./columns.ts";
+export type * from "./git-host.ts";
+export type * from "./handoffs.ts";
+export type * from "./logins.ts";
+export type * from "./principals.ts";
+export type * from "./servers.ts";
+export type * from "./webhooks.ts";
+
+/** Inside or outside of a transaction. */
+export type Queries = Kysely<Tables> | Transaction<Tables>;
+
+export interface Tables {
+  key_encryption_keys: KeyEncryptionKeyTable;
+  teams: TeamTable;
+  users: UserTable;
+  service_accounts: ServiceAccountTable;
+  api_keys: ApiKeyTable;
+  sessions: SessionTable;
+  login_links: LoginLinkTable;
+  invitations: InvitationTable;
+  identities: IdentityTable;
+  agents: AgentTable;
+  runs: RunTable;
+  threads: ThreadTable;
+  thread_records: ThreadRecordTable;
+  frames: FrameTable;
+  idempotent_answers: IdempotentAnswerTable;
+  artifacts: ArtifactTable;
+  handoffs: HandoffTable;
+  handoff_checks: HandoffCheckTable;
+  source_accounts: SourceAccountTable;
+  nodes: NodeTable;
+  server_addresses: ServerAddressTable;
+  hosted_repositories: HostedRepositoryTable;
+  pull_requests: PullRequestTable;
+  pull_request_comments: PullRequestCommentTable;
+  pull_request_reviews: PullRequestReviewTable;
+  inference_calls: InferenceCallTable;
+  audit_entries: AuditEntryTable;
+  audit_head: AuditHeadTable;
+  job_pools: JobPoolTable;
+  webhooks: WebhookTable;
+  webhook_deliveries: WebhookDeliveryTable;
+  webhook_attempts: WebhookAttemptTable;
+}

@@ -1,0 +1,46 @@
+// What servers of one database know of each other, of their keys, and of everything that was changed.
+import type { Generated } from "kysely";
+import type { Stamped, Timestamp } from "./columns.ts";
+
+/** At most one row: the key that wrapped every data key. */
+export interface KeyEncryptionKeyTable {
+  is_only: Generated<true>;
+  fingerprint: string;
+  created_at: Stamped;
+}
+
+export interface NodeTable {
+  id: string;
+  heartbeat_at: Timestamp;
+  started_at: Stamped;
+}
+
+/** Where servers of this database are and were reached, without a slash at the end. */
+export interface ServerAddressTable {
+  url: string;
+  seen_at: Stamped;
+}
+
+/** Who may hold the lock of a job: the workers of one life of one server. */
+export interface JobPoolTable {
+  id: string;
+  node_id: string;
+  node_started_at: Timestamp;
+  created_at: Stamped;
+}
+
+/** Written by triggers only. */
+export interface AuditEntryTable {
+  seq: number;
+  /** JSON, as it was hashed. */
+  entry: string;
+  /** SHA-256 of the hash before and the entry. */
+  hash: Buffer;
+}
+
+/** One row: where the chain ends. */
+export interface AuditHeadTable {
+  is_only: Generated<true>;
+  seq: number;
+  hash: Buffer;
+}

@@ -1,0 +1,73 @@
+// Each call in the database, from before it is made: what is reserved for it counts as spent until it is known.
+import type { Usage } from "@agentcli/protocol";
+import type { Kysely } from "kysely";
+import { patiently, type Tables } from "../db/index.ts";
+import { ApiProblem } from "../http/index.ts";
+import type { Principal } from "../principals/index.ts";
+import { leftToSpend } from "../runs/index.ts";
+import { admit, type Wish } from "./estimate.ts";
+
+export interface NewCall extends Omit<Wish, "leftUsd"> {
+  id: string;
+  principal: Principal;
+  model: string;
+}
+
+/** The most tokens that the answer may have; undefined where nothing limits it. */
+export async function reserve(db: Kysely<Tables>, call: NewCall): Promise<number | undefined> {
+  const { id, principal, model } = call;
+  const owner = {
+    team_id: principal.teamId,
+    user_id: principal.kind === "user" ? principal.userId : null,
+    service_account_id: principal.kind === "service_account" ? principal.serviceAccountId : null,
+  };
+  return db.transaction().execute(async (tx) => {
+    // One after another, so that each sees what those before it have reserved.
+    await tx.selectFrom("teams").select("id").where("id", "=", owner.team_id).forNoKeyUpdate().execute();
+    const leftUsd = await leftToSpend(tx, { teamId: owner.team_id, userId: owner.user_id });
+    const admission = admit({ ...call, leftUsd });
+    if (admission.kind !== "admitted") throw refusal(admission.kind, model);
+    const { reservedUsd, maxOutputTokens } = admission;
+    const cost = reservedUsd === null ? null : String(reservedUsd);
+    await tx
+      .insertInto("inference_calls")
+      .values({ id, ...owner, model, status: "open", cost_usd: cost, ended_at: null })
+      .execute();
+    return maxOutputTokens;
+  });
+}
+
+function refusal(kind: "spent" | "unpriced", model: string): ApiProblem {
+  if (kind === "spent")
+    return new ApiProblem("spend_limit_reached", "The spend limit of this month is reached; ask an admin to raise it.");
+  return new ApiProblem(
+    "invalid_model",
+    `model: the price of ${model} is not known, so that no spend limit can hold for it. Choose another, or ask an admin to add it to [prices].`,
+  );
+}
+
+export interface Charge {
+  status: "completed" | "incomplete" | "failed" | "cut";
+  usage: Usage;
+  costUsd: number | null;
+}
+
+export async function settle(db: Kysely<Tables>, id: string, { status, usage, costUsd }: Charge): Promise<void> {
+  const { inputTokens, cachedInputTokens, cacheWriteInputTokens, outputTokens, reasoningOutputTokens } = usage;
+  await patiently(() =>
+    db
+      .updateTable("inference_calls")
+      .set({
+        status,
+        input_tokens: Math.max(0, inputTokens - cachedInputTokens - cacheWriteInputTokens),
+        output_tokens: outputTokens,
+        cache_read_tokens: cachedInputTokens,
+        cache_write_tokens: cacheWriteInputTokens,
+        reasoning_tokens: reasoningOutputTokens,
+        cost_usd: costUsd === null ? null : String(costUsd),
+        ended_at: new Date(),
+      })
+      .where("id", "=", id)
+      .execute(),
+  );
+}

@@ -1,0 +1,118 @@
+// Invitations to a team: an address, a role, and a link that makes the user once.
+import type { Kysely, UpdateQueryBuilder, UpdateResult } from "kysely";
+import { sql } from "kysely";
+import type { Queries, Tables } from "../db/index.ts";
+import { admitUser, findUser, PrincipalProblem, type Role } from "../principals/index.ts";
+import { hashSecret, isSecret, makeSecret } from "../sessions/index.ts";
+
+export interface Invitations {
+  /** The secret is in the answer and nowhere else. It takes the place of one that waits for the same address. */
+  invite(wish: InvitationWish): Promise<Invited>;
+  /** Those that wait. */
+  list(teamId: number | null): Promise<InvitationEntry[]>;
+  /** False where none such waits. */
+  revoke(teamId: number | null, id: string): Promise<boolean>;
+  /** Null where it was used, revoked, is too old or was never given. */
+  find(secret: string): Promise<InvitationEntry | null>;
+  /** The user it makes; null where it waits no longer. Of two that come at once, one is answered. */
+  accept(which: Accepted): Promise<number | null>;
+}
+
+/** By its link, or by whoever is known to have the address. */
+export type Accepted = { secret: string } | { teamId: number; email: string };
+
+export interface InvitationWish {
+  teamId: number;
+  email: string;
+  role: Role;
+}
+
+export interface Invited {
+  id: string;
+  secret: string;
+  expiresAt: Date;
+}
+
+export interface InvitationEntry {
+  id: string;
+  email: string;
+  role: Role;
+  team: string;
+  createdAt: Date;
+  expiresAt: Date;
+}
+
+const lifetimeMs = 7 * 24 * 3_600_000;
+
+export function openInvitations(db: Kysely<Tables>, now: () => Date): Invitations {
+  return {
+    invite: (wish) => db.transaction().execute((transaction) => invite(transaction, wish, now())),
+    async list(teamId) {
+      const all = waiting(db, now());
+      return entries(await (teamId === null ? all : all.where("team_id", "=", teamId)).execute());
+    },
+    async revoke(teamId, id) {
+      const one = db.updateTable("invitations").set({ revoked_at: now() }).where("id", "=", id);
+      const own = teamId === null ? one : one.where("team_id", "=", teamId);
+      return (await stillWaiting(own, now()).executeTakeFirst()).numUpdatedRows > 0n;
+    },
+    async find(secret) {
+      if (!isSecret(secret)) return null;
+      const [found] = entries(await waiting(db, now()).where("hash", "=", hashSecret(secret)).execute());
+      return found ?? null;
+    },
+    accept: (which) => db.transaction().execute((transaction) => acceptInvitation(transaction, which, now())),
+  };
+}
+
+async function invite(db: Queries, { teamId, email, role }: InvitationWish, now: Date): Promise<Invited> {
+  const known = await findUser(db, email);
+  if (known && known.team_id !== teamId)
+    throw new PrincipalProblem(`${email} cannot be invited: the address is in use elsewhere.`);
+  if (known && known.removed_at === null) throw new PrincipalProblem(`${email} is in the team already.`);
+  const former = db.updateTable("invitations").set({ revoked_at: now }).where("team_id", "=", teamId);
+  await stillWaiting(former.where(sql`lower(email)`, "=", email.toLowerCase()), now).execute();
+  const { id, secret, hash } = makeSecret();
+  const expiresAt = new Date(now.getTime() + lifetimeMs);
+  const row = { id, team_id: teamId, email, role, hash, expires_at: expiresAt, created_at: now };
+  await db.insertInto("invitations").values(row).execute();
+  return { id, secret, expiresAt };
+}
+
+/** For whoever does more in the same transaction. */
+export async function acceptInvitation(db: Queries, which: Accepted, now: Date): Promise<number | null> {
+  if ("secret" in which && !isSecret(which.secret)) return null;
+  const all = db.updateTable("invitations").set({ accepted_at: now });
+  const wanted =
+    "secret" in which
+      ? all.where("hash", "=", hashSecret(which.secret))
+      : all.where("team_id", "=", which.teamId).where(sql`lower(email)`, "=", which.email.toLowerCase());
+  const accepted = await stillWaiting(wanted, now).returning(["team_id", "email", "role"]).executeTakeFirst();
+  if (!accepted) return null;
+  return admitUser(db, { teamId: accepted.team_id, email: accepted.email, role: accepted.role });
+}
+
+type Update = UpdateQueryBuilder<Tables, "invitations", "invitations", UpdateResult>;
+
+const stillWaiting = (query: Update, now: Date): Update =>
+  query.where("accepted_at", "is", null).where("revoked_at", "is", null).where("expires_at", ">", now);
+
+const waiting = (db: Queries, now: Date) =>
+  db
+    .selectFrom("invitations")
+    .innerJoin("teams", "teams.id", "invitations.team_id")
+    .selectAll("invitations")
+    .select("teams.name as team")
+    .where("accepted_at", "is", null)
+    .where("revoked_at", "is", null)
+    .where("expires_at", ">", now)
+    .orderBy("invitations.created_at");
+
+type Row = Awaited<ReturnType<ReturnType<typeof waiting>["execute"]>>[number];
+
+const entries = (rows: Row[]): InvitationEntry[] =>
+  rows.map(({ id, email, role, team, created_at, expires_at }) => ({
+    ...{ id, email, role, team },
+    createdAt: created_at,
+    expiresAt: expires_at,
+  }));

@@ -1,0 +1,30 @@
+// What an agent has made, on pages: its changes so far, and the files it left for people.
+import { linkArtifact } from "../artifacts/index.ts";
+import type { RepositoryChange } from "../handoff/index.ts";
+import type { PageHost } from "./host.ts";
+import { type Html, html } from "./html.ts";
+import { answerPage } from "./layout.ts";
+import { diffLines } from "./repository-pages.ts";
+import type { Pages } from "./routes.ts";
+
+const diffLimitMs = 60_000;
+
+export function addAgentFiles(pages: Pages, { agents, diffs }: PageHost): void {
+  pages.get("/agents/:id/diff", async (context, visitor) => {
+    const { id } = await agents.access.find(visitor.principal, context.req.param("id") ?? "", "read");
+    const changes = await diffs.read(id, AbortSignal.timeout(diffLimitMs));
+    return answerPage(context, { title: "Changes", visitor, body: diffPage(id, changes) });
+  });
+  pages.get("/agents/:id/artifacts", async (context, visitor) => {
+    const agent = await agents.access.find(visitor.principal, context.req.param("id") ?? "", "read");
+    const { url } = await linkArtifact(agents, agent, context.req.query("path") ?? "");
+    return context.redirect(url);
+  });
+}
+
+const diffPage = (agentId: string, changes: RepositoryChange[]): Html => html`
+<section class="title"><h1>Changes</h1><p><a href="/agents/${agentId}">Back to the agent</a></p></section>
+${changes.length === 0 && html`<p class="empty">It has no repository, or has not fetched it yet.</p>`}
+${changes.map(
+  ({ repoUrl, branch, patch }) => html`<h2>${repoUrl} <code>${branch}</code></h2>${diffLines(patch.toString("utf8"))}`,
+)}`;

@@ -1,0 +1,104 @@
+// The page of a team's members: everybody sees them, administrators change them and invite others.
+import type { Context } from "hono";
+import { ApiProblem, type Env } from "../http/index.ts";
+import { openInvitations } from "../invitations/index.ts";
+import { openAdministration, type Role, type UserEntry } from "../principals/index.ts";
+import { makeLoginLink } from "../sessions/index.ts";
+import type { PageHost } from "./host.ts";
+import { answerPage } from "./layout.ts";
+import { type Fresh, membersPage } from "./member-pages.ts";
+import type { Fields, Pages } from "./routes.ts";
+import { isAdmin, requireAdmin, teamNameOf, type Visitor } from "./session.ts";
+
+export function addMemberPages(pages: Pages, host: PageHost): void {
+  pages.get("/members", (context, visitor) => show(host, { context, visitor, fresh: null }));
+  addMemberDeeds(pages, host);
+  addInviting(pages, host);
+}
+
+function addMemberDeeds(pages: Pages, host: PageHost): void {
+  const { platform, agents, oidc } = host;
+  const { db, vault, sessions } = platform;
+  const administration = openAdministration(db, vault);
+
+  const memberIn = async (context: Context<Env>, visitor: Visitor): Promise<UserEntry> => {
+    requireAdmin(visitor);
+    const users = await administration.listUsers(await teamNameOf(db, visitor));
+    const found = users.find(({ id }) => String(id) === context.req.param("id"));
+    if (!found) throw new ApiProblem("not_found", "There is no such member.");
+    return found;
+  };
+
+  pages.form("/members/:id/role", async (context, visitor, fields) => {
+    const { email } = await memberIn(context, visitor);
+    await administration.changeUser(email, { role: roleIn(fields) });
+    return context.redirect("/members", 303);
+  });
+  pages.form("/members/:id/remove", async (context, visitor) => {
+    const { email } = await memberIn(context, visitor);
+    await administration.removeUser(email);
+    return context.redirect("/members", 303);
+  });
+  pages.form("/members/:id/end-sessions", async (context, visitor) => {
+    const { id } = await memberIn(context, visitor);
+    await sessions.endOf(id, "all");
+    return context.redirect("/members", 303);
+  });
+  pages.form("/members/:id/login-link", async (context, visitor) => {
+    const { id, email } = await memberIn(context, visitor);
+    if (oidc) throw new ApiProblem("forbidden", `Members log in with ${oidc.name}. There are no links beside it.`);
+    const link = await makeLoginLink(db, id, agents.publicUrl());
+    return show(host, { context, visitor, fresh: { email, link, days: null } });
+  });
+}
+
+function addInviting(pages: Pages, host: PageHost): void {
+  const { platform, agents } = host;
+  const invitations = openInvitations(platform.db, () => new Date());
+  pages.form("/invitations", async (context, visitor, fields) => {
+    requireAdmin(visitor);
+    const email = emailIn(fields);
+    const wish = { teamId: visitor.principal.teamId, email, role: roleIn(fields) };
+    const { secret } = await invitations.invite(wish);
+    const link = `${agents.publicUrl()}/join?token=${secret}`;
+    return show(host, { context, visitor, fresh: { email, link, days: 7 } });
+  });
+  pages.form("/invitations/:id/revoke", async (context, visitor) => {
+    requireAdmin(visitor);
+    if (!(await invitations.revoke(visitor.principal.teamId, context.req.param("id") ?? "")))
+      throw new ApiProblem("not_found", "There is no such invitation, or it was used.");
+    return context.redirect("/members", 303);
+  });
+}
+
+interface Showing {
+  context: Context<Env>;
+  visitor: Visitor;
+  fresh: Fresh | null;
+}
+
+async function show({ platform, oidc }: PageHost, { context, visitor, fresh }: Showing): Promise<Response> {
+  const { db, vault, sessions } = platform;
+  const { teamId, userId } = visitor.principal;
+  const body = membersPage({
+    users: await openAdministration(db, vault).listUsers(await teamNameOf(db, visitor)),
+    presence: await sessions.presence(teamId),
+    invitations: isAdmin(visitor) ? await openInvitations(db, () => new Date()).list(teamId) : [],
+    ownId: userId,
+    token: isAdmin(visitor) ? visitor.formToken : null,
+    hasProvider: oidc !== null,
+    fresh,
+  });
+  return answerPage(context, { title: "Members", visitor, body });
+}
+
+function roleIn({ role = "" }: Fields): Role {
+  if (role === "admin" || role === "member") return role;
+  throw new ApiProblem("validation_error", "A role is admin or member.");
+}
+
+function emailIn({ email = "" }: Fields): string {
+  const given = email.trim();
+  if (/^[^\s@]+@[^\s@]+$/.test(given) && given.length <= 254) return given;
+  throw new ApiProblem("validation_error", `"${given}" is no e-mail address.`);
+}

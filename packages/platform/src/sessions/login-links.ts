@@ -1,0 +1,33 @@
+// Links that log a browser in, once.
+import type { Queries } from "../db/index.ts";
+import { hashSecret, isSecret, makeSecret } from "./secret.ts";
+
+const linkMs = 30 * 60_000;
+
+/** Good for half an hour; whoever opens it first is this user. */
+export async function makeLoginLink(db: Queries, userId: number, baseUrl: string): Promise<string> {
+  const now = Date.now();
+  await db.deleteFrom("login_links").where("user_id", "=", userId).where("expires_at", "<", new Date(now)).execute();
+  const { id, secret, hash } = makeSecret();
+  const expires_at = new Date(now + linkMs);
+  await db.insertInto("login_links").values({ id, user_id: userId, hash, expires_at }).execute();
+  return `${baseUrl}/login?token=${secret}`;
+}
+
+/** Whose it is. Null where it was used, is too old, or was never given. Of two that come at once, one is answered. */
+export async function useLoginLink(db: Queries, secret: string): Promise<number | null> {
+  if (!isSecret(secret)) return null;
+  const now = new Date();
+  const used = await db
+    .updateTable("login_links")
+    .from("users")
+    .set({ used_at: now })
+    .whereRef("users.id", "=", "login_links.user_id")
+    .where("users.removed_at", "is", null)
+    .where("hash", "=", hashSecret(secret))
+    .where("used_at", "is", null)
+    .where("expires_at", ">", now)
+    .returning("user_id")
+    .executeTakeFirst();
+  return used?.user_id ?? null;
+}

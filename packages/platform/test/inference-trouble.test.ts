@@ -1,0 +1,159 @@
+import { cut, fault, incomplete, say, stall } from "@agentcli/testkit";
+import { describe, expect, test } from "vitest";
+import { type Answer, openClient } from "./client.ts";
+import { ask, callsIn, eventsOf, json, modelThrough, path, question } from "./inference-bench.ts";
+import { openRunBench } from "./run-bench.ts";
+
+const image = (image_url: string) => ({ type: "input_image", image_url });
+
+describe("what goes wrong at the provider", () => {
+  test("before anything is said is a status with a sentence of ours, and costs nothing", async () => {
+    const { client, spine } = await openRunBench({
+      replies: [
+        fault(401, { body: { error: { message: "Incorrect API key sk-secret" } } }),
+        fault(429, { headers: { "retry-after": "7" } }),
+        fault(500),
+        fault(400, { body: { error: { code: "context_length_exceeded", message: "too long" } } }),
+        fault(400, { body: { error: { message: "see http://provider.invalid" } } }),
+        fault(302, { headers: { location: "http://provider.invalid" } }),
+      ],
+    });
+    const answers: Answer[] = [];
+    for (let number = 0; number < 6; number += 1) answers.push(await ask(client, { input: "Hi", stream: number < 3 }));
+    expect(answers.map(({ status }) => status)).toEqual([503, 429, 503, 400, 400, 400]);
+    expect(answers[1]?.headers["retry-after"]).toBe("7");
+    expect(json(answers[3] as Answer).error.message).toMatch(/context window/);
+    const said = answers.map(({ body }) => body.toString()).join();
+    expect(said).not.toMatch(/sk-secret|provider\.invalid|127\.0\.0\.1/);
+    expect((await callsIn(spine)).map(({ status, cost_usd }) => [status, cost_usd])).toEqual(
+      Array.from({ length: 6 }, () => ["failed", "0"]),
+    );
+  });
+
+  test("in the middle of an answer is the last event, and what has come is charged", async () => {
+    const { client, spine } = await openRunBench({ replies: [cut("half", "Word ".repeat(200))] });
+    const events = eventsOf(await ask(client, { input: "Hi", stream: true }));
+    expect(events.at(-1)).toMatchObject({
+      type: "response.failed",
+      response: { status: "failed", error: { code: "server_error", message: expect.stringContaining("scripted") } },
+    });
+    const [row] = await callsIn(spine);
+    expect(row?.status).toBe("failed");
+    expect(Number(row?.cost_usd)).toBeGreaterThan(0);
+  });
+
+  test("and an answer that is too long comes as far as it went", async () => {
+    for (const wireApi of ["responses", "chat"] as const) {
+      const usage = { inputTokens: 5, outputTokens: 9 };
+      const reply = { ...incomplete("max_output_tokens"), usage };
+      const { client, spine } = await openRunBench({ replies: [reply, reply], wireApi });
+      const answer = json(await ask(client, { input: "Hi", max_output_tokens: 16 }));
+      expect(answer).toMatchObject({
+        status: "incomplete",
+        incomplete_details: { reason: "max_output_tokens" },
+        output: [{ type: "message", content: [{ text: "an answer that is too long" }] }],
+        usage: { output_tokens: 9 },
+      });
+      expect(eventsOf(await ask(client, { input: "Hi", stream: true })).at(-1)?.type).toBe("response.incomplete");
+      expect(await callsIn(spine)).toMatchObject([{ status: "incomplete", output_tokens: 9 }, {}]);
+    }
+  });
+});
+
+test("a caller who leaves ends the request to the provider and is charged for what was used", async () => {
+  const bench = await openRunBench({ replies: [stall(3), say("Later.")] });
+  const { spine, requests } = bench;
+  const leaving = new AbortController();
+  const left = modelThrough(bench).reply(
+    question,
+    (progress) => progress.type === "text" && leaving.abort(),
+    leaving.signal,
+  );
+  expect(await left).toMatchObject({ kind: "fault", fault: { code: "interrupted" } });
+  await expect.poll(() => callsIn(spine)).toMatchObject([{ status: "cut", ended_at: expect.any(Date) }]);
+  const [row] = await callsIn(spine);
+  expect(Number(row?.cost_usd)).toBeGreaterThan(0);
+  expect(requests()).toHaveLength(1);
+});
+
+test("a server that stops ends what is under way, and all of it is settled", async () => {
+  const bench = await openRunBench({ replies: [stall("after-headers")] });
+  const asked = ask(bench.client, { input: "Hi" });
+  await expect.poll(() => bench.requests().length).toBe(1);
+  await bench.stop();
+  expect(json(await asked)).toMatchObject({ error: { code: "unavailable" } });
+  expect(await callsIn(bench.spine)).toMatchObject([{ status: "cut" }]);
+});
+
+describe("refused before anything is asked or charged", () => {
+  const cases: [what: string, body: object, status: number, code: string, words: RegExp][] = [
+    ["a model that is not there", { model: "nothing", input: "Hi" }, 400, "invalid_model", /Known: scripted/],
+    ["no input", {}, 400, "validation_error", /input/],
+    ["an earlier response", { input: "Hi", previous_response_id: "resp_1" }, 400, "validation_error", /send it whole/],
+    ["a forced tool", { input: "Hi", tool_choice: "required" }, 400, "validation_error", /auto or none/],
+    ["a tool of the provider's", { input: "Hi", tools: [{ type: "web_search" }] }, 400, "validation_error", /tools\.0/],
+    ["an item of another kind", { input: [{ type: "item_reference", id: "x" }] }, 400, "validation_error", /input/],
+    [
+      "a local file",
+      { input: [{ role: "user", content: [image("file:///x")] }] },
+      400,
+      "validation_error",
+      /image_url/,
+    ],
+  ];
+  test.each(cases)("%s", async (_what, body, status, code, words) => {
+    const { client, spine, requests } = await openRunBench({ replies: [] });
+    const answer = await ask(client, body);
+    expect([answer.status, json(answer).error.code]).toEqual([status, code]);
+    expect(json(answer).error.message).toMatch(words);
+    expect([requests(), await callsIn(spine)]).toEqual([[], []]);
+  });
+
+  test("a key without the scope", async () => {
+    const { client, spine } = await openRunBench({ replies: [] });
+    const owner = { kind: "user", email: null } as const;
+    const scopes = ["agents:write" as const];
+    const { key } = await spine.platform.principals.createKey({
+      name: "n",
+      team: "default",
+      owner,
+      scopes,
+      expiresAt: null,
+    });
+    const answer = await openClient(client.url, key).send("POST", path, { model: "practice", input: "Hi" });
+    expect(json(answer)).toMatchObject({
+      error: { code: "forbidden", message: expect.stringContaining("inference:create") },
+    });
+  });
+});
+
+test("the usage of the month says what each model has cost, to whoever asked and to nobody else", async () => {
+  const usage = { inputTokens: 1_000, outputTokens: 100 };
+  const { client, spine } = await openRunBench({ replies: [say("One.", { usage }), say("Two.", { usage: null })] });
+  await ask(client, { input: "Hi" });
+  await ask(client, { input: "Hi" });
+  const own = await client.get<{ totalUsage: object }>("/v1/inference/usage");
+  expect(own).toMatchObject({ calls: 2, models: [{ model: "scripted", calls: 2 }] });
+  expect(own.totalUsage).toMatchObject({ inputTokens: expect.any(Number), outputTokens: expect.any(Number) });
+  const [first, second] = await callsIn(spine);
+  expect(Number(first?.cost_usd)).toBeCloseTo(0.002);
+  expect(Number(second?.cost_usd)).toBeGreaterThan(0);
+  const owner = { kind: "service_account", name: "ci" } as const;
+  const { key } = await spine.platform.principals.createKey({
+    name: "n",
+    team: "default",
+    owner,
+    scopes: null,
+    expiresAt: null,
+  });
+  expect(await openClient(client.url, key).get("/v1/inference/usage")).toMatchObject({
+    calls: 0,
+    cost: { rawCostCents: 0 },
+  });
+});
+
+test("nothing that was said is stored or logged", async () => {
+  const { client, spine } = await openRunBench({ replies: [say("a secret answer")] });
+  await ask(client, { input: "a secret question", stream: true });
+  expect(JSON.stringify(await callsIn(spine))).not.toContain("secret");
+});

@@ -1,0 +1,183 @@
+"""Agents on the platform: a handle on one, and what one does with them by id."""
+
+from __future__ import annotations
+
+import builtins
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from .agents import Agent, ListWish
+from .body import model_id
+from .connection import Connection, Request
+from .errors import AuthenticationError, ConfigurationError, NetworkError, RateLimitError
+from .ids import check_agent_id, check_run_id
+from .messages import AssistantMessage, PromptMessage
+from .options import AgentOptions, Message, ModelSelection, SendOptions
+from .places import CloudPlace, run_path
+from .prompts import Prompts
+from .runs import Run
+from .shapes import AgentInfo, AgentUsage, Artifact, Model, Page
+from .surroundings import Stop
+from .wire import Json, decode
+
+if TYPE_CHECKING:
+    from .client import Client
+
+
+class CloudAgent(Agent):
+    """The first prompt creates it, later ones are runs of the same conversation."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        options: AgentOptions,
+        *,
+        client: Client,
+        agent_id: str | None,
+        is_created: bool = False,
+    ) -> None:
+        super().__init__(client)
+        self._connection = connection
+        self._prompts = Prompts(connection, options, self._stop, agent_id=agent_id, is_created=is_created)
+
+    @property
+    def agent_id(self) -> str:
+        return self._prompts.agent_id
+
+    @property
+    def model(self) -> ModelSelection | str | None:
+        return self._prompts.model
+
+    def send(self, message: Message, options: SendOptions | None = None) -> Run:
+        self._stop.check()
+        send = options or SendOptions()
+        if send.local:
+            raise ConfigurationError("local: is for local agents. Leave it out.", code="invalid_option", operation="agent.send")
+        run = self._prompts.deliver(message, send)
+        place = CloudPlace(self._connection, self.agent_id, run["id"])
+        return Run(run, place, self._stop, model=model_id(self.model), observers=send)
+
+    def list_artifacts(self) -> list[Artifact]:
+        path = f"/v1/agents/{self.agent_id}/artifacts"
+        answer = self._connection.ask(Request(operation="artifacts.list", method="GET", path=path), self._stop)
+        return [decode(Artifact, item) for item in answer["items"]]
+
+    def download_artifact(self, path: str) -> bytes:
+        """The link may lead to another server, so the key is not sent along."""
+        operation = "artifacts.download"
+        place = f"/v1/agents/{self.agent_id}/artifacts/download"
+        request = Request(operation=operation, method="GET", path=place, query={"path": path})
+        return self._connection.download(self._connection.ask(request, self._stop)["url"], operation, self._stop)
+
+    def reload(self) -> None:
+        """Makes sure that the agent is still there. A cloud agent keeps nothing here that could be out of date."""
+        if self._prompts.is_created:
+            self.client.agents.get(self.agent_id)
+
+
+class CloudAgents:
+    def __init__(self, connection: Connection, client: Client) -> None:
+        self._connection = connection
+        self._client = client
+        self._stop = Stop()
+
+    def create(self, options: AgentOptions) -> Agent:
+        agent_id = _id_for(options)
+        if options.model:
+            self._check_model(model_id(options.model))
+        return CloudAgent(self._connection, options, client=self._client, agent_id=agent_id)
+
+    def resume(self, agent_id: str, options: AgentOptions) -> Agent:
+        id = check_agent_id(agent_id, "Agent.resume")
+        return CloudAgent(self._connection, options, client=self._client, agent_id=id, is_created=True)
+
+    def list(self, wish: ListWish) -> Page[AgentInfo]:
+        query = {
+            "limit": wish.limit,
+            "prUrl": wish.pr_url,
+            "includeArchived": wish.include_archived,
+            "source": wish.source,
+        }
+
+        def read(cursor: str | None) -> Page[AgentInfo]:
+            answer = self._get("agents.list", "/v1/agents", {**query, "cursor": cursor})
+            return Page([_info(item) for item in answer["items"]], answer.get("nextCursor"), read)
+
+        return read(wish.cursor)
+
+    def get(self, agent_id: str) -> AgentInfo:
+        return _info(self._get("agents.get", f"/v1/agents/{check_agent_id(agent_id, 'agents.get')}"))
+
+    def list_runs(self, agent_id: str, limit: int | None, cursor: str | None) -> Page[Run]:
+        path = f"/v1/agents/{check_agent_id(agent_id, 'agents.list_runs')}/runs"
+
+        def read(cursor: str | None) -> Page[Run]:
+            answer = self._get("runs.list", path, {"limit": limit, "cursor": cursor})
+            return Page([self._run(item) for item in answer["items"]], answer.get("nextCursor"), read)
+
+        return read(cursor)
+
+    def get_run(self, run_id: str, agent_id: str) -> Run:
+        return self._run(self._get("runs.get", _checked_path(run_id, agent_id, "agents.get_run")))
+
+    def cancel_run(self, run_id: str, agent_id: str) -> None:
+        self._post("runs.cancel", f"{_checked_path(run_id, agent_id, 'agents.cancel_run')}/cancel")
+
+    def archive(self, agent_id: str) -> None:
+        self._post("agents.archive", f"/v1/agents/{check_agent_id(agent_id, 'agents.archive')}/archive")
+
+    def unarchive(self, agent_id: str) -> None:
+        self._post("agents.unarchive", f"/v1/agents/{check_agent_id(agent_id, 'agents.unarchive')}/unarchive")
+
+    def delete(self, agent_id: str) -> None:
+        path = f"/v1/agents/{check_agent_id(agent_id, 'agents.delete')}"
+        request = Request(operation="agents.delete", method="DELETE", path=path, retry="never")
+        self._connection.ask(request, self._stop)
+
+    def list_messages(self, agent_id: str) -> builtins.list[PromptMessage | AssistantMessage]:
+        message = "Messages are listed for local agents. Use run.conversation()."
+        raise ConfigurationError(message, code="unsupported", operation="agents.list_messages")
+
+    def get_usage(self, agent_id: str, run_id: str | None) -> AgentUsage:
+        path = f"/v1/agents/{check_agent_id(agent_id, 'agents.get_usage')}/usage"
+        run = None if run_id is None else check_run_id(run_id, "agents.get_usage")
+        return decode(AgentUsage, self._get("usage.read", path, {"runId": run}))
+
+    def _run(self, wire: Json) -> Run:
+        return Run(wire, CloudPlace(self._connection, wire["agentId"], wire["id"]), self._stop)
+
+    def _get(self, operation: str, path: str, query: dict[str, Any] | None = None) -> Json:
+        return self._connection.ask(Request(operation=operation, method="GET", path=path, query=query), self._stop)
+
+    def _post(self, operation: str, path: str) -> None:
+        self._connection.ask(Request(operation=operation, method="POST", path=path), self._stop)
+
+    def _check_model(self, wished: str | None) -> None:
+        """What cannot be asked now is left to the platform, which checks again."""
+        request = Request(operation="models.list", method="GET", path="/v1/models", retry="never")
+        try:
+            models = [decode(Model, item) for item in self._connection.ask(request, self._stop)["items"]]
+        except (NetworkError, AuthenticationError, RateLimitError):
+            return
+        if not any(wished == model.id or wished in model.aliases for model in models):
+            names = ", ".join(model.id for model in models)
+            message = f"There is no model {wished}. There are: {names}."
+            raise ConfigurationError(message, code="invalid_model", operation="Agent.create")
+
+
+def _id_for(options: AgentOptions) -> str | None:
+    """None where the platform has to choose: variables are sealed under a key that is made with the id."""
+    if not (options.cloud and options.cloud.env_vars):
+        return check_agent_id(options.agent_id, "Agent.create") if options.agent_id else f"bc-{uuid.uuid4()}"
+    if options.agent_id is None:
+        return None
+    message = "agent_id and cloud.env_vars exclude each other. Leave out agent_id."
+    raise ConfigurationError(message, code="invalid_option", operation="Agent.create")
+
+
+def _checked_path(run_id: str, agent_id: str, operation: str) -> str:
+    return run_path(check_agent_id(agent_id, operation), check_run_id(run_id, operation))
+
+
+def _info(wire: Json) -> AgentInfo:
+    return decode(AgentInfo, {**wire, "agentId": wire["id"], "status": str(wire["status"]).lower()})

@@ -1,0 +1,110 @@
+"""Custom tools, where the bridge finds them: a server on loopback that carries them out for whoever has its token."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import inspect
+import json
+import secrets
+import threading
+import uuid
+from collections.abc import Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from .options import CustomTool
+from .wire import Json
+
+_LARGEST_CALL = 64 * 1024 * 1024
+
+
+class ToolCallback:
+    """Listens from the first tools that are offered. Each offer has an address of its own, as names may repeat."""
+
+    def __init__(self) -> None:
+        self._offers: dict[str, Mapping[str, CustomTool]] = {}
+        self._token = secrets.token_urlsafe(32)
+        self._lock = threading.Lock()
+        self._server: ThreadingHTTPServer | None = None
+
+    def offer(self, tools: Mapping[str, CustomTool]) -> tuple[str, Json]:
+        """The name of the offer, and what the bridge is told about it."""
+        name = str(uuid.uuid4())
+        with self._lock:
+            if self._server is None:
+                self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self._token, self._offers))
+                self._server.daemon_threads = True
+                threading.Thread(target=self._server.serve_forever, name="platform_sdk tools", daemon=True).start()
+            self._offers[name] = tools
+            url = f"http://127.0.0.1:{self._server.server_port}/{name}"
+        return name, {"url": url, "token": self._token}
+
+    def withdraw(self, name: str) -> None:
+        self._offers.pop(name, None)
+
+    def close(self) -> None:
+        with self._lock:
+            server, self._server = self._server, None
+        if server:
+            server.shutdown()
+            server.server_close()
+
+
+def described(tools: Mapping[str, CustomTool]) -> Json:
+    return {name: _description(tool) for name, tool in tools.items()}
+
+
+def _description(tool: CustomTool) -> Json:
+    known = {
+        "description": tool.description,
+        "inputSchema": tool.input_schema,
+        "outputSchema": tool.output_schema,
+        "annotations": tool.annotations,
+    }
+    return {name: value for name, value in known.items() if value is not None}
+
+
+def _carry_out(tool: CustomTool, args: dict[str, Any]) -> object:
+    result = tool.execute(args)
+    return asyncio.run(_awaited(result)) if inspect.isawaitable(result) else result
+
+
+async def _awaited(result: Any) -> object:
+    return await result
+
+
+def _handler(token: str, offers: Mapping[str, Mapping[str, CustomTool]]) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            given = (self.headers.get("Authorization") or "").encode()
+            length = int(self.headers.get("Content-Length") or 0)
+            if not hmac.compare_digest(given, f"Bearer {token}".encode()):
+                return self._answer(401, _failure("The token is not the one that was given out."))
+            if length > _LARGEST_CALL:
+                return self._answer(413, _failure("The call is too large."))
+            try:
+                call = json.loads(self.rfile.read(length))
+                tool = offers.get(self.path[1:], {}).get(call["name"])
+                if tool is None:
+                    return self._answer(404, _failure(f"There is no tool {call['name']} any more."))
+                answer = json.dumps({"result": _carry_out(tool, call.get("args") or {})}).encode()
+            except Exception as error:  # Whatever it is, the model is told and the agent goes on.
+                return self._answer(500, _failure(str(error) or type(error).__name__))
+            self._answer(200, answer)
+
+        def _answer(self, status: int, body: bytes) -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            return
+
+    return Handler
+
+
+def _failure(message: str) -> bytes:
+    return json.dumps({"error": {"message": message}}).encode()
