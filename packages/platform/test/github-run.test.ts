@@ -1,8 +1,12 @@
 // Whole runs on GitHub, for a user with a connected account and for a service account: who opened what, and what is shown.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Run } from "@agentcli/protocol/api";
 import { type FakeGithub, type FakeRepository, startGithub } from "@agentcli/testkit/github";
+import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { type ConnectedAccount, keepAccount } from "../src/accounts/store.ts";
+import { openLog } from "../src/telemetry/index.ts";
 import { githubSettings } from "./github-settings.ts";
 import { type TestServer, testServer } from "./platform.ts";
 
@@ -10,16 +14,18 @@ let fake: FakeGithub;
 let server: TestServer;
 let key: string;
 let account: ConnectedAccount;
+const logged: string[] = [];
 
 beforeAll(async () => {
   fake = await startGithub();
   const client = { id: fake.app.client.id, secretVariable: "GITHUB_CLIENT_SECRET" };
   const github = { ...(await githubSettings(fake)), client };
-  server = await testServer({
+  const settings = {
     allowPrivate: ["127.0.0.0/8"],
     sourceHosts: { blocked: [], protected: [], github },
     variables: { PATH: process.env.PATH, GITHUB_CLIENT_SECRET: fake.app.client.secret },
-  });
+  };
+  server = await testServer(settings, openLog({ write: (line) => logged.push(line), now: () => new Date() }));
   key = await server.key();
 });
 afterAll(async () => {
@@ -107,4 +113,35 @@ test("a user who took the token back while the agent worked reads in the run wha
   expect(shop.pulls).toEqual([]);
   await vi.waitFor(() => expect(shop.checks).toMatchObject([{ conclusion: "failure" }]), { timeout: 30_000 });
   expect(JSON.stringify(shop.checks)).not.toContain(account.tokens.token);
+}, 120_000);
+
+test("a host that answers with nonsense leaves neither a token nor a word of the run in log, data or database", async () => {
+  for (const operation of ["pulls/create", "checks/create"])
+    fake.surprise({ operation, answer: { status: 403, body: { message: "Forbidden" } } });
+  const { run } = await runOn(key);
+  expect(run).toMatchObject({ status: "ERROR", error: { code: "pull_request_failed" } });
+  const { dataDirectory } = server.platform.settings;
+  const secrets = [
+    ...fake.grants.map(({ token }) => token),
+    fake.app.client.secret,
+    fake.app.privateKey.slice(100, 160),
+  ];
+  expect(logged.length).toBeGreaterThan(0);
+  for (const secret of [...secrets, "new.txt"]) expect(logged.join("")).not.toContain(secret);
+  for (const entry of readdirSync(dataDirectory, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const text = readFileSync(join(entry.parentPath, entry.name), "latin1");
+    for (const secret of secrets) expect(text.includes(secret), entry.name).toBe(false);
+  }
+  const { db } = server.platform;
+  const tables = await sql<{ name: string }>`
+    select table_name as name from information_schema.tables where table_schema = 'public'
+  `.execute(db);
+  for (const { name } of tables.rows) {
+    const { rows } = await sql<{ row: string }>`select t::text as row from ${sql.table(name)} t`.execute(db);
+    const text = rows
+      .map(({ row }) => row.replace(/\\\\x([0-9a-f]+)/g, (_all, hex) => Buffer.from(hex, "hex").toString("latin1")))
+      .join("");
+    for (const secret of secrets) expect(text.includes(secret), name).toBe(false);
+  }
 }, 120_000);

@@ -130,7 +130,7 @@ test("whoever has reviewed is found behind more than a page of others", async ()
   const review = (author: string) => ({ event: "COMMENT", body: "x", author, comments: [] });
   pull.reviews = [...Array.from({ length: 100 }, (_, index) => review(`person-${index}`)), review("ada")];
   const host = await bench.sources.open(1, agent.workspace.repositories[0]?.url ?? "");
-  await host.pullRequests?.requestReviewers(1, ["ada"]);
+  await host.pullRequests?.requestReviewers(1, ["ada"], never());
   expect(pull.requests).toEqual([]);
   expect(operations("pulls/list-reviews")).toHaveLength(2);
 });
@@ -144,7 +144,7 @@ test("whoever asks for patience is left alone for that long, also where a questi
     operation: "issues/create-comment",
     answer: { status: 403, body: limited, headers: { "retry-after": "1" } },
   });
-  await pullRequests?.comment(1, { author: "a", body: "Once" });
+  await pullRequests?.comment(1, { author: "a", body: "Once" }, never());
   expect(shop.pulls[0]?.comments).toEqual([{ body: "Once" }]);
   const reset = String(Math.floor(Date.now() / 1_000));
   fake.surprise({
@@ -155,7 +155,7 @@ test("whoever asks for patience is left alone for that long, also where a questi
       headers: { "x-ratelimit-remaining": "0", "x-ratelimit-reset": reset },
     },
   });
-  await pullRequests?.comment(1, { author: "a", body: "Twice" });
+  await pullRequests?.comment(1, { author: "a", body: "Twice" }, never());
   expect(shop.pulls[0]?.comments).toHaveLength(2);
   const hour = String(Math.floor(Date.now() / 1_000) + 3_600);
   fake.surprise({
@@ -166,9 +166,9 @@ test("whoever asks for patience is left alone for that long, also where a questi
       headers: { "x-ratelimit-remaining": "0", "x-ratelimit-reset": hour },
     },
   });
-  await expect(pullRequests?.comment(1, { author: "a", body: "Never" })).rejects.toThrow("try again later");
+  await expect(pullRequests?.comment(1, { author: "a", body: "Never" }, never())).rejects.toThrow("try again later");
   fake.surprise({ operation: "issues/create-comment", answer: "carry out, then hang up" });
-  await expect(pullRequests?.comment(1, { author: "a", body: "Unheard" })).rejects.toThrow(
+  await expect(pullRequests?.comment(1, { author: "a", body: "Unheard" }, never())).rejects.toThrow(
     "does not work as it should",
   );
   expect(shop.pulls[0]?.comments.map(({ body }) => body)).toEqual(["Once", "Twice", "Unheard"]);
@@ -179,7 +179,7 @@ test("a fault has no token in it, however deep one looks", async () => {
   await agent.finish("One");
   const { pullRequests } = await bench.sources.open(1, agent.workspace.repositories[0]?.url ?? "");
   fake.surprise({ operation: "pulls/list", answer: { status: 403, body: { message: "Forbidden" } } });
-  const fault = await pullRequests?.find({ head: "x", base: "main" }).catch((error: unknown) => error);
+  const fault = await pullRequests?.find({ head: "x", base: "main" }, never()).catch((error: unknown) => error);
   expect(fault).toBeInstanceOf(Error);
   const text = inspect(fault, { depth: null, showHidden: true });
   const tokens = fake.grants.filter(({ repositories }) => repositories?.includes(shop.name)).map(({ token }) => token);

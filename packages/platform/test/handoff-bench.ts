@@ -96,7 +96,7 @@ export async function handoffBench(options: HandoffBenchOptions = {}): Promise<H
     ...bench,
     served,
     sources,
-    showChecks: () => showDueChecks(checkOptions(bench, sources)),
+    showChecks: () => showDueChecks(checkOptions(bench, sources), never()),
     handoff,
     diffs: openDiffs({ db: bench.db, workspaces, sources }),
     async shop(files = { "README.md": "# Shop\n" }) {

@@ -50,7 +50,7 @@ const reviewersOf = async () => task.reviewers;
 const personOf = async () => (task.personToken === null ? null : person(task.personToken));
 const handoff = openHandoff({ db, workspaces, sources, identity, signingKey, readStory, reviewersOf, personOf });
 await handoff.finish(task.runId, new AbortController().signal);
-await showDueChecks(checkOptions({ db }, sources));
+await showDueChecks(checkOptions({ db }, sources), new AbortController().signal);
 await db.destroy();
 
 function person(token: string): PersonalAccess {

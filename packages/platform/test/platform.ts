@@ -16,10 +16,10 @@ export interface TestPlatform {
   close(): Promise<void>;
 }
 
-export async function testPlatform(changes: Partial<Settings> = {}): Promise<TestPlatform> {
+export async function testPlatform(changes: Partial<Settings> = {}, log = silentLog): Promise<TestPlatform> {
   const [database, directory] = await Promise.all([freshDatabase(), temporaryDirectory()]);
   const settings = { ...testSettings(join(directory.path, "data")), databaseUrl: database.url, ...changes };
-  const platform = await openPlatform(settings, silentLog);
+  const platform = await openPlatform(settings, log);
   return {
     platform,
     key: async (request) => (await platform.principals.createKey({ ...anyKey, ...request })).key,
@@ -43,8 +43,8 @@ export interface Answer {
   body: unknown;
 }
 
-export async function testServer(changes: Partial<Settings> = {}): Promise<TestServer> {
-  const test = await testPlatform(changes);
+export async function testServer(changes: Partial<Settings> = {}, log = silentLog): Promise<TestServer> {
+  const test = await testPlatform(changes, log);
   const { url, stop } = await serve(test.platform);
   return {
     ...test,

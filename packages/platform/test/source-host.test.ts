@@ -79,22 +79,25 @@ describe.each(candidates)("%s", (_name, open) => {
     const { pullRequests } = candidate.host;
     if (pullRequests === null) return expect(candidate.host.directory).toBeNull();
     const branches = { head: "one", base: "main" };
-    expect(await pullRequests.find(branches)).toBeUndefined();
+    expect(await pullRequests.find(branches, never())).toBeUndefined();
     const draft = { ...branches, title: "Title", body: "Body", noDraftNote: "Note", author: "agent:x", opener: null };
-    const opened = await pullRequests.openDraft(draft);
+    const opened = await pullRequests.openDraft(draft, never());
     expect(opened).toMatchObject({ ...branches, title: "Title", body: "Body", state: "open", isDraft: true });
-    expect(await pullRequests.openDraft({ ...draft, title: "Another" })).toEqual(opened);
-    expect(await pullRequests.find(branches)).toEqual(opened);
-    expect(await pullRequests.read(opened.url)).toEqual(opened);
-    expect(await pullRequests.read(`${opened.url}9`)).toBeUndefined();
-    expect(await pullRequests.read("https://elsewhere.example/o/r/pull/1")).toBeUndefined();
-    expect(await pullRequests.update(opened.number, { body: "New" })).toMatchObject({ title: "Title", body: "New" });
-    await pullRequests.comment(opened.number, { author: "a", body: "Whole" });
-    await pullRequests.comment(opened.number, { author: "a", body: "Line", path: "README.md", line: 1 });
+    expect(await pullRequests.openDraft({ ...draft, title: "Another" }, never())).toEqual(opened);
+    expect(await pullRequests.find(branches, never())).toEqual(opened);
+    expect(await pullRequests.read(opened.url, never())).toEqual(opened);
+    expect(await pullRequests.read(`${opened.url}9`, never())).toBeUndefined();
+    expect(await pullRequests.read("https://elsewhere.example/o/r/pull/1", never())).toBeUndefined();
+    expect(await pullRequests.update(opened.number, { body: "New" }, never())).toMatchObject({
+      title: "Title",
+      body: "New",
+    });
+    await pullRequests.comment(opened.number, { author: "a", body: "Whole" }, never());
+    await pullRequests.comment(opened.number, { author: "a", body: "Line", path: "README.md", line: 1 }, never());
     const comments = [{ path: "README.md", line: 1, body: "Line" }];
-    await pullRequests.review(opened.number, { author: "a", verdict: "commented", body: "Fine", comments });
-    await pullRequests.requestReviewers(opened.number, ["b"]);
-    await expect(pullRequests.openDraft({ ...draft, head: "none" })).rejects.toMatchObject({
+    await pullRequests.review(opened.number, { author: "a", verdict: "commented", body: "Fine", comments }, never());
+    await pullRequests.requestReviewers(opened.number, ["b"], never());
+    await expect(pullRequests.openDraft({ ...draft, head: "none" }, never())).rejects.toMatchObject({
       code: "pull_request_failed",
     });
   });
@@ -104,10 +107,10 @@ describe.each(candidates)("%s", (_name, open) => {
     if (pullRequests === null) return expect(candidate.person).toBeNull();
     const branches = { head: "two", base: "main" };
     const draft = { ...branches, title: "Title", body: "Body", noDraftNote: "Note", author: "agent:x" };
-    const opened = await pullRequests.openDraft({ ...draft, opener: candidate.person });
+    const opened = await pullRequests.openDraft({ ...draft, opener: candidate.person }, never());
     expect(opened).toMatchObject({ ...branches, body: "Body", isDraft: true });
-    expect(await pullRequests.openDraft({ ...draft, opener: null })).toEqual(opened);
-    expect(await pullRequests.find(branches)).toEqual(opened);
+    expect(await pullRequests.openDraft({ ...draft, opener: null }, never())).toEqual(opened);
+    expect(await pullRequests.find(branches, never())).toEqual(opened);
   });
 
   test("shows one check per key and commit, and lets it end once; or shows none", async () => {
@@ -124,22 +127,26 @@ describe.each(candidates)("%s", (_name, open) => {
       summary,
     });
     for (const state of [running, running, end("success", "Fine"), end("failure", "Late"), running])
-      expect(await checks.show({ ...check, key: "one", state })).toBe("shown");
+      expect(await checks.show({ ...check, key: "one", state }, never())).toBe("shown");
     for (const conclusion of ["failure", "cancelled", "neutral"] as const)
-      expect(await checks.show({ ...check, key: conclusion, state: end(conclusion, "x") })).toBe("shown");
+      expect(await checks.show({ ...check, key: conclusion, state: end(conclusion, "x") }, never())).toBe("shown");
     expect(candidate.checks?.()).toEqual([
       "one success Fine",
       "failure failure x",
       "cancelled cancelled x",
       "neutral neutral x",
     ]);
-    const gone = await checks.show({ ...check, commit: "0".repeat(40), key: "two", state: running });
+    const gone = await checks.show({ ...check, commit: "0".repeat(40), key: "two", state: running }, never());
     expect(gone).toBe("refused");
   });
 
   test("tells the reason when it is stopped", async () => {
     const stopped = AbortSignal.abort(new Error("stopped"));
     await expect(readAdvertisement(candidate.host, 30_000, stopped)).rejects.toThrow("stopped");
+    // A host that is this program itself may be done before it looks.
+    const { pullRequests, directory } = candidate.host;
+    if (pullRequests === null || directory !== null) return;
+    await expect(pullRequests.find({ head: "one", base: "main" }, stopped)).rejects.toThrow("stopped");
   });
 });
 

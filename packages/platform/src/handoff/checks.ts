@@ -28,17 +28,17 @@ export interface RunReport {
 }
 
 /** Everything that is due now. */
-export async function showDueChecks(options: CheckOptions): Promise<void> {
-  while (await showNextCheck(options));
+export async function showDueChecks(options: CheckOptions, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && (await showNextCheck(options, signal)));
 }
 
 /** False where nothing is due. */
-async function showNextCheck(options: CheckOptions): Promise<boolean> {
+async function showNextCheck(options: CheckOptions, signal: AbortSignal): Promise<boolean> {
   const { db, log } = options;
   const row = await takeDueCheck(db);
   if (row === undefined) return false;
   try {
-    const state = await showCheck(options, row);
+    const state = await showCheck(options, row, signal);
     await changeCheck(db, row, { state, attempts: 0, due_at: new Date() });
   } catch (error) {
     if (!(error instanceof RepositoryFault)) throw error;
@@ -48,20 +48,18 @@ async function showNextCheck(options: CheckOptions): Promise<boolean> {
   return true;
 }
 
-async function showCheck({ sources, readReport, agentUrl }: CheckOptions, row: CheckRow): Promise<CheckRow["state"]> {
+async function showCheck(
+  { sources, readReport, agentUrl }: CheckOptions,
+  row: CheckRow,
+  signal: AbortSignal,
+): Promise<CheckRow["state"]> {
   const report = await readReport(row.run_id);
   const url = report.repositoryUrls.find((one) => sources.shown(one) === row.repo_url);
   const checks = url === undefined ? null : (await sources.open(report.teamId, url)).checks;
   if (checks === null) return "ended";
   const state = stateOf(report);
-  const shown = await checks.show({
-    key: row.run_id,
-    commit: row.commit_name,
-    name: "Agent run",
-    url: agentUrl(report.agentId),
-    startedAt: report.createdAt,
-    state,
-  });
+  const check = { key: row.run_id, commit: row.commit_name, name: "Agent run", startedAt: report.createdAt, state };
+  const shown = await checks.show({ ...check, url: agentUrl(report.agentId) }, signal);
   return shown === "refused" || state.kind === "ended" ? "ended" : "shown";
 }
 
@@ -91,11 +89,14 @@ const afterFault = ({ state, attempts }: CheckRow): CheckChange => ({
 const lookEveryMs = 3_000;
 
 export function startChecks(options: CheckOptions): { stop(): Promise<void> } {
+  const stopping = new AbortController();
   let looking: Promise<void> = Promise.resolve();
   let isLooking = false;
   const look = async () => {
     isLooking = true;
-    await showDueChecks(options).catch((error: unknown) => options.log.error("handoff.checks_failed", error, {}));
+    await showDueChecks(options, stopping.signal).catch((error: unknown) => {
+      if (!stopping.signal.aborted) options.log.error("handoff.checks_failed", error, {});
+    });
     isLooking = false;
   };
   const timer = setInterval(() => {
@@ -104,6 +105,7 @@ export function startChecks(options: CheckOptions): { stop(): Promise<void> } {
   return {
     async stop() {
       clearInterval(timer);
+      stopping.abort();
       await looking;
     },
   };

@@ -90,9 +90,12 @@ async function takeStep(work: Work, row: HandoffRow, signal: AbortSignal): Promi
       await push(work, row, row.head_commit, signal);
       return pushedHandoff(db, row, row.head_commit);
     case "pushed":
-      return moveHandoff(db, row, { state: "opened", pr_url: (await openPullRequest(work, row)) ?? row.pr_url });
+      return moveHandoff(db, row, {
+        state: "opened",
+        pr_url: (await openPullRequest(work, row, signal)) ?? row.pr_url,
+      });
     case "opened":
-      await announce(work, row);
+      await announce(work, row, signal);
       return moveHandoff(db, row, { state: "done", announced_pr_url: row.pr_url });
     case "done":
       return undefined;
@@ -139,43 +142,46 @@ async function push(
   await pushBranch({ host, place, branch: row.branch, commit: head, replaceable }, signal);
 }
 
-async function openPullRequest(work: Work, row: HandoffRow): Promise<string | undefined> {
+async function openPullRequest(work: Work, row: HandoffRow, signal: AbortSignal): Promise<string | undefined> {
   const { story, repository, options } = work;
   const { pullRequests } = await options.sources.open(story.teamId, repository.url);
   const branches = { head: row.branch, base: row.base_branch };
   if (pullRequests === null || branches.head === branches.base) return undefined;
-  const found = await pullRequests.find(branches);
-  if (found !== undefined) return bringUpToDate(pullRequests, found, story);
+  const found = await pullRequests.find(branches, signal);
+  if (found !== undefined) return bringUpToDate({ pullRequests, found, results: story.results }, signal);
   if (!story.autoCreatePR) return undefined;
-  const opened = await pullRequests.openDraft({
+  const draft = {
     ...branches,
     title: pullRequestTitle(story),
     body: pullRequestBody(story.results),
     noDraftNote,
     author: `agent:${story.agentId}`,
     opener: story.opensAsApp ? null : await options.personOf(work.runId, repository.url),
-  });
-  return opened.url;
+  };
+  return (await pullRequests.openDraft(draft, signal)).url;
 }
 
 /** Reviewers are asked once for a pull request of ours: whoever was taken off it is not asked again by a follow-up. */
-async function announce({ runId, story, repository, options }: Work, row: HandoffRow): Promise<void> {
+async function announce(work: Work, row: HandoffRow, signal: AbortSignal): Promise<void> {
+  const { runId, story, repository, options } = work;
   const isNews = row.pr_url !== null && row.pr_url !== row.announced_pr_url;
   if (row.pr_url === null || !isNews || !repository.isOwnBranch || !story.asksForReview) return;
   const reviewers = await options.reviewersOf(runId, repository.url);
   if (reviewers.length === 0) return;
   const { pullRequests } = await options.sources.open(story.teamId, repository.url);
-  const opened = await pullRequests?.find({ head: row.branch, base: row.base_branch });
-  if (opened !== undefined) await pullRequests?.requestReviewers(opened.number, reviewers);
+  const opened = await pullRequests?.find({ head: row.branch, base: row.base_branch }, signal);
+  if (opened !== undefined) await pullRequests?.requestReviewers(opened.number, reviewers, signal);
+}
+
+interface Growing {
+  pullRequests: PullRequests;
+  found: PullRequest;
+  results: string[];
 }
 
 /** Its text grows with the runs. */
-async function bringUpToDate(
-  pullRequests: PullRequests,
-  { number, body, url }: PullRequest,
-  { results }: RunStory,
-): Promise<string> {
-  const grown = results.length > 1 ? grownBody(body, results) : undefined;
-  if (grown !== undefined) await pullRequests.update(number, { body: grown });
-  return url;
+async function bringUpToDate({ pullRequests, found, results }: Growing, signal: AbortSignal): Promise<string> {
+  const grown = results.length > 1 ? grownBody(found.body, results) : undefined;
+  if (grown !== undefined) await pullRequests.update(found.number, { body: grown }, signal);
+  return found.url;
 }

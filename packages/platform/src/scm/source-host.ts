@@ -17,23 +17,23 @@ export interface SourceHost {
   checks: Checks | null;
 }
 
-/** Faults are thrown as RepositoryFault. */
+/** Faults are thrown as RepositoryFault; where the signal says so, its reason. */
 export interface PullRequests {
   /** The open one from this branch to that; never one that was closed or merged. */
-  find(branches: Branches): Promise<PullRequest | undefined>;
+  find(branches: Branches, signal: AbortSignal): Promise<PullRequest | undefined>;
   /** Undefined where the address is not of a pull request of this repository. */
-  read(url: string): Promise<PullRequest | undefined>;
+  read(url: string, signal: AbortSignal): Promise<PullRequest | undefined>;
   /**
    * Where one is open already, that one, whoever opened it: two callers at once get the same. A host that takes no drafts
    * gets one that is ready, with the note for it.
    */
-  openDraft(draft: Draft): Promise<PullRequest>;
+  openDraft(draft: Draft, signal: AbortSignal): Promise<PullRequest>;
   /** Leaves out what is absent. */
-  update(number: number, change: Partial<Pick<PullRequest, "title" | "body">>): Promise<PullRequest>;
-  comment(number: number, comment: Comment): Promise<void>;
-  review(number: number, review: Review): Promise<void>;
+  update(number: number, change: PullRequestChange, signal: AbortSignal): Promise<PullRequest>;
+  comment(number: number, comment: Comment, signal: AbortSignal): Promise<void>;
+  review(number: number, review: Review, signal: AbortSignal): Promise<void>;
   /** Names of the host. Those who are asked already are not asked twice, and those who cannot be are left out. */
-  requestReviewers(number: number, reviewers: string[]): Promise<void>;
+  requestReviewers(number: number, reviewers: string[], signal: AbortSignal): Promise<void>;
 }
 
 export interface Branches {
@@ -70,6 +70,8 @@ export interface PullRequest extends Branches {
   isDraft: boolean;
 }
 
+export type PullRequestChange = Partial<Pick<PullRequest, "title" | "body">>;
+
 /** On the whole, or on a line of a file as it is in the head. */
 export type Comment = { author: string; body: string } & ({ path?: undefined } | { path: string; line: number });
 
@@ -87,7 +89,7 @@ export interface Checks {
    * One check per key and commit, however often and from wherever it is called: an earlier one is brought up to date, and
    * one that has ended stays as it is. Throws RepositoryFault where it may work later.
    */
-  show(check: Check): Promise<"shown" | "refused">;
+  show(check: Check, signal: AbortSignal): Promise<"shown" | "refused">;
 }
 
 export interface Check {

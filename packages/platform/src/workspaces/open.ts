@@ -110,7 +110,7 @@ async function makeRepository(
       "ref_not_found",
       `There is nothing at ${repository.url}. Push a first commit to it, or check the address, then start an agent.`,
     );
-  const wished = await wishedStart({ agent, repository, options, source });
+  const wished = await wishedStart({ agent, repository, options, source }, signal);
   const commit = await prepareCommit({ commit: wished.commit, source, limits }, signal);
   const start = { ...wished, commit };
   const draft = join(places.workspace, `.draft-${randomUUID()}`);
@@ -153,12 +153,10 @@ async function openSource({ agent, repository, options }: Asking, signal: AbortS
   return openMirror({ key, host }, { directory: join(dataDirectory, "mirrors"), locks, limits }, signal);
 }
 
-async function wishedStart({
-  agent,
-  repository,
-  options,
-  source,
-}: Asking & { source: Source }): Promise<StartingPoint> {
+async function wishedStart(
+  { agent, repository, options, source }: Asking & { source: Source },
+  signal: AbortSignal,
+): Promise<StartingPoint> {
   const { startingRef } = repository;
   // Checked when the agent was made; what follows depends on it.
   if (startingRef !== undefined && !isReference(startingRef))
@@ -167,22 +165,20 @@ async function wishedStart({
     repository,
     workOnCurrentBranch: agent.workOnCurrentBranch,
     newBranch: ownBranch(agent),
-    pullRequest: await findPullRequest({ agent, repository, options, source }),
+    pullRequest: await findPullRequest({ agent, repository, options, source }, signal),
   };
   return chooseStart(wish, source.advertisement);
 }
 
-async function findPullRequest({
-  agent,
-  repository,
-  options,
-  source,
-}: Asking & { source: Source }): Promise<PullRequestBranches | undefined> {
+async function findPullRequest(
+  { agent, repository, options, source }: Asking & { source: Source },
+  signal: AbortSignal,
+): Promise<PullRequestBranches | undefined> {
   const { prUrl, url } = repository;
   if (prUrl === undefined) return undefined;
   const host = await options.sources.open(agent.teamId, url);
   if (host.pullRequests !== null) {
-    const found = await host.pullRequests.read(prUrl);
+    const found = await host.pullRequests.read(prUrl, signal);
     if (found !== undefined) return found;
   }
   const number = options.sources.pullRequestNumber(prUrl, url);

@@ -72,6 +72,8 @@ const personOperations = (state: GithubState, shapes: Shapes): Record<string, Op
       status: 200,
       body: shapes.with("repos/get", {
         name: repository?.name,
+        // Left out of the official example, which is no answer without it.
+        language: null,
         owner: shapes.user(repository?.owner ?? ""),
         permissions: { admin: false, push, pull: true },
       }),

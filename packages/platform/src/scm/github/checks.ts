@@ -6,12 +6,11 @@ import { type Ask, asking, readPages } from "./ask.ts";
 import type { GithubRepository } from "./host.ts";
 
 export function githubChecks(github: GithubRepository): Checks {
-  const ask = asking(github);
   const { owner, repo } = github.repository;
   return {
-    async show(check) {
+    async show(check, signal) {
       try {
-        await bringUpToDate(ask, check);
+        await bringUpToDate(asking(github, signal), check);
         return "shown";
       } catch (error) {
         if (isRefused(error)) return "refused";

@@ -11,34 +11,37 @@ import { missingReviewers } from "./reviewers.ts";
 
 export function githubPullRequests(github: GithubRepository): PullRequests {
   const { repository, web } = github;
-  const ask = asking(github);
-  const finding = openFinding(ask, repository.owner);
   const shownName = `${repository.owner}/${repository.repo}`;
   const trying = <T>(work: Promise<T>, what: string, code: RepositoryFaultCode = "pull_request_failed"): Promise<T> =>
     work.catch((error) => {
       throw githubFault(error, { what: `${what} in ${shownName}`, code });
     });
+  const finding = (signal: AbortSignal) => openFinding(asking(github, signal), repository.owner);
   return {
-    find: (branches) => trying(findOpen(finding, branches), "look for a pull request"),
-    async read(url) {
+    find: (branches, signal) => trying(findOpen(finding(signal), branches), "look for a pull request"),
+    async read(url, signal) {
       const number = readPullRequestUrl(url, githubUrl(repository, web));
       if (number === undefined) return undefined;
-      return trying(readPull(ask, number), `read pull request ${number}`, "repository_unreachable");
+      const read = readPull(asking(github, signal), number);
+      return trying(read, `read pull request ${number}`, "repository_unreachable");
     },
-    openDraft: (draft) =>
-      trying(
-        openDraft({ finding, create: draft.opener === null ? ask : askingAs(github, draft.opener) }, draft),
-        draft.opener === null ? "open a draft pull request" : "open a draft pull request in your name",
-      ),
-    update: (number, change) =>
-      trying(
-        ask("PATCH /repos/{owner}/{repo}/pulls/{pull_number}", { pull_number: number, ...change }).then(shownPull),
-        `change pull request ${number}`,
-      ),
-    comment: (number, comment) => trying(addComment(ask, number, comment), `comment on pull request ${number}`),
-    review: (number, review) => trying(submitReview(ask, number, review), `review pull request ${number}`),
-    requestReviewers: (number, reviewers) =>
-      trying(requestReviewers(ask, number, reviewers), `ask for reviews of pull request ${number}`),
+    openDraft(draft, signal) {
+      const { opener } = draft;
+      const create = opener === null ? asking(github, signal) : askingAs(github, opener, signal);
+      const what = `open a draft pull request${opener === null ? "" : " in your name"}`;
+      return trying(openDraft({ finding: finding(signal), create }, draft), what);
+    },
+    update(number, change, signal) {
+      const changes = { pull_number: number, ...change };
+      const changed = asking(github, signal)("PATCH /repos/{owner}/{repo}/pulls/{pull_number}", changes);
+      return trying(changed.then(shownPull), `change pull request ${number}`);
+    },
+    comment: (number, comment, signal) =>
+      trying(addComment(asking(github, signal), number, comment), `comment on pull request ${number}`),
+    review: (number, review, signal) =>
+      trying(submitReview(asking(github, signal), number, review), `review pull request ${number}`),
+    requestReviewers: (number, reviewers, signal) =>
+      trying(requestReviewers(asking(github, signal), number, reviewers), `ask for reviews of pull request ${number}`),
   };
 }
 
