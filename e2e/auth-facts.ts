@@ -46,12 +46,6 @@ export const rows: Record<string, Row> = {
   "get /v1/agents/{id}/runs/{runId}": read,
   "get /v1/agents/{id}/runs/{runId}/stream": read,
   "post /v1/agents/{id}/runs/{runId}/cancel": { ...manage, state: "at work" },
-  "post /v1/inference/responses": {
-    scope: "inference:create",
-    sharing: null,
-    body: () => ({ model: "practice", input: "be quick" }),
-  },
-  "get /v1/inference/usage": { scope: "inference:create", sharing: null },
   "get /v1/me": anyKey,
   "get /v1/models": anyKey,
   "get /v1/repositories": { scope: "repositories:read", sharing: null },

@@ -1,5 +1,5 @@
 // The audit log: everything is in it, with who did it, and nothing can be taken out or changed unseen.
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,6 @@ import fc from "fast-check";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { cancelRun } from "../src/agents/index.ts";
-import { readLine } from "../src/audit/exported.ts";
 import {
   exportLines,
   type Head,
@@ -228,12 +227,8 @@ test("an export is verified without a database, and every changed byte of it is 
     fc.asyncProperty(fc.nat(bytes.length - 1), fc.integer({ min: 1, max: 255 }), async (at, by) => {
       const changed = Buffer.from(bytes);
       changed[at] = (changed[at] ?? 0) ^ by;
-      const verdict = await judge(changed);
-      // A letter of JSON's own form may be another that means the same, such as a space or the case of a digit.
-      if (verdict === "whole") expect(parsed(readFileSync(path, "utf8"))).toEqual(parsed(text));
+      expect(await judge(changed)).not.toBe("whole");
     }),
     { numRuns: Math.min(runs, 500) },
   );
 });
-
-const parsed = (text: string) => text.split("\n").filter(Boolean).map(readLine);
