@@ -19,7 +19,8 @@ export type JobHost = Pick<Platform, "db" | "connection" | "nodeId" | "log">;
 /** Each of them asks for a job at this interval; a new job that is due at once wakes one of them before. */
 const concurrency = 10;
 const pollIntervalMs = 2_000;
-const connections = 5;
+/** One for each, and one that listens. */
+const connections = concurrency + 1;
 const watchIntervalMs = 5_000;
 
 export async function startJobs(host: JobHost, tasks: Record<string, Task>): Promise<Jobs> {
