@@ -72,8 +72,10 @@ const personOperations = (state: GithubState, shapes: Shapes): Record<string, Op
       status: 200,
       body: shapes.with("repos/get", {
         name: repository?.name,
-        // Left out of the official example, which is no answer without it.
+        // The official example has forks in it without their language, and none of its own: no answer may be like that.
         language: null,
+        parent: undefined,
+        source: undefined,
         owner: shapes.user(repository?.owner ?? ""),
         permissions: { admin: false, push, pull: true },
       }),
