@@ -17,6 +17,9 @@ export interface SourceFile {
 const ownFolders = ["packages", "checks", "e2e", "bench", "scripts"];
 const foreignFolders = new Set(["node_modules", "dist", "generated", "fixtures"]);
 
+/** Programs that tests bundle for themselves come and go beside us. */
+const isForeign = (folder: string): boolean => foreignFolders.has(folder) || folder.startsWith("dist-test-");
+
 /** Files we write by hand, by extension. */
 export function readSources(root: string, extensions: RegExp): SourceFile[] {
   return ownFolders
@@ -29,7 +32,7 @@ export function listFiles(folder: string): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) return foreignFolders.has(entry.name) ? [] : listFiles(path);
+    if (entry.isDirectory()) return isForeign(entry.name) ? [] : listFiles(path);
     return entry.isFile() ? [path] : [];
   });
 }
