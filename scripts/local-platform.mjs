@@ -19,10 +19,11 @@ export async function startPlatform({ data, listen = "127.0.0.1:7420" }) {
   });
   closeSync(log);
   const ended = new Promise((resolve) => child.once("exit", (code, signal) => resolve(code ?? signal)));
-  const url = await Promise.race([listening(child), ended.then((how) => explainEnd(how, logFile))]);
+  const begun = await Promise.race([listening(child), ended.then((how) => ({ how }))]);
+  if ("how" in begun) return explainEnd(begun.how, logFile);
   const run = (...args) => platform(data, args);
   return {
-    url,
+    url: begun.url,
     logFile,
     ended,
     key: run("keys", "create", "--name", "npm start", "--expires", "30d"),
@@ -39,7 +40,7 @@ function listening({ stdout }) {
   return new Promise((resolve) => {
     createInterface(stdout).on("line", (line) => {
       const [, url] = /^listening on (\S+)$/.exec(line) ?? [];
-      if (url) resolve(url);
+      if (url) resolve({ url });
     });
   });
 }

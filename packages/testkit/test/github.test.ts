@@ -8,7 +8,7 @@ let token: string;
 
 beforeAll(async () => {
   fake = await startGithub();
-  await fake.addRepository("acme/shop");
+  await fake.addRepository("acme/shop", { collaborators: ["ada"] });
   token = fake.addToken("ada");
 });
 afterAll(() => fake.close());

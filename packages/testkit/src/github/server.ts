@@ -30,7 +30,7 @@ export interface FakeGithub extends Pick<GithubState, "url" | "grants" | "asked"
     fullName: string,
     more?: { files?: Record<string, string>; collaborators?: string[] },
   ): Promise<FakeRepository>;
-  /** A token of a person, good for everything. */
+  /** A token of a person, good for everything that the person may do. */
   addToken(login: string): string;
   surprise(surprise: Surprise): void;
   close(): Promise<void>;
