@@ -184,7 +184,7 @@ describe.each(hosts)("on %s", (name, makeShop, opener, expected) => {
 function pointsOf(steps: string[]): number[] {
   const all = steps.map((_step, index) => index + 1);
   if (process.env.SWEEP === "full") return all;
-  const stride = 9;
+  const stride = 15;
   const first = Math.floor(Date.now() / 86_400_000) % stride;
   return all.filter(
     (point) => point % stride === first || / after (?:push|POST \/(?:pulls|check-runs)\b)/.test(steps[point - 1] ?? ""),
