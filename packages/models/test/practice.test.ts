@@ -246,6 +246,13 @@ describe("a conversation", () => {
     }
   });
 
+  test("has nothing to sum up for a program that only asks it something", async () => {
+    const { blocks } = await ask(
+      requestWith([userSays("What is the capital of France?")], { instructions: "", tools: [] }),
+    );
+    expect(textIn(blocks)).toContain("I did nothing, because I do not understand this prompt.");
+  });
+
   test("ends honestly when the prompt was out of sight of the summary", async () => {
     const summary = await ask(requestWith([userSays("Summarise the conversation.")], { tools: [] }));
     const after = await ask(requestWith([userSays("run ls"), userSays(`Summary:\n${textIn(summary.blocks)}`)]));

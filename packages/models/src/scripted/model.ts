@@ -38,13 +38,16 @@ const interrupted: ModelReply = {
 type Decision = { do: "call"; call: PlannedCall } | { do: "say"; text: string; work: Work };
 
 function decide(request: ModelRequest): Decision {
-  if (request.tools.length === 0) return summarise(request);
+  if (request.tools.length === 0 && !isAlone(request)) return summarise(request);
   const { prompt, settled, around } = readSituation(request.messages);
   const work = workIn(prompt, around);
   if (!canFollow(work)) return { do: "say", text: helpMessage(skillsIn(work)), work };
   const call = replay(work, around, settled, (name) => request.tools.some((tool) => tool.name === name));
   return call ? { do: "call", call } : { do: "say", text: finalMessage(work), work };
 }
+
+/** One message of a program that has no agent: there is nothing behind it to sum up. */
+const isAlone = ({ instructions, messages }: ModelRequest): boolean => instructions === "" && messages.length === 1;
 
 /** A request without tools asks to sum up: before compaction, or when the budget ends. Its own prompt is not an instruction. */
 function summarise({ messages }: ModelRequest): Decision {
