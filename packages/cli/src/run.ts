@@ -16,7 +16,7 @@ import {
 } from "@agentcli/engine";
 import type { McpHost } from "@agentcli/mcp";
 import { priceBook } from "@agentcli/models";
-import { durationMs, findHookFiles, type LoadedConfig, longestTimerMs } from "@agentcli/project";
+import { durationMs, findHookFiles, type LoadedConfig, wait } from "@agentcli/project";
 import type {
   Config,
   HookDefinition,
@@ -285,18 +285,6 @@ const loadShape = async ({ outputSchemaFile }: RunOptions, directory: string): P
 
 /** An existing thread keeps what it began with. */
 const nothingNew = { rules: [], catalogues: [], warnings: [] };
-
-function wait(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, Math.min(ms, longestTimerMs));
-    signal.addEventListener("abort", done);
-  });
-}
 
 function today(): { date: string; timezone: string } {
   const now = new Date();

@@ -1,4 +1,3 @@
-import { durationMs } from "@agentcli/project";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseCommandLine } from "../src/args.ts";
@@ -91,8 +90,4 @@ describe("standard input", () => {
       runs,
     );
   });
-});
-
-test("durations are read in their units", () => {
-  expect(["500ms", "1.5s", "10m", "1h", "off"].map(durationMs)).toEqual([500, 1500, 600_000, 3_600_000, null]);
 });

@@ -1,7 +1,7 @@
 export { type AgentPlaces, type AgentRoles, type DeclaredTable, readAgentRoles } from "./agents/read.ts";
 export { type AgentRole, builtInRoles } from "./agents/role.ts";
 export { defaults, type EffectiveConfig } from "./config/defaults.ts";
-export { durationMs, longestTimerMs } from "./config/duration.ts";
+export { durationMs, longestTimerMs, wait } from "./config/duration.ts";
 export type { UnknownKeys } from "./config/files.ts";
 export { type ConfigRequest, type FlagValue, type LoadedConfig, loadConfig } from "./config/load.ts";
 export { describeOrigin, type Layer, type Origin, type Origins } from "./config/origin.ts";

@@ -9,7 +9,7 @@ import {
   type Tool,
 } from "@agentcli/engine";
 import { practice, priceBook } from "@agentcli/models";
-import { longestTimerMs } from "@agentcli/project";
+import { wait } from "@agentcli/project";
 import type { HookDefinition, SandboxReport, ThreadRecord } from "@agentcli/protocol";
 import { composeAgents } from "./agents.ts";
 import { readWritten, type Written } from "./context.ts";
@@ -125,18 +125,5 @@ const moreDirectories = ({ thread, intent: { wishes, cwd } }: EquipmentRequest):
 
 /** A conversation keeps what it began with. */
 const nothingNew = { rules: [], catalogues: [], warnings: [] };
-
-function wait(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, Math.min(ms, longestTimerMs));
-    signal.addEventListener("abort", done);
-    if (signal.aborted) done();
-  });
-}
 
 const today = () => ({ date: new Date().toISOString().slice(0, 10), timezone: "UTC+00:00" });

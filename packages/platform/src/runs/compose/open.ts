@@ -9,7 +9,7 @@ import {
   type Tool,
 } from "@agentcli/engine";
 import { practice, priceBook } from "@agentcli/models";
-import { durationMs } from "@agentcli/project";
+import { durationMs, wait } from "@agentcli/project";
 import type { HookDefinition, SandboxReport, ThreadRecord, TurnSettings } from "@agentcli/protocol";
 import type { Settings } from "../../config/index.ts";
 import type { NetworkPolicy } from "../../network/index.ts";
@@ -21,7 +21,6 @@ import { openPlaces } from "./places.ts";
 import { readRepositories, type Written } from "./repository.ts";
 import { startServers } from "./servers.ts";
 import type { Intent } from "./turn.ts";
-import { wait } from "./wait.ts";
 
 export interface EquipmentRequest {
   intent: Intent;
