@@ -57,6 +57,16 @@ test("a link is used up, and one that is too old was never good", async () => {
   expect((await openBrowser(server.url).get(old)).status).toBe(401);
 });
 
+test("a program that only looks at a link leaves it to the person it is for", async () => {
+  const link = await loginLink(server.platform, server.url);
+  const looks: RequestInit[] = [{ method: "HEAD" }, { headers: { "sec-purpose": "prefetch;prerender" } }];
+  for (const look of looks) {
+    const answer = await fetch(link, { redirect: "manual", ...look });
+    expect([answer.status, answer.headers.get("set-cookie")]).toEqual([503, null]);
+  }
+  expect((await openBrowser(server.url).get(link)).status).toBe(302);
+});
+
 test("neither the link nor the cookie is in the database", async () => {
   const link = await loginLink(server.platform, server.url);
   const browser = openBrowser(server.url);

@@ -13,6 +13,7 @@ import { enterByLink } from "./session.ts";
 export function addLoginPages(pages: Pages, host: PageHost, door: SessionDoor): void {
   const { api, platform, oidc } = host;
   api.app.get("/login", async (context) => {
+    if (isOnlyLooked(context)) return context.body(null, 503, { "cache-control": "no-store" });
     const isIn = await enterByLink(platform, door, context);
     return isIn ? context.redirect("/agents") : askIn(context, oidc, context.req.query("next") ?? "");
   });
@@ -23,6 +24,10 @@ export function addLoginPages(pages: Pages, host: PageHost, door: SessionDoor): 
   if (oidc) addProviderLogin(host, oidc, door);
   addJoining(host, door);
 }
+
+/** Programs look at links before a person opens them; one that is good once must still be good then. */
+const isOnlyLooked = ({ req }: Context<Env>): boolean =>
+  req.method === "HEAD" || /prefetch|preview/i.test(`${req.header("sec-purpose")} ${req.header("purpose")}`);
 
 /** In place of a page that only visitors see. */
 export function askIn(context: Context<Env>, oidc: OidcLogin | null, next: string): Response {
