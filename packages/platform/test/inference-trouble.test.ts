@@ -1,3 +1,4 @@
+import { connect } from "node:net";
 import { cut, fault, incomplete, say, stall } from "@agentcli/testkit";
 import { describe, expect, test } from "vitest";
 import { type Answer, openClient } from "./client.ts";
@@ -75,6 +76,26 @@ test("a caller who leaves ends the request to the provider and is charged for wh
   expect(Number(row?.cost_usd)).toBeGreaterThan(0);
   expect(requests()).toHaveLength(1);
 });
+
+test("a caller who takes nothing in is let go before the answer fills the server", async () => {
+  const { client, spine } = await openRunBench({ replies: [say("word ".repeat(5_000_000))] });
+  const body = JSON.stringify({ model: "scripted", input: "Hi", stream: true });
+  const { hostname, port } = new URL(client.url);
+  const lines = [`POST ${path} HTTP/1.1`, `host: ${hostname}`, `authorization: Bearer ${spine.key}`];
+  const head = [...lines, "content-type: application/json", `content-length: ${body.length}`].join("\r\n");
+  const socket = connect(Number(port), hostname).pause();
+  socket.on("error", () => {});
+  socket.write(`${head}\r\n\r\n${body}`);
+  await expect.poll(() => callsIn(spine), { timeout: 20_000 }).toMatchObject([{ ended_at: expect.any(Date) }]);
+  let read = "";
+  socket.on("data", (chunk) => {
+    read += chunk.toString("latin1");
+  });
+  socket.resume();
+  await new Promise((resolve) => socket.once("close", resolve));
+  expect(read).not.toContain("event: response.completed");
+  expect((await callsIn(spine)).map(({ status }) => status)).not.toContain("failed");
+}, 60_000);
 
 test("a server that stops ends what is under way, and all of it is settled", async () => {
   const bench = await openRunBench({ replies: [stall("after-headers")] });

@@ -44,7 +44,9 @@ export function openInference(platform: Platform): Inference {
     const events = eventsOf(call, (event) => {
       if (!outgoing.headersSent) outgoing.writeHead(200, streamHeaders);
       outgoing.write(encode(event));
+      if (outgoing.writableLength > mostUnreadBytes) outgoing.destroy();
     });
+    outgoing.setTimeout(longestUnreadMs, () => outgoing.destroy());
     const working = setInterval(events.stillWorking, betweenSignsMs);
     try {
       await carryOut(platform, call, events, signal);
@@ -86,6 +88,12 @@ type Outgoing = Call<unknown, unknown, unknown>["context"]["env"]["outgoing"];
 
 /** Clients give up on a server that says nothing for a minute; their wire has an event for that. */
 const betweenSignsMs = 10_000;
+
+/** Models do not wait for whoever reads. One who falls further behind than a long answer has left. */
+const mostUnreadBytes = 16 * 1024 * 1024;
+
+/** Signs that the answer is on its way come more often, so that in this time a reader takes in something. */
+const longestUnreadMs = 60_000;
 
 const streamHeaders = {
   "content-type": "text/event-stream; charset=utf-8",
