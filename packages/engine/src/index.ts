@@ -11,7 +11,15 @@ export { type Emit, type Log, openLog, readThread } from "./log.ts";
 export { next, type Step } from "./next.ts";
 export { truncateForModel, wholeOutputBytes } from "./output.ts";
 export * from "./ports.ts";
-export { environmentMessage, freeze, permissionsMessage, type Surroundings } from "./prompt.ts";
+export {
+  changedTools,
+  environmentMessage,
+  freeze,
+  permissionsMessage,
+  planMessage,
+  promptParts,
+  type Surroundings,
+} from "./prompt.ts";
 export { noRepository, type Repository, type RepositoryTexts } from "./repository.ts";
 export type { Dependencies, Progress, SteeringInput, StopReason } from "./running.ts";
 export { type Scrub, type Secret, scrubber } from "./scrub.ts";

@@ -1,5 +1,5 @@
 // What the model is told before the prompt: who it is, what it may do, where it is.
-import type { ContextMessage, Frozen, TurnSettings } from "@agentcli/protocol";
+import type { ContextMessage, Frozen, Part, ToolSpec, TurnSettings } from "@agentcli/protocol";
 import type { Tool } from "./tools/tool.ts";
 
 export interface Surroundings {
@@ -22,7 +22,7 @@ export interface ModelTraits {
 export function freeze(settings: TurnSettings, around: Surroundings, tools: Tool[], traits: ModelTraits): Frozen {
   return {
     instructions: baseInstructions,
-    tools: tools.map((tool) => tool.spec({ freeform: traits.freeformTools })),
+    tools: specsOf(tools, traits),
     context: [
       permissionsMessage(settings, around),
       ...around.catalogues.map(developer),
@@ -30,6 +30,15 @@ export function freeze(settings: TurnSettings, around: Surroundings, tools: Tool
     ],
   };
 }
+
+/** Undefined where there is what there was: a changed list would cost the provider's cache of the conversation. */
+export function changedTools(frozen: ToolSpec[], tools: Tool[], traits: ModelTraits): ToolSpec[] | undefined {
+  const now = specsOf(tools, traits);
+  return JSON.stringify(now) === JSON.stringify(frozen) ? undefined : now;
+}
+
+const specsOf = (tools: Tool[], { freeformTools }: ModelTraits): ToolSpec[] =>
+  tools.map((tool) => tool.spec({ freeform: freeformTools }));
 
 const baseInstructions = `You are agentcli, a coding agent. You work alone in a user's repository: nobody watches, nobody can answer a question, and your final message is what the user reads afterwards. Finish the task yourself.
 
@@ -90,8 +99,26 @@ const environment = (settings: TurnSettings, around: Surroundings): string =>
   <timezone>${around.timezone}</timezone>
 </environment_context>`;
 
+/** What a person sends: images first, as the text speaks of them. */
+export function promptParts(text: string, images: PromptImage[]): Part[] {
+  const shown = images.map(
+    (image): Part => ({
+      type: "image",
+      url: "url" in image ? image.url : `data:${image.mimeType};base64,${image.data}`,
+    }),
+  );
+  return [...shown, { type: "text", text }];
+}
+
+export type PromptImage = { url: string } | { mimeType: string; data: string };
+
 const developer = (text: string): ContextMessage => ({ role: "developer", parts: [{ type: "text", text }] });
 const user = (texts: string[]): ContextMessage => ({
   role: "user",
   parts: texts.map((text) => ({ type: "text", text })),
 });
+
+/** In a turn that is to change nothing; the sandbox sees to that. */
+export const planMessage = developer(
+  "Plan mode: look around as much as you need, change nothing, and answer with a plan: small steps in order, each with what shows that it is done.",
+);

@@ -1,7 +1,15 @@
 // The records with which a run begins in its agent's thread.
-import { abandonTurn, environmentMessage, freeze, permissionsMessage, type ThreadState } from "@agentcli/engine";
-import type { ContextMessage, Part, ThreadRecord } from "@agentcli/protocol";
-import type { UserMessage } from "../options.ts";
+import {
+  abandonTurn,
+  changedTools,
+  environmentMessage,
+  freeze,
+  permissionsMessage,
+  planMessage,
+  promptParts,
+  type ThreadState,
+} from "@agentcli/engine";
+import type { ContextMessage, ThreadRecord } from "@agentcli/protocol";
 import { version } from "../version.ts";
 import type { Intent } from "./compose/intent.ts";
 import type { Equipment } from "./compose/open.ts";
@@ -42,46 +50,26 @@ function created({ threadId, intent, equipment }: Beginning): ThreadRecord {
 function turnBegun(state: ThreadState, { runId, intent, equipment }: Beginning): ThreadRecord {
   const { settings, message, mode } = intent;
   const before = state.settings ?? settings;
-  const called = equipment.written.forPrompt(typeof message === "string" ? message : message.text);
+  const { text, images = [] } = typeof message === "string" ? { text: message } : message;
+  const called = equipment.written.forPrompt(text);
+  equipment.notes.push(
+    ...called.warnings.map((warning): ThreadRecord => ({ type: "noted", kind: "warning", data: { message: warning } })),
+  );
   const context: ContextMessage[] = [
     ...(before.sandbox === settings.sandbox ? [] : [permissionsMessage(settings, equipment.surroundings)]),
     ...(before.cwd === settings.cwd ? [] : [environmentMessage(settings, equipment.surroundings)]),
-    ...(mode === "plan" ? [planMode] : []),
+    ...(mode === "plan" ? [planMessage] : []),
     ...called.messages,
   ];
-  const tools = equipment.tools.map((tool) => tool.spec(specForms(intent)));
-  const isChanged = state.seq > 0 && JSON.stringify(tools) !== JSON.stringify(state.frozen.tools);
+  const tools = state.seq === 0 ? undefined : changedTools(state.frozen.tools, equipment.tools, traitsOf(intent));
   return {
     type: "turn.begun",
     turnId: runId,
     ...(context.length > 0 && { context }),
-    // Only what is new: a changed list would cost the provider's cache of the conversation.
-    ...(isChanged && { tools }),
-    input: inputOf(message),
+    ...(tools && { tools }),
+    input: promptParts(text, images),
     settings,
   };
 }
 
 const traitsOf = ({ chosen }: Intent) => ({ freeformTools: chosen.facts.freeform });
-const specForms = ({ chosen }: Intent) => ({ freeform: chosen.facts.freeform });
-
-const planMode: ContextMessage = {
-  role: "developer",
-  parts: [
-    {
-      type: "text",
-      text: "Plan mode: look around as much as you need, change nothing, and answer with a plan: small steps in order, each with what shows that it is done.",
-    },
-  ],
-};
-
-function inputOf(message: UserMessage): Part[] {
-  if (typeof message === "string") return [{ type: "text", text: message }];
-  const images = (message.images ?? []).map(
-    (image): Part => ({
-      type: "image",
-      url: "url" in image ? image.url : `data:${image.mimeType};base64,${image.data}`,
-    }),
-  );
-  return [...images, { type: "text", text: message.text }];
-}

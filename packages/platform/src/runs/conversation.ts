@@ -1,24 +1,25 @@
 // The agent's thread, taken up for a run: its first turn, a follow-up, or the turn that was cut off.
 import {
   abandonTurn,
+  changedTools,
   emptyThread,
   freeze,
   type Log,
   openLog,
   permissionsMessage,
+  planMessage,
+  promptParts,
   readThread,
   type SessionStore,
   type StoredRecord,
   type ThreadState,
-  type Tool,
 } from "@agentcli/engine";
-import type { ContextMessage, Part, ThreadRecord, ToolSpec, TurnEnd, TurnSettings } from "@agentcli/protocol";
+import type { ContextMessage, ThreadRecord, TurnEnd, TurnSettings } from "@agentcli/protocol";
 import type { Recorder } from "../streams/index.ts";
 import { version } from "../version.ts";
 import type { Equipment, Intent } from "./compose/index.ts";
 import { threadOf } from "./ids.ts";
 import type { OpenedRun } from "./records.ts";
-import type { RunRequest } from "./request.ts";
 
 /** What the log says before anything is done. */
 export interface Past {
@@ -82,10 +83,13 @@ function turnBegun(state: ThreadState, { opened, intent, turn, equipment }: Taki
   const called = equipment.written.forPrompt(request.prompt.text);
   const context: ContextMessage[] = [
     ...(isOther ? [permissionsMessage(turn, equipment.surroundings)] : []),
-    ...(request.mode === "plan" ? [planMode] : []),
+    ...(request.mode === "plan" ? [planMessage] : []),
     ...called.messages,
   ];
-  const tools = state.seq === 0 ? undefined : changedTools(state.frozen.tools, equipment.tools, intent);
+  const tools =
+    state.seq === 0
+      ? undefined
+      : changedTools(state.frozen.tools, equipment.tools, { freeformTools: intent.chosen.facts.freeform });
   equipment.notes.push(
     ...called.warnings.map((message): ThreadRecord => ({ type: "noted", kind: "warning", data: { message } })),
   );
@@ -94,35 +98,9 @@ function turnBegun(state: ThreadState, { opened, intent, turn, equipment }: Taki
     turnId: opened.run.id,
     ...(context.length > 0 && { context }),
     ...(tools && { tools }),
-    input: inputOf(request),
+    input: promptParts(request.prompt.text, request.prompt.images),
     settings: turn,
   };
-}
-
-/** Nothing where there is what there was: a changed list would cost the provider's cache of the conversation. */
-function changedTools(frozen: ToolSpec[], tools: Tool[], { chosen }: Intent): ToolSpec[] | undefined {
-  const now = tools.map((tool) => tool.spec({ freeform: chosen.facts.freeform }));
-  return JSON.stringify(now) === JSON.stringify(frozen) ? undefined : now;
-}
-
-const planMode: ContextMessage = {
-  role: "developer",
-  parts: [
-    {
-      type: "text",
-      text: "Plan mode: look around as much as you need, change nothing, and answer with a plan: small steps in order, each with what shows that it is done.",
-    },
-  ],
-};
-
-function inputOf({ prompt }: RunRequest): Part[] {
-  const images = prompt.images.map(
-    (image): Part => ({
-      type: "image",
-      url: "url" in image ? image.url : `data:${image.mimeType};base64,${image.data}`,
-    }),
-  );
-  return [...images, { type: "text", text: prompt.text }];
 }
 
 function ofRun(records: StoredRecord[], runId: string): StoredRecord[] {
