@@ -11,6 +11,9 @@ const data = mkdtempSync(join(tmpdir(), "platform-demo-"));
 const platform = await startPlatform({ data, listen: "127.0.0.1:0" });
 try {
   await tellStory(platform);
+} catch (error) {
+  if (!platform.isStopping()) throw error;
+  process.exitCode = 130;
 } finally {
   await platform.stop();
   rmSync(data, { recursive: true, force: true });

@@ -16,9 +16,19 @@ export async function startPlatform({ data, listen = "127.0.0.1:7420" }) {
   const log = openSync(logFile, "a", 0o600);
   const child = spawn(process.execPath, [program, "serve", "--data", data, "--listen", listen], {
     stdio: ["ignore", "pipe", log],
+    // Ctrl-C goes to everybody in the group of the terminal; a second signal would end the server at once.
+    detached: true,
   });
   closeSync(log);
   const ended = new Promise((resolve) => child.once("exit", (code, signal) => resolve(code ?? signal)));
+  let isStopping = false;
+  // However often it is asked for: npm passes on a Ctrl-C that has been heard already.
+  const stop = async () => {
+    if (!isStopping) child.kill("SIGTERM");
+    isStopping = true;
+    await ended;
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => void stop());
   const begun = await Promise.race([listening(child), ended.then((how) => ({ how }))]);
   if ("how" in begun) return explainEnd(begun.how, logFile);
   const run = (...args) => platform(data, args);
@@ -29,10 +39,8 @@ export async function startPlatform({ data, listen = "127.0.0.1:7420" }) {
     key: run("keys", "create", "--name", "npm start", "--expires", "30d"),
     loginUrl: run("login-link"),
     sample: provideSample(data),
-    async stop() {
-      child.kill("SIGTERM");
-      await ended;
-    },
+    isStopping: () => isStopping,
+    stop,
   };
 }
 

@@ -32,5 +32,4 @@ Try it:
 
 Everything is kept in ${data}; its log is ${logFile}. Ctrl-C stops it, and nothing is lost.`);
 
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => void platform.stop());
 await platform.ended;
