@@ -60,9 +60,9 @@ test("a storm of agents that spawn at every level stays within depth, number and
   const parents = new Map(threads.map(([first]) => [first?.record.threadId, first?.record.parentId]));
   const depthOf = (id: string | undefined): number =>
     parents.get(id) === undefined ? 0 : 1 + depthOf(parents.get(id));
-  // All five places are taken, as deep as may be, and nobody is left working.
+  // All five places are taken, whoever was first to take them, and nobody is left working.
   expect(threads).toHaveLength(6);
-  expect(Math.max(...[...parents.keys()].map(depthOf))).toBe(3);
+  for (const id of parents.keys()) expect(depthOf(id)).toBeLessThanOrEqual(3);
   for (const records of threads) expect(records.at(-1)?.record.type).toBe("turn.ended");
 });
 

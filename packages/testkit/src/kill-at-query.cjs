@@ -15,7 +15,12 @@ process.on("SIGUSR2", () => {
   tell();
 });
 
-const tell = () => fs.writeFileSync(process.env.KILL_COUNT, `${plan.name} ${count}`);
+// Whole at every moment: the test reads it while the server runs.
+function tell() {
+  const place = process.env.KILL_COUNT;
+  fs.writeFileSync(`${place}.new`, `${plan.name} ${count}`);
+  fs.renameSync(`${place}.new`, place);
+}
 
 net.Socket.prototype.write = function (data, ...rest) {
   if (!plan || !changesData(data)) return write.call(this, data, ...rest);
