@@ -28,8 +28,9 @@ beforeAll(async () => {
     variables: { PATH: process.env.PATH, GITHUB_CLIENT_SECRET: fake.app.client.secret },
   });
   key = await server.key();
-  const entered = await visit(await loginLink(server.platform, server.url), "");
-  session = cookieOf(entered);
+  const { search } = new URL(await loginLink(server.platform, server.url));
+  const body = new URLSearchParams(search);
+  session = cookieOf(await fetch(`${server.url}/login`, { method: "POST", redirect: "manual", body }));
 });
 afterAll(async () => {
   await server.close();

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openPrincipals } from "../src/principals/index.ts";
 import { makeLoginLink } from "../src/sessions/index.ts";
-import { type Browser, openBrowser, type Shown, tokenIn } from "./browser.ts";
+import { type Browser, logIn, openBrowser, type Shown, tokenIn } from "./browser.ts";
 import { command } from "./command.ts";
 import { type TestServer, testServer } from "./platform.ts";
 
@@ -22,7 +22,7 @@ async function loggedIn(email: string): Promise<Browser & { token: string }> {
     .select("id")
     .where("email", "=", email)
     .executeTakeFirstOrThrow();
-  await browser.get(await makeLoginLink(platform.db, id, url));
+  await logIn(browser, await makeLoginLink(platform.db, id, url));
   return { ...browser, token: tokenIn(await browser.get("/keys")) };
 }
 

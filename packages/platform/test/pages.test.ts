@@ -34,15 +34,21 @@ function browser() {
 
 const tokenIn = ({ html }: Shown): string => /name="token" value="([^"]+)"/.exec(html)?.[1] ?? "";
 
+/** Opens a link and presses the button. */
+async function enter(visitor: ReturnType<typeof browser>): Promise<Shown> {
+  const page = await visitor.get(await loginLink(server.platform, server.url));
+  return visitor.form("/login", { token: tokenIn(page) });
+}
+
 async function loggedIn() {
   const visitor = browser();
-  await visitor.get(await loginLink(server.platform, server.url));
+  await enter(visitor);
   return { ...visitor, token: tokenIn(await visitor.get("/agents")) };
 }
 
 test("the link lets a browser in, and the cookie cannot be read by scripts or sent by other sites", async () => {
   const visitor = browser();
-  const entered = await visitor.get(await loginLink(server.platform, server.url));
+  const entered = await enter(visitor);
   expect(entered.headers.get("location")).toBe("/agents");
   expect(entered.headers.get("set-cookie")).toMatch(/HttpOnly.*SameSite=Lax/);
   expect((await visitor.get("/agents")).status).toBe(200);

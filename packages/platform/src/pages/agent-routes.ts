@@ -17,9 +17,10 @@ import { invalid } from "../http/index.ts";
 import { streamRun } from "../streams/index.ts";
 import { addAgentFiles } from "./agent-files.ts";
 import { agentPage, agentsPage } from "./agent-pages.ts";
+import type { Fields } from "./form.ts";
 import type { PageHost } from "./host.ts";
 import { answerPage } from "./layout.ts";
-import type { Fields, Pages } from "./routes.ts";
+import type { Pages } from "./routes.ts";
 import type { Visitor } from "./session.ts";
 import { sharedView } from "./shared-view.ts";
 

@@ -5,6 +5,7 @@ import { PrincipalProblem } from "../principals/index.ts";
 import type { SessionDoor } from "../sessions/index.ts";
 import { addAccountPages } from "./account-routes.ts";
 import { addAgentPages } from "./agent-routes.ts";
+import { type Fields, readFields } from "./form.ts";
 import type { PageHost } from "./host.ts";
 import { html } from "./html.ts";
 import { addKeyPages } from "./key-routes.ts";
@@ -25,8 +26,6 @@ export interface Pages {
   /** A form of ours; what it holds comes as texts. */
   form(path: string, act: (context: Context<Env>, visitor: Visitor, fields: Fields) => Promise<Response>): void;
 }
-
-export type Fields = Record<string, string>;
 
 export function addPages(host: PageHost): void {
   const { app } = host.api;
@@ -68,7 +67,7 @@ function pagesOf({ api, oidc }: PageHost, door: SessionDoor): Pages {
     form: (path, act) =>
       void api.app.post(path, (context) =>
         known(context, async (visitor) => {
-          const fields = textsOf(await context.req.parseBody());
+          const fields = await readFields(context);
           if (door.origin(context, visitor, fields.token) !== "own page")
             throw new ApiProblem("forbidden", "This form is too old. Load the page again.");
           return act(context, visitor, fields);
@@ -76,11 +75,6 @@ function pagesOf({ api, oidc }: PageHost, door: SessionDoor): Pages {
       ),
   };
 }
-
-const textsOf = (body: Record<string, unknown>): Fields =>
-  Object.fromEntries(
-    Object.entries(body).flatMap(([name, value]) => (typeof value === "string" ? [[name, value]] : [])),
-  );
 
 function ownAddress({ req }: Context<Env>): string {
   const { pathname, search } = new URL(req.url);
