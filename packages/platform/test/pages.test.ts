@@ -119,3 +119,16 @@ test("whoever leaves is out", async () => {
   await visitor.form("/logout", { token: visitor.token });
   expect((await visitor.get("/agents")).status).toBe(401);
 });
+
+test("whoever mistypes an address sees a page; programs read JSON, and all that is theirs stays so", async () => {
+  const accept = "text/html,application/xhtml+xml,*/*;q=0.8";
+  const get = async (path: string, headers: Record<string, string>) => {
+    const answer = await fetch(`${server.url}${path}`, { headers });
+    return [answer.status, answer.headers.get("content-type")?.split(";")[0]];
+  };
+  for (const path of ["/nothing", "/agents/a/b/c/d", "/v12x/agents", "/%00", "/logout"])
+    expect([path, ...(await get(path, { accept }))]).toEqual([path, 404, "text/html"]);
+  for (const path of ["/v1", "/v1/nothing", "/v0/nothing", "/git/nothing", "/.well-known/nothing"])
+    expect([path, ...(await get(path, { accept }))]).toEqual([path, 404, "application/json"]);
+  expect(await get("/nothing", {})).toEqual([404, "application/json"]);
+});

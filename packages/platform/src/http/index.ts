@@ -1,6 +1,6 @@
 // The HTTP surface that subjects add their routes to.
 export { alreadySent } from "./already-sent.ts";
-export { type ApiOptions, createApi } from "./api.ts";
+export { type ApiOptions, answerUnserved, createApi } from "./api.ts";
 export { authenticate } from "./authenticate.ts";
 export { readBody, readJson } from "./body.ts";
 export { ApiProblem, type ProblemExtra } from "./problem.ts";

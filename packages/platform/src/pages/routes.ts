@@ -1,6 +1,6 @@
 // The pages: who may see them, and what their forms do.
 import type { Context } from "hono";
-import { ApiProblem, type Env } from "../http/index.ts";
+import { ApiProblem, answerUnserved, type Env } from "../http/index.ts";
 import { PrincipalProblem } from "../principals/index.ts";
 import type { SessionDoor } from "../sessions/index.ts";
 import { addAccountPages } from "./account-routes.ts";
@@ -48,7 +48,26 @@ export function addPages(host: PageHost): void {
   addSessionPages(pages, host);
   addAccountPages(pages, host);
   addSettingsPages(pages, host);
+  addMissingPage(host, door);
 }
+
+/** A person who mistyped an address is answered in HTML; programs, and all that is theirs, in JSON as before. */
+function addMissingPage({ api }: PageHost, door: SessionDoor): void {
+  api.app.notFound(async (context) => {
+    if (!isForPeople(context)) return answerUnserved(context, api.routes);
+    const visitor = await visitorOf(door, context);
+    return answerPage(context, { title: "Not found", visitor, body: missingPage }, 404);
+  });
+}
+
+const isForPeople = ({ req }: Context<Env>): boolean =>
+  ["GET", "HEAD"].includes(req.method) &&
+  /\btext\/html\b/i.test(req.header("accept") ?? "") &&
+  !/^\/(?:v\d+|git|\.well-known)(?:\/|$)/.test(req.path);
+
+const missingPage = html`<section class="card narrow"><h1>Not found</h1>
+<p>There is no page at this address.</p>
+<p><a class="action" href="/agents">Go to the agents</a></p></section>`;
 
 function pagesOf({ api, oidc }: PageHost, door: SessionDoor): Pages {
   const known = async (context: Context<Env>, show: (visitor: Visitor) => Promise<Response>): Promise<Response> => {
