@@ -11,9 +11,7 @@ import {
   exportLines,
   type Head,
   headText,
-  keepAnchor,
   openExport,
-  readAnchor,
   readHead,
   type Verdict,
   verifyLog,
@@ -195,14 +193,6 @@ test("an end that was cut off together with its mark is found by whoever kept an
     reason: "the last 1 of the entries are missing",
   });
   expect(readHead(headText(kept))).toEqual(kept);
-});
-
-test("a server keeps the head in its data directory", async () => {
-  const { platform } = spine;
-  const activity = await keepAnchor(platform);
-  await noteHappening(platform.db, { action: "test.happened", subject: "kept", data: {} });
-  await activity.stop();
-  expect(await readAnchor(platform.settings.dataDirectory)).toEqual(await head());
 });
 
 test("an export is verified without a database, and every changed byte of it is found", async () => {
