@@ -131,7 +131,10 @@ test("a new key-encryption key is taken by the next server, and refused while on
   const anchor = join(desk.data, "audit-head");
   const proved = readFileSync(anchor, "utf8");
   expect(await desk.run(["audit", "verify"])).toMatchObject({ code: 0, stderr: "" });
-  writeFileSync(anchor, proved.replace(/^\d+/, (seq) => String(Number(seq) - 1)));
+  writeFileSync(
+    anchor,
+    proved.replace(/^\d+/, (seq) => String(Number(seq) - 1)),
+  );
   expect(await desk.run(["audit", "verify"])).toMatchObject({ code: 1, stdout: expect.stringMatching(/^BROKEN/) });
   writeFileSync(anchor, proved);
   const { url } = await desk.serve();

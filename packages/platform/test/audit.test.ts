@@ -212,6 +212,8 @@ test("an export is verified without a database, and every changed byte of it is 
   expect(await judge(text)).toBe("whole");
   expect(await judge(lines.slice(0, -1).join(""))).toBe("broken");
   expect(await judge(lines.toSpliced(-2, 1).join(""))).toBe("broken");
+  for (const at of [0, 3, lines.length])
+    expect(await judge(lines.toSpliced(at, 0, lines.at(-1) ?? "").join(""))).toBe("UnreadableExport");
   const bytes = Buffer.from(text);
   await fc.assert(
     fc.asyncProperty(fc.nat(bytes.length - 1), fc.integer({ min: 1, max: 255 }), async (at, by) => {

@@ -230,6 +230,22 @@ test("a login link is made for a named user, by command and by an administrator"
   expect((await logIn(openBrowser(server.url), link)).status).toBe(303);
 });
 
+test("an invitation that was never used is no way back for who was removed", async () => {
+  const link = await invite("early@example.com");
+  await command(server, "users", "create", "early@example.com");
+  await command(server, "users", "remove", "early@example.com");
+  expect((await join(openBrowser(server.url), link)).status).toBe(403);
+});
+
+test("whoever is logged in already is not asked again", async () => {
+  const { get } = await admin();
+  const again = await get("/login?token=used&next=/keys");
+  expect([again.status, again.location]).toEqual([302, "/keys"]);
+  expect((await get("/login?next=//evil.example")).location).toBe("/agents");
+  const { headers } = await openBrowser(server.url).get("/login");
+  expect(headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+});
+
 test("another site cannot make a browser join", async () => {
   const link = await invite("victim@example.com");
   const browser = openBrowser(server.url);
@@ -260,9 +276,9 @@ test("every page says what browsers must not do with it", async () => {
     "/sessions",
     "/accounts",
     "/join?token=x",
-    "/login",
+    "/nothing",
   ]) {
-    const { headers } = await get(path);
+    const { headers } = await get(path, { accept: "text/html" });
     expect(headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
     expect(headers.get("content-security-policy")).toContain("default-src 'none'");
     expect(headers.get("x-content-type-options")).toBe("nosniff");

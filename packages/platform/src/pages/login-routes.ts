@@ -9,6 +9,7 @@ import type { PageHost } from "./host.ts";
 import { answerPage } from "./layout.ts";
 import { joinPage, linkPage, loginPage, refusedPage } from "./login-pages.ts";
 import type { Pages } from "./routes.ts";
+import { visitorOf } from "./session.ts";
 
 export function addLoginPages(pages: Pages, host: PageHost, door: SessionDoor): void {
   addLinkLogin(host, door);
@@ -27,6 +28,7 @@ function addLinkLogin({ api, platform: { db }, oidc }: PageHost, door: SessionDo
     const email = await readLoginLink(db, secret);
     if (email !== null)
       return answerPage(context, { title: "Log in", visitor: null, body: linkPage({ email, secret }) });
+    if (await visitorOf(door, context)) return context.redirect(localPath(next));
     return secret === "" ? askIn(context, oidc, next) : refuse(context, linkNotGood, 401);
   });
   api.app.post("/login", async (context) => {

@@ -81,6 +81,11 @@ export function removeUser(db: Kysely<Tables>, user: KnownUser): Promise<void> {
     await keys.where("revoked_at", "is", null).execute();
     const sessions = transaction.updateTable("sessions").set({ ended_at: now }).where("user_id", "=", user.id);
     await sessions.where("ended_at", "is", null).execute();
+    // One that was never used would be a way back.
+    const team = transaction.selectFrom("users").select("team_id").where("id", "=", user.id);
+    const invitations = transaction.updateTable("invitations").set({ revoked_at: now }).where("team_id", "=", team);
+    const waiting = invitations.where("accepted_at", "is", null).where("revoked_at", "is", null);
+    await waiting.where(isAddress(user.email)).execute();
     for (const table of ["login_links", "identities", "source_accounts"] as const)
       await transaction.deleteFrom(table).where("user_id", "=", user.id).execute();
   });
