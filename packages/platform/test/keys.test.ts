@@ -69,6 +69,9 @@ test("an administrator makes service accounts with keys, and ends anybody's key 
   await expect.poll(() => statusOf(key), { timeout: 5_000 }).toBe(401);
   expect(await statusOf(keyIn(rotated))).toBe(200);
   const member = await server.key({ owner: { kind: "user", email: "member@example.com" } });
+  const taken = await form(`/keys/${idOf(member)}/rotate`, { token, hours: "0" });
+  expect([taken.status, taken.html.includes("plt_"), await statusOf(member)]).toEqual([403, false, 200]);
+  expect((await get("/keys")).html).not.toContain(`/keys/${idOf(member)}/rotate`);
   expect((await form(`/keys/${idOf(member)}/revoke`, { token })).status).toBe(303);
   await expect.poll(() => statusOf(member), { timeout: 5_000 }).toBe(401);
   const foreign = idOf(await server.key({ team: "others" }));
