@@ -97,7 +97,12 @@ test("an account is not connected for one user in the browser of another", async
   const other = `${cookie}; platform_session=${await sessions.begin(id, "link")}`;
   expect((await visit(back, other)).status).toBe(400);
   expect(await accounts()).toEqual(before);
+  const removed = (at: Date | null) => db.updateTable("users").set({ removed_at: at }).where("email", "!=", "bob@x");
+  await removed(new Date()).execute();
+  expect((await visit(back, cookie)).status).toBe(400);
+  await removed(null).execute();
   expect((await visit(back, `${cookie}; ${session}`)).status).toBe(200);
+  await db.deleteFrom("users").where("email", "=", "bob@x").execute();
 });
 
 test("over https no neighbour can give a browser the cookie that it comes back with", async () => {

@@ -132,3 +132,11 @@ test("whoever mistypes an address sees a page; programs read JSON, and all that 
     expect([path, ...(await get(path, { accept }))]).toEqual([path, 404, "application/json"]);
   expect(await get("/nothing", {})).toEqual([404, "application/json"]);
 });
+
+test("an address with what no database can hold leads nowhere", async () => {
+  const { get, form, token } = await loggedIn();
+  for (const path of ["/agents/%00", "/agents/%00/diff", "/repositories/%00", "/agents?cursor=%00"])
+    expect([path, (await get(path)).status]).toEqual([path, 404]);
+  for (const path of ["/keys/%00/revoke", "/sessions/%00/end", "/accounts/%00/disconnect", "/invitations/%00/revoke"])
+    expect([path, (await form(path, { token })).status]).toEqual([path, 404]);
+});

@@ -93,11 +93,18 @@ async function readState(store: AccountStore, text: string, secret: string): Pro
   try {
     const key = await teamKey(store, Number(team));
     const state: State = JSON.parse(key.openText(Buffer.from(sealed, "base64url"), about));
-    return state.until > Date.now() && state.browser === digest(secret) ? state : null;
+    const isGood = state.until > Date.now() && state.browser === digest(secret);
+    return isGood && (await isThere(store, state.userId)) ? state : null;
   } catch {
     // Not sealed by us, or for something else.
     return null;
   }
+}
+
+/** Who was removed meanwhile leaves nothing behind. */
+async function isThere({ db }: AccountStore, userId: number): Promise<boolean> {
+  const user = db.selectFrom("users").select("id").where("id", "=", userId).where("removed_at", "is", null);
+  return (await user.executeTakeFirst()) !== undefined;
 }
 
 async function teamKey({ db, vault }: AccountStore, teamId: number): Promise<DataKey> {

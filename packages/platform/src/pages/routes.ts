@@ -74,6 +74,7 @@ function pagesOf({ api, oidc }: PageHost, door: SessionDoor): Pages {
     const visitor = await visitorOf(door, context);
     if (!visitor) return askIn(context, oidc, context.req.method === "GET" ? ownAddress(context) : "");
     try {
+      refuseUnstorable(context);
       return await show(visitor);
     } catch (error) {
       if (error instanceof ApiProblem) return trouble(context, visitor, error);
@@ -93,6 +94,13 @@ function pagesOf({ api, oidc }: PageHost, door: SessionDoor): Pages {
         }),
       ),
   };
+}
+
+/** The database cannot even be asked for it. */
+function refuseUnstorable({ req }: Context<Env>): void {
+  const texts = [...Object.values(req.param()), ...Object.values(req.query())];
+  if (texts.some((text) => text?.includes("\0")))
+    throw new ApiProblem("not_found", "There is nothing at this address.");
 }
 
 function ownAddress({ req }: Context<Env>): string {
