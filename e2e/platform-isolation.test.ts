@@ -194,7 +194,16 @@ test("pages are for whoever is logged in, of their team alone, and forms for the
   const theirs = await stranger.create("not for you");
   await stranger.ended(theirs);
   const { stdout } = await platform.desk.run(["login-link"]);
-  const login = await send(owner.url, { method: "GET", path: new URL(stdout.trim()).href.replace(owner.url, "") });
+  const link = new URL(stdout.trim());
+  expect((await send(owner.url, { method: "GET", path: `${link.pathname}${link.search}` })).headers["set-cookie"]).toBe(
+    undefined,
+  );
+  const login = await send(owner.url, {
+    method: "POST",
+    path: link.pathname,
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: link.search.slice(1),
+  });
   const cookie = login.headers["set-cookie"]?.[0]?.split(";")[0] ?? expect.fail("no cookie");
   const visit = (path: string) => send(owner.url, { method: "GET", path, headers: { cookie } });
   expect(await visit(`/agents/${made.agentId}`)).toMatchObject({ status: 200 });

@@ -127,6 +127,15 @@ test("a new key-encryption key is taken by the next server, and refused while on
   await first.stop();
   expect(await succeed(desk, "rotate-kek")).toMatch(/^1 data keys are wrapped with a new key/);
   expect(readFileSync(join(desk.data, "kek"), "utf8")).not.toBe(before);
+  const anchor = join(desk.data, "audit-head");
+  const proved = readFileSync(anchor, "utf8");
+  expect(await desk.run(["audit", "verify"])).toMatchObject({ code: 0, stderr: "" });
+  writeFileSync(
+    anchor,
+    proved.replace(/^\d+/, (seq) => String(Number(seq) - 1)),
+  );
+  expect(await desk.run(["audit", "verify"])).toMatchObject({ code: 1, stdout: expect.stringMatching(/^BROKEN/) });
+  writeFileSync(anchor, proved);
   const { url } = await desk.serve();
   expect((await ask({ url, key }, "/v1/agents", { prompt: { text: "say hello" } })).status).toBe(200);
 });

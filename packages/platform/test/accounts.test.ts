@@ -1,11 +1,14 @@
 // Users connect their accounts on GitHub, and agents that work for them get no further than they do themselves.
 import { type FakeGithub, startGithub } from "@agentcli/testkit/github";
+import { Hono } from "hono";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openUserAccess } from "../src/accounts/index.ts";
+import { openConnecting, openUserAccess } from "../src/accounts/index.ts";
 import { findAccount, keepAccount, removeAccount, writeTokens } from "../src/accounts/store.ts";
 import { freshToken } from "../src/accounts/tokens.ts";
+import type { Env } from "../src/http/index.ts";
 import { loginLink } from "../src/pages/index.ts";
+import { openAdministration } from "../src/principals/index.ts";
 import { ConnectionRefused, GithubRefusal, openGithub } from "../src/scm/index.ts";
 import { serve } from "../src/serve.ts";
 import { never } from "./git-bench.ts";
@@ -28,8 +31,9 @@ beforeAll(async () => {
     variables: { PATH: process.env.PATH, GITHUB_CLIENT_SECRET: fake.app.client.secret },
   });
   key = await server.key();
-  const entered = await visit(await loginLink(server.platform, server.url), "");
-  session = cookieOf(entered);
+  const { search } = new URL(await loginLink(server.platform, server.url));
+  const body = new URLSearchParams(search);
+  session = cookieOf(await fetch(`${server.url}/login`, { method: "POST", redirect: "manual", body }));
 });
 afterAll(async () => {
   await server.close();
@@ -82,6 +86,33 @@ test("only the browser that went away can come back, and only once", async () =>
   expect(await accounts()).toMatchObject([{ host: new URL(fake.url).host, login: "ada" }]);
   const again = await visit(back, cookie);
   expect([again.status, await again.text()]).toEqual([400, expect.stringContaining("incorrect or expired")]);
+});
+
+test("an account is not connected for one user in the browser of another", async () => {
+  const { db, sessions, vault } = server.platform;
+  await openAdministration(db, vault).createUser({ email: "bob@x", team: "default", role: "member" });
+  const { id } = await openAdministration(db, vault).findUser("bob@x");
+  const { back, cookie } = await goToHost();
+  const before = await accounts();
+  const other = `${cookie}; platform_session=${await sessions.begin(id, "link")}`;
+  expect((await visit(back, other)).status).toBe(400);
+  expect(await accounts()).toEqual(before);
+  const removed = (at: Date | null) => db.updateTable("users").set({ removed_at: at }).where("email", "!=", "bob@x");
+  await removed(new Date()).execute();
+  expect((await visit(back, cookie)).status).toBe(400);
+  await removed(null).execute();
+  expect((await visit(back, `${cookie}; ${session}`)).status).toBe(200);
+  await db.deleteFrom("users").where("email", "=", "bob@x").execute();
+});
+
+test("over https no neighbour can give a browser the cookie that it comes back with", async () => {
+  const { db, settings } = server.platform;
+  const github = settings.sourceHosts.github ?? expect.fail("no settings");
+  const options = { store: server.platform, github: openGithub(github, settings.variables).accounts ?? expect.fail() };
+  const connecting = openConnecting({ ...options, publicUrl: () => "https://platform.example" });
+  const { id: userId, team_id: teamId } = await db.selectFrom("users").selectAll().limit(1).executeTakeFirstOrThrow();
+  const app = new Hono<Env>().get("/", (context) => connecting.begin(context, { teamId, userId }));
+  expect((await app.request("/")).headers.get("set-cookie")).toMatch(/^__Host-platform_connect=.*Path=\/;.*Secure/);
 });
 
 test("whoever is not logged in cannot begin", async () => {

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { claimNodeId } from "../src/db/index.ts";
-import { type Administration, openAdministration } from "../src/principals/index.ts";
+import { type Administration, openAdministration, openPrincipals } from "../src/principals/index.ts";
 import { namePlace } from "../src/runs/index.ts";
 import { silentLog } from "../src/telemetry/index.ts";
 import { openVault, readKeyFile, rotateKeyFile } from "../src/vault/index.ts";
@@ -53,6 +53,36 @@ test("a team keeps an administrator, and a former one's keys can no longer admin
   expect(left).toBeDefined();
   const known = await tested.platform.principals.authenticate(`Bearer ${key}`);
   expect(known.kind === "known" && known.principal.scopes).not.toContain("admin");
+});
+
+test("of users with one address who are made at once, in whatever case it is written, one is there", async () => {
+  await administration.createTeam("crowd");
+  const make = (email: string) => administration.createUser({ email, team: "crowd", role: null });
+  for (const name of ["ada", "bob", "cleo"]) {
+    const ends = await Promise.allSettled([`${name}@x`, `${name.toUpperCase()}@x`, `${name}@X`].map(make));
+    expect(ends.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected", "rejected"]);
+  }
+  expect((await administration.listUsers("crowd")).length).toBe(3);
+  await make("Änne.k@x");
+  expect((await administration.findUser("Änne.K@X")).email).toBe("Änne.k@x");
+  // The sign of Kelvin becomes a k where letters of all scripts are lowered; the mailbox is another one.
+  await expect(administration.findUser("Änne.\u212a@x")).rejects.toThrow("There is no user");
+});
+
+test("a key that was made while its owner was removed or demoted is worth no more than the owner", async () => {
+  const { db, principals } = tested.platform;
+  for (const email of ["first@race", "second@race"]) await tested.key({ team: "race", owner: { kind: "user", email } });
+  await administration.changeUser("second@race", { role: "admin" });
+  const key = await tested.key({ team: "race", owner: { kind: "user", email: "second@race" } });
+  const known = async () =>
+    await openPrincipals({ ...tested.platform, now: () => new Date() }).authenticate(`Bearer ${key}`);
+  expect(await known()).toMatchObject({ principal: { scopes: expect.arrayContaining(["admin"]) } });
+  await db.updateTable("users").set({ role: "member" }).where("email", "=", "second@race").execute();
+  expect(await known()).toMatchObject({ kind: "known", principal: { scopes: expect.not.arrayContaining(["admin"]) } });
+  await db.updateTable("users").set({ removed_at: new Date() }).where("email", "=", "second@race").execute();
+  expect(await known()).toMatchObject({ kind: "refused", reason: expect.stringContaining("revoked") });
+  const listed = await principals.listKeys();
+  expect(listed.find(({ id }) => key.includes(id))?.revokedAt).not.toBeNull();
 });
 
 test("with a new key-encryption key everything opens as before, and the former key opens nothing", async () => {

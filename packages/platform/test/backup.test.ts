@@ -104,6 +104,19 @@ test("sessions and login links stay behind, invitations and identities come alon
   expect([rest.invitations?.length, rest.identities?.length]).toEqual([1, 1]);
 });
 
+test("private keys of the platform are in a backup only where it is sealed", async () => {
+  const { source, backup } = await bench();
+  const { dataDirectory } = source.platform.settings;
+  mkdirSync(join(dataDirectory, "ssh"));
+  for (const name of ["signing-key", "ssh/id", "ssh/known_hosts"]) writeFileSync(join(dataDirectory, name), name);
+  const filesIn = (path: string, seal: string | null) =>
+    [...openArchive(path, seal).events()].flatMap((event) =>
+      event.kind === "section" && event.section.kind === "file" ? event.section.path : [],
+    );
+  expect(filesIn(await backup(), null)).toEqual(["ssh/known_hosts"]);
+  expect(filesIn(await backup(passphrase), passphrase)).toEqual(["signing-key", "ssh/id", "ssh/known_hosts"]);
+});
+
 test("tables, files, modes, links and the next numbers come back, with the key where it is sealed in", async () => {
   const { source, backup, emptyPlace } = await bench();
   const { dataDirectory } = source.platform.settings;
@@ -284,7 +297,7 @@ const git = (directory: string, ...args: string[]): string =>
 /** As the backup takes them: each when it is its turn. */
 function copyFiles(from: string, to: string, beforeStep: (step: number) => void): number {
   let steps = 0;
-  for (const entry of listFiles(from, join(from, "kek"))) {
+  for (const entry of listFiles({ dataDirectory: from, kekFile: join(from, "kek"), keys: "all" })) {
     const target = join(to, entry.path);
     if (entry.kind === "directory") mkdirSync(target, { recursive: true });
     if (entry.kind === "file") writeFileSync(target, readFileSync(join(from, entry.path)));

@@ -39,5 +39,11 @@ function keep(jar: Map<string, string>, given: string): void {
   else jar.set(name, value);
 }
 
+/** As a person does: opens the link and presses the button. Answers what the button led to, or the page without one. */
+export async function logIn(browser: Pick<Browser, "get" | "form">, link: string): Promise<Shown> {
+  const page = await browser.get(link);
+  return page.status === 200 ? browser.form(new URL("/login", link).href, { token: tokenIn(page) }) : page;
+}
+
 /** The token that the forms of a page carry. */
 export const tokenIn = ({ html }: Shown): string => /name="token" value="([^"]+)"/.exec(html)?.[1] ?? "";

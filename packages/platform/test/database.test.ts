@@ -2,6 +2,7 @@
 import { eventually } from "@agentcli/testkit";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { verifyLog, withStoredLog } from "../src/audit/index.ts";
 import { openQueries } from "../src/db/connect.ts";
 import { claimNodeId, notify, openNotifications } from "../src/db/index.ts";
 import { migrate, pendingMigrations } from "../src/db/migrate.ts";
@@ -49,6 +50,28 @@ test("an older program refuses a database that a newer one has migrated", async 
   await sql`insert into kysely_migration (name, timestamp) values ('9999-from-the-future', 'now')`.execute(other.db);
   await expect(migrate(other.db, other.connection)).rejects.toThrow(/newer platform \(9999-from-the-future\)/);
   await other.close();
+});
+
+test("users whose addresses differ in case alone are told apart when the database comes to have one per address", async () => {
+  const former = await emptyDatabase();
+  const { db, connection } = former;
+  await migrate(db, connection, "0009-claims");
+  await sql`insert into teams (name, data_key) values ('red', '')`.execute(db);
+  await sql`insert into users (team_id, email, role, removed_at) values
+    (1, 'Ada@example.com', 'member', now()), (1, 'ada@example.com', 'admin', null),
+    (1, 'ADA@example.com', 'member', null), (1, 'bob@example.com', 'member', null)`.execute(db);
+  await migrate(db, connection);
+  const users = await db.selectFrom("users").select("email").orderBy("id").execute();
+  expect(users.map(({ email }) => email)).toEqual([
+    "Ada@example.com.user-1.invalid",
+    "ada@example.com",
+    "ADA@example.com.user-3.invalid",
+    "bob@example.com",
+  ]);
+  const another = sql`insert into users (team_id, email, role) values (1, 'BOB@example.com', 'member')`;
+  await expect(another.execute(db)).rejects.toThrow("users_of_addresses");
+  expect(await withStoredLog(db, (log) => verifyLog(log, []))).toMatchObject({ kind: "whole" });
+  await former.close();
 });
 
 test("a message reaches every listener, once its transaction commits", async () => {

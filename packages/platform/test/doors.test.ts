@@ -7,7 +7,7 @@ import { openAdministration } from "../src/principals/index.ts";
 import { composeApi } from "../src/serve.ts";
 import { makeLoginLink } from "../src/sessions/index.ts";
 import { openSubjects } from "../src/subjects.ts";
-import { type Browser, openBrowser, tokenIn } from "./browser.ts";
+import { type Browser, logIn, openBrowser, tokenIn } from "./browser.ts";
 import { githubSettings } from "./github-settings.ts";
 import { type TestPlatform, testPlatform } from "./platform.ts";
 
@@ -24,6 +24,7 @@ const open: Record<string, number> = {
   "GET /.well-known/platform-signing-key": 200,
   // These are the ways in; each wants something that only who may come in has.
   "GET /login": 401,
+  "POST /login": 401,
   "GET /login/oidc": 403,
   "GET /login/oidc/callback": 403,
   "GET /join": 403,
@@ -139,7 +140,7 @@ async function visitor(email: string): Promise<Browser & { token: string }> {
   const { db } = tested.platform;
   const browser = openBrowser(server.url);
   const { id } = await db.selectFrom("users").select("id").where("email", "=", email).executeTakeFirstOrThrow();
-  await browser.get(await makeLoginLink(db, id, server.url));
+  await logIn(browser, await makeLoginLink(db, id, server.url));
   return { ...browser, token: tokenIn(await browser.get("/settings")) };
 }
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openInvitations } from "../src/invitations/index.ts";
 import { makeLoginLink } from "../src/sessions/index.ts";
-import { type Browser, openBrowser, type Shown, tokenIn } from "./browser.ts";
+import { type Browser, logIn, openBrowser, type Shown, tokenIn } from "./browser.ts";
 import { command } from "./command.ts";
 import { type TestServer, testServer } from "./platform.ts";
 
@@ -20,7 +20,7 @@ type LoggedIn = Browser & { token: string };
 async function loggedIn(email: string): Promise<LoggedIn> {
   const browser = openBrowser(server.url);
   const user = await userOf(email);
-  await browser.get(await makeLoginLink(server.platform.db, user?.id ?? 0, server.url));
+  await logIn(browser, await makeLoginLink(server.platform.db, user?.id ?? 0, server.url));
   return { ...browser, token: tokenIn(await browser.get("/members")) };
 }
 
@@ -221,13 +221,29 @@ test("an invitation is made, listed and revoked by command", async () => {
 
 test("a login link is made for a named user, by command and by an administrator", async () => {
   const browser = openBrowser(server.url);
-  await browser.get(await command(server, "login-link", "member@example.com"));
+  await logIn(browser, await command(server, "login-link", "member@example.com"));
   expect(JSON.parse((await browser.get("/v1/me")).html).userEmail).toBe("member@example.com");
   await expect(command(server, "login-link", "nobody@example.com")).rejects.toThrow("There is no nobody@example.com");
   const { form, token } = await admin();
   const { id } = (await userOf("member@example.com")) ?? expect.fail("no user");
   const link = linkIn(await form(`/members/${id}/login-link`, { token }));
-  expect((await openBrowser(server.url).get(link)).status).toBe(302);
+  expect((await logIn(openBrowser(server.url), link)).status).toBe(303);
+});
+
+test("an invitation that was never used is no way back for who was removed", async () => {
+  const link = await invite("early@example.com");
+  await command(server, "users", "create", "early@example.com");
+  await command(server, "users", "remove", "early@example.com");
+  expect((await join(openBrowser(server.url), link)).status).toBe(403);
+});
+
+test("whoever is logged in already is not asked again", async () => {
+  const { get } = await admin();
+  const again = await get("/login?token=used&next=/keys");
+  expect([again.status, again.location]).toEqual([302, "/keys"]);
+  expect((await get("/login?next=//evil.example")).location).toBe("/agents");
+  const { headers } = await openBrowser(server.url).get("/login");
+  expect(headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
 });
 
 test("another site cannot make a browser join", async () => {
@@ -260,9 +276,9 @@ test("every page says what browsers must not do with it", async () => {
     "/sessions",
     "/accounts",
     "/join?token=x",
-    "/login",
+    "/nothing",
   ]) {
-    const { headers } = await get(path);
+    const { headers } = await get(path, { accept: "text/html" });
     expect(headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
     expect(headers.get("content-security-policy")).toContain("default-src 'none'");
     expect(headers.get("x-content-type-options")).toBe("nosniff");

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openPrincipals } from "../src/principals/index.ts";
 import { makeLoginLink } from "../src/sessions/index.ts";
-import { type Browser, openBrowser, type Shown, tokenIn } from "./browser.ts";
+import { type Browser, logIn, openBrowser, type Shown, tokenIn } from "./browser.ts";
 import { command } from "./command.ts";
 import { type TestServer, testServer } from "./platform.ts";
 
@@ -22,7 +22,7 @@ async function loggedIn(email: string): Promise<Browser & { token: string }> {
     .select("id")
     .where("email", "=", email)
     .executeTakeFirstOrThrow();
-  await browser.get(await makeLoginLink(platform.db, id, url));
+  await logIn(browser, await makeLoginLink(platform.db, id, url));
   return { ...browser, token: tokenIn(await browser.get("/keys")) };
 }
 
@@ -69,6 +69,9 @@ test("an administrator makes service accounts with keys, and ends anybody's key 
   await expect.poll(() => statusOf(key)).toBe(401);
   expect(await statusOf(keyIn(rotated))).toBe(200);
   const member = await server.key({ owner: { kind: "user", email: "member@example.com" } });
+  const taken = await form(`/keys/${idOf(member)}/rotate`, { token, hours: "0" });
+  expect([taken.status, taken.html.includes("plt_"), await statusOf(member)]).toEqual([403, false, 200]);
+  expect((await get("/keys")).html).not.toContain(`/keys/${idOf(member)}/rotate`);
   expect((await form(`/keys/${idOf(member)}/revoke`, { token })).status).toBe(303);
   await expect.poll(() => statusOf(member)).toBe(401);
   const foreign = idOf(await server.key({ team: "others" }));

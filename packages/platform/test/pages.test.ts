@@ -34,15 +34,21 @@ function browser() {
 
 const tokenIn = ({ html }: Shown): string => /name="token" value="([^"]+)"/.exec(html)?.[1] ?? "";
 
+/** Opens a link and presses the button. */
+async function enter(visitor: ReturnType<typeof browser>): Promise<Shown> {
+  const page = await visitor.get(await loginLink(server.platform, server.url));
+  return visitor.form("/login", { token: tokenIn(page) });
+}
+
 async function loggedIn() {
   const visitor = browser();
-  await visitor.get(await loginLink(server.platform, server.url));
+  await enter(visitor);
   return { ...visitor, token: tokenIn(await visitor.get("/agents")) };
 }
 
 test("the link lets a browser in, and the cookie cannot be read by scripts or sent by other sites", async () => {
   const visitor = browser();
-  const entered = await visitor.get(await loginLink(server.platform, server.url));
+  const entered = await enter(visitor);
   expect(entered.headers.get("location")).toBe("/agents");
   expect(entered.headers.get("set-cookie")).toMatch(/HttpOnly.*SameSite=Lax/);
   expect((await visitor.get("/agents")).status).toBe(200);
@@ -112,4 +118,25 @@ test("whoever leaves is out", async () => {
   const visitor = await loggedIn();
   await visitor.form("/logout", { token: visitor.token });
   expect((await visitor.get("/agents")).status).toBe(401);
+});
+
+test("whoever mistypes an address sees a page; programs read JSON, and all that is theirs stays so", async () => {
+  const accept = "text/html,application/xhtml+xml,*/*;q=0.8";
+  const get = async (path: string, headers: Record<string, string>) => {
+    const answer = await fetch(`${server.url}${path}`, { headers });
+    return [answer.status, answer.headers.get("content-type")?.split(";")[0]];
+  };
+  for (const path of ["/nothing", "/agents/a/b/c/d", "/v12x/agents", "/%00", "/logout"])
+    expect([path, ...(await get(path, { accept }))]).toEqual([path, 404, "text/html"]);
+  for (const path of ["/v1", "/v1/nothing", "/v0/nothing", "/git/nothing", "/.well-known/nothing"])
+    expect([path, ...(await get(path, { accept }))]).toEqual([path, 404, "application/json"]);
+  expect(await get("/nothing", {})).toEqual([404, "application/json"]);
+});
+
+test("an address with what no database can hold leads nowhere", async () => {
+  const { get, form, token } = await loggedIn();
+  for (const path of ["/agents/%00", "/agents/%00/diff", "/repositories/%00", "/agents?cursor=%00"])
+    expect([path, (await get(path)).status]).toEqual([path, 404]);
+  for (const path of ["/keys/%00/revoke", "/sessions/%00/end", "/accounts/%00/disconnect", "/invitations/%00/revoke"])
+    expect([path, (await form(path, { token })).status]).toEqual([path, 404]);
 });

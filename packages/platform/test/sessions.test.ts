@@ -5,7 +5,7 @@ import { openGitHost } from "../src/githost/index.ts";
 import { loginLink } from "../src/pages/index.ts";
 import { openAdministration, scopes } from "../src/principals/index.ts";
 import { makeLoginLink, openSessions } from "../src/sessions/index.ts";
-import { type Browser, openBrowser, tokenIn } from "./browser.ts";
+import { type Browser, logIn, openBrowser, type Shown, tokenIn } from "./browser.ts";
 import { type TestServer, testServer } from "./platform.ts";
 
 let server: TestServer;
@@ -24,7 +24,7 @@ async function loggedIn(email?: string): Promise<Browser & { token: string }> {
   const browser = openBrowser(url);
   const link =
     email === undefined ? loginLink(platform, url) : makeLoginLink(platform.db, (await userOf(email)).id, url);
-  await browser.get(await link);
+  await logIn(browser, await link);
   return { ...browser, token: tokenIn(await browser.get("/agents")) };
 }
 
@@ -37,40 +37,67 @@ async function member(email: string): Promise<string> {
   return email;
 }
 
+const auditHead = async () =>
+  (await server.platform.db.selectFrom("audit_head").select("seq").executeTakeFirstOrThrow()).seq;
+
 const errorOf = (html: string) => JSON.parse(html).error as { code: string; message: string };
 
-test("of two browsers that open a link at once, one is let in", async () => {
+test("of two browsers that use a link at once, one is let in", async () => {
   for (let round = 0; round < 5; round++) {
     const link = await loginLink(server.platform, server.url);
-    const answers = await Promise.all([1, 2, 3, 4].map(() => openBrowser(server.url).get(link)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([302, 401, 401, 401]);
+    const pages = await Promise.all([1, 2, 3, 4].map(() => openBrowser(server.url).get(link)));
+    const press = (page: Shown) => openBrowser(server.url).form("/login", { token: tokenIn(page) });
+    const answers = await Promise.all(pages.map(press));
+    expect(answers.map(({ status }) => status).sort()).toEqual([303, 401, 401, 401]);
   }
 });
 
 test("a link is used up, and one that is too old was never good", async () => {
   const link = await loginLink(server.platform, server.url);
   const browser = openBrowser(server.url);
-  expect((await browser.get(link)).status).toBe(302);
+  expect((await logIn(browser, link)).status).toBe(303);
   expect((await browser.get(link)).status).toBe(401);
   const old = await loginLink(server.platform, server.url);
   await server.platform.db.updateTable("login_links").set({ expires_at: new Date() }).execute();
   expect((await openBrowser(server.url).get(old)).status).toBe(401);
 });
 
-test("a program that only looks at a link leaves it to the person it is for", async () => {
+test("a program that only opens a link leaves it to the person it is for", async () => {
   const link = await loginLink(server.platform, server.url);
-  const looks: RequestInit[] = [{ method: "HEAD" }, { headers: { "sec-purpose": "prefetch;prerender" } }];
+  const before = await auditHead();
+  const looks: RequestInit[] = [{}, { method: "HEAD" }, { headers: { "sec-purpose": "prefetch;prerender" } }];
   for (const look of looks) {
     const answer = await fetch(link, { redirect: "manual", ...look });
-    expect([answer.status, answer.headers.get("set-cookie")]).toEqual([503, null]);
+    expect([answer.status, answer.headers.get("set-cookie")]).toEqual([200, null]);
+    expect(await answer.text()).toContain(look.method === "HEAD" ? "" : "Log in as admin@localhost");
   }
-  expect((await openBrowser(server.url).get(link)).status).toBe(302);
+  expect(await auditHead()).toBe(before);
+  expect((await logIn(openBrowser(server.url), link)).location).toBe("/agents");
+});
+
+test("no other site can make a browser log in as somebody", async () => {
+  const link = await loginLink(server.platform, server.url);
+  const token = new URL(link).searchParams.get("token") ?? "";
+  const browser = openBrowser(server.url);
+  const elsewhere: Record<string, string>[] = [{ origin: "https://evil.example" }, { "sec-fetch-site": "cross-site" }];
+  for (const headers of elsewhere) expect((await browser.form("/login", { token }, headers)).status).toBe(403);
+  expect(browser.cookie()).toBe("");
+  const own = { origin: server.url, "sec-fetch-site": "same-origin" };
+  expect((await browser.form("/login", { token }, own)).status).toBe(303);
+});
+
+test("a form is read up to a limit, and what the database cannot hold is refused", async () => {
+  const huge = { token: "x".repeat(1024 * 1024) };
+  for (const path of ["/login", "/join"]) expect((await openBrowser(server.url).form(path, huge)).status).toBe(413);
+  const { form, token } = await loggedIn();
+  for (const path of ["/keys", "/service-accounts"])
+    expect((await form(path, { token, name: "a\0b" })).status).toBe(400);
 });
 
 test("neither the link nor the cookie is in the database", async () => {
   const link = await loginLink(server.platform, server.url);
   const browser = openBrowser(server.url);
-  await browser.get(link);
+  await logIn(browser, link);
   const { db } = server.platform;
   const stored = JSON.stringify([
     await db.selectFrom("sessions").selectAll().execute(),
@@ -92,7 +119,7 @@ test("whoever leaves is out, also with the cookie from before", async () => {
 test("whoever logs in again has one session, not two", async () => {
   const browser = await loggedIn();
   const before = browser.cookie();
-  await browser.get(await loginLink(server.platform, server.url));
+  await logIn(browser, await loginLink(server.platform, server.url));
   expect((await browser.get("/agents")).status).toBe(200);
   expect((await browser.get("/agents", { cookie: before })).status).toBe(401);
 });
@@ -105,7 +132,7 @@ test("over https the cookie is for this host alone and never sent in clear", asy
     const browser = openBrowser(`${door.platform.settings.publicUrl}`);
     const local = await readAddress(door);
     const link = await loginLink(door.platform, local);
-    const entered = await browser.get(link);
+    const entered = await logIn(browser, link);
     expect(entered.headers.get("set-cookie")).toMatch(
       /^__Host-platform_session=[\w-]{43}; Max-Age=\d+; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
     );
@@ -120,7 +147,7 @@ test("over https the cookie is for this host alone and never sent in clear", asy
     await door.close();
   }
   const browser = openBrowser(url);
-  const entered = await browser.get(await loginLink(platform, url));
+  const entered = await logIn(browser, await loginLink(platform, url));
   expect(entered.headers.get("set-cookie")).toMatch(/^platform_session=[\w-]{43}; (?!.*Secure)/);
 });
 

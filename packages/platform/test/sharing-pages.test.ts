@@ -4,7 +4,7 @@ import { openArtifacts } from "../src/artifacts/index.ts";
 import type { FollowUps } from "../src/db/index.ts";
 import { openAdministration } from "../src/principals/index.ts";
 import { makeLoginLink } from "../src/sessions/index.ts";
-import { type Browser, openBrowser, tokenIn } from "./browser.ts";
+import { type Browser, logIn, openBrowser, tokenIn } from "./browser.ts";
 import { type TestServer, testServer } from "./platform.ts";
 
 let server: TestServer;
@@ -33,7 +33,7 @@ async function loggedIn(email: string): Promise<Browser & { token: string }> {
   const { db } = server.platform;
   const { id } = await db.selectFrom("users").select("id").where("email", "=", email).executeTakeFirstOrThrow();
   const browser = openBrowser(server.url);
-  await browser.get(await makeLoginLink(db, id, server.url));
+  await logIn(browser, await makeLoginLink(db, id, server.url));
   return { ...browser, token: tokenIn(await browser.get("/agents")) };
 }
 

@@ -334,3 +334,41 @@ test("what a team allows is in the audit log", async () => {
   const changes = entries.map(({ entry }) => JSON.parse(entry)).filter(({ action }) => action === "team.changed");
   expect(changes.at(-1)).toMatchObject({ data: { follow_ups: "all" } });
 });
+
+test("an open stream ends when its reader may not read any more, and goes on for everybody else", async () => {
+  await connect("bob", ["shop"]);
+  const created = await as("ada", "POST", "/v1/agents", {
+    prompt: { text: "work" },
+    repos: [{ url: `${fake.url}/acme/shop` }],
+  });
+  const { agent, run } = created.body as { agent: { id: string }; run: { id: string } };
+  const { platform, url } = server;
+  const brief = await server.key({ owner: { kind: "user", email: "ada@x" } });
+  const { id: userId } = await administration().findUser("ada@x");
+  const secret = await platform.sessions.begin(userId, "link");
+  const open = async (path: string, headers: Record<string, string>) => {
+    const leave = new AbortController();
+    const answer = await fetch(`${url}${path}`, { headers, signal: leave.signal });
+    expect(answer.status).toBe(200);
+    const reader = { isOver: false, leave: () => leave.abort() };
+    const over = () => (reader.isOver = true);
+    answer.text().then(over, over);
+    return reader;
+  };
+  const byKey = (key: string) =>
+    open(`/v1/agents/${agent.id}/runs/${run.id}/stream`, { authorization: `Bearer ${key}` });
+  const page = `/agents/${agent.id}/runs/${run.id}/stream`;
+  const readers = {
+    owner: await byKey(keys.ada),
+    revokedKey: await byKey(brief),
+    lostAccess: await byKey(keys.bob),
+    endedSession: await open(page, { cookie: `platform_session=${secret}` }),
+  };
+  await platform.principals.revokeKey(brief.split("_")[1] ?? "");
+  await connect("bob", []);
+  await platform.sessions.endOf(userId, "all");
+  const over = () => Object.entries(readers).flatMap(([name, { isOver }]) => (isOver ? [name] : []));
+  await expect.poll(over).toEqual(["revokedKey", "lostAccess", "endedSession"]);
+  readers.owner.leave();
+  await endRuns();
+});

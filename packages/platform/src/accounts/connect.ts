@@ -20,8 +20,13 @@ export interface ConnectingOptions {
 }
 
 const callbackPath = "/accounts/github/callback";
-const cookieName = "platform_connect";
 const patienceSeconds = 600;
+
+/** Over https no neighbour of our host can give it to a browser: who brings it is who was sent away. */
+const cookieOf = (publicUrl: string) => {
+  const secure = publicUrl.startsWith("https:");
+  return { name: secure ? "__Host-platform_connect" : "platform_connect", options: { path: "/", secure } };
+};
 
 export const openConnecting = ({ store, github, publicUrl }: ConnectingOptions): Connecting => ({
   host: github.host,
@@ -29,14 +34,9 @@ export const openConnecting = ({ store, github, publicUrl }: ConnectingOptions):
     const secret = randomBytes(24).toString("base64url");
     const key = await teamKey(store, teamId);
     const state: State = { userId, browser: digest(secret), until: Date.now() + patienceSeconds * 1_000 };
-    setCookie(context, cookieName, secret, {
-      httpOnly: true,
-      // The host sends the browser back: a strict one would stay at home.
-      sameSite: "Lax",
-      path: callbackPath,
-      maxAge: patienceSeconds,
-      secure: publicUrl().startsWith("https:"),
-    });
+    const { name, options } = cookieOf(publicUrl());
+    // The host sends the browser back: a strict one would stay at home.
+    setCookie(context, name, secret, { ...options, httpOnly: true, sameSite: "Lax", maxAge: patienceSeconds });
     const sealed = `${teamId}.${key.seal(JSON.stringify(state), about).toString("base64url")}`;
     return context.redirect(github.authorizeUrl({ state: sealed, redirectUrl: `${publicUrl()}${callbackPath}` }), 302);
   },
@@ -54,17 +54,25 @@ const digest = (text: string): string => createHash("sha256").update(text).diges
 /** What it came to, for whoever makes a page of it. */
 export type Connected = { kind: "connected"; login: string } | { kind: "refused"; reason: string };
 
-/** Whoever comes back needs no session: the sealed state says who went away, the cookie that it was this browser. */
+export interface CallbackOptions extends ConnectingOptions {
+  /** Whose session the browser has; null where it has none. */
+  userIn(context: Context<Env>): Promise<number | null>;
+}
+
+/** The sealed state says who went away, the cookie that it was this browser. A session that is somebody else's is in the way. */
 export function addAccountCallback(
   app: Hono<Env>,
-  { store, github }: ConnectingOptions,
+  { store, github, publicUrl, userIn }: CallbackOptions,
   show: (context: Context<Env>, outcome: Connected) => Response,
 ): void {
   app.get(callbackPath, async (context) => {
     const { code = "", state = "" } = context.req.query();
-    const user = await readState(store, state, getCookie(context, cookieName) ?? "");
-    deleteCookie(context, cookieName, { path: callbackPath });
-    if (user === null || code === "")
+    const cookie = cookieOf(publicUrl());
+    const user = await readState(store, state, getCookie(context, cookie.name) ?? "");
+    deleteCookie(context, cookie.name, cookie.options);
+    const visitor = await userIn(context);
+    const isAnother = visitor !== null && visitor !== user?.userId;
+    if (user === null || isAnother || code === "")
       return show(context, { kind: "refused", reason: "This way was not begun here, or long ago. Begin again." });
     try {
       const signal = context.req.raw.signal;
@@ -85,11 +93,18 @@ async function readState(store: AccountStore, text: string, secret: string): Pro
   try {
     const key = await teamKey(store, Number(team));
     const state: State = JSON.parse(key.openText(Buffer.from(sealed, "base64url"), about));
-    return state.until > Date.now() && state.browser === digest(secret) ? state : null;
+    const isGood = state.until > Date.now() && state.browser === digest(secret);
+    return isGood && (await isThere(store, state.userId)) ? state : null;
   } catch {
     // Not sealed by us, or for something else.
     return null;
   }
+}
+
+/** Who was removed meanwhile leaves nothing behind. */
+async function isThere({ db }: AccountStore, userId: number): Promise<boolean> {
+  const user = db.selectFrom("users").select("id").where("id", "=", userId).where("removed_at", "is", null);
+  return (await user.executeTakeFirst()) !== undefined;
 }
 
 async function teamKey({ db, vault }: AccountStore, teamId: number): Promise<DataKey> {

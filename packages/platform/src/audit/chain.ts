@@ -52,7 +52,8 @@ export async function verifyLog(log: AuditLog, known: Head[]): Promise<Verdict> 
   return { kind: "whole", head: { seq: last.seq, hash: last.hash } };
 }
 
-function faultOf({ seq, entry, hash }: Link, last: Head): string | null {
+/** Why it does not follow upon the last one; null where it does. */
+export function faultOf({ seq, entry, hash }: Link, last: Head): string | null {
   if (seq !== last.seq + 1) return `entry ${last.seq + 1} is missing`;
   if (!sha256(last.hash, entry).equals(hash)) return "the entry, its hash or the one before was changed";
   if (numberIn(entry) !== seq) return "the entry says that it has another number";

@@ -37,11 +37,13 @@ function written(line: Line): string {
 
 async function* linesOf(path: string): AsyncGenerator<Line> {
   let number = 0;
+  let isOver = false;
   for await (const bytes of splitAtNewlines(createReadStream(path))) {
     number += 1;
     const line = readLine(bytes.toString("utf8"));
-    if (!line || !bytes.equals(Buffer.from(written(line))))
+    if (!line || isOver || !bytes.equals(Buffer.from(written(line))))
       throw new UnreadableExport(`${path}:${number} is no line of an exported audit log.`);
+    isOver = line.kind === "head";
     yield line;
   }
 }

@@ -1,5 +1,5 @@
 // The audit log in the database, read as it was at one moment.
-import type { Kysely, Transaction } from "kysely";
+import type { Kysely } from "kysely";
 import type { Tables } from "../db/index.ts";
 import type { AuditLog, Link } from "./chain.ts";
 
@@ -9,7 +9,7 @@ export function withStoredLog<T>(db: Kysely<Tables>, use: (log: AuditLog) => Pro
     .setIsolationLevel("repeatable read")
     .execute((transaction) =>
       use({
-        links: () => readLinks(transaction),
+        links: () => readLinks(transaction, -1),
         head: async () => (await headQuery(transaction).executeTakeFirst()) ?? null,
       }),
     );
@@ -19,8 +19,9 @@ export const headQuery = (db: Kysely<Tables>) => db.selectFrom("audit_head").sel
 
 const pageSize = 1000;
 
-async function* readLinks(db: Transaction<Tables>): AsyncGenerator<Link> {
-  for (let after = -1; ; ) {
+/** Behind this number, in their order. */
+export async function* readLinks(db: Kysely<Tables>, behind: number): AsyncGenerator<Link> {
+  for (let after = behind; ; ) {
     const page = await db
       .selectFrom("audit_entries")
       .selectAll()

@@ -8,11 +8,24 @@ export type Entry = Exclude<Section, { kind: "table" | "sequence" | "kek" }>;
 /** The database is backed up as tables; the head of the audit log may be ahead of them; configuration belongs to the place. */
 const left = /^(?:postgres.*|server\.json.*|server\.log|audit-head.*|config\.toml)$/;
 
-/** Directories before what is in them. `keyFile` never goes along. */
-export function* listFiles(dataDirectory: string, keyFile: string): Generator<Entry> {
+/** In clear, whoever reads the backup could sign and log in as the platform. */
+const privateKeys = /^(?:signing-key.*|ssh\/id.*)$/;
+
+export interface Listing {
+  dataDirectory: string;
+  /** Never goes along. */
+  kekFile: string;
+  /** Whether private keys of the platform go along. */
+  keys: "all" | "public";
+}
+
+/** Directories before what is in them. */
+export function* listFiles({ dataDirectory, kekFile, keys }: Listing): Generator<Entry> {
   for (const name of namesIn(dataDirectory)) {
     const path = join(dataDirectory, name);
-    if (!left.test(name) && !path.startsWith(keyFile)) yield* entriesAt(dataDirectory, name);
+    if (left.test(name) || path.startsWith(kekFile)) continue;
+    for (const entry of entriesAt(dataDirectory, name))
+      if (keys === "all" || !privateKeys.test(entry.path)) yield entry;
   }
 }
 

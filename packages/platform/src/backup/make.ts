@@ -71,9 +71,9 @@ async function writeSnapshot(archive: ArchiveWriter, client: pg.Client): Promise
   return tables.length;
 }
 
-function writeFiles(archive: ArchiveWriter, { dataDirectory, kekFile }: BackupWish): number {
+function writeFiles(archive: ArchiveWriter, { dataDirectory, kekFile, passphrase }: BackupWish): number {
   let files = 0;
-  for (const entry of listFiles(dataDirectory, kekFile)) {
+  for (const entry of listFiles({ dataDirectory, kekFile, keys: passphrase === null ? "public" : "all" })) {
     const file = entry.kind === "file" ? openIfThere(join(dataDirectory, entry.path)) : null;
     if (entry.kind === "file" && file === null) continue;
     archive.begin(entry);

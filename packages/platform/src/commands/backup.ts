@@ -44,7 +44,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
     program.print(`${path}: ${tables} tables, ${files} files, ${statSync(path).size} bytes\n`);
     if (passphrase === null)
       program.print(
-        `It does not hold the key-encryption key. Keep ${kekFile} elsewhere: without it nothing can be read.\n`,
+        `It does not hold the key-encryption key. Keep ${kekFile} elsewhere: without it nothing can be read.\nNor does it hold signing-key and ssh/id of ${dataDirectory}.\n`,
       );
     return 0;
   } finally {

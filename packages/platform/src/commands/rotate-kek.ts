@@ -1,5 +1,6 @@
 // `platform rotate-kek`
 import type { Invocation } from "../args.ts";
+import { proveWithBoth } from "../audit/index.ts";
 import { openDatabase } from "../db/index.ts";
 import type { Program } from "../program.ts";
 import { silentLog } from "../telemetry/index.ts";
@@ -12,7 +13,10 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   const { db, close } = await openDatabase(settings, silentLog);
   try {
     await openVault(db, settings.kekFile);
-    const { fingerprint, dataKeys, formerFile } = await asOperator(() => rotateKeyFile(db, settings.kekFile));
+    const { dataDirectory, kekFile } = settings;
+    const { fingerprint, dataKeys, formerFile } = await asOperator(() =>
+      rotateKeyFile(db, kekFile, (former, next) => proveWithBoth(dataDirectory, former, next)),
+    );
     program.print(
       `${dataKeys} data keys are wrapped with a new key (fingerprint ${fingerprint}) in ${settings.kekFile}\n`,
     );

@@ -10,6 +10,7 @@ import * as sharing from "./migrations/0006-sharing.ts";
 import * as inference from "./migrations/0007-inference.ts";
 import * as handoffChecks from "./migrations/0008-handoff-checks.ts";
 import * as claims from "./migrations/0009-claims.ts";
+import * as addresses from "./migrations/0011-identity-addresses.ts";
 import { DatabaseProblem } from "./problem.ts";
 import type { Tables } from "./tables/index.ts";
 
@@ -24,6 +25,7 @@ const migrations: Record<string, Migration> = {
   "0007-inference": inference,
   "0008-handoff-checks": handoffChecks,
   "0009-claims": claims,
+  "0011-identity-addresses": addresses,
 };
 
 const lockNumber = 7420_0001;

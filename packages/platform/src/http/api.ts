@@ -28,7 +28,7 @@ export function createApi({ principals, door, requestsPerMinute, log, metrics }:
   const spend = rateLimiter(Date.now);
   app.use(followRequests(log, metrics));
   app.onError((error, context) => answerProblem(problemOf(error, context, log)));
-  app.notFound((context) => answerProblem(unserved(context, routes)));
+  app.notFound((context) => answerUnserved(context, routes));
 
   async function admit(context: Context<Env>, route: AnyRoute): Promise<Principal> {
     const { principal, lacks } = await authenticate(context, { principals, door });
@@ -85,8 +85,11 @@ function onlyOnce(queries: Record<string, string[]>): Record<string, string> {
   return Object.fromEntries(Object.entries(queries).map(([name, [value = ""]]) => [name, value]));
 }
 
+export const answerUnserved = (context: Context<Env>, routes: readonly AnyRoute[]): Response =>
+  answerProblem(unserved(context, routes));
+
 /** No route at all, or one with another method. */
-function unserved({ req }: Context<Env>, routes: AnyRoute[]): ApiProblem {
+function unserved({ req }: Context<Env>, routes: readonly AnyRoute[]): ApiProblem {
   const allowed = routes
     .filter(({ path }) => pathPattern(path).test(req.path))
     .map(({ method }) => method.toUpperCase());

@@ -23,7 +23,7 @@ function checkContentType(header: string | undefined): void {
 }
 
 /** What is too large is not kept; the rest of it is read and dropped after the answer, so that the answer arrives. */
-function readBody(incoming: IncomingMessage, limitBytes: number): Promise<Buffer> {
+export function readBody(incoming: IncomingMessage, limitBytes: number): Promise<Buffer> {
   const tooLarge = new ApiProblem(
     "payload_too_large",
     `The body is larger than the ${limitBytes} bytes this route takes.`,

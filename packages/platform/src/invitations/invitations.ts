@@ -1,8 +1,7 @@
 // Invitations to a team: an address, a role, and a link that makes the user once.
 import type { Kysely, UpdateQueryBuilder, UpdateResult } from "kysely";
-import { sql } from "kysely";
 import type { Queries, Tables } from "../db/index.ts";
-import { admitUser, findUser, PrincipalProblem, type Role } from "../principals/index.ts";
+import { admitUser, findUser, isAddress, PrincipalProblem, type Role } from "../principals/index.ts";
 import { hashSecret, isSecret, makeSecret } from "../sessions/index.ts";
 
 export interface Invitations {
@@ -71,7 +70,7 @@ async function invite(db: Queries, { teamId, email, role }: InvitationWish, now:
     throw new PrincipalProblem(`${email} cannot be invited: the address is in use elsewhere.`);
   if (known && known.removed_at === null) throw new PrincipalProblem(`${email} is in the team already.`);
   const former = db.updateTable("invitations").set({ revoked_at: now }).where("team_id", "=", teamId);
-  await stillWaiting(former.where(sql`lower(email)`, "=", email.toLowerCase()), now).execute();
+  await stillWaiting(former.where(isAddress(email)), now).execute();
   const { id, secret, hash } = makeSecret();
   const expiresAt = new Date(now.getTime() + lifetimeMs);
   const row = { id, team_id: teamId, email, role, hash, expires_at: expiresAt, created_at: now };
@@ -86,7 +85,7 @@ export async function acceptInvitation(db: Queries, which: Accepted, now: Date):
   const wanted =
     "secret" in which
       ? all.where("hash", "=", hashSecret(which.secret))
-      : all.where("team_id", "=", which.teamId).where(sql`lower(email)`, "=", which.email.toLowerCase());
+      : all.where("team_id", "=", which.teamId).where(isAddress(which.email));
   const accepted = await stillWaiting(wanted, now).returning(["team_id", "email", "role"]).executeTakeFirst();
   if (!accepted) return null;
   return admitUser(db, { teamId: accepted.team_id, email: accepted.email, role: accepted.role });

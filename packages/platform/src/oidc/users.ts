@@ -3,7 +3,7 @@ import type { Kysely, Transaction } from "kysely";
 import type { OidcSettings } from "../config/index.ts";
 import type { Tables } from "../db/index.ts";
 import { acceptInvitation, openInvitations } from "../invitations/index.ts";
-import { admitUser, changeUser, findUser, PrincipalProblem } from "../principals/index.ts";
+import { admitUser, changeUser, findUser, lowerCase, PrincipalProblem } from "../principals/index.ts";
 import { type Claims, LoginRefused } from "./provider.ts";
 
 export interface Arrival {
@@ -67,7 +67,7 @@ async function newcomer(db: Transaction<Tables>, desk: UserDesk, { claims, invit
 
 async function checkInvitation(db: Transaction<Tables>, secret: string, email: string): Promise<void> {
   const found = await openInvitations(db, () => new Date()).find(secret);
-  if (found && found.email.toLowerCase() !== email.toLowerCase())
+  if (found && lowerCase(found.email) !== lowerCase(email))
     throw new LoginRefused(
       "other_address",
       `The invitation is for ${found.email}, and you are ${email}. Log in with that address, or ask for another invitation.`,
@@ -88,7 +88,7 @@ async function knownUser(
 }
 
 async function welcome(db: Transaction<Tables>, { settings, teamId }: UserDesk, email: string): Promise<number> {
-  const address = email.toLowerCase();
+  const address = lowerCase(email);
   const domain = address.slice(address.lastIndexOf("@") + 1);
   const isWelcome = settings.allowedDomains.includes(domain) || settings.allowedEmails.includes(address);
   const userId = isWelcome ? await admitUser(db, { teamId, email, role: "member" }) : null;

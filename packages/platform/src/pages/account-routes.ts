@@ -1,12 +1,15 @@
 // The page of a user's accounts on source hosts.
+
+import type { Context } from "hono";
 import { type Account, addAccountCallback, listAccounts, openConnecting, removeAccount } from "../accounts/index.ts";
-import { ApiProblem } from "../http/index.ts";
+import { ApiProblem, type Env } from "../http/index.ts";
 import type { Principal } from "../principals/index.ts";
 import { button } from "./agent-pages.ts";
 import type { PageHost } from "./host.ts";
 import { type Html, html } from "./html.ts";
 import { answerPage, moment } from "./layout.ts";
 import type { Pages } from "./routes.ts";
+import { doorOf, visitorOf } from "./session.ts";
 
 export function addAccountPages(pages: Pages, { platform, api, github, agents }: PageHost): void {
   const { db, vault } = platform;
@@ -25,7 +28,9 @@ export function addAccountPages(pages: Pages, { platform, api, github, agents }:
   pages.get("/accounts/github/connect", (context, { principal }) =>
     connecting.begin(context, { teamId: principal.teamId, userId: userOf(principal) }),
   );
-  addAccountCallback(api.app, options, (context, outcome) => {
+  const door = doorOf(platform);
+  const userIn = async (context: Context<Env>) => (await visitorOf(door, context))?.principal.userId ?? null;
+  addAccountCallback(api.app, { ...options, userIn }, (context, outcome) => {
     const text = outcome.kind === "connected" ? `Your account ${outcome.login} is connected.` : outcome.reason;
     const body = html`<section class="card"><h1>Accounts</h1><p>${text}</p><p><a href="/accounts">Go on</a></p></section>`;
     return answerPage(context, { title: "Accounts", visitor: null, body }, outcome.kind === "connected" ? 200 : 400);

@@ -13,14 +13,15 @@ import {
 } from "../agents/index.ts";
 import { shownArtifacts } from "../artifacts/index.ts";
 import { listModels } from "../catalogue/index.ts";
-import { invalid } from "../http/index.ts";
+import { ApiProblem, invalid } from "../http/index.ts";
 import { streamRun } from "../streams/index.ts";
 import { addAgentFiles } from "./agent-files.ts";
 import { agentPage, agentsPage } from "./agent-pages.ts";
+import type { Fields } from "./form.ts";
 import type { PageHost } from "./host.ts";
 import { answerPage } from "./layout.ts";
-import type { Fields, Pages } from "./routes.ts";
-import type { Visitor } from "./session.ts";
+import type { Pages } from "./routes.ts";
+import { doorOf, type Visitor, visitorOf } from "./session.ts";
 import { sharedView } from "./shared-view.ts";
 
 export function addAgentPages(pages: Pages, host: PageHost): void {
@@ -83,9 +84,15 @@ function addOne(pages: Pages, { platform, agents, githost, streams }: PageHost):
     return answerPage(context, { title: view.agent.name ?? "Agent", visitor, body, scripts: ["/assets/stream.js"] });
   });
 
+  const door = doorOf(platform);
   pages.get("/agents/:id/runs/:runId/stream", async (context, { principal }) => {
     const { id = "", runId = "" } = context.req.param();
-    return streamRun(context, { ...streams, principal, agentId: id, runId });
+    const whoAsks = async () => {
+      const visitor = await visitorOf(door, context);
+      if (!visitor) throw new ApiProblem("unauthorized", "The session is over. Log in again.");
+      return visitor.principal;
+    };
+    return streamRun(context, { ...streams, principal, whoAsks, agentId: id, runId });
   });
 }
 

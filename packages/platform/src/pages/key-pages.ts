@@ -9,6 +9,7 @@ export interface KeysView {
   fresh: FreshKey | null;
   token: string;
   isAdmin: boolean;
+  ownId: number;
 }
 
 /** Shown this once. */
@@ -18,14 +19,14 @@ export interface FreshKey {
   formerUntil: RotatedKey["formerUntil"] | null;
 }
 
-export const keysPage = ({ keys, fresh, token, isAdmin }: KeysView): Html => html`
+export const keysPage = ({ keys, fresh, token, isAdmin, ownId }: KeysView): Html => html`
 <div class="title"><h1>Keys</h1>
 ${isAdmin && html`<p class="facts"><a href="/service-accounts">Service accounts</a></p>`}</div>
 ${fresh && freshKey(fresh)}
 <section class="card"><h2>New key of your own</h2>
 ${keyForm("/keys", token)}
 </section>
-${keyTable(keys, token)}`;
+${keyTable(keys, token, ownId)}`;
 
 export const freshKey = ({ key, formerUntil }: FreshKey): Html => html`<section class="card fresh">
 <h2>The key</h2><p>It is shown this once. Keep it where secrets are kept.</p>
@@ -51,21 +52,25 @@ export const keyForm = (
 <label>May<select name="access"><option value="all">read and write</option><option value="read">only read</option></select></label>
 <button>Make a key</button></form>`;
 
-export const keyTable = (keys: KeyEntry[], token: string): Html =>
+/** Whoever rotates a key gets the next one: nobody becomes another user by it. */
+export const mayRotate = ({ owner }: KeyEntry, userId: number | null): boolean =>
+  owner.kind === "service_account" || owner.userId === userId;
+
+export const keyTable = (keys: KeyEntry[], token: string, ownId: number | null): Html =>
   keys.length === 0
     ? html`<p class="empty">There are no keys yet.</p>`
     : html`<table class="stack">
 <thead><tr><th>Name</th><th>Owner</th><th>Made</th><th>Last used</th><th>Ends</th><th></th></tr></thead>
-<tbody>${keys.map((key) => keyRow(key, token))}</tbody>
+<tbody>${keys.map((key) => keyRow(key, token, ownId))}</tbody>
 </table>`;
 
-const keyRow = (key: KeyEntry, token: string): Html => html`<tr>
+const keyRow = (key: KeyEntry, token: string, ownId: number | null): Html => html`<tr>
 <td data-label="Name">${key.name}<br><code class="soft">plt_${key.id}_…</code></td>
 <td data-label="Owner">${key.owner.kind === "user" ? key.owner.email : key.owner.name}</td>
 <td data-label="Made">${moment(key.createdAt)}</td>
 <td data-label="Last used">${key.lastUsedAt ? moment(key.lastUsedAt) : html`<span class="soft">never</span>`}</td>
 <td data-label="Ends">${ending(key)}</td>
-<td class="deeds">${isOver(key) ? null : deeds(key, token)}</td>
+<td class="deeds">${isOver(key) ? null : deeds(key, token, ownId)}</td>
 </tr>`;
 
 const isOver = ({ revokedAt, expiresAt }: KeyEntry): boolean =>
@@ -77,9 +82,14 @@ function ending(key: KeyEntry): Html {
   return html`${key.expiresAt ? moment(key.expiresAt) : html`<span class="soft">never</span>`}${key.successorId !== null && html`<br><span class="soft">replaced by plt_${key.successorId}_…</span>`}`;
 }
 
-const deeds = (key: KeyEntry, token: string): Html => html`<details><summary>Change</summary><div class="menu">
+const deeds = (
+  key: KeyEntry,
+  token: string,
+  ownId: number | null,
+): Html => html`<details><summary>Change</summary><div class="menu">
 ${
   key.successorId === null &&
+  mayRotate(key, ownId) &&
   html`<form method="post" action="/keys/${key.id}/rotate">${hiddenToken(token)}
 <label>The former one is good for<select name="hours"><option value="24">another day</option><option value="168">another week</option><option value="0">no longer</option></select></label>
 <button class="quiet">Rotate</button></form>`

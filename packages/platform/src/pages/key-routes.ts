@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import { ApiProblem, type Env } from "../http/index.ts";
 import type { KeyEntry } from "../principals/index.ts";
 import type { PageHost } from "./host.ts";
-import { type FreshKey, keysPage } from "./key-pages.ts";
+import { type FreshKey, keysPage, mayRotate } from "./key-pages.ts";
 import { makeKey } from "./key-wish.ts";
 import { answerPage } from "./layout.ts";
 import type { Pages } from "./routes.ts";
@@ -26,7 +26,8 @@ export function addKeyPages(pages: Pages, { platform }: PageHost): void {
   };
 
   const show = async (context: Context<Env>, visitor: Visitor, fresh: FreshKey | null): Promise<Response> => {
-    const view = { keys: await ownKeys(visitor), fresh, token: visitor.formToken, isAdmin: isAdmin(visitor) };
+    const { formToken: token, principal } = visitor;
+    const view = { keys: await ownKeys(visitor), fresh, token, isAdmin: isAdmin(visitor), ownId: principal.userId };
     return answerPage(context, { title: "Keys", visitor, body: keysPage(view) });
   };
 
@@ -41,7 +42,10 @@ export function addKeyPages(pages: Pages, { platform }: PageHost): void {
     return context.redirect(owner.kind === "user" ? "/keys" : "/service-accounts", 303);
   });
   pages.form("/keys/:id/rotate", async (context, visitor, { hours = "24" }) => {
-    const { id, owner } = await keyIn(context, visitor);
+    const key = await keyIn(context, visitor);
+    const { id, owner } = key;
+    if (!mayRotate(key, visitor.principal.userId))
+      throw new ApiProblem("forbidden", "Only its owner rotates a key of a user. You may revoke it.");
     if (!/^\d{1,4}$/.test(hours)) throw new ApiProblem("validation_error", "Give the overlap in hours.");
     const fresh = await principals.rotateKey(id, Number(hours) * 3_600_000);
     return owner.kind === "user"

@@ -2,8 +2,8 @@
 import { ApiProblem } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
 import type { KeyOwner, Scope } from "../principals/index.ts";
+import type { Fields } from "./form.ts";
 import type { FreshKey } from "./key-pages.ts";
-import type { Fields } from "./routes.ts";
 import { teamNameOf, type Visitor } from "./session.ts";
 
 export async function makeKey(

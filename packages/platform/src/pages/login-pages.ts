@@ -14,6 +14,11 @@ ${provider !== null && html`<p><a class="action" href="/login/oidc?next=${encode
 <p class="${provider === null ? "" : "hint"}">${provider === null ? "Open" : "Or open"} a login link. Whoever runs the server makes one: <code>platform login-link</code></p>
 </section>`;
 
+export const linkPage = ({ email, secret }: { email: string; secret: string }): Html =>
+  html`<section class="card narrow"><h1>Log in</h1>
+<form method="post" action="/login">${hiddenToken(secret)}<button>Log in as ${email}</button></form>
+<p class="hint">The link is good for one browser, once.</p></section>`;
+
 export interface JoinView {
   invitation: InvitationEntry;
   secret: string;

@@ -3,31 +3,44 @@ import type { Context } from "hono";
 import type { Env } from "../http/index.ts";
 import { openInvitations } from "../invitations/index.ts";
 import { callbackPath, localPath, type OidcLogin } from "../oidc/index.ts";
-import type { SessionDoor } from "../sessions/index.ts";
+import { readLoginLink, type SessionDoor, useLoginLink } from "../sessions/index.ts";
+import { readFields } from "./form.ts";
 import type { PageHost } from "./host.ts";
 import { answerPage } from "./layout.ts";
-import { joinPage, loginPage, refusedPage } from "./login-pages.ts";
+import { joinPage, linkPage, loginPage, refusedPage } from "./login-pages.ts";
 import type { Pages } from "./routes.ts";
-import { enterByLink } from "./session.ts";
+import { visitorOf } from "./session.ts";
 
 export function addLoginPages(pages: Pages, host: PageHost, door: SessionDoor): void {
-  const { api, platform, oidc } = host;
-  api.app.get("/login", async (context) => {
-    if (isOnlyLooked(context)) return context.body(null, 503, { "cache-control": "no-store" });
-    const isIn = await enterByLink(platform, door, context);
-    return isIn ? context.redirect("/agents") : askIn(context, oidc, context.req.query("next") ?? "");
-  });
+  addLinkLogin(host, door);
   pages.form("/logout", async (context) => {
     await door.leave(context);
     return context.redirect("/login", 303);
   });
-  if (oidc) addProviderLogin(host, oidc, door);
+  if (host.oidc) addProviderLogin(host, host.oidc, door);
   addJoining(host, door);
 }
 
-/** Programs look at links before a person opens them; one that is good once must still be good then. */
-const isOnlyLooked = ({ req }: Context<Env>): boolean =>
-  req.method === "HEAD" || /prefetch|preview/i.test(`${req.header("sec-purpose")} ${req.header("purpose")}`);
+/** Programs open links before the person does for whom they are: only the button of the page uses one up. */
+function addLinkLogin({ api, platform: { db }, oidc }: PageHost, door: SessionDoor): void {
+  api.app.get("/login", async (context) => {
+    const { token: secret = "", next = "" } = context.req.query();
+    const email = await readLoginLink(db, secret);
+    if (email !== null)
+      return answerPage(context, { title: "Log in", visitor: null, body: linkPage({ email, secret }) });
+    if (await visitorOf(door, context)) return context.redirect(localPath(next));
+    return secret === "" ? askIn(context, oidc, next) : refuse(context, linkNotGood, 401);
+  });
+  api.app.post("/login", async (context) => {
+    if (door.isFromElsewhere(context)) return refuse(context, "Open the login link yourself.");
+    const userId = await useLoginLink(db, (await readFields(context)).token ?? "");
+    if (userId === null) return refuse(context, linkNotGood, 401);
+    await door.enter(context, userId, "link");
+    return context.redirect("/agents", 303);
+  });
+}
+
+const linkNotGood = "This login link was used or is too old. Ask for another.";
 
 /** In place of a page that only visitors see. */
 export function askIn(context: Context<Env>, oidc: OidcLogin | null, next: string): Response {
@@ -61,9 +74,9 @@ function addJoining({ api, platform, oidc }: PageHost, door: SessionDoor): void 
   });
   api.app.post("/join", async (context) => {
     if (door.isFromElsewhere(context)) return refuse(context, "Open the link of the invitation yourself.");
-    const { token } = await context.req.parseBody();
+    const { token = "" } = await readFields(context);
     if (oidc) return refuse(context, `Log in with ${oidc.name} to accept an invitation.`);
-    const userId = await invitations.accept({ secret: typeof token === "string" ? token : "" });
+    const userId = await invitations.accept({ secret: token });
     if (userId === null) return refuse(context, notGood);
     await door.enter(context, userId, "invitation");
     return context.redirect("/agents", 303);
@@ -72,5 +85,5 @@ function addJoining({ api, platform, oidc }: PageHost, door: SessionDoor): void 
 
 const notGood = "This invitation was used, revoked or is too old. Ask an administrator for another.";
 
-const refuse = (context: Context<Env>, reason: string): Response =>
-  answerPage(context, { title: "Log in", visitor: null, body: refusedPage(reason) }, 403);
+const refuse = (context: Context<Env>, reason: string, status: 401 | 403 = 403): Response =>
+  answerPage(context, { title: "Log in", visitor: null, body: refusedPage(reason) }, status);

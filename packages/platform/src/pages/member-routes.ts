@@ -4,10 +4,11 @@ import { ApiProblem, type Env } from "../http/index.ts";
 import { openInvitations } from "../invitations/index.ts";
 import { isEmail, openAdministration, type Role, type UserEntry } from "../principals/index.ts";
 import { makeLoginLink } from "../sessions/index.ts";
+import type { Fields } from "./form.ts";
 import type { PageHost } from "./host.ts";
 import { answerPage } from "./layout.ts";
 import { type Fresh, membersPage } from "./member-pages.ts";
-import type { Fields, Pages } from "./routes.ts";
+import type { Pages } from "./routes.ts";
 import { isAdmin, requireAdmin, teamNameOf, type Visitor } from "./session.ts";
 
 export function addMemberPages(pages: Pages, host: PageHost): void {

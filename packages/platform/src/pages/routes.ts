@@ -1,10 +1,11 @@
 // The pages: who may see them, and what their forms do.
 import type { Context } from "hono";
-import { ApiProblem, type Env } from "../http/index.ts";
+import { ApiProblem, answerUnserved, type Env } from "../http/index.ts";
 import { PrincipalProblem } from "../principals/index.ts";
 import type { SessionDoor } from "../sessions/index.ts";
 import { addAccountPages } from "./account-routes.ts";
 import { addAgentPages } from "./agent-routes.ts";
+import { type Fields, readFields } from "./form.ts";
 import type { PageHost } from "./host.ts";
 import { html } from "./html.ts";
 import { addKeyPages } from "./key-routes.ts";
@@ -25,8 +26,6 @@ export interface Pages {
   /** A form of ours; what it holds comes as texts. */
   form(path: string, act: (context: Context<Env>, visitor: Visitor, fields: Fields) => Promise<Response>): void;
 }
-
-export type Fields = Record<string, string>;
 
 export function addPages(host: PageHost): void {
   const { app } = host.api;
@@ -49,13 +48,33 @@ export function addPages(host: PageHost): void {
   addSessionPages(pages, host);
   addAccountPages(pages, host);
   addSettingsPages(pages, host);
+  addMissingPage(host, door);
 }
+
+/** A person who mistyped an address is answered in HTML; programs, and all that is theirs, in JSON as before. */
+function addMissingPage({ api }: PageHost, door: SessionDoor): void {
+  api.app.notFound(async (context) => {
+    if (!isForPeople(context)) return answerUnserved(context, api.routes);
+    const visitor = await visitorOf(door, context);
+    return answerPage(context, { title: "Not found", visitor, body: missingPage }, 404);
+  });
+}
+
+const isForPeople = ({ req }: Context<Env>): boolean =>
+  ["GET", "HEAD"].includes(req.method) &&
+  /\btext\/html\b/i.test(req.header("accept") ?? "") &&
+  !/^\/(?:v\d+|git|\.well-known)(?:\/|$)/.test(req.path);
+
+const missingPage = html`<section class="card narrow"><h1>Not found</h1>
+<p>There is no page at this address.</p>
+<p><a class="action" href="/agents">Go to the agents</a></p></section>`;
 
 function pagesOf({ api, oidc }: PageHost, door: SessionDoor): Pages {
   const known = async (context: Context<Env>, show: (visitor: Visitor) => Promise<Response>): Promise<Response> => {
     const visitor = await visitorOf(door, context);
     if (!visitor) return askIn(context, oidc, context.req.method === "GET" ? ownAddress(context) : "");
     try {
+      refuseUnstorable(context);
       return await show(visitor);
     } catch (error) {
       if (error instanceof ApiProblem) return trouble(context, visitor, error);
@@ -68,7 +87,7 @@ function pagesOf({ api, oidc }: PageHost, door: SessionDoor): Pages {
     form: (path, act) =>
       void api.app.post(path, (context) =>
         known(context, async (visitor) => {
-          const fields = textsOf(await context.req.parseBody());
+          const fields = await readFields(context);
           if (door.origin(context, visitor, fields.token) !== "own page")
             throw new ApiProblem("forbidden", "This form is too old. Load the page again.");
           return act(context, visitor, fields);
@@ -77,10 +96,12 @@ function pagesOf({ api, oidc }: PageHost, door: SessionDoor): Pages {
   };
 }
 
-const textsOf = (body: Record<string, unknown>): Fields =>
-  Object.fromEntries(
-    Object.entries(body).flatMap(([name, value]) => (typeof value === "string" ? [[name, value]] : [])),
-  );
+/** The database cannot even be asked for it. */
+function refuseUnstorable({ req }: Context<Env>): void {
+  const texts = [...Object.values(req.param()), ...Object.values(req.query())];
+  if (texts.some((text) => text?.includes("\0")))
+    throw new ApiProblem("not_found", "There is nothing at this address.");
+}
 
 function ownAddress({ req }: Context<Env>): string {
   const { pathname, search } = new URL(req.url);

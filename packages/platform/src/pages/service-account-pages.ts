@@ -32,6 +32,7 @@ const accountSection = (
 ${keyTable(
   keys.filter(({ owner }) => owner.kind === "service_account" && owner.name === account.name),
   token,
+  null,
 )}
 <details><summary>New key</summary>${keyForm(`/service-accounts/${account.id}/keys`, token)}</details>
 </section>`;

@@ -2,8 +2,8 @@
 import type { Context } from "hono";
 import { ApiProblem, type Env } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
-import { openAdministration, PrincipalProblem } from "../principals/index.ts";
-import { makeLoginLink, openSessionDoor, type Session, type SessionDoor, useLoginLink } from "../sessions/index.ts";
+import { lowerCase, openAdministration, PrincipalProblem } from "../principals/index.ts";
+import { makeLoginLink, openSessionDoor, type Session, type SessionDoor } from "../sessions/index.ts";
 
 export type Visitor = Session;
 
@@ -19,15 +19,7 @@ export async function loginLink(
   throw new PrincipalProblem(`There is no ${email ?? "administrator"}. platform users list shows who there is.`);
 }
 
-const isSameAddress = (left: string, right: string): boolean => left.toLowerCase() === right.toLowerCase();
-
-/** False where the link was used, is too old or was never given. */
-export async function enterByLink({ db }: Platform, door: SessionDoor, context: Context<Env>): Promise<boolean> {
-  const userId = await useLoginLink(db, context.req.query("token") ?? "");
-  if (userId === null) return false;
-  await door.enter(context, userId, "link");
-  return true;
-}
+const isSameAddress = (left: string, right: string): boolean => lowerCase(left) === lowerCase(right);
 
 export async function visitorOf(door: SessionDoor, context: Context<Env>): Promise<Visitor | null> {
   const found = await door.find(context);

@@ -1,7 +1,8 @@
 // Teams and users as whoever looks after the platform sees and changes them.
-import { type Kysely, sql } from "kysely";
+import type { Kysely } from "kysely";
 import type { FollowUps, Tables } from "../db/index.ts";
 import type { Vault } from "../vault/index.ts";
+import { isAddress } from "./address.ts";
 import { provideTeam } from "./create.ts";
 import type { Role } from "./principal.ts";
 import { PrincipalProblem } from "./problem.ts";
@@ -132,7 +133,7 @@ async function listUsers(db: Kysely<Tables>, which: { team?: string; email?: str
     .where("removed_at", "is", null)
     .orderBy("users.id");
   if (which.team !== undefined) query = query.where("teams.name", "=", which.team);
-  if (which.email !== undefined) query = query.where(sql`lower(email)`, "=", which.email.toLowerCase());
+  if (which.email !== undefined) query = query.where(isAddress(which.email));
   return (await query.execute()).map((row) => ({
     id: row.id,
     email: row.email,

@@ -1,5 +1,6 @@
 // Who may ask for what.
 export { actingAs } from "../db/index.ts";
+export { isAddress, isEmail, lowerCase } from "./address.ts";
 export {
   type Administration,
   followUps,
@@ -23,4 +24,4 @@ export {
 } from "./principals.ts";
 export { PrincipalProblem } from "./problem.ts";
 export { createServiceAccount, listServiceAccounts, type ServiceAccountEntry } from "./service-accounts.ts";
-export { admitUser, changeUser, findUser, isEmail } from "./users.ts";
+export { admitUser, changeUser, findUser } from "./users.ts";

@@ -1,7 +1,7 @@
 // Keys and their owners in the database.
 import { sql } from "kysely";
 import type { Queries } from "../db/index.ts";
-import type { Principal, Scope } from "./principal.ts";
+import { type Principal, type Scope, scopesOf } from "./principal.ts";
 import type { KeyEntry } from "./principals.ts";
 
 export interface StoredKey {
@@ -16,8 +16,8 @@ export interface StoredKey {
 export async function findKey(db: Queries, id: string): Promise<StoredKey | null> {
   const row = await withOwners(db).where("api_keys.id", "=", id).executeTakeFirst();
   if (!row) return null;
-  const { hash, expires_at: expiresAt, revoked_at: revokedAt, last_used_at: lastUsedAt } = row;
-  return { id, hash, expiresAt, revokedAt, lastUsedAt, principal: principalOf(row) };
+  const { hash, expires_at: expiresAt, last_used_at: lastUsedAt } = row;
+  return { id, hash, expiresAt, revokedAt: endOf(row), lastUsedAt, principal: principalOf(row) };
 }
 
 export async function listKeys(db: Queries, teamId: number | undefined): Promise<KeyEntry[]> {
@@ -31,7 +31,7 @@ export async function listKeys(db: Queries, teamId: number | undefined): Promise
     scopes: row.scopes as Scope[],
     createdAt: row.created_at,
     expiresAt: row.expires_at,
-    revokedAt: row.revoked_at,
+    revokedAt: endOf(row),
     lastUsedAt: row.last_used_at,
     successorId: row.successor_id,
   }));
@@ -68,10 +68,14 @@ const withOwners = (db: Queries) =>
       "users.first_name",
       "users.last_name",
       "users.role",
+      "users.removed_at as owner_removed_at",
       "service_accounts.name as account_name",
     ]);
 
 type KeyRow = Awaited<ReturnType<ReturnType<typeof withOwners>["executeTakeFirstOrThrow"]>>;
+
+/** One that was made in the very moment in which its owner was removed is over as well. */
+const endOf = ({ revoked_at, owner_removed_at }: KeyRow): Date | null => revoked_at ?? owner_removed_at;
 
 function principalOf(row: KeyRow): Principal {
   const shared = {
@@ -79,7 +83,8 @@ function principalOf(row: KeyRow): Principal {
     keyId: row.id,
     keyName: row.name,
     createdAt: row.created_at,
-    scopes: row.scopes as Scope[],
+    // Never more than the role is good for now.
+    scopes: scopesOf(row.role).filter((scope) => row.scopes.includes(scope)),
   };
   if (row.service_account_id !== null)
     return {

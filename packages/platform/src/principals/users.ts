@@ -1,6 +1,7 @@
 // Users as rows: made or brought back, changed, removed. A team keeps an administrator.
 import { type Kysely, sql, type Transaction } from "kysely";
 import type { Queries, Tables, UserTable } from "../db/index.ts";
+import { isAddress } from "./address.ts";
 import type { Role } from "./principal.ts";
 import { PrincipalProblem } from "./problem.ts";
 
@@ -10,15 +11,11 @@ export interface UserWish {
   role: Role;
 }
 
-/** As far as it can be told without sending anything there. */
-export const isEmail = (text: string): boolean => /^[^\s@]+@[^\s@]+$/.test(text) && text.length <= 254;
-
-/** Addresses are the same whatever their case. */
 export const findUser = (db: Queries, email: string) =>
   db
     .selectFrom("users")
     .select(["id", "team_id", "email", "role", "removed_at"])
-    .where(sql`lower(email)`, "=", email.toLowerCase())
+    .where(isAddress(email))
     .executeTakeFirst();
 
 /** Null where somebody has the address already. One who was removed from the same team is brought back. */
@@ -84,6 +81,11 @@ export function removeUser(db: Kysely<Tables>, user: KnownUser): Promise<void> {
     await keys.where("revoked_at", "is", null).execute();
     const sessions = transaction.updateTable("sessions").set({ ended_at: now }).where("user_id", "=", user.id);
     await sessions.where("ended_at", "is", null).execute();
+    // One that was never used would be a way back.
+    const team = transaction.selectFrom("users").select("team_id").where("id", "=", user.id);
+    const invitations = transaction.updateTable("invitations").set({ revoked_at: now }).where("team_id", "=", team);
+    const waiting = invitations.where("accepted_at", "is", null).where("revoked_at", "is", null);
+    await waiting.where(isAddress(user.email)).execute();
     for (const table of ["login_links", "identities", "source_accounts"] as const)
       await transaction.deleteFrom(table).where("user_id", "=", user.id).execute();
   });

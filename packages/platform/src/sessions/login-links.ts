@@ -4,7 +4,7 @@ import { hashSecret, isSecret, makeSecret } from "./secret.ts";
 
 const linkMs = 30 * 60_000;
 
-/** Good for half an hour; whoever opens it first is this user. */
+/** Good for half an hour; whoever uses it first is this user. */
 export async function makeLoginLink(db: Queries, userId: number, baseUrl: string): Promise<string> {
   const now = Date.now();
   await db.deleteFrom("login_links").where("user_id", "=", userId).where("expires_at", "<", new Date(now)).execute();
@@ -12,6 +12,21 @@ export async function makeLoginLink(db: Queries, userId: number, baseUrl: string
   const expires_at = new Date(now + linkMs);
   await db.insertInto("login_links").values({ id, user_id: userId, hash, expires_at }).execute();
   return `${baseUrl}/login?token=${secret}`;
+}
+
+/** The address of the user it would log in, as often as it is looked at; null where it would log in nobody. */
+export async function readLoginLink(db: Queries, secret: string): Promise<string | null> {
+  if (!isSecret(secret)) return null;
+  const found = await db
+    .selectFrom("login_links")
+    .innerJoin("users", "users.id", "login_links.user_id")
+    .select("email")
+    .where("users.removed_at", "is", null)
+    .where("hash", "=", hashSecret(secret))
+    .where("used_at", "is", null)
+    .where("expires_at", ">", new Date())
+    .executeTakeFirst();
+  return found?.email ?? null;
 }
 
 /** Whose it is. Null where it was used, is too old, or was never given. Of two that come at once, one is answered. */

@@ -3,15 +3,18 @@ import type { ServerResponse } from "node:http";
 import { AgentId, RunId } from "@agentcli/protocol/api";
 import type { Context } from "hono";
 import { z } from "zod";
-import { type Api, ApiProblem, alreadySent, type Env } from "../http/index.ts";
+import { type Api, ApiProblem, alreadySent, authenticate, type Env } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
 import type { Principal } from "../principals/index.ts";
+import { openSessionDoor } from "../sessions/index.ts";
 import { encodeWithoutId, isLast } from "./frame.ts";
 import type { Hub } from "./hub.ts";
+import { type Reader, watchReader } from "./reader.ts";
 import { findEvent } from "./store.ts";
 
 const heartbeatMs = 15_000;
 
+const scope = "agents:read";
 const params = z.object({ id: z.string(), runId: z.string() });
 
 export interface StreamHost {
@@ -22,25 +25,32 @@ export interface StreamHost {
 }
 
 export function addStreamRoute(api: Api, host: StreamHost): void {
+  const { principals, sessions, settings } = host.platform;
+  const doors = { principals, door: openSessionDoor(sessions, settings) };
+  const whoAsks = async (context: Context<Env>): Promise<Principal> => {
+    const { principal, lacks } = await authenticate(context, doors);
+    if (!principal.scopes.includes(scope)) throw new ApiProblem("forbidden", lacks(scope));
+    return principal;
+  };
   api.route(
     {
       method: "get",
       path: "/v1/agents/{id}/runs/{runId}/stream",
       summary: "Follow a run as Server-Sent Events",
       tag: "Runs",
-      scope: "agents:read",
+      scope,
       sharing: "read",
       params,
       answer: { status: 200, contentType: "text/event-stream", description: "Frames until the run is over" },
       problems: ["run_not_found", "invalid_last_event_id", "stream_expired"],
     },
-    ({ context, params: { id, runId }, principal }) => streamRun(context, { ...host, principal, agentId: id, runId }),
+    ({ context, params: { id, runId }, principal }) =>
+      streamRun(context, { ...host, principal, whoAsks: () => whoAsks(context), agentId: id, runId }),
   );
 }
 
-export interface StreamWish extends StreamHost {
+export interface StreamWish extends StreamHost, Reader {
   principal: Principal;
-  agentId: string;
   runId: string;
 }
 
@@ -95,7 +105,7 @@ async function startOf({ db }: Platform, runId: string, lastEventId: string | un
   return { after: last.seq, isEnd: isLast(last) };
 }
 
-interface Streaming {
+interface Streaming extends Reader {
   platform: Platform;
   hub: Hub;
   run: StreamedRun;
@@ -103,7 +113,7 @@ interface Streaming {
 }
 
 /** Written on Node's own response: a stream object per reader costs twice the time and memory. */
-function stream(context: Context<Env>, { platform, hub, run, start }: Streaming): Response {
+function stream(context: Context<Env>, { platform, hub, run, start, ...reader }: Streaming): Response {
   const { outgoing } = context.env;
   const gone = new AbortController();
   outgoing.on("close", () => gone.abort());
@@ -130,10 +140,12 @@ function stream(context: Context<Env>, { platform, hub, run, start }: Streaming)
   }
   const beat = () => outgoing.writableNeedDrain || outgoing.write(encodeWithoutId("heartbeat", {}));
   const beating = setInterval(beat, heartbeatMs);
+  const watching = watchReader(reader, () => gone.abort());
   send(outgoing, hub, { runId: run.id, after: start.after, signal: gone.signal })
     .catch((error: unknown) => platform.log.error("stream ended early", error, { runId: run.id }))
     .finally(() => {
       clearInterval(beating);
+      watching.stop();
       outgoing.end();
     });
   return alreadySent();

@@ -1,5 +1,5 @@
 // The key-encryption key in a file that only its owner can read.
-import { createHmac, randomBytes } from "node:crypto";
+import { createHmac, hkdfSync, randomBytes } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { keyBytes, openSealed, seal } from "./cipher.ts";
@@ -45,6 +45,10 @@ function encryptionWith(key: Buffer): KeyEncryption {
     fingerprint: createHmac("sha256", key).update("fingerprint of a key-encryption key").digest("hex").slice(0, 32),
     wrap: async (dataKey) => seal(key, dataKey, wrapping),
     unwrap: async (wrapped) => openSealed(key, wrapped, wrapping),
+    authenticate: async (text, about) => {
+      const derived = hkdfSync("sha256", key, "", `authenticate ${about}`, keyBytes);
+      return createHmac("sha256", Buffer.from(derived)).update(text).digest();
+    },
   };
 }
 

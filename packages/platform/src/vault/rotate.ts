@@ -13,8 +13,15 @@ export interface Rotation {
   formerFile: string;
 }
 
-/** The new key is on the disk before the database knows it, and takes its place afterwards, or with the next start. */
-export async function rotateKeyFile(db: Kysely<Tables>, kekFile: string): Promise<Rotation> {
+/**
+ * The new key is on the disk before the database knows it, and takes its place afterwards, or with the next start.
+ * `prepare` is for what is kept elsewhere; both keys may be the right one then, until the next start.
+ */
+export async function rotateKeyFile(
+  db: Kysely<Tables>,
+  kekFile: string,
+  prepare: (former: KeyEncryption, next: KeyEncryption) => Promise<void> = async () => {},
+): Promise<Rotation> {
   const former = required(readKeyFile(kekFile), kekFile);
   rmSync(nextFile(kekFile), { force: true });
   makeKeyFile(nextFile(kekFile));
@@ -24,6 +31,7 @@ export async function rotateKeyFile(db: Kysely<Tables>, kekFile: string): Promis
     await sql`lock table key_encryption_keys in access exclusive mode`.execute(transaction);
     if ((await countRunningServers(transaction)) > 0)
       throw new VaultProblem("A server is running, and would go on with the former key. Stop all servers first.");
+    await prepare(former, next);
     await transaction.updateTable("key_encryption_keys").set({ fingerprint: next.fingerprint }).execute();
     return rewrapAll(transaction, former, next);
   });

@@ -15,6 +15,8 @@ export interface Vault {
   /** `wrapped` is what is stored. */
   newDataKey(): Promise<{ wrapped: Buffer; key: DataKey }>;
   unwrap(wrapped: Buffer): Promise<DataKey>;
+  /** A code that nobody makes without the key-encryption key; for another `about` it is another. */
+  authenticate(text: string, about: string): Promise<Buffer>;
 }
 
 /** Port to whatever keeps the key-encryption key: a file here, a key management server elsewhere. */
@@ -24,6 +26,8 @@ export interface KeyEncryption {
   wrap(dataKey: Buffer): Promise<Buffer>;
   /** Throws Unsealable for what another key wrapped. */
   unwrap(wrapped: Buffer): Promise<Buffer>;
+  /** The same code for the same text, as long as the key is the same. */
+  authenticate(text: string, about: string): Promise<Buffer>;
 }
 
 export function vaultOf(encryption: KeyEncryption): Vault {
@@ -33,6 +37,7 @@ export function vaultOf(encryption: KeyEncryption): Vault {
       return { wrapped: await encryption.wrap(key), key: dataKey(key) };
     },
     unwrap: async (wrapped) => dataKey(await encryption.unwrap(wrapped)),
+    authenticate: encryption.authenticate,
   };
 }
 
