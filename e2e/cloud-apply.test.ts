@@ -213,6 +213,13 @@ test("of several repositories only the changes of this one are taken, also where
   expect(readdirSync(root)).toEqual([".git", "f", "mine", "sub"]);
 });
 
+test("a directory that only looks like a repository is not taken for one", async () => {
+  const { home, apply } = await tree("mkdir -p inner/.git; echo 'ref: refs/heads/x' > inner/.git/HEAD; cp f inner/f");
+  const before = everything(home);
+  expect(await apply(change, "inner")).toMatchObject({ code: 2, stderr: expect.stringContaining("part of another") });
+  expect(everything(home)).toEqual(before);
+});
+
 test("killed with everything around it in the midst of writing, it leaves the whole behind", async () => {
   const { root, start } = await tree();
   const paths = Array.from({ length: 3000 }, (_, index) => `many/${String(index).padStart(4, "0")}`);

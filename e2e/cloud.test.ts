@@ -24,7 +24,7 @@ test("what an agent did is applied to the working tree, exactly, and only once",
   const applied = await desk.run(["apply", id]);
   expect(applied).toMatchObject({
     code: 0,
-    stdout: "",
+    stdout: "Successfully applied diff\n",
     stderr: expect.stringMatching(/^Applied: 1 file changed, \+\d/m),
   });
   expect(await desk.git("diff", branch)).toBe("");
@@ -59,7 +59,15 @@ test("agents are listed, looked at and heard", async () => {
   const id = await desk.agent(prompt);
   const list = await desk.run(["cloud", "list", "--json"]);
   expect(JSON.parse(list.stdout)).toEqual({
-    tasks: [expect.objectContaining({ id, title: prompt, status: "ready", url: `${desk.url}/agents/${id}` })],
+    tasks: [
+      expect.objectContaining({
+        id,
+        title: prompt,
+        status: "ready",
+        url: `${desk.url}/agents/${id}`,
+        summary: { files_changed: 1, lines_added: 1, lines_removed: 1 },
+      }),
+    ],
     cursor: null,
   });
   expect((await desk.run(["cloud", "list"])).stdout).toMatch(`${id}  ready`);

@@ -178,9 +178,11 @@ test("a plain directory becomes a first commit, without what is ignored", async 
     "ignored.txt": "no\n",
     "src/a.ts": "export {};\n",
   });
+  writeFileSync(Buffer.concat([Buffer.from(`${files.path}/`), Buffer.from([0xe9])]), "no text\n");
+  await userGit(files.path, "init", "--quiet", "nested");
   const before = readdirSync(files.path);
   const { directory } = await create(files.path);
-  expect(await userGit(directory, "ls-tree", "-r", "--name-only", "main")).toBe(".gitignore\nsrc/a.ts");
+  expect(await userGit(directory, "ls-tree", "-r", "--name-only", "main")).toBe('.gitignore\nsrc/a.ts\n"\\351"');
   expect(readdirSync(files.path)).toEqual(before);
   await files.remove();
 });
@@ -189,6 +191,18 @@ test("a repository keeps the usual branch of the one it came from", async () => 
   const origin = await temporaryRepository();
   await origin.git("branch", "-m", "main", "trunk");
   expect(await create(origin.path)).toMatchObject({ defaultBranch: "trunk" });
+  await origin.remove();
+});
+
+test("what is pushed first to an empty repository is its usual branch", async () => {
+  await create();
+  const origin = await temporaryRepository();
+  const push = (to: string) => origin.git("push", "--quiet", bench.withKey(bench.host.cloneUrl(name)), `HEAD:${to}`);
+  await push("trunk");
+  await push("another");
+  expect(await bench.host.repositories.find(bench.teamId, name)).toMatchObject({ defaultBranch: "trunk" });
+  await userGit(work.path, "clone", "--quiet", bench.withKey(bench.host.cloneUrl(name)), "fresh");
+  expect(await userGit(join(work.path, "fresh"), "branch", "--show-current")).toBe("trunk");
   await origin.remove();
 });
 

@@ -1,5 +1,6 @@
 // Agents whose runs can be handed off: workspaces, the embedded host and a database, for one test file.
 import { randomUUID } from "node:crypto";
+import { writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryRepository } from "@agentcli/testkit";
@@ -179,3 +180,13 @@ export async function handoffBench(options: HandoffBenchOptions = {}): Promise<H
 function noStory(runId: string): never {
   throw new Error(`There is no run ${runId}.`);
 }
+
+export const write = (root: string, name: string, text: string): void => writeFileSync(join(root, name), text);
+
+/** The only branch of an agent there. */
+export const agentBranch = (directory: string): Promise<string> =>
+  userGit(directory, "for-each-ref", "--format=%(refname:short)", "refs/heads/platform/");
+
+/** On that branch. */
+export const shopFiles = async (directory: string): Promise<string> =>
+  userGit(directory, "ls-tree", "-r", "--name-only", await agentBranch(directory));

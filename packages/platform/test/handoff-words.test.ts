@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { commitMessage, pullRequestBody, pullRequestTitle } from "../src/handoff/describe.ts";
+import { commitMessage, grownBody, pullRequestBody, pullRequestTitle } from "../src/handoff/describe.ts";
 import type { RunStory } from "../src/handoff/index.ts";
 import { isReference } from "../src/scm/index.ts";
 import { branchName } from "../src/workspaces/branch-name.ts";
@@ -54,6 +54,9 @@ test("whatever people and models say, the message has one subject and no charact
 
 test("the text of a pull request is what the runs said, in order", () => {
   expect(pullRequestBody(["One\r\n", "", "Two"])).toBe("One\n\n---\n\nTwo");
+  const long = Array.from({ length: 3 }, (_, index) => `${index} ${"words ".repeat(9_000)}`);
+  expect(pullRequestBody(long).length).toBeLessThan(65_000);
+  expect(grownBody(pullRequestBody(long.slice(0, 2)), long)).toBe(pullRequestBody(long));
 });
 
 test("a branch can be named after whatever an agent is called", () => {

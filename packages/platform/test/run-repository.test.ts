@@ -134,3 +134,24 @@ test("an agent cannot change its guard: a script that is not what it was denies"
   expect(calls.map(({ data }) => data.status)).toEqual(["completed", "error"]);
   expect(JSON.stringify(calls[1]?.data)).toContain("hook modified");
 });
+
+test("rules of the repository forbid commands, and one with a mistake keeps the run from starting", async () => {
+  const { client, repository, requests } = await openRunBench({
+    replies: [shell("cd . && git push --force"), shell("echo free"), say("Done.")],
+  });
+  const rule = 'prefix_rule(pattern = ["git", "push"], decision = "forbidden", justification = "the host pushes")\n';
+  const url = await repository("ruled", { ".agentcli/rules/default.rules": rule });
+  const ids = await client.create({ prompt: { text: "push" }, repos: [{ url }] });
+  const calls = (await client.stream(ids)).filter(
+    ({ event, data }) => event === "tool_call" && data.status !== "running",
+  );
+  expect(calls.map(({ data }) => data.status)).toEqual(["error", "completed"]);
+  expect(JSON.stringify(requests()[1]?.body)).toContain("the host pushes");
+  const wrong = await repository("misruled", { ".agentcli/rules/default.rules": 'prefix_rule(pattern = "")\n' });
+  const refused = await client.create({ prompt: { text: "push" }, repos: [{ url: wrong }] });
+  await client.stream(refused);
+  expect(await client.read(refused)).toMatchObject({
+    status: "ERROR",
+    error: { code: "invalid_rules", message: expect.stringContaining(" misruled/.agentcli/rules/default.rules:1:") },
+  });
+});

@@ -193,7 +193,7 @@ test("what no agent could reach is refused at the door, with a code", async () =
   await check("https://192.168.3.4/o/r");
   await check("https://mixed.example/o/r");
   await check("https://93.184.215.14/o/r", { startingRef: "main", prUrl: "https://93.184.215.14/o/r/pull/1" });
-  const twice = [{ url: "https://93.184.215.14/o/r" }, { url: "https://93.184.215.14/o/r.git" }];
+  const twice = [{ url: "https://93.184.215.14/o/r" }, { url: "https://93.184.215.14/O/R.git" }];
   await expect(hosts([]).check(1, twice, never())).rejects.toMatchObject({ code: "validation_error" });
 });
 

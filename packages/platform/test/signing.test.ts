@@ -78,6 +78,18 @@ test("in the name of a person, that person is the author and the platform the co
   expect(await shop.git("log", "-1", "--format=%ae %ce %b", branch)).toBe("zoe@example.com agent@platform.invalid");
 });
 
+test("an agent commits in nobody else's name", async () => {
+  const shop = await bench.shop();
+  const agent = await bench.agent([{ url: shop.url }]);
+  const { root } = agent.workspace;
+  const forged = ["--author=The Boss <boss@example.com>", "--date=2020-02-03T04:05:06+0700"];
+  await asAgent(root, "commit", "--quiet", "--allow-empty", "--message=Forged", ...forged);
+  const { branches } = await agent.finish("Nothing left");
+  const branch = branches[0]?.branch ?? "";
+  expect(await verified(shop, branch)).toEqual(["G Platform Agent Platform Agent Forged"]);
+  expect(await shop.git("log", "-1", "--format=%aI", branch)).toBe("2020-02-03T04:05:06+07:00");
+});
+
 test("commits of others that an agent brings along stay what they are", async () => {
   const shop = await bench.shop();
   const agent = await bench.agent([{ url: shop.url }]);

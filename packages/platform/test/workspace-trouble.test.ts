@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -137,6 +137,30 @@ async function plantBomb({ git, directory }: ServedRepository): Promise<void> {
   const commit = (await git(...flags, "commit-tree", object, "-m", "Boom")).trim();
   await git("update-ref", "refs/heads/main", commit);
 }
+
+test("objects that were made to harm are refused, and old mistakes of git's are not", async () => {
+  const bench = await desk();
+  const { directory, git } = await bench.makeRepository("odd");
+  const make = async (kind: string, content: string): Promise<string> => {
+    const file = join(bench.served, "object");
+    writeFileSync(file, content);
+    return (await git("hash-object", "-t", kind, "-w", "--literally", file)).trim();
+  };
+  const tree = (await git("rev-parse", "main^{tree}")).trim();
+  const old = await make("commit", `tree ${tree}\nauthor A <a@a>1 +0000\ncommitter A <a@a> 1 +0000\n\nOld\n`);
+  await git("update-ref", "refs/heads/old", old);
+  const url = `${(await serve(bench)).url}/odd.git`;
+  await bench.workspaces.open(agentWork({ repos: [{ url, startingRef: "old" }] }), never());
+  const blob = (await git("rev-parse", "main:README.md")).trim();
+  const script = `printf '100644 blob ${blob}\\t.GIT\\n' | git mktree`;
+  const trap = (await promisify(execFile)("sh", ["-c", script], { cwd: directory })).stdout.trim();
+  const commit = await make("commit", `tree ${trap}\nauthor A <a@a> 1 +0000\ncommitter A <a@a> 1 +0000\n\nTrap\n`);
+  await git("update-ref", "refs/heads/trap", commit);
+  await expect(open(bench, url)).rejects.toMatchObject({
+    code: "repository_unreachable",
+    message: expect.stringContaining("dangerous"),
+  });
+});
 
 test("an empty repository says what to do", async () => {
   const bench = await desk();

@@ -2,6 +2,7 @@
 import { findRepositoryRoot } from "@agentcli/workspace";
 import type { Environment } from "../environment.ts";
 import { git } from "../git.ts";
+import { Problem } from "../problem.ts";
 
 export interface Checkout {
   root: string;
@@ -21,6 +22,15 @@ export async function findCheckout(environment: Environment, signal: AbortSignal
     return [key.replace(/^remote\.(.*)\.url$/s, "$1"), url.join("\n")];
   });
   return { root, remotes: new Map(remotes) };
+}
+
+/** Throws a Problem where git sees something else there, a repository further up as a rule: it would pass changes over without a word. */
+export async function requireTop(root: string, environment: Environment, signal: AbortSignal): Promise<void> {
+  const args = ["rev-parse", "--show-prefix"];
+  const { code, stdout, stderr } = await git({ directory: root, args, environment, signal });
+  if (code === 0 && stdout.toString().trim() === "") return;
+  const reason = code === 0 ? "git takes it for a part of another one" : stderr.trim();
+  throw new Problem("usage", `${root} is no repository that changes can be applied to: ${reason}.`);
 }
 
 /** An address that the platform can reach too: not a directory of this machine, and nobody's password. */

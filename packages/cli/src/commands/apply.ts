@@ -3,7 +3,7 @@ import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { Invocation } from "../args.ts";
 import { agentIdIn } from "../cloud/agent-id.ts";
 import { applyPatch, chooseDiff } from "../cloud/apply.ts";
-import { findCheckout } from "../cloud/origin.ts";
+import { findCheckout, requireTop } from "../cloud/origin.ts";
 import { describeSummary, summarize } from "../cloud/patch.ts";
 import { openCloud } from "../cloud/platform.ts";
 import { Problem } from "../problem.ts";
@@ -11,10 +11,11 @@ import type { Program } from "../program.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
   const agentId = agentIdIn(invocation, "agentcli apply");
-  const { environment, reporter, signal } = program;
+  const { environment, reporter, signal, print } = program;
   const checkout = await findCheckout(environment, signal);
   if (!checkout)
     throw new Problem("usage", `${environment.cwd} is in no git repository; there is nothing to apply to.`);
+  await requireTop(checkout.root, environment, signal);
   const cloud = await openCloud(invocation, program);
   const agent = await cloud.readAgent(agentId);
   if (agent.status === "ACTIVE")
@@ -24,6 +25,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   const diff = chooseDiff(items, checkout);
   if (diff.patch === "") throw new Problem("failed", `Agent ${agentId} has changed nothing in ${diff.repoUrl}.`);
   const outcome = await applyPatch({ diff, root: checkout.root, environment, signal });
+  if (outcome === "applied") await print("Successfully applied diff\n");
   const said = outcome === "applied" ? "Applied" : "Already there";
   reporter.say(`${said}: ${describeSummary(summarize([diff]))}`);
   return exitCodes.completed.code;

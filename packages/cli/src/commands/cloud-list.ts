@@ -2,6 +2,7 @@
 import type { AgentListItem, Run } from "@agentcli/protocol/api";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { Invocation } from "../args.ts";
+import { type ChangeSummary, summarize } from "../cloud/patch.ts";
 import { openCloud } from "../cloud/platform.ts";
 import { statusOf } from "../cloud/status.ts";
 import { Problem } from "../problem.ts";
@@ -13,7 +14,10 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   const { items, nextCursor } = await cloud.listAgents({ limit, cursor: invocation.text("cursor") });
   const shown = await Promise.all(items.map(async (agent) => ({ agent, run: await cloud.readLatestRun(agent) })));
   if (invocation.has("json")) {
-    const page = { tasks: shown.map(asTask), cursor: nextCursor ?? null };
+    const tasks: object[] = [];
+    // One after the other: for each the platform looks at the files of an agent.
+    for (const one of shown) tasks.push(asTask(one, summarize((await cloud.readDiff(one.agent.id)).items)));
+    const page = { tasks, cursor: nextCursor ?? null };
     await program.print(`${JSON.stringify(page, null, 2)}\n`);
     return exitCodes.completed.code;
   }
@@ -36,7 +40,7 @@ interface Shown {
   run: Run | null;
 }
 
-const asTask = ({ agent, run }: Shown): object => ({
+const asTask = ({ agent, run }: Shown, summary: ChangeSummary): object => ({
   id: agent.id,
   url: agent.url,
   title: agent.name ?? "",
@@ -44,6 +48,7 @@ const asTask = ({ agent, run }: Shown): object => ({
   updated_at: agent.updatedAt,
   environment_id: agent.env?.name ?? null,
   environment_label: agent.repos?.[0]?.url ?? null,
+  summary,
   is_review: false,
   attempt_total: 1,
 });

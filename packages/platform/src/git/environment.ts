@@ -1,4 +1,5 @@
 // What git is told on the host: no hooks, no helpers, nobody's configuration but ours, one protocol at most. Pure.
+import type { Fence } from "./fence.ts";
 import type { GitRemote } from "./remote.ts";
 
 /** Where git works. Whatever an agent could have written must be no more than a work tree or borrowed objects. */
@@ -10,6 +11,8 @@ export interface GitPlace {
   borrowed?: string[];
   /** Where objects are written to, and read from, in place of its own. */
   objects?: string;
+  /** For a work tree that somebody else may be writing to. The first that is read is the work tree. */
+  fence?: Fence;
 }
 
 /** For what needs no repository, such as asking another one. */
@@ -63,6 +66,9 @@ const neutral: [string, string][] = [
   ["core.hooksPath", "/dev/null"],
   ["core.fsmonitor", "false"],
   ["core.untrackedCache", "false"],
+  // Summaries of objects that whoever wrote the objects could have written too.
+  ["core.commitGraph", "false"],
+  ["core.multiPackIndex", "false"],
   ["core.logAllRefUpdates", "false"],
   ["core.alternateRefsCommand", ":"],
   ["core.quotePath", "false"],

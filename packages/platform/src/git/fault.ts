@@ -10,6 +10,8 @@ export type RepositoryFaultCode =
   | "repository_too_large"
   /** The repository was reached, and has no such branch, tag, commit or pull request. */
   | "ref_not_found"
+  /** What the agent has left cannot be put into a commit. */
+  | "commit_failed"
   /** The branch was changed by somebody else since we pushed to it last. */
   | "branch_moved"
   /** The host does not take the push: a protected branch, a hook, a missing right. */

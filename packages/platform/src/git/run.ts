@@ -1,6 +1,7 @@
 // Runs git on the host. Every call has an end: a time limit, a limit of output, and whoever asked may stop it.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { type GitPlace, gitEnvironment } from "./environment.ts";
+import { fencedGit } from "./fence.ts";
 import type { GitRemote } from "./remote.ts";
 
 export interface GitCall {
@@ -77,7 +78,9 @@ export type RunningGit = Pick<ChildProcessWithoutNullStreams, "stdin" | "stdout"
 export function startGit({ place, args, remote, variables = {} }: GitCall): RunningGit {
   // Looked for where the server itself would look.
   const path = process.env.PATH ?? "/usr/bin:/bin";
-  const child = spawn("git", args, {
+  const { fence } = place;
+  const command = fence === undefined ? { program: "git", args } : fencedGit(args, fence, path);
+  const child = spawn(command.program, command.args, {
     cwd: place.workTree ?? "/",
     env: gitEnvironment({ place, remote, variables, path }),
     // A group of its own: git starts others, and they end with it.

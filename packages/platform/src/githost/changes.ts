@@ -76,6 +76,8 @@ export async function mergePull(
   if (head === undefined || base === undefined)
     throw conflict(`The branch "${head === undefined ? pull.head : pull.base}" is gone.`);
   const common = (await askGit({ place, args: ["merge-base", base, head] })).out.toString().trim();
+  // Whoever merged it before was stopped before it was written down.
+  if (common === head) return base;
   const merged = await askGit({ place, args: ["merge-tree", "--write-tree", "--no-messages", base, head] });
   if (merged.code === 1)
     throw conflict(`"${pull.head}" cannot be merged into "${pull.base}": both changed the same lines.`);
@@ -91,7 +93,8 @@ export async function mergePull(
   const commit = (await runGit({ place, args, input: message, variables })).trim();
   const moves = [`update ${headOf(pull)} ${head}`, `update refs/heads/${pull.base} ${commit} ${base}`];
   if (common !== "") moves.push(`update ${baseOf(pull)} ${common}`);
-  await runGit({ place, args: ["update-ref", "--stdin"], input: `${moves.join("\n")}\n` });
+  const { code } = await askGit({ place, args: ["update-ref", "--stdin"], input: `${moves.join("\n")}\n` });
+  if (code !== 0) throw conflict(`"${pull.base}" was changed by somebody else meanwhile. Try again.`);
   return commit;
 }
 

@@ -34,13 +34,15 @@ export interface GitHostOptions {
 export function openGitHost({ db, vault, dataDirectory, serverUrls }: GitHostOptions): GitHost {
   const pullRequests = (repository: HostedRepository) => openPullRequests(repository, { db, vault });
   const addresses = openAddresses(db, serverUrls);
+  const repositories = openRepositories({ db, dataDirectory });
   return {
     addresses,
-    repositories: openRepositories({ db, dataDirectory }),
+    repositories,
     pullRequests,
     remarks: (repository) => openRemarks(repository, { db, vault }),
     async notePush(repository) {
       await noteHappening(db, { action: "repository.pushed", subject: String(repository.id), data: {} });
+      await repositories.adoptBranch(repository);
       await rememberHeads(repository, await pullRequests(repository).openBranches());
     },
     cloneUrl: (name) => `${addresses.shown()}/git/${name}.git`,

@@ -2,7 +2,7 @@
 import { existsSync, statSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { type GitRemote, runGit } from "../git/index.ts";
+import { askGit, type GitRemote, runGit } from "../git/index.ts";
 import { ApiProblem } from "../http/index.ts";
 
 /** Whoever names the path runs the server, so the repository there is trusted to be read. Gives the usual branch. */
@@ -23,15 +23,24 @@ async function chooseBranch(
   { source, directory, remote }: { source: string; directory: string; remote: GitRemote },
   signal: AbortSignal,
 ): Promise<string> {
-  const place = { directory };
-  const listed = await runGit({ place, args: ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads"] }, signal);
-  const branches = listed.split("\n").filter(Boolean);
-  const head = await runGit({ place, remote, args: ["ls-remote", "--symref", "--", source, "HEAD"] }, signal);
+  const branches = await branchesIn(directory, signal);
+  const head = await runGit(
+    { place: { directory }, remote, args: ["ls-remote", "--symref", "--", source, "HEAD"] },
+    signal,
+  );
   const usual = /^ref: refs\/heads\/(.+)\tHEAD$/m.exec(head)?.[1] ?? "main";
   const branch = branches.includes(usual) ? usual : (branches[0] ?? usual);
-  await writeFile(join(directory, "HEAD"), `ref: refs/heads/${branch}\n`);
+  await pointHead(directory, branch);
   return branch;
 }
+
+export async function branchesIn(directory: string, signal?: AbortSignal): Promise<string[]> {
+  const args = ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads"];
+  return (await runGit({ place: { directory }, args }, signal)).split("\n").filter(Boolean);
+}
+
+export const pointHead = (directory: string, branch: string): Promise<void> =>
+  writeFile(join(directory, "HEAD"), `ref: refs/heads/${branch}\n`);
 
 const firstCommit = {
   GIT_AUTHOR_NAME: "Platform",
@@ -46,8 +55,12 @@ async function importFiles(source: string, directory: string, signal: AbortSigna
   const place = { directory, workTree: source, indexFile };
   // What belongs to the place is not in a bare repository.
   const variables = { GIT_CONFIG_PARAMETERS: "'core.bare'='false'" };
-  const paths = await runGit({ place, variables, args: ["ls-files", "-z", "--others", "--exclude-standard"] }, signal);
-  await runGit({ place, variables, args: ["update-index", "-z", "--add", "--stdin"], input: paths }, signal);
+  const listing = { place, variables, args: ["ls-files", "-z", "--others", "--exclude-standard"] };
+  // Bytes as they are: a name need not be text. What ends with a slash is a repository of its own.
+  const paths = (await askGit(listing, signal)).out.toString("latin1").split("\0");
+  const files = paths.filter((path) => path !== "" && !path.endsWith("/")).map((path) => `${path}\0`);
+  const input = Buffer.from(files.join(""), "latin1");
+  await runGit({ place, variables, args: ["update-index", "-z", "--add", "--stdin"], input }, signal);
   const tree = (await runGit({ place, variables, args: ["write-tree"] }, signal)).trim();
   const args = ["commit-tree", tree, "-m", "First commit"];
   const commit = (await runGit({ place: { directory }, args, variables: firstCommit }, signal)).trim();

@@ -5,7 +5,7 @@ import type { Kysely } from "kysely";
 import type { Tables } from "../db/index.ts";
 import { type Layout, layOut } from "../git/index.ts";
 import { ApiProblem } from "../http/index.ts";
-import { importFrom } from "./import.ts";
+import { branchesIn, importFrom, pointHead } from "./import.ts";
 
 export interface HostedRepository {
   id: number;
@@ -22,6 +22,8 @@ export interface HostedRepositories {
   /** Undefined where the team has none of that name, whoever else may have. */
   find(teamId: number, name: string): Promise<HostedRepository | undefined>;
   list(teamId: number): Promise<HostedRepository[]>;
+  /** One that began empty takes what was pushed first for its usual branch. */
+  adoptBranch(repository: HostedRepository): Promise<void>;
 }
 
 export interface RepositoryWish {
@@ -89,6 +91,13 @@ export function openRepositories({ db, dataDirectory }: RepositoriesOptions): Ho
         .orderBy("name")
         .execute();
       return rows.map(hosted);
+    },
+    async adoptBranch({ id, directory, defaultBranch }) {
+      const branches = await branchesIn(directory);
+      const [first] = branches;
+      if (first === undefined || branches.includes(defaultBranch)) return;
+      await pointHead(directory, first);
+      await db.updateTable("hosted_repositories").set({ default_branch: first }).where("id", "=", id).execute();
     },
   };
 }

@@ -33,7 +33,8 @@ function isPlainDirectory(path: string): boolean {
 }
 
 /** What git itself writes; `alternates` would lend the objects of whatever repository it names. */
-const expected = /^(?:[0-9a-f]{2}|pack|info|info\/(?:packs|commit-graph)|[0-9a-f]{2}\/\w+|pack\/[\w.-]+)$/;
+const expected =
+  /^(?:[0-9a-f]{2}|pack|info|info\/(?:packs|commit-graph|commit-graphs(?:\/[\w.-]+)?)|[0-9a-f]{2}\/\w+|pack\/[\w.-]+)$/;
 
 const hasOnlyObjects = (objects: string): boolean =>
   readdirSync(objects, { recursive: true, withFileTypes: true }).every((entry) => {

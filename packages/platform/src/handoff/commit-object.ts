@@ -61,26 +61,29 @@ export const isSigned = (commit: ParsedCommit): boolean => commit.headers.some(i
 
 const isSignature = ({ name }: Header): boolean => /^gpgsig(?:-sha256)?$/.test(name);
 
-export const isBy = (commit: ParsedCommit, role: "author" | "committer", person: Person): boolean =>
-  (valuesOf(commit, role)[0] ?? "").startsWith(latin(`${personText(person)} `));
+export const isCommittedBy = (commit: ParsedCommit, person: Person): boolean =>
+  (valuesOf(commit, "committer")[0] ?? "").startsWith(latin(`${personText(person)} `));
 
 export interface Remake {
   parents: Map<string, string>;
-  author: { from: Person; to: Person };
+  /** Whoever it names as author; null: whom it names already. */
+  author: Person | null;
 }
 
 /** On the new names of its parents, and without a signature: that was of what it was before. */
 export function remakeCommit(commit: ParsedCommit, { parents, author }: Remake): string {
-  const isAuthor = isBy(commit, "author", author.from);
   const headers = commit.headers
     .filter((header) => !isSignature(header))
     .map(({ name, value }) => {
       if (name === "parent") return `parent ${parents.get(value) ?? value}`;
-      if (name !== "author" || !isAuthor) return `${name} ${value}`;
-      return `author ${latin(personText(author.to))}${value.slice(latin(personText(author.from)).length)}`;
+      if (name !== "author" || author === null) return `${name} ${value}`;
+      return `author ${latin(personText(author))} ${timeIn(value)}`;
     });
   return `${headers.join("\n")}\n\n${commit.message}`;
 }
+
+/** What follows the person. */
+const timeIn = (value: string): string => value.slice(value.lastIndexOf(">") + 2);
 
 /** The signature stands last among the headers; its lines are indented, as git goes on with a header. */
 export function withSignature(text: string, signature: string, objectFormat: "sha1" | "sha256"): string {

@@ -1,16 +1,18 @@
 // Commits what a run has left, on top of what the agent committed itself, all of it signed. Called again, it gives the same commit: its
 // content, its parent, its message and its time are the same. Nothing that the repository names runs.
 import { randomUUID } from "node:crypto";
-import { accessSync, constants, existsSync, lstatSync, type Stats } from "node:fs";
+import { existsSync } from "node:fs";
 import { copyFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type GitPlace, runGit } from "../git/index.ts";
+import { type GitPlace, gitSucceeds, runGit } from "../git/index.ts";
 import type { OpenRepository } from "../workspaces/index.ts";
-import { moveAgent, readAgentGit } from "./agent-git.ts";
+import { type AgentGit, moveAgent, readAgentGit } from "./agent-git.ts";
 import { commitText } from "./commit-object.ts";
+import { workPlace } from "./host-side.ts";
 import { renewAgentGit } from "./renew.ts";
 import { type Signing, signLineage, writeSigned } from "./sign-commits.ts";
-import { takeOver, transfer } from "./take-over.ts";
+import { stageFiles } from "./stage.ts";
+import { takeOver } from "./take-over.ts";
 
 export interface CommitWish {
   repository: OpenRepository;
@@ -23,42 +25,61 @@ export interface CommitWish {
 
 /** The commit that has all the agent left. The base, where that is nothing. */
 export async function commitLeftovers(wish: CommitWish, signal: AbortSignal): Promise<string> {
-  const { repository, last } = wish;
-  const { path, hostDirectory, baseCommit } = repository;
-  const host: GitPlace = { directory: hostDirectory };
-  const found = readAgentGit(path);
-  const known = [...new Set([last, baseCommit])];
-  const isKnown = found === undefined || known.includes(found.head);
-  const isWhole =
-    isKnown ||
-    (await takeOver({ from: { ...host, borrowed: [found.objects] }, to: host, commit: found.head, known }, signal));
-  // Git's files there may be anything; the agent's files are its work all the same.
-  const agent = isWhole ? found : undefined;
-  const parent = agent
-    ? await signLineage({ place: host, head: agent.head, known, signing: wish.signing }, signal)
-    : last;
+  const { repository, signing } = wish;
+  const { hostDirectory } = repository;
+  const agent = await readAgent(wish, signal);
+  const parent = agent ? await parentFor(agent, wish, signal) : wish.last;
   const indexFile = join(hostDirectory, `index-${randomUUID()}`);
   try {
     if (existsSync(join(hostDirectory, "index"))) await copyFile(join(hostDirectory, "index"), indexFile);
-    const commit = await commitFiles({ ...wish, parent, place: { ...host, workTree: path, indexFile } }, signal);
-    if (agent === undefined) await renewAgentGit({ repository, commit, index: indexFile });
-    else if (commit !== agent.head) {
-      await transfer(
-        {
-          from: host,
-          to: { ...host, objects: agent.objects, borrowed: [join(hostDirectory, "objects")] },
-          commit,
-          known: [agent.head],
-        },
-        signal,
-      );
-      await moveAgent(path, agent, { commit, index: indexFile });
-    }
+    const place = { ...(await workPlace(repository)), indexFile };
+    const commit = await commitFiles({ ...wish, parent, place }, signal);
+    const isHome = agent && (await bringHome({ repository, agent, commit, index: indexFile }, signal));
+    if (!isHome) await renewAgentGit({ repository, commit, index: indexFile, identity: signing.platform });
     await rename(indexFile, join(hostDirectory, "index"));
     return commit;
   } finally {
     await rm(indexFile, { force: true });
   }
+}
+
+/** Undefined where git's files there are not whole: they may be anything, and the agent's own files are its work all the same. */
+async function readAgent({ repository, last }: CommitWish, signal: AbortSignal): Promise<AgentGit | undefined> {
+  const { path, hostDirectory, baseCommit } = repository;
+  const host: GitPlace = { directory: hostDirectory };
+  const known = [last, baseCommit];
+  const found = readAgentGit(path);
+  if (found === undefined || known.includes(found.head)) return found;
+  const from = { ...host, borrowed: [found.objects] };
+  return (await takeOver({ from, to: host, commit: found.head, known }, signal)) ? found : undefined;
+}
+
+/**
+ * What the files go on top of: where the agent is. Where it only went back to an older commit, that is a change on top of
+ * the last: a branch that others have seen does not get shorter, and a pull request has something to show.
+ */
+async function parentFor({ head }: AgentGit, wish: CommitWish, signal: AbortSignal): Promise<string> {
+  const { repository, last, signing } = wish;
+  const place: GitPlace = { directory: repository.hostDirectory };
+  if (await gitSucceeds({ place, args: ["merge-base", "--is-ancestor", head, last] }, signal)) return last;
+  return signLineage({ place, head, known: [last, repository.baseCommit], signing }, signal);
+}
+
+interface Homecoming {
+  repository: OpenRepository;
+  agent: AgentGit;
+  commit: string;
+  index: string;
+}
+
+/** Has the agent see the commit. False where its objects stand against it: one is not what its name says. */
+async function bringHome({ repository, agent, commit, index }: Homecoming, signal: AbortSignal): Promise<boolean> {
+  if (commit === agent.head) return true;
+  const from: GitPlace = { directory: repository.hostDirectory };
+  const to = { ...from, objects: agent.objects, borrowed: [join(from.directory, "objects")] };
+  if (!(await takeOver({ from, to, commit, known: [agent.head] }, signal))) return false;
+  await moveAgent(repository.path, agent, { commit, index });
+  return true;
 }
 
 async function commitFiles(
@@ -71,56 +92,4 @@ async function commitFiles(
   if (tree === (await runGit({ place, args: ["rev-parse", `${parent}^{tree}`] }, signal)).trim()) return parent;
   const text = commitText({ tree, parent, author: signing.author, committer: signing.platform, at, message });
   return writeSigned({ place, text, signing }, signal);
-}
-
-/**
- * Plumbing instead of `git add --all`: that looks into repositories below the working tree by running git there, under
- * whatever configuration the agent has written for them.
- */
-export async function stageFiles(place: GitPlace, signal: AbortSignal): Promise<void> {
-  const listing = ["ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"];
-  const listed = new Set((await runGit({ place, args: listing }, signal)).split("\0").filter(Boolean));
-  const links = await submodulesOf(place, signal);
-  const paths = [...listed].filter((path) => !links.has(path) && !path.endsWith("/"));
-  const found = new Map(paths.map((path) => [path, lookAt(join(place.workTree ?? "", path))]));
-  const those = (what: Found) => paths.filter((path) => found.get(path) === what).map((path) => `${path}\0`);
-  // What is gone goes first: where a file became a directory, its name is in the way of what is below.
-  const [gone, there] = [those("gone").join(""), those("there").join("")];
-  if (gone !== "")
-    await runGit({ place, args: ["update-index", "-z", "--force-remove", "--stdin"], input: gone }, signal);
-  if (there === "") return;
-  await runGit({ place, args: ["update-index", "-z", "--add", "--replace", "--stdin"], input: there }, signal);
-}
-
-/** What is neither, such as a file that cannot be read, stays as it was. */
-type Found = "gone" | "there" | "unreadable";
-
-function lookAt(path: string): Found {
-  const entry = entryAt(path);
-  if (entry === undefined || entry.isDirectory()) return "gone";
-  if (entry.isSymbolicLink()) return "there";
-  try {
-    accessSync(path, constants.R_OK);
-    return entry.isFile() ? "there" : "unreadable";
-  } catch {
-    return "unreadable";
-  }
-}
-
-/** Undefined where there is none, also where a file is in its way. */
-function entryAt(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return undefined;
-    throw error;
-  }
-}
-
-async function submodulesOf(place: GitPlace, signal: AbortSignal): Promise<Set<string>> {
-  const entries = (await runGit({ place, args: ["ls-files", "--stage", "-z"] }, signal)).split("\0");
-  const links = entries
-    .filter((entry) => entry.startsWith("160000 "))
-    .map((entry) => entry.slice(entry.indexOf("\t") + 1));
-  return new Set(links.filter((path) => existsSync(join(place.workTree ?? "", path))));
 }

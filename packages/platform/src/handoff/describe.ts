@@ -20,8 +20,12 @@ export function commitMessage({ name, results, onBehalfOf, opensAsApp }: RunStor
 export const pullRequestTitle = ({ name }: RunStory): string =>
   shorten(tidy(name).replace(/\s+/g, " "), mostTitleCharacters) || "Work of an agent";
 
+/** GitHub takes 65,536; a note may come below. */
+const mostBodyCharacters = 60_000;
+
 /** Of all runs so far, or of those before the last: what we wrote the time before. */
-export const pullRequestBody = (results: string[]): string => results.map(tidy).filter(Boolean).join("\n\n---\n\n");
+export const pullRequestBody = (results: string[]): string =>
+  shorten(results.map(tidy).filter(Boolean).join("\n\n---\n\n"), mostBodyCharacters);
 
 export const noDraftNote = "_Ready for review from the beginning: this repository does not take draft pull requests._";
 

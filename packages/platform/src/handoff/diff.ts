@@ -3,10 +3,11 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Kysely } from "kysely";
 import type { Tables } from "../db/index.ts";
-import { askGit, GitFailed, type GitPlace, runGit } from "../git/index.ts";
+import { askGit, GitFailed, type GitPlace, RepositoryFault, runGit } from "../git/index.ts";
 import type { SourceHosts } from "../scm/index.ts";
 import type { OpenRepository, Workspaces } from "../workspaces/index.ts";
-import { stageFiles } from "./commit.ts";
+import { workPlace } from "./host-side.ts";
+import { stageFiles } from "./stage.ts";
 import type { HandoffRow } from "./store.ts";
 
 export interface Diffs {
@@ -67,23 +68,38 @@ async function readPatch(repository: OpenRepository, row: Standing | undefined, 
   const last = row?.head_commit ?? baseCommit;
   const isCommitted = row?.isOfLatestRun && row.state !== "waiting" && row.state !== "failed";
   if (isCommitted) return diff({ place: { directory: hostDirectory }, from: baseCommit, to: last }, signal);
-  return withFilesOf(repository, last, signal, (place, tree) => diff({ place, from: baseCommit, to: tree }, signal));
+  return whileFilesChange(() =>
+    withFilesOf(repository, last, signal, (place, tree) => diff({ place, from: baseCommit, to: tree }, signal)),
+  );
+}
+
+const mostAttempts = 3;
+
+/** A file may go, or become something else, between two looks at it. */
+async function whileFilesChange<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof RepositoryFault) || attempt === mostAttempts) throw error;
+    }
+  }
 }
 
 /** The files as they are now, as a tree in a directory of its own that is gone afterwards. */
 async function withFilesOf<T>(
-  { path, hostDirectory }: OpenRepository,
+  repository: OpenRepository,
   last: string,
   signal: AbortSignal,
   use: (place: GitPlace, tree: string) => Promise<T>,
 ): Promise<T> {
+  const { hostDirectory } = repository;
   const scratch = await mkdtemp(join(hostDirectory, "diff-"));
   try {
     const objects = join(scratch, "objects");
     await mkdir(objects);
     const place: GitPlace = {
-      directory: hostDirectory,
-      workTree: path,
+      ...(await workPlace(repository)),
       indexFile: join(scratch, "index"),
       objects,
       borrowed: [join(hostDirectory, "objects")],

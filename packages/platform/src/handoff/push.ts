@@ -69,8 +69,9 @@ async function push(
   if (code === 0) return;
   const [, verdict = "", reason = ""] = /^!\t[^\t]*\t\[([^\]]+)\](?: \((.*)\))?$/m.exec(out.toString()) ?? [];
   if (verdict === "rejected") throw moved(branch);
+  const isClash = /exists; cannot create|blocking reference/i.test(said);
   // Others came first, or come at the same time: the other side holds its own lock.
-  if (/cannot lock ref|failed to update ref|incorrect old value/i.test(reason)) throw moved(branch);
+  if (!isClash && /cannot lock ref|failed to update ref|incorrect old value/i.test(reason)) throw moved(branch);
   if (verdict !== "")
     throw new RepositoryFault("push_rejected", `The host refused the push to "${branch}": ${reasonOf(reason, said)}.`);
   throw new GitFailed("push", said);

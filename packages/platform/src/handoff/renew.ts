@@ -5,14 +5,18 @@ import { copyFile, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { copyObjects, formatOf, layOut } from "../git/index.ts";
 import type { OpenRepository } from "../workspaces/index.ts";
+import type { Person } from "./commit-object.ts";
+import { borrowedBy } from "./host-side.ts";
 
 export interface Renewal {
   repository: OpenRepository;
   commit: string;
   index: string;
+  /** Whom commits of the agent name. */
+  identity: Person;
 }
 
-export async function renewAgentGit({ repository, commit, index }: Renewal): Promise<void> {
+export async function renewAgentGit({ repository, commit, index, identity }: Renewal): Promise<void> {
   const { path, hostDirectory, branch, baseBranch, baseCommit, url } = repository;
   const draft = join(path, `.git-${randomUUID()}`);
   const config = await readFile(join(hostDirectory, "config"), "utf8");
@@ -25,11 +29,13 @@ export async function renewAgentGit({ repository, commit, index }: Renewal): Pro
         [`refs/heads/${branch}`, commit],
         [`refs/remotes/origin/${baseBranch}`, baseCommit],
       ]),
-      config: [['remote "origin"', { url, fetch: "+refs/heads/*:refs/remotes/origin/*" }]],
+      config: [
+        ['remote "origin"', { url, fetch: "+refs/heads/*:refs/remotes/origin/*" }],
+        ["user", { name: identity.name, email: identity.email }],
+      ],
       borrowed: [],
     });
-    const borrowed = await readFile(join(hostDirectory, "objects/info/alternates"), "utf8");
-    for (const objects of [...borrowed.split("\n").filter(Boolean), join(hostDirectory, "objects")])
+    for (const objects of [...(await borrowedBy(hostDirectory)), join(hostDirectory, "objects")])
       await copyObjects(objects, join(draft, "objects"));
     await copyFile(index, join(draft, "index"));
     await rm(join(path, ".git"), { recursive: true, force: true });

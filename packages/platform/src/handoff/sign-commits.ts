@@ -1,7 +1,7 @@
 // Signs commits: a new one, and those that the agent made itself, which could not sign them. Called again, the same come out.
 import { askGit, formatOf, GitFailed, type GitPlace, runGit } from "../git/index.ts";
 import {
-  isBy,
+  isCommittedBy,
   isSigned,
   type ParsedCommit,
   type Person,
@@ -43,9 +43,10 @@ export async function signLineage({ place, head, known, signing }: Lineage, sign
   const renamed = new Map<string, string>();
   for (const [name, commit] of await readLineage({ place, head, known }, signal)) {
     const isOnRenamed = valuesOf(commit, "parent").some((parent) => renamed.has(parent));
-    const isOurs = isBy(commit, "committer", signing.platform) && !isSigned(commit);
+    const isOurs = isCommittedBy(commit, signing.platform) && !isSigned(commit);
     if (!isOnRenamed && !isOurs) continue;
-    const text = remakeCommit(commit, { parents: renamed, author: { from: signing.platform, to: signing.author } });
+    // Whomever the agent wrote there: it works for one person, and in nobody else's name.
+    const text = remakeCommit(commit, { parents: renamed, author: isOurs ? signing.author : null });
     renamed.set(name, await writeSigned({ place, text, signing }, signal));
   }
   return renamed.get(head) ?? head;

@@ -34,7 +34,7 @@ export async function takeOver({ from, to, commit, known }: Transfer, signal: Ab
 }
 
 /** Objects that `commit` has and `known` have not, from one git directory into another. */
-export async function transfer({ from, to, commit, known }: Transfer, signal: AbortSignal): Promise<void> {
+async function transfer({ from, to, commit, known }: Transfer, signal: AbortSignal): Promise<void> {
   const packing = {
     place: from,
     args: ["pack-objects", "--revs", "--stdout", "-q", "--missing=allow-promisor"],

@@ -35,8 +35,13 @@ function readLines(text: string): Advertisement {
   let defaultBranch: string | undefined;
   for (const line of text.split("\n")) {
     const [value = "", name = ""] = line.split("\t");
-    if (name === "HEAD" && value.startsWith("ref: ")) defaultBranch = /^ref: refs\/heads\/(.+)$/.exec(value)?.[1];
-    else if (/^[0-9a-f]{40,64}$/.test(value)) references.set(name, value);
+    const target = name === "HEAD" ? /^ref: (refs\/heads\/.+)$/.exec(value)?.[1] : undefined;
+    if (target !== undefined) defaultBranch = isSound(target) ? target.slice("refs/heads/".length) : undefined;
+    else if (/^[0-9a-f]{40,64}$/.test(value) && isSound(name)) references.set(name, value);
   }
   return { defaultBranch, references };
 }
+
+/** Git refuses a whole list of names with one in it that leads out of its folder, and whoever offers it could do so. */
+const isSound = (name: string): boolean =>
+  name === "HEAD" || (/^refs\/[^\x00-\x20\x7f~:?*[\\]+$/.test(name) && !/\/\.|\.\.|\/\//.test(name));

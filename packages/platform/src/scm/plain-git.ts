@@ -59,6 +59,7 @@ const reasons: [RegExp, string][] = [
     /returned error: 404|not found|not appear to be a git repository|access denied or repository not exported/i,
     "does not exist, or the platform may not see it. Check the address",
   ],
+  [/fsck error in packed object/, "has objects that git takes for damaged or dangerous. Run git fsck on it"],
   [/returned error: 30\d/, "has moved, and not to a place the platform may follow to. Use its present address"],
   [/returned error: 5\d\d/, "is on a host that fails at present. Try again later"],
   [

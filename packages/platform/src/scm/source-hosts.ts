@@ -46,9 +46,9 @@ export function openSourceHosts(options: SourceHostsOptions): SourceHosts {
   return {
     async check(teamId, repositories, signal) {
       const urls = repositories.map((repository, index) => checkShape(repository, `repos[${index}]`));
-      const twice = urls.findIndex((url, index) =>
-        urls.slice(0, index).some((other) => shownUrl(other) === shownUrl(url)),
-      );
+      // Some hosts care about upper and lower case, and on none of them do two repositories differ in nothing else.
+      const names = urls.map((url) => shownUrl(url).toLowerCase());
+      const twice = names.findIndex((name, index) => names.indexOf(name) < index);
       if (twice >= 0) throw new ApiProblem("validation_error", `repos[${twice}].url is in repos twice.`);
       for (const [index, url] of urls.entries())
         await checkAccess({ teamId, url, where: `repos[${index}].url` }, options, signal);

@@ -134,6 +134,14 @@ async function fetchAdvertised(
 const branchesAndTags = ({ references }: Advertisement): Map<string, string> =>
   new Map([...references].filter(([name]) => /^refs\/(?:heads|tags)\//.test(name) && !name.endsWith("^{}")));
 
+/** Objects that were made to trip somebody up are refused; what old versions of git wrote is not. */
+const wary: GitRemote["config"] = [
+  ["fetch.fsckObjects", "true"],
+  ["fetch.fsck.badTimezone", "ignore"],
+  ["fetch.fsck.missingSpaceBeforeDate", "ignore"],
+  ["fetch.fsck.zeroPaddedFilemode", "ignore"],
+];
+
 interface Fetch {
   directory: string;
   remote: GitRemote;
@@ -150,7 +158,7 @@ async function fetchInto({ directory, remote, objects, mostBytes, limits }: Fetc
       {
         place,
         // Its address is named for this call only: nothing is to be fetched behind our back.
-        remote: { ...remote, config: [...remote.config, ["remote.origin.url", remote.address]] },
+        remote: { ...remote, config: [...remote.config, ...wary, ["remote.origin.url", remote.address]] },
         args: ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", ...filter, "--stdin", "origin"],
         input: objects.map((object) => `${object}\n`).join(""),
         limitMs: limits.fetchMs,

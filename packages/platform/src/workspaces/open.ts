@@ -1,6 +1,6 @@
 // Opens the directory of an agent: repositories that are not there yet are fetched and checked out, the others stay.
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, lstatSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentRepository } from "../db/index.ts";
@@ -201,7 +201,8 @@ async function readKept({ workspace, host }: Places): Promise<OpenRepository[]> 
   const directories = existsSync(host) ? (await readdir(host)).filter((name) => name.endsWith(".git")).sort() : [];
   const names = directories
     .map((name) => name.slice(0, -".git".length))
-    .filter((name) => existsSync(join(workspace, name)));
+    // A link in its place would have git read what it points to.
+    .filter((name) => lstatSync(join(workspace, name), { throwIfNoEntry: false })?.isDirectory() ?? false);
   return Promise.all(names.map((name) => readFacts(join(host, `${name}.git`), { path: join(workspace, name), name })));
 }
 

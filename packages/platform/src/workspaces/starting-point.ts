@@ -27,13 +27,20 @@ export interface PullRequestBranches {
 
 export function chooseStart(wish: Wish, advertisement: Advertisement): StartingPoint {
   const start = startOf(wish, advertisement);
-  // A branch of its own that is the one it starts from would bring work past every review.
-  if (!wish.workOnCurrentBranch && start.branch === start.baseBranch)
-    throw new RepositoryFault(
-      "push_rejected",
-      `"${start.branch}" is the branch the work starts from. Name another one for the agent.`,
-    );
+  if (!wish.workOnCurrentBranch) refuseTaken(start, advertisement);
   return start;
+}
+
+/** Work on a branch that somebody has already would go past every review; one that git cannot make would be lost. */
+function refuseTaken({ branch, baseBranch }: StartingPoint, { references }: Advertisement): void {
+  const refuse = (what: string) =>
+    new RepositoryFault("push_rejected", `"${branch}" ${what}. Name another branch for the agent.`);
+  if (branch === baseBranch) throw refuse("is the branch the work starts from");
+  const full = `refs/heads/${branch}`;
+  if (references.has(full)) throw refuse("is a branch of the repository already");
+  const clash = [...references.keys()].find((name) => name.startsWith(`${full}/`) || full.startsWith(`${name}/`));
+  if (clash !== undefined)
+    throw refuse(`cannot be made beside the branch "${clash.slice("refs/heads/".length)}", of which it is a part`);
 }
 
 function startOf(wish: Wish, advertisement: Advertisement): StartingPoint {

@@ -1,5 +1,5 @@
 // The file of the repository that a hook's command runs: what it says is trusted together with the command.
-import { readFileSync, realpathSync, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from "node:fs";
 import { basename, isAbsolute, relative, resolve } from "node:path";
 import type { HookDefinition } from "@agentcli/protocol";
 import { splitWords } from "../shell/split-words.ts";
@@ -24,12 +24,20 @@ export function scriptOf(command: string, place: ScriptPlace): HookDefinition["s
   return undefined;
 }
 
-/** Null where there is no such file. */
+/** No script is larger; whoever may write the file could have us read for ever. */
+const mostBytes = 64 * 1024 * 1024;
+
+/** Null where there is no such file. Does not wait at a pipe that was put in its place this moment. */
 export function hashOfFile(path: string): string | null {
+  let descriptor: number | undefined;
   try {
-    return statSync(path).isFile() ? `sha256:${sha256(readFileSync(path))}` : null;
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stats = fstatSync(descriptor);
+    return stats.isFile() && stats.size <= mostBytes ? `sha256:${sha256(readFileSync(descriptor))}` : null;
   } catch {
     return null;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 

@@ -1,5 +1,5 @@
 // Reads a git repository from its files, without starting git.
-import { readFileSync, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 export interface Head {
@@ -67,11 +67,15 @@ function isDirectory(path: string): boolean {
   }
 }
 
-/** Undefined when there is no such file, or none that we may read. */
+/** Undefined when there is no such file, or none that we may read. Does not wait at a pipe that stands in its place. */
 function readText(path: string): string | undefined {
+  let descriptor: number | undefined;
   try {
-    return readFileSync(path, "utf8");
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    return fstatSync(descriptor).isFile() ? readFileSync(descriptor, "utf8") : undefined;
   } catch {
     return undefined;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
   }
 }

@@ -3,7 +3,6 @@ import {
   builtInTools,
   type Dependencies,
   type ModelProgress,
-  policyGuard,
   type SessionStore,
   type Surroundings,
   type Tool,
@@ -15,6 +14,7 @@ import type { Settings } from "../../config/index.ts";
 import type { NetworkPolicy } from "../../network/index.ts";
 import type { OpenWorkspace } from "../../workspaces/index.ts";
 import { composeAgents } from "./agents.ts";
+import { composeGuard } from "./guard.ts";
 import { composeHooks } from "./hooks.ts";
 import type { Sandboxes } from "./place.ts";
 import { openPlaces } from "./places.ts";
@@ -56,6 +56,7 @@ export async function openEquipment(request: EquipmentRequest, signal: AbortSign
   const roots = rootsOf(workspace);
   const { agentDirectory } = request;
   const { variables } = intent;
+  const guard = await composeGuard(roots, settings.programDirectory);
   const places = await openPlaces({
     sandboxes: host.sandboxes,
     mode: turn.sandbox,
@@ -118,7 +119,7 @@ export async function openEquipment(request: EquipmentRequest, signal: AbortSign
       tools,
       family: agents.family,
       hooks: hooks.gate,
-      guard: started?.servers.guard(policyGuard) ?? policyGuard,
+      guard: started?.servers.guard(guard) ?? guard,
       repository: written.repository,
       toolLimitMs: durationMs(settings.models.limits?.tool ?? "10m"),
       outputTokens: 10_000,
