@@ -149,8 +149,10 @@ test("creating twice with one key makes one agent", async () => {
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json", "idempotency-key": "once" },
       body: JSON.stringify({ prompt, source: { repository: "https://nowhere.invalid/o/r" } }),
     });
-  const [first, second] = [await send(), await send()];
-  expect(((await second.json()) as V0Agent).id).toBe(((await first.json()) as V0Agent).id);
+  const first = (await (await send()).json()) as V0Agent;
+  await expect.poll(() => call("GET", `/v0/agents/${first.id}`)).toMatchObject({ body: { status: "ERROR" } });
+  const second = await send();
+  expect(await second.json()).toEqual(first);
   expect(second.headers.get("idempotency-replayed")).toBe("true");
 });
 

@@ -3,6 +3,7 @@ export { alreadySent } from "./already-sent.ts";
 export { type ApiOptions, createApi } from "./api.ts";
 export { readJson } from "./body.ts";
 export { ApiProblem, type ProblemExtra } from "./problem.ts";
+export type { RateLimit } from "./rate-limit.ts";
 export type { AnswerDefinition, Api, Call, Env, Route } from "./route.ts";
 export { addSelfRoutes, type SelfOptions } from "./self.ts";
 export { type HttpServer, listen } from "./server.ts";
