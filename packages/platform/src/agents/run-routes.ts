@@ -52,7 +52,7 @@ function addFollowUp(api: Api, host: AgentHost): void {
       checkModel(body.model, platform.settings);
       const made = await makeOnce(platform, call, (making) => createRun(making, agent.id, body));
       const run = runAsMade(await findRun(db, agent.id, made.runId));
-      return { run: runOf(run, await vault.unwrap(agent.data_key), await readGit(db, agent.id)) };
+      return { run: runOf(run, await vault.unwrap(agent.data_key), null) };
     },
   );
 }
