@@ -127,6 +127,21 @@ test("agents of v1 are shown too, and pages follow each other", async () => {
   expect(await server.call(stranger, "GET", `/v0/agents/${agent.id}/conversation`)).toMatchObject({ status: 404 });
 });
 
+test.each([
+  ["2026-01-01T00:00:00.000Z", "\0"],
+  ["-271821-04-20T00:00:00.000Z", "bc-1"],
+  ["2026-13-01T00:00:00.000Z", "bc-1"],
+  ["2026", "bc-1"],
+  [0, 0],
+])("a cursor of %j and %j is nobody's", async (...position) => {
+  const cursor = Buffer.from(JSON.stringify(position)).toString("base64url");
+  for (const version of ["v0", "v1"])
+    expect(await call("GET", `/${version}/agents?cursor=${cursor}`)).toMatchObject({
+      status: 400,
+      body: { error: { code: "validation_error", message: expect.stringContaining("cursor:") } },
+    });
+});
+
 test("artifacts of agents older than six months are refused, and so are paths that lead elsewhere", async () => {
   const { id } = await create();
   await server.platform.db
