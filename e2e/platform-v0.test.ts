@@ -70,7 +70,12 @@ test("an agent of v0 fixes the sample, opens a pull request on the branch that w
     body: {
       name: "Fix the failing test",
       source: { repository, ref: "main" },
-      target: { branchName: "fix/paging", url: `${url}/agents/${id}`, autoCreatePr: true, skipReviewerRequest: false },
+      target: {
+        branchName: "fix/paging",
+        url: `${url}/agents?id=${id}`,
+        autoCreatePr: true,
+        skipReviewerRequest: false,
+      },
     },
   });
   const ended = await status(story, id, "FINISHED");

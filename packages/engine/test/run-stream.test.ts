@@ -174,6 +174,22 @@ test("a call to an MCP server names server and tool, and brings its content", ()
   });
 });
 
+test("the simple frame has the arguments of its update, by the names that readers know", () => {
+  const args = (name: string, given: object) => {
+    const [group = []] = story().call(name, given, done("ok", command));
+    return group.map(({ data }) => ("args" in data ? data.args : "toolCall" in data ? data.toolCall.args : undefined));
+  };
+  const shell = { command: "ls", workingDirectory: "sub" };
+  expect(args("exec_command", { cmd: "ls", workdir: "sub" })).toEqual([shell, shell]);
+  const plan = { todos: [{ content: "a", status: "inProgress" }] };
+  expect(args("update_plan", { plan: [{ step: "a", status: "in_progress" }] })).toEqual([plan, plan]);
+});
+
+test("sizes of files are in bytes", () => {
+  const frames = story().call("read_file", { path: "a" }, done("1: ü\n2: y"));
+  expect(JSON.stringify(frames)).toContain('"content":"ü\\ny","totalLines":2,"fileSize":4');
+});
+
 test("a command that failed has run; a refused call is an error with its reason", () => {
   const failed = { ...done("no", { ...command, exitCode: 1 }), status: "failed" } as const;
   const refused = { ...done("no"), status: "declined", reason: "not allowed" } as const;

@@ -36,7 +36,7 @@ test("the model calls a function of the program, and its messages show a call of
   expect(told(desk)).toContain("sum 5");
   const calls = messages.filter((message) => message.type === "tool_call");
   expect(calls).toMatchObject([
-    { name: "mcp", status: "running", args: { a: 2, b: 3 } },
+    { name: "mcp", status: "running", args: { toolName: "add", args: { a: 2, b: 3 } } },
     { name: "mcp", status: "completed" },
   ]);
   const [step] = (await run.conversation())[0]?.turn.steps ?? [];

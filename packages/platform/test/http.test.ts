@@ -22,6 +22,7 @@ const log: Log = {
 const Thing = z.strictObject({
   text: z.string().max(10),
   count: z.int().optional(),
+  tags: z.record(z.string(), z.string()).optional(),
   inner: z.union([z.strictObject({ url: z.string() }), z.strictObject({ data: z.string() })]).optional(),
 });
 
@@ -124,6 +125,7 @@ test.each([
   ["", "the body: is empty; send JSON."],
   [`${"[".repeat(100_000)}`, "the body: is not valid JSON."],
   ['{"__proto__":{},"text":"hi"}', "__proto__: unknown field."],
+  ['{"text":"hi","tags":{"__proto__":"x"}}', "tags.__proto__: unknown field."],
 ])("the body %j is refused: %s", async (body, complaint) => {
   const answer = await post(body);
   expect(answer).toMatchObject({ status: 400, body: { error: { code: "validation_error" } } });

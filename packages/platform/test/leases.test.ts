@@ -148,7 +148,8 @@ test("frames appear with the records they come from, numbered, and in the same o
     },
   });
   await store.append(claim.agentId, 0, [reply("one"), reply("two")]);
-  const stored = (await readFrames(spine.platform.db, spine.platform.vault).read(claim.runId, 0)) ?? [];
+  const stored = await readFrames(spine.platform.db, spine.platform.vault).read(claim.runId, 0);
+  if (typeof stored === "string") throw new Error(stored);
   expect(stored).toEqual(published);
   expect(stored.map(({ seq }) => seq)).toEqual(stored.map((_, index) => index + 1));
   expect(stored.filter(({ event }) => event === "assistant").map(({ data }) => data)).toEqual([

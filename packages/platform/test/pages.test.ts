@@ -63,6 +63,11 @@ test.each(["/agents", "/agents/bc-00000000-0000-4000-8000-000000000000", "/repos
   },
 );
 
+test("the address of an agent that v0 gives out leads to its page", async () => {
+  const shown = await (await loggedIn()).get("/agents?id=bc-1/../x");
+  expect([shown.status, shown.headers.get("location")]).toEqual([302, "/agents/bc-1%2F..%2Fx"]);
+});
+
 test("a link or cookie that was changed in one place lets nobody in", async () => {
   const link = await loginLink(server.platform, server.url);
   const broken = link.slice(0, -1) + (link.endsWith("A") ? "B" : "A");

@@ -30,7 +30,7 @@ test("plan mode changes nothing, and its plan is the result and an artifact", as
   expect(JSON.stringify(requests()[2]?.body)).toContain("Sandbox: workspace-write");
 });
 
-test("images, model and its parameters reach the provider, for the agent or for one run", async () => {
+test("images, model and its parameters reach the provider, and stay until others are asked for", async () => {
   const { client, requests } = await openRunBench({
     replies: { replies: [say("Seen.")], repeat: "last" },
     models: { models: ["other"] },
@@ -46,8 +46,8 @@ test("images, model and its parameters reach the provider, for the agent or for 
   const bodies = requests().map(({ body }) => body as { model: string; reasoning?: { effort?: string } });
   expect(JSON.stringify(bodies[0])).toContain(`data:image/png;base64,${data}`);
   expect(JSON.stringify(bodies[0])).toContain("https://example.com/a.png");
-  expect(bodies.map(({ model }) => model)).toEqual(["scripted", "other", "scripted"]);
-  expect(bodies.map(({ reasoning }) => reasoning?.effort)).toEqual(["high", undefined, "high"]);
+  expect(bodies.map(({ model }) => model)).toEqual(["scripted", "other", "other"]);
+  expect(bodies.map(({ reasoning }) => reasoning?.effort)).toEqual(["high", undefined, undefined]);
 });
 
 describe("a run ends at its limit", () => {

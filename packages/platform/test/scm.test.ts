@@ -183,6 +183,7 @@ test("what no agent could reach is refused at the door, with a code", async () =
   await expect(check("https://[::ffff:127.0.0.1]/o/r")).rejects.toMatchObject({ code: "repository_access" });
   await expect(check("https://169.254.169.254/o/r")).rejects.toMatchObject({ code: "repository_access" });
   await expect(check("https://inside.example/o/r")).rejects.toMatchObject({ code: "repository_access" });
+  await expect(check("https://mixed.example/o/r")).rejects.toMatchObject({ code: "repository_access" });
   await expect(check("file:///etc")).rejects.toMatchObject({ code: "validation_error" });
   await expect(check("https://93.184.215.14/o/r", { startingRef: "-x" })).rejects.toMatchObject({
     code: "validation_error",
@@ -191,7 +192,7 @@ test("what no agent could reach is refused at the door, with a code", async () =
     code: "validation_error",
   });
   await check("https://192.168.3.4/o/r");
-  await check("https://mixed.example/o/r");
+  await hosts(["10.1.0.0/16"], names).check(1, [{ url: "https://mixed.example/o/r" }], never());
   await check("https://93.184.215.14/o/r", { startingRef: "main", prUrl: "https://93.184.215.14/o/r/pull/1" });
   const twice = [{ url: "https://93.184.215.14/o/r" }, { url: "https://93.184.215.14/O/R.git" }];
   await expect(hosts([]).check(1, twice, never())).rejects.toMatchObject({ code: "validation_error" });

@@ -125,6 +125,21 @@ test("agents of v1 are shown too, and pages follow each other", async () => {
   expect(await server.call(stranger, "GET", `/v0/agents/${agent.id}/conversation`)).toMatchObject({ status: 404 });
 });
 
+test.each([
+  ["2026-01-01T00:00:00.000Z", "\0"],
+  ["-271821-04-20T00:00:00.000Z", "bc-1"],
+  ["2026-13-01T00:00:00.000Z", "bc-1"],
+  ["2026", "bc-1"],
+  [0, 0],
+])("a cursor of %j and %j is nobody's", async (...position) => {
+  const cursor = Buffer.from(JSON.stringify(position)).toString("base64url");
+  for (const version of ["v0", "v1"])
+    expect(await call("GET", `/${version}/agents?cursor=${cursor}`)).toMatchObject({
+      status: 400,
+      body: { error: { code: "validation_error", message: expect.stringContaining("cursor:") } },
+    });
+});
+
 test("artifacts of agents older than six months are refused, and so are paths that lead elsewhere", async () => {
   const { id } = await create();
   await server.platform.db
@@ -147,8 +162,10 @@ test("creating twice with one key makes one agent", async () => {
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json", "idempotency-key": "once" },
       body: JSON.stringify({ prompt, source: { repository: "https://nowhere.invalid/o/r" } }),
     });
-  const [first, second] = [await send(), await send()];
-  expect(((await second.json()) as V0Agent).id).toBe(((await first.json()) as V0Agent).id);
+  const first = (await (await send()).json()) as V0Agent;
+  await expect.poll(() => call("GET", `/v0/agents/${first.id}`)).toMatchObject({ body: { status: "ERROR" } });
+  const second = await send();
+  expect(await second.json()).toEqual(first);
   expect(second.headers.get("idempotency-replayed")).toBe("true");
 });
 

@@ -1,5 +1,5 @@
 // Webhooks from the end of a run to the receiver, with receivers of every kind and time as a value.
-import { randomUUID } from "node:crypto";
+import { createHmac, randomUUID } from "node:crypto";
 import type { Run, WebhookDelivery } from "@agentcli/protocol/api";
 import { eventually } from "@agentcli/testkit";
 import { verify } from "@octokit/webhooks-methods";
@@ -106,6 +106,43 @@ test("the end of a run is told with its headers, and the signature is good", asy
     target: { url: `https://platform.example/agents/${agentId}` },
     summary: run.result,
   });
+});
+
+test.each([
+  ["whsec_c2l4dGVlbiBieXRlcyBvciBtb3Jl", Buffer.from("sixteen bytes or more")],
+  [secret, Buffer.from(secret)],
+])("with the secret %s it is signed as Standard Webhooks has it, too", async (own, signingKey) => {
+  const { agentId } = await endedAgent({ url: receiver.url, secret: own });
+  const { makeNext, clock } = attempts(agentId);
+  await makeNext();
+  const [message] = await receiver.arrived(1);
+  const { "x-webhook-id": id, ...headers } = message?.headers ?? {};
+  const timestamp = String(Math.floor(clock.now.getTime() / 1_000));
+  const signed = `${id}.${timestamp}.${message?.body}`;
+  expect(headers).toMatchObject({
+    "webhook-id": id,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": `v1,${createHmac("sha256", signingKey).update(signed).digest("base64")}`,
+  });
+});
+
+test("a receiver that is gone for good is left alone, until a message is sent to it again", async () => {
+  const { agentId } = await endedAgent();
+  receiver.answer(status(410));
+  const gone = await attempts(agentId).makeNext();
+  expect(gone).toMatchObject({ status: "DEAD", attempts: [{ outcome: "refused", responseStatus: 410 }] });
+  const followUp = async () => {
+    const { body } = await call("POST", `/v1/agents/${agentId}/runs`, { prompt: { text: "say hello" } });
+    await endOf(agentId, (body as { run: Run }).run.id);
+    return (await deliveries(agentId))[0];
+  };
+  expect(await followUp()).toMatchObject({ status: "DEAD", attempts: [] });
+  receiver.answer(status(200));
+  await call("POST", `/v1/agents/${agentId}/webhooks/deliveries/${gone?.id}/redeliver`);
+  const policy = openNetworkPolicy({ allowPrivate });
+  const host = { platform: server.platform, policy, publicUrl: () => "", now: () => new Date(), limitMs: 5_000 };
+  await attemptDelivery(host, { deliveryId: gone?.id ?? "", attempt: 2 }, new AbortController().signal);
+  expect(await followUp()).toMatchObject({ status: "WAITING", attempts: [] });
 });
 
 test("without a secret there is no signature, and without a webhook no delivery", async () => {
@@ -252,6 +289,7 @@ test.each([
 test.each([
   [{ url: "ftp://example.org/" }, "webhook.url"],
   [{ url: "https://user:pass@example.org/" }, "webhook.url"],
+  [{ url: "http://example.org:25/" }, "webhook.url: port 25"],
   [{ url: "https://example.org/", secret: "short" }, "webhook.secret"],
   [{ url: "https://example.org/", event: "all" }, "webhook.event"],
   [{ secret }, "webhook.url"],
@@ -264,7 +302,7 @@ test.each([
 test("a name that leads somewhere private by the time of the delivery is not dialled", async () => {
   const { port } = new URL(receiver.url);
   const { agentId } = await endedAgent({ url: `http://rebound.example:${port}/hook` });
-  const answers = [["192.168.1.1"], ["169.254.169.254"], ["127.0.0.1"]];
+  const answers = [["192.168.1.1"], ["93.184.215.14", "169.254.169.254"], ["127.0.0.1", "::1"]];
   const asked: string[] = [];
   const policy = openNetworkPolicy({
     allowPrivate,

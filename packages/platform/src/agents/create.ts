@@ -110,10 +110,12 @@ export async function createRun(
   };
   const key = await platform.vault.unwrap(agent.data_key);
   const runId = await insertRun(tx, { agentId, key, request, number: (last ?? 0) + 1, now: new Date(), asking });
-  if (request.mode !== agent.settings.mode)
+  // They stay for the runs behind it.
+  const { mode, model = agent.settings.model } = request;
+  if (mode !== agent.settings.mode || body.model)
     await tx
       .updateTable("agents")
-      .set({ settings: JSON.stringify({ ...agent.settings, mode: request.mode }) })
+      .set({ settings: JSON.stringify({ ...agent.settings, mode, ...(model && { model }) }) })
       .where("id", "=", agentId)
       .execute();
   return { agentId, runId };

@@ -9,13 +9,16 @@ export interface Position {
 export const encodeCursor = ({ createdAt, id }: Position): string =>
   Buffer.from(JSON.stringify([createdAt.toISOString(), id])).toString("base64url");
 
+/** Dates beyond four digits of a year, and some texts, are too much for the database. */
+const instantLength = "2026-01-31T12:00:00.000Z".length;
+const identifier = /^[\w-]{1,100}$/;
+
 export function decodeCursor(cursor: string | undefined): Position | null {
   if (cursor === undefined) return null;
   try {
     const [at, id] = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
     const createdAt = new Date(at);
-    if (typeof id === "string" && typeof at === "string" && !Number.isNaN(createdAt.getTime()))
-      return { createdAt, id };
+    if (at === createdAt.toISOString() && at.length === instantLength && identifier.test(id)) return { createdAt, id };
   } catch {
     // Not one of ours.
   }

@@ -10,8 +10,8 @@ import { createAgent } from "./create.ts";
 import { makeOnce, promptLimitBytes } from "./idempotency.ts";
 import { checkEnv, checkModels, type RepositoryCheck } from "./policy.ts";
 import { readAgentPage } from "./read.ts";
-import { findAgent, findRun, readGit } from "./store.ts";
-import { agentOf, runOf } from "./views.ts";
+import { findAgent, findRun } from "./store.ts";
+import { agentAsMade, agentOf, runAsMade, runOf } from "./views.ts";
 
 export interface AgentHost {
   platform: Platform;
@@ -67,11 +67,11 @@ function addCreate(api: Api, host: AgentHost): void {
       const made = await makeOnce(platform, call, (making) => createAgent(making, wish));
       const agent = await findAgent(db, principal.teamId, made.agentId);
       const dataKey = await vault.unwrap(agent.data_key);
-      const run = await findRun(db, made.agentId, made.runId);
-      const shown = agentOf(agent, dataKey, publicUrl());
+      const run = runOf(runAsMade(await findRun(db, made.agentId, made.runId)), dataKey, null);
+      const shown = agentOf(agentAsMade(agent, made.runId), dataKey, publicUrl());
       // Clients compare it with what they sent, to the letter.
       const id = body.agentId ?? shown.id;
-      return { agent: { ...shown, id }, run: runOf(run, dataKey, await readGit(db, agent.id)) };
+      return { agent: { ...shown, id }, run: { ...run, agentId: id } };
     },
   );
 }

@@ -9,7 +9,7 @@ import { makeOnce, promptLimitBytes } from "./idempotency.ts";
 import { checkModel } from "./policy.ts";
 import type { AgentHost } from "./routes.ts";
 import { findRun, readGit } from "./store.ts";
-import { runOf } from "./views.ts";
+import { runAsMade, runOf } from "./views.ts";
 
 const ofAgent = z.object({ id: z.string() });
 const one = z.object({ id: z.string(), runId: z.string() });
@@ -51,8 +51,8 @@ function addFollowUp(api: Api, host: AgentHost): void {
       const agent = await findToFollowUp(host, principal, params.id);
       checkModel(body.model, platform.settings);
       const made = await makeOnce(platform, call, (making) => createRun(making, agent.id, body));
-      const run = await findRun(db, agent.id, made.runId);
-      return { run: runOf(run, await vault.unwrap(agent.data_key), await readGit(db, agent.id)) };
+      const run = runAsMade(await findRun(db, agent.id, made.runId));
+      return { run: runOf(run, await vault.unwrap(agent.data_key), null) };
     },
   );
 }

@@ -38,6 +38,7 @@ export interface AgentFilter {
   limit: number;
   /** The last agent of the page before. */
   after: { createdAt: Date; id: string } | null;
+  /** Of a pull request they have opened, or were sent to work on. */
   prUrl?: string | undefined;
   source?: string | undefined;
   includeArchived: boolean;
@@ -54,8 +55,11 @@ export function listAgents(db: Kysely<Tables>, teamId: number, filter: AgentFilt
   if (!filter.includeArchived) query = query.where("agents.archived_at", "is", null);
   if (source !== undefined) query = query.where("agents.source", "=", source);
   if (prUrl !== undefined)
-    query = query.where("agents.id", "in", (inner) =>
-      inner.selectFrom("handoffs").select("agent_id").where("pr_url", "=", prUrl),
+    query = query.where(({ or, eb, selectFrom }) =>
+      or([
+        eb("agents.id", "in", selectFrom("handoffs").select("agent_id").where("pr_url", "=", prUrl)),
+        sql<boolean>`agents.settings @> ${JSON.stringify({ repos: [{ prUrl }] })}::jsonb`,
+      ]),
     );
   return query.execute();
 }

@@ -45,6 +45,26 @@ export function agentOf(row: ListedAgent, key: DataKey, publicUrl: string): Agen
 const privateSettingsOf = ({ id, private_settings }: ListedAgent, key: DataKey): PrivateSettings =>
   JSON.parse(key.openText(private_settings, privateSettingsPlace(id)));
 
+/** What the answer to their creation shows: a request that is repeated later is answered with the same words. */
+export const agentAsMade = (row: ListedAgent, runId: string): ListedAgent => ({
+  ...row,
+  busy: true,
+  archived_at: null,
+  latest_run_id: runId,
+  updated_at: row.created_at,
+});
+
+export const runAsMade = (row: RunRow): RunRow => ({
+  ...row,
+  status: "CREATING",
+  updated_at: row.created_at,
+  started_at: null,
+  ended_at: null,
+  result: null,
+  error_code: null,
+  error_message: null,
+});
+
 export function runOf(row: RunRow, key: DataKey, git: RunGit | null): Run {
   const started = row.started_at ?? row.created_at;
   return {

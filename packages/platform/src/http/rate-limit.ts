@@ -21,7 +21,7 @@ export function rateLimiter(now: () => number): (key: string, limit: RateLimit) 
     const retryAfter = Math.max(1, Math.ceil((window.endsAt - at) / 1_000));
     throw new ApiProblem(
       "rate_limited",
-      `More than ${requests} requests in ${seconds} s. Try again in ${retryAfter} s.`,
+      `More than ${requests} ${requests === 1 ? "request" : "requests"} in ${seconds} s. Try again in ${retryAfter} s.`,
       {
         retryAfter,
       },

@@ -67,6 +67,8 @@ function walk(value: unknown, path: PropertyKey[], look: (text: string, path: Pr
   if (path.length > deepestNesting) throw invalid([`the body: is nested deeper than ${deepestNesting} levels`]);
   for (const [key, inner] of Object.entries(value)) {
     look(key, path);
+    // Records would pass over it without a word.
+    if (key === "__proto__") throw invalid([`${[...path, key].map(String).join(".")}: unknown field`]);
     walk(inner, [...path, key], look);
   }
 }

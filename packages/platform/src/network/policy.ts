@@ -13,7 +13,7 @@ export interface NetworkPolicy {
 
 export type Resolved =
   | { kind: "addresses"; addresses: string[] }
-  /** It leads to this machine or a private network, and nowhere else. */
+  /** It leads to this machine or a private network, if not only there. */
   | { kind: "private" }
   | { kind: "unknown"; reason: string };
 
@@ -28,11 +28,13 @@ const resolveLimitMs = 10_000;
 
 export function openNetworkPolicy({ allowPrivate, resolve = resolveName }: NetworkPolicyOptions): NetworkPolicy {
   const allowed = readRanges(allowPrivate);
-  const mayDial = (address: string) =>
-    allowed.check(address, familyOf(address)) || (isPublic(address) && !isOwn(address));
+  const isListed = (address: string) => allowed.check(address, familyOf(address));
+  const mayDial = (address: string) => isListed(address) || (isPublic(address) && !isOwn(address));
+  /** One bad address spoils the name, unless somebody has listed another of them: localhost has two. */
   const judge = (addresses: string[]): Resolved => {
     const open = addresses.filter(mayDial);
-    return open.length > 0 ? { kind: "addresses", addresses: open } : { kind: "private" };
+    const isGood = open.length === addresses.length || open.some(isListed);
+    return open.length > 0 && isGood ? { kind: "addresses", addresses: open } : { kind: "private" };
   };
   return {
     async resolve(host, signal) {

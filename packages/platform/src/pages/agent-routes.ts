@@ -33,6 +33,9 @@ export function addAgentPages(pages: Pages, host: PageHost): void {
 
 function addList(pages: Pages, { platform, agents, githost }: PageHost): void {
   pages.get("/agents", async (context, visitor) => {
+    // The address that v0 gives out.
+    const id = context.req.query("id");
+    if (id !== undefined) return context.redirect(`/agents/${encodeURIComponent(id)}`);
     const { teamId } = visitor.principal;
     const page = await readAgentPage(agents, visitor.principal, context.req.query("cursor"));
     const repositories = (await githost.repositories.list(teamId)).map(({ name }) => ({

@@ -63,7 +63,7 @@ function follow(section) {
 
 function summary(args) {
   if (!args) return "";
-  return args.cmd ?? args.path ?? args.pattern ?? args.message ?? JSON.stringify(args);
+  return args.command ?? args.path ?? args.pattern ?? args.description ?? JSON.stringify(args);
 }
 
 function outputOf(result) {

@@ -1,8 +1,8 @@
 // One source per run, however many read it: recent frames in memory, older ones from the database, each page read once.
 import type { Frame } from "@agentcli/engine";
 import { type Listener, type Notifications, onceMore } from "../db/index.ts";
-import { encodeFrame, isLast } from "./frame.ts";
-import type { FramePages } from "./store.ts";
+import { encodeFrame, encodeWithoutId, isLast } from "./frame.ts";
+import type { FramePages, NoMoreFrames } from "./store.ts";
 
 export interface Hub {
   /** Frames that this server has just stored. */
@@ -130,7 +130,9 @@ function nextBatch(source: Source, pages: FramePages, runId: string, after: numb
   if (known) return known;
   const page = isRecent(source, after)
     ? Promise.resolve(batchOf(source.recent.filter(({ seq }) => seq > after).slice(0, mostBatchFrames)))
-    : onceMore(() => pages.read(runId, after)).then((frames) => (frames ? batchOf(frames) : endOf(after)));
+    : onceMore(() => pages.read(runId, after)).then((frames) =>
+        typeof frames === "string" ? endOf(after, frames) : batchOf(frames),
+      );
   source.pages.set(after, page);
   page.catch(() => source.pages.delete(after));
   return page;
@@ -145,8 +147,17 @@ function batchOf(frames: Frame[]): Batch | null {
   return { last: last.seq, bytes: Buffer.from(frames.map(encodeFrame).join("")), ends: isLast(last) };
 }
 
-/** Of a run that was deleted, or ended without a word: there is no more to come. */
-const endOf = (after: number): Batch => ({ last: after, bytes: Buffer.alloc(0), ends: true });
+/** Readers take the first code as final, and after the second they look at the run. */
+const endings: Record<NoMoreFrames, object> = {
+  gone: { code: "not_found", message: "The run was deleted." },
+  silent: { code: "internal", message: "The run ended without a word; read the run itself." },
+};
+
+const endOf = (after: number, why: NoMoreFrames): Batch => ({
+  last: after,
+  bytes: Buffer.from(encodeWithoutId("error", endings[why])),
+  ends: true,
+});
 
 /** Rings wake whoever waits, and are not lost when nobody does. */
 function bell(isOver: () => boolean) {

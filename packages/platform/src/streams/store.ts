@@ -6,9 +6,12 @@ import type { FrameTable, Tables } from "../db/index.ts";
 import type { DataKey, Vault } from "../vault/index.ts";
 
 export interface FramePages {
-  /** Frames after this one, in order, at most a page of them; null where the run is no longer there, or over without more. */
-  read(runId: string, after: number): Promise<Frame[] | null>;
+  /** Frames after this one, in order, at most a page of them; or why there will be none. */
+  read(runId: string, after: number): Promise<Frame[] | NoMoreFrames>;
 }
+
+/** The run was deleted meanwhile, or has ended without a word. */
+export type NoMoreFrames = "gone" | "silent";
 
 const mostFrames = 1_000;
 /** A page is held for as long as its slowest reader needs. */
@@ -23,10 +26,10 @@ export function readFrames(db: Kysely<Tables>, vault: Vault): FramePages {
         .select(["agents.data_key", "runs.ended_at"])
         .where("runs.id", "=", runId)
         .executeTakeFirst();
-      if (!agent) return null;
+      if (!agent) return "gone";
       const rows = await readPage(db, runId, after);
       // The last frames are stored with the end of the run; one that could not be opened has none.
-      if (rows.length === 0) return agent.ended_at === null ? [] : null;
+      if (rows.length === 0) return agent.ended_at === null ? [] : "silent";
       const key = await vault.unwrap(agent.data_key);
       return rows.map(({ seq, event_id, event, data }) => ({
         seq,

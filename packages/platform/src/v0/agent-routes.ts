@@ -22,7 +22,7 @@ import {
 } from "../agents/index.ts";
 import { type Api, ApiProblem } from "../http/index.ts";
 import { readMessages } from "./conversation.ts";
-import { readAgent, readPage } from "./read.ts";
+import { readAgent, readNewAgent, readPage } from "./read.ts";
 import { promptOf, refusedInOldWords, wishOf } from "./wish.ts";
 
 const one = z.object({ id: z.string() });
@@ -60,7 +60,7 @@ function addCreate(api: Api, host: AgentHost): void {
       });
       if (wish.webhook) await host.checkReceiver(wish.webhook.url);
       const made = await makeOnce(platform, call, (making) => createAgent(making, wish));
-      return readAgent(host, await host.access.find(principal, made.agentId, "read"));
+      return readNewAgent(host, await host.access.find(principal, made.agentId, "read"));
     },
   );
 }

@@ -10,6 +10,12 @@ export async function readAgent(host: AgentHost, row: ListedAgent): Promise<V0Ag
   return agent;
 }
 
+/** As it is before anything has become of it: a request that is repeated later is answered with the same words. */
+export async function readNewAgent({ platform, publicUrl }: AgentHost, row: ListedAgent): Promise<V0Agent> {
+  const key = await platform.vault.unwrap(row.data_key);
+  return viewAgent({ row, key, run: undefined, handoff: undefined, publicUrl: publicUrl() });
+}
+
 export interface PageWish {
   limit: number;
   cursor?: string | undefined;

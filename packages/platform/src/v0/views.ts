@@ -32,7 +32,7 @@ export function viewAgent({ row, key, run, handoff, publicUrl }: Viewed): V0Agen
     },
     target: {
       ...(branch && { branchName: branch }),
-      url: `${publicUrl}/agents/${row.id}`,
+      url: `${publicUrl}/agents?id=${row.id}`,
       ...(handoff?.pr_url && { prUrl: handoff.pr_url }),
       autoCreatePr: settings.autoCreatePR,
       openAsCursorGithubApp: settings.openAsApp,

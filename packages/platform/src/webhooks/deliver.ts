@@ -5,7 +5,7 @@ import type { NetworkPolicy } from "../network/index.ts";
 import type { Platform } from "../platform.ts";
 import { type Due, readDue } from "./due.ts";
 import { headersOf } from "./message.ts";
-import { type DeliveryJob, deliveryTask, jobKey } from "./outbox.ts";
+import { type DeliveryJob, deliveryTask, goneForGood, jobKey } from "./outbox.ts";
 import { nextAttemptAt } from "./schedule.ts";
 import { type Outcome, send } from "./send.ts";
 
@@ -25,7 +25,7 @@ export async function attemptDelivery(host: DeliveryHost, job: DeliveryJob, sign
   if (!due) return;
   const startedAt = host.now();
   const { deliveryId } = job;
-  const headers = headersOf(due.body, { deliveryId, version: due.version, secret: due.secret });
+  const headers = headersOf(due.body, { ...due, deliveryId, sentAt: startedAt });
   const outcome = await send({ url: due.url, headers, body: due.body }, host, signal);
   const endedAt = host.now();
   await writeDown(host, { job, due, outcome, startedAt, durationMs: endedAt.getTime() - startedAt.getTime() });
@@ -80,6 +80,9 @@ async function writeDown({ platform }: DeliveryHost, attempt: Attempt): Promise<
 
 function planAfter({ outcome, startedAt, job, due }: Attempt) {
   if (outcome.kind === "delivered") return { status: "delivered" as const, next_attempt_at: null };
-  const next = nextAttemptAt(startedAt, job.attempt - due.attemptsBefore);
+  const next = isGone(outcome) ? null : nextAttemptAt(startedAt, job.attempt - due.attemptsBefore);
   return { status: next ? ("waiting" as const) : ("dead" as const), next_attempt_at: next };
 }
+
+/** Whoever answers 410 wants no more of it. */
+const isGone = (outcome: Outcome): boolean => outcome.kind === "refused" && outcome.responseStatus === goneForGood;

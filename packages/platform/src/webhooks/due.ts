@@ -44,7 +44,7 @@ export async function readDue(host: DeliveryHost, { deliveryId, attempt }: Deliv
     status: row.run_status,
     endedAt: row.ended_at ?? row.created_at,
     repository: repository && { url: repository.url, ref: repository.startingRef },
-    agentUrl: `${host.publicUrl()}/agents/${agentId}`,
+    agentUrl: version === "v0" ? `${host.publicUrl()}/agents?id=${agentId}` : `${host.publicUrl()}/agents/${agentId}`,
     ...(await readBranch(host, agentId)),
     summary,
   });

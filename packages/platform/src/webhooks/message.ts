@@ -38,17 +38,21 @@ export function describeEnd(run: EndedRun): RunStatusChange {
   };
 }
 
+/** Half of a character at the cut goes too. */
 const shortened = (text: string): string =>
-  text.length <= longestSummary ? text : `${text.slice(0, longestSummary)}…`;
+  text.length <= longestSummary ? text : `${text.slice(0, longestSummary).replace(/[\ud800-\udbff]$/, "")}…`;
 
 export interface Signing {
   deliveryId: string;
   version: WebhookVersion;
   secret: string | undefined;
+  /** Of this attempt. */
+  sentAt: Date;
 }
 
-/** The signature is over the very bytes that are sent; without a secret there is none. */
-export function headersOf(body: Buffer, { deliveryId, version, secret }: Signing): Record<string, string> {
+/** The signatures are over the very bytes that are sent; without a secret there are none. */
+export function headersOf(body: Buffer, signing: Signing): Record<string, string> {
+  const { deliveryId, version, secret } = signing;
   return {
     "content-type": "application/json",
     "user-agent": "Platform-Agent-Webhook/1.0",
@@ -56,6 +60,24 @@ export function headersOf(body: Buffer, { deliveryId, version, secret }: Signing
     "x-webhook-event": eventOf(version),
     ...(secret !== undefined && {
       "x-webhook-signature": `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`,
+      ...(version === "v1" && standardHeaders(body, secret, signing)),
     }),
   };
+}
+
+/** As Standard Webhooks has them: the time is signed too, so that what was overheard cannot be sent again later. */
+function standardHeaders(body: Buffer, secret: string, { deliveryId, sentAt }: Signing): Record<string, string> {
+  const timestamp = String(Math.floor(sentAt.getTime() / 1_000));
+  const hmac = createHmac("sha256", standardKey(secret)).update(`${deliveryId}.${timestamp}.`).update(body);
+  return {
+    "webhook-id": deliveryId,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": `v1,${hmac.digest("base64")}`,
+  };
+}
+
+/** A secret in the form of that standard is the base64 of its key; any other is the key itself. */
+function standardKey(secret: string): Buffer {
+  const [, encoded] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? [];
+  return encoded === undefined ? Buffer.from(secret) : Buffer.from(encoded, "base64");
 }

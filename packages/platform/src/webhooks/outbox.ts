@@ -14,11 +14,26 @@ export interface DeliveryJob {
 /** Servers that carry out jobs listen on it. */
 export const outboxChannel = "webhooks";
 
-/** Part of the statement that ends a run, which has it as `fence`: nothing is written where the run is another's. */
+/** What a receiver answers that wants no more messages. */
+export const goneForGood = 410;
+
+/**
+ * Part of the statement that ends a run, which has it as `fence`: nothing is written where the run is another's. For a
+ * receiver that has said it is gone it is a dead letter at once; sending one of them again asks the receiver anew.
+ */
 export const outboxRow = (status: RunStatus, endedAt: Date): RawBuilder<unknown> => sql`
   insert into webhook_deliveries (id, agent_id, run_id, status, next_attempt_at, created_at)
-  select 'wh_' || gen_random_uuid(), webhooks.agent_id, fence.id, 'waiting', ${endedAt}, ${endedAt}
+  select 'wh_' || gen_random_uuid(), webhooks.agent_id, fence.id,
+    case when is_gone then 'dead' else 'waiting' end, case when is_gone then null else ${endedAt}::timestamptz end,
+    ${endedAt}
   from fence join webhooks on webhooks.agent_id = fence.agent_id
+  cross join lateral (
+    select coalesce((
+      select response_status = ${goneForGood} from webhook_attempts
+      join webhook_deliveries on webhook_deliveries.id = delivery_id
+      where webhook_deliveries.agent_id = webhooks.agent_id order by started_at desc limit 1
+    ), false) as is_gone
+  ) receiver
   where version = 'v1' or ${["FINISHED", "ERROR"].includes(status)}
   returning pg_notify(${outboxChannel}, id)
 `;

@@ -127,12 +127,15 @@ const deliveryOf = (row: DeliveryRow, attempts: AttemptRow[]): WebhookDelivery =
   status: shownStatus[row.status],
   createdAt: row.created_at.toISOString(),
   ...(row.next_attempt_at && { nextAttemptAt: row.next_attempt_at.toISOString() }),
-  attempts: attempts.map(({ started_at, duration_ms, outcome, response_status }) => ({
-    startedAt: started_at.toISOString(),
-    durationMs: duration_ms,
-    outcome,
-    ...(response_status !== null && { responseStatus: response_status }),
-  })),
+  // One that was made between the two readings is not part of this state.
+  attempts: attempts
+    .filter(({ number }) => number <= row.attempts)
+    .map(({ started_at, duration_ms, outcome, response_status }) => ({
+      startedAt: started_at.toISOString(),
+      durationMs: duration_ms,
+      outcome,
+      ...(response_status !== null && { responseStatus: response_status }),
+    })),
 });
 
 export const urlPlace = (agentId: string): string => `webhook-url:${agentId}`;

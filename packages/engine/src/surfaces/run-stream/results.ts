@@ -14,14 +14,16 @@ export function resultOf(call: ToolCall | undefined, outcome: Outcome): unknown 
       return {
         path: call.args.path,
         linesCreated: linesOf(call.args.fileText),
-        fileSize: call.args.fileText.length,
+        fileSize: Buffer.byteLength(call.args.fileText),
       };
     case "delete":
       return { fileSize: 0 };
     case "edit":
       return {};
-    case "read":
-      return { content: cut(unnumbered(text)), totalLines: linesOf(text), fileSize: text.length };
+    case "read": {
+      const content = unnumbered(text);
+      return { content: cut(content), totalLines: linesOf(content), fileSize: Buffer.byteLength(content) };
+    }
     case "ls":
       return { directoryTreeRoot: directory(call.args.path, text) };
     case "grep":

@@ -73,12 +73,12 @@ type Begun = Pick<RecordOf<"tool.begun">, "callId" | "name" | "args" | "mcp">;
 
 function publicCalls({ callId, name, args, mcp }: Begun): PublicCall[] {
   const given = fieldsOf(args);
-  const call = (shownAs: string, toolCall?: ToolCall): PublicCall[] => [
-    { callId, name: shownAs, args, ...(toolCall && { toolCall }) },
+  const call = (shownAs: string, toolCall: ToolCall): PublicCall[] => [
+    { callId, name: shownAs, args: toolCall.args as Json, toolCall: shortened(toolCall) },
   ];
   if (mcp) return call("mcp", { type: "mcp", args: { args, providerIdentifier: mcp.server, toolName: mcp.tool } });
   if (name === "spawn_agent") return call("task", { type: "task", args: task(given) });
-  if (agentToolNames.includes(name)) return call("task");
+  if (agentToolNames.includes(name)) return [{ callId, name: "task", args }];
   const path = String(given.path ?? ".");
   switch (name) {
     case "exec_command":
@@ -94,8 +94,15 @@ function publicCalls({ callId, name, args, mcp }: Begun): PublicCall[] {
     case "update_plan":
       return call("updateTodos", { type: "updateTodos", args: { todos: todos(given.plan) } });
     default:
-      return call(name);
+      return [{ callId, name, args }];
   }
+}
+
+/** Updates show the beginning of a text that is too long; what stands beside them leaves it out and says so. */
+function shortened(toolCall: ToolCall): ToolCall {
+  const short = (value: unknown) => (typeof value === "string" ? cut(value) : value);
+  const args = Object.fromEntries(Object.entries(toolCall.args).map(([name, value]) => [name, short(value)]));
+  return { ...toolCall, args } as ToolCall;
 }
 
 function patched(callId: string, { input }: Fields): PublicCall[] {
@@ -116,7 +123,7 @@ function patched(callId: string, { input }: Fields): PublicCall[] {
 }
 
 const shell = ({ cmd, workdir }: Fields) => ({
-  command: cut(String(cmd ?? "")),
+  command: String(cmd ?? ""),
   ...(typeof workdir === "string" && { workingDirectory: workdir }),
 });
 
@@ -129,7 +136,7 @@ const grep = ({ pattern, path, include }: Fields) => ({
 const task = ({ message, agent_type }: Fields) => {
   const prompt = typeof message === "string" ? message : "";
   const subagentType = typeof agent_type === "string" ? { subagentType: { kind: "custom", name: agent_type } } : {};
-  return { description: cut(prompt.split("\n", 1)[0] ?? "").slice(0, 200), prompt: cut(prompt), ...subagentType };
+  return { description: (prompt.split("\n", 1)[0] ?? "").slice(0, 200), prompt, ...subagentType };
 };
 
 const ids = ({ callId }: PublicCall, { block }: ShownCall) => ({ callId, modelCallId: block.wireId });
