@@ -6,25 +6,28 @@ import builtins
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from .agent_lookups import AgentLookups, client_for
 from .errors import ConfigurationError, PlatformAgentError
 from .ids import is_cloud_agent_id
-from .options import AgentFields, AgentOptions, Message, ModelSelection, SendOptions
+from .images import Message
+from .options import AgentFields, AgentOptions, SendOptions
+from .shapes import ModelSelection
 from .surroundings import Stop
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from .client import Client
-    from .messages import AssistantMessage, PromptMessage
+    from .messages import AgentMessage
     from .runs import Run
     from .shapes import AgentInfo, AgentUsage, Artifact, Page, RunResult
 
 
-class Agent(ABC):
+class Agent(AgentLookups, ABC):
     """The first prompt creates it, later ones are runs of the same conversation."""
 
     def __init__(self, client: Client) -> None:
@@ -36,13 +39,14 @@ class Agent(ABC):
         cls,
         options: AgentOptions | None = None,
         *,
+        client: Client | None = None,
         api_key: str | None = None,
         base_url: str | None = None,
         **fields: Unpack[AgentFields],
     ) -> Agent:
         """Makes sure of the model and nothing else: the first `send` creates the agent."""
-        chosen = options or AgentOptions(**fields)
-        return _client(api_key, base_url, is_local=_is_local(chosen)).agents.create(chosen)
+        chosen, key = _apart(options or AgentOptions(**fields), api_key)
+        return client_for(client, key, base_url, is_local=_is_local(chosen)).agents.create(chosen)
 
     @classmethod
     def resume(
@@ -50,12 +54,14 @@ class Agent(ABC):
         agent_id: str,
         options: AgentOptions | None = None,
         *,
+        client: Client | None = None,
         api_key: str | None = None,
         base_url: str | None = None,
     ) -> Agent:
-        """A handle on an agent that is there. Asks nothing."""
+        """A handle on an agent that is there. The platform is not asked."""
+        chosen, key = _apart(options or AgentOptions(), api_key)
         is_local = not is_cloud_agent_id(agent_id)
-        return _client(api_key, base_url, is_local=is_local).agents.resume(agent_id, options)
+        return client_for(client, key, base_url, is_local=is_local).agents.resume(agent_id, chosen)
 
     @classmethod
     def prompt(
@@ -63,13 +69,14 @@ class Agent(ABC):
         message: Message,
         options: AgentOptions | None = None,
         *,
+        client: Client | None = None,
         api_key: str | None = None,
         base_url: str | None = None,
         **fields: Unpack[AgentFields],
     ) -> RunResult:
         """One agent, one prompt, to its end."""
-        chosen = options or AgentOptions(**fields)
-        return _client(api_key, base_url, is_local=_is_local(chosen)).agents.prompt(message, chosen)
+        chosen, key = _apart(options or AgentOptions(**fields), api_key)
+        return client_for(client, key, base_url, is_local=_is_local(chosen)).agents.prompt(message, chosen)
 
     @property
     @abstractmethod
@@ -80,9 +87,15 @@ class Agent(ABC):
     @abstractmethod
     def model(self) -> ModelSelection | str | None: ...
 
-    @abstractmethod
-    def send(self, message: Message, options: SendOptions | None = None) -> Run:
+    def send(
+        self, message: Message, options: SendOptions | None = None, *, idempotency_key: str | None = None
+    ) -> Run:
         """Raises AgentBusyError while a run is under way."""
+        send = options or SendOptions()
+        return self._send(message, send if idempotency_key is None else replace(send, idempotency_key=idempotency_key))
+
+    @abstractmethod
+    def _send(self, message: Message, send: SendOptions) -> Run: ...
 
     @abstractmethod
     def list_artifacts(self) -> list[Artifact]: ...
@@ -93,12 +106,12 @@ class Agent(ABC):
     @abstractmethod
     def reload(self) -> None: ...
 
-    def list_messages(self) -> list[PromptMessage | AssistantMessage]:
+    def list_messages(self) -> list[AgentMessage]:
         """The whole conversation of a local agent, oldest first."""
         return self.client.agents.list_messages(self.agent_id)
 
-    def get_usage(self) -> AgentUsage:
-        return self.client.agents.get_usage(self.agent_id)
+    def get_usage(self, *, run_id: str | None = None) -> AgentUsage:
+        return self.client.agents.get_usage(self.agent_id, run_id=run_id)
 
     def archive(self) -> None:
         self.client.agents.archive(self.agent_id)
@@ -149,7 +162,7 @@ class AgentCalls(Protocol):
     def unarchive(self, agent_id: str) -> None: ...
     def delete(self, agent_id: str) -> None: ...
     def get_usage(self, agent_id: str, run_id: str | None) -> AgentUsage: ...
-    def list_messages(self, agent_id: str) -> builtins.list[PromptMessage | AssistantMessage]: ...
+    def list_messages(self, agent_id: str) -> builtins.list[AgentMessage]: ...
 
 
 class Agents:
@@ -222,7 +235,7 @@ class Agents:
     def get_usage(self, agent_id: str, *, run_id: str | None = None) -> AgentUsage:
         return self._of(agent_id).get_usage(agent_id, run_id)
 
-    def list_messages(self, agent_id: str) -> builtins.list[PromptMessage | AssistantMessage]:
+    def list_messages(self, agent_id: str) -> builtins.list[AgentMessage]:
         """The whole conversation of a local agent, oldest first."""
         return self._of(agent_id).list_messages(agent_id)
 
@@ -231,6 +244,8 @@ class Agents:
 
 
 def _is_local(options: AgentOptions) -> bool:
+    if options.api_key is not None:
+        raise _invalid("api_key is for Agent.create. A client has its own.")
     if options.local and options.cloud:
         raise _invalid("local and cloud exclude each other. An agent runs in one place.")
     for name in ("tools", "disallowed_tools", "system_prompt"):
@@ -239,14 +254,10 @@ def _is_local(options: AgentOptions) -> bool:
     return options.local is not None
 
 
+def _apart(options: AgentOptions, api_key: str | None) -> tuple[AgentOptions, str | None]:
+    """Options, and the key that came with them or beside them."""
+    return replace(options, api_key=None), options.api_key if api_key is None else api_key
+
+
 def _invalid(message: str) -> ConfigurationError:
     return ConfigurationError(message, code="invalid_option", operation="Agent.create")
-
-
-def _client(api_key: str | None, base_url: str | None, *, is_local: bool) -> Client:
-    """Local agents that ask a provider of their own need no key of the platform."""
-    from .client import Client
-
-    if is_local and api_key is None and not os.environ.get("PLATFORM_API_KEY"):
-        return Client._without_key()
-    return Client(api_key=api_key, base_url=base_url)

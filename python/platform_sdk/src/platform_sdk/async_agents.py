@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Literal
 from .agents import Agent
 from .async_runs import AsyncPage, AsyncRun
 from .client import Client
-from .messages import AssistantMessage, PromptMessage
-from .options import AgentFields, AgentOptions, CustomTool, Message, ModelSelection, SendOptions
-from .shapes import AgentInfo, AgentUsage, Artifact, RunResult
+from .images import Message
+from .messages import AgentMessage
+from .options import AgentFields, AgentOptions, CustomTool, SendOptions
+from .shapes import AgentInfo, AgentUsage, Artifact, ModelSelection, RunResult
 from .threads import await_in_loop, call_in_loop, in_thread
 
 if TYPE_CHECKING:
@@ -82,12 +83,14 @@ class AsyncAgent:
     def model(self) -> ModelSelection | str | None:
         return self._agent.model
 
-    async def send(self, message: Message, options: SendOptions | None = None) -> AsyncRun:
+    async def send(
+        self, message: Message, options: SendOptions | None = None, *, idempotency_key: str | None = None
+    ) -> AsyncRun:
         """Raises AgentBusyError while a run is under way. Observers are told in the loop."""
         send = _told_in_loop(options or SendOptions())
-        return AsyncRun(await in_thread(lambda: self._agent.send(message, send)))
+        return AsyncRun(await in_thread(lambda: self._agent.send(message, send, idempotency_key=idempotency_key)))
 
-    async def list_messages(self) -> list[PromptMessage | AssistantMessage]:
+    async def list_messages(self) -> list[AgentMessage]:
         """The whole conversation of a local agent, oldest first."""
         return await in_thread(self._agent.list_messages)
 
@@ -97,8 +100,8 @@ class AsyncAgent:
     async def download_artifact(self, path: str) -> bytes:
         return await in_thread(lambda: self._agent.download_artifact(path))
 
-    async def get_usage(self) -> AgentUsage:
-        return await in_thread(self._agent.get_usage)
+    async def get_usage(self, *, run_id: str | None = None) -> AgentUsage:
+        return await in_thread(lambda: self._agent.get_usage(run_id=run_id))
 
     async def archive(self) -> None:
         await in_thread(self._agent.archive)
@@ -193,7 +196,7 @@ class AsyncAgents:
     async def delete(self, agent_id: str) -> None:
         await in_thread(lambda: self._agents.delete(agent_id))
 
-    async def list_messages(self, agent_id: str) -> builtins.list[PromptMessage | AssistantMessage]:
+    async def list_messages(self, agent_id: str) -> builtins.list[AgentMessage]:
         """The whole conversation of a local agent, oldest first."""
         return await in_thread(lambda: self._agents.list_messages(agent_id))
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from .options import AgentOptions, CloudAgentOptions, McpServerConfig, Message, ModelSelection, SendOptions
-from .options import SubagentDefinition
+from .images import Message
+from .options import AgentOptions, CloudAgentOptions, McpServerConfig, SendOptions, SubagentDefinition
+from .shapes import ModelSelection
 from .wire import Json, encode
 
 
@@ -21,7 +22,7 @@ def create_body(agent_id: str | None, message: Message, options: AgentOptions, s
         name=options.name,
         mode=send.mode or options.mode,
         **encode(replace(cloud, env_vars=cloud.env_vars or None)),
-        runEnvVars=_copy(send.env_vars),
+        runEnvVars=_copy(send.variables),
         mcpServers=_servers(send.mcp_servers, options.mcp_servers),
         customSubagents=_subagents(options.agents),
     )
@@ -34,12 +35,12 @@ def run_body(message: Message, options: AgentOptions, send: SendOptions) -> Json
         mcpServers=_servers(send.mcp_servers, options.mcp_servers),
         mode=send.mode,
         model=_model(send.model),
-        envVars=_copy(send.env_vars),
+        envVars=_copy(send.variables),
     )
 
 
-def model_id(model: ModelSelection | str | None) -> str | None:
-    return model.id if isinstance(model, ModelSelection) else model
+def selected(model: ModelSelection | str | None) -> ModelSelection | None:
+    return ModelSelection(model) if isinstance(model, str) else model
 
 
 def _prompt(message: Message) -> Json:
@@ -56,7 +57,9 @@ def _servers(*choices: Mapping[str, McpServerConfig] | None) -> list[Json] | Non
 
 
 def _subagents(agents: Mapping[str, SubagentDefinition] | None) -> list[Json] | None:
-    return None if agents is None else [{"name": name, **encode(agent)} for name, agent in agents.items()]
+    if agents is None:
+        return None
+    return [{"name": name, **encode(replace(agent, mcp_servers=None))} for name, agent in agents.items()]
 
 
 def _copy(variables: Mapping[str, str] | None) -> dict[str, str] | None:

@@ -62,7 +62,7 @@ class Client:
         return cls._over(launch_bridge(workspace=workspace, api_key=api_key, base_url=base_url, program=program))
 
     @classmethod
-    def connect(cls, *, base_url: str, auth_token: str) -> Self:
+    def connect(cls, base_url: str, auth_token: str) -> Self:
         """A client over a bridge that is there; its key is the bridge's."""
         return cls._over(open_bridge(base_url, auth_token))
 

@@ -8,7 +8,9 @@ from dataclasses import replace
 from .body import create_body, run_body
 from .connection import Connection, Request
 from .errors import ConfigurationError, PlatformAgentError
-from .options import AgentOptions, Message, ModelSelection, SendOptions
+from .images import Message
+from .options import AgentOptions, SendOptions
+from .shapes import ModelSelection
 from .surroundings import Stop
 from .wire import Json
 
@@ -22,6 +24,8 @@ class Prompts:
         self._stop = stop
         self._agent_id = agent_id
         self.is_created = is_created
+        # An id that was not chosen here stays what it is.
+        self._is_given = is_created or agent_id is None or options.agent_id is not None
         self.model = options.model
         # What a prompt changed for all that follow, and the platform does not keep.
         self._chosen_model: ModelSelection | str | None = None
@@ -51,11 +55,16 @@ class Prompts:
         try:
             answer = self._connection.ask(request, self._stop)
         except PlatformAgentError as error:
-            if not is_second or error.code != "agent_id_conflict":
+            if error.code != "agent_id_conflict":
                 raise
-            # An earlier prompt did create it, and only its answer was lost.
-            self.is_created = True
-            return self._follow_up(message, send)
+            if is_second:
+                # An earlier prompt did create it, and only its answer was lost.
+                self.is_created = True
+                return self._follow_up(message, send)
+            if self._is_given:
+                raise
+            self._agent_id, self._is_given, self._begun = f"bc-{uuid.uuid4()}", True, None
+            return self._create(message, send)
         self._agent_id = _created_id(answer, self._agent_id)
         self.is_created = True
         run: Json = answer["run"]
