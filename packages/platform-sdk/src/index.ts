@@ -20,10 +20,21 @@ export type {
   SDKAgentStatus,
 } from "./agent-calls.ts";
 export type { AgentUsage, Artifact, Artifact as SDKArtifact, RunUsage } from "./agent-files.ts";
-export type { SdkAuthStatus, SdkLoginOptions, SdkLoginResult } from "./auth.ts";
+export type {
+  SdkAuthStatus,
+  SdkCredentialOptions as SdkAuthStatusOptions,
+  SdkCredentialOptions as SdkLogoutOptions,
+  SdkLoginOptions,
+  SdkLoginResult,
+} from "./auth.ts";
 export { DEFAULT_LOGIN_API_KEY_TTL_MS } from "./auth.ts";
 export type { ConversationStep, ConversationTurn } from "./conversation.ts";
-export type { ConfigureOptions } from "./defaults.ts";
+export type { ConfigureOptions, ConfigureOptions as PlatformConfigureOptions } from "./defaults.ts";
+export type {
+  ErrorFacts,
+  ErrorFacts as PlatformAgentErrorOptions,
+  ErrorFacts as PlatformSdkErrorOptions,
+} from "./errors.ts";
 export {
   AgentBusyError,
   AgentNotFoundError,
@@ -81,6 +92,7 @@ export type {
   AgentOptions,
   CloudAgentOptions,
   ConnectionOptions,
+  ConnectionOptions as PlatformRequestOptions,
   GetUsageOptions,
   InteractionUpdate,
   ListAgentsOptions,
@@ -104,6 +116,7 @@ export type {
   UsageOptions,
   UserMessage,
 } from "./options.ts";
+export type * from "./public-types.ts";
 export type {
   Run,
   RunError,
