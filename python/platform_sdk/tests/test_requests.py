@@ -253,6 +253,35 @@ def test_a_login_that_was_kept_is_used_where_nothing_else_is_given(
             Platform.me()
 
 
+def test_options_may_be_mappings_with_the_names_of_python_or_of_the_wire() -> None:
+    options = {
+        "agentId": AGENT_ID,
+        "mcp_servers": {"docs": {"url": "https://docs.example"}, "files": {"command": "serve"}},
+        "cloud": {"repos": [{"url": "u", "starting_ref": "main"}, {"url": "v"}], "autoCreatePR": True},
+    }
+    with ScriptedPlatform({"POST /v1/agents": CREATED, RUNS: give({"run": wire_run()})}) as platform:
+        agent = platform.client().agents.create(options)
+        agent.send({"text": "Go", "images": [{"url": "i"}]}, {"mode": "plan", "cloud": {"envVars": {"A": "1"}}})
+        platform.client().agents.create(agent_id=AGENT_ID, cloud={"metadata": {"a": "b"}}, api_key="plt_other").send("Go")
+        with pytest.raises(errors.ConfigurationError, match="has no member repositories"):
+            platform.client().agents.create(cloud={"repositories": []})
+    servers = [
+        {"name": "docs", "type": "http", "url": "https://docs.example"},
+        {"name": "files", "type": "stdio", "command": "serve"},
+    ]
+    assert platform.asked[0].body == {
+        "agentId": AGENT_ID,
+        "prompt": {"text": "Go", "images": [{"url": "i"}]},
+        "mode": "plan",
+        "mcpServers": servers,
+        "repos": [{"url": "u", "startingRef": "main"}, {"url": "v"}],
+        "autoCreatePR": True,
+        "runEnvVars": {"A": "1"},
+    }
+    assert platform.asked[1].body["metadata"] == {"a": "b"}
+    assert platform.asked[1].headers["authorization"] == "Bearer plt_other"
+
+
 def test_options_may_be_given_in_order() -> None:
     assert CloudRepository("u", "main", "p").pr_url == "p"
     assert LocalAgentOptions("shop").cwd == "shop"

@@ -99,7 +99,7 @@ RunGitInfo = RunGit
 RunGitBranchInfo = RunBranch
 UsageCost = Cost
 SDKAgentInfo = AgentInfo
-SDKArtifact = Artifact
+SDKArtifact = SdkArtifact = Artifact
 SDKModel = Model
 SDKRepository = Repository
 SDKUser = Me
@@ -195,6 +195,7 @@ __all__ = [
     "RunUsage",
     "SDKAgentInfo",
     "SDKArtifact",
+    "SdkArtifact",
     "SDKAssistantMessage",
     "SDKImage",
     "SDKImageDimension",

@@ -8,13 +8,13 @@ from .shapes import Me, Model, Repository
 
 
 class _Models:
-    def list(self, *, api_key: str | None = None) -> list[Model]:
-        return Client(api_key=api_key).models.list()
+    def list(self, *, client: Client | None = None, api_key: str | None = None) -> list[Model]:
+        return (client or Client(api_key=api_key)).models.list()
 
 
 class _Repositories:
-    def list(self, *, api_key: str | None = None) -> list[Repository]:
-        return Client(api_key=api_key).repositories.list()
+    def list(self, *, client: Client | None = None, api_key: str | None = None) -> list[Repository]:
+        return (client or Client(api_key=api_key)).repositories.list()
 
 
 class Platform:
@@ -22,8 +22,8 @@ class Platform:
     repositories = _Repositories()
 
     @classmethod
-    def me(cls, *, api_key: str | None = None) -> Me:
-        return Client(api_key=api_key).me()
+    def me(cls, *, client: Client | None = None, api_key: str | None = None) -> Me:
+        return (client or Client(api_key=api_key)).me()
 
 
 class _AsyncModels:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import builtins
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
+from .agent_calls import AgentCalls, ListWish
 from .agent_lookups import AgentLookups, client_for
-from .errors import ConfigurationError, PlatformAgentError
+from .errors import PlatformAgentError
 from .ids import is_cloud_agent_id
-from .images import Message
+from .chosen import apart, is_local
+from .given import taken
+from .images import Message, UserMessage
 from .options import AgentFields, AgentOptions, SendOptions
 from .shapes import ModelSelection
 from .surroundings import Stop
@@ -37,7 +40,7 @@ class Agent(AgentLookups, ABC):
     @classmethod
     def create(
         cls,
-        options: AgentOptions | None = None,
+        options: AgentOptions | Mapping[str, Any] | None = None,
         *,
         client: Client | None = None,
         api_key: str | None = None,
@@ -45,29 +48,29 @@ class Agent(AgentLookups, ABC):
         **fields: Unpack[AgentFields],
     ) -> Agent:
         """Makes sure of the model and nothing else: the first `send` creates the agent."""
-        chosen, key = _apart(options or AgentOptions(**fields), api_key)
-        return client_for(client, key, base_url, is_local=_is_local(chosen)).agents.create(chosen)
+        chosen, key = apart(options, fields, api_key)
+        return client_for(client, key, base_url, is_local=is_local(chosen)).agents.create(chosen)
 
     @classmethod
     def resume(
         cls,
         agent_id: str,
-        options: AgentOptions | None = None,
+        options: AgentOptions | Mapping[str, Any] | None = None,
         *,
         client: Client | None = None,
         api_key: str | None = None,
         base_url: str | None = None,
     ) -> Agent:
         """A handle on an agent that is there. The platform is not asked."""
-        chosen, key = _apart(options or AgentOptions(), api_key)
-        is_local = not is_cloud_agent_id(agent_id)
-        return client_for(client, key, base_url, is_local=is_local).agents.resume(agent_id, chosen)
+        chosen, key = apart(options, {}, api_key)
+        here = not is_cloud_agent_id(agent_id)
+        return client_for(client, key, base_url, is_local=here).agents.resume(agent_id, chosen)
 
     @classmethod
     def prompt(
         cls,
         message: Message,
-        options: AgentOptions | None = None,
+        options: AgentOptions | Mapping[str, Any] | None = None,
         *,
         client: Client | None = None,
         api_key: str | None = None,
@@ -75,8 +78,8 @@ class Agent(AgentLookups, ABC):
         **fields: Unpack[AgentFields],
     ) -> RunResult:
         """One agent, one prompt, to its end."""
-        chosen, key = _apart(options or AgentOptions(**fields), api_key)
-        return client_for(client, key, base_url, is_local=_is_local(chosen)).agents.prompt(message, chosen)
+        chosen, key = apart(options, fields, api_key)
+        return client_for(client, key, base_url, is_local=is_local(chosen)).agents.prompt(message, chosen)
 
     @property
     @abstractmethod
@@ -88,14 +91,15 @@ class Agent(AgentLookups, ABC):
     def model(self) -> ModelSelection | str | None: ...
 
     def send(
-        self, message: Message, options: SendOptions | None = None, *, idempotency_key: str | None = None
+        self, message: Message, options: SendOptions | Mapping[str, Any] | None = None, *, idempotency_key: str | None = None
     ) -> Run:
         """Raises AgentBusyError while a run is under way."""
-        send = options or SendOptions()
-        return self._send(message, send if idempotency_key is None else replace(send, idempotency_key=idempotency_key))
+        send = taken(SendOptions, options)
+        said = message if isinstance(message, str) else taken(UserMessage, message)
+        return self._send(said, send if idempotency_key is None else replace(send, idempotency_key=idempotency_key))
 
     @abstractmethod
-    def _send(self, message: Message, send: SendOptions) -> Run: ...
+    def _send(self, message: str | UserMessage, send: SendOptions) -> Run: ...
 
     @abstractmethod
     def list_artifacts(self) -> list[Artifact]: ...
@@ -137,52 +141,42 @@ class Agent(AgentLookups, ABC):
         self.close()
 
 
-@dataclass(frozen=True, kw_only=True)
-class ListWish:
-    limit: int | None = None
-    cursor: str | None = None
-    pr_url: str | None = None
-    include_archived: bool | None = None
-    source: str | None = None
-    runtime: Literal["cloud", "local"] = "cloud"
-    cwd: str | os.PathLike[str] | None = None
-
-
-class AgentCalls(Protocol):
-    """What one can do with agents in one place."""
-
-    def create(self, options: AgentOptions) -> Agent: ...
-    def resume(self, agent_id: str, options: AgentOptions) -> Agent: ...
-    def list(self, wish: ListWish) -> Page[AgentInfo]: ...
-    def get(self, agent_id: str) -> AgentInfo: ...
-    def list_runs(self, agent_id: str, limit: int | None, cursor: str | None) -> Page[Run]: ...
-    def get_run(self, run_id: str, agent_id: str) -> Run: ...
-    def cancel_run(self, run_id: str, agent_id: str) -> None: ...
-    def archive(self, agent_id: str) -> None: ...
-    def unarchive(self, agent_id: str) -> None: ...
-    def delete(self, agent_id: str) -> None: ...
-    def get_usage(self, agent_id: str, run_id: str | None) -> AgentUsage: ...
-    def list_messages(self, agent_id: str) -> builtins.list[AgentMessage]: ...
-
-
 class Agents:
     """What one does with agents by id. Those of this machine are told by their options and ids."""
 
-    def __init__(self, cloud: AgentCalls, local: Callable[[], AgentCalls]) -> None:
+    def __init__(self, cloud: AgentCalls, local: Callable[[], AgentCalls], owned_by: Callable[[str], Agents]) -> None:
         self._cloud = cloud
         self._local = local
+        self._owned_by = owned_by
 
-    def create(self, options: AgentOptions | None = None, **fields: Unpack[AgentFields]) -> Agent:
-        chosen = options or AgentOptions(**fields)
-        return (self._local() if _is_local(chosen) else self._cloud).create(chosen)
+    def create(
+        self,
+        options: AgentOptions | Mapping[str, Any] | None = None,
+        *,
+        api_key: str | None = None,
+        **fields: Unpack[AgentFields],
+    ) -> Agent:
+        """`api_key` goes before the client's, for this agent."""
+        chosen, key = apart(options, fields, api_key)
+        if key is not None:
+            return self._owned_by(key).create(chosen)
+        return (self._local() if is_local(chosen) else self._cloud).create(chosen)
 
-    def resume(self, agent_id: str, options: AgentOptions | None = None) -> Agent:
-        return self._of(agent_id).resume(agent_id, options or AgentOptions())
+    def resume(self, agent_id: str, options: AgentOptions | Mapping[str, Any] | None = None) -> Agent:
+        chosen, key = apart(options, {}, None)
+        if key is not None:
+            return self._owned_by(key).resume(agent_id, chosen)
+        return self._of(agent_id).resume(agent_id, chosen)
 
     def prompt(
-        self, message: Message, options: AgentOptions | None = None, **fields: Unpack[AgentFields]
+        self,
+        message: Message,
+        options: AgentOptions | Mapping[str, Any] | None = None,
+        *,
+        api_key: str | None = None,
+        **fields: Unpack[AgentFields],
     ) -> RunResult:
-        with self.create(options, **fields) as agent:
+        with self.create(options, api_key=api_key, **fields) as agent:
             return agent.send(message).wait()
 
     def list(
@@ -241,23 +235,3 @@ class Agents:
 
     def _of(self, agent_id: str) -> AgentCalls:
         return self._cloud if is_cloud_agent_id(agent_id) else self._local()
-
-
-def _is_local(options: AgentOptions) -> bool:
-    if options.api_key is not None:
-        raise _invalid("api_key is for Agent.create. A client has its own.")
-    if options.local and options.cloud:
-        raise _invalid("local and cloud exclude each other. An agent runs in one place.")
-    for name in ("tools", "disallowed_tools", "system_prompt"):
-        if not options.local and getattr(options, name) is not None:
-            raise _invalid(f"{name} is for local agents. Leave it out, or pass local.")
-    return options.local is not None
-
-
-def _apart(options: AgentOptions, api_key: str | None) -> tuple[AgentOptions, str | None]:
-    """Options, and the key that came with them or beside them."""
-    return replace(options, api_key=None), options.api_key if api_key is None else api_key
-
-
-def _invalid(message: str) -> ConfigurationError:
-    return ConfigurationError(message, code="invalid_option", operation="Agent.create")

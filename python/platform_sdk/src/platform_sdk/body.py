@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from .images import Message
+from .images import UserMessage
 from .options import AgentOptions, CloudAgentOptions, McpServerConfig, SendOptions, SubagentDefinition
 from .shapes import ModelSelection
 from .wire import Json, encode
 
 
-def create_body(agent_id: str | None, message: Message, options: AgentOptions, send: SendOptions) -> Json:
+def create_body(agent_id: str | None, message: str | UserMessage, options: AgentOptions, send: SendOptions) -> Json:
     """The first prompt makes the agent. What comes with it goes before what the agent was declared with."""
     cloud = options.cloud or CloudAgentOptions()
     return _present(
@@ -28,7 +28,7 @@ def create_body(agent_id: str | None, message: Message, options: AgentOptions, s
     )
 
 
-def run_body(message: Message, options: AgentOptions, send: SendOptions) -> Json:
+def run_body(message: str | UserMessage, options: AgentOptions, send: SendOptions) -> Json:
     """Servers the agent was created with are repeated: a run without any would have none."""
     return _present(
         prompt=_prompt(message),
@@ -43,7 +43,7 @@ def selected(model: ModelSelection | str | None) -> ModelSelection | None:
     return ModelSelection(model) if isinstance(model, str) else model
 
 
-def _prompt(message: Message) -> Json:
+def _prompt(message: str | UserMessage) -> Json:
     return {"text": message} if isinstance(message, str) else encode(message)
 
 

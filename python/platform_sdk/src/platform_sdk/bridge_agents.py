@@ -10,13 +10,14 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from .agents import Agent, ListWish
+from .agent_calls import ListWish
+from .agents import Agent
 from .body import selected
 from .bridge import Bridge
 from .bridge_body import agent_body, send_body
 from .errors import ConfigurationError, NetworkError
 from .follow import Followed
-from .images import Message
+from .images import UserMessage
 from .messages import AgentMessage, message_from
 from .options import AgentOptions, CustomTool, SendOptions
 from .runs import Run
@@ -63,7 +64,7 @@ class BridgeAgent(Agent):
     def model(self) -> ModelSelection | str | None:
         return self._model
 
-    def _send(self, message: Message, send: SendOptions) -> Run:
+    def _send(self, message: str | UserMessage, send: SendOptions) -> Run:
         self._stop.check()
         body = send_body(send)
         tools = send.local.custom_tools if send.local else None

@@ -6,12 +6,13 @@ import builtins
 import uuid
 from typing import TYPE_CHECKING, Any
 
-from .agents import Agent, ListWish
+from .agent_calls import ListWish
+from .agents import Agent
 from .body import selected
 from .connection import Connection, Request
 from .errors import AuthenticationError, ConfigurationError, NetworkError, RateLimitError
 from .ids import check_agent_id, check_run_id
-from .images import Message
+from .images import UserMessage
 from .messages import AgentMessage
 from .options import AgentOptions, SendOptions
 from .places import CloudPlace, run_path
@@ -49,7 +50,7 @@ class CloudAgent(Agent):
     def model(self) -> ModelSelection | str | None:
         return self._prompts.model
 
-    def _send(self, message: Message, send: SendOptions) -> Run:
+    def _send(self, message: str | UserMessage, send: SendOptions) -> Run:
         self._stop.check()
         if send.local:
             raise ConfigurationError("local: is for local agents. Leave it out.", code="invalid_option", operation="agent.send")

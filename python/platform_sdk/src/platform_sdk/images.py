@@ -5,10 +5,10 @@ from __future__ import annotations
 import base64
 import mimetypes
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Union
+from typing import Any, Union
 
 
 @dataclass(frozen=True)
@@ -57,4 +57,4 @@ class UserMessage:
     images: Sequence[SDKImage] | None = None
 
 
-Message = Union[str, UserMessage]
+Message = Union[str, UserMessage, Mapping[str, Any]]

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Union
+from typing import Any, Literal, TypedDict, Union
 
+from .conversation import ConversationStep, InteractionUpdate
 from .errors import ConfigurationError
 from .shapes import AgentEnvironment, AgentRepository, ModelSelection
 
-if TYPE_CHECKING:
-    from .conversation import ConversationStep, InteractionUpdate
 
 AgentMode = Literal["agent", "plan"]
 CloudRepository = AgentRepository
@@ -87,6 +86,8 @@ class LocalAgentOptions:
     dirs: Sequence[str | os.PathLike[str]] | None = None
     setting_sources: Sequence[SettingSource] | None = None
     sandbox_options: SandboxOptions | None = None
+    auto_review: bool | None = None
+    """Is refused: nobody reviews here."""
     custom_tools: Mapping[str, CustomTool] | None = None
     enable_agent_retries: bool | None = None
     provider: LocalProvider | None = None
@@ -150,7 +151,7 @@ class AgentOptions:
     model: ModelSelection | str | None = None
     """Without one the platform's default. One that the platform does not list is refused at once."""
     api_key: str | None = None
-    """For `Agent.create`, `resume` and `prompt`: a client has its own."""
+    """Before the client's, for this agent."""
     name: str | None = None
     mode: AgentMode | None = None
     cloud: CloudAgentOptions | None = None
@@ -172,13 +173,13 @@ class AgentOptions:
 class AgentFields(TypedDict, total=False):
     """The members of AgentOptions, for calls that take them one by one."""
 
-    model: ModelSelection | str | None
+    model: ModelSelection | Mapping[str, Any] | str | None
     name: str | None
     mode: AgentMode | None
-    cloud: CloudAgentOptions | None
-    local: LocalAgentOptions | None
-    mcp_servers: Mapping[str, McpServerConfig] | None
-    agents: Mapping[str, SubagentDefinition] | None
+    cloud: CloudAgentOptions | Mapping[str, Any] | None
+    local: LocalAgentOptions | Mapping[str, Any] | None
+    mcp_servers: Mapping[str, McpServerConfig | Mapping[str, Any]] | None
+    agents: Mapping[str, SubagentDefinition | Mapping[str, Any]] | None
     agent_id: str | None
     idempotency_key: str | None
     tools: Sequence[str] | None

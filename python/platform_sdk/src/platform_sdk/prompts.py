@@ -8,7 +8,7 @@ from dataclasses import replace
 from .body import create_body, run_body
 from .connection import Connection, Request
 from .errors import ConfigurationError, PlatformAgentError
-from .images import Message
+from .images import UserMessage
 from .options import AgentOptions, SendOptions
 from .shapes import ModelSelection
 from .surroundings import Stop
@@ -38,13 +38,13 @@ class Prompts:
             raise ConfigurationError(message, code="agent_not_created", operation="agent.agent_id")
         return self._agent_id
 
-    def deliver(self, message: Message, send: SendOptions) -> Json:
+    def deliver(self, message: str | UserMessage, send: SendOptions) -> Json:
         """The run it makes."""
         if send.model:
             self.model = self._chosen_model = send.model
         return self._follow_up(message, send) if self.is_created else self._create(message, send)
 
-    def _create(self, message: Message, send: SendOptions) -> Json:
+    def _create(self, message: str | UserMessage, send: SendOptions) -> Json:
         body = create_body(self._agent_id, message, self._options, send)
         # The same prompt after a lost answer is the same request: the platform answers it as the first time.
         repeated = self._begun[1] if self._begun and self._begun[0] == body else None
@@ -70,7 +70,7 @@ class Prompts:
         run: Json = answer["run"]
         return run
 
-    def _follow_up(self, message: Message, send: SendOptions) -> Json:
+    def _follow_up(self, message: str | UserMessage, send: SendOptions) -> Json:
         body = run_body(message, self._options, replace(send, model=self._chosen_model))
         key = send.idempotency_key or f"sdk-run-{uuid.uuid4()}"
         path = f"/v1/agents/{self.agent_id}/runs"
