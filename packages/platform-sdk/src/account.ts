@@ -1,22 +1,29 @@
 // `Platform`: whose key it is, and what there is to work with.
 import type { Me, ModelEntry } from "@agentcli/protocol/api";
+import { type AuthCalls, authCalls } from "./auth.ts";
 import { type Connection, openConnection, type Request } from "./connection.ts";
+import { type ConfigureOptions, openDefaults } from "./defaults.ts";
 import type { ConnectionOptions } from "./options.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 export type { Me, ModelEntry };
 
 export interface AccountCalls {
+  /** What holds for later calls that say nothing else. */
+  configure(options: ConfigureOptions): void;
+  auth: AuthCalls;
   me(options?: ConnectionOptions): Promise<Me>;
   models: { list(options?: ConnectionOptions): Promise<ModelEntry[]> };
   /** Those the platform knows by itself. */
   repositories: { list(options?: ConnectionOptions): Promise<{ url: string }[]> };
 }
 
-export function accountCalls(surroundings: Surroundings): AccountCalls {
+export function accountCalls(surroundings: Surroundings, defaults = openDefaults()): AccountCalls {
   const never = new AbortController().signal;
   const connect = (options: ConnectionOptions) => openConnection(options, surroundings);
   return {
+    configure: defaults.configure,
+    auth: authCalls(surroundings),
     me: async (options = {}) => connect(options).ask({ operation: "me", method: "GET", path: "/v1/me" }, never),
     models: { list: async (options = {}) => listModels(connect(options), "transient", never) },
     repositories: {

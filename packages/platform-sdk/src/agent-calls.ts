@@ -7,6 +7,7 @@ import type {
   AgentLookup,
   AgentOptions,
   ListAgentsOptions,
+  ListMessagesOptions,
   ListRunsOptions,
   RunOptions,
   UsageOptions,
@@ -14,25 +15,34 @@ import type {
 } from "./options.ts";
 import type { Run, RunResult } from "./run.ts";
 
-/** `idle` takes prompts; so does `active`, once its run is over. */
-export type SDKAgentStatus = "active" | "idle" | "archived";
+/** How its last run stands; the platform does not say in a list whether that one failed. */
+export type SDKAgentStatus = "running" | "finished" | "error";
 
-export interface CloudAgentInfo extends Omit<AgentListItem, "id" | "status"> {
+interface AgentFacts {
   agentId: string;
-  runtime: "cloud";
-  status: SDKAgentStatus;
+  name: string;
+  /** What it is about, in one line. */
+  summary: string;
+  /** Absent where the agent is archived. */
+  status?: SDKAgentStatus;
+  archived: boolean;
+  /** Milliseconds since 1970. */
+  createdAt: number;
+  /** Milliseconds since 1970. */
+  lastModified: number;
+  latestRunId?: string;
 }
 
-export interface LocalAgentInfo {
-  agentId: string;
+export interface CloudAgentInfo extends AgentFacts, Pick<AgentListItem, "env" | "metadata" | "url"> {
+  runtime: "cloud";
+  /** Their addresses. */
+  repos?: string[];
+}
+
+export interface LocalAgentInfo extends AgentFacts {
   runtime: "local";
-  status: SDKAgentStatus;
-  name: string;
   /** Where it works. */
   cwd: string;
-  createdAt: string;
-  updatedAt: string;
-  latestRunId?: string;
 }
 
 export type SDKAgentInfo = CloudAgentInfo | LocalAgentInfo;
@@ -46,6 +56,8 @@ export interface Page<Item> {
 /** One thing said in a conversation. */
 export interface AgentMessage {
   type: "user" | "assistant";
+  /** The same whenever the conversation is read. */
+  uuid: string;
   agent_id: string;
   run_id: string;
   message: { role: "user" | "assistant"; content: TextBlock[] };
@@ -63,8 +75,9 @@ export interface AgentCalls {
   get(agentId: string, options?: AgentLookup): Promise<SDKAgentInfo>;
   /** Newest first. */
   listRuns(agentId: string, options?: ListRunsOptions): Promise<Page<Run>>;
-  getRun(runId: string, options: RunOptions): Promise<Run>;
-  cancelRun(runId: string, options: RunOptions): Promise<void>;
+  /** A run of a local agent is found without the agent's id. */
+  getRun(runId: string, options?: RunOptions): Promise<Run>;
+  cancelRun(runId: string, options?: RunOptions): Promise<void>;
   /** Ends its run, and it takes no more prompts. A second time changes nothing. */
   archive(agentId: string, options?: AgentLookup): Promise<void>;
   unarchive(agentId: string, options?: AgentLookup): Promise<void>;
@@ -73,6 +86,6 @@ export interface AgentCalls {
   getUsage(agentId: string, options?: UsageOptions): Promise<AgentUsage>;
   messages: {
     /** The whole conversation of a local agent, oldest first. */
-    list(agentId: string, options?: AgentLookup): Promise<Page<AgentMessage>>;
+    list(agentId: string, options?: ListMessagesOptions): Promise<AgentMessage[]>;
   };
 }

@@ -1,8 +1,24 @@
 // What an agent leaves behind: files for people, and what it used.
-import type { AgentUsage, Artifact } from "@agentcli/protocol/api";
+import type { Artifact, AgentUsage as ToldUsage } from "@agentcli/protocol/api";
 import type { Connection } from "./connection.ts";
 
-export type { AgentUsage, Artifact };
+export type { Artifact };
+
+export type RunUsage = ToldUsage["runs"][number] & { runId: string };
+
+/** As the platform tells it, with the names that a run has here. */
+export interface AgentUsage extends ToldUsage {
+  /** The same as totalUsage. */
+  usage: ToldUsage["totalUsage"];
+  /** Newest first. */
+  runs: RunUsage[];
+}
+
+export const usageFrom = ({ totalUsage, runs, ...more }: ToldUsage): AgentUsage => ({
+  ...more,
+  ...{ totalUsage, usage: totalUsage },
+  runs: runs.map((run) => ({ ...run, runId: run.id })),
+});
 
 export async function listArtifacts(connection: Connection, agentId: string, signal: AbortSignal): Promise<Artifact[]> {
   const path = `/v1/agents/${agentId}/artifacts`;
@@ -27,9 +43,9 @@ export async function downloadArtifact(
   return connection.download(url, operation, signal);
 }
 
-export function readUsage(
+export async function readUsage(
   connection: Connection,
-  { agentId, runId }: { agentId: string; runId?: string },
+  { agentId, runId }: { agentId: string; runId?: string | undefined },
   signal: AbortSignal,
 ): Promise<AgentUsage> {
   const request = {
@@ -38,5 +54,5 @@ export function readUsage(
     path: `/v1/agents/${agentId}/usage`,
     query: { runId },
   } as const;
-  return connection.ask(request, signal);
+  return usageFrom(await connection.ask<ToldUsage>(request, signal));
 }

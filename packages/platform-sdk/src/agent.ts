@@ -1,8 +1,8 @@
 // A handle on one agent: the first prompt creates it, later ones are runs of the same conversation.
 import { type AgentUsage, type Artifact, downloadArtifact, listArtifacts, readUsage } from "./agent-files.ts";
 import { cloudPlace } from "./cloud-run.ts";
-import { PlatformAgentError } from "./errors.ts";
-import type { ModelSelection, SendOptions, UserMessage } from "./options.ts";
+import { ConfigurationError, PlatformAgentError } from "./errors.ts";
+import type { GetUsageOptions, ModelSelection, SendOptions, UserMessage } from "./options.ts";
 import { type AgentBirth, type AgentContext, openPrompts } from "./prompts.ts";
 import { openRun, type Run } from "./run.ts";
 
@@ -14,7 +14,7 @@ export interface SDKAgent {
   send(message: UserMessage, options?: SendOptions): Promise<Run>;
   listArtifacts(): Promise<Artifact[]>;
   downloadArtifact(path: string): Promise<Buffer>;
-  getUsage(): Promise<AgentUsage>;
+  getUsage(options?: GetUsageOptions): Promise<AgentUsage>;
   /** Makes sure that the agent is still there. A local agent reads its hooks anew with the next prompt. */
   reload(): Promise<void>;
   /** Ends whatever follows runs of this handle. The agent goes on, and so do its runs but for those on this machine. */
@@ -36,14 +36,18 @@ export function openAgent(birth: AgentBirth, context: AgentContext): SDKAgent {
     },
     async send(message, send = {}) {
       if (signal.aborted) throw signal.reason;
+      if (send.local?.customTools) throw onlyLocal();
       const run = await prompts.deliver(message, send);
       const model = prompts.model();
       const place = cloudPlace(run, connection, surroundings);
       return openRun(run, { place, signal, ...(model && { model }), observers: send });
     },
-    listArtifacts: async () => listArtifacts(connection, prompts.agentId(), signal),
-    downloadArtifact: async (path) => downloadArtifact(connection, { agentId: prompts.agentId(), path }, signal),
-    getUsage: async () => readUsage(connection, { agentId: prompts.agentId() }, signal),
+    listArtifacts: async () => (prompts.isCreated() ? listArtifacts(connection, prompts.agentId(), signal) : []),
+    async downloadArtifact(path) {
+      if (!prompts.isCreated()) throw notCreated("artifacts.download");
+      return downloadArtifact(connection, { agentId: prompts.agentId(), path }, signal);
+    },
+    getUsage: async ({ runId } = {}) => readUsage(connection, { agentId: prompts.agentId(), runId }, signal),
     async reload() {
       if (!prompts.isCreated()) return;
       const path = `/v1/agents/${prompts.agentId()}`;
@@ -58,3 +62,18 @@ export function openAgent(birth: AgentBirth, context: AgentContext): SDKAgent {
 
 export const closed = (): PlatformAgentError =>
   new PlatformAgentError("This agent was closed. Get a new handle with Agent.resume.", { code: "closed" });
+
+const notCreated = (operation: string): ConfigurationError =>
+  new ConfigurationError("There is no such agent yet. The first send creates it.", {
+    code: "agent_not_created",
+    operation,
+  });
+
+const onlyLocal = (): ConfigurationError =>
+  new ConfigurationError(
+    "local.customTools are for local agents: the platform cannot call functions of this process.",
+    {
+      code: "invalid_option",
+      operation: "agent.send",
+    },
+  );

@@ -56,7 +56,7 @@ function serverList(servers: Record<string, McpServerConfig>): McpServer[] {
 }
 
 const subagentList = (agents: Record<string, SubagentDefinition>): CustomSubagent[] =>
-  Object.entries(agents).map(([name, agent]) => ({ name, ...agent }));
+  Object.entries(agents).map(([name, { mcpServers: _, ...agent }]) => ({ name, ...agent }));
 
 type Optional<T> = { [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined> } & {
   [K in keyof T as undefined extends T[K] ? never : K]: T[K];

@@ -10,6 +10,7 @@ import { type Connection, openConnection } from "./connection.ts";
 import { AuthenticationError, ConfigurationError, NetworkError, RateLimitError } from "./errors.ts";
 import { checkAgentId, checkRunId } from "./ids.ts";
 import type { AgentOptions, ConnectionOptions, ListCloudAgents, ModelSelection, RunOptions } from "./options.ts";
+import type { AgentBirth } from "./prompts.ts";
 import { openRun } from "./run.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -22,9 +23,9 @@ export function cloudAgents(surroundings: Surroundings): AgentCalls {
 
   const create: AgentCalls["create"] = async (options = {}) => {
     const connection = connect(options);
-    const agentId = idFor(options, surroundings);
+    const birth = birthOf(options, surroundings);
     if (options.model) await checkModel(connection, options.model, never);
-    return openAgent({ kind: "new", agentId }, { connection, surroundings, options });
+    return openAgent(birth, { connection, surroundings, options });
   };
 
   return {
@@ -59,14 +60,14 @@ export function cloudAgents(surroundings: Surroundings): AgentCalls {
       const page = await connection.ask<Page<WireRun>>(request, never);
       return { ...page, items: page.items.map((run) => runOf(run, connection)) };
     },
-    async getRun(runId, options) {
+    async getRun(runId, options = {}) {
       const connection = connect(options);
       const path = runPath(runId, options, "Agent.getRun");
       const { signal = never } = options;
       const run = await connection.ask<WireRun>({ operation: "runs.get", method: "GET", path }, signal);
       return runOf(run, connection, signal);
     },
-    async cancelRun(runId, options) {
+    async cancelRun(runId, options = {}) {
       const path = `${runPath(runId, options, "Agent.cancelRun")}/cancel`;
       await connect(options).ask({ operation: "runs.cancel", method: "POST", path }, never);
     },
@@ -98,10 +99,12 @@ export function cloudAgents(surroundings: Surroundings): AgentCalls {
   };
 }
 
-/** Undefined where the platform has to choose: variables are sealed under a key that is made with the id. */
-function idFor({ agentId, cloud }: AgentOptions, { newId }: Surroundings): string | undefined {
-  if (!isFilled(cloud?.envVars)) return agentId === undefined ? `bc-${newId()}` : checkAgentId(agentId, "Agent.create");
-  if (agentId === undefined) return undefined;
+/** The platform chooses the id where there are variables: they are sealed under a key that is made with it. */
+function birthOf({ agentId, cloud }: AgentOptions, { newId }: Surroundings): AgentBirth {
+  if (agentId === undefined && isFilled(cloud?.envVars)) return { kind: "new", agentId, chosenBy: "platform" };
+  if (agentId === undefined) return { kind: "new", agentId: `bc-${newId()}`, chosenBy: "chance" };
+  if (!isFilled(cloud?.envVars))
+    return { kind: "new", agentId: checkAgentId(agentId, "Agent.create"), chosenBy: "caller" };
   throw new ConfigurationError("agentId and cloud.envVars exclude each other. Leave out agentId.", {
     code: "invalid_option",
     operation: "Agent.create",
@@ -125,11 +128,20 @@ export async function checkModel(connection: Connection, { id }: ModelSelection,
   }
 }
 
-const runPath = (runId: string, { agentId }: RunOptions, operation: string): string =>
+const runPath = (runId: string, { agentId = "" }: RunOptions, operation: string): string =>
   `/v1/agents/${checkAgentId(agentId, operation)}/runs/${checkRunId(runId, operation)}`;
 
-const agentStatuses = { ACTIVE: "active", IDLE: "idle", ARCHIVED: "archived" } as const;
+const agentStatuses = {
+  ACTIVE: { status: "running", archived: false },
+  IDLE: { status: "finished", archived: false },
+  ARCHIVED: { archived: true },
+} as const;
 
-function infoOf({ id, status, ...more }: AgentListItem): CloudAgentInfo {
-  return { agentId: id, runtime: "cloud", status: agentStatuses[status], ...more };
+function infoOf({ id, status, name = "", repos, createdAt, updatedAt, ...more }: AgentListItem): CloudAgentInfo {
+  return {
+    ...more,
+    ...{ agentId: id, runtime: "cloud", name, summary: name, ...agentStatuses[status] },
+    ...{ createdAt: Date.parse(createdAt), lastModified: Date.parse(updatedAt) },
+    ...(repos && { repos: repos.map(({ url }) => url) }),
+  };
 }

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import { AuthenticationError, ConfigurationError, NetworkError, PlatformSdkError, RateLimitError } from "./errors.ts";
 import { exchange, readBody } from "./http.ts";
+import { readLogin } from "./login.ts";
 import type { ConnectionOptions } from "./options.ts";
 import { errorFrom } from "./refusal.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -40,8 +41,11 @@ export function accessOf(
   options: ConnectionOptions,
   variables: Surroundings["variables"],
 ): { origin: string; key: string } {
-  const origin = originOf(options.backendUrl ?? variables.PLATFORM_BACKEND_URL ?? defaultUrl);
-  const key = options.apiKey ?? variables.PLATFORM_API_KEY;
+  const given = options.apiKey ?? (variables.PLATFORM_API_KEY || undefined);
+  const login = given === undefined ? readLogin(variables) : undefined;
+  const address = options.backendUrl ?? (variables.PLATFORM_BACKEND_URL || undefined) ?? login?.backendUrl;
+  const origin = originOf(address ?? defaultUrl);
+  const key = given ?? (login?.backendUrl === origin ? login.apiKey : undefined);
   if (!key) throw missingKey(options.apiKey);
   return { origin, key };
 }
@@ -161,6 +165,7 @@ function originOf(text: string): string {
 
 function missingKey(given: string | undefined): AuthenticationError {
   const which = given === undefined ? "There is no API key." : "apiKey is empty.";
-  const advice = "Make one with `platform keys create` and pass it as apiKey or in PLATFORM_API_KEY.";
+  const advice =
+    "Make one with `platform keys create` and pass it as apiKey, in PLATFORM_API_KEY, or once to Platform.auth.login.";
   return new AuthenticationError(`${which} ${advice}`, { code: "unauthorized" });
 }

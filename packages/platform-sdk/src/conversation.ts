@@ -2,7 +2,7 @@
 import type { InteractionUpdate, ToolCall } from "@agentcli/protocol/api";
 
 export type ConversationStep =
-  | { type: "thinkingMessage"; message: { text: string } }
+  | { type: "thinkingMessage"; message: { text: string; thinkingDurationMs?: number } }
   | { type: "assistantMessage"; message: { text: string } }
   | { type: "toolCall"; callId: string; message: ToolCall };
 
@@ -49,11 +49,13 @@ export function openConversation(): Conversation {
         case "text-delta":
           extend(reply, "assistantMessage", update.text);
           return [];
+        case "thinking-completed":
+          timeLast(reply, update.thinkingDurationMs);
+          return [];
         case "step-completed":
           return complete(reply.splice(0));
         case "tool-call-completed":
           return complete([{ type: "toolCall", callId: update.callId, message: update.toolCall }]);
-        case "thinking-completed":
         case "tool-call-started":
         case "summary":
         case "summary-started":
@@ -70,4 +72,9 @@ function extend(reply: ConversationStep[], type: "thinkingMessage" | "assistantM
   const last = reply.at(-1);
   if (last?.type === type) last.message.text += text;
   else reply.push({ type, message: { text } });
+}
+
+function timeLast(reply: ConversationStep[], thinkingDurationMs: number): void {
+  const last = reply.at(-1);
+  if (last?.type === "thinkingMessage") last.message.thinkingDurationMs = thinkingDurationMs;
 }

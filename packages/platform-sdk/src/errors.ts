@@ -98,7 +98,7 @@ export class UnsupportedRunOperationError extends ConfigurationError {
   override readonly name: string = "UnsupportedRunOperationError";
 }
 
-/** The agent has a run under way. */
+/** The agent has a run under way. Asking again helps only once that run is over, so it is not called retryable. */
 export class AgentBusyError extends PlatformAgentError {
   override readonly name: string = "AgentBusyError";
 }

@@ -42,7 +42,13 @@ export interface CustomTool {
   inputSchema?: Record<string, unknown>;
   /** JSON Schema that structured results must satisfy. */
   outputSchema?: Record<string, unknown>;
-  annotations?: { title?: string; readOnlyHint?: boolean; idempotentHint?: boolean; destructiveHint?: boolean };
+  annotations?: {
+    title?: string;
+    readOnlyHint?: boolean;
+    idempotentHint?: boolean;
+    destructiveHint?: boolean;
+    openWorldHint?: boolean;
+  };
   /** What it throws is told to the model. The signal fires when the run is cancelled. */
   execute(args: Record<string, unknown>, context: CustomToolContext): CustomToolResult | Promise<CustomToolResult>;
 }

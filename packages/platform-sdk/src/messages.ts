@@ -1,5 +1,5 @@
 // What a run's stream says to the users of this package: frames as messages.
-import type { RunStatus as WireStatus } from "@agentcli/protocol/api";
+import type { ModelSelection, RunStatus as WireStatus } from "@agentcli/protocol/api";
 import type { StreamFrame } from "./frame.ts";
 
 interface OfRun {
@@ -24,7 +24,7 @@ export interface TokenUsage {
 
 export type SDKMessage = OfRun &
   (
-    | { type: "system"; subtype: "init"; model?: string }
+    | { type: "system"; subtype: "init"; model?: ModelSelection }
     | { type: "request"; request_id: string }
     | { type: "user"; message: { role: "user"; content: TextBlock[] } }
     /** A piece of what the agent says. */
@@ -46,9 +46,20 @@ export type SDKMessage = OfRun &
     | { type: "status"; status: WireStatus; message?: string }
   );
 
+type Of<Type extends SDKMessage["type"]> = Extract<SDKMessage, { type: Type }>;
+export type SDKSystemMessage = Of<"system">;
+export type SDKRequestMessage = Of<"request">;
+export type SDKUserMessageEvent = Of<"user">;
+export type SDKAssistantMessage = Of<"assistant">;
+export type SDKThinkingMessage = Of<"thinking">;
+export type SDKToolUseMessage = Of<"tool_call">;
+export type SDKTaskMessage = Of<"task">;
+export type SDKUsageMessage = Of<"usage">;
+export type SDKStatusMessage = Of<"status">;
+
 export interface Messages {
   /** What comes before anything of the stream. */
-  opening(about: { requestId?: string; model?: string }): SDKMessage[];
+  opening(about: { requestId?: string; model?: ModelSelection }): SDKMessage[];
   of(frame: StreamFrame): SDKMessage[];
   /** How the run ended, where no frame says so. */
   closing(status: WireStatus, message?: string): SDKMessage[];

@@ -8,7 +8,7 @@ export type { InteractionUpdate, ModelSelection, Repository };
 
 /** How to reach the platform, with every call. */
 export interface ConnectionOptions {
-  /** Before PLATFORM_API_KEY. */
+  /** Before PLATFORM_API_KEY, which goes before what `Platform.auth.login` has kept. An empty one is refused. */
   apiKey?: string;
   /** Before PLATFORM_BACKEND_URL; without both it is http://127.0.0.1:7420. */
   backendUrl?: string;
@@ -73,10 +73,16 @@ export interface SubagentDefinition {
   description: string;
   prompt: string;
   model?: ModelSelection | "inherit";
+  /** Names of the agent's servers. A server of its own is refused. */
+  mcpServers?: string[];
 }
 
 export type SDKImage = PromptImage;
-export type UserMessage = string | { text: string; images?: SDKImage[] };
+export interface SDKUserMessage {
+  text: string;
+  images?: SDKImage[];
+}
+export type UserMessage = string | SDKUserMessage;
 
 export interface SendOptions {
   /** Holds for later prompts too. */
@@ -91,9 +97,9 @@ export interface SendOptions {
   /** The same key with the same prompt makes one run; one is made up where none is given. */
   idempotencyKey?: string;
   /** Told of each step once it is complete. What it throws ends the telling, and `wait` throws it. */
-  onStep?: (event: { step: ConversationStep }) => void;
-  /** Told of every update of the stream, in order. */
-  onDelta?: (event: { update: InteractionUpdate }) => void;
+  onStep?: (event: { step: ConversationStep }) => unknown;
+  /** Told of every update of the stream, in order. A promise it returns is waited for before the next. */
+  onDelta?: (event: { update: InteractionUpdate }) => unknown;
 }
 
 export interface SendLocalOptions {
@@ -134,12 +140,22 @@ export interface ListRunsOptions extends AgentLookup {
 
 export interface RunOptions extends AgentLookup {
   runtime?: "cloud" | "local";
-  agentId: string;
+  /** Required for runs on the platform. */
+  agentId?: string;
   /** Ends what reads or waits for the run here. The run goes on. */
   signal?: AbortSignal;
 }
 
-export interface UsageOptions extends AgentLookup {
+export interface ListMessagesOptions extends AgentLookup {
+  runtime?: "local";
+  limit?: number;
+  /** How many of the oldest are left out. */
+  offset?: number;
+}
+
+export interface GetUsageOptions {
   /** Of this run only. */
   runId?: string;
 }
+
+export type UsageOptions = AgentLookup & GetUsageOptions;

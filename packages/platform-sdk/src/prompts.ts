@@ -22,7 +22,10 @@ export interface AgentContext {
 }
 
 /** `known`: the agent is there already. `new`: the first prompt creates it. */
-export type AgentBirth = { kind: "known"; agentId: string } | { kind: "new"; agentId: string | undefined };
+export type AgentBirth =
+  | { kind: "known"; agentId: string }
+  | { kind: "new"; agentId: string; chosenBy: "caller" | "chance" }
+  | { kind: "new"; agentId: undefined; chosenBy: "platform" };
 
 export function openPrompts(birth: AgentBirth, context: AgentContext, signal: AbortSignal): Prompts {
   const { connection, surroundings, options } = context;
@@ -47,11 +50,17 @@ export function openPrompts(birth: AgentBirth, context: AgentContext, signal: Ab
       current = { kind: "known", agentId: createdId(answer.agent, current.agentId) };
       return answer.run;
     } catch (error) {
-      const isOurs = isSecond && error instanceof PlatformAgentError && error.code === "agent_id_conflict";
-      if (!isOurs || current.agentId === undefined) throw error;
-      // An earlier prompt did create it, and only its answer was lost.
-      current = { kind: "known", agentId: current.agentId };
-      return followUp(message, send);
+      const isConflict = error instanceof PlatformAgentError && error.code === "agent_id_conflict";
+      if (!isConflict || current.agentId === undefined) throw error;
+      if (isSecond) {
+        // An earlier prompt did create it, and only its answer was lost.
+        current = { kind: "known", agentId: current.agentId };
+        return followUp(message, send);
+      }
+      if (current.kind === "new" && current.chosenBy === "caller") throw error;
+      current = { kind: "new", agentId: `bc-${surroundings.newId()}`, chosenBy: "caller" };
+      begun = undefined;
+      return create(message, send);
     }
   }
 

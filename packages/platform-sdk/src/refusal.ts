@@ -26,15 +26,15 @@ export function errorFrom({ status, body, retryAfter, ...rest }: Refusal): Platf
   const said = message ?? `The platform answered ${status} to ${rest.endpoint}.`;
   const facts: ErrorFacts = { ...rest, status, code: code ?? "unknown" };
   const explained = code ? `[${code}] ${said}` : said;
-  if (code === "agent_busy") return new AgentBusyError(said, { ...facts, isRetryable: true });
+  if (code === "agent_busy") return new AgentBusyError(explained, facts);
   if (code === "integration_not_connected" && helpUrl && provider)
     return new IntegrationNotConnectedError(explained, { ...facts, helpUrl, provider });
   if (status === 401) return new AuthenticationError(said, facts);
   if (status === 429) return new RateLimitError(said, { ...facts, isRetryable: true, ...waitOf(retryAfter) });
   if (code === "agent_not_found") return new AgentNotFoundError(explained, facts);
   if (status === 400 || status === 404 || status === 409) return new ConfigurationError(explained, facts);
-  if (status >= 500) return new NetworkError(said, { ...facts, isRetryable: true });
-  return new UnknownAgentError(said, facts);
+  if (status >= 500) return new NetworkError(explained, { ...facts, isRetryable: true });
+  return new UnknownAgentError(explained, facts);
 }
 
 interface Problem {

@@ -7,13 +7,18 @@ import type { ModelSelection } from "./options.ts";
 export type RunStatus = "running" | "finished" | "error" | "cancelled";
 export type RunGit = NonNullable<WireRun["git"]>;
 
+export interface RunError {
+  message: string;
+  code?: string;
+}
+
 export interface RunFacts {
   readonly id: string;
   /** What the platform calls the request that made the run in its log. */
   readonly requestId?: string;
   /** The final message. */
   readonly result?: string;
-  readonly error?: { message: string; code?: string };
+  readonly error?: RunError;
   readonly model?: ModelSelection;
   readonly durationMs?: number;
   /** Known once the end of the run's stream was read. */
@@ -22,14 +27,17 @@ export interface RunFacts {
   readonly git?: RunGit;
 }
 
+export type RunResultStatus = Exclude<RunStatus, "running">;
+
 export interface RunResult extends RunFacts {
-  readonly status: Exclude<RunStatus, "running">;
+  readonly status: RunResultStatus;
 }
 
 export interface KnownRun extends RunFacts {
   readonly agentId: string;
   readonly status: RunStatus;
-  readonly createdAt?: string;
+  /** Milliseconds since 1970. */
+  readonly createdAt?: number;
 }
 
 /** As the platform tells it, or as this machine keeps it. */
@@ -43,6 +51,8 @@ export interface RunState {
   /** Returns what ends the listening. */
   listen(listener: (status: RunStatus) => void): () => void;
   note(followed: Followed): void;
+  /** The platform has taken the wish to end the run; what is read later may still say how it ended. */
+  noteCancelled(): void;
   /** Every fact as a member that shows what is known now. */
   members(): PropertyDescriptorMap;
 }
@@ -51,6 +61,7 @@ export function openState(first: ToldRun, model: ModelSelection | undefined): Ru
   const listeners = new Set<(status: RunStatus) => void>();
   let wireStatus = first.status;
   let unsupported: string | undefined;
+  let isCancelled = false;
   let facts: KnownRun = factsOf(first, model);
 
   function change(status: WireStatus, more: Partial<KnownRun> = {}): void {
@@ -58,7 +69,8 @@ export function openState(first: ToldRun, model: ModelSelection | undefined): Ru
     // A connection that is behind others says what was.
     if (isOver({ status: wireStatus }) && !isOver({ status })) return;
     wireStatus = status;
-    facts = { ...facts, ...more, status: statusOf(status) };
+    const isEnding = isCancelled && !isOver({ status });
+    facts = { ...facts, ...more, status: isEnding ? "cancelled" : statusOf(status) };
     if (facts.status !== before) for (const listener of [...listeners]) listener(facts.status);
   }
 
@@ -86,6 +98,10 @@ export function openState(first: ToldRun, model: ModelSelection | undefined): Ru
       if (frame.event === "interaction_update" && frame.data.type === "turn-ended" && frame.data.usage)
         facts = { ...facts, usage: usageOf(frame.data.usage) };
     },
+    noteCancelled() {
+      isCancelled = true;
+      change(wireStatus);
+    },
     members: () => Object.fromEntries(factNames.map((name) => [name, { enumerable: true, get: () => facts[name] }])),
   };
 }
@@ -99,7 +115,7 @@ const factNames = [
 function factsOf(run: ToldRun, model: ModelSelection | undefined): KnownRun {
   const { id, agentId, createdAt, requestId, result, error, durationMs, usage, git } = run;
   return {
-    ...{ id, agentId, createdAt, status: statusOf(run.status) },
+    ...{ id, agentId, createdAt: Date.parse(createdAt), status: statusOf(run.status) },
     ...(requestId !== undefined && { requestId }),
     ...(result !== undefined && { result }),
     ...(error && { error }),

@@ -1,21 +1,25 @@
 // One prompt given to an agent: follow it, wait for it, cancel it.
 import { type ConversationTurn, openConversation } from "./conversation.ts";
 import { NetworkError, UnsupportedRunOperationError } from "./errors.ts";
-import type { Followed } from "./follow.ts";
+import { type Followed, isOver } from "./follow.ts";
 import { openMessages, type SDKMessage } from "./messages.ts";
 import type { ModelSelection, SendOptions } from "./options.ts";
 import {
   type KnownRun,
   openState,
+  type RunError,
   type RunGit,
   type RunResult,
+  type RunResultStatus,
   type RunState,
   type RunStatus,
   type ToldRun,
 } from "./run-state.ts";
 
-export type { RunGit, RunResult, RunStatus };
+export type { RunError, RunGit, RunResult, RunResultStatus, RunStatus };
 export type RunOperation = "stream" | "wait" | "cancel" | "conversation";
+/** What became of words said into a run: its turn has them, or they are for a prompt of their own. */
+export type SteerAckOutcome = "complete_delivered" | "revert_to_followup";
 
 /** Its members are as of what was read last: `stream`, `wait`, `conversation` and `onDidChangeStatus` read. */
 export interface Run extends KnownRun {
@@ -25,7 +29,10 @@ export interface Run extends KnownRun {
   wait(): Promise<RunResult>;
   /** What was said and done, once the run is over. */
   conversation(): Promise<ConversationTurn[]>;
+  /** A run that is cancelled already stays so; one that ended otherwise cannot be cancelled. */
   cancel(): Promise<void>;
+  /** No run takes words in its middle: they come back, to be sent as the next prompt. */
+  steer(text: string): Promise<SteerAckOutcome>;
   supports(operation: RunOperation): boolean;
   unsupportedReason(operation: RunOperation): string | undefined;
   /** Follows the run until it is over or the returned function is called. */
@@ -56,7 +63,7 @@ export function openRun(first: ToldRun, context: RunContext): Run {
 
   async function* stream(): AsyncGenerator<SDKMessage, void> {
     const messages = openMessages(first);
-    yield* messages.opening({ requestId: first.requestId, ...(model && { model: model.id }) });
+    yield* messages.opening({ requestId: first.requestId, ...(model && { model }) });
     for await (const followed of follow(signal)) {
       if (followed.kind === "frame") yield* messages.of(followed.frame);
       else yield* messages.closing(state.wireStatus(), state.known().error?.message);
@@ -65,7 +72,7 @@ export function openRun(first: ToldRun, context: RunContext): Run {
 
   async function wait(): Promise<RunResult> {
     await observing;
-    if (state.known().status === "running") await exhaust(follow(signal));
+    if (!isOver({ status: state.wireStatus() })) await exhaust(follow(signal));
     const { agentId: _agent, createdAt: _created, ...facts } = state.known();
     return facts as RunResult;
   }
@@ -74,7 +81,8 @@ export function openRun(first: ToldRun, context: RunContext): Run {
     const unsubscribe = state.listen(listener);
     const leaving = new AbortController();
     // What goes wrong is told to whoever waits or streams; a listener has nobody to tell.
-    if (state.known().status === "running") exhaust(follow(AbortSignal.any([signal, leaving.signal]))).catch(() => {});
+    if (!isOver({ status: state.wireStatus() }))
+      exhaust(follow(AbortSignal.any([signal, leaving.signal]))).catch(() => {});
     return () => {
       unsubscribe();
       leaving.abort();
@@ -86,7 +94,12 @@ export function openRun(first: ToldRun, context: RunContext): Run {
     wait,
     onDidChangeStatus,
     conversation: () => readConversation(follow(signal), state),
-    cancel: () => place.cancel(signal),
+    async cancel() {
+      if (state.known().status === "cancelled") return;
+      await place.cancel(signal);
+      state.noteCancelled();
+    },
+    steer: async () => "revert_to_followup",
     supports: (operation) => operation !== "conversation" || state.unsupported() === undefined,
     unsupportedReason: (operation) => (operation === "conversation" ? state.unsupported() : undefined),
   };
@@ -127,8 +140,8 @@ function observe(
   const observing = (async () => {
     for await (const followed of follow()) {
       if (followed.kind !== "frame" || followed.frame.event !== "interaction_update") continue;
-      onDelta?.({ update: followed.frame.data });
-      for (const step of conversation.add(followed.frame.data)) onStep?.({ step });
+      await onDelta?.({ update: followed.frame.data });
+      for (const step of conversation.add(followed.frame.data)) await onStep?.({ step });
     }
   })();
   // `wait` throws it; without anybody who waits it is nobody's.

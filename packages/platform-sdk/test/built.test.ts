@@ -23,9 +23,12 @@ async function installed(): Promise<string> {
 
 test("it needs nothing but Node, and its errors keep their names", async () => {
   const home = await installed();
-  const { Agent, Platform, ...errors } = await import(
-    pathToFileURL(join(home, "node_modules/platform-sdk/index.js")).href
-  );
+  const {
+    Agent,
+    Platform,
+    DEFAULT_LOGIN_API_KEY_TTL_MS: _,
+    ...errors
+  } = await import(pathToFileURL(join(home, "node_modules/platform-sdk/index.js")).href);
   expect([typeof Agent.create, typeof Platform.me]).toEqual(["function", "function"]);
   for (const [name, Kind] of Object.entries<new (message: string, facts: object) => Error>(errors))
     expect(new Kind("x", {}).name).toBe(name);
@@ -73,17 +76,23 @@ async function loadedAtOnce(entry: string): Promise<string[]> {
 }
 
 const user = `import { Agent, AgentBusyError, Platform, type AgentOptions, type Run, type SDKMessage } from "platform-sdk";
+import type { ListResult, SDKAgentInfo, SDKUserMessage, ShellToolCall, TextDeltaUpdate, UsageCost } from "platform-sdk";
 const options: AgentOptions = { model: { id: "m" }, cloud: { repos: [{ url: "u", startingRef: "main" }] } };
 export async function work(): Promise<string> {
   const agent = await Agent.create(options);
   const run: Run = await agent.send("x", { onDelta: ({ update }) => console.log(update.type) });
   for await (const message of run.stream()) show(message);
   const { status, git } = await run.wait();
+  const agents: ListResult<SDKAgentInfo> = await Agent.list({ runtime: "cloud", limit: 5 });
+  const cost: UsageCost | undefined = (await agent.getUsage({ runId: run.id })).cost;
+  const message: SDKUserMessage = { text: String(agents.items[0]?.lastModified ?? cost?.chargedCents) };
+  await agent.send(message, { onStep: async ({ step }) => void step.type });
   const add = { description: "Adds", execute: (args: Record<string, unknown>) => String(args.a) };
   await Agent.prompt("y", { model: { id: "m" }, local: { sandboxOptions: { enabled: true }, customTools: { add } } });
   if (status === "finished") return git?.branches[0]?.prUrl ?? (await Platform.me()).apiKeyName;
   throw new AgentBusyError("x", { code: "y" });
 }
+export type Seen = [ShellToolCall["args"]["command"], TextDeltaUpdate["text"]];
 function show(message: SDKMessage): void {
   if (message.type === "assistant") console.log(message.message.content[0]?.text);
   // @ts-expect-error there is no such member

@@ -85,6 +85,7 @@ export function curlStoryteller(bridge: CurledBridge, stage: Stage): Teller {
     stream: (step) => readStream(bridge, stage, step, run(step)),
     wait: (step) => ask("SdkAgentService/WaitRun", run(step)),
     cancel: (step) => ask("SdkAgentService/CancelRun", run(step)),
+    steer: async (step) => (await ask("SdkAgentService/SteerRun", { ...run(step), text: step.text })).outcome,
     async conversation(step) {
       const { turns } = await ask("SdkAgentService/GetConversation", run(step));
       // biome-ignore format: as the answer is built

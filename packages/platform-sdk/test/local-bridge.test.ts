@@ -60,7 +60,7 @@ test("a local agent is created, prompted, streamed and looked up, and its tool i
   expect(streamed).toContain('"type":"tool_call"');
   expect(streamed).toContain("event: result");
   const { items } = await ask("ListAgents", { options: { runtime: "local", cwd: desk.repository.path } });
-  expect(items).toMatchObject([{ agentId, runtime: "local", status: "idle" }]);
+  expect(items).toMatchObject([{ agentId, runtime: "local", status: "finished", archived: false }]);
   expect((await ask("ListMessages", { agentId })).items).toHaveLength(2);
   expect((await ask("GetUsage", { agentId })).runs).toHaveLength(1);
   expect(await ask("CloseAgent", { agent })).toEqual({ closed: true });

@@ -4,11 +4,14 @@ import { join } from "node:path";
 import { say, stall, temporaryDirectory } from "@agentcli/testkit";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
+import { accountCalls } from "../src/account.ts";
+import { agentCalls } from "../src/agents.ts";
+import { openDefaults } from "../src/defaults.ts";
 import { ConfigurationError } from "../src/errors.ts";
 import { readServerFile } from "../src/local/compose/server-file.ts";
 import { openFileStore } from "../src/local/store/files.ts";
 import type { LocalAgentStore, LocalRunEvent } from "../src/local-store.ts";
-import { localDesk, readAll } from "./local-desk.ts";
+import { localDesk, readAll, surroundingsWith } from "./local-desk.ts";
 
 const numRuns = Number(process.env.FUZZ_RUNS ?? 200);
 
@@ -49,6 +52,20 @@ function memoryStore(): LocalAgentStore {
     },
   };
 }
+
+test("a store that was configured holds for calls that name none, until it is cleared", async () => {
+  const desk = await localDesk([say("Kept.")]);
+  const surroundings = surroundingsWith(desk.variables);
+  const defaults = openDefaults();
+  const [Agent, Platform] = [agentCalls(surroundings, defaults), accountCalls(surroundings, defaults)];
+  const place = { runtime: "local", cwd: desk.repository.path } as const;
+  Platform.configure({ local: { store: memoryStore() } });
+  Platform.configure({ local: { useHttp1ForAgent: true, workspaceScanCacheTtlMs: 1 } });
+  await Agent.prompt("Hello", desk.options());
+  expect((await Agent.list(place)).items).toHaveLength(1);
+  Platform.configure({ local: { store: null } });
+  expect((await Agent.list(place)).items).toEqual([]);
+});
 
 test("an agent lives in the store it is given, and nowhere else", async () => {
   const desk = await localDesk([say("One."), stall("before-headers"), say("Two.")]);

@@ -44,7 +44,7 @@ test("a follow-up in another process goes on with the conversation, and everythi
   expect(two).toMatchObject({ status: "finished", result: "Two.", model, usage: { totalTokens: expect.any(Number) } });
   expect(bodiesOf(desk).at(-1)).toMatch(/Count.*One\..*Go on/);
   const { agentId } = first;
-  expect(await Other.get(agentId)).toMatchObject({ name: "Counter", runtime: "local", status: "idle" });
+  expect(await Other.get(agentId)).toMatchObject({ name: "Counter", runtime: "local", status: "finished" });
   const listed = await Other.list({ runtime: "local", cwd: desk.repository.path });
   expect(listed.items.map((agent) => agent.agentId)).toEqual([agentId]);
   expect((await Other.list({ runtime: "local", cwd: desk.home })).items).toEqual([]);
@@ -57,16 +57,20 @@ test("a follow-up in another process goes on with the conversation, and everythi
   const rest = await Other.listRuns(agentId, { cursor: page.nextCursor ?? "" });
   expect(rest.items.map(({ id }) => id)).toEqual([one.id]);
   expect(runs.items[0]?.usage).toEqual(two.usage);
+  expect((await Other.getRun(one.id)).agentId).toBe(agentId);
+  await expect(Other.getRun(one.id, { runtime: "cloud" })).rejects.toMatchObject({ code: "invalid_id" });
   const read = await Other.getRun(one.id, { agentId });
   expect(summary(await readAll(read))).toMatchObject({ user: "Count", text: "One.", lastStatus: "FINISHED" });
   expect((await read.conversation())[0]?.turn.userMessage).toEqual({ text: "Count" });
-  const { items: said } = await Other.messages.list(agentId);
+  const said = await Other.messages.list(agentId);
   expect(said.map(({ type, message }) => `${type} ${message.content[0]?.text}`)).toEqual([
     "user Count",
     "assistant One.",
     "user Go on",
     "assistant Two.",
   ]);
+  expect(await Other.messages.list(agentId, { offset: 1, limit: 2 })).toEqual(said.slice(1, 3));
+  expect(new Set(said.map(({ uuid }) => uuid)).size).toBe(4);
   const usage = await Other.getUsage(agentId);
   expect(usage.runs.map(({ id }) => id)).toEqual([run.id, one.id]);
   expect(usage.totalUsage.totalTokens).toBe(usage.runs.reduce((sum, each) => sum + each.usage.totalTokens, 0));
@@ -80,7 +84,7 @@ test("one run at a time: a second prompt is busy, force ends the first", async (
   await expect.poll(() => desk.requests().length).toBe(1);
   await expect(agent.send("And now?")).rejects.toThrow(AgentBusyError);
   const other = await desk.Agent.resume(agent.agentId, desk.options());
-  await expect(other.send("And now?")).rejects.toMatchObject({ code: "agent_busy", isRetryable: true });
+  await expect(other.send("And now?")).rejects.toMatchObject({ code: "agent_busy", isRetryable: false });
   const second = await other.send("Now!", { local: { force: true } });
   expect((await first.wait()).status).toBe("cancelled");
   expect(await second.wait()).toMatchObject({ status: "finished", result: "Second." });
@@ -139,7 +143,7 @@ test("an archived agent takes no prompts until it is unarchived, a deleted one i
   await (await agent.send("Hello")).wait();
   await desk.Agent.archive(agent.agentId);
   await desk.Agent.archive(agent.agentId);
-  expect((await desk.Agent.get(agent.agentId)).status).toBe("archived");
+  expect(await desk.Agent.get(agent.agentId)).toMatchObject({ archived: true });
   await expect(agent.send("Still there?")).rejects.toMatchObject({ code: "agent_archived" });
   const open = { runtime: "local", cwd: desk.repository.path, includeArchived: false } as const;
   expect((await desk.Agent.list(open)).items).toEqual([]);
@@ -184,14 +188,15 @@ test("what cannot be is refused with words, before anything is asked", async () 
     [{ disallowedTools: ["swim"] }, 'There is no tool "swim"'],
     [{ local: { cwd: "/nowhere/at/all" } }, "local.cwd: /nowhere/at/all is no directory"],
     [{ local: { autoReview: true } }, "autoReview is not offered"],
+    [{ local: { cwd: ["a", "b"] as unknown as string } }, "local.cwd is one directory"],
+    [{ systemPrompt: " " }, "systemPrompt is empty"],
     [{ local: { settingSources: ["moon" as "user"] } }, 'there is no source "moon"'],
     [{ agentId: "../escape" }, "is no id of this kind"],
   ];
   for (const [more, message] of messages) expect((await refused(desk.options(more))).message).toContain(message);
   await expect(desk.Agent.resume("../../etc")).rejects.toMatchObject({ code: "invalid_id" });
   await expect(desk.Agent.get("agent-unheard-of")).rejects.toThrow(AgentNotFoundError);
-  const unknown = await desk.Agent.resume("agent-unheard-of", desk.options());
-  await expect(unknown.send("Hello")).rejects.toThrow(AgentNotFoundError);
+  await expect(desk.Agent.resume("agent-unheard-of", desk.options())).rejects.toThrow(AgentNotFoundError);
   expect(existsSync(join(desk.sdkHome, "agents", "agent-unheard-of", "agent.json"))).toBe(false);
   expect(await refused(desk.options({ apiKey: "" }))).toBeInstanceOf(AuthenticationError);
   expect(desk.requests()).toEqual([]);
@@ -237,7 +242,11 @@ test("the system prompt and the choice of tools reach the model", async () => {
   const desk = await localDesk([say("Fine.")]);
   await desk.Agent.prompt(
     "Hello",
-    desk.options({ systemPrompt: "Speak like a pirate.", tools: ["read", "grep", "edit"], disallowedTools: ["write"] }),
+    desk.options({
+      systemPrompt: "Speak like a pirate.",
+      tools: ["read", "grep", "glob", "shell", "edit"],
+      disallowedTools: ["write", "shell"],
+    }),
   );
   const [body] = desk.requests().map((request) => request.body as { instructions: string; tools: { name: string }[] });
   expect(body?.instructions).toBe("Speak like a pirate.");

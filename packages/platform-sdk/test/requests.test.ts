@@ -1,6 +1,11 @@
 // What goes over the wire, and what failures become.
-import { expect, test } from "vitest";
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryDirectory } from "@agentcli/testkit";
+import { expect, onTestFinished, test } from "vitest";
+import { accountCalls } from "../src/account.ts";
 import { agentCalls } from "../src/agents.ts";
+import { DEFAULT_LOGIN_API_KEY_TTL_MS } from "../src/auth.ts";
 import * as errors from "../src/errors.ts";
 import type { AgentOptions, SendOptions } from "../src/options.ts";
 import {
@@ -122,6 +127,33 @@ test("an id that somebody else has is the caller's to solve", async () => {
   expect(platform.asked).toHaveLength(1);
 });
 
+test("an id of ours that somebody else has is given up for another one, once", async () => {
+  const platform = await scriptedPlatform({
+    [agents]: (asked, response, count) =>
+      (count === 0 ? problem(409, "agent_id_conflict") : json({ agent: { id: asked.body.agentId }, run: wireRun() }))(
+        asked,
+        response,
+        count,
+      ),
+  });
+  const agent = await platform.Agent.create();
+  await agent.send("Go");
+  expect(platform.asked.map(({ body }) => body.agentId)).toEqual([agentId, agent.agentId]);
+  expect(agent.agentId).not.toBe(agentId);
+});
+
+test("before the first prompt there are no files, and tools of this process are refused", async () => {
+  const platform = await scriptedPlatform({});
+  const agent = await platform.Agent.create();
+  expect(await agent.listArtifacts()).toEqual([]);
+  await expect(agent.downloadArtifact("artifacts/a")).rejects.toMatchObject({ code: "agent_not_created" });
+  const customTools = { add: { execute: () => "3" } };
+  await expect(agent.send("Go", { local: { customTools } })).rejects.toThrow(errors.ConfigurationError);
+  const inline = { reader: { description: "Reads", prompt: "Read.", mcpServers: [{} as never] } };
+  await expect(platform.Agent.create({ agents: inline })).rejects.toThrow("a sub-agent has none of its own");
+  expect(platform.asked).toEqual([]);
+});
+
 test("a given idempotency key is used as it is", async () => {
   const platform = await scriptedPlatform({ [agents]: created, [runs]: json({ run: wireRun() }) });
   const agent = await platform.Agent.create({ idempotencyKey: "create-1" });
@@ -147,12 +179,12 @@ test("a model that the platform does not list is refused, unless the list cannot
 test.each([
   [401, "unauthorized", errors.AuthenticationError, "no: unauthorized"],
   [429, "rate_limited", errors.RateLimitError, "no: rate_limited"],
-  [409, "agent_busy", errors.AgentBusyError, "no: agent_busy"],
+  [409, "agent_busy", errors.AgentBusyError, "[agent_busy] no: agent_busy"],
   [404, "agent_not_found", errors.AgentNotFoundError, "[agent_not_found] no: agent_not_found"],
   [400, "validation_error", errors.ConfigurationError, "[validation_error] no: validation_error"],
-  [403, "forbidden", errors.UnknownAgentError, "no: forbidden"],
-  [413, "payload_too_large", errors.UnknownAgentError, "no: payload_too_large"],
-  [503, "unavailable", errors.NetworkError, "no: unavailable"],
+  [403, "forbidden", errors.UnknownAgentError, "[forbidden] no: forbidden"],
+  [413, "payload_too_large", errors.UnknownAgentError, "[payload_too_large] no: payload_too_large"],
+  [503, "unavailable", errors.NetworkError, "[unavailable] no: unavailable"],
 ])("%i %s has its class", async (status, code, kind, message) => {
   const platform = await scriptedPlatform({ "GET /v1/me": problem(status, code) });
   const error = await platform.Platform.me().catch((thrown) => thrown);
@@ -236,6 +268,53 @@ test("lists carry their query, and nothing that was not asked for", async () => 
   expect(platform.paths()).toEqual(["/v1/agents?limit=5&includeArchived=false"]);
 });
 
+test("agents and usage are shown under the names of this package", async () => {
+  const times = { createdAt: "2026-01-01T00:00:00.000Z", updatedAt: "2026-01-01T00:00:01.000Z" };
+  const repos = [{ url: "https://host/o/r", startingRef: "main" }];
+  const told = { id: agentId, name: "Fixer", status: "ARCHIVED", url: "u", repos, ...times };
+  const usage = { inputTokens: 1, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 4, totalTokens: 10 };
+  const platform = await scriptedPlatform({
+    [`GET /v1/agents/${agentId}`]: json(told),
+    [`GET /v1/agents/${agentId}/usage`]: json({ totalUsage: usage, runs: [{ id: runId, usage }] }),
+    [`GET ${runPath}`]: json(wireRun()),
+  });
+  const bornAt = Date.parse(times.createdAt);
+  expect(await platform.Agent.get(agentId)).toEqual({
+    ...{ agentId, runtime: "cloud", name: "Fixer", summary: "Fixer", archived: true, url: "u" },
+    ...{ createdAt: bornAt, lastModified: bornAt + 1000, repos: ["https://host/o/r"] },
+  });
+  const agent = await platform.Agent.resume(agentId);
+  expect(await agent.getUsage({ runId })).toMatchObject({ usage, totalUsage: usage, runs: [{ runId, usage }] });
+  expect(platform.paths().at(-1)).toBe(`/v1/agents/${agentId}/usage?runId=${runId}`);
+  expect((await platform.Agent.getRun(runId, { runtime: "cloud", agentId })).createdAt).toBe(bornAt);
+});
+
+test("a login is kept for its owner, used where nothing else is given, and only for its platform", async () => {
+  const home = await temporaryDirectory();
+  onTestFinished(home.remove);
+  const me: Answer = (asked, response) =>
+    refuse(response, 200, { apiKeyName: String(asked.headers.authorization), userEmail: "a@b.c", createdAt: "" });
+  const { url } = await scriptedPlatform({ "GET /v1/me": me });
+  const Platform = accountCalls(quickSurroundings({ HOME: home.path }).surroundings);
+  expect(await Platform.auth.status()).toEqual({ status: "logged-out" });
+  const login = await Platform.auth.login({ apiKey: "plt_kept", backendUrl: url });
+  expect(login).toMatchObject({ apiKey: "plt_kept", email: "a@b.c" });
+  expect(login.apiKeyExpiresAtMs - Date.now()).toBeGreaterThan(DEFAULT_LOGIN_API_KEY_TTL_MS - 600_000);
+  expect(statSync(join(home.path, ".platform/sdk/auth.json")).mode & 0o777).toBe(0o600);
+  const status = await Platform.auth.status();
+  expect(status).toMatchObject({ status: "logged-in", backendUrl: url, email: "a@b.c" });
+  expect(JSON.stringify(status)).not.toContain("plt_kept");
+  expect((await Platform.me()).apiKeyName).toBe("Bearer plt_kept");
+  expect((await Platform.me({ apiKey: "plt_given", backendUrl: url })).apiKeyName).toBe("Bearer plt_given");
+  const set = { HOME: home.path, PLATFORM_API_KEY: "plt_set", PLATFORM_BACKEND_URL: url };
+  expect((await accountCalls(quickSurroundings(set).surroundings).me()).apiKeyName).toBe("Bearer plt_set");
+  await expect(Platform.me({ backendUrl: "http://127.0.0.1:9" })).rejects.toThrow("There is no API key");
+  await Platform.auth.login({ apiKey: "plt_old", backendUrl: url, apiKeyTtlMs: -1 });
+  expect(await Platform.auth.status()).toEqual({ status: "logged-out" });
+  await Platform.auth.logout();
+  await expect(Platform.me({ backendUrl: url })).rejects.toThrow("There is no API key");
+});
+
 test("updates and steps are told in order, and waiting waits for them", async () => {
   const update = (data: object, id: string) => frame("interaction_update", data, id);
   const text =
@@ -249,7 +328,10 @@ test("updates and steps are told in order, and waiting waits for them", async ()
   });
   const told: string[] = [];
   const observers: SendOptions = {
-    onDelta: ({ update: one }) => told.push(one.type),
+    onDelta: async ({ update: one }) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      told.push(one.type);
+    },
     onStep: ({ step }) => told.push(step.type),
   };
   const run = await (await platform.Agent.create()).send("Go", observers);

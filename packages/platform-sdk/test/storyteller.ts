@@ -56,6 +56,7 @@ export function storyteller(stage: Stage): Teller {
     stream: (step) => read(run(step), step, stage),
     wait: (step) => run(step).wait(),
     cancel: (step) => run(step).cancel(),
+    steer: (step) => run(step).steer(step.text ?? ""),
     async conversation(step) {
       const turns = await run(step).conversation();
       return turns.map(({ turn }) => ({
@@ -67,7 +68,7 @@ export function storyteller(stage: Stage): Teller {
     download: async (step) => (await agent(step).downloadArtifact(step.path ?? "")).toString("utf8"),
     async usage(step) {
       const usage = await agent(step).getUsage();
-      return { runs: usage.runs.length, oldest: usage.runs.at(-1)?.usage, total: usage.totalUsage };
+      return { runs: usage.runs.length, oldest: usage.runs.at(-1)?.usage, total: usage.usage };
     },
     prompt: (step) => Agent.prompt(step.text ?? "", { ...door(step), ...optionsOf(step) }),
     getAgent: (step) => Agent.get(agent(step).agentId, door(step)),

@@ -19,6 +19,7 @@ from platform_sdk import (
     ToolCallMessage,
     UsageMessage,
 )
+from platform_sdk import errors
 from platform_sdk.wire import encode
 from stage import Stage
 
@@ -75,6 +76,9 @@ class Storyteller:
     def cancel(self, step: Step) -> None:
         self._runs[step["run"]].cancel()
 
+    def steer(self, step: Step) -> Any:
+        return self._runs[step["run"]].steer(step["text"])
+
     def conversation(self, step: Step) -> Any:
         return [
             {
@@ -92,7 +96,7 @@ class Storyteller:
 
     def usage(self, step: Step) -> Any:
         usage = self._agents[step["agent"]].get_usage()
-        return {"runs": len(usage.runs), "oldest": usage.runs[-1].usage, "total": usage.total_usage}
+        return {"runs": len(usage.runs), "oldest": usage.runs[-1].usage, "total": usage.usage}
 
     def prompt(self, step: Step) -> Any:
         return self._client(step).agents.prompt(step["text"], options_of(step))
@@ -154,5 +158,8 @@ def summary(messages: list[SDKMessage]) -> Any:
 
 
 def described(error: Exception) -> Any:
+    """By the class that all languages have: some are divided further here."""
     names = {"code": "code", "status": "status", "is_retryable": "isRetryable"}
-    return {"error": type(error).__name__, **{wire: getattr(error, name, None) for name, wire in names.items()}}
+    finer = {errors.BadRequestError, errors.NotFoundError, errors.PermissionDeniedError, errors.InternalServerError}
+    kind = next(kind for kind in type(error).__mro__ if kind not in finer)
+    return {"error": kind.__name__, **{wire: getattr(error, name, None) for name, wire in names.items()}}

@@ -18,7 +18,8 @@ import pytest
 
 from local_desk import ADD, BRIDGE, LocalDesk, add_tool, call, is_running, say
 from platform_sdk import Agent, AgentNotFoundError, AssistantMessage, AsyncClient, AuthenticationError, Client
-from platform_sdk import ConfigurationError, LocalAgentOptions, LocalSendOptions, PlatformSdkError, SendOptions
+from platform_sdk import ConfigurationError, CustomToolContext, LocalAgentOptions, LocalSendOptions, PlatformSdkError
+from platform_sdk import SendOptions
 from stage import Stage
 
 
@@ -88,13 +89,14 @@ def test_what_was_said_stays_and_can_be_gone_on_with(desk: LocalDesk) -> None:
         assert known.send("Second").text() == "Two."
         assert [message.text for message in known.list_messages()] == ["First", "One.", "Second", "Two."]
         info = client.agents.get(agent.agent_id)
-        assert (info.runtime, info.cwd, info.status) == ("local", os.path.realpath(desk.workspace), "idle")
+        assert (info.runtime, info.cwd, info.status) == ("local", os.path.realpath(desk.workspace), "finished")
+        assert info.created_at.endswith("Z") and info.created_at <= info.last_modified
         listed = client.agents.list(runtime="local", cwd=desk.workspace)
         assert [one.agent_id for one in listed.auto_paging_iter()] == [agent.agent_id]
         runs = client.agents.list_runs(agent.agent_id).items
         assert [run.result for run in runs] == ["Two.", "One."]
         assert known.get_usage().total_usage.total_tokens > 0
-        assert json.loads(runs[-1].conversation_json())[0]["userMessage"] == "First"
+        assert json.loads(runs[-1].conversation_json())[0]["turn"]["userMessage"] == {"text": "First"}
         known.delete()
         with pytest.raises(AgentNotFoundError):
             client.agents.get(agent.agent_id)
@@ -173,8 +175,8 @@ def test_for_asyncio_tools_are_awaited_in_the_loop(desk: LocalDesk) -> None:
     async def story() -> None:
         loop = asyncio.get_running_loop()
 
-        async def execute(args: dict[str, Any]) -> object:
-            assert asyncio.get_running_loop() is loop
+        async def execute(args: dict[str, Any], context: CustomToolContext) -> object:
+            assert asyncio.get_running_loop() is loop and context.tool_call_id
             return args["a"] + args["b"]
 
         async with await AsyncClient.launch_bridge() as client:

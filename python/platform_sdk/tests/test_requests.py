@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import platform_sdk
-from platform_sdk import Agent, AgentOptions, CloudAgentOptions, CloudRepository, HttpMcpServerConfig
-from platform_sdk import ModelSelection, SDKImage, SendOptions, StdioMcpServerConfig, SubagentDefinition, UserMessage
+from platform_sdk import Agent, AgentOptions, Client, CloudAgentOptions, CloudRepository, CustomTool
+from platform_sdk import HttpMcpServerConfig, LocalAgentOptions, McpAuth, ModelSelection, Platform, SDKImage
+from platform_sdk import SendOptions, StdioMcpServerConfig, SubagentDefinition, UserMessage
 from platform_sdk import errors
 from scripted_platform import AGENT_ID, RUN_ID, RUN_PATH, Answer, Asked, Reply, ScriptedPlatform
 from scripted_platform import frame, give, lost, problem, wire_run
@@ -120,11 +123,14 @@ def test_a_model_that_is_not_listed_is_refused_unless_the_list_cannot_be_had() -
     [
         (401, "unauthorized", errors.AuthenticationError, "no: unauthorized"),
         (429, "rate_limited", errors.RateLimitError, "no: rate_limited"),
-        (409, "agent_busy", errors.AgentBusyError, "no: agent_busy"),
+        (409, "agent_busy", errors.AgentBusyError, "[agent_busy] no: agent_busy"),
         (404, "agent_not_found", errors.AgentNotFoundError, "[agent_not_found] no: agent_not_found"),
-        (400, "validation_error", errors.ConfigurationError, "[validation_error] no: validation_error"),
-        (403, "forbidden", errors.UnknownAgentError, "no: forbidden"),
-        (503, "unavailable", errors.NetworkError, "no: unavailable"),
+        (400, "validation_error", errors.BadRequestError, "[validation_error] no: validation_error"),
+        (403, "forbidden", errors.PermissionDeniedError, "[forbidden] no: forbidden"),
+        (503, "unavailable", errors.InternalServerError, "[unavailable] no: unavailable"),
+        (409, "agent_archived", errors.ConfigurationError, "[agent_archived] no: agent_archived"),
+        (404, "run_not_found", errors.NotFoundError, "[run_not_found] no: run_not_found"),
+        (413, "payload_too_large", errors.UnknownAgentError, "[payload_too_large] no: payload_too_large"),
     ],
 )
 def test_statuses_have_classes(status: int, code: str, kind: type[Any], message: str) -> None:
@@ -177,10 +183,114 @@ def test_updates_and_steps_are_told_in_order_and_waiting_waits_for_them() -> Non
     ) as platform:
         agent = platform.client().agents.create(agent_id=AGENT_ID)
         observers = SendOptions(
-            on_delta=lambda update: told.append(update["type"]), on_step=lambda step: told.append(step.text)
+            on_delta=lambda update: told.append(update.type), on_step=lambda step: told.append(step.text)
         )
-        agent.send("Go", observers).wait()
+        run = agent.send("Go", observers, idempotency_key="k-1")
+        run.wait()
+        assert platform.asked[0].headers["idempotency-key"] == "k-1"
+        step = {"type": "assistantMessage", "message": {"text": "Hi"}}
+        turn = {"type": "agentConversationTurn", "turn": {"steps": [step]}}
+        assert json.loads(run.conversation_json()) == [turn]
     assert told == ["step-started", "text-delta", "step-completed", "Hi"]
+
+
+def test_an_id_of_ours_that_somebody_else_has_is_given_up_for_another_one_once() -> None:
+    def conflict(asked: Asked, count: int) -> Reply:
+        created = give({"agent": {"id": asked.body["agentId"]}, "run": wire_run()})
+        return problem(409, "agent_id_conflict")(asked, count) if count == 0 else created(asked, count)
+
+    with ScriptedPlatform({"POST /v1/agents": conflict}) as platform:
+        agent = platform.client().agents.create()
+        first = agent.agent_id
+        assert agent.list_artifacts() == []
+        agent.send("Go")
+    assert [asked.body["agentId"] for asked in platform.asked] == [first, agent.agent_id]
+    assert first != agent.agent_id
+    with ScriptedPlatform({"POST /v1/agents": problem(409, "agent_id_conflict")}) as platform:
+        with pytest.raises(errors.ConfigurationError):
+            platform.client().agents.create(agent_id=AGENT_ID).send("Go")
+    assert len(platform.asked) == 1
+
+
+def test_agents_and_usage_are_shown_under_the_names_of_this_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = {"createdAt": "2026-01-01T00:00:00.000Z", "updatedAt": "2026-01-01T00:00:01.000Z"}
+    told = {"id": AGENT_ID, "name": "Fixer", "status": "ARCHIVED", "url": "u", "repos": [{"url": "r"}], **times}
+    usage = {"inputTokens": 1, "outputTokens": 2, "cacheReadTokens": 3, "cacheWriteTokens": 4, "totalTokens": 10}
+    answers = {
+        f"GET /v1/agents/{AGENT_ID}": give(told),
+        "GET /v1/agents": give({"items": [told]}),
+        f"GET /v1/agents/{AGENT_ID}/usage": give({"totalUsage": usage, "runs": [{"id": RUN_ID, "usage": usage}]}),
+        f"GET {RUN_PATH}": give(wire_run(status="FINISHED", result="Hi")),
+    }
+    with ScriptedPlatform(answers) as platform:
+        monkeypatch.setenv("PLATFORM_BACKEND_URL", platform.url)
+        info = Agent.get(AGENT_ID, api_key="plt_test")
+        assert (info.name, info.summary, info.archived, info.status) == ("Fixer", "Fixer", True, None)
+        assert (info.repos, info.last_modified) == (["r"], times["updatedAt"])
+        page = Agent.list(client=platform.client())
+        assert (list(page), page.has_next_page()) == ([info], False)
+        used = platform.client().agents.resume(AGENT_ID).get_usage(run_id=RUN_ID)
+        assert (used.usage.total_tokens, used.runs[0].run_id) == (10, RUN_ID)
+        result = Agent.get_run(RUN_ID, agent_id=AGENT_ID, client=platform.client()).wait()
+    assert (result.agent_id, result.run_id, result.error_code) == (AGENT_ID, RUN_ID, None)
+
+
+def test_a_login_that_was_kept_is_used_where_nothing_else_is_given(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PLATFORM_SDK_HOME", str(tmp_path))
+    monkeypatch.delenv("PLATFORM_API_KEY", raising=False)
+    monkeypatch.delenv("PLATFORM_BACKEND_URL", raising=False)
+    with ScriptedPlatform({"GET /v1/me": give({"apiKeyName": "k", "createdAt": ""})}) as platform:
+        login = {"version": 1, "backendUrl": platform.url, "apiKey": "plt_kept", "createdAtMs": 0}
+        tmp_path.joinpath("auth.json").write_text(json.dumps(login))
+        Platform.me()
+        assert platform.asked[0].headers["authorization"] == "Bearer plt_kept"
+        with pytest.raises(errors.AuthenticationError):
+            Client(base_url="http://127.0.0.1:9")
+        tmp_path.joinpath("auth.json").write_text(json.dumps({**login, "apiKeyExpiresAtMs": 1}))
+        with pytest.raises(errors.AuthenticationError):
+            Platform.me()
+
+
+def test_options_may_be_mappings_with_the_names_of_python_or_of_the_wire() -> None:
+    options = {
+        "agentId": AGENT_ID,
+        "mcp_servers": {"docs": {"url": "https://docs.example"}, "files": {"command": "serve"}},
+        "cloud": {"repos": [{"url": "u", "starting_ref": "main"}, {"url": "v"}], "autoCreatePR": True},
+    }
+    with ScriptedPlatform({"POST /v1/agents": CREATED, RUNS: give({"run": wire_run()})}) as platform:
+        agent = platform.client().agents.create(options)
+        agent.send({"text": "Go", "images": [{"url": "i"}]}, {"mode": "plan", "cloud": {"envVars": {"A": "1"}}})
+        platform.client().agents.create(agent_id=AGENT_ID, cloud={"metadata": {"a": "b"}}, api_key="plt_other").send("Go")
+        with pytest.raises(errors.ConfigurationError, match="has no member repositories"):
+            platform.client().agents.create(cloud={"repositories": []})
+    servers = [
+        {"name": "docs", "type": "http", "url": "https://docs.example"},
+        {"name": "files", "type": "stdio", "command": "serve"},
+    ]
+    assert platform.asked[0].body == {
+        "agentId": AGENT_ID,
+        "prompt": {"text": "Go", "images": [{"url": "i"}]},
+        "mode": "plan",
+        "mcpServers": servers,
+        "repos": [{"url": "u", "startingRef": "main"}, {"url": "v"}],
+        "autoCreatePR": True,
+        "runEnvVars": {"A": "1"},
+    }
+    assert platform.asked[1].body["metadata"] == {"a": "b"}
+    assert platform.asked[1].headers["authorization"] == "Bearer plt_other"
+
+
+def test_options_may_be_given_in_order() -> None:
+    assert CloudRepository("u", "main", "p").pr_url == "p"
+    assert LocalAgentOptions("shop").cwd == "shop"
+    assert HttpMcpServerConfig("u", {"a": "b"}, McpAuth("id")).auth == McpAuth(client_id="id")
+    assert StdioMcpServerConfig("serve", ["x"], {"A": "1"}).args == ["x"]
+    assert SDKImage.data_image("aGk=", "image/png") == SDKImage.from_data(b"hi", "image/png")
+    assert CustomTool(execute=lambda args, context: context.tool_call_id).description is None
+    with pytest.raises(errors.ConfigurationError, match="needs execute"):
+        CustomTool("Adds")
 
 
 def test_the_package_exports_what_it_says() -> None:

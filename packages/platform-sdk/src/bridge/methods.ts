@@ -89,7 +89,7 @@ export function bridgeMethods({ Agent, Platform }: Calls, shutDown: () => void):
       kind: "bytes",
       bytes: await (await agentOf(params)).downloadArtifact(text(params, "path")),
     }),
-    ListMessages: async (params) => json(await Agent.messages.list(agentId(params), connectionOf(params))),
+    ListMessages: async (params) => json({ items: await Agent.messages.list(agentId(params), optionsOf(params)) }),
     ListRuns: async (params) => json(await Agent.listRuns(agentId(params), optionsOf(params))),
     GetRun: async (params, signal) => json(await runOf(params, signal)),
     StreamRun: async (params, signal) => ({ kind: "stream", run: await runOf(params, signal) }),
@@ -97,6 +97,8 @@ export function bridgeMethods({ Agent, Platform }: Calls, shutDown: () => void):
     WaitRun: async (params, signal) => json(await (await runOf(params, signal)).wait()),
     GetConversation: async (params, signal) => json({ turns: await (await runOf(params, signal)).conversation() }),
     CancelRun: async (params, signal) => json(await (await runOf(params, signal)).cancel()),
+    SteerRun: async (params, signal) =>
+      json({ outcome: await (await runOf(params, signal)).steer(text(params, "text")) }),
   };
   const platform: Record<string, Method> = {
     Me: async (params) => json(await Platform.me(connectionOf(params))),

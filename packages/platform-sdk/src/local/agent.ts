@@ -6,7 +6,7 @@ import { openRun } from "../run.ts";
 import { beginRun, type Prompt, unknownAgent } from "./begin.ts";
 import type { DrivenRun } from "./driven.ts";
 import { type LocalContext, localPlace } from "./follow.ts";
-import type { Wishes } from "./options.ts";
+import { invalid, type Wishes } from "./options.ts";
 import { usageIn } from "./usage.ts";
 
 export interface LocalHandle {
@@ -37,6 +37,8 @@ export function openLocalAgent(handle: LocalHandle, context: LocalContext): SDKA
     },
     async send(message, send = {}) {
       if (signal.aborted) throw signal.reason;
+      if (send.cloud)
+        throw invalid("cloud is for agents on the platform. Set variables of this process.", "agent.send");
       const started = await beginRun({ agentId, message, options, send, wishes, birth }, context);
       birth = "known";
       const run = started.kind === "driven" ? started.driven.run : started.run;
@@ -51,7 +53,7 @@ export function openLocalAgent(handle: LocalHandle, context: LocalContext): SDKA
         operation: "artifacts.download",
       });
     },
-    getUsage: async () => usageIn(await store.runs.list(agentId)),
+    getUsage: async ({ runId } = {}) => usageIn(await store.runs.list(agentId), runId),
     async reload() {
       const agent = await store.agents.get(agentId);
       if (!agent && birth === "known") throw unknownAgent(agentId, "agent.reload");

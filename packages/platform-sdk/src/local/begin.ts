@@ -134,7 +134,7 @@ function newRun({ selection }: Intent, { agentId, send }: Prompt, { machine }: L
 const busy = (agentId: string, holder: string): AgentBusyError =>
   new AgentBusyError(
     `Agent ${agentId} already has an active run (${holder}). Wait for it, cancel it, or send with local.force.`,
-    { code: "agent_busy", isRetryable: true, operation: "agent.send" },
+    { code: "agent_busy", operation: "agent.send" },
   );
 
 const archived = (agentId: string): ConfigurationError =>

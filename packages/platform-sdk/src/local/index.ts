@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { AgentCalls } from "../agent-calls.ts";
 import { checkModel } from "../cloud-agents.ts";
 import { openConnection } from "../connection.ts";
+import type { Defaults } from "../defaults.ts";
 import { ConfigurationError } from "../errors.ts";
 import { checkLocalAgentId, checkRunId } from "../ids.ts";
 import type { LocalAgentRecord, LocalAgentStore, LocalRunRecord } from "../local-store.ts";
@@ -24,12 +25,12 @@ import { openFileStore } from "./store/files.ts";
 import { usageIn } from "./usage.ts";
 
 // A list of calls, each of a few lines.
-export function localAgents(surroundings: Surroundings): AgentCalls {
+export function localAgents(surroundings: Surroundings, defaults: Defaults): AgentCalls {
   const machine = machineOf(surroundings);
   const usual = openFileStore(machine.sdkHome);
   const driven: LocalContext["driven"] = new Map();
   const never = new AbortController().signal;
-  const contextOf = (store: LocalAgentStore = usual): LocalContext => ({ machine, store, driven });
+  const contextOf = (store = defaults.localStore() ?? usual): LocalContext => ({ machine, store, driven });
 
   async function known(agentId: string, operation: string, store?: LocalAgentStore) {
     const context = contextOf(store);
@@ -39,11 +40,15 @@ export function localAgents(surroundings: Surroundings): AgentCalls {
     return { agent, context, runs: await context.store.runs.list(agent.agentId) };
   }
   async function knownRun(runId: string, { agentId, store }: RunOptions, operation: string) {
-    const { runs, context } = await known(agentId, operation, store);
     const id = checkRunId(runId, operation);
-    const run = runs.find((each) => each.id === id);
-    if (run) return { run, context };
-    throw new ConfigurationError(`Agent ${agentId} has no run ${id}.`, { code: "run_not_found", operation });
+    const all = async () => (await contextOf(store).store.agents.list()).map((agent) => agent.agentId);
+    for (const owner of agentId === undefined ? await all() : [agentId]) {
+      const { runs, context } = await known(owner, operation, store);
+      const run = runs.find((each) => each.id === id);
+      if (run) return { run, context };
+    }
+    const where = agentId === undefined ? "on this machine" : `of agent ${agentId}`;
+    throw new ConfigurationError(`There is no run ${id} ${where}.`, { code: "run_not_found", operation });
   }
   const handleOn = (run: LocalRunRecord, context: LocalContext, signal = never): Run =>
     openRun(run, { place: localPlace(run, context), signal, ...(run.model && { model: run.model }) });
@@ -68,7 +73,9 @@ export function localAgents(surroundings: Surroundings): AgentCalls {
     async resume(agentId, options = {}) {
       const wishes = wishesOf(options, machine, "Agent.resume");
       const id = checkLocalAgentId(agentId, "Agent.resume");
-      return openLocalAgent({ agentId: id, birth: "known", options, wishes }, contextOf(options.local?.store));
+      const context = contextOf(options.local?.store);
+      if (!(await context.store.agents.get(id))) throw unknownAgent(id, "Agent.resume");
+      return openLocalAgent({ agentId: id, birth: "known", options, wishes }, context);
     },
     async prompt(message, options) {
       const agent = await create(options);
@@ -99,11 +106,11 @@ export function localAgents(surroundings: Surroundings): AgentCalls {
       const page = pageOf(runs.reverse(), ({ id }) => id, { limit, cursor });
       return { ...page, items: page.items.map((run) => handleOn(run, context)) };
     },
-    async getRun(runId, options) {
+    async getRun(runId, options = {}) {
       const { run, context } = await knownRun(runId, options, "Agent.getRun");
       return handleOn(run, context, options.signal);
     },
-    async cancelRun(runId, options) {
+    async cancelRun(runId, options = {}) {
       const { run, context } = await knownRun(runId, options, "Agent.cancelRun");
       await cancelLocal(run, context, never);
     },
@@ -121,12 +128,13 @@ export function localAgents(surroundings: Surroundings): AgentCalls {
     },
     async getUsage(agentId, { runId, store } = {}) {
       const { runs } = await known(agentId, "Agent.getUsage", store);
-      return usageIn(runId === undefined ? runs : runs.filter(({ id }) => id === runId));
+      return usageIn(runs, runId);
     },
     messages: {
-      async list(agentId, { store } = {}) {
+      async list(agentId, { store, limit, offset = 0 } = {}) {
         const { runs, context } = await known(agentId, "Agent.messages.list", store);
-        return { items: (await Promise.all(runs.map((run) => messagesOf(run, context.store)))).flat() };
+        const all = (await Promise.all(runs.map((run) => messagesOf(run, context.store)))).flat();
+        return all.slice(offset, limit === undefined ? undefined : offset + limit);
       },
     },
   };

@@ -7,8 +7,9 @@ export async function messagesOf({ agentId, id }: LocalRunRecord, store: LocalAg
   const conversation = openConversation();
   for (const { frame } of await store.runEvents.read(agentId, id, 0))
     if (frame.event === "interaction_update") conversation.add(frame.data);
+  let count = 0;
   const said = (role: AgentMessage["type"], text: string): AgentMessage => ({
-    ...{ type: role, agent_id: agentId, run_id: id },
+    ...{ type: role, uuid: `${id}:${count++}`, agent_id: agentId, run_id: id },
     message: { role, content: [{ type: "text", text }] },
   });
   return conversation

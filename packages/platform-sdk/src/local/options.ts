@@ -22,6 +22,9 @@ export function wishesOf(options: AgentOptions, machine: Machine, operation: str
   const { local = {}, tools = [], disallowedTools = [] } = options;
   if (local.autoReview)
     throw invalid("autoReview is not offered. Gate calls with hooks (beforeShellExecution, preToolUse).", operation);
+  if (options.systemPrompt?.trim() === "")
+    throw invalid("systemPrompt is empty. Leave it out to keep the usual one.", operation);
+  if (Array.isArray(local.cwd)) throw invalid("local.cwd is one directory. Name others in local.dirs.", operation);
   checkToolNames([...tools, ...disallowedTools], operation);
   const directory = (path: string, name: string) => existingDirectory(resolve(machine.cwd(), path), name, operation);
   return {

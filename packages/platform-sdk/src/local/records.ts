@@ -1,16 +1,23 @@
 // Agents and runs as they are kept, told apart and shown.
-import type { LocalAgentInfo } from "../agent-calls.ts";
+import type { LocalAgentInfo, SDKAgentStatus } from "../agent-calls.ts";
 import type { LocalAgentRecord, LocalRunRecord } from "../local-store.ts";
 
 export const isUnderWay = ({ status }: LocalRunRecord): boolean => status === "CREATING" || status === "RUNNING";
 
 export function infoOf(agent: LocalAgentRecord, runs: LocalRunRecord[]): LocalAgentInfo {
   const { agentId, name, cwd, createdAt, updatedAt, latestRunId, isArchived } = agent;
-  const status = isArchived ? "archived" : runs.some(isUnderWay) ? "active" : "idle";
   return {
-    ...{ agentId, runtime: "local", status, name, cwd, createdAt, updatedAt },
+    ...{ agentId, runtime: "local", name, summary: name, cwd, archived: isArchived },
+    ...(!isArchived && { status: statusOf(runs) }),
+    ...{ createdAt: Date.parse(createdAt), lastModified: Date.parse(updatedAt) },
     ...(latestRunId !== undefined && { latestRunId }),
   };
+}
+
+function statusOf(runs: LocalRunRecord[]): SDKAgentStatus {
+  if (runs.some(isUnderWay)) return "running";
+  const last = runs.at(-1)?.status;
+  return last === "ERROR" || last === "EXPIRED" ? "error" : "finished";
 }
 
 const longestName = 80;

@@ -1,12 +1,13 @@
 // What runs used, as the platform tells it.
-import type { AgentUsage } from "../agent-files.ts";
+import { type AgentUsage, usageFrom } from "../agent-files.ts";
 import type { LocalRunRecord } from "../local-store.ts";
 import type { TokenUsage } from "../messages.ts";
 
-/** Newest first. */
-export function usageIn(runs: LocalRunRecord[]): AgentUsage {
-  const used = runs.flatMap(({ id, usage }) => (usage ? [{ id, usage: plain(usage) }] : [])).reverse();
-  return { totalUsage: used.map(({ usage }) => usage).reduce(add, nothing), runs: used };
+/** Newest first; of one run where one is named. */
+export function usageIn(runs: LocalRunRecord[], runId?: string): AgentUsage {
+  const meant = runId === undefined ? runs : runs.filter(({ id }) => id === runId);
+  const used = meant.flatMap(({ id, usage }) => (usage ? [{ id, usage: plain(usage) }] : [])).reverse();
+  return usageFrom({ totalUsage: used.map(({ usage }) => usage).reduce(add, nothing), runs: used });
 }
 
 type Usage = AgentUsage["totalUsage"];

@@ -1,25 +1,34 @@
 """Drive the platform's agents from Python: agents, runs, streams, artifacts, usage. See docs/platform-sdk.md."""
 
+from .account import AsyncPlatform, Platform
 from .agents import Agent, Agents
 from .async_agents import AsyncAgent, AsyncAgents
 from .async_client import AsyncClient
 from .async_runs import AsyncPage, AsyncRun
 from .client import Client
-from .conversation import ConversationStep, ConversationTurn
+from .conversation import AgentConversationTurn, ConversationStep, ConversationText, ConversationTurn, InteractionUpdate
 from .errors import (
     AgentBusyError,
     AgentNotFoundError,
+    APITimeoutError,
     AuthenticationError,
+    BadRequestError,
     ConfigurationError,
     IntegrationNotConnectedError,
+    InternalServerError,
     NetworkError,
+    NotFoundError,
+    PermissionDeniedError,
     PlatformAgentError,
     PlatformSdkError,
+    PlatformSDKError,
     RateLimitError,
     UnknownAgentError,
     UnsupportedRunOperationError,
 )
+from .images import Message, SDKImage, SDKImageDimension, UserMessage
 from .messages import (
+    AgentMessage,
     AssistantMessage,
     MessageContent,
     PromptMessage,
@@ -36,24 +45,23 @@ from .messages import (
 from .options import (
     AgentOptions,
     CloudAgentOptions,
+    CloudEnvironment,
     CloudRepository,
+    CloudSendOptions,
     CustomTool,
+    CustomToolContext,
     HttpMcpServerConfig,
     LocalAgentOptions,
     LocalProvider,
     LocalSendOptions,
     McpAuth,
     McpServerConfig,
-    Message,
-    ModelParameter,
-    ModelSelection,
     SandboxOptions,
-    SDKImage,
     SendOptions,
     SettingSource,
+    SseMcpServerConfig,
     StdioMcpServerConfig,
     SubagentDefinition,
-    UserMessage,
 )
 from .runs import Run, RunEvent
 from .shapes import (
@@ -64,6 +72,8 @@ from .shapes import (
     Cost,
     Me,
     Model,
+    ModelParameter,
+    ModelSelection,
     Page,
     Repository,
     RunBranch,
@@ -77,11 +87,42 @@ from .shapes import (
 )
 from .version import __version__
 
+# Names that programs know these things by.
+PlatformClient = Client
+AsyncPlatformClient = AsyncClient
+AgentDefinition = SubagentDefinition
+ModelParameterValue = ModelParameter
+ListResult = Page
+AsyncListResult = AsyncPage
+RunStreamEvent = RunEvent
+RunGitInfo = RunGit
+RunGitBranchInfo = RunBranch
+UsageCost = Cost
+SDKAgentInfo = AgentInfo
+SDKArtifact = SdkArtifact = Artifact
+SDKModel = Model
+SDKRepository = Repository
+SDKUser = Me
+SDKUserMessage = UserMessage
+SDKUserMessageEvent = PromptMessage
+SDKAssistantMessage = AssistantMessage
+SDKSystemMessage = SystemMessage
+SDKRequestMessage = RequestMessage
+SDKThinkingMessage = ThinkingMessage
+SDKToolUseMessage = ToolCallMessage
+SDKTaskMessage = TaskMessage
+SDKUsageMessage = UsageMessage
+SDKStatusMessage = StatusMessage
+
 __all__ = [
+    "APITimeoutError",
     "Agent",
     "AgentBusyError",
+    "AgentConversationTurn",
+    "AgentDefinition",
     "AgentEnvironment",
     "AgentInfo",
+    "AgentMessage",
     "AgentNotFoundError",
     "AgentOptions",
     "AgentUsage",
@@ -91,19 +132,30 @@ __all__ = [
     "AsyncAgent",
     "AsyncAgents",
     "AsyncClient",
+    "AsyncListResult",
     "AsyncPage",
+    "AsyncPlatform",
+    "AsyncPlatformClient",
     "AsyncRun",
     "AuthenticationError",
+    "BadRequestError",
     "Client",
     "CloudAgentOptions",
+    "CloudEnvironment",
     "CloudRepository",
+    "CloudSendOptions",
     "ConfigurationError",
     "ConversationStep",
+    "ConversationText",
     "ConversationTurn",
     "Cost",
     "CustomTool",
+    "CustomToolContext",
     "HttpMcpServerConfig",
     "IntegrationNotConnectedError",
+    "InteractionUpdate",
+    "InternalServerError",
+    "ListResult",
     "LocalAgentOptions",
     "LocalProvider",
     "LocalSendOptions",
@@ -114,10 +166,16 @@ __all__ = [
     "MessageContent",
     "Model",
     "ModelParameter",
+    "ModelParameterValue",
     "ModelSelection",
     "NetworkError",
+    "NotFoundError",
     "Page",
+    "PermissionDeniedError",
+    "Platform",
     "PlatformAgentError",
+    "PlatformClient",
+    "PlatformSDKError",
     "PlatformSdkError",
     "PromptMessage",
     "RateLimitError",
@@ -128,15 +186,36 @@ __all__ = [
     "RunError",
     "RunEvent",
     "RunGit",
+    "RunGitBranchInfo",
+    "RunGitInfo",
     "RunOperation",
     "RunResult",
     "RunStatus",
+    "RunStreamEvent",
     "RunUsage",
+    "SDKAgentInfo",
+    "SDKArtifact",
+    "SdkArtifact",
+    "SDKAssistantMessage",
     "SDKImage",
+    "SDKImageDimension",
     "SDKMessage",
+    "SDKModel",
+    "SDKRepository",
+    "SDKRequestMessage",
+    "SDKStatusMessage",
+    "SDKSystemMessage",
+    "SDKTaskMessage",
+    "SDKThinkingMessage",
+    "SDKToolUseMessage",
+    "SDKUsageMessage",
+    "SDKUser",
+    "SDKUserMessage",
+    "SDKUserMessageEvent",
     "SandboxOptions",
     "SendOptions",
     "SettingSource",
+    "SseMcpServerConfig",
     "StatusMessage",
     "StdioMcpServerConfig",
     "SubagentDefinition",
@@ -148,6 +227,7 @@ __all__ = [
     "ToolCallMessage",
     "UnknownAgentError",
     "UnsupportedRunOperationError",
+    "UsageCost",
     "UsageMessage",
     "UserMessage",
     "__version__",

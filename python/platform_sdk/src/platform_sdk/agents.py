@@ -5,26 +5,32 @@ from __future__ import annotations
 import builtins
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
-from .errors import ConfigurationError, PlatformAgentError
+from .agent_calls import AgentCalls, ListWish
+from .agent_lookups import AgentLookups, client_for
+from .errors import PlatformAgentError
 from .ids import is_cloud_agent_id
-from .options import AgentFields, AgentOptions, Message, ModelSelection, SendOptions
+from .chosen import apart, is_local
+from .given import taken
+from .images import Message, UserMessage
+from .options import AgentFields, AgentOptions, SendOptions
+from .shapes import ModelSelection
 from .surroundings import Stop
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from .client import Client
-    from .messages import AssistantMessage, PromptMessage
+    from .messages import AgentMessage
     from .runs import Run
     from .shapes import AgentInfo, AgentUsage, Artifact, Page, RunResult
 
 
-class Agent(ABC):
+class Agent(AgentLookups, ABC):
     """The first prompt creates it, later ones are runs of the same conversation."""
 
     def __init__(self, client: Client) -> None:
@@ -34,42 +40,46 @@ class Agent(ABC):
     @classmethod
     def create(
         cls,
-        options: AgentOptions | None = None,
+        options: AgentOptions | Mapping[str, Any] | None = None,
         *,
+        client: Client | None = None,
         api_key: str | None = None,
         base_url: str | None = None,
         **fields: Unpack[AgentFields],
     ) -> Agent:
         """Makes sure of the model and nothing else: the first `send` creates the agent."""
-        chosen = options or AgentOptions(**fields)
-        return _client(api_key, base_url, is_local=_is_local(chosen)).agents.create(chosen)
+        chosen, key = apart(options, fields, api_key)
+        return client_for(client, key, base_url, is_local=is_local(chosen)).agents.create(chosen)
 
     @classmethod
     def resume(
         cls,
         agent_id: str,
-        options: AgentOptions | None = None,
+        options: AgentOptions | Mapping[str, Any] | None = None,
         *,
+        client: Client | None = None,
         api_key: str | None = None,
         base_url: str | None = None,
     ) -> Agent:
-        """A handle on an agent that is there. Asks nothing."""
-        is_local = not is_cloud_agent_id(agent_id)
-        return _client(api_key, base_url, is_local=is_local).agents.resume(agent_id, options)
+        """A handle on an agent that is there. The platform is not asked."""
+        chosen, key = apart(options, {}, api_key)
+        here = not is_cloud_agent_id(agent_id)
+        return client_for(client, key, base_url, is_local=here).agents.resume(agent_id, chosen)
 
     @classmethod
     def prompt(
         cls,
         message: Message,
-        options: AgentOptions | None = None,
+        options: AgentOptions | Mapping[str, Any] | None = None,
         *,
+        client: Client | None = None,
         api_key: str | None = None,
         base_url: str | None = None,
         **fields: Unpack[AgentFields],
     ) -> RunResult:
         """One agent, one prompt, to its end."""
-        chosen = options or AgentOptions(**fields)
-        return _client(api_key, base_url, is_local=_is_local(chosen)).agents.prompt(message, chosen)
+        chosen, key = apart(options, fields, api_key)
+        return client_for(client, key, base_url, is_local=is_local(chosen)).agents.prompt(message, chosen)
 
     @property
     @abstractmethod
@@ -80,9 +90,16 @@ class Agent(ABC):
     @abstractmethod
     def model(self) -> ModelSelection | str | None: ...
 
-    @abstractmethod
-    def send(self, message: Message, options: SendOptions | None = None) -> Run:
+    def send(
+        self, message: Message, options: SendOptions | Mapping[str, Any] | None = None, *, idempotency_key: str | None = None
+    ) -> Run:
         """Raises AgentBusyError while a run is under way."""
+        send = taken(SendOptions, options)
+        said = message if isinstance(message, str) else taken(UserMessage, message)
+        return self._send(said, send if idempotency_key is None else replace(send, idempotency_key=idempotency_key))
+
+    @abstractmethod
+    def _send(self, message: str | UserMessage, send: SendOptions) -> Run: ...
 
     @abstractmethod
     def list_artifacts(self) -> list[Artifact]: ...
@@ -93,12 +110,12 @@ class Agent(ABC):
     @abstractmethod
     def reload(self) -> None: ...
 
-    def list_messages(self) -> list[PromptMessage | AssistantMessage]:
+    def list_messages(self) -> list[AgentMessage]:
         """The whole conversation of a local agent, oldest first."""
         return self.client.agents.list_messages(self.agent_id)
 
-    def get_usage(self) -> AgentUsage:
-        return self.client.agents.get_usage(self.agent_id)
+    def get_usage(self, *, run_id: str | None = None) -> AgentUsage:
+        return self.client.agents.get_usage(self.agent_id, run_id=run_id)
 
     def archive(self) -> None:
         self.client.agents.archive(self.agent_id)
@@ -124,52 +141,42 @@ class Agent(ABC):
         self.close()
 
 
-@dataclass(frozen=True, kw_only=True)
-class ListWish:
-    limit: int | None = None
-    cursor: str | None = None
-    pr_url: str | None = None
-    include_archived: bool | None = None
-    source: str | None = None
-    runtime: Literal["cloud", "local"] = "cloud"
-    cwd: str | os.PathLike[str] | None = None
-
-
-class AgentCalls(Protocol):
-    """What one can do with agents in one place."""
-
-    def create(self, options: AgentOptions) -> Agent: ...
-    def resume(self, agent_id: str, options: AgentOptions) -> Agent: ...
-    def list(self, wish: ListWish) -> Page[AgentInfo]: ...
-    def get(self, agent_id: str) -> AgentInfo: ...
-    def list_runs(self, agent_id: str, limit: int | None, cursor: str | None) -> Page[Run]: ...
-    def get_run(self, run_id: str, agent_id: str) -> Run: ...
-    def cancel_run(self, run_id: str, agent_id: str) -> None: ...
-    def archive(self, agent_id: str) -> None: ...
-    def unarchive(self, agent_id: str) -> None: ...
-    def delete(self, agent_id: str) -> None: ...
-    def get_usage(self, agent_id: str, run_id: str | None) -> AgentUsage: ...
-    def list_messages(self, agent_id: str) -> builtins.list[PromptMessage | AssistantMessage]: ...
-
-
 class Agents:
     """What one does with agents by id. Those of this machine are told by their options and ids."""
 
-    def __init__(self, cloud: AgentCalls, local: Callable[[], AgentCalls]) -> None:
+    def __init__(self, cloud: AgentCalls, local: Callable[[], AgentCalls], owned_by: Callable[[str], Agents]) -> None:
         self._cloud = cloud
         self._local = local
+        self._owned_by = owned_by
 
-    def create(self, options: AgentOptions | None = None, **fields: Unpack[AgentFields]) -> Agent:
-        chosen = options or AgentOptions(**fields)
-        return (self._local() if _is_local(chosen) else self._cloud).create(chosen)
+    def create(
+        self,
+        options: AgentOptions | Mapping[str, Any] | None = None,
+        *,
+        api_key: str | None = None,
+        **fields: Unpack[AgentFields],
+    ) -> Agent:
+        """`api_key` goes before the client's, for this agent."""
+        chosen, key = apart(options, fields, api_key)
+        if key is not None:
+            return self._owned_by(key).create(chosen)
+        return (self._local() if is_local(chosen) else self._cloud).create(chosen)
 
-    def resume(self, agent_id: str, options: AgentOptions | None = None) -> Agent:
-        return self._of(agent_id).resume(agent_id, options or AgentOptions())
+    def resume(self, agent_id: str, options: AgentOptions | Mapping[str, Any] | None = None) -> Agent:
+        chosen, key = apart(options, {}, None)
+        if key is not None:
+            return self._owned_by(key).resume(agent_id, chosen)
+        return self._of(agent_id).resume(agent_id, chosen)
 
     def prompt(
-        self, message: Message, options: AgentOptions | None = None, **fields: Unpack[AgentFields]
+        self,
+        message: Message,
+        options: AgentOptions | Mapping[str, Any] | None = None,
+        *,
+        api_key: str | None = None,
+        **fields: Unpack[AgentFields],
     ) -> RunResult:
-        with self.create(options, **fields) as agent:
+        with self.create(options, api_key=api_key, **fields) as agent:
             return agent.send(message).wait()
 
     def list(
@@ -222,31 +229,9 @@ class Agents:
     def get_usage(self, agent_id: str, *, run_id: str | None = None) -> AgentUsage:
         return self._of(agent_id).get_usage(agent_id, run_id)
 
-    def list_messages(self, agent_id: str) -> builtins.list[PromptMessage | AssistantMessage]:
+    def list_messages(self, agent_id: str) -> builtins.list[AgentMessage]:
         """The whole conversation of a local agent, oldest first."""
         return self._of(agent_id).list_messages(agent_id)
 
     def _of(self, agent_id: str) -> AgentCalls:
         return self._cloud if is_cloud_agent_id(agent_id) else self._local()
-
-
-def _is_local(options: AgentOptions) -> bool:
-    if options.local and options.cloud:
-        raise _invalid("local and cloud exclude each other. An agent runs in one place.")
-    for name in ("tools", "disallowed_tools", "system_prompt"):
-        if not options.local and getattr(options, name) is not None:
-            raise _invalid(f"{name} is for local agents. Leave it out, or pass local.")
-    return options.local is not None
-
-
-def _invalid(message: str) -> ConfigurationError:
-    return ConfigurationError(message, code="invalid_option", operation="Agent.create")
-
-
-def _client(api_key: str | None, base_url: str | None, *, is_local: bool) -> Client:
-    """Local agents that ask a provider of their own need no key of the platform."""
-    from .client import Client
-
-    if is_local and api_key is None and not os.environ.get("PLATFORM_API_KEY"):
-        return Client._without_key()
-    return Client(api_key=api_key, base_url=base_url)

@@ -9,14 +9,17 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from .agents import Agent
 from .async_runs import AsyncPage, AsyncRun
+from .chosen import merged
 from .client import Client
-from .messages import AssistantMessage, PromptMessage
-from .options import AgentFields, AgentOptions, CustomTool, Message, ModelSelection, SendOptions
-from .shapes import AgentInfo, AgentUsage, Artifact, RunResult
+from .given import taken
+from .images import Message
+from .messages import AgentMessage
+from .options import AgentFields, AgentOptions, CustomTool, SendOptions
+from .shapes import AgentInfo, AgentUsage, Artifact, ModelSelection, RunResult
 from .threads import await_in_loop, call_in_loop, in_thread
 
 if TYPE_CHECKING:
@@ -34,32 +37,32 @@ class AsyncAgent:
     @classmethod
     async def create(
         cls,
-        options: AgentOptions | None = None,
+        options: AgentOptions | Mapping[str, Any] | None = None,
         *,
         api_key: str | None = None,
         base_url: str | None = None,
         **fields: Unpack[AgentFields],
     ) -> AsyncAgent:
-        chosen = _called_in_loop(options or AgentOptions(**fields))
+        chosen = _called_in_loop(options, fields)
         return cls(await in_thread(lambda: Agent.create(chosen, api_key=api_key, base_url=base_url)))
 
     @classmethod
     async def resume(
         cls,
         agent_id: str,
-        options: AgentOptions | None = None,
+        options: AgentOptions | Mapping[str, Any] | None = None,
         *,
         api_key: str | None = None,
         base_url: str | None = None,
     ) -> AsyncAgent:
-        chosen = _called_in_loop(options or AgentOptions())
+        chosen = _called_in_loop(options)
         return cls(await in_thread(lambda: Agent.resume(agent_id, chosen, api_key=api_key, base_url=base_url)))
 
     @classmethod
     async def prompt(
         cls,
         message: Message,
-        options: AgentOptions | None = None,
+        options: AgentOptions | Mapping[str, Any] | None = None,
         *,
         api_key: str | None = None,
         base_url: str | None = None,
@@ -82,12 +85,14 @@ class AsyncAgent:
     def model(self) -> ModelSelection | str | None:
         return self._agent.model
 
-    async def send(self, message: Message, options: SendOptions | None = None) -> AsyncRun:
+    async def send(
+        self, message: Message, options: SendOptions | Mapping[str, Any] | None = None, *, idempotency_key: str | None = None
+    ) -> AsyncRun:
         """Raises AgentBusyError while a run is under way. Observers are told in the loop."""
-        send = _told_in_loop(options or SendOptions())
-        return AsyncRun(await in_thread(lambda: self._agent.send(message, send)))
+        send = _told_in_loop(options)
+        return AsyncRun(await in_thread(lambda: self._agent.send(message, send, idempotency_key=idempotency_key)))
 
-    async def list_messages(self) -> list[PromptMessage | AssistantMessage]:
+    async def list_messages(self) -> list[AgentMessage]:
         """The whole conversation of a local agent, oldest first."""
         return await in_thread(self._agent.list_messages)
 
@@ -97,8 +102,8 @@ class AsyncAgent:
     async def download_artifact(self, path: str) -> bytes:
         return await in_thread(lambda: self._agent.download_artifact(path))
 
-    async def get_usage(self) -> AgentUsage:
-        return await in_thread(self._agent.get_usage)
+    async def get_usage(self, *, run_id: str | None = None) -> AgentUsage:
+        return await in_thread(lambda: self._agent.get_usage(run_id=run_id))
 
     async def archive(self) -> None:
         await in_thread(self._agent.archive)
@@ -130,19 +135,30 @@ class AsyncAgents:
     def __init__(self, client: Client) -> None:
         self._agents = client.agents
 
-    async def create(self, options: AgentOptions | None = None, **fields: Unpack[AgentFields]) -> AsyncAgent:
+    async def create(
+        self,
+        options: AgentOptions | Mapping[str, Any] | None = None,
+        *,
+        api_key: str | None = None,
+        **fields: Unpack[AgentFields],
+    ) -> AsyncAgent:
         """Tools that are coroutine functions are awaited in the loop."""
-        chosen = _called_in_loop(options or AgentOptions(**fields))
-        return AsyncAgent(await in_thread(lambda: self._agents.create(chosen)))
+        chosen = _called_in_loop(options, fields)
+        return AsyncAgent(await in_thread(lambda: self._agents.create(chosen, api_key=api_key)))
 
-    async def resume(self, agent_id: str, options: AgentOptions | None = None) -> AsyncAgent:
-        chosen = _called_in_loop(options or AgentOptions())
+    async def resume(self, agent_id: str, options: AgentOptions | Mapping[str, Any] | None = None) -> AsyncAgent:
+        chosen = _called_in_loop(options)
         return AsyncAgent(await in_thread(lambda: self._agents.resume(agent_id, chosen)))
 
     async def prompt(
-        self, message: Message, options: AgentOptions | None = None, **fields: Unpack[AgentFields]
+        self,
+        message: Message,
+        options: AgentOptions | Mapping[str, Any] | None = None,
+        *,
+        api_key: str | None = None,
+        **fields: Unpack[AgentFields],
     ) -> RunResult:
-        async with await self.create(options, **fields) as agent:
+        async with await self.create(options, api_key=api_key, **fields) as agent:
             return await (await agent.send(message)).wait()
 
     async def list(
@@ -193,7 +209,7 @@ class AsyncAgents:
     async def delete(self, agent_id: str) -> None:
         await in_thread(lambda: self._agents.delete(agent_id))
 
-    async def list_messages(self, agent_id: str) -> builtins.list[PromptMessage | AssistantMessage]:
+    async def list_messages(self, agent_id: str) -> builtins.list[AgentMessage]:
         """The whole conversation of a local agent, oldest first."""
         return await in_thread(lambda: self._agents.list_messages(agent_id))
 
@@ -201,7 +217,8 @@ class AsyncAgents:
         return await in_thread(lambda: self._agents.get_usage(agent_id, run_id=run_id))
 
 
-def _told_in_loop(send: SendOptions) -> SendOptions:
+def _told_in_loop(given: SendOptions | Mapping[str, Any] | None) -> SendOptions:
+    send = taken(SendOptions, given)
     loop = asyncio.get_running_loop()
     return replace(
         send,
@@ -211,7 +228,8 @@ def _told_in_loop(send: SendOptions) -> SendOptions:
     )
 
 
-def _called_in_loop(options: AgentOptions) -> AgentOptions:
+def _called_in_loop(given: AgentOptions | Mapping[str, Any] | None, fields: AgentFields | None = None) -> AgentOptions:
+    options = merged(given, fields or {})
     if not options.local:
         return options
     tools = _tools_in_loop(options.local.custom_tools, asyncio.get_running_loop())

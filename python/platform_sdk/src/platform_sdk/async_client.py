@@ -60,7 +60,7 @@ class AsyncClient:
         return cls._around(client)
 
     @classmethod
-    def connect(cls, *, base_url: str, auth_token: str) -> Self:
+    def connect(cls, base_url: str, auth_token: str) -> Self:
         """A client over a bridge that is there; its key is the bridge's."""
         return cls._around(Client.connect(base_url=base_url, auth_token=auth_token))
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from typing import Generic, TypeVar
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any, Generic, Literal, TypeVar
 
 from .conversation import ConversationTurn, as_json
 from .messages import AssistantMessage, SDKMessage
 from .runs import Run, RunEvent
-from .shapes import Page, RunError, RunGit, RunOperation, RunResult, RunStatus, TokenUsage
+from .shapes import ModelSelection, Page, RunError, RunGit, RunOperation, RunResult, RunStatus, TokenUsage
 from .surroundings import Stop, void
 from .threads import in_thread, iterate_in_thread
 
 T = TypeVar("T")
-S = TypeVar("S")
 
 
 class AsyncRun:
@@ -25,6 +24,10 @@ class AsyncRun:
 
     @property
     def id(self) -> str:
+        return self._run.id
+
+    @property
+    def run_id(self) -> str:
         return self._run.id
 
     @property
@@ -44,7 +47,7 @@ class AsyncRun:
         return self._run.created_at
 
     @property
-    def model(self) -> str | None:
+    def model(self) -> ModelSelection | None:
         return self._run.model
 
     @property
@@ -77,9 +80,13 @@ class AsyncRun:
         """The same with the place of each message in the run, and the result behind them."""
         return iterate_in_thread(self._run._events, self._run._stop)
 
-    def observe(self, *, after_offset: int) -> AsyncIterator[RunEvent]:
+    def __aiter__(self) -> AsyncIterator[RunEvent]:
+        return self.events()
+
+    def observe(self, *, after_offset: int | str | None = None) -> AsyncIterator[RunEvent]:
         """What comes behind an event that was seen, also by another process."""
-        return iterate_in_thread(lambda stop: self._run._events(stop, after_offset), self._run._stop)
+        behind = -1 if after_offset is None else int(after_offset)
+        return iterate_in_thread(lambda stop: self._run._events(stop, behind), self._run._stop)
 
     async def iter_text(self) -> AsyncIterator[str]:
         async for message in self.stream():
@@ -104,6 +111,10 @@ class AsyncRun:
     async def cancel(self) -> None:
         await in_thread(self._run.cancel)
 
+    async def steer(self, text: str) -> Literal["complete_delivered", "revert_to_followup"]:
+        """No run takes words in its middle: they come back, to be sent as the next prompt."""
+        return self._run.steer(text)
+
     def supports(self, operation: RunOperation) -> bool:
         return self._run.supports(operation)
 
@@ -126,10 +137,21 @@ class AsyncRun:
 class AsyncPage(Generic[T]):
     """`next_cursor` is None on the last page."""
 
-    def __init__(self, page: Page[S], wrap: Callable[[S], T]) -> None:
+    def __init__(self, page: Page[Any], wrap: Callable[[Any], T]) -> None:
         self.items = [wrap(item) for item in page.items]
         self.next_cursor = page.next_cursor
-        self._read_next: Callable[[str], AsyncPage[T]] = lambda cursor: AsyncPage(page._read_next(cursor), wrap)
+        self._page = page
+        self._wrap = wrap
+
+    def __iter__(self) -> Iterator[T]:
+        """The items of this page."""
+        return iter(self.items)
+
+    def has_next_page(self) -> bool:
+        return self.next_cursor is not None
+
+    async def get_next_page(self) -> AsyncPage[T]:
+        return await in_thread(lambda: AsyncPage(self._page.get_next_page(), self._wrap))
 
     async def auto_paging_iter(self) -> AsyncIterator[T]:
         """The items of this page and of all behind it."""
@@ -137,8 +159,6 @@ class AsyncPage(Generic[T]):
         while True:
             for item in page.items:
                 yield item
-            cursor = page.next_cursor
-            if cursor is None:
+            if not page.has_next_page():
                 return
-            read_next = page._read_next
-            page = await in_thread(lambda: read_next(cursor))
+            page = await page.get_next_page()

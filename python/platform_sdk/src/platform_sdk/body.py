@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from .options import AgentOptions, CloudAgentOptions, McpServerConfig, Message, ModelSelection, SendOptions
-from .options import SubagentDefinition
+from .images import UserMessage
+from .options import AgentOptions, CloudAgentOptions, McpServerConfig, SendOptions, SubagentDefinition
+from .shapes import ModelSelection
 from .wire import Json, encode
 
 
-def create_body(agent_id: str | None, message: Message, options: AgentOptions, send: SendOptions) -> Json:
+def create_body(agent_id: str | None, message: str | UserMessage, options: AgentOptions, send: SendOptions) -> Json:
     """The first prompt makes the agent. What comes with it goes before what the agent was declared with."""
     cloud = options.cloud or CloudAgentOptions()
     return _present(
@@ -21,28 +22,28 @@ def create_body(agent_id: str | None, message: Message, options: AgentOptions, s
         name=options.name,
         mode=send.mode or options.mode,
         **encode(replace(cloud, env_vars=cloud.env_vars or None)),
-        runEnvVars=_copy(send.env_vars),
+        runEnvVars=_copy(send.variables),
         mcpServers=_servers(send.mcp_servers, options.mcp_servers),
         customSubagents=_subagents(options.agents),
     )
 
 
-def run_body(message: Message, options: AgentOptions, send: SendOptions) -> Json:
+def run_body(message: str | UserMessage, options: AgentOptions, send: SendOptions) -> Json:
     """Servers the agent was created with are repeated: a run without any would have none."""
     return _present(
         prompt=_prompt(message),
         mcpServers=_servers(send.mcp_servers, options.mcp_servers),
         mode=send.mode,
         model=_model(send.model),
-        envVars=_copy(send.env_vars),
+        envVars=_copy(send.variables),
     )
 
 
-def model_id(model: ModelSelection | str | None) -> str | None:
-    return model.id if isinstance(model, ModelSelection) else model
+def selected(model: ModelSelection | str | None) -> ModelSelection | None:
+    return ModelSelection(model) if isinstance(model, str) else model
 
 
-def _prompt(message: Message) -> Json:
+def _prompt(message: str | UserMessage) -> Json:
     return {"text": message} if isinstance(message, str) else encode(message)
 
 
@@ -56,7 +57,9 @@ def _servers(*choices: Mapping[str, McpServerConfig] | None) -> list[Json] | Non
 
 
 def _subagents(agents: Mapping[str, SubagentDefinition] | None) -> list[Json] | None:
-    return None if agents is None else [{"name": name, **encode(agent)} for name, agent in agents.items()]
+    if agents is None:
+        return None
+    return [{"name": name, **encode(replace(agent, mcp_servers=None))} for name, agent in agents.items()]
 
 
 def _copy(variables: Mapping[str, str] | None) -> dict[str, str] | None:

@@ -91,4 +91,4 @@ def _error(told: Any) -> PlatformSdkError:
     names = {"code": "code", "status": "status", "is_retryable": "isRetryable", "endpoint": "endpoint"}
     names |= {"request_id": "requestId", "operation": "operation", "help_url": "helpUrl", "provider": "provider"}
     given = {name: facts[wire] for name, wire in names.items() if facts.get(wire) is not None}
-    return known(str(facts.get("message") or "The bridge failed without a reason."), **given)
+    return errors.narrowed(known, facts.get("status"))(str(facts.get("message") or "The bridge failed without a reason."), **given)

@@ -7,18 +7,21 @@ import contextlib
 import os
 import uuid
 from collections.abc import Iterator, Mapping
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from .agents import Agent, ListWish
-from .body import model_id
+from .agent_calls import ListWish
+from .agents import Agent
+from .body import selected
 from .bridge import Bridge
 from .bridge_body import agent_body, send_body
 from .errors import ConfigurationError, NetworkError
 from .follow import Followed
-from .messages import AssistantMessage, MessageContent, PromptMessage
-from .options import AgentOptions, CustomTool, Message, ModelSelection, SendOptions
+from .images import UserMessage
+from .messages import AgentMessage, message_from
+from .options import AgentOptions, CustomTool, SendOptions
 from .runs import Run
-from .shapes import AgentInfo, AgentUsage, Artifact, Page
+from .shapes import AgentInfo, AgentUsage, Artifact, ModelSelection, Page
 from .surroundings import Stop
 from .tool_callback import described
 from .wire import Json, decode, encode
@@ -61,16 +64,15 @@ class BridgeAgent(Agent):
     def model(self) -> ModelSelection | str | None:
         return self._model
 
-    def send(self, message: Message, options: SendOptions | None = None) -> Run:
+    def _send(self, message: str | UserMessage, send: SendOptions) -> Run:
         self._stop.check()
-        send = options or SendOptions()
         body = send_body(send)
         tools = send.local.custom_tools if send.local else None
         params = {"message": encode(message), **self._calls.with_tools(body, tools, self._offers)}
         run = self._ask("Send", params)
         self._model = send.model or self._model
         self._agent_id = run["agentId"]
-        return self._calls.run(run, self._stop, model=model_id(self._model), observers=send)
+        return self._calls.run(run, self._stop, model=selected(self._model), observers=send)
 
     def list_artifacts(self) -> list[Artifact]:
         return [decode(Artifact, item) for item in self._ask("ListArtifacts", {})["items"]]
@@ -118,12 +120,12 @@ class BridgeAgents:
 
         def read(cursor: str | None) -> Page[AgentInfo]:
             answer = self.ask("ListAgents", {}, {**filters, "cursor": cursor})
-            return Page([decode(AgentInfo, item) for item in answer["items"]], answer.get("nextCursor"), read)
+            return Page([_info(item) for item in answer["items"]], answer.get("nextCursor"), read)
 
         return read(wish.cursor)
 
     def get(self, agent_id: str) -> AgentInfo:
-        return decode(AgentInfo, self.ask("GetAgent", {"agentId": agent_id}))
+        return _info(self.ask("GetAgent", {"agentId": agent_id}))
 
     def list_runs(self, agent_id: str, limit: int | None, cursor: str | None) -> Page[Run]:
         def read(cursor: str | None) -> Page[Run]:
@@ -151,16 +153,16 @@ class BridgeAgents:
     def get_usage(self, agent_id: str, run_id: str | None) -> AgentUsage:
         return decode(AgentUsage, self.ask("GetUsage", {"agentId": agent_id}, {"runId": run_id}))
 
-    def list_messages(self, agent_id: str) -> builtins.list[PromptMessage | AssistantMessage]:
-        return [_message(item) for item in self.ask("ListMessages", {"agentId": agent_id})["items"]]
+    def list_messages(self, agent_id: str) -> builtins.list[AgentMessage]:
+        return [message_from(item) for item in self.ask("ListMessages", {"agentId": agent_id})["items"]]
 
     def run(
-        self, wire: Json, stop: Stop, *, model: str | None = None, observers: SendOptions | None = None
+        self, wire: Json, stop: Stop, *, model: ModelSelection | None = None, observers: SendOptions | None = None
     ) -> Run:
         """The bridge says how a run stands in this package's words; a run here keeps the platform's."""
         params = {"agentId": wire["agentId"], "runId": wire["id"], "options": self._known}
-        known = {**wire, "status": _STATUSES.get(wire["status"], "ERROR")}
-        given = model or (wire.get("model") or {}).get("id")
+        known = {**wire, "status": _STATUSES.get(wire["status"], "ERROR"), "createdAt": _time(wire["createdAt"])}
+        given = model or (decode(ModelSelection, wire["model"]) if wire.get("model") else None)
         return Run(known, BridgePlace(self.bridge, params), stop, model=given, observers=observers)
 
     def ask(self, method: str, params: Json, options: Mapping[str, Any] | None = None) -> Json:
@@ -194,7 +196,12 @@ def _new_id(options: AgentOptions) -> str | None:
     return None if options.cloud and options.cloud.env_vars else f"bc-{uuid.uuid4()}"
 
 
-def _message(wire: Json) -> PromptMessage | AssistantMessage:
-    kind = PromptMessage if wire["type"] == "user" else AssistantMessage
-    content = decode(MessageContent, wire["message"])
-    return kind(agent_id=wire["agent_id"], run_id=wire["run_id"], message=content)
+def _info(wire: Json) -> AgentInfo:
+    times = {name: _time(wire[name]) for name in ("createdAt", "lastModified")}
+    return decode(AgentInfo, {**wire, **times})
+
+
+def _time(milliseconds: int) -> str:
+    """As the platform writes it; the bridge counts from 1970."""
+    moment = datetime.fromtimestamp(milliseconds / 1000, timezone.utc)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

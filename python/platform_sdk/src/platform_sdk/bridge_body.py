@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from .options import AgentOptions, LocalAgentOptions, ModelSelection, SendOptions, SubagentDefinition
+from .options import AgentOptions, LocalAgentOptions, SendOptions, SubagentDefinition
+from .shapes import ModelSelection
 from .wire import Json, encode
 
 
@@ -33,7 +34,7 @@ def send_body(send: SendOptions) -> Json:
         model=_model(send.model),
         mcpServers=encode(send.mcp_servers),
         mode=send.mode,
-        cloud=None if send.env_vars is None else {"envVars": dict(send.env_vars)},
+        cloud=None if send.variables is None else {"envVars": dict(send.variables)},
         local=None if send.local is None else _present(force=send.local.force),
         idempotencyKey=send.idempotency_key,
     )

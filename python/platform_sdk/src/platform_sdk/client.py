@@ -43,7 +43,11 @@ class Client:
         self._connection: Connection | None = connection
         known = {"apiKey": connection.key, "backendUrl": connection.origin}
         self._open(
-            Agents(CloudAgents(connection, self), lambda: BridgeAgents(shared_bridge(), self, known)),
+            Agents(
+                CloudAgents(connection, self),
+                lambda: BridgeAgents(shared_bridge(), self, known),
+                lambda key: self._with_key(key).agents,
+            ),
             lambda place: connection.ask(Request(operation=_OPERATIONS[place], method="GET", path=f"/v1/{place}"), Stop()),
         )
 
@@ -62,7 +66,7 @@ class Client:
         return cls._over(launch_bridge(workspace=workspace, api_key=api_key, base_url=base_url, program=program))
 
     @classmethod
-    def connect(cls, *, base_url: str, auth_token: str) -> Self:
+    def connect(cls, base_url: str, auth_token: str) -> Self:
         """A client over a bridge that is there; its key is the bridge's."""
         return cls._over(open_bridge(base_url, auth_token))
 
@@ -74,14 +78,14 @@ class Client:
         return client
 
     @classmethod
-    def _over(cls, bridge: Bridge) -> Self:
+    def _over(cls, bridge: Bridge, known: Json | None = None) -> Self:
         client = cls.__new__(cls)
         client._patience = (60, 2)
         client._connection = None
-        calls = BridgeAgents(bridge, client, {})
+        calls = BridgeAgents(bridge, client, known or {})
         client._open(
-            Agents(calls, lambda: calls),
-            lambda place: bridge.ask(f"SdkPlatformService/{_METHODS[place]}", {}, Stop()),
+            Agents(calls, lambda: calls, lambda key: cls._over(bridge, {"apiKey": key}).agents),
+            lambda place: bridge.ask(f"SdkPlatformService/{_METHODS[place]}", {"options": known or {}}, Stop()),
             bridge.close,
         )
         return client
@@ -99,9 +103,13 @@ class Client:
         """The same platform, asked with other patience. A bridge has its own."""
         if self._connection is None:
             return self
+        return self._with_key(self._connection.key, timeout=timeout, max_retries=max_retries)
+
+    def _with_key(self, key: str, *, timeout: float | None = None, max_retries: int | None = None) -> Self:
+        assert self._connection is not None
         known_timeout, known_retries = self._patience
         return type(self)(
-            api_key=self._connection.key,
+            api_key=key,
             base_url=self._connection.origin,
             timeout=known_timeout if timeout is None else timeout,
             max_retries=known_retries if max_retries is None else max_retries,

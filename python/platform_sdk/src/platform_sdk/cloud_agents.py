@@ -6,17 +6,19 @@ import builtins
 import uuid
 from typing import TYPE_CHECKING, Any
 
-from .agents import Agent, ListWish
-from .body import model_id
+from .agent_calls import ListWish
+from .agents import Agent
+from .body import selected
 from .connection import Connection, Request
 from .errors import AuthenticationError, ConfigurationError, NetworkError, RateLimitError
 from .ids import check_agent_id, check_run_id
-from .messages import AssistantMessage, PromptMessage
-from .options import AgentOptions, Message, ModelSelection, SendOptions
+from .images import UserMessage
+from .messages import AgentMessage
+from .options import AgentOptions, SendOptions
 from .places import CloudPlace, run_path
 from .prompts import Prompts
 from .runs import Run
-from .shapes import AgentInfo, AgentUsage, Artifact, Model, Page
+from .shapes import AgentInfo, AgentUsage, Artifact, Model, ModelSelection, Page
 from .surroundings import Stop
 from .wire import Json, decode
 
@@ -48,16 +50,17 @@ class CloudAgent(Agent):
     def model(self) -> ModelSelection | str | None:
         return self._prompts.model
 
-    def send(self, message: Message, options: SendOptions | None = None) -> Run:
+    def _send(self, message: str | UserMessage, send: SendOptions) -> Run:
         self._stop.check()
-        send = options or SendOptions()
         if send.local:
             raise ConfigurationError("local: is for local agents. Leave it out.", code="invalid_option", operation="agent.send")
         run = self._prompts.deliver(message, send)
         place = CloudPlace(self._connection, self.agent_id, run["id"])
-        return Run(run, place, self._stop, model=model_id(self.model), observers=send)
+        return Run(run, place, self._stop, model=selected(self.model), observers=send)
 
     def list_artifacts(self) -> list[Artifact]:
+        if not self._prompts.is_created:
+            return []
         path = f"/v1/agents/{self.agent_id}/artifacts"
         answer = self._connection.ask(Request(operation="artifacts.list", method="GET", path=path), self._stop)
         return [decode(Artifact, item) for item in answer["items"]]
@@ -65,6 +68,9 @@ class CloudAgent(Agent):
     def download_artifact(self, path: str) -> bytes:
         """The link may lead to another server, so the key is not sent along."""
         operation = "artifacts.download"
+        if not self._prompts.is_created:
+            message = "There is no such agent yet. The first send creates it."
+            raise ConfigurationError(message, code="agent_not_created", operation=operation)
         place = f"/v1/agents/{self.agent_id}/artifacts/download"
         request = Request(operation=operation, method="GET", path=place, query={"path": path})
         return self._connection.download(self._connection.ask(request, self._stop)["url"], operation, self._stop)
@@ -84,7 +90,7 @@ class CloudAgents:
     def create(self, options: AgentOptions) -> Agent:
         agent_id = _id_for(options)
         if options.model:
-            self._check_model(model_id(options.model))
+            self._check_model(selected(options.model))
         return CloudAgent(self._connection, options, client=self._client, agent_id=agent_id)
 
     def resume(self, agent_id: str, options: AgentOptions) -> Agent:
@@ -134,7 +140,7 @@ class CloudAgents:
         request = Request(operation="agents.delete", method="DELETE", path=path, retry="never")
         self._connection.ask(request, self._stop)
 
-    def list_messages(self, agent_id: str) -> builtins.list[PromptMessage | AssistantMessage]:
+    def list_messages(self, agent_id: str) -> builtins.list[AgentMessage]:
         message = "Messages are listed for local agents. Use run.conversation()."
         raise ConfigurationError(message, code="unsupported", operation="agents.list_messages")
 
@@ -152,13 +158,14 @@ class CloudAgents:
     def _post(self, operation: str, path: str) -> None:
         self._connection.ask(Request(operation=operation, method="POST", path=path), self._stop)
 
-    def _check_model(self, wished: str | None) -> None:
+    def _check_model(self, selection: ModelSelection | None) -> None:
         """What cannot be asked now is left to the platform, which checks again."""
         request = Request(operation="models.list", method="GET", path="/v1/models", retry="never")
         try:
             models = [decode(Model, item) for item in self._connection.ask(request, self._stop)["items"]]
         except (NetworkError, AuthenticationError, RateLimitError):
             return
+        wished = selection.id if selection else None
         if not any(wished == model.id or wished in model.aliases for model in models):
             names = ", ".join(model.id for model in models)
             message = f"There is no model {wished}. There are: {names}."
@@ -180,4 +187,14 @@ def _checked_path(run_id: str, agent_id: str, operation: str) -> str:
 
 
 def _info(wire: Json) -> AgentInfo:
-    return decode(AgentInfo, {**wire, "agentId": wire["id"], "status": str(wire["status"]).lower()})
+    name = wire.get("name") or ""
+    shown = {
+        "agentId": wire["id"],
+        "name": name,
+        "summary": name,
+        "status": {"ACTIVE": "running", "IDLE": "finished"}.get(wire["status"]),
+        "archived": wire["status"] == "ARCHIVED",
+        "lastModified": wire["updatedAt"],
+        "repos": [repository["url"] for repository in wire.get("repos") or []],
+    }
+    return decode(AgentInfo, {**wire, **shown})

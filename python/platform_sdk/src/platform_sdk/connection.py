@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import urlencode, urlsplit
 
-from .errors import AuthenticationError, ConfigurationError, NetworkError, PlatformSdkError, RateLimitError, error_from
+from .errors import APITimeoutError, AuthenticationError, ConfigurationError, NetworkError, PlatformSdkError
+from .errors import RateLimitError, error_from
+from .login import read_login
 from .surroundings import Clock, Stop
 from .version import __version__
 from .wire import Json
@@ -45,13 +47,12 @@ class Connection:
     def __init__(
         self, *, api_key: str | None, base_url: str | None, timeout_s: float, max_retries: int, clock: Clock
     ) -> None:
-        key = os.environ.get("PLATFORM_API_KEY") if api_key is None else api_key
+        self.origin, key = _access(api_key, base_url)
         if not key:
             which = "There is no API key." if api_key is None else "api_key is empty."
             advice = "Make one with `platform keys create` and pass it as api_key or in PLATFORM_API_KEY."
             raise AuthenticationError(f"{which} {advice}", code="unauthorized")
         self.key = key
-        self.origin = _origin(base_url or os.environ.get("PLATFORM_BACKEND_URL") or _DEFAULT_URL)
         self._timeout_s = timeout_s
         self._retry_s = _RETRY_S[:max_retries]
         self.clock = clock
@@ -108,6 +109,20 @@ class Connection:
             yield _checked(answer, request)
 
 
+def known_key(base_url: str | None) -> str | None:
+    """The key of calls that name none."""
+    return _access(None, base_url)[1]
+
+
+def _access(api_key: str | None, base_url: str | None) -> tuple[str, str | None]:
+    """Where the platform is, and as whom it is asked: what is given, the environment, a login that was kept."""
+    given = api_key if api_key is not None else os.environ.get("PLATFORM_API_KEY") or None
+    login = read_login() if given is None else None
+    address = base_url or os.environ.get("PLATFORM_BACKEND_URL") or (login.base_url if login else None)
+    origin = _origin(address or _DEFAULT_URL)
+    return origin, login.api_key if login and login.base_url == origin else given
+
+
 @contextlib.contextmanager
 def exchange(
     url: str, method: str, headers: Mapping[str, str], body: bytes | None, timeout_s: float | None, stop: Stop
@@ -152,7 +167,8 @@ def _named(request: Request, stop: Stop) -> Iterator[None]:
     except (OSError, http.client.HTTPException, ValueError) as error:
         stop.check()
         advice = "Check PLATFORM_BACKEND_URL and that the platform runs."
-        raise NetworkError(
+        kind = APITimeoutError if isinstance(error, TimeoutError) else NetworkError
+        raise kind(
             f"{request.endpoint} got no answer: {error or type(error).__name__}. {advice}",
             code="network",
             is_retryable=True,

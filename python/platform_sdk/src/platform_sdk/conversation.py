@@ -4,25 +4,63 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
-from .wire import Json, encode
+from .wire import Json, camel, encode
+
+
+class InteractionUpdate(dict[str, Any]):
+    """An update of the stream as it came; its members are there by their Python names too."""
+
+    def __getattr__(self, name: str) -> Any:
+        if camel(name) in self:
+            return self[camel(name)]
+        raise AttributeError(f"An update {self.get('type')!r} has no {name}.")
+
+
+@dataclass
+class ConversationText:
+    text: str
+    thinking_duration_ms: int | None = None
 
 
 @dataclass
 class ConversationStep:
-    """A text for what was said or thought; `tool_call` and `call_id` for what was done."""
+    """`message` is what was said or thought, or the call that was made."""
 
     type: Literal["thinkingMessage", "assistantMessage", "toolCall"]
-    text: str = ""
+    message: ConversationText | Json
     call_id: str | None = None
-    tool_call: Json | None = None
+
+    @property
+    def text(self) -> str:
+        """Empty for a call."""
+        return self.message.text if isinstance(self.message, ConversationText) else ""
+
+    @property
+    def tool_call(self) -> Json | None:
+        return None if isinstance(self.message, ConversationText) else self.message
+
+
+@dataclass
+class AgentConversationTurn:
+    user_message: dict[str, str] | None = None
+    """Its `text`."""
+    steps: list[ConversationStep] = field(default_factory=list)
 
 
 @dataclass
 class ConversationTurn:
-    user_message: str | None = None
-    steps: list[ConversationStep] = field(default_factory=list)
+    turn: AgentConversationTurn = field(default_factory=AgentConversationTurn)
+    type: Literal["agentConversationTurn"] = "agentConversationTurn"
+
+    @property
+    def user_message(self) -> str | None:
+        return self.turn.user_message["text"] if self.turn.user_message else None
+
+    @property
+    def steps(self) -> list[ConversationStep]:
+        return self.turn.steps
 
 
 def as_json(turns: list[ConversationTurn]) -> str:
@@ -40,18 +78,21 @@ class Conversation:
         """The steps that are complete with this update."""
         kind = update["type"]
         if kind == "user-message-appended":
-            self.turns.append(ConversationTurn(user_message=update["userMessage"]["text"]))
+            said = {"text": update["userMessage"]["text"]}
+            self.turns.append(ConversationTurn(AgentConversationTurn(user_message=said)))
         elif kind == "step-started":
             self._reply = []
         elif kind == "thinking-delta":
             self._extend("thinkingMessage", update["text"])
+        elif kind == "thinking-completed":
+            self._time(update["thinkingDurationMs"])
         elif kind == "text-delta":
             self._extend("assistantMessage", update["text"])
         elif kind == "step-completed":
             reply, self._reply = self._reply, []
             return self._complete(reply)
         elif kind == "tool-call-completed":
-            step = ConversationStep(type="toolCall", call_id=update["callId"], tool_call=update["toolCall"])
+            step = ConversationStep(type="toolCall", message=update["toolCall"], call_id=update["callId"])
             return self._complete([step])
         return []
 
@@ -59,11 +100,17 @@ class Conversation:
         if steps and not self.turns:
             self.turns.append(ConversationTurn())
         if steps:
-            self.turns[-1].steps += steps
+            self.turns[-1].steps.extend(steps)
         return steps
 
     def _extend(self, kind: Literal["thinkingMessage", "assistantMessage"], text: str) -> None:
-        if self._reply and self._reply[-1].type == kind:
-            self._reply[-1].text += text
+        last = self._reply[-1].message if self._reply and self._reply[-1].type == kind else None
+        if isinstance(last, ConversationText):
+            last.text += text
         else:
-            self._reply.append(ConversationStep(type=kind, text=text))
+            self._reply.append(ConversationStep(type=kind, message=ConversationText(text)))
+
+    def _time(self, duration_ms: int) -> None:
+        last = self._reply[-1].message if self._reply else None
+        if isinstance(last, ConversationText) and self._reply[-1].type == "thinkingMessage":
+            last.thinking_duration_ms = duration_ms

@@ -30,9 +30,16 @@ class PlatformSdkError(Exception):
         self.request_id = request_id
         self.operation = operation
 
+    @property
+    def status_code(self) -> int | None:
+        return self.status
+
     def to_dict(self) -> dict[str, Any]:
         """For logs. Without the cause, which may hold what was sent."""
         return {"name": type(self).__name__, **self.__dict__}
+
+
+PlatformSDKError = PlatformSdkError
 
 
 class PlatformAgentError(PlatformSdkError):
@@ -50,12 +57,25 @@ class RateLimitError(PlatformAgentError):
         super().__init__(message, **facts)
         self.retry_after_s = retry_after_s
 
+    @property
+    def retry_after(self) -> str | None:
+        """As the platform said it."""
+        return None if self.retry_after_s is None else f"{self.retry_after_s:g}"
+
 
 class ConfigurationError(PlatformAgentError):
     """The request cannot succeed as it is."""
 
 
-class AgentNotFoundError(ConfigurationError):
+class BadRequestError(ConfigurationError):
+    """400: something in the request is wrong."""
+
+
+class NotFoundError(ConfigurationError):
+    """404: there is no such thing, or none that this key may see."""
+
+
+class AgentNotFoundError(NotFoundError):
     """There is no agent of this id, or none that this key may see."""
 
 
@@ -73,20 +93,44 @@ class UnsupportedRunOperationError(ConfigurationError):
 
 
 class AgentBusyError(PlatformAgentError):
-    """The agent has a run under way."""
+    """The agent has a run under way. Asking again helps only once that run is over."""
 
 
 class NetworkError(PlatformAgentError):
     """No answer, half of one, or one that says the platform is in trouble."""
 
 
+class APITimeoutError(NetworkError):
+    """Nothing came for longer than anybody waits."""
+
+
+class InternalServerError(NetworkError):
+    """500 or more: the platform is in trouble."""
+
+
 class UnknownAgentError(PlatformAgentError):
     """The platform refused for a reason that has no class of its own."""
 
 
+class PermissionDeniedError(UnknownAgentError):
+    """403: this key may not do that."""
+
+
+def narrowed(kind: type[PlatformSdkError], status: int | None) -> type[PlatformSdkError]:
+    """The class for this status, where the one that all languages have is divided further here."""
+    if kind is NetworkError and (status or 0) >= 500:
+        return InternalServerError
+    narrower: dict[tuple[type[PlatformSdkError], int | None], type[PlatformSdkError]] = {
+        (ConfigurationError, 400): BadRequestError,
+        (ConfigurationError, 404): NotFoundError,
+        (UnknownAgentError, 403): PermissionDeniedError,
+    }
+    return narrower.get((kind, status), kind)
+
+
 def error_from(
     status: int, body: str, *, retry_after: str | None, request_id: str | None, endpoint: str, operation: str
-) -> PlatformAgentError:
+) -> PlatformSdkError:
     """An answer that is no success, as the error that fits it."""
     problem = _read_problem(body)
     code = problem.get("code")
@@ -101,7 +145,7 @@ def error_from(
     }
     help_url, provider = problem.get("helpUrl"), problem.get("provider")
     if code == "agent_busy":
-        return AgentBusyError(said, is_retryable=True, **facts)
+        return AgentBusyError(explained, **facts)
     if code == "integration_not_connected" and help_url and provider:
         return IntegrationNotConnectedError(explained, help_url=help_url, provider=provider, **facts)
     if status == 401:
@@ -111,10 +155,10 @@ def error_from(
     if code == "agent_not_found":
         return AgentNotFoundError(explained, **facts)
     if status in (400, 404, 409):
-        return ConfigurationError(explained, **facts)
+        return narrowed(ConfigurationError, status)(explained, **facts)
     if status >= 500:
-        return NetworkError(said, is_retryable=True, **facts)
-    return UnknownAgentError(said, **facts)
+        return InternalServerError(explained, is_retryable=True, **facts)
+    return narrowed(UnknownAgentError, status)(explained, **facts)
 
 
 def _read_problem(text: str) -> dict[str, str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Union
 
 from .frame import Frame
-from .shapes import TokenUsage
+from .shapes import ModelSelection, TokenUsage
 from .wire import Json, decode
 
 
@@ -30,7 +30,7 @@ class _OfRun:
 
 @dataclass(frozen=True, kw_only=True)
 class SystemMessage(_OfRun):
-    model: str | None = None
+    model: ModelSelection | None = None
     subtype: Literal["init"] = "init"
     type: Literal["system"] = "system"
 
@@ -62,6 +62,14 @@ class AssistantMessage(_Said):
     """A piece of what the agent says."""
 
     type: Literal["assistant"] = "assistant"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentMessage(_Said):
+    """One thing said in the conversation of a local agent; `uuid` is the same whenever it is read."""
+
+    type: Literal["user", "assistant"]
+    uuid: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +131,7 @@ class Messages:
         self._ids: dict[str, Any] = {"agent_id": agent_id, "run_id": run_id}
         self._told: str | None = None
 
-    def opening(self, request_id: str | None, model: str | None) -> list[SDKMessage]:
+    def opening(self, request_id: str | None, model: ModelSelection | None) -> list[SDKMessage]:
         """What comes before anything of the stream."""
         first: list[SDKMessage] = [SystemMessage(**self._ids, model=model)]
         return first + ([RequestMessage(**self._ids, request_id=request_id)] if request_id else [])
@@ -159,6 +167,12 @@ class Messages:
         if kind == "turn-ended" and update.get("usage"):
             return [UsageMessage(**self._ids, usage=usage_of(update["usage"]))]
         return []
+
+
+def message_from(wire: Json) -> AgentMessage:
+    names = ("type", "uuid", "agent_id", "run_id")
+    content = decode(MessageContent, wire["message"])
+    return AgentMessage(message=content, **{name: wire[name] for name in names})
 
 
 def usage_of(usage: Json) -> TokenUsage:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 
-from .conversation import Conversation
+from .conversation import Conversation, InteractionUpdate
 from .follow import Followed
 from .frame import Frame
 from .options import SendOptions
@@ -42,7 +42,7 @@ class Observing:
 
     def _tell(self, update: Json, conversation: Conversation) -> None:
         if self._observers.on_delta:
-            self._observers.on_delta(update)
+            self._observers.on_delta(InteractionUpdate(update))
         for step in conversation.add(update):
             if self._observers.on_step:
                 self._observers.on_step(step)

@@ -2,37 +2,22 @@
 
 from __future__ import annotations
 
-import base64
-import mimetypes
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Union
+from typing import Any, Literal, TypedDict, Union
 
-from .shapes import AgentEnvironment, AgentRepository
+from .conversation import ConversationStep, InteractionUpdate
+from .errors import ConfigurationError
+from .shapes import AgentEnvironment, AgentRepository, ModelSelection
 
-if TYPE_CHECKING:
-    from .conversation import ConversationStep
-    from .wire import Json
 
 AgentMode = Literal["agent", "plan"]
 CloudRepository = AgentRepository
+CloudEnvironment = AgentEnvironment
 
 
-@dataclass(frozen=True, kw_only=True)
-class ModelParameter:
-    id: str
-    value: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelSelection:
-    id: str
-    params: Sequence[ModelParameter] | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class CloudAgentOptions:
     """With `env_vars` the platform chooses the agent's id, which is known after the first `send`."""
 
@@ -49,18 +34,31 @@ class CloudAgentOptions:
 SettingSource = Literal["project", "user", "team", "mdm", "plugins", "all"]
 
 
+def _no_function() -> None:
+    """Where `execute` was left out."""
+
+
+@dataclass(frozen=True)
+class CustomToolContext:
+    tool_call_id: str | None = None
+
+
 @dataclass(frozen=True)
 class CustomTool:
     """A function of this program that the model may call with arguments that satisfy `input_schema`.
 
-    `execute` may be a coroutine function. A result that is no text is told as JSON; a mapping with a list `content` is
+    `execute` may be a coroutine function, and may take a CustomToolContext behind the arguments. A result that is no text is told as JSON; a mapping with a list `content` is
     taken as it is. What it raises is told to the model."""
 
-    description: str
-    input_schema: Mapping[str, Any]
-    execute: Callable[[dict[str, Any]], object]
+    description: str | None = None
+    input_schema: Mapping[str, Any] | None = None
+    execute: Callable[..., object] = field(default=_no_function)
     output_schema: Mapping[str, Any] | None = field(default=None, kw_only=True)
     annotations: Mapping[str, Any] | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.execute is _no_function:
+            raise ConfigurationError("A tool needs execute.", code="invalid_option", operation="CustomTool")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,12 +72,12 @@ class LocalProvider:
     headers: Mapping[str, str] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class SandboxOptions:
     enabled: bool
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class LocalAgentOptions:
     """The agent works on this machine, in `cwd`, through the bridge. Without a sandbox its commands can do whatever
     this process can."""
@@ -88,12 +86,14 @@ class LocalAgentOptions:
     dirs: Sequence[str | os.PathLike[str]] | None = None
     setting_sources: Sequence[SettingSource] | None = None
     sandbox_options: SandboxOptions | None = None
+    auto_review: bool | None = None
+    """Is refused: nobody reviews here."""
     custom_tools: Mapping[str, CustomTool] | None = None
     enable_agent_retries: bool | None = None
     provider: LocalProvider | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class LocalSendOptions:
     """`force` ends a run that is under way; `custom_tools` take the place of the agent's for this run."""
 
@@ -101,14 +101,14 @@ class LocalSendOptions:
     custom_tools: Mapping[str, CustomTool] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class McpAuth:
     client_id: str
     client_secret: str | None = None
     scopes: Sequence[str] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class HttpMcpServerConfig:
     url: str
     headers: Mapping[str, str] | None = None
@@ -116,7 +116,7 @@ class HttpMcpServerConfig:
     type: Literal["http", "sse"] = "http"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class StdioMcpServerConfig:
     command: str
     args: Sequence[str] | None = None
@@ -126,21 +126,32 @@ class StdioMcpServerConfig:
     type: Literal["stdio"] = "stdio"
 
 
+@dataclass(frozen=True)
+class SseMcpServerConfig(HttpMcpServerConfig):
+    """For local agents."""
+
+    type: Literal["http", "sse"] = "sse"
+
+
 McpServerConfig = Union[HttpMcpServerConfig, StdioMcpServerConfig]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class SubagentDefinition:
     description: str
     prompt: str
     model: ModelSelection | str | None = None
     """A selection, a model's id, or `inherit`."""
+    mcp_servers: Sequence[str] | None = None
+    """Names of the agent's servers."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AgentOptions:
     model: ModelSelection | str | None = None
     """Without one the platform's default. One that the platform does not list is refused at once."""
+    api_key: str | None = None
+    """Before the client's, for this agent."""
     name: str | None = None
     mode: AgentMode | None = None
     cloud: CloudAgentOptions | None = None
@@ -162,13 +173,13 @@ class AgentOptions:
 class AgentFields(TypedDict, total=False):
     """The members of AgentOptions, for calls that take them one by one."""
 
-    model: ModelSelection | str | None
+    model: ModelSelection | Mapping[str, Any] | str | None
     name: str | None
     mode: AgentMode | None
-    cloud: CloudAgentOptions | None
-    local: LocalAgentOptions | None
-    mcp_servers: Mapping[str, McpServerConfig] | None
-    agents: Mapping[str, SubagentDefinition] | None
+    cloud: CloudAgentOptions | Mapping[str, Any] | None
+    local: LocalAgentOptions | Mapping[str, Any] | None
+    mcp_servers: Mapping[str, McpServerConfig | Mapping[str, Any]] | None
+    agents: Mapping[str, SubagentDefinition | Mapping[str, Any]] | None
     agent_id: str | None
     idempotency_key: str | None
     tools: Sequence[str] | None
@@ -176,50 +187,28 @@ class AgentFields(TypedDict, total=False):
     system_prompt: str | None
 
 
+@dataclass(frozen=True)
+class CloudSendOptions:
+    env_vars: Mapping[str, str] | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class SendOptions:
-    """`model` and `mode` hold for later prompts too; `mcp_servers` and `env_vars` for this run only."""
+    """`model` and `mode` hold for later prompts too; `mcp_servers` and variables for this run only."""
 
     model: ModelSelection | str | None = None
     mcp_servers: Mapping[str, McpServerConfig] | None = None
     mode: AgentMode | None = None
     env_vars: Mapping[str, str] | None = None
+    """The same as `cloud.env_vars`."""
+    cloud: CloudSendOptions | None = None
     local: LocalSendOptions | None = None
     idempotency_key: str | None = None
-    on_step: Callable[[ConversationStep], None] | None = None
+    on_step: Callable[[ConversationStep], object] | None = None
     """Told of each step once it is complete, in a thread of its own. What it raises, `wait` raises."""
-    on_delta: Callable[[Json], None] | None = None
+    on_delta: Callable[[InteractionUpdate], object] | None = None
     """Told of every update of the stream, in order."""
 
-
-@dataclass(frozen=True, kw_only=True)
-class SDKImage:
-    """Made with `from_file`, `data_image` or `url_image`."""
-
-    data: str | None = None
-    mime_type: str | None = None
-    url: str | None = None
-
-    @classmethod
-    def from_file(cls, path: str | os.PathLike[str]) -> SDKImage:
-        kind, _ = mimetypes.guess_type(str(path))
-        if kind is None:
-            raise ValueError(f"{path}: its name does not say what image it is. Use SDKImage.data_image.")
-        return cls.data_image(Path(path).read_bytes(), kind)
-
-    @classmethod
-    def data_image(cls, data: bytes, mime_type: str) -> SDKImage:
-        return cls(data=base64.b64encode(data).decode("ascii"), mime_type=mime_type)
-
-    @classmethod
-    def url_image(cls, url: str) -> SDKImage:
-        return cls(url=url)
-
-
-@dataclass(frozen=True, kw_only=True)
-class UserMessage:
-    text: str
-    images: Sequence[SDKImage] | None = None
-
-
-Message = Union[str, UserMessage]
+    @property
+    def variables(self) -> Mapping[str, str] | None:
+        return self.cloud.env_vars if self.cloud and self.cloud.env_vars is not None else self.env_vars

@@ -8,7 +8,9 @@ from dataclasses import replace
 from .body import create_body, run_body
 from .connection import Connection, Request
 from .errors import ConfigurationError, PlatformAgentError
-from .options import AgentOptions, Message, ModelSelection, SendOptions
+from .images import UserMessage
+from .options import AgentOptions, SendOptions
+from .shapes import ModelSelection
 from .surroundings import Stop
 from .wire import Json
 
@@ -22,6 +24,8 @@ class Prompts:
         self._stop = stop
         self._agent_id = agent_id
         self.is_created = is_created
+        # An id that was not chosen here stays what it is.
+        self._is_given = is_created or agent_id is None or options.agent_id is not None
         self.model = options.model
         # What a prompt changed for all that follow, and the platform does not keep.
         self._chosen_model: ModelSelection | str | None = None
@@ -34,13 +38,13 @@ class Prompts:
             raise ConfigurationError(message, code="agent_not_created", operation="agent.agent_id")
         return self._agent_id
 
-    def deliver(self, message: Message, send: SendOptions) -> Json:
+    def deliver(self, message: str | UserMessage, send: SendOptions) -> Json:
         """The run it makes."""
         if send.model:
             self.model = self._chosen_model = send.model
         return self._follow_up(message, send) if self.is_created else self._create(message, send)
 
-    def _create(self, message: Message, send: SendOptions) -> Json:
+    def _create(self, message: str | UserMessage, send: SendOptions) -> Json:
         body = create_body(self._agent_id, message, self._options, send)
         # The same prompt after a lost answer is the same request: the platform answers it as the first time.
         repeated = self._begun[1] if self._begun and self._begun[0] == body else None
@@ -51,17 +55,22 @@ class Prompts:
         try:
             answer = self._connection.ask(request, self._stop)
         except PlatformAgentError as error:
-            if not is_second or error.code != "agent_id_conflict":
+            if error.code != "agent_id_conflict":
                 raise
-            # An earlier prompt did create it, and only its answer was lost.
-            self.is_created = True
-            return self._follow_up(message, send)
+            if is_second:
+                # An earlier prompt did create it, and only its answer was lost.
+                self.is_created = True
+                return self._follow_up(message, send)
+            if self._is_given:
+                raise
+            self._agent_id, self._is_given, self._begun = f"bc-{uuid.uuid4()}", True, None
+            return self._create(message, send)
         self._agent_id = _created_id(answer, self._agent_id)
         self.is_created = True
         run: Json = answer["run"]
         return run
 
-    def _follow_up(self, message: Message, send: SendOptions) -> Json:
+    def _follow_up(self, message: str | UserMessage, send: SendOptions) -> Json:
         body = run_body(message, self._options, replace(send, model=self._chosen_model))
         key = send.idempotency_key or f"sdk-run-{uuid.uuid4()}"
         path = f"/v1/agents/{self.agent_id}/runs"

@@ -15,7 +15,7 @@ from .messages import AssistantMessage, Messages, SDKMessage, usage_of
 from .observing import Observing
 from .options import SendOptions
 from .places import RunPlace
-from .shapes import RunError, RunGit, RunOperation, RunResult, RunStatus, TokenUsage
+from .shapes import ModelSelection, RunError, RunGit, RunOperation, RunResult, RunStatus, TokenUsage
 from .surroundings import Stop
 from .wire import Json, decode
 
@@ -31,25 +31,30 @@ _STATUSES: dict[str, RunStatus] = {
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RunEvent:
-    """`offset` is the same whenever the run is read. Of `message` and `result` there is the one that `kind` names."""
+    """`offset` is the same whenever the run is read. Of `sdk_message` and `result` there is the one that `kind` names."""
 
-    kind: Literal["message", "result"]
+    kind: Literal["sdk_message", "result"]
     offset: int
-    message: SDKMessage | None = None
+    sdk_message: SDKMessage | None = None
     result: RunResult | None = None
+
+    @property
+    def message(self) -> SDKMessage | None:
+        return self.sdk_message
 
 
 class Run:
     """Its members are as of what was read last: `stream`, `wait`, `conversation` and listeners read."""
 
     def __init__(
-        self, wire: Json, place: RunPlace, stop: Stop, *, model: str | None = None, observers: SendOptions | None = None
+        self, wire: Json, place: RunPlace, stop: Stop, *, model: ModelSelection | None = None, observers: SendOptions | None = None
     ) -> None:
         self._wire = wire
         self._place = place
         self._stop = stop
         self._wire_status: str = wire["status"]
         self._unsupported: str | None = None
+        self._is_cancelled = False
         self._listeners: list[Callable[[RunStatus], None]] = []
         self.id: str = wire["id"]
         self.agent_id: str = wire["agentId"]
@@ -66,7 +71,13 @@ class Run:
 
     @property
     def status(self) -> RunStatus:
+        if self._is_cancelled and not is_over(self._wire_status):
+            return "cancelled"
         return _STATUSES.get(self._wire_status, "error")
+
+    @property
+    def run_id(self) -> str:
+        return self.id
 
     def stream(self) -> Iterator[SDKMessage]:
         """The whole run from its beginning, as it happens. Every call reads anew; leaving the loop closes the connection."""
@@ -74,16 +85,19 @@ class Run:
 
     messages = stream
 
+    def __iter__(self) -> Iterator[RunEvent]:
+        return self.events()
+
     def _stream(self, stop: Stop) -> Iterator[SDKMessage]:
-        return (event.message for event in self._events(stop) if event.message)
+        return (event.sdk_message for event in self._events(stop) if event.sdk_message)
 
     def events(self) -> Iterator[RunEvent]:
         """The same with the place of each message in the run, and the result behind them."""
         return self._events(self._stop)
 
-    def observe(self, *, after_offset: int) -> Iterator[RunEvent]:
+    def observe(self, *, after_offset: int | str | None = None) -> Iterator[RunEvent]:
         """What comes behind an event that was seen, also by another process."""
-        return self._events(self._stop, after_offset)
+        return self._events(self._stop, -1 if after_offset is None else int(after_offset))
 
     def _events(self, stop: Stop, after_offset: int = -1) -> Iterator[RunEvent]:
         return (event for event in self._all_events(stop) if event.offset > after_offset)
@@ -92,7 +106,7 @@ class Run:
         messages = Messages(self.agent_id, self.id)
         offset = 0
         for message in messages.opening(self.request_id, self.model):
-            yield RunEvent(kind="message", offset=0, message=message)
+            yield RunEvent(kind="sdk_message", offset=0, sdk_message=message)
         for followed in self._follow(stop):
             if isinstance(followed, Frame):
                 # What says where a run stands depends on when it is asked; all else is kept as it happened.
@@ -101,7 +115,7 @@ class Run:
             else:
                 news = messages.closing(self._wire_status, self.error.message if self.error else None)
             for message in news:
-                yield RunEvent(kind="message", offset=offset, message=message)
+                yield RunEvent(kind="sdk_message", offset=offset, sdk_message=message)
         yield RunEvent(kind="result", offset=offset + 1, result=self._result())
 
     def iter_text(self) -> Iterator[str]:
@@ -128,7 +142,7 @@ class Run:
     def _wait(self, stop: Stop) -> RunResult:
         if self._observing:
             self._observing.join()
-        if self.status == "running":
+        if not is_over(self._wire_status):
             for _ in self._follow(stop):
                 pass
         return self._result()
@@ -154,7 +168,16 @@ class Run:
         return conversation.turns
 
     def cancel(self) -> None:
+        """A run that is cancelled already stays so; one that ended otherwise cannot be cancelled."""
+        if self.status == "cancelled":
+            return
         self._place.cancel(self._stop)
+        before, self._is_cancelled = self.status, True
+        self._tell_listeners(before)
+
+    def steer(self, text: str) -> Literal["complete_delivered", "revert_to_followup"]:
+        """No run takes words in its middle: they come back, to be sent as the next prompt."""
+        return "revert_to_followup"
 
     def supports(self, operation: RunOperation) -> bool:
         return self.unsupported_reason(operation) is None
@@ -166,7 +189,7 @@ class Run:
         """Follows the run in a thread until it is over or the returned function is called."""
         self._listeners.append(listener)
         leaving = Stop(self._stop)
-        if self.status == "running":
+        if not is_over(self._wire_status):
             threading.Thread(target=self._listen, args=(leaving,), daemon=True).start()
 
         def unsubscribe() -> None:
@@ -212,6 +235,9 @@ class Run:
         before = self.status
         self._take(facts)
         self._wire_status = status
+        self._tell_listeners(before)
+
+    def _tell_listeners(self, before: RunStatus) -> None:
         if self.status != before:
             for listener in list(self._listeners):
                 listener(self.status)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
+
+from .errors import ConfigurationError
 
 T = TypeVar("T")
 
@@ -38,38 +40,49 @@ class Repository:
     url: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
+class ModelParameter:
+    id: str
+    value: str
+
+
+@dataclass(frozen=True)
+class ModelSelection:
+    id: str
+    params: Sequence[ModelParameter] | None = None
+
+
+@dataclass(frozen=True)
 class AgentRepository:
     url: str
     starting_ref: str | None = None
     pr_url: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class AgentEnvironment:
-    type: Literal["cloud", "pool", "machine"]
+    type: Literal["cloud", "pool", "machine"] = "cloud"
     name: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class AgentInfo:
-    """`idle` takes prompts; so does `active`, once its run is over. Local ones have a `cwd` and no `url`."""
+    """`status` is how its last run stands, None where it is archived. Local ones have a `cwd` and no `url`."""
 
     agent_id: str
-    status: Literal["active", "idle", "archived"]
+    name: str
+    summary: str
     created_at: str
-    updated_at: str
+    last_modified: str
+    status: Literal["running", "finished", "error"] | None = None
+    archived: bool = False
     runtime: Literal["cloud", "local"] = "cloud"
     url: str | None = None
     cwd: str | None = None
-    name: str | None = None
     env: AgentEnvironment | None = None
-    repos: list[AgentRepository] = field(default_factory=list)
+    repos: list[str] = field(default_factory=list)
     metadata: dict[str, str] = field(default_factory=dict)
     latest_run_id: str | None = None
-    work_on_current_branch: bool | None = None
-    auto_create_pr: bool | None = None
-    skip_reviewer_request: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +119,10 @@ class RunUsage:
     usage_uuid: str | None = None
     cost: Cost | None = None
 
+    @property
+    def run_id(self) -> str:
+        return self.id
+
 
 @dataclass(frozen=True, kw_only=True)
 class AgentUsage:
@@ -114,6 +131,10 @@ class AgentUsage:
     total_usage: TokenUsage
     runs: list[RunUsage]
     cost: Cost | None = None
+
+    @property
+    def usage(self) -> TokenUsage:
+        return self.total_usage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,14 +162,28 @@ class RunGit:
 @dataclass(frozen=True, kw_only=True)
 class RunResult:
     id: str
+    agent_id: str
     status: RunStatus
     request_id: str | None = None
+    created_at: str | None = None
     result: str | None = None
     error: RunError | None = None
-    model: str | None = None
+    model: ModelSelection | None = None
     duration_ms: int | None = None
     usage: TokenUsage | None = None
     git: RunGit | None = None
+
+    @property
+    def run_id(self) -> str:
+        return self.id
+
+    @property
+    def error_code(self) -> str | None:
+        return self.error.code if self.error else None
+
+    @property
+    def error_message(self) -> str | None:
+        return self.error.message if self.error else None
 
 
 @dataclass(frozen=True)
@@ -158,6 +193,18 @@ class Page(Generic[T]):
     items: list[T]
     next_cursor: str | None
     _read_next: Callable[[str], Page[T]] = field(repr=False, compare=False)
+
+    def __iter__(self) -> Iterator[T]:
+        """The items of this page."""
+        return iter(self.items)
+
+    def has_next_page(self) -> bool:
+        return self.next_cursor is not None
+
+    def get_next_page(self) -> Page[T]:
+        if self.next_cursor is None:
+            raise ConfigurationError("This page is the last one.", code="invalid_cursor", operation="get_next_page")
+        return self._read_next(self.next_cursor)
 
     def auto_paging_iter(self) -> Iterator[T]:
         """The items of this page and of all behind it."""

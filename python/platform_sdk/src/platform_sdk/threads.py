@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
+import inspect
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any, TypeVar
@@ -84,16 +86,23 @@ def call_in_loop(function: Callable[[T], object], loop: asyncio.AbstractEventLoo
     """For a thread: calls it where the loop runs, waits for it, and raises what it raises."""
 
     async def call(value: T) -> None:
-        function(value)
+        outcome = function(value)
+        if inspect.isawaitable(outcome):
+            await outcome
 
     return lambda value: asyncio.run_coroutine_threadsafe(call(value), loop).result()
 
 
 def await_in_loop(
-    function: Callable[[T], Coroutine[Any, Any, object]], loop: asyncio.AbstractEventLoop
-) -> Callable[[T], object]:
+    function: Callable[..., Coroutine[Any, Any, object]], loop: asyncio.AbstractEventLoop
+) -> Callable[..., object]:
     """The same for what must be awaited there."""
-    return lambda value: asyncio.run_coroutine_threadsafe(function(value), loop).result()
+
+    @functools.wraps(function)
+    def call(*values: object) -> object:
+        return asyncio.run_coroutine_threadsafe(function(*values), loop).result()
+
+    return call
 
 
 def _given_up() -> PlatformSdkError:

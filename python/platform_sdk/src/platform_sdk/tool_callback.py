@@ -9,11 +9,11 @@ import json
 import secrets
 import threading
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from .options import CustomTool
+from .options import CustomTool, CustomToolContext
 from .wire import Json
 
 _LARGEST_CALL = 64 * 1024 * 1024
@@ -65,9 +65,18 @@ def _description(tool: CustomTool) -> Json:
     return {name: value for name, value in known.items() if value is not None}
 
 
-def _carry_out(tool: CustomTool, args: dict[str, Any]) -> object:
-    result = tool.execute(args)
+def _carry_out(tool: CustomTool, args: dict[str, Any], context: CustomToolContext) -> object:
+    result = tool.execute(args, context) if _takes_context(tool.execute) else tool.execute(args)
     return asyncio.run(_awaited(result)) if inspect.isawaitable(result) else result
+
+
+def _takes_context(execute: Callable[..., object]) -> bool:
+    """Whether it has room for a second argument."""
+    try:
+        inspect.signature(execute).bind({}, None)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 async def _awaited(result: Any) -> object:
@@ -88,7 +97,7 @@ def _handler(token: str, offers: Mapping[str, Mapping[str, CustomTool]]) -> type
                 tool = offers.get(self.path[1:], {}).get(call["name"])
                 if tool is None:
                     return self._answer(404, _failure(f"There is no tool {call['name']} any more."))
-                answer = json.dumps({"result": _carry_out(tool, call.get("args") or {})}).encode()
+                answer = json.dumps({"result": _carry_out(tool, call.get("args") or {}, CustomToolContext(call.get("toolCallId")))}).encode()
             except Exception as error:  # Whatever it is, the model is told and the agent goes on.
                 return self._answer(500, _failure(str(error) or type(error).__name__))
             self._answer(200, answer)

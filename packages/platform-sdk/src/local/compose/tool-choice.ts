@@ -6,6 +6,7 @@ import { ConfigurationError } from "../../errors.ts";
 /** A name of the stream stands for all tools that are shown by it. */
 const shownAs: Record<string, string[]> = {
   run_terminal_cmd: ["exec_command", "write_stdin"],
+  shell: ["exec_command", "write_stdin"],
   edit: ["apply_patch"],
   write: ["apply_patch"],
   delete: ["apply_patch"],
@@ -16,8 +17,14 @@ const shownAs: Record<string, string[]> = {
   task: agentToolNames,
 };
 
+/** Kinds of call that the stream can carry and no local agent makes: naming them changes nothing. */
+const absent = [
+  ...["glob", "semSearch", "readLints", "readTodos", "createPlan", "generateImage", "recordScreen", "await"],
+  ...["webSearch", "webFetch", "askQuestion", "applyAgentDiff"],
+];
+
 const ownNames = [...builtInTools.map(({ name }) => name), ...agentToolNames];
-const knownNames = [...Object.keys(shownAs), "mcp", ...ownNames];
+const knownNames = [...Object.keys(shownAs), "mcp", ...absent, ...ownNames];
 
 export function checkToolNames(names: string[], operation: string): void {
   const unknown = names.find((name) => !knownNames.includes(name) && !isMcpTool(name));
