@@ -237,6 +237,15 @@ test("an invitation that was never used is no way back for who was removed", asy
   expect((await join(openBrowser(server.url), link)).status).toBe(403);
 });
 
+test.each(["a\u001b[2J@x.org", "a\u200b@x.org", "\u202ea@x.org", "a b@x.org", "a@b@c", "a@\u0007"])(
+  "%j is no address",
+  async (email) => {
+    const { form, token } = await admin();
+    const refused = await form("/invitations", { token, email, role: "member" });
+    expect([refused.status, refused.html.includes("no e-mail address")]).toEqual([400, true]);
+  },
+);
+
 test("whoever is logged in already is not asked again", async () => {
   const { get } = await admin();
   const again = await get("/login?token=used&next=/keys");

@@ -59,6 +59,9 @@ test("an administrator makes service accounts with keys, and ends anybody's key 
   expect((await form("/service-accounts", { token, name: "ci" })).status).toBe(303);
   const again = await form("/service-accounts", { token, name: "ci" });
   expect([again.status, again.html.includes("already")]).toEqual([400, true]);
+  for (const name of ["", " ", "x".repeat(101), "\u001b[2J", "a\nb", "\u202egpj"])
+    for (const at of ["/service-accounts", "/keys"])
+      expect([name, (await form(at, { token, name })).status]).toEqual([name, 400]);
   const path = /action="(\/service-accounts\/[^"]+\/keys)"/.exec((await get("/service-accounts")).html)?.[1] ?? "";
   const page = await form(path, { token, name: "pipeline" });
   const key = keyIn(page);

@@ -24,6 +24,9 @@ export async function makeKey(
 
 export function nameIn({ name = "" }: Fields): string {
   const given = name.trim();
+  // Commands print it: a terminal must not be told what to do by it.
+  if (/[\p{Cc}\p{Bidi_Control}]/u.test(given))
+    throw new ApiProblem("validation_error", "A name holds no control characters.");
   if (given !== "" && given.length <= 100) return given;
   throw new ApiProblem("validation_error", "It needs a name of 1 to 100 characters.");
 }
