@@ -96,8 +96,13 @@ export function openRepositories({ db, dataDirectory }: RepositoriesOptions): Ho
       const branches = await branchesIn(directory);
       const [first] = branches;
       if (first === undefined || branches.includes(defaultBranch)) return;
-      await pointHead(directory, first);
-      await db.updateTable("hosted_repositories").set({ default_branch: first }).where("id", "=", id).execute();
+      const row = db
+        .updateTable("hosted_repositories")
+        .where("id", "=", id)
+        .where("default_branch", "=", defaultBranch);
+      const { numUpdatedRows } = await row.set({ default_branch: first }).executeTakeFirst();
+      // Whoever was faster has chosen.
+      if (numUpdatedRows > 0n) await pointHead(directory, first);
     },
   };
 }
