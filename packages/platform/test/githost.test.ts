@@ -194,13 +194,23 @@ test("a repository keeps the usual branch of the one it came from", async () => 
   await origin.remove();
 });
 
+test("a clone without its history is refused, and leaves no repository behind", async () => {
+  const origin = await temporaryRepository();
+  await origin.git("commit", "--quiet", "--allow-empty", "--message=Second");
+  await userGit(work.path, "clone", "--quiet", "--depth=1", `file://${origin.path}`, "shallow");
+  await expect(create(join(work.path, "shallow"))).rejects.toThrow(/--unshallow/);
+  expect(await bench.host.repositories.find(bench.teamId, name)).toBeUndefined();
+  await origin.remove();
+});
+
 test("what is pushed first to an empty repository is its usual branch", async () => {
   await create();
   const origin = await temporaryRepository();
   const push = (to: string) => origin.git("push", "--quiet", bench.withKey(bench.host.cloneUrl(name)), `HEAD:${to}`);
+  const usual = async () => (await bench.host.repositories.find(bench.teamId, name))?.defaultBranch;
   await push("trunk");
+  await expect.poll(usual).toBe("trunk");
   await push("another");
-  expect(await bench.host.repositories.find(bench.teamId, name)).toMatchObject({ defaultBranch: "trunk" });
   await userGit(work.path, "clone", "--quiet", bench.withKey(bench.host.cloneUrl(name)), "fresh");
   expect(await userGit(join(work.path, "fresh"), "branch", "--show-current")).toBe("trunk");
   await origin.remove();

@@ -46,6 +46,7 @@ test("a starting reference may be a branch, a tag or a commit, whole or abbrevia
   const open = async (startingRef: string) =>
     (await bench.workspaces.open(agentWork({ repos: [{ url: url("shop"), startingRef }] }), never())).repositories[0];
   expect(await open("feature/topic")).toMatchObject({ baseCommit: topic, baseBranch: "feature/topic" });
+  expect(await open("HEAD")).toMatchObject({ baseBranch: "main" });
   expect(await open("refs/heads/feature/topic")).toMatchObject({ baseCommit: topic, baseBranch: "feature/topic" });
   expect(await open("v1")).toMatchObject({ baseCommit: first, baseBranch: "main" });
   expect(await open(first)).toMatchObject({ baseCommit: first, baseBranch: "main" });

@@ -3,7 +3,7 @@ import type { AgentListItem, Run } from "@agentcli/protocol/api";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { Invocation } from "../args.ts";
 import { type ChangeSummary, summarize } from "../cloud/patch.ts";
-import { openCloud } from "../cloud/platform.ts";
+import { type CloudPlatform, openCloud } from "../cloud/platform.ts";
 import { statusOf } from "../cloud/status.ts";
 import { Problem } from "../problem.ts";
 import type { Program } from "../program.ts";
@@ -16,7 +16,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   if (invocation.has("json")) {
     const tasks: object[] = [];
     // One after the other: for each the platform looks at the files of an agent.
-    for (const one of shown) tasks.push(asTask(one, summarize((await cloud.readDiff(one.agent.id)).items)));
+    for (const one of shown) tasks.push(asTask(one, await summaryOf(one, cloud)));
     const page = { tasks, cursor: nextCursor ?? null };
     await program.print(`${JSON.stringify(page, null, 2)}\n`);
     return exitCodes.completed.code;
@@ -40,7 +40,17 @@ interface Shown {
   run: Run | null;
 }
 
-const asTask = ({ agent, run }: Shown, summary: ChangeSummary): object => ({
+/** Null where the platform cannot say: of one agent in a list, that is no reason to be silent about the others. */
+async function summaryOf({ agent }: Shown, cloud: CloudPlatform): Promise<ChangeSummary | null> {
+  try {
+    return summarize((await cloud.readDiff(agent.id)).items);
+  } catch (error) {
+    if (error instanceof Problem && error.exitCode === exitCodes.failed.code) return null;
+    throw error;
+  }
+}
+
+const asTask = ({ agent, run }: Shown, summary: ChangeSummary | null): object => ({
   id: agent.id,
   url: agent.url,
   title: agent.name ?? "",

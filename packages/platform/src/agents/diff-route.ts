@@ -2,8 +2,9 @@
 import { isUtf8 } from "node:buffer";
 import { AgentDiff } from "@agentcli/protocol/api";
 import { z } from "zod";
+import { RepositoryFault } from "../git/index.ts";
 import type { Diffs } from "../handoff/index.ts";
-import type { Api } from "../http/index.ts";
+import { type Api, ApiProblem } from "../http/index.ts";
 import type { AgentHost } from "./routes.ts";
 
 export function addDiffRoute(api: Api, { access }: Pick<AgentHost, "access">, diffs: Diffs): void {
@@ -16,6 +17,7 @@ export function addDiffRoute(api: Api, { access }: Pick<AgentHost, "access">, di
       scope: "agents:read",
       sharing: "read",
       params: z.object({ id: z.string() }),
+      problems: ["payload_too_large"],
       answer: { status: 200, schema: AgentDiff, description: "A patch for each of its repositories" },
     },
     async ({ params, principal }) => {
@@ -23,6 +25,8 @@ export function addDiffRoute(api: Api, { access }: Pick<AgentHost, "access">, di
       const changes = await diffs.read(id, AbortSignal.timeout(limitMs)).catch(async (error: unknown) => {
         // Deleted meanwhile, with its files: then that is the answer.
         await access.find(principal, id, "read");
+        // Files that no patch can be made of, more than it can hold as a rule.
+        if (error instanceof RepositoryFault) throw new ApiProblem("payload_too_large", error.message);
         throw error;
       });
       return { items: changes.map(({ patch, ...change }) => ({ ...change, ...written(patch) })) };

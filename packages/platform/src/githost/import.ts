@@ -28,6 +28,11 @@ async function chooseBranch(
     { place: { directory }, remote, args: ["ls-remote", "--symref", "--", source, "HEAD"] },
     signal,
   );
+  if (branches.length === 0 && /^[0-9a-f]{40}/m.test(head))
+    throw new ApiProblem(
+      "validation_error",
+      `${source} is a clone without its history, so nothing was taken from it. Run git fetch --unshallow there first.`,
+    );
   const usual = /^ref: refs\/heads\/(.+)\tHEAD$/m.exec(head)?.[1] ?? "main";
   const branch = branches.includes(usual) ? usual : (branches[0] ?? usual);
   await pointHead(directory, branch);

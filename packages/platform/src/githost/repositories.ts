@@ -92,14 +92,18 @@ export function openRepositories({ db, dataDirectory }: RepositoriesOptions): Ho
         .execute();
       return rows.map(hosted);
     },
-    async adoptBranch({ id, directory, defaultBranch }) {
-      const branches = await branchesIn(directory);
-      const [first] = branches;
-      if (first === undefined || branches.includes(defaultBranch)) return;
-      await pointHead(directory, first);
-      await db.updateTable("hosted_repositories").set({ default_branch: first }).where("id", "=", id).execute();
-    },
+    adoptBranch: (repository) => adoptBranch(db, repository),
   };
+}
+
+async function adoptBranch(db: Kysely<Tables>, { id, directory, defaultBranch }: HostedRepository): Promise<void> {
+  const branches = await branchesIn(directory);
+  const [first] = branches;
+  if (first === undefined || branches.includes(defaultBranch)) return;
+  const row = db.updateTable("hosted_repositories").where("id", "=", id).where("default_branch", "=", defaultBranch);
+  const { numUpdatedRows } = await row.set({ default_branch: first }).executeTakeFirst();
+  // Whoever was faster has chosen.
+  if (numUpdatedRows > 0n) await pointHead(directory, first);
 }
 
 export const isRepositoryName = (name: string): boolean =>

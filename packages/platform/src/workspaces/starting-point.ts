@@ -70,6 +70,7 @@ function findStart(reference: string | undefined, advertisement: Advertisement):
     return { commit: branchTip(branch, advertisement), branch };
   }
   const { references } = advertisement;
+  if (reference === "HEAD" && !references.has("refs/heads/HEAD")) return findStart(undefined, advertisement);
   const branch = reference.replace(/^refs\/heads\//, "");
   const tip = references.get(`refs/heads/${branch}`);
   if (tip !== undefined) return { commit: tip, branch };
