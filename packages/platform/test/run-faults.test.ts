@@ -50,7 +50,7 @@ test("a run outlives connections to the database that break again and again, and
   expect(requests()).toHaveLength(steps + 2);
 });
 
-test("the stream of a run that cannot be opened comes to its end", async () => {
+test("the stream of a run that cannot be opened comes to its end, and says so", async () => {
   const { client, spine } = await openRunBench({ replies: [] });
   const { db } = spine.platform;
   await sql`
@@ -59,7 +59,8 @@ test("the stream of a run that cannot be opened comes to its end", async () => {
   `.execute(db);
   const ids = await client.create({ prompt: { text: "go" } });
   const frames = await client.stream(ids);
-  expect(new Set(frames.map(({ event }) => event))).toEqual(new Set(["status"]));
+  expect(frames.at(-1)).toMatchObject({ event: "error", data: { code: "internal" } });
+  expect(new Set(frames.slice(0, -1).map(({ event }) => event))).toEqual(new Set(["status"]));
   expect((await client.read(ids)).status).toBe("ERROR");
 });
 

@@ -79,7 +79,7 @@ test("images are told apart by their first bytes", async () => {
   expect(await create({ prompt: { ...prompt, images } })).toMatchObject({ name: "say hello" });
 });
 
-test("the branch is known before anything is pushed to it", async () => {
+test("the branch is known before anything is pushed to it, and the agent is found by its pull request", async () => {
   const named = await create({ target: { branchName: "fix/it" } });
   expect(named.target.branchName).toBe("fix/it");
   const unnamed = await create();
@@ -90,6 +90,11 @@ test("the branch is known before anything is pushed to it", async () => {
   const pull = await create({ source: { prUrl: `${repository}/pull/7` }, target: { autoBranch: false } });
   expect(pull).toMatchObject({ source: { repository, prUrl: `${repository}/pull/7` } });
   expect(pull.target.branchName).toBeUndefined();
+  for (const [number, found] of [
+    [7, [{ id: pull.id }]],
+    [8, []],
+  ] as const)
+    expect((await call("GET", `/v1/agents?prUrl=${repository}/pull/${number}`)).body).toMatchObject({ items: found });
 });
 
 test("a run that failed is an ERROR with its reason, and its prompt is in the conversation", async () => {

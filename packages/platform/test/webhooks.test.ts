@@ -333,6 +333,16 @@ test("a run that was cancelled is told in v1", async () => {
   expect(JSON.parse((await receiver.arrived(1))[0]?.body ?? "")).toMatchObject({ status: "CANCELLED", runId: run.id });
 });
 
+test("a delivery is shown with the attempts that belong to its status, also while one is being written down", async () => {
+  const { agentId } = await endedAgent();
+  const { id } = await onlyDelivery(agentId);
+  await sql`
+    insert into webhook_attempts (delivery_id, number, started_at, duration_ms, outcome)
+    values (${id}, 1, now(), 5, 'delivered')
+  `.execute(server.platform.db);
+  expect(await onlyDelivery(agentId)).toMatchObject({ status: "WAITING", attempts: [] });
+});
+
 test("an attempt that was made is not made again, and one cut off by a stop is not counted", async () => {
   const { agentId } = await endedAgent();
   const { id } = await onlyDelivery(agentId);

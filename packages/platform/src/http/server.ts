@@ -20,6 +20,8 @@ export interface HttpServer {
 export async function listen(api: Api, { listen: wanted, tls }: Pick<Settings, "listen" | "tls">): Promise<HttpServer> {
   const listener = getRequestListener(api.app.fetch as Parameters<typeof getRequestListener>[0], {
     errorHandler: answerUnreadable,
+    // For HTTP/1.0, as load balancers speak it who ask whether a server is ready: it needs no Host header.
+    hostname: "localhost",
   }) as RequestListener;
   const server = openServer(listener, tls);
   server.on("clientError", answerGarbage);
