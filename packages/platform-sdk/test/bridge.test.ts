@@ -27,7 +27,7 @@ test("only who can read the token file may call", async () => {
     const answer = await post(ping, authorization === undefined ? {} : { headers: { authorization } });
     expect([answer.status, (await errorIn(answer)).code]).toEqual([401, "unauthorized"]);
   }
-  expect(JSON.parse(await curl(bridge, "SdkBridgeControlService/Ping", {}))).toEqual({ version: "0.1.0" });
+  expect(JSON.parse(await curl(bridge, "SdkBridgeControlService/Ping", {}))).toMatchObject({ version: "0.1.0" });
 });
 
 test("what is no call is refused with words", async () => {
@@ -55,6 +55,25 @@ test("errors of the platform come through as they are, and one that is away is a
     body: JSON.stringify({ agentId }),
   });
   expect([answer.status, (await errorIn(answer)).name]).toEqual([502, "NetworkError"]);
+});
+
+test("an agent is named by its id from the beginning", async () => {
+  const platform = await scriptedPlatform({
+    "POST /v1/agents": (asked, response, count) =>
+      json({ agent: { id: asked.body.agentId }, run: wireRun({ agentId: asked.body.agentId }) })(
+        asked,
+        response,
+        count,
+      ),
+  });
+  const bridge = await bridgeTo(platform.url);
+  const ask = async (method: string, params: object) =>
+    JSON.parse(await curl(bridge, `SdkAgentService/${method}`, params));
+  const { agentId: id } = await ask("CreateAgent", { options: {} });
+  expect(await ask("Send", { agentId: id, message: "Go" })).toMatchObject({ id: runId, agentId: id });
+  expect(platform.asked.map(({ body }) => body.agentId)).toEqual([id]);
+  const unnamed = await ask("CreateAgent", { options: { cloud: { envVars: { A: "1" } } } });
+  expect(Object.keys(unnamed)).toEqual(["agent"]);
 });
 
 test("a run can be followed as the frames that its messages are made from", async () => {
