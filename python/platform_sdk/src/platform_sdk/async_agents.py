@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
 from .agents import Agent
+from .async_lookups import AsyncAgentLookups
 from .async_runs import AsyncPage, AsyncRun
 from .chosen import merged
 from .client import Client
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from .async_client import AsyncClient
 
 
-class AsyncAgent:
+class AsyncAgent(AsyncAgentLookups):
     """The first prompt creates it, later ones are runs of the same conversation."""
 
     def __init__(self, agent: Agent) -> None:
@@ -39,12 +40,13 @@ class AsyncAgent:
         cls,
         options: AgentOptions | Mapping[str, Any] | None = None,
         *,
+        client: AsyncClient | None = None,
         api_key: str | None = None,
         base_url: str | None = None,
         **fields: Unpack[AgentFields],
     ) -> AsyncAgent:
-        chosen = _called_in_loop(options, fields)
-        return cls(await in_thread(lambda: Agent.create(chosen, api_key=api_key, base_url=base_url)))
+        chosen, inner = _called_in_loop(options, fields), client._client if client else None
+        return cls(await in_thread(lambda: Agent.create(chosen, client=inner, api_key=api_key, base_url=base_url)))
 
     @classmethod
     async def resume(
@@ -52,11 +54,12 @@ class AsyncAgent:
         agent_id: str,
         options: AgentOptions | Mapping[str, Any] | None = None,
         *,
+        client: AsyncClient | None = None,
         api_key: str | None = None,
         base_url: str | None = None,
     ) -> AsyncAgent:
-        chosen = _called_in_loop(options)
-        return cls(await in_thread(lambda: Agent.resume(agent_id, chosen, api_key=api_key, base_url=base_url)))
+        chosen, inner = _called_in_loop(options), client._client if client else None
+        return cls(await in_thread(lambda: Agent.resume(agent_id, chosen, client=inner, api_key=api_key, base_url=base_url)))
 
     @classmethod
     async def prompt(
@@ -64,11 +67,12 @@ class AsyncAgent:
         message: Message,
         options: AgentOptions | Mapping[str, Any] | None = None,
         *,
+        client: AsyncClient | None = None,
         api_key: str | None = None,
         base_url: str | None = None,
         **fields: Unpack[AgentFields],
     ) -> RunResult:
-        async with await cls.create(options, api_key=api_key, base_url=base_url, **fields) as agent:
+        async with await cls.create(options, client=client, api_key=api_key, base_url=base_url, **fields) as agent:
             return await (await agent.send(message)).wait()
 
     @property
