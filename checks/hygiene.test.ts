@@ -12,6 +12,7 @@ test.each([
   ["packages/a/src/helpers.ts", "", "the name says nothing"],
   ["packages/a/src/a.ts", "\n// TODO: later", "a.ts:2: write TODO(owner): condition"],
   ["packages/a/test/a.test.ts", "\ntest.only('x', () => {});", "a.test.ts:2: .only(…) leaves tests out"],
+  ["packages/a/test/a.test.ts", "await vi.waitFor(isThere);", "wait with `eventually`"],
   ["checks/a.test.ts", "describe.skip.each([])('x');", ".skip.each(…)"],
   ["package-lock.json", '{"resolved": "https://example.org/a.tgz"}', "resolved from https://example.org"],
 ])("%s holding %j is refused", (path, text, problem) => {

@@ -1,4 +1,4 @@
-// Small habits a machine can watch over: owned TODOs, telling file names, no switched-off tests, a lock file without hosts.
+// Small habits a machine can watch over: owned TODOs, telling file names, no switched-off or hasty tests, a lock file without hosts.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { lineAt, viewSource } from "./source.ts";
@@ -29,9 +29,12 @@ function judgeComments({ path, text }: SourceFile): Problem[] {
 function judgeTests({ path, text }: SourceFile): Problem[] {
   if (!/\.test\.\w+$/.test(path)) return [];
   const { code } = viewSource(text);
-  return [...code.matchAll(/\.(?:only|skip|todo)\b\s*(?:\.each\b\s*)?\(/g)].map(
-    (found) => `${path}:${lineAt(code, found.index)}: ${found[0]}…) leaves tests out; remove it.`,
-  );
+  const told = (pattern: RegExp, advice: string) =>
+    [...code.matchAll(pattern)].map((found) => `${path}:${lineAt(code, found.index)}: ${found[0]}…) ${advice}`);
+  return [
+    ...told(/\.(?:only|skip|todo)\b\s*(?:\.each\b\s*)?\(/g, "leaves tests out; remove it."),
+    ...told(/\bvi\.wait(?:For|Until)\(/g, "gives up after a second; wait with `eventually` of the testkit."),
+  ];
 }
 
 function judgeLock(root: string): Problem[] {

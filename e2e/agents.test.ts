@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { call, jsonLines, say } from "@agentcli/testkit";
+import { call, eventually, jsonLines, say } from "@agentcli/testkit";
 import { expect, test } from "vitest";
 import { desk, itemsOf, sessionFiles } from "./harness.ts";
 
@@ -35,7 +35,7 @@ test("a killed parent leaves no child behind, and its thread can go on", async (
   ];
   const place = await desk({ replies: { replies, repeat: "always" } });
   const child = place.start(["exec", "-s", "workspace-write", "begin"]);
-  while (!existsSync(join(place.repository, "parent.txt"))) await new Promise((resolve) => setTimeout(resolve, 10));
+  await eventually(() => existsSync(join(place.repository, "parent.txt")));
   child.kill("SIGKILL");
   const { nothingLeft } = await import("./leftovers.ts");
   await nothingLeft(place.repository);

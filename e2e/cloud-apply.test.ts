@@ -4,8 +4,8 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSy
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { temporaryDirectory } from "@agentcli/testkit";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { eventually, temporaryDirectory } from "@agentcli/testkit";
+import { expect, onTestFinished, test } from "vitest";
 import { type Ended, ended, program } from "./harness.ts";
 
 const agentId = "bc-00000000-0000-4000-8000-000000000001";
@@ -217,11 +217,11 @@ test("killed with everything around it in the midst of writing, it leaves the wh
   const { root, start } = await tree();
   const paths = Array.from({ length: 3000 }, (_, index) => `many/${String(index).padStart(4, "0")}`);
   const running = await start(paths.map((path) => add(path)).join(""));
-  await vi.waitUntil(() => existsSync(join(root, "many/0000")), { timeout: 20_000, interval: 1 });
+  await eventually(() => existsSync(join(root, "many/0000")), { everyMs: 1 });
   running.kill();
   await running.ended;
   const written = () => readdirSync(join(root, "many")).length;
-  await vi.waitUntil(() => written() === paths.length, { timeout: 20_000 });
+  await eventually(() => written() === paths.length);
   expect(readFileSync(join(root, "many/2999"), "utf8")).toBe("x\n");
 });
 

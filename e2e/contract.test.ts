@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { call, jsonLines, say, stall } from "@agentcli/testkit";
+import { call, eventually, jsonLines, say, stall } from "@agentcli/testkit";
 import { describe, expect, test } from "vitest";
 import { desk, type Event, ended } from "./harness.ts";
 
@@ -18,14 +18,14 @@ describe("a signal", () => {
     const { start, repository, run } = await desk({ replies: [...replies, say("Went on.")] });
     const child = start(["exec", "--json", "-s", "danger-full-access", "sleep"]);
     const result = ended(child);
-    await until(() => lines(join(repository, "pids")).length === 2);
+    await eventually(() => lines(join(repository, "pids")).length === 2);
     child.kill(signal);
     const { code, stdout } = await result;
     const events = jsonLines(stdout) as Event[];
     expect(code).toBe(exit);
     expect(terminal(events)).toMatchObject([{ type: "turn.failed", error: { code: "interrupted" } }]);
     expect(events.at(-1)?.type).toBe("turn.failed");
-    await until(() => running("sleep 1000", repository).length === 0);
+    await eventually(() => running("sleep 1000", repository).length === 0);
     expect((await run(["exec", "resume", "--last", "go on"])).stdout).toBe("Went on.\n");
   });
 
@@ -33,7 +33,7 @@ describe("a signal", () => {
     const { start, requests } = await desk({ replies: [stall("after-headers")] });
     const child = start(["exec", "--json", "hi"]);
     const result = ended(child);
-    await until(() => requests().length === 1);
+    await eventually(() => requests().length === 1);
     child.kill("SIGTERM");
     const { code, stdout } = await result;
     expect(code).toBe(143);
@@ -48,7 +48,7 @@ describe("a reader of the output", () => {
     const { start, requests } = await desk({ replies: [long] });
     const child = start(["exec", ...flags.filter(Boolean), "say a lot"]);
     child.stdout?.pause();
-    await until(() => requests().length === 1);
+    await eventually(() => requests().length === 1);
     const result = await slowly(child);
     const text = flags.length > 0 ? messageOf(result.stdout) : result.stdout.slice(0, -1);
     expect(text.length).toBe(2_000_000);
@@ -96,10 +96,6 @@ async function slowly(child: ReturnType<Awaited<ReturnType<typeof desk>>["start"
   });
   child.stdout?.resume();
   return result;
-}
-
-async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
 function lines(path: string): string[] {

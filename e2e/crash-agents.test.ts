@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { jsonLines, type Reply, say } from "@agentcli/testkit";
+import { eventually, jsonLines, type Reply, say } from "@agentcli/testkit";
 import { describe, expect, test } from "vitest";
 import { type Desk, desk, ended, sessionFiles } from "./harness.ts";
 import { nothingLeft } from "./leftovers.ts";
@@ -127,8 +127,7 @@ describe("kill -9 in the middle of running sub-agents and their own", () => {
   async function crashed(): Promise<Desk> {
     const place = await startDesk("waits");
     const child = place.start(start);
-    while (!["left", "leaf", "right"].every((line) => logOf(place).includes(line)))
-      await new Promise((resolve) => setTimeout(resolve, 10));
+    await eventually(() => ["left", "leaf", "right"].every((line) => logOf(place).includes(line)));
     child.kill("SIGKILL");
     await ended(child);
     await nothingLeft(place.repository);

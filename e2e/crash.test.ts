@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { call, freeform, jsonLines, type Reply, say } from "@agentcli/testkit";
+import { call, eventually, freeform, jsonLines, type Reply, say } from "@agentcli/testkit";
 import { describe, expect, test } from "vitest";
 import { type Desk, desk, ended, sessionFiles } from "./harness.ts";
 
@@ -95,7 +95,7 @@ test("a command killed in the middle is not repeated, and the model is told that
   ];
   const crashed = await desk({ replies: { replies, repeat: "always" } });
   const child = crashed.start(["exec", "-s", "workspace-write", "do it"]);
-  await until(() => readOr(join(crashed.repository, "log.txt")) === "begun\n");
+  await eventually(() => readOr(join(crashed.repository, "log.txt")) === "begun\n");
   child.kill("SIGKILL");
   await ended(child);
   expect((await crashed.run(["exec", "resume", "--last"])).stdout).toBe("Checked.\n");
@@ -136,10 +136,6 @@ test("of two processes resuming one thread one finishes and the other stops with
   expect(jsonLines(readFileSync(shared.sessionFile(), "utf8"))).toHaveLength(9);
   expect(sessionFiles(shared.home)).toHaveLength(1);
 });
-
-async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 10));
-}
 
 function readOr(path: string): string | null {
   try {

@@ -1,5 +1,5 @@
 // The faults that unattended runs meet, each through exec and resume, for programs and for people.
-import { call, cut, jsonLines, type Reply, type Script, say, stall } from "@agentcli/testkit";
+import { call, cut, eventually, jsonLines, type Reply, type Script, say, stall } from "@agentcli/testkit";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { exitCodes } from "../packages/protocol/src/exit-codes.ts";
@@ -149,7 +149,7 @@ describe.each([["read-only"], ["workspace-write"], ["danger-full-access"]])("bac
     const place = await desk({ replies: always(call("exec_command", { cmd: command })) });
     const child = place.start(["exec", "--json", "-s", mode, "sleep"]);
     const result = ended(child);
-    await until(() => leftovers(place.repository).filter((line) => line.includes("sleep 100")).length >= 3);
+    await eventually(() => leftovers(place.repository).filter((line) => line.includes("sleep 100")).length >= 3);
     child.kill(signal);
     expect((await result).code).toBe(exit);
     await nothingLeft(place.repository);
@@ -193,7 +193,3 @@ test("whatever the model does: one terminal event, valid lines, an exit code fro
     { numRuns: process.env.SWEEP === "full" ? 200 : 12 },
   );
 });
-
-async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 10));
-}

@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { call, say, stall } from "@agentcli/testkit";
+import { call, eventually, say, stall } from "@agentcli/testkit";
 import { describe, expect, test } from "vitest";
 import { type Desk, type Event, ended, itemsOf } from "./harness.ts";
 import { agentcliHooks, run, trustingDesk } from "./hook-desk.ts";
 import { nothingLeft } from "./leftovers.ts";
 
 const made = async (at: Desk, name: string): Promise<void> => {
-  while (!existsSync(join(at.repository, name))) await new Promise((resolve) => setTimeout(resolve, 10));
+  await eventually(() => existsSync(join(at.repository, name)));
 };
 const lastTwo = (events: Event[]) =>
   events.slice(-2).map(({ type, item }) => (item as { event?: string })?.event ?? type);
@@ -54,7 +54,7 @@ describe("hooks at the end of a session", () => {
     const at = await trustingDesk({ replies: [stall("after-headers")], files });
     const child = at.start(["exec", "--json", "go on"]);
     const end = ended(child);
-    while (at.requests().length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    await eventually(() => at.requests().length > 0);
     child.kill("SIGTERM");
     const { code, stdout } = await end;
     expect(code).toBe(143);

@@ -1,5 +1,7 @@
 // Processes that a run left behind: whatever still works in its repository.
+
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { eventually } from "@agentcli/testkit";
 
 export function leftovers(directory: string): string[] {
   return readdirSync("/proc").flatMap((pid) => {
@@ -13,7 +15,10 @@ export function leftovers(directory: string): string[] {
   });
 }
 
-/** Settles when nothing is left; a leftover that stays runs the test into its time limit, which names it. */
+/** Settles when nothing is left; rejects with what stays. */
 export async function nothingLeft(directory: string): Promise<void> {
-  while (leftovers(directory).length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  await eventually(() => {
+    const left = leftovers(directory);
+    if (left.length > 0) throw new Error(`Left behind: ${left.join(", ")}`);
+  });
 }

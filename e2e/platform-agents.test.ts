@@ -1,8 +1,8 @@
 // Agents and runs under haste: asked for twice, all at once, in the middle of something, and page by page.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type Script, stall } from "@agentcli/testkit";
-import { expect, test, vi } from "vitest";
+import { eventually, type Script, stall } from "@agentcli/testkit";
+import { expect, test } from "vitest";
 import type { Answer, Client, Made } from "./platform-client.ts";
 import { scriptedPlatform } from "./platform-scripted.ts";
 
@@ -171,14 +171,14 @@ test("a deleted agent is gone at once with everything of it, also in the middle 
   const url = await platform.repository("sample", { "README.md": "# Sample\n" });
   const made = await client.create("busy", { repos: [{ url }] });
   const directory = join(platform.desk.data, "workspaces", made.agentId);
-  await vi.waitUntil(() => existsSync(join(directory, "sample/busy")), { timeout: 20_000 });
+  await eventually(() => existsSync(join(directory, "sample/busy")));
   const following = client.stream(made);
   expect((await client.delete(`/v1/agents/${made.agentId}`)).body).toEqual({ id: made.agentId });
   await following;
   for (const path of ["", "/runs", `/runs/${made.runId}`, `/runs/${made.runId}/stream`, "/usage", "/artifacts"])
     expect((await client.get(`/v1/agents/${made.agentId}${path}`)).status).toBe(404);
   expect((await client.delete(`/v1/agents/${made.agentId}`)).status).toBe(404);
-  await vi.waitUntil(() => !existsSync(directory), { timeout: 10_000 });
+  await eventually(() => !existsSync(directory));
   expect((await client.create("another")).agentId).not.toBe(made.agentId);
 });
 
@@ -231,13 +231,9 @@ test("a run is cancelled within a second, wherever it is", async () => {
   const tookMs: Record<string, number> = { "at once": await cancel(await client.create("within a command")) };
   for (const stage of ["before an answer", "within an answer", "within a command", "between retries"]) {
     const made = await client.create(stage);
-    await vi.waitUntil(() => platform.requests().some(({ body: asked }) => JSON.stringify(asked).includes(stage)), {
-      timeout: 20_000,
-    });
+    await eventually(() => platform.requests().some(({ body: asked }) => JSON.stringify(asked).includes(stage)));
     if (stage === "within a command")
-      await vi.waitUntil(() => existsSync(join(platform.desk.data, "workspaces", made.agentId, "workspace/begun")), {
-        timeout: 20_000,
-      });
+      await eventually(() => existsSync(join(platform.desk.data, "workspaces", made.agentId, "workspace/begun")));
     tookMs[stage] = await cancel(made);
   }
   console.log(`cancelled after ms: ${JSON.stringify(tookMs)}`);

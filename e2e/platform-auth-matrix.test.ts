@@ -1,7 +1,8 @@
 // Every operation of the document, asked for by everybody who could: each is done or refused as the facts say, and what is
 // refused has changed nothing.
+import { eventually } from "@agentcli/testkit";
 import { sql } from "kysely";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { type Expected, expected, type Row, rows } from "./auth-facts.ts";
 import { type MadeSender, makeKeys, makeSenders, type OwnerKeys } from "./auth-senders.ts";
 import { type Answer, clientOf, type Made, send } from "./platform-client.ts";
@@ -149,7 +150,7 @@ async function busyAgent({ platform, keys }: Owned, owner: "user" | "account"): 
   const made = await client.create("stay at work", { name: word });
   const isRunning = async () =>
     (await client.get(`/v1/agents/${made.agentId}/runs/${made.runId}`)).text.includes('"RUNNING"');
-  await vi.waitUntil(isRunning, { timeout: 20_000 });
+  await eventually(isRunning);
   return { ...made, deliveryId: "none" };
 }
 

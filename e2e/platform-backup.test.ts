@@ -8,7 +8,8 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { eventually } from "@agentcli/testkit";
+import { expect, onTestFinished, test } from "vitest";
 import { clientOf } from "./platform-client.ts";
 import { type PlatformDesk, platformDesk } from "./platform-harness.ts";
 import { scriptedPlatform } from "./platform-scripted.ts";
@@ -24,7 +25,7 @@ const sealed = (desk: PlatformDesk): string[] => {
 /** Ended by SIGKILL as soon as the condition holds. */
 async function killed(desk: PlatformDesk, args: string[], when: () => boolean): Promise<void> {
   const child = start(desk, args);
-  await vi.waitUntil(() => when() || child.exitCode !== null, { timeout: 60_000, interval: 1 });
+  await eventually(() => when() || child.exitCode !== null, { everyMs: 1 });
   child.kill("SIGKILL");
   await once(child, "close");
   expect(child.signalCode, `${args[0]} was done before it could be killed`).toBe("SIGKILL");
@@ -87,12 +88,12 @@ test("taken while twenty agents work and push, restored elsewhere: all of them f
   const repos = [{ url: await platform.repository("sample", { "README.md": "# Sample\n" }) }];
   const first = await client.create("first", { repos, autoCreatePR: true, webhook: { url: `${hook}/first` } });
   await client.ended(first);
-  await vi.waitUntil(() => told.length === 1, { timeout: 30_000 });
+  await eventually(() => told.length === 1);
   const stream = await client.stream(first);
   const made = await Promise.all(Array.from({ length: 20 }, (_, index) => client.create(`agent ${index}`, { repos })));
-  await vi.waitUntil(
+  await eventually(
     async () => /"status":"FINISHED"/.test((await client.get(`/v1/agents/${made[0]?.agentId}/runs`)).text),
-    { timeout: 120_000 },
+    { limitMs: 120_000 },
   );
   const file = join(platform.desk.data, "../backup");
   const secret = sealed(platform.desk);
@@ -109,7 +110,7 @@ test("taken while twenty agents work and push, restored elsewhere: all of them f
   expect(await again.stream(first)).toBe(stream);
   for (const ids of made) expect(await again.ended(ids)).toMatchObject({ status: "FINISHED", result: "Done." });
   expect(await again.ended(await again.followUp(first.agentId, "more"))).toMatchObject({ status: "FINISHED" });
-  await vi.waitUntil(() => told.length === 2, { timeout: 30_000 });
+  await eventually(() => told.length === 2);
   expect(new Set(told.map(({ id }) => id)).size).toBe(2);
   expect((await elsewhere.run(["audit", "verify"])).stdout).toMatch(/^whole/);
 }, 240_000);

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { temporaryDirectory } from "@agentcli/testkit";
+import { eventually, temporaryDirectory } from "@agentcli/testkit";
 import { onTestFinished } from "vitest";
 import { freshDatabase, type TestDatabase } from "../packages/platform/test/database.ts";
 import { type Ended, ended } from "./harness.ts";
@@ -92,7 +92,7 @@ async function stopLeftPostgres(data: string): Promise<void> {
   const pid = postgresOf(data);
   if (pid === null) return;
   process.kill(pid, "SIGINT");
-  while (postgresOf(data) !== null) await new Promise((resolve) => setTimeout(resolve, 20));
+  await eventually(() => postgresOf(data) === null);
 }
 
 /** The process of the embedded PostgreSQL; null where none runs. */

@@ -1,7 +1,8 @@
 // A team sees and changes what is its own. To everybody else there is no such thing, whatever they ask and with whatever key.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { expect, test, vi } from "vitest";
+import { eventually } from "@agentcli/testkit";
+import { expect, test } from "vitest";
 import type { Document } from "./openapi-requests.ts";
 import { type Answer, type Client, clientOf, type Made, send } from "./platform-client.ts";
 import { type ScriptedPlatform, scriptedPlatform } from "./platform-scripted.ts";
@@ -238,8 +239,8 @@ test("a key is good until it is revoked or has expired, and only as a whole", as
   ])
     expect(await statusOf(wrong), wrong).toBe(401);
   await platform.desk.run(["keys", "revoke", doomed.split("_")[1] ?? ""]);
-  await vi.waitUntil(async () => (await statusOf(`Bearer ${doomed}`)) === 401, { timeout: 5_000 });
-  await vi.waitUntil(async () => (await statusOf(`Bearer ${brief}`)) === 401, { timeout: 10_000 });
+  await eventually(async () => (await statusOf(`Bearer ${doomed}`)) === 401);
+  await eventually(async () => (await statusOf(`Bearer ${brief}`)) === 401);
 });
 
 test("a key does what its scopes say and no more, for members and administrators alike", async () => {

@@ -3,7 +3,8 @@ import { execFile } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, test, vi } from "vitest";
+import { eventually } from "@agentcli/testkit";
+import { expect, test } from "vitest";
 import { cloudDesk } from "./cloud-desk.ts";
 import { type PlatformDesk, platformDesk } from "./platform-harness.ts";
 
@@ -36,9 +37,7 @@ async function everything(server: Server, agentId: string): Promise<Record<strin
 }
 
 const settled = (server: Server, agentId: string) =>
-  vi.waitUntil(async () => JSON.parse((await ask(server, `/v1/agents/${agentId}`)).text).status === "IDLE", {
-    timeout: 60_000,
-  });
+  eventually(async () => JSON.parse((await ask(server, `/v1/agents/${agentId}`)).text).status === "IDLE");
 
 const succeed = async (desk: PlatformDesk, ...args: string[]): Promise<string> => {
   const { code, stdout, stderr } = await desk.run(args);

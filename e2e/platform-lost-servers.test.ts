@@ -3,8 +3,8 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { say } from "@agentcli/testkit";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { eventually, say } from "@agentcli/testkit";
+import { expect, onTestFinished, test } from "vitest";
 import { platformDesk } from "./platform-desk.ts";
 
 /** Whoever clones from it waits for ever: a run that gets no further than that has written nothing. */
@@ -36,7 +36,7 @@ test("a run outlives four servers that end before it gets on, and is given up wi
         .executeTakeFirstOrThrow()
     ).lease_epoch;
   for (let life = 1; life <= 5; life++) {
-    await vi.waitUntil(async () => (await epoch()) === life, { timeout: 60_000 });
+    await eventually(async () => (await epoch()) === life);
     expect((await desk.client.read(stuck)).status).not.toBe("ERROR");
     server.signal("SIGKILL");
     await server.gone;

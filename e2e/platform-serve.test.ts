@@ -3,7 +3,8 @@ import { readFileSync, statSync } from "node:fs";
 import { get } from "node:https";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { expect, test, vi } from "vitest";
+import { eventually } from "@agentcli/testkit";
+import { expect, test } from "vitest";
 import { platformDesk, postgresOf } from "./platform-harness.ts";
 
 const me = (url: string, key: string) => fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${key}` } });
@@ -27,7 +28,7 @@ test("a key made without a server is good with one, by Basic and Bearer, until i
   expect(stdout).toContain(key.slice(0, 16));
   expect(stdout).not.toContain(key.slice(-64));
   expect((await desk.run(["keys", "revoke", key.slice(4, 16)])).stdout).toMatch(/^revoked /);
-  await vi.waitUntil(async () => (await me(url, key)).status === 401);
+  await eventually(async () => (await me(url, key)).status === 401);
 });
 
 test("the configured model is listed first", async () => {
@@ -78,8 +79,8 @@ test("its database killed, it is not ready, and ready again when it is back", as
   const key = await desk.key();
   const pid = postgresOf(desk.data) ?? expect.fail("no database");
   process.kill(pid, "SIGKILL");
-  await vi.waitUntil(() => ![pid, null].includes(postgresOf(desk.data)), { timeout: 30_000 });
-  await vi.waitUntil(async () => (await fetch(`${server.url}/readyz`)).status === 200, { timeout: 30_000 });
+  await eventually(() => ![pid, null].includes(postgresOf(desk.data)));
+  await eventually(async () => (await fetch(`${server.url}/readyz`)).status === 200);
   expect((await me(server.url, key)).status).toBe(200);
 });
 

@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
-import { stall } from "@agentcli/testkit";
+import { eventually, stall } from "@agentcli/testkit";
 import { sql } from "kysely";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { type Frame, insertFrames, numberFrames, tellReaders } from "../packages/platform/src/streams/index.ts";
 import { openVault } from "../packages/platform/src/vault/index.ts";
 import { type Client, framesOf, type Made, send } from "./platform-client.ts";
@@ -97,7 +97,7 @@ test("a stream says how long it is kept, and is gone after that", async () => {
     "x-platform-stream-retention-seconds": "2",
     "x-cursor-stream-retention-seconds": "2",
   });
-  await vi.waitUntil(async () => (await client.get(path)).status === 410, { timeout: 10_000, interval: 200 });
+  await eventually(async () => (await client.get(path)).status === 410);
   expect(await client.get(path)).toMatchObject({ body: { error: { code: "stream_expired" } } });
   expect(await client.get(`/v1/agents/${made.agentId}/runs/${made.runId}`)).toMatchObject({ status: 200 });
 });

@@ -4,9 +4,9 @@ import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { V0Agent, V0Message } from "@agentcli/protocol/api";
-import { temporaryDirectory } from "@agentcli/testkit";
+import { eventually, temporaryDirectory } from "@agentcli/testkit";
 import { verify } from "@octokit/webhooks-methods";
-import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { openReceiver } from "../packages/platform/test/receiver.ts";
 import { platformDesk } from "./platform-harness.ts";
 
@@ -45,14 +45,11 @@ async function openStory() {
 type Story = Awaited<ReturnType<typeof openStory>>;
 
 const status = ({ ask }: Story, id: string, wanted: string) =>
-  vi.waitFor(
-    async () => {
-      const { body } = await ask<V0Agent>("GET", `/v0/agents/${id}`);
-      expect(body.status).toBe(wanted);
-      return body;
-    },
-    { timeout: 45_000, interval: 100 },
-  );
+  eventually(async () => {
+    const { body } = await ask<V0Agent>("GET", `/v0/agents/${id}`);
+    expect(body.status).toBe(wanted);
+    return body;
+  });
 
 const messages = async ({ ask }: Story, id: string) =>
   (await ask<{ messages: V0Message[] }>("GET", `/v0/agents/${id}/conversation`)).body.messages;

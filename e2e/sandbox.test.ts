@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { call, jsonLines, say } from "@agentcli/testkit";
+import { call, eventually, jsonLines, say } from "@agentcli/testkit";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { desk, type Event, ended, itemsOf, sessionFiles, toolOutputs } from "./harness.ts";
 import { type OrdinaryUser, ordinaryUser } from "./ordinary-user.ts";
@@ -210,18 +210,17 @@ describe("when the program is ended in the middle of a command", () => {
   const signals = ["SIGTERM", "SIGINT", "SIGHUP", "SIGKILL"] as const;
 
   describe.each(modes)("on %s", (_, flags, environment) => {
-    test.each(signals)("by %s nothing is left after two seconds", async (signal) => {
+    test.each(signals)("by %s nothing is left", async (signal) => {
       const word = `leftover-${process.pid}-${signal}-${Math.random().toString(36).slice(2)}`;
       const sleeper = `sh -c 'sleep 1000; : ${word}'`;
       const cmd = `${sleeper} & setsid ${sleeper} & (setsid ${sleeper} &) ; ${sleeper}; true`;
       const { start } = await desk({ replies: [call("exec_command", { cmd }), say("Done.")] });
       const child = start(["exec", ...flags, "sleep"], { env: environment() });
       const end = ended(child);
-      await until(() => processesWith(word).length >= 5);
+      await eventually(() => processesWith(word).length >= 5);
       child.kill(signal);
       await end;
-      await goneWithin(2000, word);
-      expect(processesWith(word)).toEqual([]);
+      await eventually(() => expect(processesWith(word)).toEqual([]));
     });
   });
 });
@@ -313,15 +312,6 @@ describe("agentcli sandbox", () => {
     });
   });
 });
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20));
-}
-
-async function goneWithin(limitMs: number, word: string): Promise<void> {
-  const end = Date.now() + limitMs;
-  while (processesWith(word).length > 0 && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 20));
-}
 
 function processesWith(word: string): string[] {
   return readdirSync("/proc").filter((pid) => {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { call, freeform, jsonLines, type Reply, say, stall, temporaryRepository } from "@agentcli/testkit";
+import { call, eventually, freeform, jsonLines, type Reply, say, stall, temporaryRepository } from "@agentcli/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Desk, desk, type Event, ended, itemsOf, sessionFiles } from "./harness.ts";
 
@@ -116,7 +116,7 @@ describe("sessions for people", () => {
     const here = await desk({ replies: [stall("after-headers")] });
     const child = here.start(["exec", "--json", "wait"]);
     const over = ended(child);
-    await until(() => here.requests().length > 0);
+    await eventually(() => here.requests().length > 0);
     const [running] = await listed(here);
     expect(running).toMatchObject({ status: "running" });
     const refused = await here.run(["sessions", "delete", String(running?.id)]);
@@ -226,7 +226,7 @@ describe("--worktree", () => {
     const here = await desk({ replies: [stall("after-headers")] });
     const child = here.start(["exec", "--worktree", "wait"]);
     const over = ended(child);
-    await until(() => here.requests().length > 0);
+    await eventually(() => here.requests().length > 0);
     expect(await trees(here)).toHaveLength(1);
     child.kill("SIGINT");
     expect((await over).code).toBe(130);
@@ -243,7 +243,3 @@ describe("--worktree", () => {
     expect(stdout).toContain(`worktree: ${session?.worktree} (branch agentcli/`);
   });
 });
-
-async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 10));
-}

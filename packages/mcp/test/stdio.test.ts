@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryDirectory } from "@agentcli/testkit";
+import { eventually, temporaryDirectory } from "@agentcli/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { fake, judged, stage, textOf } from "./stage.ts";
 
@@ -9,10 +9,6 @@ async function traceFile(): Promise<string> {
   onTestFinished(directory.remove);
   return join(directory.path, "trace");
 }
-
-const until = async (isTrue: () => boolean) => {
-  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 10));
-};
 
 /** One that only waits to be reaped is not alive. */
 const isAlive = (pid: number): boolean =>
@@ -153,7 +149,7 @@ describe("trouble", () => {
     await servers.started();
     const child = Number(textOf(await call("child")).match(/\d+$/)?.[0]);
     await call("crash");
-    await until(() => !isAlive(child));
+    await eventually(() => !isAlive(child));
   });
 
   test("a server that crashed is judged as before: what needed an approval still needs it", async () => {
@@ -188,7 +184,7 @@ describe("trouble", () => {
     const { servers, call } = await stage({ fake: { ...fake(`trace=${trace}`), tool_timeout_sec: 0.2 } });
     await servers.started();
     expect(textOf(await call("hang"))).toContain("it did not answer tools/call within 0.2 s. The call was cancelled");
-    await until(() => readFileSync(trace, "utf8").includes("cancelled"));
+    await eventually(() => readFileSync(trace, "utf8").includes("cancelled"));
   });
 
   test("progress keeps a slow call alive, but not beyond the limit of all tools", async () => {
@@ -204,10 +200,10 @@ describe("trouble", () => {
     await servers.started();
     const stop = new AbortController();
     const outcome = call("hang", {}, { signal: stop.signal });
-    await until(() => existsSync(trace) && readFileSync(trace, "utf8").includes("call hang"));
+    await eventually(() => existsSync(trace) && readFileSync(trace, "utf8").includes("call hang"));
     stop.abort();
     expect(await outcome).toMatchObject({ status: "failed" });
-    await until(() => readFileSync(trace, "utf8").includes("cancelled"));
+    await eventually(() => readFileSync(trace, "utf8").includes("cancelled"));
   });
 
   test("a server that does not exist, dies at once or speaks another version has failed, with the reason", async () => {
@@ -237,13 +233,13 @@ describe("trouble", () => {
       { name: "late", status: "late", reason: "it was not ready within 0.1 s; its tools join on the next turn" },
       { name: "needed", status: "failed", reason: "it was not ready within 0.1 s" },
     ]);
-    await until(() => servers.tools().some((tool) => tool.name === "mcp__late__echo"));
+    await eventually(() => servers.tools().some((tool) => tool.name === "mcp__late__echo"));
   });
 
   test("closing while a server is still starting leaves no process", async () => {
     const trace = await traceFile();
     const { servers } = await stage({ fake: fake("slow=60000", `trace=${trace}`) });
-    await until(() => existsSync(trace));
+    await eventually(() => existsSync(trace));
     await servers.close();
     expect(isAlive(Number(readFileSync(trace, "utf8").match(/start (\d+)/)?.[1]))).toBe(false);
   });
@@ -254,7 +250,7 @@ describe("what is offered", () => {
     const { servers, call } = await stage({ fake: fake() });
     await servers.started();
     await call("grow");
-    await until(() => servers.tools().some((tool) => tool.mcp?.tool === "grown"));
+    await eventually(() => servers.tools().some((tool) => tool.mcp?.tool === "grown"));
     expect(textOf(await call("grown"))).toContain("grown up");
   });
 

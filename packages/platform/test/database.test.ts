@@ -1,6 +1,7 @@
 // Queries, migrations, notifications and node ids on a real server.
+import { eventually } from "@agentcli/testkit";
 import { sql } from "kysely";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { openQueries } from "../src/db/connect.ts";
 import { claimNodeId, notify, openNotifications } from "../src/db/index.ts";
 import { migrate, pendingMigrations } from "../src/db/migrate.ts";
@@ -60,10 +61,10 @@ test("a message reaches every listener, once its transaction commits", async () 
     await notify(transaction, "runs:1", "committed");
     expect(heard).toEqual([]);
   });
-  await vi.waitUntil(() => heard.length === 2);
+  await eventually(() => heard.length === 2);
   leave();
   await notify(database.db, "runs:1", "later");
-  await vi.waitUntil(() => heard.length === 3);
+  await eventually(() => heard.length === 3);
   expect(heard).toEqual(["committed", "also committed", "also later"]);
   await notifications.close();
 });
@@ -73,9 +74,9 @@ test("a listener hears again after its connection was cut, and that something ma
   const heard: string[] = [];
   await notifications.subscribe("cut", { onMessage: (payload) => heard.push(payload), onGap: () => heard.push("gap") });
   await cutListeners();
-  await vi.waitUntil(() => heard.includes("gap"));
+  await eventually(() => heard.includes("gap"));
   await notify(database.db, "cut", "after");
-  await vi.waitUntil(() => heard.includes("after"));
+  await eventually(() => heard.includes("after"));
   expect(heard).toEqual(["gap", "after"]);
   await notifications.close();
 });

@@ -3,8 +3,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Run } from "@agentcli/protocol/api";
+import { eventually } from "@agentcli/testkit";
 import { sql } from "kysely";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { openNetworkPolicy } from "../src/network/index.ts";
 import { deliveryLimitMs, startDeliveries } from "../src/webhooks/index.ts";
 import { bundled } from "./bundled.ts";
@@ -78,7 +79,7 @@ async function killWhileDelivering(): Promise<{ agentId: string; deliveryId: unk
 async function expectDelivered({ agentId, deliveryId }: { agentId: string; deliveryId: unknown }): Promise<void> {
   const [, again] = await receiver.arrived(2);
   expect(again?.headers["x-webhook-id"]).toBe(deliveryId);
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const { body } = await server.call(key, "GET", `/v1/agents/${agentId}/webhooks/deliveries`);
     expect(body).toMatchObject({
       items: [{ id: deliveryId, status: "DELIVERED", attempts: [{ responseStatus: 200 }] }],

@@ -18,7 +18,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { eventually } from "@agentcli/testkit";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { findBinaries, nativeFolder } from "../src/db/binaries.ts";
 import { type Database, openDatabase } from "../src/db/index.ts";
 import { placeFor } from "../src/db/place.ts";
@@ -122,8 +123,8 @@ test("killed under a living server it is started again", async () => {
   await addTeam(database, "before");
   const pid = postmaster() ?? expect.fail("nothing runs");
   process.kill(pid, "SIGKILL");
-  await vi.waitUntil(() => ![pid, null].includes(postmaster()), { timeout: 30_000 });
-  await vi.waitUntil(async () => (await teams(database).catch(() => [])).length > 0, { timeout: 30_000 });
+  await eventually(() => ![pid, null].includes(postmaster()));
+  await eventually(async () => (await teams(database).catch(() => [])).length > 0);
   expect(await teams(database)).toEqual(["before"]);
   await database.close();
   expect(postmaster()).toBeNull();

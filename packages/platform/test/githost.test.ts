@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { type TemporaryDirectory, temporaryDirectory, temporaryRepository } from "@agentcli/testkit";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { eventually, type TemporaryDirectory, temporaryDirectory, temporaryRepository } from "@agentcli/testkit";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { type HostBench, hostBench, userGit } from "./host-bench.ts";
 
 let bench: HostBench;
@@ -138,9 +138,9 @@ test("a client that goes away in the middle ends git's work for it", async () =>
   });
   call.on("error", () => {});
   call.write("00");
-  await vi.waitUntil(() => gitsAt(directory) > 0, { timeout: 20_000 });
+  await eventually(() => gitsAt(directory) > 0);
   call.destroy();
-  await vi.waitUntil(() => gitsAt(directory) === 0, { timeout: 20_000 });
+  await eventually(() => gitsAt(directory) === 0);
 });
 
 /** Processes that were given this directory. */

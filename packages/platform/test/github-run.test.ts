@@ -2,9 +2,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Run } from "@agentcli/protocol/api";
+import { eventually } from "@agentcli/testkit";
 import { type FakeGithub, type FakeRepository, startGithub } from "@agentcli/testkit/github";
 import { sql } from "kysely";
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type ConnectedAccount, keepAccount } from "../src/accounts/store.ts";
 import { openLog } from "../src/telemetry/index.ts";
 import { githubSettings } from "./github-settings.ts";
@@ -58,16 +59,13 @@ async function runOn(
   // The repository is checked out, and the model has been asked.
   const { db } = server.platform;
   const frames = () => db.selectFrom("frames").select("seq").where("run_id", "=", run.id).execute();
-  await vi.waitFor(async () => expect((await frames()).length).toBeGreaterThan(3), { timeout: 30_000, interval: 20 });
+  await eventually(async () => expect((await frames()).length).toBeGreaterThan(3));
   inTheMiddle();
-  const ended = await vi.waitFor(
-    async () => {
-      const found = await read();
-      expect(["FINISHED", "ERROR"]).toContain(found.status);
-      return found;
-    },
-    { timeout: 60_000, interval: 50 },
-  );
+  const ended = await eventually(async () => {
+    const found = await read();
+    expect(["FINISHED", "ERROR"]).toContain(found.status);
+    return found;
+  });
   return { shop, run: ended };
 }
 
@@ -79,7 +77,7 @@ test("a run of a user opens the pull request as the user, and its commit gets a 
     git: { branches: [{ prUrl: expect.stringMatching(/\/pull\/1$/) }] },
   });
   expect(shop.pulls).toMatchObject([{ author: "ada", isDraft: true, requests: [] }]);
-  await vi.waitFor(() => expect(shop.checks).toMatchObject([{ status: "completed" }]), { timeout: 30_000 });
+  await eventually(() => expect(shop.checks).toMatchObject([{ status: "completed" }]));
   expect(shop.checks).toMatchObject([
     {
       app: "platform-app[bot]",
@@ -111,7 +109,7 @@ test("a user who took the token back while the agent worked reads in the run wha
     git: { branches: [{ branch: expect.any(String) }] },
   });
   expect(shop.pulls).toEqual([]);
-  await vi.waitFor(() => expect(shop.checks).toMatchObject([{ conclusion: "failure" }]), { timeout: 30_000 });
+  await eventually(() => expect(shop.checks).toMatchObject([{ conclusion: "failure" }]));
   expect(JSON.stringify(shop.checks)).not.toContain(account.tokens.token);
 }, 120_000);
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
-import { vi } from "vitest";
+import { eventually } from "@agentcli/testkit";
 
 export interface Received {
   method: string | undefined;
@@ -45,13 +45,10 @@ export async function openReceiver(port = 0): Promise<Receiver> {
       how = wanted;
     },
     arrived: (count) =>
-      vi.waitFor(
-        () => {
-          if (received.length < count) throw new Error(`${received.length} of ${count} have arrived`);
-          return received;
-        },
-        { timeout: 50_000, interval: 20 },
-      ),
+      eventually(() => {
+        if (received.length < count) throw new Error(`${received.length} of ${count} have arrived`);
+        return received;
+      }),
     async close() {
       server.closeAllConnections();
       server.close();

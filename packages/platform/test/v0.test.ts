@@ -1,6 +1,7 @@
 // What API v0 takes and refuses, and how it shows agents of either version.
 import type { V0Agent } from "@agentcli/protocol/api";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { eventually } from "@agentcli/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { type TestServer, testServer } from "./platform.ts";
 
 let server: TestServer;
@@ -93,14 +94,11 @@ test("the branch is known before anything is pushed to it", async () => {
 
 test("a run that failed is an ERROR with its reason, and its prompt is in the conversation", async () => {
   const { id } = await create();
-  const failed = await vi.waitFor(
-    async () => {
-      const { body } = await call("GET", `/v0/agents/${id}`);
-      expect(body).toMatchObject({ status: "ERROR" });
-      return body as V0Agent;
-    },
-    { timeout: 30_000, interval: 100 },
-  );
+  const failed = await eventually(async () => {
+    const { body } = await call("GET", `/v0/agents/${id}`);
+    expect(body).toMatchObject({ status: "ERROR" });
+    return body as V0Agent;
+  });
   expect(failed.summary).toContain("nowhere.invalid");
   expect(await call("GET", `/v0/agents/${id}/conversation`)).toMatchObject({
     body: { id, messages: [{ type: "user_message", text: "say hello" }] },

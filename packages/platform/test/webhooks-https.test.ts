@@ -9,8 +9,8 @@ import { createInterface } from "node:readline";
 import { buffer } from "node:stream/consumers";
 import { promisify } from "node:util";
 import type { Run, WebhookDelivery } from "@agentcli/protocol/api";
-import { type TemporaryDirectory, temporaryDirectory } from "@agentcli/testkit";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { eventually, type TemporaryDirectory, temporaryDirectory } from "@agentcli/testkit";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { startJobs } from "../src/jobs/index.ts";
 import { openNetworkPolicy } from "../src/network/index.ts";
 import { attemptDelivery } from "../src/webhooks/index.ts";
@@ -75,13 +75,10 @@ async function endedAgent(url: string): Promise<string> {
   const wish = { prompt: { text: "say hello" }, webhook: { url, secret } };
   const { body } = await server.call(key, "POST", "/v1/agents", wish);
   const { agent, run } = body as { agent: { id: string }; run: Run };
-  await vi.waitFor(
-    async () => {
-      const found = await server.call(key, "GET", `/v1/agents/${agent.id}/runs/${run.id}`);
-      expect(found.body).toMatchObject({ status: "FINISHED" });
-    },
-    { timeout: 30_000, interval: 50 },
-  );
+  await eventually(async () => {
+    const found = await server.call(key, "GET", `/v1/agents/${agent.id}/runs/${run.id}`);
+    expect(found.body).toMatchObject({ status: "FINISHED" });
+  });
   return agent.id;
 }
 
@@ -123,9 +120,7 @@ test("a server that was given the certificate delivers, and openssl finds the si
   try {
     await once(createInterface(child.stdout), "line");
     const agentId = await endedAgent(receiver.url);
-    await vi.waitFor(async () => expect(await deliveryOf(agentId)).toMatchObject({ status: "DELIVERED" }), {
-      timeout: 20_000,
-    });
+    await eventually(async () => expect(await deliveryOf(agentId)).toMatchObject({ status: "DELIVERED" }));
     const [message] = receiver.received;
     const digest = ["dgst", "-sha256", "-hmac", secret, "-hex"];
     const [hex] =
@@ -135,9 +130,8 @@ test("a server that was given the certificate delivers, and openssl finds the si
     expect(message?.headers["x-webhook-signature"]).toBe(`sha256=${hex}`);
     // A certificate is good for its own name only.
     const other = await endedAgent(elsewhere.url);
-    await vi.waitFor(
-      async () => expect((await deliveryOf(other))?.attempts).toMatchObject([{ outcome: "unreachable" }]),
-      { timeout: 20_000 },
+    await eventually(async () =>
+      expect((await deliveryOf(other))?.attempts).toMatchObject([{ outcome: "unreachable" }]),
     );
     expect(elsewhere.received).toEqual([]);
   } finally {

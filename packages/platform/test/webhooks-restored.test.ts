@@ -1,9 +1,9 @@
 // Deliveries after a backup was restored: dead letters can be sent again, and those that waited go on by themselves.
 import { join } from "node:path";
 import type { Run, WebhookDelivery } from "@agentcli/protocol/api";
-import { temporaryDirectory } from "@agentcli/testkit";
+import { eventually, temporaryDirectory } from "@agentcli/testkit";
 import { verify } from "@octokit/webhooks-methods";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { makeBackup, restoreBackup } from "../src/backup/index.ts";
 import { startJobs } from "../src/jobs/index.ts";
 import { openNetworkPolicy } from "../src/network/index.ts";
@@ -28,17 +28,14 @@ async function undelivered(server: TestServer, key: string, { url, tries }: { ur
   };
   const path = `/v1/agents/${agent.id}/webhooks/deliveries`;
   const read = async () => ((await server.call(key, "GET", path)).body as { items: WebhookDelivery[] }).items[0];
-  const found = await vi.waitFor(
-    async () => {
-      expect((await server.call(key, "GET", `/v1/agents/${agent.id}/runs/${run.id}`)).body).toMatchObject({
-        status: "FINISHED",
-      });
-      const delivery = await read();
-      if (delivery === undefined) throw new Error("nobody is to be told");
-      return delivery;
-    },
-    { timeout: 30_000, interval: 50 },
-  );
+  const found = await eventually(async () => {
+    expect((await server.call(key, "GET", `/v1/agents/${agent.id}/runs/${run.id}`)).body).toMatchObject({
+      status: "FINISHED",
+    });
+    const delivery = await read();
+    if (delivery === undefined) throw new Error("nobody is to be told");
+    return delivery;
+  });
   const { platform } = server;
   const policy = openNetworkPolicy(platform.settings);
   const host = { platform, policy, publicUrl: () => "http://here", now: () => new Date(), limitMs: 5_000 };
@@ -96,7 +93,7 @@ test("after backup and restore a dead letter is sent again by the API, with the 
     const again = [eighth, ninth].find((message) => message?.headers["x-webhook-id"] === dead.id);
     expect(again?.body).toBe(before[0]);
     expect(await verify(secret, again?.body ?? "", String(again?.headers["x-webhook-signature"]))).toBe(true);
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const { items } = (await (await ask("GET", dead.path)).json()) as { items: WebhookDelivery[] };
       expect(items).toMatchObject([{ id: dead.id, status: "DELIVERED", attempts: { length: 8 } }]);
     });

@@ -1,10 +1,11 @@
 // Webhooks from the end of a run to the receiver, with receivers of every kind and time as a value.
 import { randomUUID } from "node:crypto";
 import type { Run, WebhookDelivery } from "@agentcli/protocol/api";
+import { eventually } from "@agentcli/testkit";
 import { verify } from "@octokit/webhooks-methods";
 import fc from "fast-check";
 import { sql } from "kysely";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { startJobs } from "../src/jobs/index.ts";
 import { openNetworkPolicy } from "../src/network/index.ts";
 import { attemptDelivery, startDeliveries } from "../src/webhooks/index.ts";
@@ -42,14 +43,11 @@ async function endedAgent(webhook: object = { url: receiver.url, secret }, promp
 }
 
 const endOf = (agentId: string, runId: string) =>
-  vi.waitFor(
-    async () => {
-      const run = (await call("GET", `/v1/agents/${agentId}/runs/${runId}`)).body as Run;
-      expect(["FINISHED", "ERROR", "CANCELLED"]).toContain(run.status);
-      return run;
-    },
-    { timeout: 30_000, interval: 50 },
-  );
+  eventually(async () => {
+    const run = (await call("GET", `/v1/agents/${agentId}/runs/${runId}`)).body as Run;
+    expect(["FINISHED", "ERROR", "CANCELLED"]).toContain(run.status);
+    return run;
+  });
 
 async function deliveries(agentId: string, query = ""): Promise<WebhookDelivery[]> {
   const { body } = await call("GET", `/v1/agents/${agentId}/webhooks/deliveries${query}`);
@@ -339,11 +337,11 @@ test("with the scheduler, all of it happens by itself", async () => {
   try {
     const { agentId } = await endedAgent();
     await receiver.arrived(1);
-    await vi.waitFor(async () => expect(await onlyDelivery(agentId)).toMatchObject({ status: "DELIVERED" }));
+    await eventually(async () => expect(await onlyDelivery(agentId)).toMatchObject({ status: "DELIVERED" }));
     const { id } = await onlyDelivery(agentId);
     await call("POST", `/v1/agents/${agentId}/webhooks/deliveries/${id}/redeliver`);
     await receiver.arrived(2);
-    await vi.waitFor(async () => expect(await onlyDelivery(agentId)).toMatchObject({ attempts: { length: 2 } }));
+    await eventually(async () => expect(await onlyDelivery(agentId)).toMatchObject({ attempts: { length: 2 } }));
   } finally {
     await work.stop();
   }

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { call, say, stall } from "@agentcli/testkit";
+import { call, eventually, say, stall } from "@agentcli/testkit";
 import { expect, test } from "vitest";
 import { leftovers, nothingLeft } from "../../../e2e/leftovers.ts";
 import { Client } from "../src/client.ts";
@@ -163,7 +163,7 @@ test("a program that is not there or may not be executed is reported at once", a
 
 /** Settles when a command of the turn works in the repository. */
 async function something(repository: string): Promise<void> {
-  while (leftovers(repository).length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  await eventually(() => leftovers(repository).length > 0);
 }
 
 /** The process of the program itself: the only one that works for the repository and was started by us. */

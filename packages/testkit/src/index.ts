@@ -1,4 +1,5 @@
 export * from "./builders.ts";
+export * from "./eventually.ts";
 export * from "./git-backend.ts";
 export * from "./json-lines.ts";
 export * from "./model-server/server.ts";

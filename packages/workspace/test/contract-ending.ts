@@ -22,7 +22,7 @@ export function endingContract([, open]: Place): void {
   test("the time-out ends the whole group with exit code 124", () =>
     inPlace(open, async (workspace) => {
       const word = randomUUID();
-      const told = await bash(workspace, `echo begun; sh -c 'sleep 1000; : ${word}' & wait`, { timeoutMs: 150 });
+      const told = await bash(workspace, `echo begun; sh -c 'sleep 1000; : ${word}' & wait`, { timeoutMs: 2_000 });
       expect(told.stdout).toBe("begun\n");
       expect(told.result).toMatchObject({ state: "exited", exitCode: 124, timedOut: true });
       expect(processesWith(word)).toEqual([]);

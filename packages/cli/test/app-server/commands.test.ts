@@ -55,7 +55,7 @@ describe("a command", () => {
 
   test("is ended after its time with exit code 124", async () => {
     const { sh } = await desk();
-    expect(await sh("echo begun; sleep 60", { timeoutMs: 300 })).toMatchObject({ exitCode: 124, stdout: "begun\n" });
+    expect(await sh("echo begun; sleep 60", { timeoutMs: 2_000 })).toMatchObject({ exitCode: 124, stdout: "begun\n" });
     await expect(sh("true", { timeoutMs: 5, disableTimeout: true })).rejects.toThrow("contradict");
     expect(await sh("sleep 0.05", { disableTimeout: true })).toMatchObject({ exitCode: 0 });
   });
