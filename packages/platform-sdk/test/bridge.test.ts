@@ -1,6 +1,8 @@
 // The bridge as a program: who may call it, what it refuses, and that it leaves nothing.
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readFileSync, statSync } from "node:fs";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
@@ -127,6 +129,18 @@ test("it ends when told to, and its token with it", async () => {
   await bridge.close();
   expect(existsSync(bridge.tokenFile)).toBe(false);
 });
+
+test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
+  "%s at its first word ends it, and its token with it",
+  async (signal) => {
+    const child = spawn(process.execPath, [program, "bridge"], { stdio: ["ignore", "ignore", "pipe"] });
+    const ended = once(child, "exit");
+    const [line] = await once(createInterface(child.stderr), "line");
+    child.kill(signal);
+    expect(await ended).toEqual([0, null]);
+    expect(existsSync(JSON.parse(String(line).replace("platform-sdk-bridge ready ", "")).authTokenFile)).toBe(false);
+  },
+);
 
 test("wrong usage says what is right", async () => {
   const run = (...args: string[]) =>
