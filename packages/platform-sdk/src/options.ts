@@ -57,6 +57,8 @@ export interface CloudAgentOptions {
   /** For all runs. The platform then chooses the agent's id, which is known after the first `send`. */
   envVars?: Record<string, string>;
   metadata?: Record<string, string>;
+  /** Taken and without effect. */
+  agentServeAgent?: string;
 }
 
 export type McpServerConfig =

@@ -65,7 +65,7 @@ export function openPrompts(birth: AgentBirth, context: AgentContext, signal: Ab
   }
 
   async function followUp(message: UserMessage, send: SendOptions): Promise<WireRun> {
-    const body = runBody(message, options, { ...send, ...(chosenModel && { model: chosenModel }) });
+    const body = runBody(message, options, { ...(chosenModel && { model: chosenModel }), ...send });
     const idempotencyKey = send.idempotencyKey ?? `sdk-run-${surroundings.newId()}`;
     const path = `/v1/agents/${idOf(current)}/runs`;
     const request = { operation: "agent.send", method: "POST", path, body, idempotencyKey } as const;
@@ -76,9 +76,10 @@ export function openPrompts(birth: AgentBirth, context: AgentContext, signal: Ab
     agentId: () => idOf(current),
     isCreated: () => current.kind === "known",
     model: () => model,
-    deliver(message, send) {
+    async deliver(message, send) {
+      const run = await (current.kind === "new" ? create(message, send) : followUp(message, send));
       if (send.model) [model, chosenModel] = [send.model, send.model];
-      return current.kind === "new" ? create(message, send) : followUp(message, send);
+      return run;
     },
   };
 }

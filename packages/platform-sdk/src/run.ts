@@ -100,12 +100,19 @@ export function openRun(first: ToldRun, context: RunContext): Run {
       state.noteCancelled();
     },
     steer: async () => "revert_to_followup",
-    supports: (operation) => operation !== "conversation" || state.unsupported() === undefined,
-    unsupportedReason: (operation) => (operation === "conversation" ? state.unsupported() : undefined),
+    supports: (operation) => reasonAgainst(operation, state) === undefined,
+    unsupportedReason: (operation) => reasonAgainst(operation, state),
   };
   const run = Object.defineProperties(handle, state.members()) as Run;
   followers.set(run, () => follow(signal));
   return run;
+}
+
+const operations: RunOperation[] = ["stream", "wait", "cancel", "conversation"];
+
+function reasonAgainst(operation: RunOperation, state: RunState): string | undefined {
+  if (!operations.includes(operation)) return `A run has no operation ${JSON.stringify(operation)}.`;
+  return operation === "conversation" ? state.unsupported() : undefined;
 }
 
 const followers = new WeakMap<Run, () => AsyncGenerator<Followed>>();

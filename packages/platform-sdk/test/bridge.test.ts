@@ -1,6 +1,8 @@
 // The bridge as a program: who may call it, what it refuses, and that it leaves nothing.
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readFileSync, statSync } from "node:fs";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
@@ -27,7 +29,7 @@ test("only who can read the token file may call", async () => {
     const answer = await post(ping, authorization === undefined ? {} : { headers: { authorization } });
     expect([answer.status, (await errorIn(answer)).code]).toEqual([401, "unauthorized"]);
   }
-  expect(JSON.parse(await curl(bridge, "SdkBridgeControlService/Ping", {}))).toEqual({ version: "0.1.0" });
+  expect(JSON.parse(await curl(bridge, "SdkBridgeControlService/Ping", {}))).toMatchObject({ version: "0.1.0" });
 });
 
 test("what is no call is refused with words", async () => {
@@ -55,6 +57,25 @@ test("errors of the platform come through as they are, and one that is away is a
     body: JSON.stringify({ agentId }),
   });
   expect([answer.status, (await errorIn(answer)).name]).toEqual([502, "NetworkError"]);
+});
+
+test("an agent is named by its id from the beginning", async () => {
+  const platform = await scriptedPlatform({
+    "POST /v1/agents": (asked, response, count) =>
+      json({ agent: { id: asked.body.agentId }, run: wireRun({ agentId: asked.body.agentId }) })(
+        asked,
+        response,
+        count,
+      ),
+  });
+  const bridge = await bridgeTo(platform.url);
+  const ask = async (method: string, params: object) =>
+    JSON.parse(await curl(bridge, `SdkAgentService/${method}`, params));
+  const { agentId: id } = await ask("CreateAgent", { options: {} });
+  expect(await ask("Send", { agentId: id, message: "Go" })).toMatchObject({ id: runId, agentId: id });
+  expect(platform.asked.map(({ body }) => body.agentId)).toEqual([id]);
+  const unnamed = await ask("CreateAgent", { options: { cloud: { envVars: { A: "1" } } } });
+  expect(Object.keys(unnamed)).toEqual(["agent"]);
 });
 
 test("a run can be followed as the frames that its messages are made from", async () => {
@@ -108,6 +129,18 @@ test("it ends when told to, and its token with it", async () => {
   await bridge.close();
   expect(existsSync(bridge.tokenFile)).toBe(false);
 });
+
+test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
+  "%s at its first word ends it, and its token with it",
+  async (signal) => {
+    const child = spawn(process.execPath, [program, "bridge"], { stdio: ["ignore", "ignore", "pipe"] });
+    const ended = once(child, "exit");
+    const [line] = await once(createInterface(child.stderr), "line");
+    child.kill(signal);
+    expect(await ended).toEqual([0, null]);
+    expect(existsSync(JSON.parse(String(line).replace("platform-sdk-bridge ready ", "")).authTokenFile)).toBe(false);
+  },
+);
 
 test("wrong usage says what is right", async () => {
   const run = (...args: string[]) =>

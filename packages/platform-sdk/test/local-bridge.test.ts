@@ -52,6 +52,15 @@ test("a local agent is created, prompted, streamed and looked up, and its tool i
   const { id: runId, agentId } = await ask("Send", { agent, message: "Add one" });
   expect(agentId).toMatch(/^agent-/);
   expect(await ask("WaitRun", { agentId, runId })).toMatchObject({ status: "finished", result: "Three." });
+  expect(await ask("GetRun", { runId })).toMatchObject({ agentId, status: "finished" });
+  const missing = { authorization: `Bearer ${readFileSync(bridge.tokenFile, "utf8")}` };
+  const body = JSON.stringify({ agentId: "agent-unheard-of" });
+  const refused = await fetch(`${bridge.url}/sdk.v1.SdkAgentService/GetAgent`, {
+    method: "POST",
+    headers: missing,
+    body,
+  });
+  expect(refused.status).toBe(404);
   expect(callback.asked).toEqual([
     { authorization: `Bearer ${token}`, body: { name: "add", args: { a: 2 }, toolCallId: expect.any(String) } },
   ]);

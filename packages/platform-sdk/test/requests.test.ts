@@ -154,6 +154,22 @@ test("before the first prompt there are no files, and tools of this process are 
   expect(platform.asked).toEqual([]);
 });
 
+test("a model that was refused with its prompt is not the agent's, and a run knows what it can do", async () => {
+  const platform = await scriptedPlatform({
+    [agents]: created,
+    [runs]: (asked, response, count) =>
+      (count === 0 ? problem(409, "agent_busy") : json({ run: wireRun() }))(asked, response, count),
+  });
+  const agent = await platform.Agent.create();
+  const run = await agent.send("Go");
+  await expect(agent.send("More", { model: { id: "large" } })).rejects.toThrow(errors.AgentBusyError);
+  expect(agent.model).toBeUndefined();
+  await agent.send("More");
+  expect(platform.asked.at(-1)?.body).toEqual({ prompt: { text: "More" } });
+  expect([run.supports("cancel"), run.supports("fly" as "wait")]).toEqual([true, false]);
+  expect(run.unsupportedReason("fly" as "wait")).toContain("fly");
+});
+
 test("a given idempotency key is used as it is", async () => {
   const platform = await scriptedPlatform({ [agents]: created, [runs]: json({ run: wireRun() }) });
   const agent = await platform.Agent.create({ idempotencyKey: "create-1" });

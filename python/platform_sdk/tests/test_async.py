@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from platform_sdk import AsyncAgent, AsyncClient, AsyncRun, PlatformSdkError, SDKMessage, SendOptions
+from platform_sdk import AsyncAgent, AsyncClient, AsyncRun, InteractionUpdate, PlatformSdkError, SDKMessage, SendOptions
 from scripted_platform import AGENT_ID, RUN_ID, RUN_PATH, Answer, Reply, ScriptedPlatform
 from scripted_platform import frame, give, wire_run
 from test_follow import WORDS, whole
@@ -35,6 +35,31 @@ def test_a_run_is_streamed_and_waited_for() -> None:
         assert agent.agent_id == AGENT_ID
 
     with ScriptedPlatform({"POST /v1/agents": CREATED, STREAM: whole}) as platform:
+        asyncio.run(story(platform))
+
+
+def test_agents_and_runs_are_found_by_id_and_observers_may_be_coroutines() -> None:
+    async def story(platform: ScriptedPlatform) -> None:
+        told: list[str] = []
+
+        async def tell(update: InteractionUpdate) -> None:
+            await asyncio.sleep(0)
+            told.append(update.type)
+
+        agent, run = await opened(platform, SendOptions(on_delta=tell))
+        await run.wait()
+        assert told
+        found = await AsyncAgent.get_run(RUN_ID, agent_id=AGENT_ID, client=agent.client)
+        assert (found.run_id, await found.steer("faster")) == (RUN_ID, "revert_to_followup")
+        page = await AsyncAgent.list_runs(AGENT_ID, client=agent.client)
+        assert [one.id for one in page] == [RUN_ID] and not page.has_next_page()
+
+    runs = give({"items": [wire_run()]})
+    found = {f"GET {RUN_PATH}": give(wire_run()), f"GET /v1/agents/{AGENT_ID}/runs": runs}
+    update = frame("interaction_update", {"type": "text-delta", "text": "Hi"}, "0-1")
+    ending = frame("result", {"runId": RUN_ID, "status": "FINISHED"}, "0-2")
+    stream: Answer = lambda asked, count: Reply(body=(update + ending).encode())
+    with ScriptedPlatform({"POST /v1/agents": CREATED, STREAM: stream, **found}) as platform:
         asyncio.run(story(platform))
 
 

@@ -293,6 +293,21 @@ def test_options_may_be_given_in_order() -> None:
         CustomTool("Adds")
 
 
+def test_a_model_that_was_refused_with_its_prompt_is_not_the_agents() -> None:
+    def busy(asked: Asked, count: int) -> Reply:
+        return (problem(409, "agent_busy") if count == 0 else give({"run": wire_run()}))(asked, count)
+
+    with ScriptedPlatform({"POST /v1/agents": CREATED, RUNS: busy}) as platform:
+        agent = platform.client().agents.create(agent_id=AGENT_ID)
+        run = agent.send("Go")
+        with pytest.raises(errors.AgentBusyError):
+            agent.send("More", {"model": "large"})
+        assert agent.model is None
+        agent.send("More")
+    assert platform.asked[-1].body == {"prompt": {"text": "More"}}
+    assert run.supports("cancel") and not run.supports("fly")  # type: ignore[arg-type]
+
+
 def test_the_package_exports_what_it_says() -> None:
     assert all(hasattr(platform_sdk, name) for name in platform_sdk.__all__)
 

@@ -51,6 +51,8 @@ async function serve(port: number, tokenFile: string | undefined, end: "with-std
   const told = new Promise<void>((resolve) => {
     tell = resolve;
   });
+  // Before anything is there to be left: who is told of a bridge may end it at once.
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.once(signal, tell);
   const calls = { Agent: agentCalls(realSurroundings), Platform: accountCalls(realSurroundings) };
   const { methods, close } = bridgeMethods(calls, tell);
   const bridge = await openBridge(methods, token, port);
@@ -58,7 +60,6 @@ async function serve(port: number, tokenFile: string | undefined, end: "with-std
     // Not over a file that is there: its mode might let others read.
     writeFileSync(file, token, { mode: 0o600, flag: "wx" });
     announce(bridge.port, file);
-    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.once(signal, tell);
     if (end === "with-stdin") process.stdin.resume().once("end", tell).once("error", tell);
     await told;
   } finally {

@@ -47,7 +47,7 @@ export function bridgeMethods({ Agent, Platform }: Calls, shutDown: () => void):
   const keep = (agent: SDKAgent): Outcome => {
     const handle = `agent-${randomUUID()}`;
     handles.set(handle, agent);
-    return json({ agent: handle });
+    return json({ agent: handle, ...idOf(agent), ...(agent.model && { model: agent.model }) });
   };
   const handleOf = (params: Params): SDKAgent => {
     const agent = handles.get(text(params, "agent"));
@@ -57,9 +57,15 @@ export function bridgeMethods({ Agent, Platform }: Calls, shutDown: () => void):
   const agentId = (params: Params): string =>
     typeof params.agent === "string" ? handleOf(params).agentId : text(params, "agentId");
   const runOf = (params: Params, signal: AbortSignal) =>
-    Agent.getRun(text(params, "runId"), { ...connectionOf(params), agentId: agentId(params), signal });
+    Agent.getRun(text(params, "runId"), { ...connectionOf(params), ...ownerOf(params), signal });
+  /** Runs of this machine are found without. */
+  const ownerOf = (params: Params): { agentId?: string } =>
+    params.agent === undefined && params.agentId === undefined ? {} : { agentId: agentId(params) };
   const agentOf = async (params: Params): Promise<SDKAgent> => {
     if (typeof params.agent === "string") return handleOf(params);
+    // One that was created here may not be anywhere else before its first prompt.
+    const kept = [...handles.values()].find((agent) => idOf(agent).agentId === params.agentId);
+    if (kept && params.agentId !== undefined) return kept;
     const agent = await Agent.resume(agentId(params), connectionOf(params));
     passing.add(agent);
     return agent;
@@ -106,7 +112,8 @@ export function bridgeMethods({ Agent, Platform }: Calls, shutDown: () => void):
     ListRepositories: async (params) => json({ items: await Platform.repositories.list(connectionOf(params)) }),
   };
   const control: Record<string, Method> = {
-    Ping: async () => json({ version }),
+    Ping: async () => json({ message: "pong", version }),
+    GetVersion: async () => json({ version }),
     Shutdown: async () => ({ kind: "last", afterwards: shutDown }),
   };
   return {
@@ -119,6 +126,16 @@ export function bridgeMethods({ Agent, Platform }: Calls, shutDown: () => void):
       await Promise.all([...handles.values(), ...passing].map((agent) => agent[Symbol.asyncDispose]()));
     },
   };
+}
+
+/** Nothing where the platform is still to choose it. */
+function idOf(agent: SDKAgent): { agentId?: string } {
+  try {
+    return { agentId: agent.agentId };
+  } catch (error) {
+    if (error instanceof ConfigurationError) return {};
+    throw error;
+  }
 }
 
 const named = (service: string, methods: Record<string, Method>): [string, Method][] =>

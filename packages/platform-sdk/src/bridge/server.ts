@@ -3,7 +3,14 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { ConfigurationError, NetworkError, PlatformSdkError } from "../errors.ts";
+import {
+  AgentBusyError,
+  AgentNotFoundError,
+  AuthenticationError,
+  ConfigurationError,
+  NetworkError,
+  PlatformSdkError,
+} from "../errors.ts";
 import { followedOf, type Run } from "../run.ts";
 import type { Method, Outcome, Params } from "./methods.ts";
 
@@ -126,9 +133,17 @@ function refuse(response: ServerResponse, status: number, error: PlatformSdkErro
   response.end(`${JSON.stringify({ error })}\n`);
 }
 
-/** That of the platform where it answered; else the caller's doing, or nobody's. */
+/** That of the platform where it answered; else the one it would have answered with. */
 const statusOf = (error: PlatformSdkError): number =>
-  error.status ?? (error instanceof NetworkError ? 502 : error instanceof ConfigurationError ? 400 : 500);
+  error.status ?? statuses.find(([kind]) => error instanceof kind)?.[1] ?? 500;
+
+const statuses: [new (message: string) => PlatformSdkError, number][] = [
+  [NetworkError, 502],
+  [AuthenticationError, 401],
+  [AgentBusyError, 409],
+  [AgentNotFoundError, 404],
+  [ConfigurationError, 400],
+];
 
 const unexpected = (cause: unknown): PlatformSdkError =>
   new PlatformSdkError(`The bridge failed: ${cause instanceof Error ? cause.message : String(cause)}`, {

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import builtins
-import inspect
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
 from .agents import Agent
+from .async_lookups import AsyncAgentLookups
 from .async_runs import AsyncPage, AsyncRun
-from .chosen import merged
 from .client import Client
-from .given import taken
 from .images import Message
+from .in_loop import called_in_loop, told_in_loop
 from .messages import AgentMessage
-from .options import AgentFields, AgentOptions, CustomTool, SendOptions
+from .options import AgentFields, AgentOptions, SendOptions
 from .shapes import AgentInfo, AgentUsage, Artifact, ModelSelection, RunResult
-from .threads import await_in_loop, call_in_loop, in_thread
+from .threads import in_thread
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -28,7 +25,7 @@ if TYPE_CHECKING:
     from .async_client import AsyncClient
 
 
-class AsyncAgent:
+class AsyncAgent(AsyncAgentLookups):
     """The first prompt creates it, later ones are runs of the same conversation."""
 
     def __init__(self, agent: Agent) -> None:
@@ -39,12 +36,13 @@ class AsyncAgent:
         cls,
         options: AgentOptions | Mapping[str, Any] | None = None,
         *,
+        client: AsyncClient | None = None,
         api_key: str | None = None,
         base_url: str | None = None,
         **fields: Unpack[AgentFields],
     ) -> AsyncAgent:
-        chosen = _called_in_loop(options, fields)
-        return cls(await in_thread(lambda: Agent.create(chosen, api_key=api_key, base_url=base_url)))
+        chosen, inner = called_in_loop(options, fields), client._client if client else None
+        return cls(await in_thread(lambda: Agent.create(chosen, client=inner, api_key=api_key, base_url=base_url)))
 
     @classmethod
     async def resume(
@@ -52,11 +50,12 @@ class AsyncAgent:
         agent_id: str,
         options: AgentOptions | Mapping[str, Any] | None = None,
         *,
+        client: AsyncClient | None = None,
         api_key: str | None = None,
         base_url: str | None = None,
     ) -> AsyncAgent:
-        chosen = _called_in_loop(options)
-        return cls(await in_thread(lambda: Agent.resume(agent_id, chosen, api_key=api_key, base_url=base_url)))
+        chosen, inner = called_in_loop(options), client._client if client else None
+        return cls(await in_thread(lambda: Agent.resume(agent_id, chosen, client=inner, api_key=api_key, base_url=base_url)))
 
     @classmethod
     async def prompt(
@@ -64,11 +63,12 @@ class AsyncAgent:
         message: Message,
         options: AgentOptions | Mapping[str, Any] | None = None,
         *,
+        client: AsyncClient | None = None,
         api_key: str | None = None,
         base_url: str | None = None,
         **fields: Unpack[AgentFields],
     ) -> RunResult:
-        async with await cls.create(options, api_key=api_key, base_url=base_url, **fields) as agent:
+        async with await cls.create(options, client=client, api_key=api_key, base_url=base_url, **fields) as agent:
             return await (await agent.send(message)).wait()
 
     @property
@@ -89,7 +89,7 @@ class AsyncAgent:
         self, message: Message, options: SendOptions | Mapping[str, Any] | None = None, *, idempotency_key: str | None = None
     ) -> AsyncRun:
         """Raises AgentBusyError while a run is under way. Observers are told in the loop."""
-        send = _told_in_loop(options)
+        send = told_in_loop(options)
         return AsyncRun(await in_thread(lambda: self._agent.send(message, send, idempotency_key=idempotency_key)))
 
     async def list_messages(self) -> list[AgentMessage]:
@@ -143,11 +143,11 @@ class AsyncAgents:
         **fields: Unpack[AgentFields],
     ) -> AsyncAgent:
         """Tools that are coroutine functions are awaited in the loop."""
-        chosen = _called_in_loop(options, fields)
+        chosen = called_in_loop(options, fields)
         return AsyncAgent(await in_thread(lambda: self._agents.create(chosen, api_key=api_key)))
 
     async def resume(self, agent_id: str, options: AgentOptions | Mapping[str, Any] | None = None) -> AsyncAgent:
-        chosen = _called_in_loop(options)
+        chosen = called_in_loop(options)
         return AsyncAgent(await in_thread(lambda: self._agents.resume(agent_id, chosen)))
 
     async def prompt(
@@ -215,37 +215,3 @@ class AsyncAgents:
 
     async def get_usage(self, agent_id: str, *, run_id: str | None = None) -> AgentUsage:
         return await in_thread(lambda: self._agents.get_usage(agent_id, run_id=run_id))
-
-
-def _told_in_loop(given: SendOptions | Mapping[str, Any] | None) -> SendOptions:
-    send = taken(SendOptions, given)
-    loop = asyncio.get_running_loop()
-    return replace(
-        send,
-        on_delta=send.on_delta and call_in_loop(send.on_delta, loop),
-        on_step=send.on_step and call_in_loop(send.on_step, loop),
-        local=send.local and replace(send.local, custom_tools=_tools_in_loop(send.local.custom_tools, loop)),
-    )
-
-
-def _called_in_loop(given: AgentOptions | Mapping[str, Any] | None, fields: AgentFields | None = None) -> AgentOptions:
-    options = merged(given, fields or {})
-    if not options.local:
-        return options
-    tools = _tools_in_loop(options.local.custom_tools, asyncio.get_running_loop())
-    return replace(options, local=replace(options.local, custom_tools=tools))
-
-
-def _tools_in_loop(
-    tools: Mapping[str, CustomTool] | None, loop: asyncio.AbstractEventLoop
-) -> Mapping[str, CustomTool] | None:
-    """Others are carried out in threads, where they may wait."""
-    if tools is None:
-        return None
-    return {
-        name: replace(tool, execute=await_in_loop(tool.execute, loop))
-        if inspect.iscoroutinefunction(tool.execute)
-        else tool
-        for name, tool in tools.items()
-    }
-

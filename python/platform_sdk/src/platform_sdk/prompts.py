@@ -40,9 +40,10 @@ class Prompts:
 
     def deliver(self, message: str | UserMessage, send: SendOptions) -> Json:
         """The run it makes."""
+        run = self._follow_up(message, send) if self.is_created else self._create(message, send)
         if send.model:
             self.model = self._chosen_model = send.model
-        return self._follow_up(message, send) if self.is_created else self._create(message, send)
+        return run
 
     def _create(self, message: str | UserMessage, send: SendOptions) -> Json:
         body = create_body(self._agent_id, message, self._options, send)
@@ -71,7 +72,7 @@ class Prompts:
         return run
 
     def _follow_up(self, message: str | UserMessage, send: SendOptions) -> Json:
-        body = run_body(message, self._options, replace(send, model=self._chosen_model))
+        body = run_body(message, self._options, replace(send, model=send.model or self._chosen_model))
         key = send.idempotency_key or f"sdk-run-{uuid.uuid4()}"
         path = f"/v1/agents/{self.agent_id}/runs"
         request = Request(operation="agent.send", method="POST", path=path, body=body, idempotency_key=key)

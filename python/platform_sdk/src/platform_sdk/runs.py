@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections.abc import Callable, Iterator
-from typing import Literal
+from typing import Literal, get_args
 
 from .conversation import Conversation, ConversationTurn, as_json
 from .errors import NetworkError, PlatformSdkError, UnsupportedRunOperationError
@@ -183,6 +183,8 @@ class Run:
         return self.unsupported_reason(operation) is None
 
     def unsupported_reason(self, operation: RunOperation) -> str | None:
+        if operation not in get_args(RunOperation):
+            return f"A run has no operation {operation!r}."
         return self._unsupported if operation == "conversation" else None
 
     def on_did_change_status(self, listener: Callable[[RunStatus], None]) -> Callable[[], None]:

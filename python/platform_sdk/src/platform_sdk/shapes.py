@@ -33,6 +33,7 @@ class Model:
     description: str | None = None
     aliases: list[str] = field(default_factory=list)
     parameters: list[dict[str, Any]] = field(default_factory=list)
+    variants: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True)
