@@ -253,7 +253,7 @@ async function raw(text: string): Promise<string> {
 
 test("readiness says what is in the way, also to whoever speaks HTTP/1.0", async () => {
   expect(await send("/readyz")).toMatchObject({ status: 503, body: { status: "not ready", reason: "told so" } });
-  expect(await raw("GET /readyz HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1\.1 503 [^]*told so/);
+  expect(await raw("GET /readyz HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1\.1 503 .*told so/s);
 });
 
 test("the routes are documented with their schemas and problems", async () => {
