@@ -157,5 +157,4 @@ test("the catalogue of v0 says whose key it is, and which models and repositorie
   expect((await ask("GET", "/v0/repositories")).body).toEqual({ repositories });
   expect(await ask("GET", "/v0/repositories")).toMatchObject({ status: 429 });
   expect((await ask("GET", "/v1/repositories")).body).toEqual({ items: [{ url: repository }] });
-  expect(await ask("GET", "/v1/repositories")).toMatchObject({ status: 429 });
 });

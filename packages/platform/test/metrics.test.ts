@@ -72,6 +72,12 @@ describe("the metrics are read", () => {
     expect(judge({ ...open, publicUrl: "http://localhost:7420" }, here)).toBe("read");
   });
 
+  test("without a token not by a page whose name was made to lead to this machine", () => {
+    const by = (host: string) => judge(open, { address: "127.0.0.1", headers: { host } });
+    expect(["127.0.0.1:7420", "localhost:7420", "[::1]:7420"].map(by)).toEqual(["read", "read", "read"]);
+    expect(["attacker.example:7420", "localhost.attacker.example", "@"].map(by)).toEqual(Array(3).fill("unauthorized"));
+  });
+
   test("with a token by whoever sends it, and by nobody else", async () => {
     const server = await testServer({ metricsToken: "sesame" });
     servers.push(server);

@@ -1,3 +1,3 @@
 // Who asks, and what there is to ask for.
 export { listModels } from "./models.ts";
-export { addCatalogueRoutes, repositoryLimits } from "./routes.ts";
+export { addCatalogueRoutes } from "./routes.ts";

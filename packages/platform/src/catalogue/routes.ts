@@ -1,15 +1,9 @@
 // `GET /v1/me`, `GET /v1/models` and `GET /v1/repositories`.
 import { Me, ModelList, RepositoryList } from "@agentcli/protocol/api";
-import type { Api, RateLimit } from "../http/index.ts";
+import type { Api } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
 import type { Principal } from "../principals/index.ts";
 import { listModels } from "./models.ts";
-
-/** Clients of the API keep the list; they were never allowed more. */
-export const repositoryLimits: RateLimit[] = [
-  { requests: 1, seconds: 60 },
-  { requests: 30, seconds: 3_600 },
-];
 
 /** `repositories` are those of a team that the platform knows by itself, as clone URLs. */
 export function addCatalogueRoutes(
@@ -46,7 +40,6 @@ export function addCatalogueRoutes(
       summary: "List the repositories agents can work on",
       tag: "account",
       scope: "repositories:read",
-      rateLimit: repositoryLimits,
       answer: { status: 200, schema: RepositoryList, description: "Those the platform knows by itself" },
     },
     async ({ principal }) => ({ items: (await repositories(principal.teamId)).map((url) => ({ url })) }),

@@ -4,7 +4,6 @@ export { type ApiOptions, answerUnserved, createApi } from "./api.ts";
 export { authenticate } from "./authenticate.ts";
 export { readBody, readJson } from "./body.ts";
 export { ApiProblem, type ProblemExtra } from "./problem.ts";
-export type { RateLimit } from "./rate-limit.ts";
 export type { AnswerDefinition, Api, Call, Env, Route } from "./route.ts";
 export { addSelfRoutes, type SelfOptions } from "./self.ts";
 export { type HttpServer, listen } from "./server.ts";

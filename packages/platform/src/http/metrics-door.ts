@@ -21,8 +21,9 @@ export function checkMetricsReader({ token, publicUrl }: MetricsDoor, { address,
     if (isSame(headers.authorization ?? "", `Bearer ${token}`)) return;
     throw new ApiProblem("unauthorized", "The metrics need the token of [metrics] token_env as a bearer token.");
   }
-  // Behind a proxy on this machine everybody comes from here.
-  if (isLoopback(address) && !isForwarded(headers) && isLocal(publicUrl)) return;
+  // Behind a proxy on this machine everybody comes from here; so do pages whose name was made to lead here.
+  const isAskedHere = isLocal(headers.host === undefined ? null : `http://${headers.host}`);
+  if (isLoopback(address) && !isForwarded(headers) && isAskedHere && isLocal(publicUrl)) return;
   throw new ApiProblem(
     "unauthorized",
     "Without a token the metrics are for this machine only. Set one with [metrics] token_env.",

@@ -1,6 +1,6 @@
 // `GET /v0/me`, `GET /v0/models` and `GET /v0/repositories`.
 import { V0Me, V0Models, V0Repositories } from "@agentcli/protocol/api";
-import { listModels, repositoryLimits } from "../catalogue/index.ts";
+import { listModels } from "../catalogue/index.ts";
 import type { Api } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
 
@@ -41,7 +41,10 @@ export function addCatalogueRoutes(
       path: "/v0/repositories",
       summary: "List the repositories agents can work on",
       scope: "repositories:read",
-      rateLimit: repositoryLimits,
+      rateLimit: [
+        { requests: 1, seconds: 60 },
+        { requests: 30, seconds: 3_600 },
+      ],
       answer: { status: 200, schema: V0Repositories, description: "Those the platform knows by itself" },
     },
     async ({ principal }) => ({ repositories: (await repositories(principal.teamId)).map(describe) }),
