@@ -12,8 +12,8 @@ const platform = await startPlatform({ data, listen: "127.0.0.1:0" });
 try {
   await tellStory(platform);
 } catch (error) {
-  if (!platform.isStopping()) throw error;
-  process.exitCode = 130;
+  if (!platform.isStopping()) console.error(`\n${error.message}`);
+  process.exitCode = platform.isStopping() ? 130 : 1;
 } finally {
   await platform.stop();
   rmSync(data, { recursive: true, force: true });
@@ -32,7 +32,7 @@ async function tellStory(platform) {
   const ended = await ask("GET", path);
   const [branch] = ended.git?.branches ?? [];
   if (ended.status !== "FINISHED" || !branch?.prUrl)
-    throw new Error(`The run ended as ${ended.status} without a pull request: ${JSON.stringify(ended)}`);
+    throw new Error(`The run ended as ${ended.status} without a pull request. ${ended.error?.message ?? ""}`);
   const pullPath = new URL(branch.prUrl).pathname;
   const pull = await ask("GET", pullPath);
   console.log(`\nDraft pull request ${branch.prUrl}\n  ${pull.title}\n  ${pull.head} into ${pull.base}\n`);

@@ -1,4 +1,6 @@
-import { call, say, stall } from "@agentcli/testkit";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { call, say, stall, temporaryDirectory } from "@agentcli/testkit";
 import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
 import { openQueries } from "../src/db/connect.ts";
@@ -48,6 +50,31 @@ test("a run outlives connections to the database that break again and again, and
   const settled = (await records(ids.agentId)).filter(({ type }) => type === "tool.settled");
   expect(settled).toHaveLength(steps + 1);
   expect(requests()).toHaveLength(steps + 2);
+});
+
+test("where commands cannot be held, a run says what to do before the model is asked, and the next one works once it is done", async () => {
+  const programs = await temporaryDirectory();
+  onTestFinished(programs.remove);
+  const broken = join(programs.path, "bwrap");
+  writeFileSync(broken, "#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n", {
+    mode: 0o755,
+  });
+  const variables = { PATH: `${programs.path}:${process.env.PATH}` };
+  const { client, requests } = await openRunBench({ replies: [say("Done.")], settings: { variables } });
+  const ids = await client.create({ prompt: { text: "go" } });
+  await expect
+    .poll(() => client.read(ids))
+    .toMatchObject({
+      status: "ERROR",
+      error: {
+        code: "sandbox",
+        message: expect.stringMatching(/bubblewrap does not work here.*Allow user namespaces/),
+      },
+    });
+  expect(requests()).toEqual([]);
+  rmSync(broken);
+  const next = await client.create({ prompt: { text: "go" } });
+  await expect.poll(() => client.read(next)).toMatchObject({ status: "FINISHED", result: "Done." });
 });
 
 test("the stream of a run that cannot be opened comes to its end, and says so", async () => {

@@ -1,10 +1,9 @@
 // What a start would find: database, key, sandbox, git, model. Each finding says what to do where something is wrong.
 import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { probeSandbox } from "@agentcli/workspace";
 import type { Settings } from "../config/index.ts";
 import { type Inspection, inspectDatabase } from "../db/index.ts";
 import { requireGit } from "../git/index.ts";
+import { probeForAgents } from "../runs/index.ts";
 import { readPrivateKey } from "../scm/index.ts";
 import { findServer } from "../server-file.ts";
 import { openSigningKey } from "../signing/index.ts";
@@ -85,12 +84,8 @@ function examineSigningKey({ signingKey }: Settings): Finding {
   }
 }
 
-async function examineSandbox({ variables, programDirectory, dataDirectory }: Settings): Promise<Finding> {
-  const probe = await probeSandbox({
-    path: variables.PATH ?? "",
-    untrusted: [dataDirectory],
-    serverProgram: join(programDirectory, "workspace-server.cjs"),
-  });
+async function examineSandbox(settings: Settings): Promise<Finding> {
+  const probe = await probeForAgents(settings);
   const subject = "sandbox";
   if (probe.kind === "available") return { subject, verdict: "fine", text: probe.backEnd.kind };
   return { subject, verdict: "wrong", text: `${probe.reason} ${probe.remedy}`.trim() };

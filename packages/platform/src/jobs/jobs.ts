@@ -17,11 +17,11 @@ export interface Jobs {
 export type JobHost = Pick<Platform, "db" | "connection" | "nodeId" | "log">;
 
 /** Jobs mostly wait for others, some of whom never answer: there are enough that these do not hold up the rest. */
-const concurrency = 32;
+const concurrency = 16;
 /** Each of them asks for a job at this interval; a new job that is due at once wakes one of them before. */
 const pollIntervalMs = 2_000;
-/** Between its jobs each needs one for a moment; one more listens. */
-const connections = 11;
+/** One for each, and one that listens. */
+const connections = concurrency + 1;
 const watchIntervalMs = 5_000;
 
 export async function startJobs(host: JobHost, tasks: Record<string, Task>): Promise<Jobs> {

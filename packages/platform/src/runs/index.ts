@@ -1,6 +1,6 @@
 // Runs: who drives them, and what they do.
 export type { ArtifactOwner, Artifacts } from "./artifacts.ts";
-export { type ChosenModel, chooseModel, openSandboxes, type Sandboxes } from "./compose/index.ts";
+export { type ChosenModel, chooseModel, openSandboxes, probeForAgents, type Sandboxes } from "./compose/index.ts";
 export type { RunHost } from "./execute.ts";
 export { RunFault } from "./fault.ts";
 export { newId, threadOf } from "./ids.ts";

@@ -54,6 +54,7 @@ export async function startRunner(host: RunHost): Promise<Runner> {
   ]);
   const looking = setInterval(look, lookEveryMs);
   void look();
+  void warnWithoutSandbox(host);
   return {
     active: () => active.size,
     async stop() {
@@ -67,6 +68,12 @@ export async function startRunner(host: RunHost): Promise<Runner> {
       await Promise.all(held.map(({ done }) => done));
     },
   };
+}
+
+/** Said at the start: else the first run would be the one to find out. */
+async function warnWithoutSandbox({ sandboxes, platform: { log } }: RunHost): Promise<void> {
+  const obstacle = await sandboxes.obstacle();
+  if (obstacle !== null) log.warn("sandbox.unavailable", { reason: obstacle });
 }
 
 interface Held {

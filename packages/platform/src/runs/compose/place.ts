@@ -11,13 +11,13 @@ import {
   type LazyWorkspace,
   lazyWorkspace,
   openWorkspace,
-  probeSandbox,
   type SandboxProbe,
   SandboxUnavailable,
   sandboxPolicy,
   toolEnvironment,
 } from "@agentcli/workspace";
 import type { Settings } from "../../config/index.ts";
+import { probeForAgents } from "./probe.ts";
 
 export interface Place {
   workspace: LazyWorkspace;
@@ -42,20 +42,25 @@ export interface PlaceRequest {
 export interface Sandboxes {
   /** Throws SandboxUnavailable where commands could not be held. */
   place(request: PlaceRequest): Promise<Place>;
+  /** Why no agent can work here, and what to do; null where they can. */
+  obstacle(): Promise<string | null>;
 }
 
 export function openSandboxes(settings: Settings): Sandboxes {
   const serverProgram = join(settings.programDirectory, "workspace-server.cjs");
   let probing: Promise<SandboxProbe> | undefined;
-  const probe = () => {
-    probing ??= probeSandbox({
-      path: settings.variables.PATH ?? "",
-      untrusted: [join(settings.dataDirectory, "workspaces")],
-      serverProgram,
-    });
-    return probing;
+  // What does not work now may work later: only good news is kept.
+  const probe = async () => {
+    probing ??= probeForAgents(settings);
+    const found = await probing;
+    if (found.kind === "unavailable") probing = undefined;
+    return found;
   };
   return {
+    async obstacle() {
+      const found = await probe();
+      return found.kind === "unavailable" ? `${found.reason} ${found.remedy}`.trim() : null;
+    },
     async place(request) {
       const found = await probe();
       if (found.kind === "unavailable") throw new SandboxUnavailable(found.reason, found.remedy);
