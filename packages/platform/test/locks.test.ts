@@ -64,3 +64,41 @@ test("a lock is free again when the work failed, and whoever is stopped does not
   );
   expect(await second.hold("two", async () => "held", never())).toBe("held");
 });
+
+test("whoever waits for others of the same server leaves when told to, and nobody behind is held up", async () => {
+  const locks = openLocks(database.db);
+  let free = () => {};
+  const isFree = new Promise<void>((resolve) => {
+    free = resolve;
+  });
+  const names = Array.from({ length: 20 }, (_, index) => `slow-${index}`);
+  const slow = names.map((name) => locks.hold(name, () => isFree, never()));
+  const stop = new AbortController();
+  const [sameName, anotherName] = ["slow-0", "patient"].map((name) =>
+    locks.hold(name, async () => "held", stop.signal),
+  );
+  stop.abort(new Error("stopped"));
+  await expect(sameName).rejects.toThrow("stopped");
+  await expect(anotherName).rejects.toThrow("stopped");
+  await expect(locks.hold("late", async () => "held", stop.signal)).rejects.toThrow("stopped");
+  free();
+  await Promise.all(slow);
+  expect(await locks.hold("slow-0", async () => "held", never())).toBe("held");
+});
+
+test("work that has begun is waited for, also where it is told to stop", async () => {
+  const locks = openLocks(database.db);
+  const stop = new AbortController();
+  const order: string[] = [];
+  await locks.hold(
+    "begun",
+    async () => {
+      stop.abort(new Error("stopped"));
+      await database.db.selectFrom("teams").selectAll().execute();
+      order.push("work");
+    },
+    stop.signal,
+  );
+  order.push("after");
+  expect(order).toEqual(["work", "after"]);
+});

@@ -1,18 +1,19 @@
 // One at a time, among all servers of one database: a lock of PostgreSQL, which ends with whoever held it.
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { type Kysely, sql } from "kysely";
 import type { Tables } from "../db/index.ts";
 
 export interface Locks {
-  /** Waits for its turn, and throws the signal's reason where that does not come in time. */
+  /** Waits for its turn, and throws the signal's reason where that does not come in time; work under way is waited for. */
   hold<T>(name: string, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
 }
 
 const lookEveryMs = 50;
 
 /** Each lock held takes a connection, and others need some too. */
-const mostHeld = 4;
+const mostHeld = 8;
 
 export function openLocks(db: Kysely<Tables>): Locks {
   // Within a process one waits for the other here, and takes no connection meanwhile.
@@ -21,16 +22,44 @@ export function openLocks(db: Kysely<Tables>): Locks {
   return {
     async hold(name, work, signal) {
       const before = last.get(name) ?? Promise.resolve();
-      const turn = before.then(() => seats.sit(() => holdAmongServers({ db, name, work }, signal)));
-      const settled = turn.catch(() => {});
+      const begun = announcement();
+      const seated = () => {
+        signal.throwIfAborted();
+        begun.make();
+        return holdAmongServers({ db, name, work }, signal);
+      };
+      const turn = before.then(() => seats.sit(seated));
+      const settled = turn.then(
+        () => {},
+        () => {},
+      );
       last.set(name, settled);
-      try {
-        return await turn;
-      } finally {
-        if (last.get(name) === settled) last.delete(name);
-      }
+      void settled.then(() => last.get(name) === settled && last.delete(name));
+      await unlessAborted(Promise.race([begun.made, settled]), signal);
+      return turn;
     },
   };
+}
+
+function announcement(): { make(): void; made: Promise<void> } {
+  let make = () => {};
+  const made = new Promise<void>((resolve) => {
+    make = resolve;
+  });
+  return { make: () => make(), made };
+}
+
+async function unlessAborted(awaited: Promise<void>, signal: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  const aborted = once(signal, "abort", { signal: over.signal }).then(() => signal.throwIfAborted());
+  // Ended by us where what was awaited came first.
+  aborted.catch(() => {});
+  try {
+    signal.throwIfAborted();
+    await Promise.race([awaited, aborted]);
+  } finally {
+    over.abort();
+  }
 }
 
 /** So many at once; the others wait in the order they came. */
