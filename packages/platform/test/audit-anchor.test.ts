@@ -72,6 +72,7 @@ test("an anchor that somebody else wrote is found, and left as it is", async () 
     kept.replace(/.\n$/, (end) => (end.startsWith("0") ? "1\n" : "0\n")),
     `${headText({ seq, hash })}\n${"0".repeat(64)}\n`,
     `${headText({ seq, hash })}\nshort\n`,
+    `${headText({ seq, hash })}\n${"é".repeat(64)}\n`,
     "nonsense",
   ];
   for (const forged of forgeries) {

@@ -28,7 +28,8 @@ export async function readAnchor(dataDirectory: string, key: AnchorKey | null): 
   if (head === null) return { kind: "forged" };
   if (codes.length === 0 || key === null) return { kind: "unproved", head };
   const expected = Buffer.from(await codeOf(head, key));
-  const isOurs = codes.some((code) => code.length === expected.length && timingSafeEqual(Buffer.from(code), expected));
+  const isExpected = (code: Buffer) => code.length === expected.length && timingSafeEqual(code, expected);
+  const isOurs = codes.some((code) => isExpected(Buffer.from(code)));
   return isOurs ? { kind: "kept", head } : { kind: "forged" };
 }
 
