@@ -1,6 +1,6 @@
 // Sessions: what lets a browser in, what it may do then, and how it ends.
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { openGitHost } from "../src/githost/index.ts";
 import { loginLink } from "../src/pages/index.ts";
 import { openAdministration, scopes } from "../src/principals/index.ts";
@@ -50,6 +50,20 @@ test("of two browsers that use a link at once, one is let in", async () => {
     const answers = await Promise.all(pages.map(press));
     expect(answers.map(({ status }) => status).sort()).toEqual([303, 401, 401, 401]);
   }
+});
+
+test.each([
+  [null, "admin@localhost"],
+  ["ada@example.com", "ada@example.com"],
+])("the first link of an empty platform, for %s, is its administrator's", async (named, email) => {
+  const empty = await testServer({ roles: ["api"] });
+  onTestFinished(empty.close);
+  const browser = openBrowser(empty.url);
+  await logIn(browser, await loginLink(empty.platform, empty.url, named));
+  expect(JSON.parse((await browser.get("/v1/me")).html)).toMatchObject({ userEmail: email });
+  expect((await browser.get("/members")).html).toContain(email);
+  const other = loginLink(empty.platform, empty.url, "mallory@example.com");
+  await expect(other).rejects.toThrow("There is no mallory@example.com");
 });
 
 test("a link is used up, and one that is too old was never good", async () => {

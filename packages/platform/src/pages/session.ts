@@ -2,18 +2,19 @@
 import type { Context } from "hono";
 import { ApiProblem, type Env } from "../http/index.ts";
 import type { Platform } from "../platform.ts";
-import { lowerCase, openAdministration, PrincipalProblem } from "../principals/index.ts";
+import { createFirstUser, lowerCase, openAdministration, PrincipalProblem } from "../principals/index.ts";
 import { makeLoginLink, openSessionDoor, type Session, type SessionDoor } from "../sessions/index.ts";
 
 export type Visitor = Session;
 
-/** Good for half an hour and for one browser. Nobody named is the first administrator. */
+/** Good for half an hour and for one browser. Nobody named is the first administrator, who is made on an empty platform. */
 export async function loginLink(
   { db, vault }: Platform,
   baseUrl: string,
   email: string | null = null,
 ): Promise<string> {
   const users = await openAdministration(db, vault).listUsers(null);
+  if (users.length === 0) return makeLoginLink(db, (await createFirstUser(db, vault, email)).id, baseUrl);
   const user = users.find((one) => (email === null ? one.role === "admin" : isSameAddress(one.email, email)));
   if (user) return makeLoginLink(db, user.id, baseUrl);
   throw new PrincipalProblem(`There is no ${email ?? "administrator"}. platform users list shows who there is.`);

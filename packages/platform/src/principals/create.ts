@@ -32,6 +32,8 @@ export function createKey(db: Kysely<Tables>, vault: Vault, request: KeyRequest)
   });
 }
 
+const firstTeam = "default";
+
 interface Team {
   id: number;
   name: string;
@@ -45,6 +47,14 @@ export async function provideTeam(db: Queries, vault: Vault, name: string): Prom
   const made = db.insertInto("teams").values({ name, data_key: wrapped });
   await made.onConflict((conflict) => conflict.doNothing()).execute();
   return (await find()) ?? expected(`team ${name}`);
+}
+
+/** The administrator of an empty platform. Nobody named is `admin@localhost`. */
+export function createFirstUser(db: Kysely<Tables>, vault: Vault, email: string | null): Promise<{ id: number }> {
+  return db.transaction().execute(async (transaction) => {
+    const team = await provideTeam(transaction, vault, firstTeam);
+    return email === null ? provideAdministrator(transaction, team) : provideUser(transaction, team, email);
+  });
 }
 
 interface Owner {
@@ -73,7 +83,7 @@ async function provideAdministrator(db: Queries, team: Team): Promise<User> {
     .where("role", "=", "admin")
     .where("removed_at", "is", null);
   const known = await first.orderBy("id").executeTakeFirst();
-  return known ?? provideUser(db, team, team.name === "default" ? "admin@localhost" : `admin@${team.name}.localhost`);
+  return known ?? provideUser(db, team, team.name === firstTeam ? "admin@localhost" : `admin@${team.name}.localhost`);
 }
 
 async function provideUser(db: Queries, team: Team, email: string): Promise<User> {

@@ -10,7 +10,7 @@ export {
   type UserChange,
   type UserEntry,
 } from "./administration.ts";
-export { provideTeam } from "./create.ts";
+export { createFirstUser, provideTeam } from "./create.ts";
 export { type Principal, principalName, type Role, type Scope, scopes, scopesOf } from "./principal.ts";
 export {
   type Authentication,
