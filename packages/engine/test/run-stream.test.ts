@@ -208,3 +208,36 @@ test("what is too large for a frame is left out and flagged", () => {
   expect(begun?.data).toEqual({ callId: "1.0", name: "read", status: "running", truncated: { args: true } });
   expect(JSON.stringify(settled).length).toBeLessThan(100_000);
 });
+
+test("a large file that is written keeps its size and lines; its text is flagged in one frame and shortened in the other", () => {
+  const text = "x".repeat(200_000);
+  const input = `*** Begin Patch\n*** Add File: a.txt\n+${text}\n*** End Patch`;
+  const frames = story().call("apply_patch", { input }, done("done")).flat();
+  expect(frames[0]?.data).toEqual({ callId: "1.0", name: "write", status: "running", truncated: { args: true } });
+  expect(frames.at(-1)).toMatchObject({
+    data: {
+      toolCall: {
+        args: { path: "a.txt", fileText: expect.stringMatching(/^x{100}/) },
+        result: { value: { linesCreated: 1, fileSize: 200_001 } },
+      },
+    },
+  });
+  expect(JSON.stringify(frames).length).toBeLessThan(100_000);
+});
+
+test("a large text deep in the arguments of an MCP call is shortened in its update", () => {
+  const args = { list: [{ text: "x".repeat(200_000) }], count: 3, none: null };
+  const frames = story().call("mcp__s__t", args, done(""), { server: "s", tool: "t" }).flat();
+  const [, begun] = frames;
+  expect(begun).toMatchObject({ data: { toolCall: { args: { args: { list: [{}], count: 3, none: null } } } } });
+  expect(JSON.stringify(begun).length).toBeLessThan(60_000);
+});
+
+test("a patch that is none is seen as a call that failed", () => {
+  const outcome = { ...done("no"), status: "failed", reason: "invalid patch" } as const;
+  const calls = story().call("apply_patch", { input: "not a patch" }, outcome).flat();
+  expect(calls.map(({ data }) => data)).toMatchObject([
+    { name: "edit", status: "running", args: { input: "not a patch" } },
+    { name: "edit", status: "error", result: { error: { message: "invalid patch" } } },
+  ]);
+});

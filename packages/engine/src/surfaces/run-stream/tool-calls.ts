@@ -27,7 +27,9 @@ export function showBegun(calls: Map<string, ShownCall>, record: RecordOf<"tool.
   call.begun = record;
   return publicCalls(record).map((shown) => [
     { event: "tool_call", data: { callId: shown.callId, name: shown.name, status: "running", ...bounded(shown.args) } },
-    ...(shown.toolCall ? [update({ type: "tool-call-started", ...ids(shown, call), toolCall: shown.toolCall })] : []),
+    ...(shown.toolCall
+      ? [update({ type: "tool-call-started", ...ids(shown, call), toolCall: shortened(shown.toolCall) })]
+      : []),
   ]);
 }
 
@@ -66,7 +68,7 @@ function withResult(toolCall: ToolCall, outcome: Outcome, problem: string | null
     problem === null
       ? { status: "success", value: resultOf(toolCall, outcome) }
       : { status: "error", error: { message: problem } };
-  return { ...toolCall, result } as ToolCall;
+  return { ...shortened(toolCall), result } as ToolCall;
 }
 
 type Begun = Pick<RecordOf<"tool.begun">, "callId" | "name" | "args" | "mcp">;
@@ -74,7 +76,7 @@ type Begun = Pick<RecordOf<"tool.begun">, "callId" | "name" | "args" | "mcp">;
 function publicCalls({ callId, name, args, mcp }: Begun): PublicCall[] {
   const given = fieldsOf(args);
   const call = (shownAs: string, toolCall: ToolCall): PublicCall[] => [
-    { callId, name: shownAs, args: toolCall.args as Json, toolCall: shortened(toolCall) },
+    { callId, name: shownAs, args: toolCall.args as Json, toolCall },
   ];
   if (mcp) return call("mcp", { type: "mcp", args: { args, providerIdentifier: mcp.server, toolName: mcp.tool } });
   if (name === "spawn_agent") return call("task", { type: "task", args: task(given) });
@@ -99,20 +101,26 @@ function publicCalls({ callId, name, args, mcp }: Begun): PublicCall[] {
 }
 
 /** Updates show the beginning of a text that is too long; what stands beside them leaves it out and says so. */
-function shortened(toolCall: ToolCall): ToolCall {
-  const short = (value: unknown) => (typeof value === "string" ? cut(value) : value);
-  const args = Object.fromEntries(Object.entries(toolCall.args).map(([name, value]) => [name, short(value)]));
-  return { ...toolCall, args } as ToolCall;
+const shortened = (toolCall: ToolCall): ToolCall =>
+  ({ ...toolCall, args: withShortTexts(toolCall.args as Json) }) as ToolCall;
+
+function withShortTexts(value: Json): Json {
+  if (typeof value === "string") return cut(value);
+  if (Array.isArray(value)) return value.map(withShortTexts);
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withShortTexts(member)]));
 }
 
 function patched(callId: string, { input }: Fields): PublicCall[] {
   const patch = parsePatch(String(input ?? ""));
-  const edits = patch.kind === "patch" ? patch.edits : [];
+  // What is no patch names no file; that it was tried, and why it failed, is seen all the same.
+  if (patch.kind !== "patch") return [{ callId, name: "edit", args: { input: String(input ?? "") } }];
+  const { edits } = patch;
   return edits.map((edit, index) => {
     const id = edits.length === 1 ? callId : `${callId}/${index + 1}`;
     const { path } = edit;
     if (edit.kind === "add") {
-      const args = { path, fileText: cut(edit.content) };
+      const args = { path, fileText: edit.content };
       return { callId: id, name: "write", args, toolCall: { type: "write", args } };
     }
     const args = { path };
