@@ -330,7 +330,7 @@ test("an answer of the host is believed for a minute, and no answer at all not e
 
 test("what a team allows is in the audit log", async () => {
   await followUps("all");
-  const entries = await server.platform.db.selectFrom("audit_entries").select("entry").execute();
+  const entries = await server.platform.db.selectFrom("audit_entries").select("entry").orderBy("seq").execute();
   const changes = entries.map(({ entry }) => JSON.parse(entry)).filter(({ action }) => action === "team.changed");
   expect(changes.at(-1)).toMatchObject({ data: { follow_ups: "all" } });
 });
