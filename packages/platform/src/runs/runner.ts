@@ -72,8 +72,12 @@ export async function startRunner(host: RunHost): Promise<Runner> {
 
 /** Said at the start: else the first run would be the one to find out. */
 async function warnWithoutSandbox({ sandboxes, platform: { log } }: RunHost): Promise<void> {
-  const obstacle = await sandboxes.obstacle();
-  if (obstacle !== null) log.warn("sandbox.unavailable", { reason: obstacle });
+  try {
+    const obstacle = await sandboxes.obstacle();
+    if (obstacle !== null) log.warn("sandbox.unavailable", { reason: obstacle });
+  } catch (error) {
+    log.error("sandbox.unknown", error);
+  }
 }
 
 interface Held {

@@ -52,8 +52,11 @@ export function openSandboxes(settings: Settings): Sandboxes {
   // What does not work now may work later: only good news is kept.
   const probe = async () => {
     probing ??= probeForAgents(settings);
-    const found = await probing;
-    if (found.kind === "unavailable") probing = undefined;
+    const looked = probing;
+    const found = await looked.finally(() => {
+      probing = undefined;
+    });
+    if (found.kind === "available") probing = looked;
     return found;
   };
   return {
