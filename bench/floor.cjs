@@ -1,4 +1,4 @@
-// The floor: what Node needs to make one request and print the answer. Everything above it is ours.
+// The floor: what Node needs to make one request and print the reply. Everything above it is our own cost.
 const http = require("node:http");
 
 const body = JSON.stringify({

@@ -1,38 +1,46 @@
-// `npm run bench`: our start-up, tool calls, memory and streams as ratios against what Node itself needs.
-// Another program as one more row: npm run bench -- --row 'name=command with {url}'.
+// `npm run bench`: start-up, tool calls, memory and streams as ratios against what Node itself needs.
+// --row 'name=command with {url}' adds another program as a row. --against DIR compares start-up with another built checkout.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { compareBuilds } from "./against.mjs";
 import { cpuMs, median, minimum, peakMemoryMb, run } from "./measure.mjs";
 import { command, message, startServer } from "./model-server.mjs";
 import { platformRows } from "./platform.mjs";
 import { sandboxRows } from "./sandbox.mjs";
 
-const house = join(dirname(fileURLToPath(import.meta.url)), "..");
-const cli = join(house, "packages/cli/bin/agentcli.cjs");
-const floor = join(house, "bench/floor.cjs");
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const cli = join(root, "packages/cli/bin/agentcli.cjs");
+const floor = join(root, "bench/floor.cjs");
 const rounds = Number(process.env.ROUNDS ?? 25);
 const scratch = mkdtempSync(join(tmpdir(), "agentcli-bench-"));
 const rows = [];
 
 try {
+  const against = optionValues("--against")[0];
+  if (against === undefined) {
+    await measureAll();
+    printTable([["what", "who", "value", "ratio", "limit"], ...rows]);
+  } else printTable(await compareBuilds({ root, against, scratch, rounds }));
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+
+async function measureAll() {
   const repository = join(scratch, "repository");
   mkdirSync(repository);
   spawnSync("git", ["init", "--quiet", repository]);
   await hello(repository);
   await version(repository);
   await toolCalls(repository);
-  for (const [what, who, ms, ratio, bar] of await sandboxRows({ house, scratch, rounds }))
-    add(what, who, ms, "ms", ratio, bar);
-  await longAnswer(repository);
+  for (const [what, who, ms, ratio, limit] of await sandboxRows({ root, scratch, rounds }))
+    add(what, who, ms, "ms", ratio, limit);
+  await longReply(repository);
   await longThread(repository);
   await fullProject(repository);
-  for (const row of await platformRows({ house, scratch, rounds })) add(...row);
-  print();
-} finally {
-  rmSync(scratch, { recursive: true, force: true });
+  for (const row of await platformRows({ root, scratch, rounds })) add(...row);
 }
 
 async function hello(cwd) {
@@ -44,7 +52,7 @@ async function hello(cwd) {
     ...otherRows(server.url),
   ].map((each) => ({ env: agentEnvironment(server.url), cwd, ...each, wall: [], first: [] }));
   for (let round = 0; round < rounds + 2; round += 1) {
-    for (const each of programs) await once(each, server, round >= 2);
+    for (const each of programs) await measureOnce(each, server, round >= 2);
   }
   const [, base] = programs;
   for (const { name, wall, first, silent } of programs) {
@@ -75,7 +83,7 @@ async function hello(cwd) {
   server.close();
 }
 
-async function once(each, server, counts) {
+async function measureOnce(each, server, counts) {
   server.reset();
   let startedAt = 0;
   const { wallMs } = await run(each, (at) => {
@@ -129,19 +137,19 @@ function spawnTimes(program, args, count) {
   });
 }
 
-async function longAnswer(cwd) {
+async function longReply(cwd) {
   const text = "0123456789abcdef0123456789abcde\n".repeat(65_536);
-  const answer = message(text, 65_536);
-  const server = await startServer(() => answer);
+  const reply = message(text, 65_536);
+  const server = await startServer(() => reply);
   const base = [];
   const ours = [];
   for (let round = 0; round < 5; round += 1) {
     base.push(await cpuMs({ program: process.execPath, args: [floor, server.url], env: process.env, cwd }));
     ours.push(await cpuMs({ ...agent(server.url, ["exec", "hello"]), cwd }));
   }
-  add("2 MB answer in 65,536 deltas, CPU", "floor: one request", minimum(base), "ms", 1, "");
+  add("2 MB reply in 65,536 deltas, CPU", "floor: one request", minimum(base), "ms", 1, "");
   add(
-    "2 MB answer in 65,536 deltas, CPU",
+    "2 MB reply in 65,536 deltas, CPU",
     "agentcli exec",
     minimum(ours),
     "ms",
@@ -172,36 +180,36 @@ async function longThread(cwd) {
   server.close();
 }
 
-/** A project with much for the model to know: first request, over that of an empty one. */
+/** First request in a project with many instructions and skills, over that in an empty one. */
 async function fullProject(empty) {
   const server = await startServer(() => message("Hello."));
   const full = join(scratch, "full");
   spawnSync("git", ["init", "--quiet", full]);
   for (let number = 0; number < 300; number += 1) {
     const text = `---\nname: skill-${number}\ndescription: ${"What it does and when. ".repeat(8)}\n---\n${"1. A step.\n".repeat(200)}`;
-    put(join(full, `.agents/skills/skill-${number}/SKILL.md`), text);
-    put(join(full, `.agents/skills/skill-${number}/references/more.md`), text);
+    writeWithFolders(join(full, `.agents/skills/skill-${number}/SKILL.md`), text);
+    writeWithFolders(join(full, `.agents/skills/skill-${number}/references/more.md`), text);
   }
   for (let number = 0; number < 200; number += 1) {
-    put(join(full, `area-${number % 20}/part-${number}/AGENTS.md`), "Use tabs.\n".repeat(100));
+    writeWithFolders(join(full, `area-${number % 20}/part-${number}/AGENTS.md`), "Use tabs.\n".repeat(100));
   }
-  put(join(full, "AGENTS.md"), "Use tabs.\n".repeat(500));
+  writeWithFolders(join(full, "AGENTS.md"), "Use tabs.\n".repeat(500));
   const programs = [empty, full].map((cwd) => ({ ...agent(server.url, ["exec", "hello"]), cwd, wall: [], first: [] }));
   for (let round = 0; round < rounds + 2; round += 1) {
-    for (const each of programs) await once(each, server, round >= 2);
+    for (const each of programs) await measureOnce(each, server, round >= 2);
   }
   const [base, ours] = programs.map(({ first }) => median(first));
-  const what = "300 skills and 200 AGENTS.md, over an empty project";
+  const what = "300 skills and 200 AGENTS.md, compared with an empty project";
   add(what, "agentcli exec", ours - base, "ms", ours / base, "< 60 ms");
   server.close();
 }
 
-function put(path, text) {
+function writeWithFolders(path, text) {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
 }
 
-/** A session file as the program itself would have written it. */
+/** A session file as the program itself writes it. */
 function thread(cwd, count) {
   const id = `0198c0de-0000-7000-8000-${String(count).padStart(12, "0")}`;
   const settings = {
@@ -278,20 +286,21 @@ function agentEnvironment(url) {
   return { ...process.env, AGENT_HOME: home, BENCH_URL: url };
 }
 
-function otherRows(url) {
-  return process.argv.flatMap((argument, index, all) => {
-    if (argument !== "--row") return [];
-    const [name, ...line] = (all[index + 1] ?? "").split("=");
-    return [{ name, program: "bash", args: ["-c", line.join("=").replaceAll("{url}", url)] }];
+function optionValues(name) {
+  return process.argv.flatMap((argument, index, all) => (argument === name ? [all[index + 1] ?? ""] : []));
+}
+
+const otherRows = (url) =>
+  optionValues("--row").map((option) => {
+    const [name, ...line] = option.split("=");
+    return { name, program: "bash", args: ["-c", line.join("=").replaceAll("{url}", url)] };
   });
+
+function add(what, who, value, unit, ratio, limit) {
+  rows.push([what, who, `${value.toFixed(1)} ${unit}`, ratio === null ? "" : `${ratio.toFixed(2)}x`, limit]);
 }
 
-function add(what, who, value, unit, ratio, bar) {
-  rows.push([what, who, `${value.toFixed(1)} ${unit}`, ratio === null ? "" : `${ratio.toFixed(2)}x`, bar]);
-}
-
-function print() {
-  const table = [["what", "who", "value", "ratio", "bar"], ...rows];
+function printTable(table) {
   const widths = table[0].map((_, column) => Math.max(...table.map((row) => row[column].length)));
   for (const row of table)
     console.log(

@@ -1,11 +1,11 @@
-// Ways of measuring whole programs from outside.
+// Measures whole programs from outside: wall time, CPU time, memory.
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 
 export const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 export const minimum = (values) => Math.min(...values);
 
-/** Wall milliseconds from start to exit; the moment of the start is handed to `onStart`. */
+/** Wall milliseconds from start to exit; `onStart` gets the time of the start. */
 export function run({ program, args, env, cwd }, onStart = () => {}) {
   return new Promise((resolve, reject) => {
     const startedAt = performance.now();
@@ -13,11 +13,11 @@ export function run({ program, args, env, cwd }, onStart = () => {}) {
     const child = spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
     let output = "";
     let errors = "";
-    child.stdout.on("data", (piece) => {
-      output += piece;
+    child.stdout.on("data", (chunk) => {
+      output += chunk;
     });
-    child.stderr.on("data", (piece) => {
-      errors += piece;
+    child.stderr.on("data", (chunk) => {
+      errors += chunk;
     });
     child.on("error", reject);
     child.on("exit", (code) => {
@@ -31,25 +31,25 @@ export function run({ program, args, env, cwd }, onStart = () => {}) {
   });
 }
 
-/** CPU milliseconds, user and system, of a program and its children, by the shell's own clock. */
+/** CPU milliseconds, user and system, of a program and its children, as bash's `time` measures it. */
 export function cpuMs({ program, args, env, cwd }) {
   const script = 'TIMEFORMAT="%U %S"; time "$0" "$@" > /dev/null 2> /dev/null < /dev/null';
   return new Promise((resolve, reject) => {
     const child = spawn("bash", ["-c", script, program, ...args], { env, cwd, stdio: ["ignore", "ignore", "pipe"] });
-    let said = "";
-    child.stderr.on("data", (piece) => {
-      said += piece;
+    let report = "";
+    child.stderr.on("data", (chunk) => {
+      report += chunk;
     });
     child.on("close", (code) => {
-      const seconds = said.trim().split(" ").map(Number);
+      const seconds = report.trim().split(" ").map(Number);
       return code === 0
         ? resolve(1000 * (seconds[0] + seconds[1]))
-        : reject(new Error(`${program} ended with ${code}`));
+        : reject(new Error(`${program} exited with ${code}`));
     });
   });
 }
 
-/** Highest resident memory of a program with all its descendants, in MB, looked at as often as /proc allows. */
+/** Highest resident memory of a program with all its descendants, in MB, sampled as often as /proc can be read. */
 export async function peakMemoryMb({ program, args, env, cwd }) {
   const child = spawn(program, args, { cwd, env, stdio: "ignore" });
   let peak = 0;
@@ -74,7 +74,7 @@ function treeMemoryKb(root) {
       parents.set(Number(name), Number(/^PPid:\s+(\d+)/m.exec(status)?.[1]));
       memory.set(Number(name), Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0));
     } catch {
-      // It ended while we were looking.
+      // It exited after the listing.
     }
   }
   let total = 0;

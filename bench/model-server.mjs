@@ -1,7 +1,7 @@
-// A model server for measuring: answers are bytes made in advance, arrivals and departures are timed.
+// A model server for measurements: replies are bytes made in advance, arrivals and departures are timed.
 import { createServer } from "node:http";
 
-export async function startServer(answer) {
+export async function startServer(replyTo) {
   const arrivals = [];
   const departures = [];
   const server = createServer((request, response) => {
@@ -9,7 +9,7 @@ export async function startServer(answer) {
     request.resume();
     request.on("end", () => {
       response.writeHead(200, { "content-type": "text/event-stream" });
-      response.end(answer(arrivals.length - 1), () => departures.push(performance.now()));
+      response.end(replyTo(arrivals.length - 1), () => departures.push(performance.now()));
     });
   });
   server.keepAliveTimeout = 60_000;

@@ -1,16 +1,16 @@
-// What the platform's bench needs from inside: frames written as another server would write them.
+// Parts of the platform that its measurements use: frames are written as another server would write them.
 import { type Kysely, sql } from "kysely";
-import { openQueries } from "../packages/platform/src/db/connect.ts";
-import { placeFor, readPassword } from "../packages/platform/src/db/place.ts";
-import type { Tables } from "../packages/platform/src/db/tables/index.ts";
-import { insertFrames, numberFrames, tellReaders } from "../packages/platform/src/streams/index.ts";
-import { openVault } from "../packages/platform/src/vault/index.ts";
+import { clusterPaths, readPassword } from "../packages/platform/src/foundation/db/cluster-paths.ts";
+import { openQueries } from "../packages/platform/src/foundation/db/connect.ts";
+import type { Tables } from "../packages/platform/src/foundation/db/tables/index.ts";
+import { openVault } from "../packages/platform/src/foundation/vault/index.ts";
+import { insertFrames, notifyReaders, numberFrames } from "../packages/platform/src/runs/streams/index.ts";
 
 /** The database of a server that runs with this data directory. */
 export function openRunning(dataDirectory: string): Kysely<Tables> {
-  const place = placeFor(dataDirectory, { variables: process.env });
-  const { socketDirectory } = place;
-  return openQueries({ socketDirectory, password: readPassword(place), database: "platform" }, 4, () => {});
+  const paths = clusterPaths(dataDirectory, { variables: process.env });
+  const { socketDirectory } = paths;
+  return openQueries({ socketDirectory, password: readPassword(paths), database: "platform" }, 4, () => {});
 }
 
 /** Writes frames of one run, and wakes its readers. */
@@ -28,20 +28,20 @@ export async function openFrameWriter(
     after += frames.length;
     await sql`
       with fence as (select id from runs where id = ${runId}), shown as (${insertFrames(key, runId, frames)})
-      select (${tellReaders(runId, frames)}) as told
+      select (${notifyReaders(runId, frames)}) as told
     `.execute(db);
   };
 }
 
-/** Frames that nobody will read, spread over all runs but one. */
+/** Frames that no client reads, spread over all runs but one. */
 export async function addStoredFrames(
   db: Kysely<Tables>,
-  { count, but }: { count: number; but: string },
+  { count, except }: { count: number; except: string },
 ): Promise<void> {
   await sql`
     insert into frames (run_id, seq, event_id, event, data, at)
     select id, 100000 + seq, '1-' || seq, 'assistant', decode(repeat(md5(seq::text), 6), 'hex'), now()
-    from (select id, count(*) over () as runs from runs where id <> ${but}) others,
+    from (select id, count(*) over () as runs from runs where id <> ${except}) others,
       generate_series(1, (${count} / runs)::integer) as seq
   `.execute(db);
   await sql`analyze frames`.execute(db);

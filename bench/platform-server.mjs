@@ -1,4 +1,4 @@
-// A platform of the bench's own: the built program with an empty data directory, a key and one repository.
+// A platform for measurements: the built program with an empty data directory, a key and one repository.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
@@ -6,9 +6,9 @@ import { Agent, request } from "node:http";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-export async function startPlatform({ house, scratch, modelUrl, args = [] }) {
+export async function startPlatform({ root, scratch, modelUrl, args = [] }) {
   const heapFile = join(scratch, "heap");
-  const program = join(house, "packages/platform/bin/platform.mjs");
+  const program = join(root, "packages/platform/bin/platform.mjs");
   const data = join(scratch, `platform-${process.hrtime.bigint()}`);
   mkdirSync(data);
   const provider = { base_url: modelUrl, wire_api: "responses" };
@@ -22,17 +22,17 @@ export async function startPlatform({ house, scratch, modelUrl, args = [] }) {
     PLATFORM_MODEL_PROVIDERS: JSON.stringify({ scripted: provider }),
     PLATFORM_RATE_LIMITS_REQUESTS_PER_MINUTE: "0",
   };
-  const nodeArguments = ["--expose-gc", "--require", join(house, "bench/collect.cjs")];
+  const nodeArguments = ["--expose-gc", "--require", join(root, "bench/collect.cjs")];
   const serve = async () => {
-    const words = [...nodeArguments, program, "serve", "--listen", "127.0.0.1:0", ...args];
-    const child = spawn(process.execPath, words, { env, stdio: ["ignore", "pipe", "ignore"] });
+    const argv = [...nodeArguments, program, "serve", "--listen", "127.0.0.1:0", ...args];
+    const child = spawn(process.execPath, argv, { env, stdio: ["ignore", "pipe", "ignore"] });
     const [line] = await once(createInterface(child.stdout), "line");
     return { child, url: line.replace("listening on ", "") };
   };
   const { child, url } = await serve();
-  const ask = (...words) => execFileSync(process.execPath, [program, ...words], { env, encoding: "utf8" }).trim();
-  const key = ask("keys", "create", "--name", "bench");
-  const repository = ask("repos", "create", "sample", "--from", join(house, "examples/sample"));
+  const command = (...args) => execFileSync(process.execPath, [program, ...args], { env, encoding: "utf8" }).trim();
+  const key = command("keys", "create", "--name", "bench");
+  const repository = command("repos", "create", "sample", "--from", join(root, "examples/sample"));
   return {
     url,
     key,
@@ -40,7 +40,7 @@ export async function startPlatform({ house, scratch, modelUrl, args = [] }) {
     repository,
     pid: child.pid,
     ...clientOf(url, key),
-    /** What is left on the heap after garbage collection. */
+    /** Size of the heap after garbage collection. */
     async heapKb() {
       rmSync(heapFile, { force: true });
       child.kill("SIGUSR2");
@@ -48,20 +48,20 @@ export async function startPlatform({ house, scratch, modelUrl, args = [] }) {
         await new Promise((resolve) => setTimeout(resolve, 10));
       return Number(readFileSync(heapFile, "utf8")) / 1024;
     },
-    /** Another server of the same database and data directory. */
-    async serveBeside() {
-      const beside = await serve();
-      return { url: beside.url, stop: () => ended(beside.child, "SIGTERM") };
+    /** Another server on the same database and data directory. */
+    async serveAnother() {
+      const another = await serve();
+      return { url: another.url, stop: () => stopChild(another.child, "SIGTERM") };
     },
-    kill: () => ended(child, "SIGKILL"),
-    stop: () => ended(child, "SIGTERM"),
+    kill: () => stopChild(child, "SIGKILL"),
+    stop: () => stopChild(child, "SIGTERM"),
   };
 }
 
-async function ended(child, signal) {
-  const gone = once(child, "exit");
+async function stopChild(child, signal) {
+  const exited = once(child, "exit");
   child.kill(signal);
-  await gone;
+  await exited;
 }
 
 function clientOf(url, key) {
@@ -69,24 +69,24 @@ function clientOf(url, key) {
   const send = (method, path, body, headers = {}) =>
     new Promise((resolve, reject) => {
       const content = body && { "content-type": "application/json" };
-      const asked = request(new URL(path, url), {
+      const sent = request(new URL(path, url), {
         method,
         agent,
         headers: { authorization: `Bearer ${key}`, ...content, ...headers },
       });
-      asked.on("response", (response) => {
-        const pieces = [];
-        response.on("data", (piece) => pieces.push(piece));
-        response.on("end", () => resolve({ status: response.statusCode, text: Buffer.concat(pieces).toString() }));
+      sent.on("response", (response) => {
+        const chunks = [];
+        response.on("data", (chunk) => chunks.push(chunk));
+        response.on("end", () => resolve({ status: response.statusCode, text: Buffer.concat(chunks).toString() }));
       });
-      asked.on("error", reject);
-      asked.end(body && JSON.stringify(body));
+      sent.on("error", reject);
+      sent.end(body && JSON.stringify(body));
     });
   return {
     send,
     async create(body) {
       const { status, text } = await send("POST", "/v1/agents", body);
-      if (status !== 200) throw new Error(`an agent was refused with ${status}: ${text}`);
+      if (status !== 200) throw new Error(`creating an agent failed with ${status}: ${text}`);
       const { agent, run } = JSON.parse(text);
       return { agentId: agent.id, runId: run.id, stream: `/v1/agents/${agent.id}/runs/${run.id}/stream` };
     },

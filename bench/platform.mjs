@@ -1,4 +1,4 @@
-// What the platform costs beyond what it stands on: the model's answer, raw writes, an empty database.
+// What the platform costs over its floor: the reply of the model, raw writes, an empty database.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { request } from "node:http";
@@ -11,23 +11,23 @@ import { command, message, startServer } from "./model-server.mjs";
 import { cpuOf, memoryMbOf, startPlatform } from "./platform-server.mjs";
 import { takeover } from "./platform-takeover.mjs";
 
-/** Rows as the table of the bench has them: what, who, value, unit, ratio, bar. */
-export async function platformRows({ house, scratch, rounds }) {
-  const parts = await load(house, scratch);
+/** Rows of the table: what, who, value, unit, ratio, limit. */
+export async function platformRows({ root, scratch, rounds }) {
+  const parts = await load(root, scratch);
   return [
-    ...(await firstRequests({ house, scratch, rounds })),
-    ...(await manyRuns({ house, scratch })),
-    ...(await idleAgents({ house, scratch })),
-    ...(await fanOut({ house, scratch, parts })),
-    ...(await takeover({ house, scratch })),
-    ...(await manyFrames({ house, scratch, rounds, parts })),
+    ...(await firstRequests({ root, scratch, rounds })),
+    ...(await manyRuns({ root, scratch })),
+    ...(await idleAgents({ root, scratch })),
+    ...(await fanOut({ root, scratch, parts })),
+    ...(await takeover({ root, scratch })),
+    ...(await manyFrames({ root, scratch, rounds, parts })),
   ];
 }
 
-/** Node 20 does not read TypeScript. */
-async function load(house, scratch) {
+/** Node 20 cannot load TypeScript. */
+async function load(root, scratch) {
   const bundle = await rolldown({
-    input: join(house, "bench/platform-parts.ts"),
+    input: join(root, "bench/platform-parts.ts"),
     platform: "node",
     external: ["pg-native"],
     logLevel: "silent",
@@ -38,10 +38,10 @@ async function load(house, scratch) {
   return import(pathToFileURL(file).href);
 }
 
-/** From the request that creates an agent to the arrival of its first question at the model. */
-async function firstRequests({ house, scratch, rounds }) {
+/** From the request that creates an agent to its first model request. */
+async function firstRequests({ root, scratch, rounds }) {
   const model = await startServer(() => message("Hello."));
-  const platform = await startPlatform({ house, scratch, modelUrl: model.url });
+  const platform = await startPlatform({ root, scratch, modelUrl: model.url });
   const bodies = {
     "without a repository": { prompt: { text: "hello" } },
     "with a repository": { prompt: { text: "hello" }, repos: [{ url: platform.repository }] },
@@ -52,8 +52,8 @@ async function firstRequests({ house, scratch, rounds }) {
     for (let round = 0; round < rounds + 2; round += 1) {
       model.reset();
       const startedAt = performance.now();
-      const made = await platform.create(body);
-      await platform.send("GET", made.stream);
+      const ids = await platform.create(body);
+      await platform.send("GET", ids.stream);
       if (round >= 2) times.push(model.arrivals[0] - startedAt);
     }
     rows.push([`create to first model request, ${name}`, "platform serve", median(times), "ms", null, "< 150 ms"]);
@@ -64,14 +64,14 @@ async function firstRequests({ house, scratch, rounds }) {
 }
 
 /** Each runs a command in its own sandbox and ends. */
-async function manyRuns({ house, scratch }) {
+async function manyRuns({ root, scratch }) {
   const count = 50;
-  // A question that carries the output of a command is the second of its run.
-  const model = await startAnsweringServer();
-  const platform = await startPlatform({ house, scratch, modelUrl: model.url });
+  // A request with the output of a command is the second of its run.
+  const model = await startCommandModel();
+  const platform = await startPlatform({ root, scratch, modelUrl: model.url });
   const work = async () => {
-    const made = await platform.create({ prompt: { text: "run it" } });
-    const { text } = await platform.send("GET", made.stream);
+    const ids = await platform.create({ prompt: { text: "run it" } });
+    const { text } = await platform.send("GET", ids.stream);
     if (!text.includes('"status":"FINISHED"')) throw new Error(`a run did not finish: ${text.slice(-500)}`);
   };
   for (let round = 0; round < 3; round += 1) await work();
@@ -86,11 +86,11 @@ async function manyRuns({ house, scratch }) {
   ];
 }
 
-async function startAnsweringServer() {
+async function startCommandModel() {
   const { createServer } = await import("node:http");
-  const server = createServer(async (asked, response) => {
+  const server = createServer(async (request, response) => {
     let body = "";
-    for await (const piece of asked) body += piece;
+    for await (const chunk of request) body += chunk;
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.end(body.includes("function_call_output") ? message("Done.") : command("true", 1));
   });
@@ -104,10 +104,10 @@ async function startAnsweringServer() {
   };
 }
 
-/** What a server keeps in memory of agents that wait. */
-async function idleAgents({ house, scratch }) {
+/** Memory that a server keeps per idle agent. */
+async function idleAgents({ root, scratch }) {
   const model = await startServer(() => message("Hello."));
-  const platform = await startPlatform({ house, scratch, modelUrl: model.url });
+  const platform = await startPlatform({ root, scratch, modelUrl: model.url });
   const create = async (count) => {
     for (let done = 0; done < count; done += 10)
       await Promise.all(
@@ -133,21 +133,21 @@ async function idleAgents({ house, scratch }) {
 const readerCount = 1_000;
 const frameCount = 1_000;
 const framesAtOnce = 10;
-const text = "A frame of ordinary length, as a model says it in one go. ".repeat(2);
+const text = "A frame of ordinary length, as models send them in one go. ".repeat(2);
 
-/** The same bytes to the same readers: from the database through the platform, and from a program that only writes. */
-async function fanOut({ house, scratch, parts }) {
+/** The same bytes to the same number of readers: from the database through the platform, and from a program that only writes. */
+async function fanOut({ root, scratch, parts }) {
   const model = await startServer(() => message("Hello."));
-  const platform = await startPlatform({ house, scratch, modelUrl: model.url, args: ["--role", "api"] });
+  const platform = await startPlatform({ root, scratch, modelUrl: model.url, args: ["--role", "api"] });
   const db = parts.openRunning(platform.data);
-  const raw = await startRaw(house);
+  const raw = await startRaw(root);
   const times = { ours: [], raw: [] };
   const cpu = { ours: [], raw: [] };
   for (let round = 0; round < 3; round += 1) {
-    const made = await platform.create({ prompt: { text: "talk" } });
-    const write = await parts.openFrameWriter(db, { kekFile: join(platform.data, "kek"), ...made });
+    const ids = await platform.create({ prompt: { text: "talk" } });
+    const write = await parts.openFrameWriter(db, { kekFile: join(platform.data, "kek"), ...ids });
     const headers = { authorization: `Bearer ${platform.key}` };
-    const readers = await openReaders(`${platform.url}${made.stream}`, headers);
+    const readers = await openReaders(`${platform.url}${ids.stream}`, headers);
     const cpuBefore = cpuOf(platform.pid);
     let writingMs = 0;
     times.ours.push(
@@ -155,12 +155,12 @@ async function fanOut({ house, scratch, parts }) {
         writingMs = await timed(async () => {
           for (let done = 0; done < frameCount; done += framesAtOnce) await write(Array(framesAtOnce).fill(text));
         });
-        await readers.sawFrames(frameCount);
+        await readers.receivedFrames(frameCount);
       }),
     );
     cpu.ours.push(cpuOf(platform.pid) - cpuBefore);
     const bytesPerReader = (await readers.close()) / readerCount;
-    // At the pace at which frames can be stored: otherwise they arrive in one piece, and there is nothing to compare.
+    // At the pace at which frames are stored: otherwise they arrive in one chunk, which is not comparable.
     await raw.round({ bytesPerReader, pauseMs: (writingMs * framesAtOnce) / frameCount }, times.raw, cpu.raw);
   }
   raw.stop();
@@ -183,8 +183,8 @@ async function fanOut({ house, scratch, parts }) {
   ];
 }
 
-async function startRaw(house) {
-  const child = spawn(process.execPath, [join(house, "bench/raw-writes.mjs")], { stdio: ["pipe", "pipe", "inherit"] });
+async function startRaw(root) {
+  const child = spawn(process.execPath, [join(root, "bench/raw-writes.mjs")], { stdio: ["pipe", "pipe", "inherit"] });
   const [port] = await once(createInterface(child.stdout), "line");
   return {
     async round({ bytesPerReader, pauseMs }, times, cpu) {
@@ -197,7 +197,7 @@ async function startRaw(house) {
             child.stdin.write(`${batchBytes}\n`);
             await new Promise((resolve) => setTimeout(resolve, pauseMs));
           }
-          await readers.sawBytes((batchBytes * frameCount) / framesAtOnce);
+          await readers.receivedBytes((batchBytes * frameCount) / framesAtOnce);
         }),
       );
       cpu.push(cpuOf(child.pid) - cpuBefore);
@@ -207,15 +207,15 @@ async function startRaw(house) {
   };
 }
 
-/** Connections that read everything and count it. */
+/** Connections that read everything and count the bytes. */
 async function openReaders(url, headers) {
   const readers = await Promise.all(Array.from({ length: readerCount }, () => openReader(url, headers)));
   const until = async (isDone) => {
     while (!readers.every(isDone)) await new Promise((resolve) => setTimeout(resolve, 2));
   };
   return {
-    sawFrames: (count) => until((reader) => reader.bytes >= count * text.length),
-    sawBytes: (count) => until((reader) => reader.bytes >= count),
+    receivedFrames: (count) => until((reader) => reader.bytes >= count * text.length),
+    receivedBytes: (count) => until((reader) => reader.bytes >= count),
     async close() {
       await new Promise((resolve) => setTimeout(resolve, 50));
       const total = readers.reduce((sum, reader) => sum + reader.bytes, 0);
@@ -227,35 +227,35 @@ async function openReaders(url, headers) {
 
 function openReader(url, headers) {
   return new Promise((resolve, reject) => {
-    const asked = request(url, { headers, agent: false }, (response) => {
-      const reader = { bytes: 0, close: () => asked.destroy() };
+    const sent = request(url, { headers, agent: false }, (response) => {
+      const reader = { bytes: 0, close: () => sent.destroy() };
       let isOpen = false;
-      response.on("data", (piece) => {
-        // The first piece says that the connection stands.
-        if (isOpen) reader.bytes += piece.length;
+      response.on("data", (chunk) => {
+        // The first chunk shows that the connection is open.
+        if (isOpen) reader.bytes += chunk.length;
         else resolve(reader);
         isOpen = true;
       });
       response.on("error", () => {});
     });
-    asked.on("error", (error) => (error.code === "ECONNRESET" ? undefined : reject(error)));
-    asked.end();
+    sent.on("error", (error) => (error.code === "ECONNRESET" ? undefined : reject(error)));
+    sent.end();
   });
 }
 
 /** The same requests with a handful of stored frames, and with a million. */
-async function manyFrames({ house, scratch, rounds, parts }) {
+async function manyFrames({ root, scratch, rounds, parts }) {
   const model = await startServer(() => message(text.repeat(40), 200));
-  const platform = await startPlatform({ house, scratch, modelUrl: model.url });
-  const made = await platform.create({ prompt: { text: "hello" } });
-  await platform.send("GET", made.stream);
+  const platform = await startPlatform({ root, scratch, modelUrl: model.url });
+  const ids = await platform.create({ prompt: { text: "hello" } });
+  await platform.send("GET", ids.stream);
   for (let count = 0; count < 20; count += 1)
     await platform.send("GET", (await platform.create({ prompt: { text: "hello" } })).stream);
-  const measure = () => latencies(platform, made, rounds);
+  const measure = () => latencies(platform, ids, rounds);
   await measure();
   const few = await measure();
   const db = parts.openRunning(platform.data);
-  await parts.addStoredFrames(db, { count: 1_000_000, but: made.runId });
+  await parts.addStoredFrames(db, { count: 1_000_000, except: ids.runId });
   const { frames } = await db
     .selectFrom("frames")
     .select(({ fn }) => fn.countAll().as("frames"))

@@ -1,4 +1,4 @@
-// The floor of a fan-out: for each line on standard input the bytes it names, written to everybody who is connected.
+// The floor of a fan-out: for each number on standard input, writes that many bytes to every connected reader.
 import { createServer } from "node:http";
 import { createInterface } from "node:readline";
 
@@ -13,8 +13,8 @@ server.listen(0, "127.0.0.1", () => process.stdout.write(`${server.address().por
 
 const lines = createInterface(process.stdin);
 lines.on("line", (bytes) => {
-  const piece = Buffer.alloc(Number(bytes), "event: assistant\n");
-  for (const reader of readers) reader.write(piece);
+  const chunk = Buffer.alloc(Number(bytes), "event: assistant\n");
+  for (const reader of readers) reader.write(chunk);
 });
 lines.on("close", () => {
   server.closeAllConnections();

@@ -12,14 +12,14 @@ const backEnds = {
   landlock: { kind: "landlock", version: 7 },
 };
 
-/** Rows as the table of the bench has them: what, who, milliseconds, ratio, bar. */
-export async function sandboxRows({ house, scratch, rounds }) {
-  const workspaces = await load(house, scratch);
-  const root = join(scratch, "workspace");
-  mkdirSync(root);
+/** Rows of the table: what, who, milliseconds, ratio, limit. */
+export async function sandboxRows({ root, scratch, rounds }) {
+  const workspaces = await load(root, scratch);
+  const workspace = join(scratch, "workspace");
+  mkdirSync(workspace);
   const open = (backEnd) =>
-    workspaces.openWorkspace(workspaces.sandboxPolicy({ mode: "workspace-write", root }), {
-      serverProgram: join(house, "packages/cli/dist/workspace-server.cjs"),
+    workspaces.openWorkspace(workspaces.sandboxPolicy({ mode: "workspace-write", root: workspace }), {
+      serverProgram: join(root, "packages/cli/dist/workspace-server.cjs"),
       env: workspaces.toolEnvironment(process.env, { home: "/" }),
       incarnation: `bench-${process.pid}-${performance.now()}`,
       backEnd,
@@ -27,9 +27,9 @@ export async function sandboxRows({ house, scratch, rounds }) {
   return [...(await starts(open, rounds)), ...(await commandsIn(open))];
 }
 
-/** Node 20 does not read TypeScript. */
-async function load(house, scratch) {
-  const input = join(house, "packages/workspace/src/index.ts");
+/** Node 20 cannot load TypeScript. */
+async function load(root, scratch) {
+  const input = join(root, "packages/workspace/src/index.ts");
   const bundle = await rolldown({ input, platform: "node", external: ["koffi", /^@lydell/], logLevel: "silent" });
   const file = join(scratch, "workspace.mjs");
   await bundle.write({ file, format: "esm", codeSplitting: false });
@@ -37,7 +37,7 @@ async function load(house, scratch) {
   return import(pathToFileURL(file).href);
 }
 
-/** Up to the moment the server inside has answered. */
+/** Until the server inside has responded. */
 async function starts(open, rounds) {
   const node = [];
   const times = { bubblewrap: [], landlock: [] };
@@ -59,7 +59,7 @@ async function starts(open, rounds) {
   ];
 }
 
-/** One after the other in turns, so that both see the same machine. */
+/** In turns, so that both see the same load. */
 async function commandsIn(open) {
   const rows = [];
   for (const [name, backEnd] of Object.entries(backEnds)) {
@@ -77,9 +77,9 @@ async function commandsIn(open) {
   return rows;
 }
 
-async function timed(act) {
+async function timed(work) {
   const startedAt = performance.now();
-  await act();
+  await work();
   return performance.now() - startedAt;
 }
 

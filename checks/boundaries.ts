@@ -1,7 +1,7 @@
 // Import directions between packages. What is not allowed here is forbidden.
 import { builtinModules } from "node:module";
 import { findImports, type Import } from "./imports.ts";
-import { type Problem, placeOf, readSources, repositoryRoot, type SourceFile } from "./tree.ts";
+import { type Problem, packageOf, readSources, repositoryRoot, type SourceFile } from "./tree.ts";
 
 const everything = ["protocol", "engine", "models", "workspace", "project", "mcp"];
 
@@ -13,19 +13,25 @@ export const allowedImports: Record<string, string[]> = {
   project: ["engine", "protocol"],
   mcp: ["engine", "protocol"],
   workspace: ["protocol"],
-  local: ["engine", "workspace", "protocol"],
+  surfaces: ["engine", "protocol"],
+  "command-line": ["project", "protocol"],
+  host: everything,
+  "app-server": [...everything, "surfaces", "host", "command-line"],
   testkit: ["protocol"],
   sdk: ["protocol"],
-  "platform-sdk": [...everything, "local"],
-  action: ["protocol"],
-  web: ["protocol"],
-  worker: ["workspace", "protocol"],
-  cli: [...everything, "local", "sdk", "worker", "action", "platform-sdk"],
-  platform: everything,
+  "platform-sdk": [...everything, "surfaces", "host"],
+  cli: [...everything, "surfaces", "host", "command-line", "app-server", "platform-sdk"],
+  platform: [...everything, "surfaces", "host", "command-line"],
 };
 
-/** Packages that must run anywhere and therefore touch nothing of Node. */
-const withoutNode = new Set(["engine"]);
+/** The column "imports" of the table of packages in docs/ARCHITECTURE.md. */
+export function readDocumentedImports(page: string): Record<string, string[]> {
+  const rows = [...page.matchAll(/^\| `([\w-]+)` \|[^|\n]*\|([^|\n]*)\|$/gm)];
+  return Object.fromEntries(rows.map((row) => [row[1] ?? "", row[2]?.match(/[\w-]+/g) ?? []]));
+}
+
+/** Packages that must run anywhere and therefore import nothing from Node. */
+const withoutNode = new Set(["engine", "surfaces"]);
 
 /** Loading the schemas at start would cost every run its cold start; types, zod-free subpaths and late loading do not. */
 const loadsSchemasLate = new Set([
@@ -34,7 +40,9 @@ const loadsSchemasLate = new Set([
   "workspace",
   "project",
   "mcp",
-  "local",
+  "surfaces",
+  "host",
+  "app-server",
   "cli",
   "sdk",
   "platform-sdk",
@@ -46,30 +54,47 @@ export function findForbiddenImports(root = repositoryRoot): Problem[] {
   );
 }
 
+/** What e2e may import of ours: schemas, test support, and the SDKs as built. */
+const allowedInE2e = ["testkit", "protocol", "sdk", "platform-sdk"];
+
 function judge(file: SourceFile, found: Import): Problem[] {
-  const place = placeOf(file.path);
-  if (!place?.isShipped) return [];
+  if (file.path.startsWith("e2e/")) return judgeE2e(file, found);
+  const owner = packageOf(file.path);
+  if (!owner?.isShipped) return [];
   const where = `${file.path}:${found.line}`;
-  const allowed = allowedImports[place.package];
-  if (!allowed) return [`${where}: package ${place.package} has no row in checks/boundaries.ts; add one.`];
-  if (withoutNode.has(place.package) && isOfNode(found.specifier))
-    return [`${where}: ${place.package} must not import ${found.specifier}; ask for it through a port.`];
-  if (loadsSchemasLate.has(place.package) && found.specifier === "@agentcli/protocol" && found.kind === "static")
+  const allowed = allowedImports[owner.package];
+  if (!allowed) return [`${where}: package ${owner.package} has no row in checks/boundaries.ts; add one.`];
+  if (withoutNode.has(owner.package) && isOfNode(found.specifier))
+    return [`${where}: ${owner.package} must not import ${found.specifier}; ask for it through a port.`];
+  if (loadsSchemasLate.has(owner.package) && found.specifier === "@agentcli/protocol" && found.kind === "static")
     return [`${where}: import types only from ${found.specifier}, or load it when first needed; it starts slowly.`];
   const target = targetPackage(file.path, found.specifier);
-  if (target === undefined || target === place.package || allowed.includes(target)) return [];
+  if (target === undefined || target === owner.package || allowed.includes(target)) return [];
   return [
-    `${where}: ${place.package} must not import ${target}; it may import ${allowed.join(", ") || "nothing of ours"}.`,
+    `${where}: ${owner.package} must not import ${target}; it may import ${allowed.join(", ") || "nothing of ours"}.`,
+  ];
+}
+
+/** Scenarios run the built programs. Only protocol may be reached by a path. */
+function judgeE2e(file: SourceFile, { specifier, line }: Import): Problem[] {
+  const isPath = specifier.startsWith(".");
+  const target = targetPackage(file.path, specifier);
+  if (target === undefined || target === outside || (isPath ? target === "protocol" : allowedInE2e.includes(target)))
+    return [];
+  return [
+    `${file.path}:${line}: e2e must not import sources of ${target}; run what is built, or use @agentcli/testkit.`,
   ];
 }
 
 const isOfNode = (specifier: string): boolean =>
   specifier.startsWith("node:") || builtinModules.includes(specifier.split("/")[0] ?? "");
 
+const outside = "files outside packages/";
+
 /** The package of ours a specifier leads to, by name or by a relative path that leaves its own. */
 function targetPackage(from: string, specifier: string): string | undefined {
   const named = /^@agentcli\/([^/]+)/.exec(specifier)?.[1];
   if (named !== undefined || !specifier.startsWith(".")) return named;
   const path = new URL(specifier, `file:///${from}`).pathname;
-  return /^\/packages\/([^/]+)\//.exec(path)?.[1] ?? "files outside packages/";
+  return /^\/packages\/([^/]+)\//.exec(path)?.[1] ?? outside;
 }

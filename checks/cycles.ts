@@ -1,4 +1,4 @@
-// No file may import itself through others at run time. Type-only imports vanish and do not count.
+// No file may import itself through others. Type-only imports count: files that need each other's types cannot be read or moved alone.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { findImports } from "./imports.ts";
@@ -8,19 +8,18 @@ export function findImportCycles(root = repositoryRoot): Problem[] {
   const graph = importGraph(root);
   return stronglyConnected(graph).map((files) => {
     const path = shortestCycle(graph, new Set(files));
-    return `These files import each other: ${path.join(" → ")}. Move what they share into a file of its own.`;
+    return `These files import each other: ${path.join(" → ")}. Move the shared part to a separate file.`;
   });
 }
 
-type Graph = Map<string, string[]>;
+export type Graph = Map<string, string[]>;
 
 function importGraph(root: string): Graph {
   const sources = readSources(root, /\.(ts|tsx|mts|js|mjs)$/);
   const known = new Set(sources.map((file) => file.path));
   return new Map(
     sources.map((file) => {
-      const values = findImports(file.text).filter((found) => found.kind !== "type");
-      const targets = values.map((found) => resolveImport(root, file.path, found.specifier));
+      const targets = findImports(file.text).map((found) => resolveImport(root, file.path, found.specifier));
       return [file.path, targets.filter((target) => target !== undefined && known.has(target))] as [string, string[]];
     }),
   );
@@ -37,7 +36,7 @@ function resolveImport(root: string, from: string, specifier: string): string | 
 }
 
 /** Tarjan's algorithm; only components that hold a cycle are returned. */
-function stronglyConnected(graph: Graph): string[][] {
+export function stronglyConnected(graph: Graph): string[][] {
   const order = new Map<string, number>();
   const stack: string[] = [];
   const found: string[][] = [];
@@ -59,7 +58,7 @@ function stronglyConnected(graph: Graph): string[][] {
   return found;
 }
 
-function shortestCycle(graph: Graph, within: Set<string>): string[] {
+export function shortestCycle(graph: Graph, within: Set<string>): string[] {
   const [start = ""] = [...within].sort();
   const paths = [[start]];
   for (let path = paths.shift(); path !== undefined; path = paths.shift()) {

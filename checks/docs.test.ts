@@ -14,7 +14,7 @@ test("lines run in a repository made from the sample, one after the other", () =
     ...sample,
     "packages/cli/bin/agentcli.cjs": program,
     "README.md":
-      "```sh\ncat a.txt && git log --oneline\n# a remark\nagentcli exec \\\n  hello > out.txt\ntest \"$(cat out.txt)\" = 'exec hello'\nnpm run build\n```\n",
+      "```sh\ncat a.txt && git log --oneline\n# a comment\nagentcli exec \\\n  hello > out.txt\ntest \"$(cat out.txt)\" = 'exec hello'\nnpm run build\n```\n",
     "docs/more.md": "```sh\ntest ! -e out.txt\n```\n```console\n$ exit 1\n```\n```ts\nexit(1)\n```\n",
   });
   expect(findBrokenCommands(planted.root)).toEqual([]);
@@ -37,7 +37,7 @@ test("a missing README is a problem", () => {
   expect(findBrokenCommands(planted.root)).toEqual(["README.md is missing."]);
 });
 
-test("fences of other kinds and longer fences are passed over", () => {
+test("fences of other kinds and longer fences are ignored", () => {
   expect(readCommands("````md\n```sh\nno\n```\n````\n```sh\nyes\n```\n~~~\nno\n~~~")).toEqual([
     { line: 7, text: "yes" },
   ]);

@@ -29,7 +29,7 @@ export interface Command {
   text: string;
 }
 
-/** The lines of ```sh blocks; a line that ends with a backslash goes on in the next. */
+/** The lines of ```sh blocks; a line that ends with a backslash continues on the next. */
 export function readCommands(document: string): Command[] {
   const commands: Command[] = [];
   let isShell = false;
@@ -56,30 +56,30 @@ function documentsOf(root: string): string[] {
   return ["README.md", ...pages.sort().map((name) => `docs/${name}`)];
 }
 
-// A command of the documentation that takes longer would be no first example.
+// A documented command that takes longer is a poor first example.
 const commandTimeoutMs = 120_000;
 
 function runDocument(root: string, commands: Command[]): Problem[] {
   if (commands.length === 0) return [];
-  const place = mkdtempSync(join(tmpdir(), "docs-"));
+  const directory = mkdtempSync(join(tmpdir(), "docs-"));
   try {
-    const env = prepare(root, place);
+    const env = prepare(root, directory);
     return commands.flatMap(({ line, text }) => {
       if (/^npm\b/.test(text)) return judgeNpm(root, text).map((problem) => `${line}: ${problem}`);
-      const cwd = join(place, "repository");
+      const cwd = join(directory, "repository");
       const run = spawnSync("bash", ["-c", text], { cwd, env, encoding: "utf8", input: "", timeout: commandTimeoutMs });
       if (run.status === 0) return [];
       const ending = run.status === null ? `ended by ${run.signal}` : `exit code ${run.status}`;
       return [`${line}: \`${text}\` failed (${ending}).\n${run.stdout}${run.stderr}`];
     });
   } finally {
-    rmSync(place, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
   }
 }
 
-/** A repository made from the sample, empty homes, and `agentcli` and `platform` on the path. */
-function prepare(root: string, place: string): NodeJS.ProcessEnv {
-  const [repository, bin, home] = ["repository", "bin", "home"].map((name) => join(place, name)) as [
+/** A repository made from the sample, an empty home and data directory, and `agentcli` and `platform` on the PATH. */
+function prepare(root: string, directory: string): NodeJS.ProcessEnv {
+  const [repository, bin, home] = ["repository", "bin", "home"].map((name) => join(directory, name)) as [
     string,
     string,
     string,
@@ -99,7 +99,7 @@ function prepare(root: string, place: string): NodeJS.ProcessEnv {
   return {
     ...env,
     AGENT_HOME: home,
-    PLATFORM_DATA: join(place, "data"),
+    PLATFORM_DATA: join(directory, "data"),
     PATH: `${bin}${delimiter}${process.env.PATH}`,
   };
 }

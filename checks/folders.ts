@@ -1,74 +1,88 @@
-// Folders of the platform know each other by their index.ts only, and never in a circle; types count too.
+// Groups of the platform know each other by their index.ts only, rooms of a group likewise, and never in a cycle; types count too.
 import { findImports } from "./imports.ts";
 import { type Problem, readSources, repositoryRoot } from "./tree.ts";
 
 const home = "packages/platform/src/";
 
-/** What puts the folders together: it may see every index.ts, and of it subjects may see what they are given. */
-const composition = "the program";
-const given = ["platform.ts", "version.ts"];
+/** The composition root and the commands: they may load a single room of a group. */
+const program = "the program";
 
-/** Folders below the subjects → what they may see. All other folders may see each other. */
-export const foundations: Record<string, string[]> = {
-  telemetry: [],
-  config: [],
-  db: ["telemetry"],
-  vault: ["db"],
-  principals: ["db", "vault"],
-  sessions: ["db", "principals"],
-  http: ["config", "db", "principals", "sessions", "telemetry"],
-};
+/** Imports no other group. */
+const foundation = "foundation";
 
-interface Step {
-  where: string;
-  from: string;
-  to: string;
-  /** Below the folder it leads to. */
+interface Position {
+  group: string;
+  /** Of the group; "" for files directly in it. */
+  room: string;
+  /** Below the group. */
   file: string;
 }
 
-export function findFolderTrouble(root = repositoryRoot): Problem[] {
-  const steps = readSources(root, /\.ts$/)
-    .filter(({ path }) => path.startsWith(home))
+interface Step {
+  where: string;
+  from: Position;
+  to: Position;
+}
+
+export function findFolderProblems(root = repositoryRoot): Problem[] {
+  const sources = readSources(root, /\.ts$/).filter(({ path }) => path.startsWith(home));
+  const paths = new Set(sources.map(({ path }) => path));
+  const steps = sources
     .flatMap(({ path, text }) =>
       findImports(text)
         .filter(({ specifier }) => specifier.startsWith("."))
         .map(({ specifier, line }) => stepOf(path, specifier, `${path}:${line}`)),
     )
     .filter((step) => step !== null);
-  return [...steps.flatMap(judge), ...findCircles(steps)];
+  return [...steps.flatMap((step) => judge(step, paths)), ...findFolderCycles(steps)];
 }
 
 function stepOf(path: string, specifier: string, where: string): Step | null {
   const target = new URL(specifier, `file:///${path}`).pathname.slice(1);
   if (!target.startsWith(home)) return null;
-  const [from, to] = [folderOf(path), folderOf(target)];
-  return from === to ? null : { where, from, to, file: target.slice(home.length).replace(`${to}/`, "") };
+  return { where, from: positionOf(path), to: positionOf(target) };
 }
 
-function folderOf(path: string): string {
+function positionOf(path: string): Position {
   const [first = "", ...rest] = path.slice(home.length).split("/");
-  return rest.length === 0 || first === "commands" ? composition : first;
+  if (rest.length === 0 || first === "commands") return { group: program, room: "", file: path.slice(home.length) };
+  return { group: first, room: rest.length > 1 ? (rest[0] ?? "") : "", file: rest.join("/") };
 }
 
-function judge({ where, from, to, file }: Step): Problem[] {
-  if (to === composition)
-    return given.includes(file) && !(from in foundations)
-      ? []
-      : [`${where}: ${from} must not import ${file} of the program.`];
-  if (file !== "index.ts") return [`${where}: ${from} must not import ${to}/${file}; ${to}/index.ts is the way in.`];
-  const allowed = foundations[from];
-  if (!allowed || allowed.includes(to)) return [];
-  return [`${where}: ${from} must not import ${to}; it may import ${allowed.join(", ") || "no other folder"}.`];
+function judge({ where, from, to }: Step, paths: Set<string>): Problem[] {
+  if (from.group === to.group) return judgeWithin({ where, from, to }, paths);
+  if (to.group === program) return [`${where}: ${from.group} must not import ${to.file} of the program.`];
+  if (from.group === foundation)
+    return [`${where}: ${foundation} must not import ${to.group}; it imports no other group.`];
+  const entries =
+    from.group === program ? ["index.ts", `${to.room}/index.ts`, to.room === "" ? to.file : ""] : ["index.ts"];
+  if (entries.includes(to.file)) return [];
+  return [`${where}: ${from.group} must not import ${to.group}/${to.file}; import ${to.group}/index.ts.`];
 }
 
-function findCircles(steps: Step[]): Problem[] {
-  const edges = steps.filter(({ from, to }) => from !== composition && to !== composition);
+function judgeWithin({ where, from, to }: Step, paths: Set<string>): Problem[] {
+  const entry = `${to.group}/${to.room}/index.ts`;
+  const isClosed = to.room !== "" && to.room !== from.room && paths.has(home + entry);
+  if (!isClosed || to.file === `${to.room}/index.ts`) return [];
+  return [`${where}: ${from.group}/${from.room || from.file} must not import ${to.group}/${to.file}; import ${entry}.`];
+}
+
+function findFolderCycles(steps: Step[]): Problem[] {
+  const between = steps
+    .filter(({ from, to }) => from.group !== to.group && from.group !== program)
+    .map(({ from, to }) => ({ from: from.group, to: to.group }));
+  const within = steps
+    .filter(({ from, to }) => from.group === to.group && from.room !== to.room && from.room !== "" && to.room !== "")
+    .map(({ from, to }) => ({ from: `${from.group}/${from.room}`, to: `${to.group}/${to.room}` }));
+  return findCycles([...between, ...within]).map((path) => `These folders import each other: ${path.join(" → ")}.`);
+}
+
+/** Each once, however many folders of it one begins at. */
+function findCycles(edges: { from: string; to: string }[]): string[][] {
   const targetsOf = (folder: string) => new Set(edges.filter(({ from }) => from === folder).map(({ to }) => to));
   const folders = [...new Set(edges.map(({ from }) => from))].sort();
-  const circles = folders.map((folder) => pathBack(folder, targetsOf)).filter((path) => path !== null);
-  const distinct = new Map(circles.reverse().map((path) => [[...new Set(path)].sort().join(), path]));
-  return [...distinct.values()].map((path) => `These folders import each other: ${path.join(" → ")}.`);
+  const cycles = folders.map((folder) => pathBack(folder, targetsOf)).filter((path) => path !== null);
+  return [...new Map(cycles.reverse().map((path) => [[...new Set(path)].sort().join(), path])).values()];
 }
 
 function pathBack(start: string, targetsOf: (folder: string) => Set<string>): string[] | null {

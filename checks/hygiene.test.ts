@@ -7,9 +7,9 @@ test("the repository is tidy", () => {
 });
 
 test.each([
-  ["packages/a/src/string-utils.ts", "", "the name says nothing"],
-  ["packages/a/src/sessionManager.ts", "", "the name says nothing"],
-  ["packages/a/src/helpers.ts", "", "the name says nothing"],
+  ["packages/a/src/string-utils.ts", "", "the name is too general"],
+  ["packages/a/src/sessionManager.ts", "", "the name is too general"],
+  ["packages/a/src/helpers.ts", "", "the name is too general"],
   ["packages/a/src/a.ts", "\n// TODO: later", "a.ts:2: write TODO(owner): condition"],
   ["packages/a/test/a.test.ts", "\ntest.only('x', () => {});", "a.test.ts:2: .only(…) leaves tests out"],
   ["packages/a/test/a.test.ts", "await vi.waitFor(isThere);", "wait with `eventually`"],

@@ -1,4 +1,4 @@
-// Small habits a machine can watch over: owned TODOs, telling file names, no switched-off or hasty tests, a lock file without hosts.
+// TODOs have an owner, file names are specific, no test is skipped or waits only a second, the lock file names no host.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { lineAt, viewSource } from "./source.ts";
@@ -16,7 +16,7 @@ function judgeName({ path }: SourceFile): Problem[] {
   const name = path.split("/").at(-1) ?? "";
   const isVague =
     /(?:^|[-_.])(?:utils?|helpers?|managers?)(?=[-_.]|$)|[a-z](?:Utils?|Helpers?|Manager)(?=[-_.]|$)/i.test(name);
-  return isVague ? [`${path}: the name says nothing; call the file after what it promises.`] : [];
+  return isVague ? [`${path}: the name is too general; name the file after what it does.`] : [];
 }
 
 function judgeComments({ path, text }: SourceFile): Problem[] {
@@ -29,11 +29,11 @@ function judgeComments({ path, text }: SourceFile): Problem[] {
 function judgeTests({ path, text }: SourceFile): Problem[] {
   if (!/\.test\.\w+$/.test(path)) return [];
   const { code } = viewSource(text);
-  const told = (pattern: RegExp, advice: string) =>
+  const findCalls = (pattern: RegExp, advice: string) =>
     [...code.matchAll(pattern)].map((found) => `${path}:${lineAt(code, found.index)}: ${found[0]}…) ${advice}`);
   return [
-    ...told(/\.(?:only|skip|todo)\b\s*(?:\.each\b\s*)?\(/g, "leaves tests out; remove it."),
-    ...told(/\bvi\.wait(?:For|Until)\(/g, "gives up after a second; wait with `eventually` of the testkit."),
+    ...findCalls(/\.(?:only|skip|todo)\b\s*(?:\.each\b\s*)?\(/g, "leaves tests out; remove it."),
+    ...findCalls(/\bvi\.wait(?:For|Until)\(/g, "gives up after a second; wait with `eventually` of the testkit."),
   ];
 }
 

@@ -1,4 +1,4 @@
-// A throw-away repository with planted files, to show that a check fails when it should.
+// A temporary repository with planted files, to show that a check fails when it should.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";

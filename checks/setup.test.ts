@@ -39,15 +39,15 @@ function setUp(root: string, env: NodeJS.ProcessEnv = {}) {
     env: { ...process.env, PATH: path, ...env },
     encoding: "utf8",
   });
-  return { status: run.status, said: run.stdout, complaints: run.stderr };
+  return { status: run.status, output: run.stdout, errors: run.stderr };
 }
 
-test("a fresh clone is installed and built, and the second time nothing is said", () => {
+test("a fresh clone is installed and built, and a second setup prints nothing", () => {
   using planted = plantClone();
   const first = setUp(planted.root);
-  expect(first).toMatchObject({ status: 0, said: expect.stringContaining("npm install") });
-  expect(first.said).toContain("Building");
-  expect(setUp(planted.root)).toMatchObject({ status: 0, said: "" });
+  expect(first).toMatchObject({ status: 0, output: expect.stringContaining("npm install") });
+  expect(first.output).toContain("Building");
+  expect(setUp(planted.root)).toMatchObject({ status: 0, output: "" });
 });
 
 test("a changed, a new and a missing file each lead to a build", () => {
@@ -62,8 +62,8 @@ test("a changed, a new and a missing file each lead to a build", () => {
   ];
   for (const change of changes) {
     change();
-    expect(setUp(planted.root).said).toBe("Building: node scripts/build.mjs\n");
-    expect(setUp(planted.root).said).toBe("");
+    expect(setUp(planted.root).output).toBe("Building: node scripts/build.mjs\n");
+    expect(setUp(planted.root).output).toBe("");
   }
 });
 
@@ -72,8 +72,8 @@ test("another lock file leads to one install that leaves it as it is", () => {
   setUp(planted.root);
   const lock = join(planted.root, "package-lock.json");
   writeFileSync(lock, `${readFileSync(lock, "utf8")}\n`);
-  expect(setUp(planted.root).said).toContain("npm install");
-  expect(setUp(planted.root).said).toBe("");
+  expect(setUp(planted.root).output).toContain("npm install");
+  expect(setUp(planted.root).output).toBe("");
   expect(readFileSync(lock, "utf8")).toMatch(/\}\n$/);
 });
 
@@ -81,9 +81,9 @@ test("a build that fails ends the set-up and is tried again", () => {
   using planted = plantClone();
   writeFileSync(join(planted.root, "scripts/build.mjs"), "process.exit(3)");
   for (let attempt = 1; attempt <= 2; attempt++) {
-    const { status, complaints } = setUp(planted.root);
+    const { status, errors } = setUp(planted.root);
     expect(status).not.toBe(0);
-    expect(complaints).toContain("scripts/build.mjs failed (exit code 3)");
+    expect(errors).toContain("scripts/build.mjs failed (exit code 3)");
   }
 });
 
@@ -102,8 +102,8 @@ const ubuntuLike = 'ID=other\nID_LIKE="ubuntu debian"\n';
 
 test("missing tools are installed by root on Debian and its kin", () => {
   for (const osRelease of [debian, ubuntuLike]) {
-    const said = toolsOn({ uid: 0, osRelease, path: "/nowhere", installs: true });
-    expect(said).toBe(
+    const output = toolsOn({ uid: 0, osRelease, path: "/nowhere", installs: true });
+    expect(output).toBe(
       "Installing with apt-get: bubblewrap git curl perl tmux openssh-client python3-venv ripgrep\ninstalled bubblewrap,git,curl,perl,tmux,openssh-client,python3-venv,ripgrep\n",
     );
   }
@@ -118,7 +118,7 @@ test("elsewhere one line says what to run, and so it does when the installation 
   expect(toolsOn({ uid: 0, osRelease: debian, path: "/nowhere", installs: false })).toContain(`That failed. Missing`);
 });
 
-test("nothing is said when all tools are there", () => {
+test("nothing is printed when all tools are installed", () => {
   using planted = plantClone();
   expect(toolsOn({ uid: 0, osRelease: debian, path: join(planted.root, "bin"), installs: false })).toBe("");
 });

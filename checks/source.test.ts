@@ -3,12 +3,12 @@ import { expect, test } from "vitest";
 import { findImports } from "./imports.ts";
 import { viewSource } from "./source.ts";
 
-/** The sign of a template hole, written so that it cannot be taken for one here. */
+/** Writes `$` as `§`, so that the test itself holds no template expression. */
 const withHoles = (text: string) => text.replaceAll("§", "$");
 
 const squeeze = (text: string) => text.replace(/\s+/g, " ").trim();
 
-test("comments, strings, templates and regular expressions are told apart", () => {
+test("comments, strings, templates and regular expressions are distinguished", () => {
   const source = withHoles(
     'const a = "x // {"; // why {\nconst b = /[/"{]/g; /* { */ const c = `t §{a ? `in §{{ d: 1 }.d}` : "}"} {`;',
   );

@@ -1,4 +1,4 @@
-// Tells code, comments and quoted text of a TypeScript file apart, without a parser: the compiler we use has no JavaScript interface.
+// Separates code, comments and quoted text of a TypeScript file without a parser: the compiler we use has no JavaScript API.
 
 export interface SourceViews {
   /** Same length and lines; comments and the inside of strings, templates and regular expressions are blanks. */
@@ -17,16 +17,16 @@ export function viewSource(source: string): SourceViews {
   return { code: code.join(""), comments: comments.join("") };
 }
 
-/** How many line breaks lie before a position, plus one. */
+/** The 1-based line of a position. */
 export const lineAt = (source: string, position: number): number => source.slice(0, position).split("\n").length;
 
 const blanksFor = (source: string): string => source.replace(/[^\n]/g, " ");
 
 type Piece = { kind: "code" | "comment"; from: number; to: number };
 
-/** Pieces of code and comments in order; what lies between them is quoted. Of a quotation only its two ends are code. */
+/** Pieces of code and comments in order; the text between them is quoted. Only the quotation marks count as code. */
 function* scan(source: string): Generator<Piece> {
-  // One entry per open template hole: how many braces are open in it.
+  // One entry per open template expression: the number of open braces in it.
   const holes: number[] = [];
   let significant = "";
   for (let at = 0; at < source.length; ) {
@@ -83,7 +83,7 @@ function match(source: string, at: number, pattern: RegExp): number {
   return at + Math.max(1, pattern.exec(source)?.[0].length ?? 1);
 }
 
-/** Behind the closing back-tick, or behind the `${` of the next hole. */
+/** The position after the closing backtick, or after the next `${`. */
 function endOfTemplateText(source: string, from: number): number {
   for (let at = from; at < source.length; at++) {
     if (source[at] === "\\") at++;

@@ -1,4 +1,4 @@
-// The app server's protocol as one JSON Schema document: every named type, the envelopes, and which method takes what.
+// The app server's protocol as one JSON Schema document: every named type, the envelopes, and the parameters of each method.
 import { z } from "zod";
 
 /** `appServer` is everything @agentcli/protocol/app-server exports. */
@@ -30,12 +30,12 @@ function namedSchemas(names) {
   const registry = z.registry();
   for (const [schema, name] of names) registry.add(schema, { id: name });
   const { schemas } = z.toJSONSchema(registry, { io: "input", uri: (id) => `#/definitions/${id}` });
-  // Any JSON refers to itself in a way the library cannot name.
+  // The library cannot express the recursive schema of any JSON.
   const { __shared: _, ...named } = { ...schemas, JsonValue: anyJson };
   return mapValues(named, ({ $schema: _schema, $id: _id, ...schema }) => schema);
 }
 
-/** Messages as they cross the wire, one branch a method. */
+/** Messages on the wire, one branch per method. */
 function envelopes({ clientRequests, serverRequests, serverNotifications }) {
   const id = ref("RequestId");
   const branches = (table, more) => ({

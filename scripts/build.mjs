@@ -7,9 +7,9 @@ import vm from "node:vm";
 import { rolldown } from "rolldown";
 import { declarePlatformSdk, declareSdk } from "./declarations.mjs";
 
-const house = join(dirname(fileURLToPath(import.meta.url)), "..");
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
-/** What the sandbox runs; it lies beside the program that opens sandboxes. */
+/** Programs that run in the sandbox; they are built beside the program that opens sandboxes. */
 const sandboxPrograms = {
   "workspace-server": "packages/workspace/src/server/main.ts",
   "landlock-launcher": "packages/workspace/src/sandbox/landlock/launcher.ts",
@@ -18,36 +18,55 @@ const sandboxPrograms = {
 /** Native code, found at run time. */
 const outside = [/^@lydell\/node-pty/, "koffi"];
 
-/** Loaded only where there is a configuration, which is nearly everywhere. */
-const readsConfiguration = /smol-toml|project\/src\/config\/|generated\/config-shapes/;
+/** Loaded only where there is a configuration file, which is nearly everywhere. Writing one is left to other commands. */
+const readsConfiguration = /smol-toml|project\/src\/config\/(?!write|toml-)|generated\/config-shapes/;
+
+const entry = "packages/cli/src/entry.ts";
+
+/** A run loads these and all they import: the command, and what prints its records. */
+const partsOfRun = [
+  "packages/cli/src/commands/exec/exec.ts",
+  "packages/surfaces/src/exec-jsonl.ts",
+  "packages/surfaces/src/human.ts",
+];
 
 // CommonJS: an ESM entry starts 10 ms (Node 20) to 45 ms (Node 24) later.
 await build({
   directory: "packages/cli/dist",
-  input: { agentcli: "packages/cli/src/entry.ts", ...sandboxPrograms },
+  input: { agentcli: entry, ...sandboxPrograms },
 });
-compile(join(house, "packages/cli/dist/chunks/run.cjs"));
+compile(join(root, "packages/cli/dist/chunks/run.cjs"));
 await build({ directory: "packages/platform/dist", input: sandboxPrograms });
 await buildPlatform();
 // The bash grammar, read when rules have to judge the first command.
-const grammar = dirname(
-  createRequire(join(house, "packages/project/package.json")).resolve("@vscode/tree-sitter-wasm"),
-);
+const grammar = dirname(createRequire(join(root, "packages/project/package.json")).resolve("@vscode/tree-sitter-wasm"));
 for (const file of ["tree-sitter.wasm", "tree-sitter-bash.wasm"])
   for (const program of ["cli", "platform"])
-    copyFileSync(join(grammar, file), join(house, "packages", program, "dist", file));
+    copyFileSync(join(grammar, file), join(root, "packages", program, "dist", file));
 
-// The SDKs are modules: whoever imports one decides when, and Node 18 cannot require one.
+// The SDKs are ES modules.
 await build({ directory: "packages/sdk/dist", input: { index: "packages/sdk/src/index.ts" }, format: "es" });
-declareSdk(house);
+declareSdk(root);
 await build({ directory: "packages/platform-sdk/dist", input: sandboxPrograms });
 await buildPlatformSdk();
-await declarePlatformSdk(house);
+await declarePlatformSdk(root);
 
 await build({
   directory: "packages/testkit/dist",
   input: { "model-server": "packages/testkit/src/model-server/main.ts" },
 });
+await buildTestDatabase();
+
+/** The program that makes databases for tests of the built platform. */
+async function buildTestDatabase() {
+  const bundle = await rolldown({
+    input: join(root, "packages/platform/test/harness/database-program.ts"),
+    platform: "node",
+    external: (id) => !/^[./]|^@agentcli\//.test(id),
+  });
+  const file = join(root, "packages/testkit/dist/platform-database.mjs");
+  await bundle.write({ file, format: "esm", codeSplitting: false });
+}
 
 /** Beside the chunk, for the Node that builds: `packages/cli/src/compiled.ts` loads it. */
 function compile(path) {
@@ -57,26 +76,26 @@ function compile(path) {
   writeFileSync(`${path}.compiled`, script.createCachedData());
 }
 
-/** A server starts once: modules as they are, for the Node that the house needs. */
+/** A server starts once: plain ES modules, for the oldest supported Node. */
 async function buildPlatform() {
   const bundle = await rolldown({
-    input: { platform: join(house, "packages/platform/src/entry.ts") },
+    input: { platform: join(root, "packages/platform/src/entry.ts") },
     platform: "node",
     external: [...outside, "pg-native"],
     transform: { target: "node20" },
     checks: { eval: false },
   });
   await bundle.write({
-    dir: join(house, "packages/platform/dist"),
+    dir: join(root, "packages/platform/dist"),
     format: "esm",
     entryFileNames: "[name].mjs",
     chunkFileNames: "chunks/[name]-[hash].mjs",
   });
 }
 
-/** Who only asks the platform loads nothing of the engine: local agents are chunks of their own. */
+/** A program that only calls the platform loads nothing of the engine: local agents are separate chunks. */
 async function buildPlatformSdk() {
-  const source = join(house, "packages/platform-sdk/src");
+  const source = join(root, "packages/platform-sdk/src");
   const bundle = await rolldown({
     input: { index: join(source, "index.ts"), "bridge/main": join(source, "bridge/main.ts") },
     platform: "node",
@@ -86,7 +105,7 @@ async function buildPlatformSdk() {
     checks: { eval: false },
   });
   await bundle.write({
-    dir: join(house, "packages/platform-sdk/dist"),
+    dir: join(root, "packages/platform-sdk/dist"),
     format: "esm",
     entryFileNames: "[name].js",
     chunkFileNames: "chunks/[name]-[hash].js",
@@ -95,40 +114,51 @@ async function buildPlatformSdk() {
 }
 
 async function build({ directory, input, format = "cjs" }) {
-  rmSync(join(house, directory), { recursive: true, force: true });
+  rmSync(join(root, directory), { recursive: true, force: true });
   const bundle = await rolldown({
-    input: Object.fromEntries(Object.entries(input).map(([name, path]) => [name, join(house, path)])),
+    input: Object.fromEntries(Object.entries(input).map(([name, path]) => [name, join(root, path)])),
     platform: "node",
     external: outside,
     transform: { target: "node18.19" },
     treeshake: { moduleSideEffects: false },
-    // The runtime of the grammar could evaluate code for grammars that ask for it; bash's does not.
+    // Needed to leave the dependencies of a chunk where they are, below.
+    preserveEntrySignatures: "allow-extension",
+    // The runtime of the grammar can evaluate code for grammars that need it; that of bash does not.
     checks: { eval: false },
   });
   await bundle.write({
-    dir: join(house, directory),
+    dir: join(root, directory),
     format,
     entryFileNames: format === "es" ? "[name].js" : "[name].cjs",
     chunkFileNames: "chunks/[name].cjs",
     // A chunk in its compiled form has no loader for `import()`.
     dynamicImportInCjs: false,
-    codeSplitting: { groups: [group("shared", 2, isShared), group("run", 1, isOfRun)] },
+    codeSplitting: {
+      includeDependenciesRecursively: false,
+      groups: [group("shared", 3, isShared), group("run", 2, isOfRun), group("main", 1, isOfMain)],
+    },
     minify: true,
   });
 }
 
-/** All that a run loads is one file, whatever other commands share with it: each more would cost every start. */
+/** All that a run loads is one file, even where other commands share it: each further file would slow down every start. */
 function isOfRun(id, graph) {
-  return readsConfiguration.test(id) || reachedFrom("packages/cli/src/commands/exec.ts", graph).has(id);
+  return readsConfiguration.test(id) || partsOfRun.some((start) => reachedFrom(start, graph).has(id));
 }
 
-/** But for what the server in the sandbox loads too. */
+/** What every other command loads too is one more file, which is not compiled in advance: small, and mostly texts. */
+function isOfMain(id, graph) {
+  // What the entry itself needs stays there: it loads the compiled run first, and for --version nothing at all.
+  return !reachedFrom(entry, graph).has(id) && reachedFrom("packages/cli/src/main.ts", graph).has(id);
+}
+
+/** Except for what the server in the sandbox loads too. */
 function isShared(id, graph) {
   return isOfRun(id, graph) && reachedFrom("packages/workspace/src/server/server.ts", graph).has(id);
 }
 
 function reachedFrom(start, graph) {
-  const reached = new Set([join(house, start)]);
+  const reached = new Set([join(root, start)]);
   for (const id of reached) for (const next of graph.getModuleInfo(id)?.importedIds ?? []) reached.add(next);
   return reached;
 }

@@ -1,4 +1,4 @@
-// Type declarations of built packages that stand alone: what they take from protocol is printed from its JSON Schema.
+// Self-contained type declarations of built packages: types from protocol are printed from its JSON Schema.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -8,29 +8,29 @@ import { pathToFileURL } from "node:url";
 import { rolldown } from "rolldown";
 
 /** `packages/sdk`: lines of `agentcli exec --json`. */
-export function declareSdk(house) {
-  const schema = JSON.parse(readFileSync(join(house, "packages/protocol/generated/exec-event.schema.json"), "utf8"));
-  declarePackage(house, "sdk", "@agentcli/protocol", () => eventDeclarations(schema));
+export function declareSdk(root) {
+  const schema = JSON.parse(readFileSync(join(root, "packages/protocol/generated/exec-event.schema.json"), "utf8"));
+  declarePackage(root, "sdk", "@agentcli/protocol", () => eventDeclarations(schema));
 }
 
-/** `packages/platform-sdk`: what the platform's HTTP API takes and answers. */
-export async function declarePlatformSdk(house) {
-  const { api, toJsonSchema } = await loadApi(house);
-  declarePackage(house, "platform-sdk", "@agentcli/protocol/api", (names) => {
+/** `packages/platform-sdk`: requests and responses of the platform's HTTP API. */
+export async function declarePlatformSdk(root) {
+  const { api, toJsonSchema } = await loadApi(root);
+  declarePackage(root, "platform-sdk", "@agentcli/protocol/api", (names) => {
     const types = names.map((name) => `export type ${name} = ${typeOf(withoutReferences(toJsonSchema(api[name])))};`);
     return `// The platform's HTTP API, printed from its JSON Schema.\n${types.join("\n")}\n`;
   });
-  // Nobody imports the local runtime by name, and its declarations speak of packages that users do not have.
-  rmSync(join(house, "packages/platform-sdk/dist/local"), { recursive: true, force: true });
+  // The local runtime is not imported by name, and its declarations refer to packages that users do not have.
+  rmSync(join(root, "packages/platform-sdk/dist/local"), { recursive: true, force: true });
 }
 
-/** The compiler writes a declaration per source file; imports of protocol are turned to the printed one. */
-function declarePackage(house, name, protocol, print) {
-  const target = join(house, "packages", name, "dist");
+/** The compiler writes a declaration per source file; imports of protocol are redirected to the printed one. */
+function declarePackage(root, name, protocol, print) {
+  const target = join(root, "packages", name, "dist");
   const flags =
     "--ignoreConfig --declaration --emitDeclarationOnly --strict --skipLibCheck --allowImportingTsExtensions --types node";
   const language = "--target es2022 --lib es2023 --module preserve --moduleResolution bundler";
-  const source = join(house, "packages", name, "src");
+  const source = join(root, "packages", name, "src");
   const compiler = join(createRequire(import.meta.url).resolve("typescript/package.json"), "../bin/tsc");
   execFileSync(
     process.execPath,
@@ -40,7 +40,7 @@ function declarePackage(house, name, protocol, print) {
       ...language.split(" "),
       ...["--rootDir", source, "--outDir", target, join(source, "index.ts")],
     ],
-    { cwd: house, stdio: ["ignore", "inherit", "inherit"] },
+    { cwd: root, stdio: ["ignore", "inherit", "inherit"] },
   );
   const files = readdirSync(target).filter((file) => file.endsWith(".d.ts"));
   const texts = new Map(files.map((file) => [file, readFileSync(join(target, file), "utf8")]));
@@ -52,17 +52,17 @@ function declarePackage(house, name, protocol, print) {
   writeFileSync(join(target, "protocol.d.ts"), print(importedFrom(protocol, [...texts.values()])));
 }
 
-/** Each name once, as the module exports it. */
+/** Each exported name once. */
 function importedFrom(module, texts) {
   const lists = texts.flatMap((text) => [...text.matchAll(/(?:import|export) type \{([^}]*)\} from "([^"]+)"/g)]);
   const names = lists.filter(([, , from]) => from === module).flatMap(([, list]) => list.split(","));
   return [...new Set(names.map((name) => name.trim().split(" ")[0]))].filter((name) => name !== "").sort();
 }
 
-async function loadApi(house) {
+async function loadApi(root) {
   const scratch = mkdtempSync(join(tmpdir(), "protocol-api-"));
   try {
-    const bundle = await rolldown({ input: join(house, "packages/protocol/src/api/index.ts"), platform: "node" });
+    const bundle = await rolldown({ input: join(root, "packages/protocol/src/api/index.ts"), platform: "node" });
     await bundle.write({ file: join(scratch, "api.mjs"), format: "esm" });
     const api = await import(pathToFileURL(join(scratch, "api.mjs")));
     const { z } = await import("zod");
@@ -72,7 +72,7 @@ async function loadApi(house) {
   }
 }
 
-/** What refers to itself is any JSON. */
+/** A recursive definition becomes any JSON. */
 function withoutReferences({ $defs = {}, ...schema }) {
   const resolve = (value, open) => {
     if (Array.isArray(value)) return value.map((item) => resolve(item, open));

@@ -10,7 +10,7 @@ await setUp();
 const data = mkdtempSync(join(tmpdir(), "platform-demo-"));
 const platform = await startPlatform({ data, listen: "127.0.0.1:0" });
 try {
-  await tellStory(platform);
+  await runDemo(platform);
 } catch (error) {
   if (!platform.isStopping()) console.error(`\n${error.message}`);
   process.exitCode = platform.isStopping() ? 130 : 1;
@@ -19,60 +19,60 @@ try {
   rmSync(data, { recursive: true, force: true });
 }
 
-async function tellStory(platform) {
+async function runDemo(platform) {
   const { url, sample } = platform;
-  const ask = asking(platform);
+  const send = openClient(platform);
   console.log(`\nThe platform runs at ${url}; the sample repository is ${sample}\n`);
   const prompt = "Fix the failing test";
   console.log(`> ${prompt}\n`);
-  const wish = { prompt: { text: prompt }, repos: [{ url: sample }], autoCreatePR: true };
-  const { agent, run } = await ask("POST", "/v1/agents", wish);
+  const body = { prompt: { text: prompt }, repos: [{ url: sample }], autoCreatePR: true };
+  const { agent, run } = await send("POST", "/v1/agents", body);
   const path = `/v1/agents/${agent.id}/runs/${run.id}`;
-  await ask("GET", `${path}/stream`, undefined, frames(show));
-  const ended = await ask("GET", path);
+  await send("GET", `${path}/stream`, undefined, frames(show));
+  const ended = await send("GET", path);
   const [branch] = ended.git?.branches ?? [];
   if (ended.status !== "FINISHED" || !branch?.prUrl)
     throw new Error(`The run ended as ${ended.status} without a pull request. ${ended.error?.message ?? ""}`);
   const pullPath = new URL(branch.prUrl).pathname;
-  const pull = await ask("GET", pullPath);
+  const pull = await send("GET", pullPath);
   console.log(`\nDraft pull request ${branch.prUrl}\n  ${pull.title}\n  ${pull.head} into ${pull.base}\n`);
-  console.log(await ask("GET", `${pullPath}/diff`));
+  console.log(await send("GET", `${pullPath}/diff`));
 }
 
-/** Asks the API with the key; JSON comes back as a value, all else as text. */
-function asking({ url, key }) {
+/** Sends requests with the key; returns JSON as a value, everything else as text. */
+function openClient({ url, key }) {
   return async (method, path, body, onText = () => {}) => {
     const headers = { authorization: `Bearer ${key}`, ...(body && { "content-type": "application/json" }) };
     const { status, text } = await new Promise((resolve, reject) => {
-      const asked = request(new URL(path, url), { method, headers }, (response) => {
+      const sent = request(new URL(path, url), { method, headers }, (response) => {
         let received = "";
         response.setEncoding("utf8");
-        response.on("data", (piece) => {
-          received += piece;
-          onText(piece);
+        response.on("data", (chunk) => {
+          received += chunk;
+          onText(chunk);
         });
         response.on("end", () => resolve({ status: response.statusCode, text: received }));
         response.on("error", reject);
       });
-      asked.on("error", reject);
-      asked.end(body && JSON.stringify(body));
+      sent.on("error", reject);
+      sent.end(body && JSON.stringify(body));
     });
-    if (status >= 300) throw new Error(`${method} ${path} was answered with ${status}: ${text}`);
+    if (status >= 300) throw new Error(`${method} ${path} failed with ${status}: ${text}`);
     return text.startsWith("{") ? JSON.parse(text) : text;
   };
 }
 
-/** Cuts a stream into its frames as it comes. */
-function frames(take) {
+/** Splits a stream into frames as it arrives. */
+function frames(onFrame) {
   let rest = "";
-  return (piece) => {
-    const parts = (rest + piece).split("\n\n");
+  return (chunk) => {
+    const parts = (rest + chunk).split("\n\n");
     rest = parts.pop() ?? "";
-    for (const part of parts) take(part);
+    for (const part of parts) onFrame(part);
   };
 }
 
-/** What the agent says and does, as it happens. */
+/** Prints messages and tool calls as they happen. */
 function show(frame) {
   const lines = Object.fromEntries(frame.split("\n").map((line) => line.split(/: (.*)/s)));
   const data = JSON.parse(lines.data ?? "{}");

@@ -8,13 +8,14 @@ import Ajv from "ajv/dist/2020.js";
 import standalone from "ajv/dist/standalone/index.js";
 import { rolldown } from "rolldown";
 import { appServerBundle } from "./app-server-schema.mjs";
+import { pythonSources } from "./python-sources.mjs";
 
-const house = join(dirname(fileURLToPath(import.meta.url)), "..");
-const target = join(house, "packages/protocol/generated");
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const target = join(root, "packages/protocol/generated");
 
-// Keywords of the configuration schemas: for people, judged at run time, leading deeper.
-const told = new Set(["description", "$schema", "propertyNames"]);
-const judged = new Set(["type", "enum", "pattern", "expected", "minimum", "exclusiveMinimum", "maximum", "minItems"]);
+// Keywords of the configuration schemas: documentation, checked at run time, containing schemas.
+const documentation = new Set(["description", "$schema", "propertyNames"]);
+const checked = new Set(["type", "enum", "pattern", "expected", "minimum", "exclusiveMinimum", "maximum", "minItems"]);
 const nested = new Set(["properties", "additionalProperties", "items", "anyOf"]);
 
 const protocol = await loadProtocol("index.ts");
@@ -25,26 +26,27 @@ const files = new Map([
   ...toolSchemas(protocol),
   ...validators(protocol),
   ...configShapes(protocol),
-  [join(house, "docs/config.md"), configPage(protocol)],
-  [join(house, "docs/exit-codes.md"), exitCodesPage(protocol)],
-  [join(house, "docs/platform-config.md"), platformConfigPage(protocol)],
+  [join(root, "docs/config.md"), configPage(protocol)],
+  [join(root, "docs/exit-codes.md"), exitCodesPage(protocol)],
+  [join(root, "docs/platform-config.md"), platformConfigPage(protocol)],
+  ...pythonSources(),
 ]);
 const stale = [...files].filter(([path, text]) => readOr(path) !== text).map(([path]) => path);
 
 if (process.argv.includes("--check")) {
-  for (const path of stale) console.error(`stale: ${relative(house, path)} (run: npm run generate)`);
+  for (const path of stale) console.error(`stale: ${relative(root, path)} (run: npm run generate)`);
   process.exit(stale.length === 0 ? 0 : 1);
 }
 for (const path of stale) {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, files.get(path));
-  console.log(`wrote ${relative(house, path)}`);
+  console.log(`wrote ${relative(root, path)}`);
 }
 
 async function loadProtocol(entry) {
   const scratch = mkdtempSync(join(tmpdir(), "protocol-"));
   try {
-    const bundle = await rolldown({ input: join(house, "packages/protocol/src", entry), platform: "node" });
+    const bundle = await rolldown({ input: join(root, "packages/protocol/src", entry), platform: "node" });
     await bundle.write({ file: join(scratch, "protocol.mjs"), format: "esm" });
     const schemas = await import(pathToFileURL(join(scratch, "protocol.mjs")));
     const { z } = await import("zod");
@@ -73,7 +75,7 @@ function appServerSchema({ schemas }) {
   return `${JSON.stringify(appServerBundle(schemas), null, 2)}\n`;
 }
 
-/** What the model reads: without the keywords that only a validator needs. */
+/** As the model gets them: without the keywords that only a validator needs. */
 function toolSchemas({ schemas, toJsonSchema }) {
   const entries = Object.entries(schemas.toolArguments).map(([name, schema]) => {
     const { $schema: _, ...parameters } = toJsonSchema(schema, "inline");
@@ -133,10 +135,13 @@ export const requirementsShape: Shape = ${shape(schemas.Requirements)};
 
 function bare(schema) {
   if (typeof schema !== "object" || Object.keys(schema).length === 0) return {};
-  const unread = Object.keys(schema).find((key) => !told.has(key) && !judged.has(key) && !nested.has(key));
-  if (unread) throw new Error(`configuration schemas may not use ${unread}: packages/project/src/config/inspect.ts`);
+  const unsupported = Object.keys(schema).find(
+    (key) => !documentation.has(key) && !checked.has(key) && !nested.has(key),
+  );
+  if (unsupported)
+    throw new Error(`configuration schemas may not use ${unsupported}: packages/project/src/config/inspect.ts`);
   const { properties, additionalProperties: others, items, anyOf } = schema;
-  const plain = Object.entries(schema).filter(([key]) => judged.has(key));
+  const plain = Object.entries(schema).filter(([key]) => checked.has(key));
   return {
     ...Object.fromEntries(plain),
     ...(properties
@@ -199,7 +204,7 @@ ${table(withVariables, ["key", "variable", "value", "meaning"])}
 `;
 }
 
-/** Entries of a table with names of its own are set together, as JSON in the variable of the table. */
+/** Entries with user-defined names are set together, as JSON in the variable of their table. */
 function variableOf(key) {
   const path = key.replaceAll("`", "").split(".<id>")[0];
   return `\`PLATFORM_${path.toUpperCase().replace(/\W/g, "_")}\``;

@@ -1,4 +1,4 @@
-// A platform on this machine for whoever tries it out: server, key, sample repository, link to log in.
+// A platform on this machine, to try it out: server, API key, sample repository, login link.
 import { spawn, spawnSync } from "node:child_process";
 import { closeSync, cpSync, mkdirSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,36 +6,36 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-const house = join(dirname(fileURLToPath(import.meta.url)), "..");
-const program = join(house, "packages/platform/bin/platform.mjs");
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const program = join(root, "packages/platform/bin/platform.mjs");
 
-/** Its log goes to a file: a person wants to see what it says, not what it does. */
+/** Its log goes to a file, so that the terminal shows only what the user needs. */
 export async function startPlatform({ data, listen = "127.0.0.1:7420" }) {
   mkdirSync(data, { recursive: true, mode: 0o700 });
   const logFile = join(data, "server.log");
   const log = openSync(logFile, "a", 0o600);
   const child = spawn(process.execPath, [program, "serve", "--data", data, "--listen", listen], {
     stdio: ["ignore", "pipe", log],
-    // Ctrl-C goes to everybody in the group of the terminal; a second signal would end the server at once.
+    // Ctrl-C goes to the whole process group of the terminal; a second signal would end the server at once.
     detached: true,
   });
   closeSync(log);
-  const ended = new Promise((resolve) => child.once("exit", (code, signal) => resolve(code ?? signal)));
+  const exited = new Promise((resolve) => child.once("exit", (code, signal) => resolve(code ?? signal)));
   let isStopping = false;
-  // However often it is asked for: npm passes on a Ctrl-C that has been heard already.
+  // Sends one signal only: npm forwards a Ctrl-C that this process has received already.
   const stop = async () => {
     if (!isStopping) child.kill("SIGTERM");
     isStopping = true;
-    await ended;
+    await exited;
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => void stop());
-  const begun = await Promise.race([listening(child), ended.then((how) => ({ how }))]);
-  if ("how" in begun) return explainEnd(begun.how, logFile);
+  const started = await Promise.race([listening(child), exited.then((exit) => ({ exit }))]);
+  if ("exit" in started) return reportFailure(started.exit, logFile);
   const run = (...args) => platform(data, args);
   return {
-    url: begun.url,
+    url: started.url,
     logFile,
-    ended,
+    exited,
     key: run("keys", "create", "--name", "npm start", "--expires", "30d"),
     loginUrl: run("login-link"),
     sample: provideSample(data),
@@ -53,18 +53,18 @@ function listening({ stdout }) {
   });
 }
 
-function explainEnd(how, logFile) {
+function reportFailure(exit, logFile) {
   const { stdout } = spawnSync("tail", ["-n", "20", logFile], { encoding: "utf8" });
-  const said = stdout.split("\n").findLast((line) => line.startsWith("ERROR: "));
-  console.error(said ?? `The platform ended (${how}) before it listened. The end of ${logFile}:\n${stdout}`);
+  const error = stdout.split("\n").findLast((line) => line.startsWith("ERROR: "));
+  console.error(error ?? `The platform exited (${exit}) before it was ready. Last lines of ${logFile}:\n${stdout}`);
   process.exit(1);
 }
 
-/** The clone URL of the sample repository; made on the first start. */
+/** The clone URL of the sample repository, which the first start creates. */
 function provideSample(data) {
   const scratch = mkdtempSync(join(tmpdir(), "platform-sample-"));
   try {
-    cpSync(join(house, "examples/sample"), scratch, { recursive: true });
+    cpSync(join(root, "examples/sample"), scratch, { recursive: true });
     return platform(data, ["repos", "create", "sample", "--from", scratch, "--if-missing"]);
   } finally {
     rmSync(scratch, { recursive: true, force: true });

@@ -1,5 +1,5 @@
-// Makes a fresh clone ready: dependencies, system tools, build. Does only what is needed and is quiet when nothing is.
-// Plain Node without dependencies: it runs before there are any.
+// Prepares a fresh clone: dependencies, system tools, build. Does only what is needed and prints nothing otherwise.
+// Uses Node alone: it runs before dependencies are installed.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -7,17 +7,17 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { provideSystemTools } from "./system-tools.mjs";
 
-const house = join(dirname(fileURLToPath(import.meta.url)), "..");
+const ownRoot = join(dirname(fileURLToPath(import.meta.url)), "..");
 
-export async function setUp({ root = house, tools = provideSystemTools } = {}) {
+export async function setUp({ root = ownRoot, tools = provideSystemTools } = {}) {
   installDependencies(root);
   tools();
   build(root);
 }
 
 /**
- * `npm install --no-save` keeps to the lock file and leaves it alone. Not `npm ci`: that refuses a lock file without the
- * optional packages of other platforms, which is what npm writes where the registry offers only this platform's.
+ * `npm install --no-save` follows the lock file and does not change it. Not `npm ci`: that rejects a lock file without the
+ * optional packages of other platforms, which npm writes where the registry offers only those of this platform.
  */
 function installDependencies(root) {
   const locked = createHash("sha256")
@@ -31,14 +31,16 @@ function installDependencies(root) {
   writeFileSync(stamp, locked);
 }
 
-/** The npm that runs us, where there is one: another on the path may be of another Node. */
+/** The npm that started this script, if any: the one on the path may belong to another Node. */
 const npm = () => (process.env.npm_execpath ? process.execPath : "npm");
 const npmArguments = () => (process.env.npm_execpath ? [process.env.npm_execpath] : []);
 
 function build(root) {
   const stamp = join(root, "node_modules/.agentcli-build");
   const digest = digestOf(root);
-  const built = ["cli", "platform", "sdk", "platform-sdk"].filter((name) => existsSync(join(root, "packages", name)));
+  const built = ["cli", "platform", "sdk", "platform-sdk", "testkit"].filter((name) =>
+    existsSync(join(root, "packages", name)),
+  );
   const isBuilt = built.every((name) => existsSync(join(root, "packages", name, "dist")));
   if (isBuilt && contentOf(stamp) === digest) return;
   console.log("Building: node scripts/build.mjs");
@@ -47,15 +49,23 @@ function build(root) {
   writeFileSync(stamp, digest);
 }
 
-/** Changes when a source file comes, goes or is touched. Stamps, not contents: 200 files took 8 ms cold. */
+/** Changes when a source file is added, removed or modified. Times, not contents: 200 files took 8 ms cold. */
 function digestOf(root) {
   const hash = createHash("sha256");
-  for (const path of ["package.json", "package-lock.json", "scripts/build.mjs", "scripts/declarations.mjs"])
-    hash.update(`${path} ${markOf(join(root, path))}\n`);
-  for (const path of sourcesUnder(join(root, "packages"))) hash.update(`${path} ${markOf(path)}\n`);
+  for (const path of otherInputs) hash.update(`${path} ${fileStamp(join(root, path))}\n`);
+  for (const path of sourcesUnder(join(root, "packages"))) hash.update(`${path} ${fileStamp(path)}\n`);
   return hash.digest("hex");
 }
 
+/** What the build reads beside the sources of the packages. */
+const otherInputs = [
+  "package.json",
+  "package-lock.json",
+  "scripts/build.mjs",
+  "scripts/declarations.mjs",
+  "packages/platform/test/database.ts",
+  "packages/platform/test/harness/database-program.ts",
+];
 const notSources = new Set(["node_modules", "dist", "test"]);
 
 function sourcesUnder(folder) {
@@ -69,7 +79,7 @@ function sourcesUnder(folder) {
     });
 }
 
-function markOf(path) {
+function fileStamp(path) {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats ? `${stats.size} ${stats.mtimeMs}` : "none";
 }

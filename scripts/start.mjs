@@ -1,4 +1,4 @@
-// `npm start`: the whole platform on this machine, ready to try, with no key and no network of anybody else.
+// `npm start`: the whole platform on this machine, ready to try, without a key for a model and without a network.
 import { randomUUID } from "node:crypto";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ const practice = !process.env.AGENT_API_KEY;
 console.log(`
 The platform runs at ${url}${practice ? " with the practice model: scripted, no key, no intelligence" : ""}.
 
-Look at it:   ${loginUrl}
+Open:         ${loginUrl}
 
 API key:      ${key}
 
@@ -30,6 +30,6 @@ Try it:
   curl -sN -u ${key}: ${url}/v1/agents/${agent}/runs/$run/stream
   curl -s -u ${key}: ${url}/v1/agents/${agent}/runs/$run
 
-Everything is kept in ${data}; its log is ${logFile}. Ctrl-C stops it, and nothing is lost.`);
+All data is in ${data}; the log is ${logFile}. Ctrl-C stops the platform; its data stays.`);
 
-await platform.ended;
+await platform.exited;

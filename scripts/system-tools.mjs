@@ -1,9 +1,9 @@
-// Programs of the operating system that agentcli and its tests use: finds what is missing, installs it where that is ours to do.
+// System programs that agentcli and its tests use: finds missing ones and installs them where it runs as root on Debian or Ubuntu.
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** Program → the Debian package that brings it, and what for. `probe`: arguments it must take, where being there is not enough. */
+/** Program → its Debian package and purpose. `probe`: arguments that must succeed, where presence alone is not enough. */
 export const systemTools = [
   { program: "bwrap", package: "bubblewrap", need: "required", purpose: "the sandbox" },
   { program: "git", package: "git", need: "required", purpose: "repositories" },
@@ -19,24 +19,24 @@ export const systemTools = [
 ];
 
 /**
- * Looks for the tools and deals with those that are missing. Never stops the set-up: a test that needs a tool says so itself.
- * @param {{ path?: string, uid?: number, osRelease?: string, say?: (line: string) => void, install?: (packages: string[]) => boolean }} host
+ * Finds missing tools and installs or lists them. Never stops the set-up: a test that needs a tool fails with a message of its own.
+ * @param {{ path?: string, uid?: number, osRelease?: string, print?: (line: string) => void, install?: (packages: string[]) => boolean }} host
  */
 export function provideSystemTools(host = {}) {
   const {
     path = process.env.PATH ?? "",
     uid = process.getuid?.(),
-    say = console.log,
+    print = console.log,
     install = installPackages,
   } = host;
-  const missing = systemTools.filter((tool) => !isOnPath(tool.program, path) || !answers(tool, path));
+  const missing = systemTools.filter((tool) => !isOnPath(tool.program, path) || !passesProbe(tool, path));
   if (missing.length === 0) return;
   const packages = missing.map((tool) => tool.package);
   const names = missing.map((tool) => `${tool.package} (${tool.need}: ${tool.purpose})`).join(", ");
-  const isOurs = uid === 0 && isDebian(host.osRelease ?? readOsRelease());
-  if (!isOurs) return say(`Missing: ${names}. Install: ${installLine(packages)}`);
-  say(`Installing with apt-get: ${packages.join(" ")}`);
-  if (!install(packages)) say(`That failed. Missing: ${names}. Install: ${installLine(packages)}`);
+  const mayInstall = uid === 0 && isDebian(host.osRelease ?? readOsRelease());
+  if (!mayInstall) return print(`Missing: ${names}. Install: ${installLine(packages)}`);
+  print(`Installing with apt-get: ${packages.join(" ")}`);
+  if (!install(packages)) print(`That failed. Missing: ${names}. Install: ${installLine(packages)}`);
 }
 
 const installLine = (packages) =>
@@ -53,7 +53,7 @@ function isOnPath(program, path) {
   });
 }
 
-function answers({ program, probe }, path) {
+function passesProbe({ program, probe }, path) {
   return !probe || spawnSync(program, probe, { env: { ...process.env, PATH: path }, stdio: "ignore" }).status === 0;
 }
 
@@ -67,7 +67,7 @@ function readOsRelease() {
   }
 }
 
-/** Tells whether it worked; what apt-get printed is shown only when it did not. */
+/** Whether it worked; the output of apt-get is shown only when it did not. */
 function installPackages(packages) {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   const steps = [["update"], ["install", "-y", "--no-install-recommends", ...packages]];

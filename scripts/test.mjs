@@ -9,7 +9,7 @@ await setUp();
 step("types", ["tsc", "--noEmit"]);
 step("lint and format", ["biome", "check", "."]);
 step("tests", ["vitest", "run", ...only], long ? { SWEEP: "full", FUZZ_RUNS: "5000" } : {});
-if (long && only.length === 0) step("MCP conformance", ["node", "e2e/mcp-conformance/run.mjs"]);
+if (long && only.length === 0) step("MCP conformance", ["node", "packages/mcp/test/conformance/run.mjs"]);
 
 function step(name, [program, ...args], env = {}) {
   console.log(`\n> ${name}`);

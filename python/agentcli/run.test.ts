@@ -14,6 +14,6 @@ test("the suite passes against the real program", { timeout: 10 * minutes }, asy
   await run("pytest", "--timeout=120", "-p", "no:cacheprovider");
 });
 
-test("mypy finds nothing in strict mode", { timeout: 5 * minutes }, async () => {
+test("mypy --strict finds no errors", { timeout: 5 * minutes }, async () => {
   expect(await run("mypy", "--cache-dir", mypyCache("agentcli"))).toContain("no issues found");
 });

@@ -1,4 +1,4 @@
-"""Puts the program into the wheel: the built agentcli of the clone, and the native parts it needs on this platform."""
+"""Build hook: bundles the built agentcli, and the native modules it needs on this platform, into the wheel."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-HOUSE = Path(__file__).resolve().parents[2]
-PROGRAM = HOUSE / "packages/cli"
-NATIVE = ("@lydell", "koffi", "@koromix")
+REPOSITORY = Path(__file__).resolve().parents[2]
+PROGRAM = REPOSITORY / "packages/cli"
+NATIVE_MODULES = ("@lydell", "koffi", "@koromix")
 
 
 class ShipProgram(BuildHookInterface):  # type: ignore[type-arg]
@@ -19,14 +19,14 @@ class ShipProgram(BuildHookInterface):  # type: ignore[type-arg]
         if version == "editable":
             return
         if not (PROGRAM / "dist/agentcli.cjs").exists():
-            raise FileNotFoundError(f"{PROGRAM}/dist is missing. Build the program first: node scripts/build.mjs")
-        shipped = json.loads((PROGRAM / "package.json").read_text())["version"]
-        if shipped != self.metadata.version:
-            raise ValueError(f"The program is {shipped}, this package {self.metadata.version}. They ship as one version.")
+            raise FileNotFoundError(f"{PROGRAM}/dist not found. Build the program first: node scripts/build.mjs")
+        program_version = json.loads((PROGRAM / "package.json").read_text())["version"]
+        if program_version != self.metadata.version:
+            raise ValueError(f"The program has version {program_version}, this package {self.metadata.version}. Make the versions equal.")
         for part in ("package.json", "bin", "dist"):
             build_data["force_include"][str(PROGRAM / part)] = f"agentcli/_program/{part}"
-        for name in NATIVE:
-            folder = HOUSE / "node_modules" / name
+        for name in NATIVE_MODULES:
+            folder = REPOSITORY / "node_modules" / name
             if folder.exists():
                 build_data["force_include"][str(folder)] = f"agentcli/_program/node_modules/{name}"
         build_data["pure_python"] = False

@@ -1,4 +1,4 @@
-// The one place that reads the process environment, so that everything else can be given one.
+// The only file that reads the process environment; everything else gets it as a parameter.
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -28,7 +28,7 @@ export function readEnvironment(): Environment {
   };
 }
 
-/** Where it has been removed, its name remains: whoever needs it finds it missing, the rest works. */
+/** A removed directory keeps its name: what needs it finds it missing, the rest works. */
 function currentDirectory({ PWD }: NodeJS.ProcessEnv): string {
   try {
     return process.cwd();

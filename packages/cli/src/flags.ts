@@ -1,14 +1,5 @@
 // Every flag in one table: the parser, the help and the completion are made from it. A name means the same everywhere.
-export interface Flag {
-  short?: string;
-  /** Other names that mean the same. */
-  aliases?: readonly string[];
-  /** Name of the value in the help; a flag without one is a switch. */
-  value?: string;
-  choices?: readonly string[];
-  repeatable?: true;
-  help: string;
-}
+import type { Flag } from "@agentcli/command-line";
 
 const table = {
   model: { short: "m", value: "MODEL", help: "Model to ask (practice needs no key and no network)" },
@@ -22,7 +13,7 @@ const table = {
     short: "a",
     value: "POLICY",
     choices: ["on-request", "never"],
-    help: "Whether the model may ask for more; a run with nobody present never grants it",
+    help: "Whether the model may ask for more permissions; an unattended run never grants them",
   },
   "full-auto": { help: "Deprecated: --sandbox workspace-write" },
   "dangerously-bypass-approvals-and-sandbox": {
@@ -34,7 +25,7 @@ const table = {
   limit: {
     value: "NAME=DURATION,…",
     repeatable: true,
-    help: "Longest waits, as in [limits] of the configuration (for sessions list: how many to show)",
+    help: "Timeouts, as in [limits] (for sessions list: how many to show)",
   },
   "on-limit": {
     value: "WHAT",
@@ -52,7 +43,7 @@ const table = {
   },
   cd: { short: "C", value: "DIR", help: "Work in this directory" },
   config: { short: "c", value: "KEY=VALUE", repeatable: true, help: "Override a configuration key (TOML value)" },
-  json: { aliases: ["experimental-json"], help: "Print JSON on standard output; a run prints an event a line" },
+  json: { aliases: ["experimental-json"], help: "Print JSON; a run prints one event per line" },
   "output-last-message": {
     short: "o",
     value: "FILE",
@@ -72,7 +63,7 @@ const table = {
     repeatable: true,
     help: "Run hooks with this definition hash, as agentcli hooks list shows it, in this run",
   },
-  "dangerously-bypass-hook-trust": { help: "Run all hooks of user and project, also those nobody has looked at" },
+  "dangerously-bypass-hook-trust": { help: "Run all hooks of user and project, also untrusted ones" },
   effective: { help: "Only hooks that would run" },
   rules: { short: "r", value: "FILE", repeatable: true, help: "Rules file to check against" },
   pretty: { help: "Indent the JSON" },

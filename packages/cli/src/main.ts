@@ -1,99 +1,83 @@
-// The program: reads the command line, runs the command, ends with its exit code and nothing left unsaid.
+// The program: reads the command line, runs the command, ends with its exit code after all output is written.
 import { setMaxListeners } from "node:events";
+import { exitNameOf, parseCommandLine } from "@agentcli/command-line";
 import { type Scrub, scrubber } from "@agentcli/engine";
-import { type ExitName, exitCodes } from "@agentcli/protocol/exit-codes";
-import { parseCommandLine } from "./args.ts";
-import { commands } from "./commands.ts";
+import { exitCodes } from "@agentcli/protocol/exit-codes";
 import { type Environment, readEnvironment } from "./environment.ts";
 import { choosePaint } from "./output/paint.ts";
 import { humanReporter, jsonReporter, type Reporter, type Streams } from "./output/reporter.ts";
 import { openWriter } from "./output/writer.ts";
-import { Problem } from "./problem.ts";
 import type { Program } from "./program.ts";
 import { knownSecrets } from "./secrets.ts";
+import { syntax } from "./syntax.ts";
 import { version } from "./version.ts";
 
-// Every call under way listens for the end of the run; Node's ten would be taken for a leak and said so on standard error.
-const mostListeners = 100;
+// Every call under way listens for the end of the run; above Node's default of ten it would warn of a leak on standard error.
+const maxListeners = 100;
 
 /** `directory` is where the built program is. */
 export async function main(argv: string[], directory: string): Promise<void> {
-  setMaxListeners(mostListeners);
+  setMaxListeners(maxListeners);
   const stop = new AbortController();
-  const told = listenForSignals(stop);
-  const { streams, lost } = openStreams(stop);
+  const signalExit = listenForSignals(stop);
+  const { streams, outputExit } = openStreams(stop);
   const environment = readEnvironment();
   const scrub = scrubber(knownSecrets(environment));
-  const print = (text: string | Buffer) => streams.out.write(text);
-  const surroundings = { environment, scrub, commands, version, directory, print, signal: stop.signal };
-  const code = await runCommand(argv, surroundings, streams);
+  const program = { environment, scrub, syntax, version, directory, signal: stop.signal };
+  const code = await runCommand(argv, program, streams);
   await Promise.all([streams.out.flush(), streams.err.flush()]);
-  process.exit(told() ?? lost() ?? code);
+  process.exit(signalExit() ?? outputExit() ?? code);
 }
 
 async function runCommand(
   argv: string[],
-  surroundings: Omit<Program, "reporter" | "print">,
+  program: Omit<Program, "reporter" | "print">,
   streams: Streams,
 ): Promise<number> {
-  const wanted = { json: argv.includes("--json"), color: "auto" };
-  let reporter = openReporter(wanted, surroundings.environment, streams);
+  let reporter = openReporter({ json: argv.includes("--json"), color: "auto" }, program.environment, streams);
   try {
-    const line = parseCommandLine(argv);
+    const line = parseCommandLine(argv, syntax);
     if (line.kind === "version") return print(streams, `agentcli ${version}\n`);
-    if (line.kind === "help") return print(streams, (await import("./help.ts")).helpText(line.topic));
-    if (line.kind === "half-named") {
-      await streams.err.write((await import("./help.ts")).helpText(line.topic));
+    if (line.kind === "help") return print(streams, await help(line.topic));
+    if (line.kind === "incomplete") {
+      await streams.err.write(await help(line.topic));
       return exitCodes.usage.code;
     }
     const { has, text } = line.invocation;
-    reporter = openReporter({ json: has("json"), color: text("color") ?? "auto" }, surroundings.environment, streams);
+    reporter = openReporter({ json: has("json"), color: text("color") ?? "auto" }, program.environment, streams);
     const { run } = await line.command.load();
-    return await run(line.invocation, { ...surroundings, reporter, print: streams.out.write });
+    return await run(line.invocation, { ...program, reporter, print: streams.out.write });
   } catch (error) {
-    return explain(error, reporter, surroundings.scrub);
+    return reportFailure(error, reporter, program.scrub);
   }
 }
 
-/** Trouble of the user's making is a sentence; trouble of ours keeps its name so that it can be reported. */
-async function explain(error: unknown, reporter: Reporter, scrub: Scrub): Promise<number> {
-  const exitCode = exitCodeOf(error);
-  if (exitCode !== null) {
-    await reporter.fail(scrub((error as Error).message));
-    return exitCode;
-  }
+const help = async (topic: string[]) => (await import("@agentcli/command-line/help")).helpText(topic, syntax);
+
+/** An error that the user can fix is shown as its message; an internal error keeps its name for bug reports. */
+async function reportFailure(error: unknown, reporter: Reporter, scrub: Scrub): Promise<number> {
   const { name, message } = error instanceof Error ? error : { name: "Error", message: String(error) };
-  if (isRefusal(error)) {
-    await reporter.fail(
-      scrub(`${message}. Mend that path or its permissions; AGENT_HOME says where the agent home is.`),
-    );
+  const exit = exitNameOf(error);
+  if (exit !== null) {
+    await reporter.fail(scrub(message));
+    return exitCodes[exit].code;
+  }
+  if (isFileAccessError(error)) {
+    await reporter.fail(scrub(`${message}. Fix that path or its permissions; AGENT_HOME sets the agent home.`));
     return exitCodes.usage.code;
   }
   await reporter.fail(scrub(`Internal error: ${name}: ${message}. The session file keeps what was done.`));
   return exitCodes.failed.code;
 }
 
-/** The system would not let us at a file: that is how the machine is set up, and no bug. */
-const isRefusal = (error: unknown): boolean =>
+/** The system denied access to a file: a matter of how the machine is set up, not a bug. */
+const isFileAccessError = (error: unknown): boolean =>
   ["EACCES", "EPERM", "EROFS", "EEXIST", "ENOTDIR", "EISDIR", "ELOOP", "ENAMETOOLONG"].includes(
     String((error as NodeJS.ErrnoException | null)?.code),
   );
 
-/** By name: the classes live in packages that need not be loaded to be recognised. */
-function exitCodeOf(error: unknown): number | null {
-  if (error instanceof Problem) return error.exitCode;
-  const name = error instanceof Error ? error.name : "";
-  const exit: ExitName | undefined = {
-    ConfigProblem: "usage",
-    ProviderProblem: "usage",
-    StaleWriter: "usage",
-    SandboxUnavailable: "sandbox",
-  }[name] as ExitName;
-  return exit ? exitCodes[exit].code : null;
-}
-
-/** `lost` is the exit code once what was asked for cannot be handed over: nobody reads it, or the disk is full. */
-function openStreams(stop: AbortController): { streams: Streams; lost(): number | null } {
+/** `outputExit` is set once standard output cannot be written: its reader has gone, or the disk is full. */
+function openStreams(stop: AbortController): { streams: Streams; outputExit(): number | null } {
   let code: number | null = null;
   const err = openWriter(process.stderr, () => {});
   const onLost = (error: NodeJS.ErrnoException) => {
@@ -103,12 +87,12 @@ function openStreams(stop: AbortController): { streams: Streams; lost(): number 
     if (!isGone) void err.write(`ERROR: ${reason}\n`);
     stop.abort({ end: { status: "cancelled", reason } });
   };
-  return { streams: { out: openWriter(process.stdout, onLost), err }, lost: () => code };
+  return { streams: { out: openWriter(process.stdout, onLost), err }, outputExit: () => code };
 }
 
 const signals = { SIGINT: "interrupt", SIGTERM: "terminate", SIGHUP: "hangup" } as const;
 
-/** The first signal ends the turn in good order, the second ends the program at once. */
+/** The first signal ends the turn cleanly, the second ends the program at once. */
 function listenForSignals(stop: AbortController): () => number | null {
   let code: number | null = null;
   for (const [signal, exit] of Object.entries(signals)) {
@@ -121,12 +105,12 @@ function listenForSignals(stop: AbortController): () => number | null {
   return () => code;
 }
 
-interface Wanted {
+interface OutputOptions {
   json: boolean;
   color: string;
 }
 
-function openReporter({ json, color }: Wanted, { variables }: Environment, streams: Streams): Reporter {
+function openReporter({ json, color }: OutputOptions, { variables }: Environment, streams: Streams): Reporter {
   if (json) return jsonReporter(streams);
   return humanReporter(streams, { paint: choosePaint(color, variables), version });
 }

@@ -1,6 +1,6 @@
 // What every command is given: where it runs and how it speaks.
+import type { Syntax } from "@agentcli/command-line";
 import type { Scrub } from "@agentcli/engine";
-import type { Command } from "./commands.ts";
 import type { Environment } from "./environment.ts";
 import type { Reporter } from "./output/reporter.ts";
 
@@ -9,13 +9,13 @@ export interface Program {
   reporter: Reporter;
   /** Writes to standard output: what a command was asked for, and nothing else. */
   print(text: string | Buffer): Promise<void>;
-  /** Every command there is, for those that speak about commands. */
-  commands: Command[];
+  /** Every command and flag, for the command that writes completion scripts. */
+  syntax: Syntax;
   version: string;
   /** Takes known secrets out of a text; everything that is stored or shown goes through it. */
   scrub: Scrub;
   /** Where the built program and the programs beside it are. */
   directory: string;
-  /** Aborted with a StopReason when the program is told to stop. */
+  /** Aborted with a StopReason when the program receives a signal to stop. */
   signal: AbortSignal;
 }

@@ -1,10 +1,13 @@
+import { CommandError, parseCommandLine as parse } from "@agentcli/command-line";
+import { helpText as helpOf } from "@agentcli/command-line/help";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseCommandLine } from "../src/args.ts";
+import { decode } from "../src/exec/prompt-input.ts";
 import { flags } from "../src/flags.ts";
-import { helpText } from "../src/help.ts";
-import { Problem } from "../src/problem.ts";
-import { decode } from "../src/prompt-input.ts";
+import { syntax } from "../src/syntax.ts";
+
+const parseCommandLine = (argv: string[]) => parse(argv, syntax);
+const helpText = (topic: string[]) => helpOf(topic, syntax);
 
 const runs = { numRuns: Number(process.env.FUZZ_RUNS ?? 200) };
 
@@ -34,8 +37,10 @@ describe("the command line", () => {
 
   test("of one word that only begins commands is answered with those", () => {
     for (const group of ["mcp", "config", "sandbox", "execpolicy"])
-      expect(parseCommandLine([group])).toEqual({ kind: "half-named", topic: [group] });
-    expect(() => parseCommandLine(["mcp", "nonsense"])).toThrow("mcp of what?");
+      expect(parseCommandLine([group])).toEqual({ kind: "incomplete", topic: [group] });
+    expect(() => parseCommandLine(["mcp", "nonsense"])).toThrow(
+      'There is no command "mcp nonsense". Choose one of: agentcli mcp list',
+    );
     expect(command(["sessions"]).path).toBe("sessions list");
   });
 
@@ -58,8 +63,8 @@ describe("the command line", () => {
         try {
           parseCommandLine(argv);
         } catch (error) {
-          expect(error).toBeInstanceOf(Problem);
-          expect((error as Problem).message).not.toBe("");
+          expect(error).toBeInstanceOf(CommandError);
+          expect((error as CommandError).message).not.toBe("");
         }
       }),
       runs,
@@ -84,7 +89,7 @@ describe("standard input", () => {
         try {
           expect(typeof decode(Buffer.from(bytes))).toBe("string");
         } catch (error) {
-          expect(error).toBeInstanceOf(Problem);
+          expect(error).toBeInstanceOf(CommandError);
         }
       }),
       runs,

@@ -64,7 +64,7 @@ test("texts that come in pieces are shown as lines, without what moves a cursor"
   expect(frames.flatMap(render)).toEqual(["Hello", "wor[2Jld", "[read] a.ts", "ERROR after 1.5 s: no"]);
 });
 
-test("a stream that is cut goes on where it was", async () => {
+test("a dropped stream resumes at the last event", async () => {
   const asked: (string | undefined)[] = [];
   const pieces = [
     'id: 1-1\nevent: assistant\ndata: {"text":"a"}\n\nid: 1-2\nevent: assis',

@@ -1,16 +1,16 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
+import { parseCommandLine } from "@agentcli/command-line";
 import { temporaryRepository } from "@agentcli/testkit";
 import fc from "fast-check";
 import { parse } from "smol-toml";
 import { expect, onTestFinished, test } from "vitest";
-import { parseCommandLine } from "../src/args.ts";
-import { run } from "../src/commands/config-show.ts";
-import { commands } from "../src/commands.ts";
+import { run } from "../src/commands/config/show.ts";
 import { choosePaint } from "../src/output/paint.ts";
 import { humanReporter } from "../src/output/reporter.ts";
 import { openWriter } from "../src/output/writer.ts";
+import { syntax } from "../src/syntax.ts";
 
 const numRuns = Number(process.env.FUZZ_RUNS ?? 200);
 
@@ -28,7 +28,7 @@ type LayerName = (typeof layers)[number]["name"];
 
 interface Key {
   path: string[];
-  /** A value that tells which layer it is from. */
+  /** A value that names its layer. */
   value(layer: number): unknown;
   flag?(layer: number): string[];
   isForbiddenInProjects?: true;
@@ -44,33 +44,34 @@ const keys: Key[] = [
   { path: ["model_providers", "mine", "name"], value: (layer) => `name ${layer}`, isForbiddenInProjects: true },
 ];
 
-type Said = { key: number; layer: number }[];
-const said = fc.uniqueArray(fc.record({ key: fc.nat(keys.length - 1), layer: fc.nat(layers.length - 1) }), {
+type Entries = { key: number; layer: number }[];
+const anyEntries = fc.uniqueArray(fc.record({ key: fc.nat(keys.length - 1), layer: fc.nat(layers.length - 1) }), {
   selector: ({ key, layer }) => `${key} ${layer}`,
   maxLength: 25,
 });
 
 test("config show --origin always names the layer that wins", async () => {
-  const place = await desk();
+  const fixture = await openFixture();
   await fc.assert(
-    fc.asyncProperty(said, fc.boolean(), fc.boolean(), async (entries, isTrusted, isIgnored) => {
-      place.write(entries);
+    fc.asyncProperty(anyEntries, fc.boolean(), fc.boolean(), async (entries, isTrusted, isIgnored) => {
+      fixture.write(entries);
       const switches = [...(isTrusted ? ["--trust-project"] : []), ...(isIgnored ? ["--ignore-user-config"] : [])];
-      const shown = await place.show([...commandLine(entries), "--profile", "ci", ...switches]);
+      const shown = await fixture.show([...commandLine(entries), "--profile", "ci", ...switches]);
       for (const [index, key] of keys.entries()) {
         const winner = winnerOf(index, entries, { isTrusted, isIgnored });
         const line = shown.split("\n").find((candidate) => candidate.startsWith(`${key.path.join(".")} = `));
         if (winner === undefined) expect(line ?? "# default").toMatch(/# default$/);
-        else expect(line).toBe(`${key.path.join(".")} = ${inToml(key.value(winner))}  # ${place.origin(winner, key)}`);
+        else
+          expect(line).toBe(`${key.path.join(".")} = ${inToml(key.value(winner))}  # ${fixture.origin(winner, key)}`);
       }
     }),
     { numRuns },
   );
 });
 
-test("what is shown is TOML that says the same", async () => {
-  const place = await desk();
-  const shown = await place.show(["-c", 'tui={ "a b"=[{ x=1.5 }], when=2026-01-01T00:00:00Z, none={} }', "--origin"]);
+test("the output is TOML with the same values", async () => {
+  const fixture = await openFixture();
+  const shown = await fixture.show(["-c", 'tui={ "a b"=[{ x=1.5 }], when=2026-01-01T00:00:00Z, none={} }', "--origin"]);
   expect(parse(shown)).toMatchObject({
     sandbox_mode: "read-only",
     tui: { "a b": [{ x: 1.5 }], when: new Date("2026-01-01T00:00:00Z"), none: {} },
@@ -78,9 +79,9 @@ test("what is shown is TOML that says the same", async () => {
 });
 
 test("secrets are masked, names of variables are not", async () => {
-  const place = await desk();
+  const fixture = await openFixture();
   writeFileSync(
-    join(place.root, "home/config.toml"),
+    join(fixture.root, "home/config.toml"),
     `[model_providers.a]
 env_key = "MY_KEY"
 base_url = "https://me:hunter2@models.example/v1"
@@ -95,7 +96,7 @@ set = { GITHUB_TOKEN = "s3cret" }
 `,
   );
   for (const format of [["--origin"], ["--json"]]) {
-    const shown = await place.show(format);
+    const shown = await fixture.show(format);
     expect(shown).not.toMatch(/s3cret|hunter2/);
     for (const name of ["MY_KEY", "blue", "TOKEN_VARIABLE", "B_TOKEN", "https://me:"]) expect(shown).toContain(name);
   }
@@ -103,17 +104,21 @@ set = { GITHUB_TOKEN = "s3cret" }
 
 const inToml = (value: unknown): string => (Array.isArray(value) ? `[${value}]` : JSON.stringify(value));
 
-function winnerOf(key: number, entries: Said, { isTrusted, isIgnored }: Record<string, boolean>): number | undefined {
+function winnerOf(
+  key: number,
+  entries: Entries,
+  { isTrusted, isIgnored }: Record<string, boolean>,
+): number | undefined {
   const counts = (name: LayerName) => {
     if (name === "project" || name === "inner project") return isTrusted && !keys[key]?.isForbiddenInProjects;
     if (name === "user" || name === "profile") return !isIgnored;
     return name !== "flag" || keys[key]?.flag !== undefined;
   };
-  const saying = entries.filter((entry) => entry.key === key).map(({ layer }) => layer);
-  return saying.filter((layer) => counts(layers[layer]?.name as LayerName)).sort((a, b) => b - a)[0];
+  const setIn = entries.filter((entry) => entry.key === key).map(({ layer }) => layer);
+  return setIn.filter((layer) => counts(layers[layer]?.name as LayerName)).sort((a, b) => b - a)[0];
 }
 
-function commandLine(entries: Said): string[] {
+function commandLine(entries: Entries): string[] {
   return entries.flatMap(({ key: index, layer }) => {
     const { path, value, flag } = keys[index] as Key;
     if (layers[layer]?.name === "-c") return ["-c", `${path.join(".")}=${inToml(value(layer))}`];
@@ -121,32 +126,32 @@ function commandLine(entries: Said): string[] {
   });
 }
 
-async function desk() {
+async function openFixture() {
   const repository = await temporaryRepository();
   onTestFinished(repository.remove);
   const root = repository.path;
   for (const folder of ["system", "home", ".agentcli", "inner/.agentcli"])
     mkdirSync(join(root, folder), { recursive: true });
-  const write = (entries: Said) => {
-    for (const [layer, place] of layers.entries()) {
-      if (!("file" in place)) continue;
+  const write = (entries: Entries) => {
+    for (const [layer, source] of layers.entries()) {
+      if (!("file" in source)) continue;
       const lines = entries
         .filter((entry) => entry.layer === layer)
         .map(({ key }) => `${keys[key]?.path.join(".")} = ${inToml(keys[key]?.value(layer))}\n`);
-      rmSync(join(root, place.file), { force: true });
-      if (lines.length > 0 || place.name === "profile") writeFileSync(join(root, place.file), lines.join(""));
+      rmSync(join(root, source.file), { force: true });
+      if (lines.length > 0 || source.name === "profile") writeFileSync(join(root, source.file), lines.join(""));
     }
   };
   const origin = (layer: number, { path }: Key) => {
-    const place = layers[layer];
-    if (place && "file" in place) return join(root, place.file);
-    return place?.name === "-c" ? "-c" : path[0] === "model" ? "--model" : "--limit";
+    const source = layers[layer];
+    if (source && "file" in source) return join(root, source.file);
+    return source?.name === "-c" ? "-c" : path[0] === "model" ? "--model" : "--limit";
   };
   return { root, write, origin, show: (args: string[]) => show(args, root) };
 }
 
 async function show(args: string[], root: string): Promise<string> {
-  const line = parseCommandLine(["config", "show", "--origin", ...args]);
+  const line = parseCommandLine(["config", "show", "--origin", ...args], syntax);
   if (line.kind !== "command") throw new Error("config show is a command");
   const quiet = openWriter(new PassThrough().resume(), () => {});
   let printed = "";
@@ -163,7 +168,7 @@ async function show(args: string[], root: string): Promise<string> {
       printed += text;
     },
     scrub: (text) => text,
-    commands,
+    syntax,
     version: "0",
     directory: root,
     signal: new AbortController().signal,

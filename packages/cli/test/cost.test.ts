@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readCharges } from "../src/sessions/charges.ts";
 import { addUp } from "../src/sessions/cost.ts";
-import { begun, created, ended, said, temporaryHome, writeSession } from "./session-files.ts";
+import { begun, created, ended, replied, temporaryHome, writeSession } from "./session-files.ts";
 
 const runs = { numRuns: Number(process.env.FUZZ_RUNS ?? 200) };
 
@@ -26,12 +26,12 @@ describe("the cost of sessions", () => {
     const home = await temporaryHome();
     const summary = { ...asked("small", 0.25), type: "context.compacted", upTo: 3, summary: "so far" } as ThreadRecord;
     writeSession(home, "/w", [begun("a", "/w"), asked("small", 0.25), summary, asked("large", 2), ended()]);
-    writeSession(home, "/w", [begun("b", "/w", { turnId: "other" }), asked("large", null), said("old"), ended()]);
+    writeSession(home, "/w", [begun("b", "/w", { turnId: "other" }), asked("large", null), replied("old"), ended()]);
     const report = addUp(home, 0, "model");
     expect(costs(report)).toEqual({ large: [2, 2, 1], small: [2, 0.5, 0], scripted: [1, 0, 1] });
     expect(report.groups.map(({ name }) => name)).toEqual(["large", "small", "scripted"]);
     expect(report.total).toMatchObject({ requests: 5, inputTokens: 401, knownCostUsd: 2.5, unpricedRequests: 2 });
-    expect(report.troubles).toEqual([]);
+    expect(report.problems).toEqual([]);
   });
 
   test("by tag counts a request under each of its tags, a sub-agent's under those of its parent, and once in all", async () => {
@@ -67,7 +67,7 @@ describe("the cost of sessions", () => {
     expect(addUp(home, since, "day").total.requests).toBe(0);
   });
 
-  test("passes over what is damaged, says so, and reads past a line that is still being written", async () => {
+  test("skips damaged lines with a warning, and reads past a line that is still being written", async () => {
     const home = await temporaryHome();
     const sound = writeSession(home, "/w", [begun("a", "/w"), asked("m", 1), ended()], '{"v":1,"seq":9,"at":"20');
     const damaged = writeSession(home, "/w", [begun("b", "/w", { turnId: "b" }), asked("m", 2), ended()]);
@@ -75,8 +75,8 @@ describe("the cost of sessions", () => {
     mkdirSync(sound.path.replace(sound.id, "0".repeat(36)));
     const report = addUp(home, 0, "model");
     expect(costs(report)).toEqual({ m: [1, 1, 0] });
-    expect(report.troubles.join(" ")).toContain(`${damaged.path}: 1 damaged line was passed over.`);
-    expect(report.troubles).toHaveLength(2);
+    expect(report.problems.join(" ")).toContain(`${damaged.path}: 1 damaged line was passed over.`);
+    expect(report.problems).toHaveLength(2);
   });
 
   test("of any file is read without a crash", async () => {

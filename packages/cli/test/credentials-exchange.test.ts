@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "@agentcli/testkit";
+import { jwt, startTokenServer } from "@agentcli/testkit/oauth";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { accountKey } from "../src/credentials/account.ts";
 import { writeAuthFile } from "../src/credentials/auth-file.ts";
 import { endpointUrl } from "../src/credentials/endpoint.ts";
 import { workloadKey } from "../src/credentials/workload-identity.ts";
-import { jwt, startTokenServer } from "./token-server.ts";
 
 async function environment(variables: Record<string, string> = {}) {
   const home = await temporaryDirectory();
@@ -14,7 +14,7 @@ async function environment(variables: Record<string, string> = {}) {
   return { variables, agentHome: home.path, userHome: home.path, systemDirectory: "/nowhere", cwd: home.path };
 }
 
-const identityToken = "identity-token-that-nobody-may-see";
+const identityToken = "identity-token-that-must-stay-secret";
 const granted = (index: number, expiresIn = 3600) => ({
   body: { access_token: `key-${index}`, issued_token_type: "x", token_type: "Bearer", expires_in: expiresIn },
 });
@@ -22,10 +22,10 @@ const granted = (index: number, expiresIn = 3600) => ({
 describe("workload identity", () => {
   test("exchanges the token of a file, read anew each time, as RFC 8693 says", async () => {
     const server = await startTokenServer((_, index) => granted(index, 30));
-    const around = await environment();
-    const tokenFile = join(around.agentHome, "token");
+    const context = await environment();
+    const tokenFile = join(context.agentHome, "token");
     writeFileSync(tokenFile, `${identityToken}\n`);
-    const source = workloadKey({ token_endpoint: server.url, audience: "models", token_file: tokenFile }, around);
+    const source = workloadKey({ token_endpoint: server.url, audience: "models", token_file: tokenFile }, context);
     expect(await source()).toBe("key-0");
     writeFileSync(tokenFile, "the-next-one");
     expect(await source()).toBe("key-1");
@@ -42,8 +42,8 @@ describe("workload identity", () => {
 
   test("keeps a key that lasts, and exchanges again for one that was refused", async () => {
     const server = await startTokenServer((_, index) => granted(index));
-    const around = await environment({ RUNNER_JWT: identityToken });
-    const source = workloadKey({ token_endpoint: server.url, audience: "a", token_env: "RUNNER_JWT" }, around);
+    const context = await environment({ RUNNER_JWT: identityToken });
+    const source = workloadKey({ token_endpoint: server.url, audience: "a", token_env: "RUNNER_JWT" }, context);
     expect([await source(), await source(), await source("key-0"), await source()]).toEqual([
       "key-0",
       "key-0",
@@ -57,11 +57,11 @@ describe("workload identity", () => {
     const server = await startTokenServer((request, index) =>
       request.method === "GET" ? { body: { value: identityToken } } : granted(index),
     );
-    const around = await environment({
+    const context = await environment({
       ACTIONS_ID_TOKEN_REQUEST_URL: `${server.url}/idtoken?api-version=2`,
       ACTIONS_ID_TOKEN_REQUEST_TOKEN: "runner-secret",
     });
-    const source = workloadKey({ token_endpoint: `${server.url}/exchange`, audience: "https://models/" }, around);
+    const source = workloadKey({ token_endpoint: `${server.url}/exchange`, audience: "https://models/" }, context);
     expect(await source()).toBe("key-1");
     expect(server.requests[0]).toMatchObject({
       path: "/idtoken?api-version=2&audience=https%3A%2F%2Fmodels%2F",
@@ -70,10 +70,10 @@ describe("workload identity", () => {
     expect(server.requests[1]).toMatchObject({ path: "/exchange", form: { subject_token: identityToken } });
   });
 
-  test("tries again where the endpoint is in trouble", async () => {
+  test("tries again where the endpoint fails", async () => {
     const server = await startTokenServer((_, index) => (index < 2 ? { status: 503, body: "busy" } : granted(index)));
-    const around = await environment({ T: identityToken });
-    expect(await workloadKey({ token_endpoint: server.url, audience: "a", token_env: "T" }, around)()).toBe("key-2");
+    const context = await environment({ T: identityToken });
+    expect(await workloadKey({ token_endpoint: server.url, audience: "a", token_env: "T" }, context)()).toBe("key-2");
   });
 
   test.each([
@@ -87,11 +87,11 @@ describe("workload identity", () => {
     ["a key with a line break", { body: { access_token: "a\nb" } }, "without a usable access_token"],
   ])("%s is an error with exit code 3 that does not show the token", async (_, answer, message) => {
     const server = await startTokenServer(() => answer);
-    const around = await environment({ T: identityToken });
-    const error = await workloadKey({ token_endpoint: server.url, audience: "a", token_env: "T" }, around)().catch(
+    const context = await environment({ T: identityToken });
+    const error = await workloadKey({ token_endpoint: server.url, audience: "a", token_env: "T" }, context)().catch(
       (e) => e,
     );
-    expect(error).toMatchObject({ exitCode: 3 });
+    expect(error).toMatchObject({ exit: "auth" });
     expect(error.message).toContain(message);
     expect(error.message).not.toContain(identityToken);
     expect(server.requests).toHaveLength(1);
@@ -102,9 +102,9 @@ describe("workload identity", () => {
     ["an empty variable", { token_env: "EMPTY" }, "The variable EMPTY holds no identity token"],
     ["a missing file", { token_file: "/nowhere/at/all" }, "/nowhere/at/all cannot be read"],
   ])("%s is named", async (_, where, message) => {
-    const around = await environment();
-    const wish = { token_endpoint: "http://127.0.0.1:9/", audience: "a", ...where };
-    await expect(workloadKey(wish, around)()).rejects.toThrow(message);
+    const context = await environment();
+    const identity = { token_endpoint: "http://127.0.0.1:9/", audience: "a", ...where };
+    await expect(workloadKey(identity, context)()).rejects.toThrow(message);
   });
 
   test("a token goes nowhere without encryption, except on this machine", () => {
@@ -119,35 +119,35 @@ describe("a managed account", () => {
   const saved = (home: string) => JSON.parse(readFileSync(join(home, "auth.json"), "utf8"));
 
   async function account(expiresInSeconds: number) {
-    const around = await environment();
+    const context = await environment();
     const tokens = { access_token: jwt(expiresInSeconds, "old"), refresh_token: "refresh-0", account_id: "acc" };
-    writeAuthFile(around.agentHome, { auth_mode: "account", AGENT_API_KEY: null, tokens, custom: 1 });
-    return { around, tokens };
+    writeAuthFile(context.agentHome, { auth_mode: "account", AGENT_API_KEY: null, tokens, custom: 1 });
+    return { context, tokens };
   }
 
-  test("a token that holds is used without asking anybody", async () => {
-    const { around, tokens } = await account(3_600);
-    const source = accountKey(tokens, { refresh_endpoint: "http://127.0.0.1:9/" }, around);
+  test("a token that holds is used without a request", async () => {
+    const { context, tokens } = await account(3_600);
+    const source = accountKey(tokens, { refresh_endpoint: "http://127.0.0.1:9/" }, context);
     expect(await source()).toBe(tokens.access_token);
   });
 
   test("an expired one is renewed, and what else is in the file stays", async () => {
     const fresh = jwt(3_600, "new");
     const server = await startTokenServer(() => ({ body: { access_token: fresh, refresh_token: "refresh-1" } }));
-    const { around, tokens } = await account(-10);
-    const source = accountKey(tokens, { refresh_endpoint: server.url, client_id: "cli" }, around);
+    const { context, tokens } = await account(-10);
+    const source = accountKey(tokens, { refresh_endpoint: server.url, client_id: "cli" }, context);
     expect(await source()).toBe(fresh);
     expect(server.requests[0]?.form).toEqual({
       grant_type: "refresh_token",
       refresh_token: "refresh-0",
       client_id: "cli",
     });
-    expect(saved(around.agentHome)).toMatchObject({
+    expect(saved(context.agentHome)).toMatchObject({
       auth_mode: "account",
       custom: 1,
       tokens: { access_token: fresh, refresh_token: "refresh-1", account_id: "acc" },
     });
-    expect(Date.parse(saved(around.agentHome).last_refresh)).toBeGreaterThan(Date.now() - 60_000);
+    expect(Date.parse(saved(context.agentHome).last_refresh)).toBeGreaterThan(Date.now() - 60_000);
   });
 
   test("of several runs at once one renews and the others take what it saved", async () => {
@@ -157,8 +157,8 @@ describe("a managed account", () => {
         ? { body: { access_token: fresh, refresh_token: "refresh-1" } }
         : { status: 400, body: { error: "invalid_grant" } },
     );
-    const { around, tokens } = await account(-10);
-    const sources = Array.from({ length: 8 }, () => accountKey(tokens, { refresh_endpoint: server.url }, around));
+    const { context, tokens } = await account(-10);
+    const sources = Array.from({ length: 8 }, () => accountKey(tokens, { refresh_endpoint: server.url }, context));
     const keys = await Promise.all(sources.map((source) => source()));
     expect(new Set(keys)).toEqual(new Set([fresh]));
     expect(server.requests).toHaveLength(1);
@@ -166,20 +166,20 @@ describe("a managed account", () => {
 
   test("a refusal names the endpoint's reason, keeps the file and shows no token", async () => {
     const server = await startTokenServer(() => ({ status: 400, body: { error: "refresh-0 is revoked" } }));
-    const { around, tokens } = await account(-10);
-    const before = saved(around.agentHome);
-    const error = await accountKey(tokens, { refresh_endpoint: server.url }, around)().catch((thrown) => thrown);
-    expect(error).toMatchObject({ exitCode: 3 });
+    const { context, tokens } = await account(-10);
+    const before = saved(context.agentHome);
+    const error = await accountKey(tokens, { refresh_endpoint: server.url }, context)().catch((thrown) => thrown);
+    expect(error).toMatchObject({ exit: "auth" });
     expect(error.message).toContain("[hidden] is revoked");
-    expect(saved(around.agentHome)).toEqual(before);
+    expect(saved(context.agentHome)).toEqual(before);
   });
 
   test("one that the model server refused is renewed before its end", async () => {
     const fresh = jwt(3_600, "new");
     const server = await startTokenServer(() => ({ body: { access_token: fresh } }));
-    const { around, tokens } = await account(3_600);
-    const source = accountKey(tokens, { refresh_endpoint: server.url }, around);
+    const { context, tokens } = await account(3_600);
+    const source = accountKey(tokens, { refresh_endpoint: server.url }, context);
     expect(await source(tokens.access_token)).toBe(fresh);
-    expect(saved(around.agentHome).tokens.refresh_token).toBe("refresh-0");
+    expect(saved(context.agentHome).tokens.refresh_token).toBe("refresh-0");
   });
 });

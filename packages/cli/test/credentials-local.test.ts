@@ -1,11 +1,11 @@
 import { localBaseUrl } from "@agentcli/models";
+import { startTokenServer } from "@agentcli/testkit/oauth";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { findLocalModel, namesIn, pickModel } from "../src/local-provider.ts";
+import { findLocalModel, namesIn, pickModel } from "../src/model/local-provider.ts";
 import { temporaryHome } from "./session-files.ts";
-import { startTokenServer } from "./token-server.ts";
 
-async function wish(variables: Record<string, string>) {
+async function localOptions(variables: Record<string, string>) {
   const home = await temporaryHome();
   const environment = { variables, agentHome: home, userHome: home, systemDirectory: "/nowhere", cwd: home };
   return { provider: null, model: undefined, config: {}, environment };
@@ -14,7 +14,7 @@ async function wish(variables: Record<string, string>) {
 describe("a server on this machine", () => {
   test("answers with its models, the configured one before the first", async () => {
     const server = await startTokenServer(() => ({ body: { data: [{ id: "one" }, { id: "two" }] } }));
-    const asked = await wish({ AGENT_OSS_BASE_URL: `${server.url}/v1/` });
+    const asked = await localOptions({ AGENT_OSS_BASE_URL: `${server.url}/v1/` });
     expect(await findLocalModel(asked)).toEqual({ provider: "ollama", model: "one" });
     expect(await findLocalModel({ ...asked, config: { model: "two", oss_provider: "lmstudio" } })).toEqual({
       provider: "lmstudio",
@@ -27,14 +27,14 @@ describe("a server on this machine", () => {
     const server = await startTokenServer(({ path }) =>
       path === "/api/tags" ? { body: { models: [{ name: "qwen3:8b" }] } } : { status: 404, body: "no" },
     );
-    const asked = await wish({ AGENT_OSS_BASE_URL: `${server.url}/v1` });
+    const asked = await localOptions({ AGENT_OSS_BASE_URL: `${server.url}/v1` });
     expect(await findLocalModel(asked)).toEqual({ provider: "ollama", model: "qwen3:8b" });
   });
 
   test("that is not there is named with its address and how to start it", async () => {
-    const asked = await wish({ AGENT_OSS_PORT: "9" });
+    const asked = await localOptions({ AGENT_OSS_PORT: "9" });
     const error = await findLocalModel(asked).catch((thrown) => thrown);
-    expect(error).toMatchObject({ exitCode: 2 });
+    expect(error).toMatchObject({ exit: "usage" });
     for (const part of ["http://localhost:9/v1", "ollama serve", "ollama pull", "lms server start", "AGENT_OSS_PORT"]) {
       expect(error.message).toContain(part);
     }
@@ -63,7 +63,7 @@ describe("the model of a local server", () => {
     expect(pickModel("lmstudio", ["text-embedding-nomic", "qwen3"], undefined, "gpt-5.4")).toBe("qwen3");
   });
 
-  test("is found in any answer without trouble", () => {
+  test("is found in any answer without an error", () => {
     fc.assert(
       fc.property(
         fc.oneof(

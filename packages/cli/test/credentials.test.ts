@@ -2,6 +2,7 @@ import { chmodSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findProvider } from "@agentcli/models";
 import { temporaryDirectory } from "@agentcli/testkit";
+import { jwt } from "@agentcli/testkit/oauth";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { readAuthFile, removeAuthFile, writeAuthFile } from "../src/credentials/auth-file.ts";
@@ -9,14 +10,13 @@ import { describeCredential } from "../src/credentials/describe.ts";
 import { type CredentialSearch, findCredential, keyOf } from "../src/credentials/find.ts";
 import { maskSecret } from "../src/credentials/mask.ts";
 import { jwtExpiryMs, renewing } from "../src/credentials/token.ts";
-import { jwt } from "./token-server.ts";
 
 const runs = Number(process.env.FUZZ_RUNS ?? 200);
 
 async function search(changes: Partial<CredentialSearch> = {}, variables: Record<string, string> = {}) {
   const home = await temporaryDirectory();
   onTestFinished(home.remove);
-  const said: string[] = [];
+  const logged: string[] = [];
   const environment = {
     variables,
     agentHome: home.path,
@@ -24,13 +24,13 @@ async function search(changes: Partial<CredentialSearch> = {}, variables: Record
     systemDirectory: "/nowhere",
     cwd: home.path,
   };
-  const found: CredentialSearch & { said: string[]; home: string } = {
+  const found: CredentialSearch & { logged: string[]; home: string } = {
     providerId: "openai",
     provider: findProvider("openai", {}, variables),
     auth: undefined,
     environment,
-    say: (line) => void said.push(line),
-    said,
+    log: (line) => void logged.push(line),
+    logged,
     home: home.path,
     ...changes,
   };
@@ -72,7 +72,7 @@ describe("the order of credentials", () => {
     expect(await findCredential(other)).toEqual({ source: "none" });
   });
 
-  test.each(["ollama", "lmstudio"])("%s is never sent a key meant for somebody else", async (providerId) => {
+  test.each(["ollama", "lmstudio"])("%s is never sent a key of another provider", async (providerId) => {
     const local = await search({ providerId, provider: findProvider(providerId, {}, {}) }, all);
     expect(await findCredential(local)).toEqual({ source: "none" });
     expect(keyOf({ source: "none" }, local)).toBeUndefined();
@@ -113,20 +113,20 @@ describe("auth.json", () => {
     writeAuthFile(saved.home, { AGENT_API_KEY: key });
     chmodSync(join(saved.home, "auth.json"), 0o644);
     expect(await findCredential(saved)).toMatchObject({ source: "saved-key" });
-    expect(saved.said.join()).toMatch(/can be read by others \(mode 644\).*chmod 600/);
+    expect(saved.logged.join()).toMatch(/can be read by others \(mode 644\).*chmod 600/);
   });
 
   test.each([
     ["not JSON", `{"AGENT_API_KEY": "${key}"`, "it is not JSON"],
     ["a list", "[]", "must be object"],
-    ["a key that is no text", '{"AGENT_API_KEY": 5}', "AGENT_API_KEY must be string"],
+    ["a key that is not text", '{"AGENT_API_KEY": 5}', "AGENT_API_KEY must be string"],
     ["tokens without an access token", '{"tokens": {}}', "tokens must have required property 'access_token'"],
     ["nothing in it", "{}", "neither a key nor an account"],
   ])("that is damaged (%s) is a clear error with exit code 3", async (_, text, message) => {
     const saved = await search();
     writeFileSync(join(saved.home, "auth.json"), text, { mode: 0o600 });
     const error = await findCredential(saved).catch((thrown) => thrown);
-    expect(error).toMatchObject({ exitCode: 3 });
+    expect(error).toMatchObject({ exit: "auth" });
     expect(error.message).toContain(message);
     expect(error.message).not.toContain(key);
   });
@@ -149,7 +149,7 @@ describe("auth.json", () => {
           writeFileSync(join(saved.home, "auth.json"), text, { mode: 0o600 });
           const outcome = await findCredential(saved).catch((error) => error);
           if (!(outcome instanceof Error)) return expect(outcome.source).toMatch(/^saved-/);
-          expect(outcome).toMatchObject({ exitCode: 3 });
+          expect(outcome).toMatchObject({ exit: "auth" });
           expect(outcome.message).not.toContain(secret);
         },
       ),
@@ -183,7 +183,7 @@ describe("tokens with an end", () => {
     expect(await source("new-1")).toBe("new-2");
   });
 
-  test("a failed exchange does no harm while the old one holds, and is told after it", async () => {
+  test("a failed exchange does no harm while the old one holds, and is reported after it", async () => {
     const fail = async () => {
       throw new Error("no");
     };
@@ -209,7 +209,7 @@ describe("tokens with an end", () => {
   });
 });
 
-describe("what is shown of a credential", () => {
+describe("the description of a credential", () => {
   test("a long key keeps its ends, a short one nothing", () => {
     expect(maskSecret(key)).toBe("sk-abc***xyz");
     expect(maskSecret("short-key")).toBe("***");

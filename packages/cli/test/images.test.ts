@@ -1,7 +1,7 @@
 import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { promptInput, readImages } from "../src/images.ts";
+import { promptInput, readImages } from "../src/exec/images.ts";
 import { temporaryHome } from "./session-files.ts";
 
 const beginnings = {
@@ -50,5 +50,5 @@ test.each([
   writeFileSync(join(directory, "huge.png"), beginnings.png);
   truncateSync(join(directory, "huge.png"), 20 * 1024 * 1024 + 1);
   expect(() => readImages([value], directory)).toThrow(message);
-  expect(() => readImages([value], directory)).toThrow(expect.objectContaining({ exitCode: 2 }));
+  expect(() => readImages([value], directory)).toThrow(expect.objectContaining({ exit: "usage" }));
 });

@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { CommandError } from "@agentcli/command-line";
 import { temporaryDirectory } from "@agentcli/testkit";
 import Ajv from "ajv/dist/2020.js";
 import fc from "fast-check";
@@ -8,7 +9,6 @@ import { loadOutputSchema } from "../src/output-schema/load.ts";
 import { strictForm } from "../src/output-schema/strict-form.ts";
 import { findStrictProblems } from "../src/output-schema/strict-problems.ts";
 import type { Schema } from "../src/output-schema/walk.ts";
-import { Problem } from "../src/problem.ts";
 
 // A fifth: each run sets up a checker of schemas, which takes 40 ms.
 const runs = { numRuns: Math.ceil(Number(process.env.FUZZ_RUNS ?? 200) / 5) };
@@ -22,9 +22,9 @@ async function load(schema: unknown) {
 
 const refusal = async (schema: unknown): Promise<string> => {
   const error = await load(schema).catch((thrown: unknown) => thrown);
-  expect(error).toBeInstanceOf(Problem);
-  expect((error as Problem).exitCode).toBe(2);
-  return (error as Problem).message;
+  expect(error).toBeInstanceOf(CommandError);
+  expect((error as CommandError).exit).toBe("usage");
+  return (error as CommandError).message;
 };
 
 const object = (properties: Schema, more: Schema = {}): Schema => ({ type: "object", properties, ...more });
@@ -38,7 +38,7 @@ describe("a schema file", () => {
     expect(await refusal("true")).toContain("this is a boolean");
   });
 
-  test("that is not valid JSON Schema is refused with the place", async () => {
+  test("that is not valid JSON Schema is refused with the location", async () => {
     expect(await refusal(object({ a: { type: "strnig" } }))).toMatch(
       /not a valid JSON Schema:\n {2}\/properties\/a\/type /,
     );
@@ -65,7 +65,7 @@ describe("what strict providers refuse", () => {
     ["additionalProperties", { a: { type: "object", additionalProperties: text } }],
     ["prefixItems", { a: { type: "array", items: text, prefixItems: [text] } }],
     ["contains", { a: { type: "array", items: text, contains: text } }],
-  ])("%s is named with its place", (keyword, properties) => {
+  ])("%s is named with its location", (keyword, properties) => {
     expect(findStrictProblems(object(properties))).toEqual([
       expect.stringMatching(
         new RegExp(`^/properties/a/${keyword}: .*${keyword === "additionalProperties" ? "" : keyword}`),
@@ -84,15 +84,15 @@ describe("what strict providers refuse", () => {
     [object({ a: true }), "/properties/a"],
     [object({ a: { type: "array" } }), "/properties/a/items"],
     [object({ a: { type: "array", items: [text] } }), "/properties/a/items"],
-  ])("%j is refused at its place", (schema, place) => {
-    expect(findStrictProblems(schema)[0]).toMatch(new RegExp(`^${place.replaceAll("$", "\\$")}: `));
+  ])("%j is refused at its location", (schema, location) => {
+    expect(findStrictProblems(schema)[0]).toMatch(new RegExp(`^${location.replaceAll("$", "\\$")}: `));
   });
 
   test("a property may be called like a keyword", () => {
     expect(findStrictProblems(object({ oneOf: text, not: object({ allOf: text }) }))).toEqual([]);
   });
 
-  test("all problems are told at once", async () => {
+  test("all problems are reported at once", async () => {
     const message = await refusal(object({ a: { oneOf: [text] }, b: { type: "array", items: { not: text } } }));
     expect(message).toContain("/properties/a/oneOf");
     expect(message).toContain("/properties/b/items/not");
@@ -194,7 +194,7 @@ describe("an answer", () => {
     ["{}", "/ must have required property 'name'"],
     ['{"name":1}', "/name must be string"],
     ['{"name":"x","extra":1}', "/ must NOT have additional properties (extra)"],
-  ])("%s is refused with what is wrong", async (message, problem) => {
+  ])("%s is refused with the reason", async (message, problem) => {
     const { answer } = await load(schema);
     expect(await answer.check(message)).toMatchObject({ ok: false, problem: expect.stringContaining(problem) });
   });

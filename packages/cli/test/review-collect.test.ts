@@ -1,10 +1,10 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { CommandError } from "@agentcli/command-line";
 import { parseDiff } from "@agentcli/engine/review";
 import { temporaryDirectory, temporaryRepository } from "@agentcli/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { Problem } from "../src/problem.ts";
 import type { Program } from "../src/program.ts";
 import { collectChange } from "../src/review/collect.ts";
 
@@ -34,9 +34,9 @@ const collect = (wanted: Wanted, directory: string, variables: NodeJS.ProcessEnv
 const paths = (diff: string) => parseDiff(diff).map(({ path }) => path);
 const problem = async (promise: Promise<unknown>) => {
   const error = await promise.catch((thrown: unknown) => thrown);
-  expect(error).toBeInstanceOf(Problem);
-  expect((error as Problem).exitCode).toBe(2);
-  return (error as Problem).message;
+  expect(error).toBeInstanceOf(CommandError);
+  expect((error as CommandError).exit).toBe("usage");
+  return (error as CommandError).message;
 };
 const uncommitted: Wanted = { kind: "uncommitted" };
 const ofCommit = (name: string, title?: string): Wanted => ({ kind: "commit", name, title });
@@ -171,7 +171,7 @@ describe("a branch against its base", () => {
     expect(target).toMatchObject({ branch: "origin/release" });
   });
 
-  test("that is not there is an error that names it and what is near", async () => {
+  test("that does not exist is an error that names it and similar names", async () => {
     const { git, collect } = await repository();
     await git("branch", "release-2");
     expect(await problem(collect({ kind: "base", branch: "mian" }))).toBe(

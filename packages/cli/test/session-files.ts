@@ -2,12 +2,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { StoredRecord } from "@agentcli/engine";
+import { newId, newSessionPath, writeLine } from "@agentcli/host/sessions";
 import type { ThreadRecord, TurnEnd, TurnSettings } from "@agentcli/protocol";
 import { temporaryDirectory } from "@agentcli/testkit";
 import { onTestFinished } from "vitest";
-import { writeLine } from "../src/sessions/lines.ts";
-import { newSessionPath } from "../src/sessions/paths.ts";
-import { newId } from "../src/sessions/thread-id.ts";
 
 export async function temporaryHome(): Promise<string> {
   const home = await temporaryDirectory();
@@ -50,7 +48,7 @@ export const sandboxNote: ThreadRecord = {
   data: { mode: "read-only", backend: "none", fs: "none", net: "off", pid: false, syscalls: false },
 };
 
-export const said = (text: string): ThreadRecord => ({
+export const replied = (text: string): ThreadRecord => ({
   type: "model.replied",
   blocks: [{ type: "message", text }],
   usage: { inputTokens: 1, cachedInputTokens: 0, cacheWriteInputTokens: 0, outputTokens: 1, reasoningOutputTokens: 0 },

@@ -9,19 +9,17 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { takeLock } from "@agentcli/local";
+import { takeLock } from "@agentcli/host";
+import { readNames, removeSession, scanSession, writeName } from "@agentcli/host/session-files";
+import { openFileStore } from "@agentcli/host/sessions";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ageMs } from "../src/sessions/age.ts";
 import { findByReference, findThread, matchThreads } from "../src/sessions/find.ts";
 import { listSessions } from "../src/sessions/list.ts";
 import { toMarkdown } from "../src/sessions/markdown.ts";
-import { readNames, writeName } from "../src/sessions/names.ts";
-import { removeSession } from "../src/sessions/remove.ts";
-import { scanSession } from "../src/sessions/scan.ts";
-import { openFileStore } from "../src/sessions/store.ts";
 import { parseTags } from "../src/sessions/tags.ts";
-import { begun, created, ended, numbered, said, sandboxNote, temporaryHome, writeSession } from "./session-files.ts";
+import { begun, created, ended, numbered, replied, sandboxNote, temporaryHome, writeSession } from "./session-files.ts";
 
 const runs = Number(process.env.FUZZ_RUNS ?? 200);
 const everywhere = { in: "everywhere" } as const;
@@ -34,11 +32,11 @@ describe("a session in a list", () => {
     const home = await temporaryHome();
     writeSession(home, "/first", [
       begun("  fix\n\tthe \u001b[31mtest ", "/first", { tags: { team: "web" } }),
-      said("Done."),
+      replied("Done."),
       ended(),
       sandboxNote,
       begun("again", "/second", { tags: { team: "api" } }),
-      said("x".repeat(700_000)),
+      replied("x".repeat(700_000)),
       ended({ status: "failed", code: "network", message: "no" }),
     ]);
     expect(list(home)).toMatchObject([
@@ -46,9 +44,9 @@ describe("a session in a list", () => {
     ]);
   });
 
-  test("is interrupted where its turn never ended, and running while somebody writes it", async () => {
+  test("is interrupted where its turn never ended, and running while a process writes it", async () => {
     const home = await temporaryHome();
-    const { path } = writeSession(home, "/a", [begun("go", "/a"), said("on it")]);
+    const { path } = writeSession(home, "/a", [begun("go", "/a"), replied("on it")]);
     expect(list(home)).toMatchObject([{ status: "interrupted" }]);
     const attempt = takeLock(`${path}.lock`);
     expect(list(home)).toMatchObject([{ status: "running" }]);
@@ -66,7 +64,7 @@ describe("a session in a list", () => {
     expect(list(home)).toMatchObject([{ prompt: "what is this?", status: "completed" }]);
   });
 
-  test("is not misled by what tools were told", async () => {
+  test("is not misled by tool arguments", async () => {
     const home = await temporaryHome();
     const lie = JSON.parse(`{"record":${JSON.stringify(begun("a lie", "/lie"))}}`);
     const text = numbered([begun("a lie", "/lie")])
@@ -75,7 +73,7 @@ describe("a session in a list", () => {
     writeSession(home, "/a", [
       begun("the truth", "/truth"),
       { type: "tool.begun", callId: "4.0", name: "x", args: lie, incarnation: "i", onResume: "once" },
-      said(`${text}\n${text}`),
+      replied(`${text}\n${text}`),
       ended(),
     ]);
     expect(list(home)).toMatchObject([{ cwd: "/truth" }]);
@@ -91,7 +89,7 @@ describe("a session in a list", () => {
     const home = await temporaryHome();
     const blockBytes = 256 * 1024;
     for (let shift = 0; shift < 60; shift += 1) {
-      const after = said("x".repeat(blockBytes - 500 + 10 * shift));
+      const after = replied("x".repeat(blockBytes - 500 + 10 * shift));
       const { path } = writeSession(home, "/a", [begun("x", "/a"), ended(), begun("y", "/b"), after]);
       expect(scanSession(path)?.lastTurn?.settings.cwd).toBe("/b");
       removeSession(path);
@@ -114,7 +112,7 @@ describe("a session in a list", () => {
 
   test("is read from its ends wherever a crash or a writer cut it short", async () => {
     const home = await temporaryHome();
-    const { path, text } = writeSession(home, "/a", [begun("é is cut", "/a"), said("ü"), ended(), sandboxNote]);
+    const { path, text } = writeSession(home, "/a", [begun("é is cut", "/a"), replied("ü"), ended(), sandboxNote]);
     const bytes = Buffer.from(text);
     fc.assert(
       fc.property(fc.nat(bytes.length), (length) => {
@@ -133,12 +131,12 @@ describe("a session in a list", () => {
     const home = await temporaryHome();
     const { path } = writeSession(home, "/a", [begun("x", "/a"), ended()]);
     const any = fc.jsonValue();
-    const place = fc.oneof(any, fc.record({ cwd: any }, { requiredKeys: [] }));
+    const cwdRecord = fc.oneof(any, fc.record({ cwd: any }, { requiredKeys: [] }));
     const record = fc.record(
       {
         type: fc.constantFrom("thread.created", "turn.begun", "turn.ended", "noted"),
         threadId: any,
-        settings: place,
+        settings: cwdRecord,
         input: fc.oneof(any, fc.array(any)),
         end: fc.oneof(any, fc.record({ status: any })),
       },
@@ -194,7 +192,7 @@ describe("which session is meant", () => {
     }
   });
 
-  test("one that is removed while it is taken up is not made anew", async () => {
+  test("one that is removed while it is resumed is not created again", async () => {
     const home = await temporaryHome();
     const { id: gone, path } = writeSession(home, "/a", [begun("x", "/a"), ended()]);
     expect(removeSession(path)).toEqual({ kind: "removed" });
@@ -213,7 +211,7 @@ describe("names", () => {
     expect(readFileSync(join(home, "session_index.jsonl"), "utf8").split("\n")).toHaveLength(4);
   });
 
-  test("one that another session has, or that is none, is refused", async () => {
+  test("a name that is taken or invalid is refused", async () => {
     const home = await temporaryHome();
     writeName(home, id("1"), "taken");
     expect(() => writeName(home, id("2"), "taken")).toThrow(id("1"));
@@ -265,7 +263,7 @@ test("tags are key=value, the last of a kind counts, everything else is refused"
   }
 });
 
-test("a thread as Markdown tells prompt, commands, files and the end, and no output breaks out of its fence", () => {
+test("a thread as Markdown has prompt, commands, files and the end, and no output breaks out of its fence", () => {
   const call = {
     type: "call",
     wireId: "c",
@@ -277,7 +275,7 @@ test("a thread as Markdown tells prompt, commands, files and the end, and no out
     created(id("1"), "/a", { forkedFrom: id("2") }),
     sandboxNote,
     begun("look\nat it", "/a", { tags: { team: "web" } }),
-    { ...said(""), blocks: [call] } as ReturnType<typeof said>,
+    { ...replied(""), blocks: [call] } as ReturnType<typeof replied>,
     {
       type: "tool.begun",
       callId: "4.0",
@@ -295,7 +293,7 @@ test("a thread as Markdown tells prompt, commands, files and the end, and no out
         detail: { kind: "command", output: "```\n# no heading\n````\n", exitCode: 0, cursor: 0, durationMs: 1 },
       },
     },
-    said("It is short."),
+    replied("It is short."),
     ended(),
   ]);
   const text = toMarkdown(records);
@@ -312,7 +310,7 @@ test("a thread as Markdown tells prompt, commands, files and the end, and no out
   expect(text).toContain("`````\n$ /bin/sh -lc 'cat a.md'\n```\n# no heading\n````\n`````");
 });
 
-test("a file that shrinks while it is read is no trouble", async () => {
+test("a file that shrinks while it is read does no harm", async () => {
   const home = await temporaryHome();
   const { path } = writeSession(home, "/a", [begun("x", "/a"), ended()]);
   truncateSync(path, 0);

@@ -1,15 +1,15 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { newId } from "@agentcli/host/sessions";
 import { type TemporaryRepository, temporaryRepository } from "@agentcli/testkit";
 import { expect, onTestFinished, test } from "vitest";
-import { newId } from "../src/sessions/thread-id.ts";
-import { openWorktree, reopenWorktree, type Worktree } from "../src/worktree.ts";
+import { openWorktree, reopenWorktree, type Worktree } from "../src/exec/worktree.ts";
 import { temporaryHome } from "./session-files.ts";
 
 interface Scene {
   repository: TemporaryRepository;
-  said: string[];
+  logged: string[];
   open(directory?: string): Promise<Worktree>;
   reopen(worktree: Worktree): Promise<Worktree>;
 }
@@ -18,8 +18,8 @@ async function scene(files?: Record<string, string>): Promise<Scene> {
   const repository = await temporaryRepository(files);
   onTestFinished(repository.remove);
   const home = await temporaryHome();
-  const said: string[] = [];
-  const around = {
+  const logged: string[] = [];
+  const context = {
     environment: {
       variables: process.env,
       agentHome: home,
@@ -27,13 +27,13 @@ async function scene(files?: Record<string, string>): Promise<Scene> {
       systemDirectory: "/nowhere",
       cwd: repository.path,
     },
-    say: (line: string) => void said.push(line),
+    log: (line: string) => void logged.push(line),
   };
   return {
     repository,
-    said,
-    open: (directory = ".") => openWorktree({ directory, threadId: newId(Date.now()), ...around }),
-    reopen: ({ origin }) => reopenWorktree(origin, around),
+    logged,
+    open: (directory = ".") => openWorktree({ directory, threadId: newId(Date.now()), ...context }),
+    reopen: ({ origin }) => reopenWorktree(origin, context),
   };
 }
 
@@ -51,7 +51,7 @@ test("one without changes is removed with its branch", async () => {
     trees: 1,
     branches: "",
   });
-  expect(here.said.at(-1)).toContain("unchanged and was removed");
+  expect(here.logged.at(-1)).toContain("unchanged and was removed");
 });
 
 test.each<[string, (path: string) => void]>([
@@ -60,14 +60,14 @@ test.each<[string, (path: string) => void]>([
   ["a removed file", (path) => rmSync(join(path, "README.md"))],
   ["a commit and nothing else", (path) => commit(path)],
   ["a commit on a detached head", (path) => commit(path, "--detach")],
-])("one with %s is kept, and its place and branch are said", async (_, change) => {
+])("one with %s is kept, and its path and branch are reported", async (_, change) => {
   const here = await scene();
   const worktree = await here.open();
   change(worktree.cwd);
   await worktree.settle();
   expect(existsSync(worktree.cwd)).toBe(true);
   const { path, branch } = worktree.origin;
-  expect(here.said.at(-1)).toBe(`The worktree has changes and was kept: ${path} (branch ${branch})`);
+  expect(here.logged.at(-1)).toBe(`The worktree has changes and was kept: ${path} (branch ${branch})`);
 });
 
 test("one that cannot be looked at is kept", async () => {
@@ -76,10 +76,10 @@ test("one that cannot be looked at is kept", async () => {
   writeFileSync(join(worktree.cwd, ".git"), "gitdir: /nowhere");
   await worktree.settle();
   expect(existsSync(worktree.cwd)).toBe(true);
-  expect(here.said.join("\n")).toContain("could not be looked at");
+  expect(here.logged.join("\n")).toContain("could not be looked at");
 });
 
-test("work begins in the same subdirectory, and at what is committed", async () => {
+test("work begins in the same subdirectory, at the current commit", async () => {
   const here = await scene({ "inner/deep/a.txt": "committed" });
   writeFileSync(join(here.repository.path, "inner/deep/a.txt"), "not committed");
   const worktree = await here.open("inner/deep");
@@ -107,7 +107,7 @@ test("the hooks of the repository do not run", async () => {
   expect(existsSync(mark)).toBe(false);
 });
 
-test("a thread finds its worktree again, as it left it or once more from where it began", async () => {
+test("a thread finds its worktree again, as it left it or again from its starting commit", async () => {
   const here = await scene();
   const kept = await here.open();
   writeFileSync(join(kept.cwd, "mine.txt"), "mine");

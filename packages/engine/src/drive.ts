@@ -1,26 +1,27 @@
-// Takes a thread as far as it goes. Start, follow-up, resume and crash recovery are this same call.
-import { judgeAnswer } from "./answer/answer.ts";
-import { ask } from "./ask.ts";
-import { addLedgers, emptyLedger, reservation } from "./budget.ts";
-import { compact } from "./compact.ts";
-import type { Log } from "./log.ts";
+// Runs a thread until its turn ends. Start, follow-up, resume and crash recovery are this same call.
+
+import { abandonTurn } from "./abandon-turn.ts";
+import { checkFinalMessage } from "./answer/answer.ts";
+import { addLedgers, emptyLedger, reservation } from "./budget/ledger.ts";
+import { runCalls } from "./calls/run-calls.ts";
+import type { Log } from "./log/log.ts";
 import { next } from "./next.ts";
-import { hearRepository } from "./repository.ts";
-import { runCalls } from "./run.ts";
-import { type Dependencies, type Drive, elsewhere, releaseAll, type StopReason } from "./running.ts";
-import type { ThreadState } from "./state.ts";
-import { abandonTurn } from "./turn.ts";
-import { endBudget, wrapUp } from "./wrap-up.ts";
+import { injectInstructions } from "./prompt/repository.ts";
+import { ask } from "./requests/ask.ts";
+import { compact } from "./requests/compact.ts";
+import { endOverBudget, wrapUp } from "./requests/wrap-up.ts";
+import { type Dependencies, releaseProcesses, type StopReason, spentByOtherAgents, type ThreadRun } from "./running.ts";
+import type { ThreadState } from "./state/state.ts";
 
 export async function drive(log: Log, dependencies: Dependencies, signal: AbortSignal): Promise<ThreadState> {
-  const run: Drive = { ...dependencies, log, signal, reservations: dependencies.reservations ?? new Map() };
+  const run: ThreadRun = { ...dependencies, log, signal, reservations: dependencies.reservations ?? new Map() };
   if (log.state.turn && !signal.aborted) {
-    await run.family?.takeUp(run);
+    await run.subagents?.resume(run);
     await run.hooks?.begin(run);
   }
   for (;;) {
-    await hearSteering(run);
-    const step = next(log.state, elsewhere(run));
+    await applySteering(run);
+    const step = next(log.state, spentByOtherAgents(run));
     if (step.do === "rest") return log.state;
     if (signal.aborted) {
       await stop(run);
@@ -29,7 +30,7 @@ export async function drive(log: Log, dependencies: Dependencies, signal: AbortS
     switch (step.do) {
       case "ask":
         await withReservation(run, async () => {
-          if ((await hearRepository(run)) === "nothing new") await ask(run);
+          if ((await injectInstructions(run)) === "none") await ask(run);
         });
         break;
       case "run":
@@ -44,11 +45,11 @@ export async function drive(log: Log, dependencies: Dependencies, signal: AbortS
       case "end":
         await end(step.message, run);
         break;
-      case "end-spent":
-        await endBudget(step.spent, run);
+      case "end-over-budget":
+        await endOverBudget(step.spent, run);
         break;
-      case "halt":
-        await releaseAll(run);
+      case "stop-by-hook":
+        await releaseProcesses(run);
         await log.write(
           ...abandonTurn(log.state, { status: "failed", code: "hook", message: step.message, hook: step.hook }),
         );
@@ -57,24 +58,25 @@ export async function drive(log: Log, dependencies: Dependencies, signal: AbortS
   }
 }
 
-/** Processes kept for the model live as long as the turn. */
-async function end(message: string | null, run: Drive): Promise<void> {
+/** Ends the turn, or lets it continue when the message must be corrected or a hook objects. Processes the model left running end with the turn. */
+async function end(message: string | null, run: ThreadRun): Promise<void> {
   const { log, answer, hooks } = run;
-  const verdict = await judgeAnswer(message, log.state, answer);
-  if (verdict.kind === "repair") return log.write(...verdict.records);
-  if (verdict.end.status === "completed" && hooks && !(await hooks.mayEnd(verdict.end.message, run))) return;
-  if (log.state.sessions.size > 0) await releaseAll(run);
-  await log.write({ type: "turn.ended", turnId: log.state.turn?.turnId ?? "", end: verdict.end });
+  const result = await checkFinalMessage(message, log.state, answer);
+  if (result.kind === "retry") return log.write(...result.records);
+  if (result.end.status === "completed" && hooks && !(await hooks.mayEnd(result.end.message, run))) return;
+  if (log.state.sessions.size > 0) await releaseProcesses(run);
+  await log.write({ type: "turn.ended", turnId: log.state.turn?.turnId ?? "", end: result.end });
 }
 
-async function stop(run: Drive): Promise<void> {
+/** Ends the turn with the reason of the abort signal. */
+async function stop(run: ThreadRun): Promise<void> {
   const { log, signal } = run;
-  await releaseAll(run);
+  await releaseProcesses(run);
   await log.write(...abandonTurn(log.state, stopReason(signal)));
 }
 
-/** Never between a call and its result: some providers refuse a conversation of that shape. */
-async function hearSteering({ log, steering, signal }: Drive): Promise<void> {
+/** Adds input that users sent during the turn. Never between a call and its result: some providers reject such a conversation. */
+async function applySteering({ log, steering, signal }: ThreadRun): Promise<void> {
   if (!steering || signal.aborted || !log.state.turn || log.state.turn.calls.length > 0) return;
   for (const { input, clientId } of steering()) {
     await log.write({ type: "input.added", origin: "user", input, ...(clientId !== undefined && { clientId }) });
@@ -87,19 +89,19 @@ function stopReason(signal: AbortSignal): StopReason["end"] {
   return { status: "cancelled", reason: "interrupted" };
 }
 
-/** Taken before anything is awaited, so that two threads cannot both be admitted to what is left. */
-async function withReservation(run: Drive, spend: () => Promise<void>): Promise<void> {
+/** Reserved before anything is awaited, so that two threads cannot both spend the rest of the budget. */
+async function withReservation(run: ThreadRun, spend: () => Promise<void>): Promise<void> {
   const { log, reservations, signal } = run;
   const { threadId, seq, turn, tokens } = log.state;
   const ledger = turn?.ledger ?? emptyLedger();
   const before = ledger.turns;
-  const expected = { ...emptyLedger(), ...reservation(addLedgers(ledger, elsewhere(run)), tokens), turns: 1 };
+  const expected = { ...emptyLedger(), ...reservation(addLedgers(ledger, spentByOtherAgents(run)), tokens), turns: 1 };
   reservations.set(threadId, expected);
   try {
     await spend();
   } finally {
     reservations.delete(threadId);
-    // Sent and stopped in the middle: nobody knows what it cost, so it is not free for those that go on.
+    // The request was sent and aborted. Its cost is unknown, so it stays reserved: other threads cannot spend it.
     if (signal.aborted && ledger.turns === before) reservations.set(`${threadId} at ${seq}`, expected);
   }
 }

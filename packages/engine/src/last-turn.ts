@@ -1,26 +1,26 @@
-// A turn after which the program ends: its sub-agents and its hooks have had their last word before its end is written.
-import type { Log } from "./log.ts";
+// The last turn of the process: sub-agents end and session hooks run before its end is recorded.
+import type { Log } from "./log/log.ts";
 import type { Dependencies } from "./running.ts";
 
-export interface Ending {
+export interface LastTurnOptions {
   signal: AbortSignal;
-  /** Whoever told the program to stop does not wait long for hooks. */
-  patienceMs: number;
+  /** Time limit of session hooks when the process is asked to stop. */
+  hookTimeoutMs: number;
 }
 
-/** The same log; the first end of a turn that is written to it is also the end of the session. */
-export function lastTurn(log: Log, dependencies: Dependencies, { signal, patienceMs }: Ending): Log {
-  const { family, hooks, reservations = new Map() } = dependencies;
-  let isTold = false;
+/** Wraps the log: the first `turn.ended` written to it also ends the session. */
+export function lastTurn(log: Log, dependencies: Dependencies, { signal, hookTimeoutMs }: LastTurnOptions): Log {
+  const { subagents, hooks, reservations = new Map() } = dependencies;
+  let hasEnded = false;
   return {
     state: log.state,
     async write(...records) {
       const ended = records.find(({ type }) => type === "turn.ended");
-      if (ended?.type === "turn.ended" && !isTold) {
-        isTold = true;
-        await family?.end();
-        const patience = signal.aborted ? AbortSignal.timeout(patienceMs) : signal;
-        await hooks?.endSession(ended.end, { ...dependencies, log, signal: patience, reservations });
+      if (ended?.type === "turn.ended" && !hasEnded) {
+        hasEnded = true;
+        await subagents?.end();
+        const limited = signal.aborted ? AbortSignal.timeout(hookTimeoutMs) : signal;
+        await hooks?.endSession(ended.end, { ...dependencies, log, signal: limited, reservations });
       }
       return log.write(...records);
     },

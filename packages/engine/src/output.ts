@@ -1,5 +1,5 @@
-// What of a long output is kept: whole for programs up to 8 MiB, by budget for the model; always head and tail.
-import { byteLength, estimateText } from "./tokens.ts";
+// Limits long outputs to head and tail: for programs above 8 MiB, for the model by its token budget.
+import { byteLength, estimateText } from "./state/tokens.ts";
 
 export const wholeOutputBytes = 8 * 1024 * 1024;
 
@@ -8,7 +8,7 @@ export interface OutputCollector {
   text(): string;
 }
 
-/** Keeps everything up to `limit` characters, then the first and the last half. Work per piece does not grow with what came before. */
+/** Keeps everything up to `limit` characters, then the first and the last half. The cost of `add` does not grow with the total. */
 export function collectOutput(limit = wholeOutputBytes): OutputCollector {
   const half = Math.floor(limit / 2);
   const head: string[] = [];
@@ -47,7 +47,7 @@ export function collectOutput(limit = wholeOutputBytes): OutputCollector {
   }
 }
 
-/** The model's copy: within `maxTokens`, the middle cut out on character borders, and told so. */
+/** The model's copy: the middle is replaced by a notice so that the text fits `maxTokens`. */
 export function truncateForModel(text: string, maxTokens: number): string {
   const tokens = estimateText(text);
   if (tokens <= maxTokens) return text;
@@ -63,7 +63,7 @@ export function truncateForModel(text: string, maxTokens: number): string {
   );
 }
 
-/** Moves a cut off the middle of a surrogate pair. */
+/** Moves a cut out of the middle of a surrogate pair. */
 function border(text: string, index: number): number {
   const unit = text.charCodeAt(index);
   return unit >= 0xdc00 && unit <= 0xdfff ? index + 1 : index;

@@ -1,4 +1,4 @@
-// What the engine needs from its host. Each line of doc is a promise the implementer makes.
+// The interfaces that a host implements. The comments are part of the contract.
 import type {
   Block,
   ContextMessage,
@@ -9,10 +9,11 @@ import type {
   Usage,
   Workspace,
 } from "@agentcli/protocol";
+import type { ExitName } from "@agentcli/protocol/exit-codes";
 
 export type { Workspace };
 
-/** One thing said in the conversation, in the order the model reads it. */
+/** One message of the conversation, in the order the model reads it. */
 export type Message =
   | ContextMessage
   | { role: "assistant"; blocks: Block[] }
@@ -26,7 +27,7 @@ export interface ModelRequest {
   effort?: string;
   /** How to summarise reasoning: auto, concise, detailed or none. */
   reasoningSummary?: string;
-  /** How long answers should be: low, medium or high. */
+  /** Length of answers: low, medium or high. */
   verbosity?: string;
   /** The final message must satisfy this JSON Schema. */
   outputSchema?: object;
@@ -36,16 +37,19 @@ export interface ModelRequest {
   turnId: string;
 }
 
-/** Cosmetic news while a reply is on its way; the reply itself is the truth. */
+/** Progress of a reply; the reply itself is authoritative. */
 export type ModelProgress =
   | { type: "text"; delta: string }
   | { type: "reasoning"; delta: string }
-  /** The model has begun to write a tool call; the workspace may be warmed up. */
+  /** The model has begun to write a tool call; the workspace can be opened in advance. */
   | { type: "calling"; name: string }
-  /** The block is whole, in its place among those of the reply. Not every wire knows before the reply is there. */
+  /** A complete block, in reply order. Not every wire reports blocks before the reply is complete. */
   | { type: "settled"; block: Block }
-  /** The attempt was given up; what it streamed does not count. */
+  /** The attempt failed; discard what it streamed. */
   | { type: "retrying"; attempt: number; of: number; delayMs: number; reason: string };
+
+/** Progress while something runs; records are authoritative. */
+export type Progress = ModelProgress | { type: "output"; callId: string; text: string };
 
 export type FaultCode = Extract<
   ErrorCode,
@@ -63,16 +67,16 @@ export type FaultCode = Extract<
 
 export interface ModelFault {
   code: FaultCode;
-  /** A sentence for people: what was asked, what came back, what to do. */
+  /** A sentence for users: the request, the response, and what to do. */
   message: string;
-  /** HTTP status, where there was one. */
+  /** HTTP status, if there was one. */
   status?: number;
   retryAfterMs?: number;
   /** Which named limit was reached, for code `limit`. */
   limit?: "first-byte" | "idle" | "wall";
-  /** Why an answer that had begun stops early, where the server says so. */
+  /** Why a reply stopped early, if the server reports it. */
   incomplete?: "max_output_tokens" | "content_filter";
-  /** What it cost all the same, where the server says so. */
+  /** Charged despite the fault, if the server reports it. */
   usage?: Usage;
 }
 
@@ -81,7 +85,7 @@ export type ModelReply =
   | { kind: "fault"; fault: ModelFault };
 
 export interface Model {
-  /** Settles in every case and never throws for what a server or network can do: that is a fault. Stops at once on abort. */
+  /** Always resolves; failures of server or network are a fault, never thrown. Stops at once on abort. */
   reply(request: ModelRequest, onProgress: (progress: ModelProgress) => void, signal: AbortSignal): Promise<ModelReply>;
 }
 
@@ -93,6 +97,8 @@ export interface StoredRecord {
 }
 
 export class StaleWriter extends Error {
+  /** Exit code of a program that ends with this error. */
+  readonly exit: ExitName = "usage";
   constructor(threadId: string, detail: string) {
     super(`Thread ${threadId} is being written by another process${detail ? ` (${detail})` : ""}.`);
     this.name = "StaleWriter";
@@ -101,7 +107,7 @@ export class StaleWriter extends Error {
 
 export interface SessionStore {
   /**
-   * Writes the records right behind number `after` and returns them as stored, or throws StaleWriter and writes nothing.
+   * Writes the records directly after number `after` and returns them as stored, or throws StaleWriter and writes nothing.
    * They are on disk before this settles when one of them begins or ends a turn or begins a tool marked `once`.
    */
   append(threadId: string, after: number, records: ThreadRecord[]): Promise<StoredRecord[]>;

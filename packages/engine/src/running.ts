@@ -1,14 +1,15 @@
-// A thread under way: what its steps need, and what it shares with its sub-agents.
-import type { Part, TurnEnd, Usage } from "@agentcli/protocol";
+// A running thread: the dependencies of its steps, and the budget it shares with its sub-agents.
+import type { AgentState, Part, TurnEnd } from "@agentcli/protocol";
 import type { Answer } from "./answer/answer.ts";
-import type { Approver } from "./approval.ts";
-import { addLedgers, emptyLedger, type Ledger } from "./budget.ts";
-import type { Guard } from "./guard.ts";
-import type { HookGate } from "./hooks/gate.ts";
-import type { Log } from "./log.ts";
-import type { Model, ModelProgress, Workspace } from "./ports.ts";
-import type { Repository } from "./repository.ts";
-import type { Family } from "./subagents/family.ts";
+import type { Approver } from "./approver.ts";
+import { addLedgers, emptyLedger, type Ledger } from "./budget/ledger.ts";
+import type { Guard } from "./calls/guard.ts";
+import type { HookGate } from "./hook-gate.ts";
+import type { Log } from "./log/log.ts";
+import type { Model, Progress, Workspace } from "./ports.ts";
+import type { Repository } from "./prompt/repository.ts";
+import type { ModelAccess, RequestOptions } from "./requests/request.ts";
+import type { Subagents } from "./subagents/subagents.ts";
 import type { Tool } from "./tools/tool.ts";
 
 export interface Dependencies {
@@ -17,53 +18,73 @@ export interface Dependencies {
   tools: Tool[];
   guard: Guard;
   repository: Repository;
-  /** Longest a tool may run; null is no limit. */
+  /** Maximum run time of a tool; null means unlimited. */
   toolLimitMs: number | null;
   /** Budget of one tool output for the model. */
   outputTokens: number;
-  /** Settles after this long, or at once when aborted. */
+  /** Resolves after this time, or at once when aborted. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
-  /** USD for this usage, or null where the price is not known. */
-  price(model: string, usage: Usage): number | null;
-  requestOptions: { reasoningSummary?: string; verbosity?: string; outputSchema?: object };
-  /** What the final message must satisfy; without it any message will do. */
+  price: ModelAccess["price"];
+  requestOptions: RequestOptions;
+  /** Checks the final message. Absent: any message is accepted. */
   answer?: Answer | undefined;
-  /** Where approved calls act: no walls around them. */
-  outside?: Workspace | undefined;
-  /** Who can be asked; absent where nobody is there. */
+  /** Runs approved calls without a sandbox. Absent: no call can be approved to leave the sandbox. */
+  unsandboxedWorkspace?: Workspace | undefined;
+  /** Absent in an unattended run. */
   approver?: Approver | undefined;
-  /** What was said to the thread while it works, each piece once; heard between two requests. */
+  /** Returns input that clients sent during the turn, each message once. Called between two requests. */
   steering?: (() => SteeringInput[]) | undefined;
-  /** The tree of sub-agents as the thread sees it, where there may be any. */
-  family?: Family | undefined;
-  /** The hooks of the thread, where it has any. */
+  /** Absent if sub-agents are disabled. */
+  subagents?: SubagentSupervisor | undefined;
+  /** Absent in a thread without hooks. */
   hooks?: HookGate | undefined;
+  /** Shared with sub-agents. Absent: a new map. */
   reservations?: Map<string, Ledger>;
   onProgress(progress: Progress): void;
 }
 
-/** Cosmetic news while something is on its way; records are the truth. */
-export type Progress = ModelProgress | { type: "output"; callId: string; text: string };
-
 export interface SteeringInput {
   input: Part[];
-  /** The name a client has for it. */
+  /** The id the client gave it. */
   clientId?: string;
 }
 
-/** A thread under way: what each step needs. */
-export interface Drive extends Dependencies {
+/** A running thread, as its steps receive it. */
+export interface ThreadRun extends Dependencies {
   log: Log;
   signal: AbortSignal;
-  /** Requests under way, by thread: admitted, and not paid for yet. Shared with sub-agents. */
+  /** Admitted requests that are not charged yet, by thread. Shared with sub-agents. */
   reservations: Map<string, Ledger>;
 }
 
-/** What others have spent or reserved of the same budget: sub-agents, or the parent and its other children. */
-export function elsewhere({ family, reservations, log }: Drive): Ledger {
-  const spent = family?.spentElsewhere() ?? emptyLedger();
+/** The sub-agents of a thread, as its loop needs them. */
+export interface SubagentSupervisor {
+  /** For the tools of the thread. */
+  readonly agents: Subagents;
+  /** Whether this is the main thread, not a sub-agent. */
+  readonly isMain: boolean;
+  /** Called when the thread begins to run: restores the children its log names. They stop when it is stopped. */
+  resume(run: ThreadRun): Promise<void>;
+  newId(): string;
+  /** What the other threads of the tree have spent of the budget. */
+  spentByOtherAgents(): Ledger;
+  /** Children that have stopped running and were not yet reported to the thread; each is returned once. */
+  news(): Record<string, AgentState>;
+  /** Stops all of them. */
+  end(): Promise<void>;
+}
+
+/** What the other agents of the tree (the main thread and all sub-agents but this one) have spent or reserved of the shared budget. */
+export function spentByOtherAgents({ subagents, reservations, log }: BudgetShare): Ledger {
+  const spent = subagents?.spentByOtherAgents() ?? emptyLedger();
   const others = [...reservations].filter(([threadId]) => threadId !== log.state.threadId);
   return others.map(([, reserved]) => reserved).reduce(addLedgers, spent);
+}
+
+interface BudgetShare {
+  subagents?: { spentByOtherAgents(): Ledger } | undefined;
+  reservations: Map<string, Ledger>;
+  log: Log;
 }
 
 /** Why a turn is stopped from outside, as the reason of the abort signal. */
@@ -71,8 +92,11 @@ export interface StopReason {
   end: Exclude<TurnEnd, { status: "completed" }>;
 }
 
-/** Ends what commands have left running, inside the sandbox and outside. */
-export async function releaseAll({ workspace, outside }: Pick<Drive, "workspace" | "outside">): Promise<void> {
+/** Ends processes that commands left running, inside the sandbox and outside. */
+export async function releaseProcesses({
+  workspace,
+  unsandboxedWorkspace,
+}: Pick<ThreadRun, "workspace" | "unsandboxedWorkspace">): Promise<void> {
   await workspace.release([]);
-  await outside?.release([]);
+  await unsandboxedWorkspace?.release([]);
 }

@@ -1,7 +1,8 @@
 import type { Workspace } from "@agentcli/protocol";
 import { describe, expect, test } from "vitest";
-import { type Answer, drive, execEvents, openLog, readThread } from "../src/index.ts";
-import { bench, calls, replies, says } from "./memory.ts";
+import { execEvents } from "../../surfaces/src/exec-jsonl.ts";
+import { type Answer, drive, openLog, readThread } from "../src/index.ts";
+import { calls, openHarness, replies, textReply } from "./thread-harness.ts";
 
 const never = new AbortController().signal;
 const unusedWorkspace = {} as Workspace;
@@ -14,13 +15,13 @@ const wantsYes: Answer = {
 };
 
 const begun = async (script: string[], answer: Answer | undefined = wantsYes) => {
-  const thread = await bench((_, number) => says(script[number] ?? "?"), unusedWorkspace);
+  const thread = await openHarness((_, number) => textReply(script[number] ?? "?"), unusedWorkspace);
   await thread.begin("say yes");
   return { ...thread, dependencies: { ...thread.dependencies, answer } };
 };
 
 describe("a final message that must satisfy something", () => {
-  test("is completed as the check gives it back", async () => {
+  test("completes with the text that the check returns", async () => {
     const { log, dependencies, requests } = await begun([" yes "]);
     expect((await drive(log, dependencies, never)).end).toEqual({ status: "completed", message: "yes" });
     expect(requests).toHaveLength(1);
@@ -44,14 +45,14 @@ describe("a final message that must satisfy something", () => {
     expect(requests).toHaveLength(2);
   });
 
-  test("has its one repair in every turn", async () => {
+  test("may be repaired once in every turn", async () => {
     const { log, dependencies, begin } = await begun(["no", "yes", "no", "yes"]);
     await drive(log, dependencies, never);
     await begin("again");
     expect((await drive(log, dependencies, never)).end).toEqual({ status: "completed", message: "yes" });
   });
 
-  test("is not repaired again by a run that takes the turn up after the repair was asked for", async () => {
+  test("is not repaired again when the turn is resumed after the repair was requested", async () => {
     const { log, dependencies, store } = await begun(["no"]);
     const stopping = new AbortController();
     const stopAtRepair = openLog(log.state, {
@@ -66,11 +67,11 @@ describe("a final message that must satisfy something", () => {
     const { state } = await readThread(store, "thread");
     expect(state.turn?.repaired).toBe(true);
     const resumed = openLog(state, { store, emit: () => {} });
-    const stubborn = { ...dependencies, model: { reply: async () => says("still no") } };
+    const stubborn = { ...dependencies, model: { reply: async () => textReply("still no") } };
     expect((await drive(resumed, stubborn, never)).end).toMatchObject({ status: "failed", code: "schema" });
   });
 
-  test("is not looked for in what the model says beside its calls", async () => {
+  test("is not taken from text that accompanies calls", async () => {
     const checked: string[] = [];
     const answer: Answer = {
       async check(message) {
@@ -79,8 +80,8 @@ describe("a final message that must satisfy something", () => {
       },
     };
     const plan = calls("update_plan", { plan: [{ step: "look", status: "completed" }] });
-    const script = [replies([{ type: "message", text: "Looking." }, plan]), says("yes")];
-    const thread = await bench((_, number) => script[number] ?? says("?"), unusedWorkspace);
+    const script = [replies([{ type: "message", text: "Looking." }, plan]), textReply("yes")];
+    const thread = await openHarness((_, number) => script[number] ?? textReply("?"), unusedWorkspace);
     await thread.begin("say yes");
     await drive(thread.log, { ...thread.dependencies, answer }, never);
     expect(checked).toEqual(["yes"]);

@@ -1,4 +1,4 @@
-// Calls that only a person lets through: asked once, answered in the log, carried out where the answer says.
+// Calls that need an approval: requested once, decided in the log, run inside or outside the sandbox as decided.
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,12 +10,12 @@ import {
   type Decision,
   drive,
   openLog,
-  placeGuard,
   policyGuard,
   readThread,
+  writableRootsGuard,
 } from "../src/index.ts";
-import { sessionIdOf } from "../src/sessions.ts";
-import { bench, calls, memoryStore, replies, says, settings, usage } from "./memory.ts";
+import { sessionIdOf } from "../src/tools/session-id.ts";
+import { calls, memoryStore, openHarness, replies, settings, textReply, usage } from "./thread-harness.ts";
 
 let root: string;
 let inside: WorkspaceServer;
@@ -59,31 +59,31 @@ function person(
 
 const escalated = (cmd: string) => calls("exec_command", { cmd, sandbox_permissions: "require_escalated" });
 
-async function thread(script: ReturnType<typeof says>[], approver: Approver | undefined) {
-  const opened = await bench((_, number) => script[number] ?? says("?"), inside);
+async function thread(script: ReturnType<typeof textReply>[], approver: Approver | undefined) {
+  const opened = await openHarness((_, number) => script[number] ?? textReply("?"), inside);
   await opened.begin("do it", { approval: "on-request" });
-  return { ...opened, dependencies: { ...opened.dependencies, outside, approver } };
+  return { ...opened, dependencies: { ...opened.dependencies, unsandboxedWorkspace: outside, approver } };
 }
 
 const outputs = ({ messages }: { messages: { role: string; parts?: unknown }[] }) =>
   messages.flatMap((message) => (message.role === "tool" ? [JSON.stringify(message.parts)] : []));
 
 describe("an escalation", () => {
-  test("runs outside the sandbox once a person accepts it, and so does what is typed into it", async () => {
+  test("runs outside the sandbox once the user accepts it, and so does later input to it", async () => {
     const approver = person("accept");
     const cmd = "echo $PLACE; read line; echo $PLACE $line";
     const args = { cmd, sandbox_permissions: "require_escalated", yield_time_ms: 250 };
     const typed = { session_id: sessionIdOf("3.0"), chars: "hello\n", yield_time_ms: 5000 };
-    const script = [replies([calls("exec_command", args)]), replies([calls("write_stdin", typed)]), says("Done.")];
+    const script = [replies([calls("exec_command", args)]), replies([calls("write_stdin", typed)]), textReply("Done.")];
     const { log, dependencies } = await thread(script, approver);
     const state = await drive(log, dependencies, never);
     expect(approver.asked).toMatchObject([{ callId: "3.0", name: "exec_command", threadId: "thread" }]);
     expect(outputs(state)).toEqual([expect.stringContaining("outside"), expect.stringContaining("outside hello")]);
   });
 
-  test("stays undone when a person declines it, and the turn goes on", async () => {
+  test("is not run when the user declines it, and the turn continues", async () => {
     const { log, dependencies } = await thread(
-      [replies([escalated("touch made.txt")]), says("Fine.")],
+      [replies([escalated("touch made.txt")]), textReply("Fine.")],
       person("decline"),
     );
     const state = await drive(log, dependencies, never);
@@ -92,19 +92,19 @@ describe("an escalation", () => {
     expect(existsSync(join(root, "made.txt"))).toBe(false);
   });
 
-  test("is declined where nobody is there, without a question in the log", async () => {
-    const { log, dependencies, types } = await thread([replies([escalated("true")]), says("Fine.")], undefined);
+  test("is declined in an unattended run, without a request in the log", async () => {
+    const { log, dependencies, types } = await thread([replies([escalated("true")]), textReply("Fine.")], undefined);
     const state = await drive(log, dependencies, never);
-    expect(outputs(state)[0]).toContain("nobody is here to give one");
+    expect(outputs(state)[0]).toContain("no user is present to give one");
     expect(types()).not.toContain("noted");
   });
 
-  test("is not asked about again after a crash, wherever it came", async () => {
-    const script = [replies([escalated("echo once >> made.txt")]), says("Done.")];
+  test("is not requested again after a crash at any record", async () => {
+    const script = [replies([escalated("echo once >> made.txt")]), textReply("Done.")];
     const whole = await thread(script, person("accept"));
     await drive(whole.log, whole.dependencies, never);
     const { records } = whole.store;
-    const answered = records.findIndex(({ record }) => record.type === "noted" && record.data.decision !== undefined);
+    const answered = records.findIndex(({ record }) => record.type === "noted" && "decision" in record.data);
     const begun = records.findIndex(({ record }) => record.type === "tool.begun");
     expect([answered, begun]).toEqual([4, 5]);
     for (let length = 3; length < records.length; length += 1) {
@@ -112,26 +112,30 @@ describe("an escalation", () => {
       store.records.push(...records.slice(0, length));
       const { state } = await readThread(store, "thread");
       const approver = person("accept");
-      const model = { reply: async () => (state.seq < 3 ? says("?") : says("Done.")) };
+      const model = { reply: async () => (state.seq < 3 ? textReply("?") : textReply("Done.")) };
       const end = await drive(openLog(state, { store, emit() {} }), { ...whole.dependencies, model, approver }, never);
       expect(approver.asked.length, `cut after record ${length}`).toBe(length <= answered ? 1 : 0);
       expect(end.end).toEqual({ status: "completed", message: "Done." });
     }
   });
 
-  test("is asked about again when what would run is something else", async () => {
+  test("is requested again when the arguments changed", async () => {
     const { log, store } = await thread([], undefined);
     await log.write({ type: "model.replied", blocks: [escalated("echo b")], usage: usage(), model: "scripted" });
-    const data = { callId: "3.0", decision: "accept", by: "user", args: { cmd: "echo a" }, outside: true };
+    const data = { callId: "3.0", decision: "accept", by: "user", args: { cmd: "echo a" }, outside: true } as const;
     await log.write({ type: "noted", kind: "approval", data });
     const { state } = await readThread(store, "thread");
     const approver = person("decline");
-    const opened = await bench(() => says("Done."), inside);
-    await drive(openLog(state, { store, emit() {} }), { ...opened.dependencies, approver, outside }, never);
+    const opened = await openHarness(() => textReply("Done."), inside);
+    await drive(
+      openLog(state, { store, emit() {} }),
+      { ...opened.dependencies, approver, unsandboxedWorkspace: outside },
+      never,
+    );
     expect(approver.asked).toHaveLength(1);
   });
 
-  test("that a person cancels leaves the call to the end of the turn", async () => {
+  test("that the user cancels leaves the call to the end of the turn", async () => {
     const stop = new AbortController();
     const approver = person(() => {
       stop.abort({ end: { status: "cancelled", reason: "Cancelled." } });
@@ -149,7 +153,7 @@ describe("a patch", () => {
     name: "apply_patch",
     args: { input: `*** Begin Patch\n*** Add File: ${path}\n+x\n*** End Patch` },
   });
-  const guard = placeGuard(["/project", "/more"], policyGuard);
+  const guard = writableRootsGuard(["/project", "/more"], policyGuard);
   const asking = { ...settings, approval: "on-request" as const };
 
   test.each([
@@ -165,22 +169,22 @@ describe("a patch", () => {
     expect((await guard.admit(patch(path), settings)).kind).toBe("allowed");
   });
 
-  test("in a read-only sandbox needs a person, and is declined under never", async () => {
+  test("in a read-only sandbox needs an approval, and is declined under never", async () => {
     const readOnly = { ...asking, sandbox: "read-only" as const };
     expect((await guard.admit(patch("a.txt"), readOnly)).kind).toBe("unapproved");
     expect((await guard.admit(patch("a.txt"), { ...readOnly, approval: "never" })).kind).toBe("declined");
   });
 });
 
-test("what is said to a running turn is heard when its calls are settled, before the next request", async () => {
-  const said = [{ input: [{ type: "text" as const, text: "and this" }], clientId: "mine" }];
-  const opened = await bench(
-    (_, number) => (number === 0 ? replies([calls("exec_command", { cmd: "true" })]) : says("Done.")),
+test("input sent to a running turn is added when its calls are settled, before the next request", async () => {
+  const sent = [{ input: [{ type: "text" as const, text: "and this" }], clientId: "mine" }];
+  const opened = await openHarness(
+    (_, number) => (number === 0 ? replies([calls("exec_command", { cmd: "true" })]) : textReply("Done.")),
     inside,
   );
   await opened.begin("go");
   let turn = 0;
-  const steering = () => (turn++ === 1 ? said.splice(0) : []);
+  const steering = () => (turn++ === 1 ? sent.splice(0) : []);
   await drive(opened.log, { ...opened.dependencies, steering }, never);
   expect(opened.types()).toEqual([
     "thread.created",

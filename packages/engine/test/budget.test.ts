@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { builtInTools, type Dependencies, drive, type ModelRequest, openLog, readThread } from "../src/index.ts";
-import { estimateMessage, estimateText } from "../src/tokens.ts";
-import { type Bench, bench, calls, memoryStore, replies, says, settings } from "./memory.ts";
+import { estimateMessage, estimateText } from "../src/state/tokens.ts";
+import { calls, memoryStore, openHarness, replies, settings, type ThreadHarness, textReply } from "./thread-harness.ts";
 
 const runs = { numRuns: Number(process.env.FUZZ_RUNS ?? 100) };
 const never = new AbortController().signal;
@@ -24,8 +24,8 @@ async function endless(
   budget: { tokens?: number; turns?: number; tools?: number; usd?: number },
   sizes: number[] = [10],
 ) {
-  const thread = await bench((request, number) => {
-    if (isWrapUp(request)) return says("Wrapped up.", sizeOf(request));
+  const thread = await openHarness((request, number) => {
+    if (isWrapUp(request)) return textReply("Wrapped up.", sizeOf(request));
     return replies([look(sizes[number % sizes.length])], sizeOf(request));
   }, noWorkspace);
   await thread.begin("never stop", { budget });
@@ -49,8 +49,8 @@ describe("an endless loop of tool calls", () => {
   });
 
   test("that come in one reply stays within tools as well, and the rest is declined", async () => {
-    const thread = await bench(
-      (request) => (isWrapUp(request) ? says("Wrapped up.") : replies([look(), look(), look(), look()])),
+    const thread = await openHarness(
+      (request) => (isWrapUp(request) ? textReply("Wrapped up.") : replies([look(), look(), look(), look()])),
       noWorkspace,
       { tools: builtInTools.map((tool) => ({ ...tool, parallel: true })) },
     );
@@ -67,20 +67,20 @@ describe("an endless loop of tool calls", () => {
   });
 });
 
-describe("a wrap-up that was cut off", () => {
+describe("an interrupted wrap-up", () => {
   test.each([
     ["before its reply was kept is asked for again", "noted"],
     ["after its reply was kept is not taken for an answer", "model.replied"],
   ] as const)("%s, and the turn ends for want of budget", async (_, last) => {
-    const thread = await takenUp(await endless({ turns: 3 }), last);
+    const thread = await resumed(await endless({ turns: 3 }), last);
     const before = thread.requests.length;
     const { end } = await drive(thread.log, thread.dependencies, never);
     expect(end).toMatchObject({ status: "failed", code: "budget", limit: "turns" });
     expect(thread.requests.slice(before).map(isWrapUp)).toEqual(last === "noted" ? [true] : []);
   });
 
-  test("goes on with its work where the budget has been raised", async () => {
-    const thread = await takenUp(await endless({ turns: 3 }), "noted");
+  test("continues with its work when the budget has been raised", async () => {
+    const thread = await resumed(await endless({ turns: 3 }), "noted");
     const raised = { ...settings, budget: { turns: 5 } };
     await thread.log.write({ type: "noted", kind: "policy", data: { settings: raised } });
     const before = thread.requests.length;
@@ -89,8 +89,8 @@ describe("a wrap-up that was cut off", () => {
   });
 });
 
-/** Another process takes the thread up as it was after the last record of this type. */
-async function takenUp(thread: Bench, last: "noted" | "model.replied"): Promise<Bench> {
+/** Another process resumes the thread after the last record of this type. */
+async function resumed(thread: ThreadHarness, last: "noted" | "model.replied"): Promise<ThreadHarness> {
   const store = memoryStore();
   const end = thread.store.records.findLastIndex(({ record }) => record.type === last) + 1;
   store.records.push(...thread.store.records.slice(0, end));
@@ -98,11 +98,14 @@ async function takenUp(thread: Bench, last: "noted" | "model.replied"): Promise<
   return { ...thread, store, log: openLog(state, { store, emit() {} }) };
 }
 
-const settledStatuses = ({ store }: Bench): string[] =>
+const settledStatuses = ({ store }: ThreadHarness): string[] =>
   store.records.flatMap(({ record }) => (record.type === "tool.settled" ? [record.outcome.status] : []));
 
-test("a turn that ends in time is not touched by its budget", async () => {
-  const thread = await bench((_, number) => (number === 0 ? replies([look()], 100) : says("Done.", 100)), noWorkspace);
+test("a turn within its budget is not affected by it", async () => {
+  const thread = await openHarness(
+    (_, number) => (number === 0 ? replies([look()], 100) : textReply("Done.", 100)),
+    noWorkspace,
+  );
   await thread.begin("two requests", { budget: { turns: 3, tokens: 10_000, tools: 5, usd: 1 } });
   expect((await drive(thread.log, thread.dependencies, never)).end).toEqual({ status: "completed", message: "Done." });
 });
@@ -126,7 +129,7 @@ test("spent passes the limit by one estimation error at most, and the wrap-up is
   );
 });
 
-test("money is a budget too", async () => {
+test("a budget can be in USD", async () => {
   const thread = await endless({ usd: 0.02 });
   const costs = thread.store.records.map(({ record }) => (record.type === "model.replied" ? (record.costUsd ?? 0) : 0));
   expect(costs.reduce((total, cost) => total + cost, 0)).toBeLessThanOrEqual(0.02);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Dependencies, drive, type ModelRequest } from "../src/index.ts";
-import { estimateMessage, estimateText } from "../src/tokens.ts";
-import { bench, calls, replies, says } from "./memory.ts";
+import { estimateMessage, estimateText } from "../src/state/tokens.ts";
+import { calls, openHarness, replies, textReply } from "./thread-harness.ts";
 
 const never = new AbortController().signal;
 const noWorkspace = {
@@ -23,8 +23,9 @@ describe("a conversation of 200 turns", () => {
     ["counted by the provider", 1],
   ])("is compacted and goes on, every request within the window, %s", async (_, counted) => {
     const window = 12_000;
-    const thread = await bench(
-      (request) => says(isCompaction(request) ? "What was said so far." : `Yes. ${long}`, counted * sizeOf(request)),
+    const thread = await openHarness(
+      (request) =>
+        textReply(isCompaction(request) ? "What was said so far." : `Yes. ${long}`, counted * sizeOf(request)),
       noWorkspace,
     );
     for (let turn = 0; turn < 200; turn += 1) {
@@ -38,13 +39,13 @@ describe("a conversation of 200 turns", () => {
   });
 });
 
-test("a request that the model finds too long is compacted and asked again", async () => {
+test("a request that is too long for the model is compacted and sent again", async () => {
   let tooLong = 1;
-  const thread = await bench((request) => {
-    if (isCompaction(request)) return says("Short.");
+  const thread = await openHarness((request) => {
+    if (isCompaction(request)) return textReply("Short.");
     if (request.messages.length > 4 && tooLong-- > 0)
       return { kind: "fault", fault: { code: "context_window", message: "too long" } };
-    return says("Fine.");
+    return textReply("Fine.");
   }, noWorkspace);
   for (const prompt of ["one", "two"]) {
     await thread.begin(prompt);
@@ -54,8 +55,8 @@ test("a request that the model finds too long is compacted and asked again", asy
   expect(thread.log.state.end).toEqual({ status: "completed", message: "Fine." });
 });
 
-test("where nothing can be shortened the turn fails and says why", async () => {
-  const thread = await bench(
+test("where nothing can be compacted the turn fails with the reason", async () => {
+  const thread = await openHarness(
     () => ({ kind: "fault", fault: { code: "context_window", message: "too long" } }),
     noWorkspace,
   );
@@ -66,13 +67,13 @@ test("where nothing can be shortened the turn fails and says why", async () => {
   });
 });
 
-test("compaction in the middle of a turn keeps the prompt and goes on", async () => {
+test("compaction in the middle of a turn keeps the prompt and continues", async () => {
   const script = [
     replies([calls("update_plan", { plan: [{ step: long.repeat(20), status: "pending" }] })]),
-    says("Planned so far."),
-    says("Finished."),
+    textReply("Planned so far."),
+    textReply("Finished."),
   ];
-  const thread = await bench((_, number) => script[number] ?? says("?"), noWorkspace);
+  const thread = await openHarness((_, number) => script[number] ?? textReply("?"), noWorkspace);
   await thread.begin("the task at hand", { compactAt: 6_000 });
   expect((await drive(thread.log, thread.dependencies, never)).end).toEqual({
     status: "completed",

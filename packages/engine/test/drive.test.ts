@@ -3,17 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openServer, type WorkspaceServer } from "@agentcli/workspace";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import {
-  builtInTools,
-  drive,
-  emptyThread,
-  execEvents,
-  openLog,
-  readThread,
-  type StoredRecord,
-  type Tool,
-} from "../src/index.ts";
-import { bench, calls, memoryStore, replies, says } from "./memory.ts";
+import { execEvents } from "../../surfaces/src/exec-jsonl.ts";
+import { builtInTools, drive, emptyThread, openLog, readThread, type StoredRecord, type Tool } from "../src/index.ts";
+import { calls, memoryStore, openHarness, replies, textReply } from "./thread-harness.ts";
 
 let root: string;
 let workspace: WorkspaceServer;
@@ -29,11 +21,19 @@ afterEach(async () => {
 });
 
 const never = new AbortController().signal;
+const sandboxReport = {
+  mode: "workspace-write",
+  backend: "none",
+  fs: "none",
+  net: "on",
+  pid: false,
+  syscalls: false,
+} as const;
 
 describe("a turn", () => {
-  test("writes each effect down before and after it happens", async () => {
-    const script = [replies([calls("exec_command", { cmd: "echo hi > made.txt" })]), says("Made.")];
-    const thread = await bench((_, number) => script[number] ?? says("?"), workspace);
+  test("records each effect before and after it happens", async () => {
+    const script = [replies([calls("exec_command", { cmd: "echo hi > made.txt" })]), textReply("Made.")];
+    const thread = await openHarness((_, number) => script[number] ?? textReply("?"), workspace);
     await thread.begin("make it");
     const state = await drive(thread.log, thread.dependencies, never);
     expect(thread.types()).toEqual([
@@ -49,26 +49,29 @@ describe("a turn", () => {
     expect(readFileSync(join(root, "made.txt"), "utf8")).toBe("hi\n");
   });
 
-  test("settles every call before the next request, whatever became of it", async () => {
+  test("settles every call before the next request, whatever its outcome", async () => {
     const mixed = [
       calls("exec_command", { cmd: "exit 1" }, "a"),
       calls("nonsense", {}, "b"),
       calls("read_file", "{", "c"),
     ];
-    const thread = await bench((_, number) => (number === 0 ? replies(mixed) : says("Done.")), workspace);
+    const thread = await openHarness((_, number) => (number === 0 ? replies(mixed) : textReply("Done.")), workspace);
     await thread.begin("try it");
     await drive(thread.log, thread.dependencies, never);
-    const told = thread.requests[1]?.messages.filter((message) => message.role === "tool");
-    expect(told?.map((message) => message.role === "tool" && message.wireId).sort()).toEqual(["a", "b", "c"]);
+    const results = thread.requests[1]?.messages.filter((message) => message.role === "tool");
+    expect(results?.map((message) => message.role === "tool" && message.wireId).sort()).toEqual(["a", "b", "c"]);
   });
 
-  test("tells the same events when its log is replayed", async () => {
-    const script = [replies([calls("update_plan", { plan: [{ step: "one", status: "pending" }] })]), says("Done.")];
+  test("shows the same events when its log is replayed", async () => {
+    const script = [
+      replies([calls("update_plan", { plan: [{ step: "one", status: "pending" }] })]),
+      textReply("Done."),
+    ];
     const live = execEvents();
     const seen: string[] = [];
     const emit = (stored: StoredRecord) => void seen.push(JSON.stringify(live(stored)));
-    const thread = await bench((_, number) => script[number] ?? says("?"), workspace, { emit });
-    await thread.log.write({ type: "noted", kind: "sandbox", data: { mode: "workspace-write", backend: "none" } });
+    const thread = await openHarness((_, number) => script[number] ?? textReply("?"), workspace, { emit });
+    await thread.log.write({ type: "noted", kind: "sandbox", data: sandboxReport });
     await thread.begin("plan");
     await drive(thread.log, thread.dependencies, never);
     const replay = execEvents();
@@ -79,8 +82,8 @@ describe("a turn", () => {
 
   test("whose calls repeat an id gets each call its own result", async () => {
     const plan = (step: string) => calls("update_plan", { plan: [{ step, status: "pending" }] }, "same");
-    const script = [replies([plan("a"), plan("b"), { ...plan("c"), wireId: "same_2" }]), says("Done.")];
-    const thread = await bench((_, number) => script[number] ?? says("?"), workspace);
+    const script = [replies([plan("a"), plan("b"), { ...plan("c"), wireId: "same_2" }]), textReply("Done.")];
+    const thread = await openHarness((_, number) => script[number] ?? textReply("?"), workspace);
     await thread.begin("plan");
     await drive(thread.log, thread.dependencies, never);
     const asked = thread.requests[1]?.messages.flatMap((message) => (message.role === "tool" ? [message.wireId] : []));
@@ -104,7 +107,7 @@ describe("a turn", () => {
     };
     const call = calls("update_plan", { plan: [{ step: "x", status: "pending" }] });
     const many = Array.from({ length: 300 }, () => call);
-    const thread = await bench((_, number) => (number === 0 ? replies(many) : says("Done.")), workspace, {
+    const thread = await openHarness((_, number) => (number === 0 ? replies(many) : textReply("Done.")), workspace, {
       tools: [slow],
     });
     await thread.begin("all of it");
@@ -114,10 +117,13 @@ describe("a turn", () => {
     expect(most).toBeLessThan(100);
   });
 
-  test("that waits for a provider waits, also where it is told to come back at once", async () => {
+  test("waits for a provider, even if it asks to retry immediately", async () => {
     const waits: number[] = [];
     const fault = { code: "rate_limited", message: "slow down", retryAfterMs: 0 } as const;
-    const thread = await bench((_, number) => (number < 2 ? { kind: "fault", fault } : says("Done.")), workspace);
+    const thread = await openHarness(
+      (_, number) => (number < 2 ? { kind: "fault", fault } : textReply("Done.")),
+      workspace,
+    );
     await thread.begin("wait", { onLimit: "wait" });
     const wait = async (ms: number) => void waits.push(ms);
     await drive(thread.log, { ...thread.dependencies, wait }, never);
@@ -126,7 +132,10 @@ describe("a turn", () => {
 
   test("that is stopped settles its open calls, ends cancelled and leaves no process", async () => {
     const stop = new AbortController();
-    const thread = await bench(() => replies([calls("exec_command", { cmd: "echo $$ > pid; sleep 1000" })]), workspace);
+    const thread = await openHarness(
+      () => replies([calls("exec_command", { cmd: "echo $$ > pid; sleep 1000" })]),
+      workspace,
+    );
     await thread.begin("sleep");
     const driven = drive(thread.log, thread.dependencies, stop.signal);
     const pid = await waitFor(() => Number(readFileSync(join(root, "pid"), "utf8")));
@@ -137,9 +146,9 @@ describe("a turn", () => {
   });
 });
 
-describe("a thread taken up by another process", () => {
+describe("a thread resumed by another process", () => {
   test("is folded to the same state", async () => {
-    const thread = await bench((_, number) => says(`Answer ${number}.`), workspace);
+    const thread = await openHarness((_, number) => textReply(`Answer ${number}.`), workspace);
     for (const prompt of ["one", "two"]) {
       await thread.begin(prompt);
       await drive(thread.log, thread.dependencies, never);
@@ -148,9 +157,9 @@ describe("a thread taken up by another process", () => {
     expect(state).toEqual(thread.log.state);
   });
 
-  test("joins a process of the same incarnation instead of starting it again", async () => {
+  test("re-attaches to a process of the same incarnation instead of starting it again", async () => {
     const command = "echo run >> runs.txt; sleep 0.3; echo end";
-    const thread = await bench((_, number) => (number === 0 ? says("Joined.") : says("?")), workspace);
+    const thread = await openHarness((_, number) => (number === 0 ? textReply("Joined.") : textReply("?")), workspace);
     await thread.begin("run");
     await thread.log.write(
       { type: "model.replied", blocks: [calls("exec_command", { cmd: command })], usage: zero, model: "scripted" },
@@ -169,7 +178,7 @@ describe("a thread taken up by another process", () => {
     expect(JSON.stringify(thread.requests[0]?.messages)).toContain("end\\n");
   });
 
-  test("of two writers the one behind is fenced off", async () => {
+  test("of two writers the stale one is fenced off", async () => {
     const store = memoryStore();
     const [first, second] = [1, 2].map(() => openLog(emptyThread("thread"), { store, emit() {} }));
     const note = { type: "noted", kind: "warning", data: { message: "mine" } } as const;
@@ -193,7 +202,7 @@ async function waitFor<T>(look: () => T): Promise<T> {
       const found = look();
       if (found) return found;
     } catch {
-      // Not there yet.
+      // The file does not exist yet.
     }
     await new Promise((resolve) => setTimeout(resolve, 5));
   }

@@ -6,24 +6,24 @@ import {
   drive,
   type ModelReply,
   type ModelRequest,
-  openFamily,
+  openSubagents,
 } from "../src/index.ts";
-import { hook, hooked, shell, specific } from "./hook-bench.ts";
-import { calls, memoryStore, replies, says } from "./memory.ts";
+import { hook, openHookHarness, shell, specific } from "./hook-harness.ts";
+import { calls, memoryStore, replies, textReply } from "./thread-harness.ts";
 
 describe("hooks of sub-agents", () => {
-  async function withAgents(hooks: Parameters<typeof hooked>[0], model: (isChild: boolean) => ModelReply) {
-    const at = await hooked(hooks);
+  async function withAgents(hooks: Parameters<typeof openHookHarness>[0], model: (isChild: boolean) => ModelReply) {
+    const at = await openHookHarness(hooks);
     const stores = new Map<string, ReturnType<typeof memoryStore>>();
     const storeOf = (id: string) => stores.get(id) ?? stores.set(id, memoryStore()).get(id) ?? memoryStore();
     at.thread.dependencies.tools = [...builtInTools, ...agentTools(builtInRoles)];
-    at.thread.dependencies.family = openFamily({
+    at.thread.dependencies.subagents = openSubagents({
       store: {
         append: (id, after, records) => storeOf(id).append(id, after, records),
         read: (id, after) => storeOf(id).read(id, after),
       },
       roles: builtInRoles,
-      mostOpen: 3,
+      maxOpen: 3,
       maxDepth: 1,
       newId: () => "child",
       drive,
@@ -40,12 +40,12 @@ describe("hooks of sub-agents", () => {
     const script = [
       replies([calls("spawn_agent", { message: "find out", agent_type: "explorer" })]),
       replies([calls("wait_agent", { targets: ["child"] })]),
-      says("Done."),
+      textReply("Done."),
     ];
-    return () => script.shift() ?? says("Done.");
+    return () => script.shift() ?? textReply("Done.");
   };
 
-  test("welcome it with context, are asked when it ends, and know it by its kind", async () => {
+  test("give it context, run when it ends, and receive its type", async () => {
     const next = spawning();
     const { at, stores } = await withAgents(
       [
@@ -57,11 +57,11 @@ describe("hooks of sub-agents", () => {
         [hook("subagentStop"), {}],
         [hook("Stop"), {}],
       ],
-      (isChild) => (isChild ? says("Found.") : next()),
+      (isChild) => (isChild ? textReply("Found.") : next()),
     );
     expect((await at.run()).end).toMatchObject({ status: "completed" });
-    await at.thread.dependencies.family?.end();
-    expect(at.told.map(({ event }) => event)).toEqual([
+    await at.thread.dependencies.subagents?.end();
+    expect(at.received.map(({ event }) => event)).toEqual([
       "SubagentStart",
       "SubagentStop",
       "subagentStop",
@@ -69,15 +69,15 @@ describe("hooks of sub-agents", () => {
       "subagentStop",
       "Stop",
     ]);
-    expect(at.told[0]?.payload).toMatchObject({ session_id: "thread", agent_id: "child", agent_type: "explorer" });
-    expect(at.told[1]?.payload).toMatchObject({
+    expect(at.received[0]?.payload).toMatchObject({ session_id: "thread", agent_id: "child", agent_type: "explorer" });
+    expect(at.received[1]?.payload).toMatchObject({
       session_id: "thread",
       agent_id: "child",
       stop_hook_active: false,
       agent_transcript_path: "/sessions/child.jsonl",
       last_assistant_message: "Found.",
     });
-    expect(at.told[4]?.payload).toMatchObject({
+    expect(at.received[4]?.payload).toMatchObject({
       subagent_id: "child",
       subagent_type: "explorer",
       task: "find out",
@@ -105,12 +105,12 @@ describe("hooks of sub-agents", () => {
     expect(JSON.stringify(at.thread.store.records)).toContain("Sub-agent blocked by subagentStart hook: alone");
   });
 
-  test("show where a person looks, and take effect only in the sub-agent", async () => {
+  test("are noted in the main thread, and take effect only in the sub-agent", async () => {
     const next = spawning();
     const context = specific("PostToolUse", { additionalContext: "for the child" });
     const { at, stores } = await withAgents([[hook("PostToolUse", { matcher: "Bash" }), context]], (isChild) => {
       if (!isChild) return next();
-      return (stores.get("child")?.records.length ?? 0) < 4 ? shell("ls") : says("Found.");
+      return (stores.get("child")?.records.length ?? 0) < 4 ? shell("ls") : textReply("Found.");
     });
     await at.runLast();
     expect(JSON.stringify(stores.get("child")?.records)).toContain("for the child");

@@ -1,24 +1,24 @@
 import { describe, expect, test } from "vitest";
 import { drive } from "../src/index.ts";
-import { hook, hooked, outputs, type Said, shell, specific } from "./hook-bench.ts";
-import { calls, replies, says } from "./memory.ts";
+import { type Answer, hook, openHookHarness, outputs, shell, specific } from "./hook-harness.ts";
+import { calls, replies, textReply } from "./thread-harness.ts";
 
 const blockedSentence = (reason: string) => `Command blocked by PreToolUse hook: ${reason}. Command: ls`;
 
 describe("a PreToolUse hook", () => {
-  test.each<[string, Said, string | null]>([
+  test.each<[string, Answer, string | null]>([
     ["denies in JSON", specific("PreToolUse", { permissionDecision: "deny", permissionDecisionReason: "no" }), "no"],
     ["blocks in the older form", { stdout: { decision: "block", reason: "no" } }, "no"],
     ["blocks with exit code 2", { exitCode: 2, stderr: "no\n" }, "no"],
     ["denies by an array", { stdout: "[1]" }, "its output is not a JSON object"],
     ["denies by JSON that is none", { stdout: "{oops" }, "its output is not a JSON object"],
     [
-      "denies by a key nobody knows",
+      "denies with an unknown key",
       { stdout: { permisionDecision: "deny" } },
-      "its output has a key nobody knows: permisionDecision",
+      "its output has an unknown key: permisionDecision",
     ],
     [
-      "denies by a value nobody knows",
+      "denies by an unknown value",
       specific("PreToolUse", { permissionDecision: "maybe" }),
       "permissionDecision must be one of allow, deny, ask",
     ],
@@ -32,26 +32,29 @@ describe("a PreToolUse hook", () => {
     ["lets pass when it fails", { exitCode: 1, stderr: "oops" }, null],
     ["lets pass when it takes too long", { timedOut: true, exitCode: 137 }, null],
     ["lets pass when it cannot start", { instead: { kind: "unanswered", reason: "no shell", durationMs: 0 } }, null],
-  ])("%s", async (_, said, reason) => {
-    const at = await hooked([[hook("PreToolUse"), said]], [shell("ls"), says("Done.")]);
+  ])("%s", async (_, answer, reason) => {
+    const at = await openHookHarness([[hook("PreToolUse"), answer]], [shell("ls"), textReply("Done.")]);
     await at.run();
     if (reason === null) expect(outputs(at)[0]).toContain("ran ls");
     else expect(outputs(at)).toEqual([blockedSentence(reason)]);
   });
 
-  test.each<[string, Said]>([
+  test.each<[string, Answer]>([
     ["fails", { exitCode: 1 }],
     ["takes too long", { timedOut: true }],
     ["cannot start", { instead: { kind: "unanswered", reason: "no shell", durationMs: 0 } }],
-  ])("that is to fail closed denies when it %s", async (_, said) => {
-    const at = await hooked([[hook("PreToolUse", { failClosed: true }), said]], [shell("ls"), says("Done.")]);
+  ])("that is to fail closed denies when it %s", async (_, answer) => {
+    const at = await openHookHarness(
+      [[hook("PreToolUse", { failClosed: true }), answer]],
+      [shell("ls"), textReply("Done.")],
+    );
     await at.run();
     expect(outputs(at)[0]).toMatch(/^Command blocked by PreToolUse hook: /);
   });
 
-  test("rewrites what is run, and the guard judges what it wrote", async () => {
+  test("rewrites what is run, and the guard judges the result", async () => {
     const rewriting = specific("PreToolUse", { permissionDecision: "allow", updatedInput: { command: "pwd" } });
-    const at = await hooked([[hook("PreToolUse"), rewriting]], [shell("ls"), says("Done.")]);
+    const at = await openHookHarness([[hook("PreToolUse"), rewriting]], [shell("ls"), textReply("Done.")]);
     const judged: unknown[] = [];
     at.thread.dependencies.guard = {
       async admit(call) {
@@ -67,20 +70,20 @@ describe("a PreToolUse hook", () => {
     );
   });
 
-  test("that rewrites to what the tool does not take is refused", async () => {
+  test("that rewrites to invalid arguments is refused", async () => {
     const rewriting = specific("PreToolUse", { permissionDecision: "allow", updatedInput: { path: 5 } });
-    const script = [replies([calls("read_file", { path: "a" })]), says("Done.")];
-    const at = await hooked([[hook("PreToolUse"), rewriting]], script);
+    const script = [replies([calls("read_file", { path: "a" })]), textReply("Done.")];
+    const at = await openHookHarness([[hook("PreToolUse"), rewriting]], script);
     await at.run();
     expect(outputs(at)[0]).toContain("A hook rewrote the arguments of read_file");
   });
 
-  test("adds context behind the results of all calls", async () => {
+  test("adds context after the results of all calls", async () => {
     const script = [
       replies([calls("exec_command", { cmd: "a" }, "a"), calls("exec_command", { cmd: "b" }, "b")]),
-      says("Done."),
+      textReply("Done."),
     ];
-    const at = await hooked(
+    const at = await openHookHarness(
       [[hook("PreToolUse"), specific("PreToolUse", { additionalContext: "mind the gap" })]],
       script,
     );
@@ -101,18 +104,18 @@ describe("a PreToolUse hook", () => {
     ["sh.?$", true],
     ["apply_patch", false],
   ])("with matcher %s is meant for a command: %s", async (matcher, isMeant) => {
-    const at = await hooked([[hook("PreToolUse", { matcher }), {}]], [shell("ls"), says("Done.")]);
+    const at = await openHookHarness([[hook("PreToolUse", { matcher }), {}]], [shell("ls"), textReply("Done.")]);
     await at.run();
-    expect(at.told).toHaveLength(isMeant ? 1 : 0);
+    expect(at.received).toHaveLength(isMeant ? 1 : 0);
   });
 
-  test("knows patches by other names too, and is not asked about waiting", async () => {
+  test("matches patches by other names too, and does not run for polling", async () => {
     const patch = "*** Begin Patch\n*** Add File: a\n+b\n*** End Patch\n";
     const script = [
       replies([calls("apply_patch", { input: patch }), calls("write_stdin", { session_id: 1 }, "w")]),
-      says("Done."),
+      textReply("Done."),
     ];
-    const at = await hooked(
+    const at = await openHookHarness(
       [
         [hook("PreToolUse", { matcher: "Write" }), {}],
         [hook("PreToolUse"), {}],
@@ -120,28 +123,28 @@ describe("a PreToolUse hook", () => {
       script,
     );
     await at.run();
-    expect(at.told.map(({ payload }) => [payload.tool_name, payload.tool_input])).toEqual([
+    expect(at.received.map(({ payload }) => [payload.tool_name, payload.tool_input])).toEqual([
       ["apply_patch", { command: patch }],
       ["apply_patch", { command: patch }],
     ]);
   });
 
-  test("of several that answer the first refusal speaks, whoever is quicker", async () => {
-    const at = await hooked(
+  test("reports the first refusal in definition order, whichever answers first", async () => {
+    const at = await openHookHarness(
       [
         [hook("PreToolUse"), {}],
         [hook("PreToolUse"), { exitCode: 2, stderr: "first" }],
         [hook("PreToolUse"), { exitCode: 2, stderr: "second" }],
       ],
-      [shell("ls"), says("Done.")],
+      [shell("ls"), textReply("Done.")],
     );
     await at.run();
     expect(outputs(at)).toEqual([blockedSentence("first")]);
     expect(at.notes().map(({ status }) => status)).toEqual(["completed", "blocked", "blocked"]);
   });
 
-  test("is not asked again about a call that had begun", async () => {
-    const at = await hooked([[hook("PreToolUse"), {}]], [says("Done.")]);
+  test("does not run again for a call that had begun", async () => {
+    const at = await openHookHarness([[hook("PreToolUse"), {}]], [textReply("Done.")]);
     await at.thread.begin("go on");
     const begun = {
       callId: "3.0",
@@ -156,51 +159,54 @@ describe("a PreToolUse hook", () => {
     );
     await drive(at.thread.log, at.thread.dependencies, new AbortController().signal);
     expect(outputs(at)[0]).toContain("ran ls");
-    expect(at.told).toEqual([]);
+    expect(at.received).toEqual([]);
   });
 });
 
 describe("a PermissionRequest hook", () => {
   const escalated = replies([calls("exec_command", { cmd: "ls", sandbox_permissions: "require_escalated" })]);
-  test.each<[string, Said, RegExp]>([
+  test.each<[string, Answer, RegExp]>([
     ["allows", specific("PermissionRequest", { decision: { behavior: "allow" } }), /ran ls/],
     ["denies", specific("PermissionRequest", { decision: { behavior: "deny", message: "no" } }), /^no$/],
     ["denies with exit code 2", { exitCode: 2, stderr: "no" }, /^no$/],
-    ["has no opinion", {}, /nobody is here/],
+    ["has no opinion", {}, /no user is present/],
     ["cannot be understood", { stdout: "{" }, /not a JSON object/],
-  ])("%s", async (_, said, told) => {
-    const at = await hooked([[hook("PermissionRequest"), said]], [escalated, says("Done.")]);
+  ])("%s", async (_, answer, expected) => {
+    const at = await openHookHarness([[hook("PermissionRequest"), answer]], [escalated, textReply("Done.")]);
     await at.thread.begin("go on", { approval: "on-request" });
     await drive(at.thread.log, at.thread.dependencies, new AbortController().signal);
-    expect(outputs(at)[0]).toMatch(told);
-    expect(at.told[0]?.payload).toMatchObject({ permission_mode: "default", tool_name: "Bash" });
-    expect(at.told[0]?.payload).not.toHaveProperty("tool_use_id");
+    expect(outputs(at)[0]).toMatch(expected);
+    expect(at.received[0]?.payload).toMatchObject({ permission_mode: "default", tool_name: "Bash" });
+    expect(at.received[0]?.payload).not.toHaveProperty("tool_use_id");
   });
 
-  test("is not asked where nobody may be", async () => {
-    const at = await hooked(
+  test("does not run where approvals are off", async () => {
+    const at = await openHookHarness(
       [[hook("PermissionRequest"), specific("PermissionRequest", { decision: { behavior: "allow" } })]],
-      [escalated, says("Done.")],
+      [escalated, textReply("Done.")],
     );
     await at.run();
-    expect(at.told).toEqual([]);
+    expect(at.received).toEqual([]);
     expect(outputs(at)[0]).toContain("approval policy is Never");
   });
 });
 
 describe("a PostToolUse hook", () => {
-  test.each<[string, Said]>([
+  test.each<[string, Answer]>([
     ["in JSON", { stdout: { decision: "block", reason: "too long" } }],
     ["with exit code 2", { exitCode: 2, stderr: "too long" }],
-  ])("that blocks %s speaks in place of the output", async (_, said) => {
-    const at = await hooked([[hook("PostToolUse"), said]], [shell("ls"), says("Done.")]);
+  ])("that blocks %s replaces the output", async (_, answer) => {
+    const at = await openHookHarness([[hook("PostToolUse"), answer]], [shell("ls"), textReply("Done.")]);
     await at.run();
     expect(outputs(at)).toEqual(["too long"]);
-    expect(at.told[0]?.payload).toMatchObject({ tool_name: "Bash", tool_response: expect.stringContaining("ran ls") });
+    expect(at.received[0]?.payload).toMatchObject({
+      tool_name: "Bash",
+      tool_response: expect.stringContaining("ran ls"),
+    });
   });
 
-  test("that does not want to continue ends the turn", async () => {
-    const at = await hooked(
+  test("that answers continue: false ends the turn", async () => {
+    const at = await openHookHarness(
       [[hook("PostToolUse"), { stdout: { continue: false, stopReason: "enough" } }]],
       [shell("ls")],
     );

@@ -1,70 +1,70 @@
 import { describe, expect, test } from "vitest";
 import type { ModelReply } from "../src/index.ts";
-import { hook, hooked, outputs, type Said, shell } from "./hook-bench.ts";
-import { calls, replies, says } from "./memory.ts";
+import { type Answer, hook, openHookHarness, outputs, shell } from "./hook-harness.ts";
+import { calls, replies, textReply } from "./thread-harness.ts";
 
 describe("a permission hook of the platform dialect", () => {
-  test.each<[string, string, Said, string | null]>([
+  test.each<[string, string, Answer, string | null]>([
     ["beforeShellExecution", "denies", { stdout: { permission: "deny", agent_message: "no" } }, "no"],
     [
       "beforeShellExecution",
-      "denies after other words",
+      "denies after other output",
       { stdout: 'looking {x}\n{"permission":"deny","user_message":"no"}' },
       "no",
     ],
     [
       "beforeShellExecution",
-      "asks, and nobody answers",
+      "asks, in an unattended run",
       { stdout: { permission: "ask" } },
-      "the hook asks for an approval and nobody is here to give one",
+      "the hook asks for an approval and no user is present to give one",
     ],
     ["beforeShellExecution", "blocks with exit code 2", { exitCode: 2, stderr: "no" }, "Hook blocked with message: no"],
     ["beforeShellExecution", "prints no JSON", { stdout: "fine" }, "its output is not JSON"],
     [
       "beforeShellExecution",
-      "says what nobody knows",
+      "gives an unknown permission",
       { stdout: { permission: "perhaps" } },
-      "permission of its output is not what it must be",
+      "permission of its output is invalid",
     ],
     ["beforeShellExecution", "allows", { stdout: { permission: "allow" } }, null],
-    ["beforeShellExecution", "says nothing", {}, null],
+    ["beforeShellExecution", "prints nothing", {}, null],
     ["beforeShellExecution", "fails", { exitCode: 1 }, null],
     ["preToolUse", "denies", { stdout: { permission: "deny", user_message: "no" } }, "no"],
     [
       "preToolUse",
-      "denies in other words",
+      "denies in the form of the other dialect",
       { stdout: { hookSpecificOutput: { permissionDecision: "deny", permissionDecisionReason: "no" } } },
       "no",
     ],
     ["preToolUse", "asks", { stdout: { permission: "ask" } }, null],
-  ])("%s %s", async (event, _, said, reason) => {
-    const at = await hooked([[hook(event), said]], [shell("ls"), says("Done.")]);
+  ])("%s %s", async (event, _, answer, reason) => {
+    const at = await openHookHarness([[hook(event), answer]], [shell("ls"), textReply("Done.")]);
     await at.run();
     if (reason === null) expect(outputs(at)[0]).toContain("ran ls");
     else expect(outputs(at)).toEqual([`Command blocked by ${event} hook: ${reason}. Command: ls`]);
   });
 
-  test("joins the reasons of all that refuse", async () => {
+  test("joins the reasons of all refusals", async () => {
     const deny = (user_message: string) => ({ stdout: { permission: "deny", user_message } });
-    const at = await hooked(
+    const at = await openHookHarness(
       [
         [hook("preToolUse"), deny("one")],
         [hook("preToolUse"), deny("two")],
       ],
-      [shell("ls"), says("Done.")],
+      [shell("ls"), textReply("Done.")],
     );
     await at.run();
     expect(outputs(at)[0]).toContain("one\n\n---\n\ntwo");
   });
 
-  test("is shown the file before it is read", async () => {
-    const script = [replies([calls("read_file", { path: "a/../b.txt" })]), says("Done.")];
-    const at = await hooked(
+  test("receives the content of a file before it is read", async () => {
+    const script = [replies([calls("read_file", { path: "a/../b.txt" })]), textReply("Done.")];
+    const at = await openHookHarness(
       [[hook("beforeReadFile"), { stdout: { permission: "deny", user_message: "secret" } }]],
       script,
     );
     await at.run();
-    expect(at.told[0]?.payload).toMatchObject({ file_path: "/project/b.txt", content: "secret", attachments: [] });
+    expect(at.received[0]?.payload).toMatchObject({ file_path: "/project/b.txt", content: "secret", attachments: [] });
     expect(outputs(at)[0]).toContain("blocked by beforeReadFile hook: secret");
   });
 });
@@ -98,17 +98,17 @@ describe("events of the platform dialect", () => {
     ],
     ["postToolUse", shell("ls"), [{ tool_name: "Shell", tool_output: '{"output":"ran ls\\n","exitCode":0}' }]],
     ["beforeSubmitPrompt", shell("ls"), [{ prompt: "go on", attachments: [] }]],
-    ["afterAgentResponse", says("Done."), [{ text: "Done.", input_tokens: 0, output_tokens: 1 }]],
-    ["stop", says("Done."), [{ status: "completed", loop_count: 0 }]],
-    ["sessionStart", says("Done."), [{ session_id: "thread", is_background_agent: false }]],
+    ["afterAgentResponse", textReply("Done."), [{ text: "Done.", input_tokens: 0, output_tokens: 1 }]],
+    ["stop", textReply("Done."), [{ status: "completed", loop_count: 0 }]],
+    ["sessionStart", textReply("Done."), [{ session_id: "thread", is_background_agent: false }]],
   ])("%s carries what it must", async (event, reply, payloads) => {
-    const at = await hooked(
+    const at = await openHookHarness(
       [[hook(event), { stdout: "" }]],
-      [reply, says("Done.")].slice(reply.kind === "replied" && reply.blocks[0]?.type === "message" ? 1 : 0),
+      [reply, textReply("Done.")].slice(reply.kind === "replied" && reply.blocks[0]?.type === "message" ? 1 : 0),
     );
     await at.run();
-    expect(at.told.map(({ payload }) => payload)).toMatchObject(payloads);
-    expect(at.told[0]?.payload).toMatchObject({
+    expect(at.received.map(({ payload }) => payload)).toMatchObject(payloads);
+    expect(at.received[0]?.payload).toMatchObject({
       conversation_id: "thread",
       generation_id: expect.stringContaining("turn"),
       model: "scripted",
@@ -120,16 +120,16 @@ describe("events of the platform dialect", () => {
     });
   });
 
-  test("a refused call is a failure of its own kind", async () => {
-    const at = await hooked(
+  test("a refused call is reported as a failure", async () => {
+    const at = await openHookHarness(
       [
         [hook("beforeShellExecution"), { exitCode: 2, stdout: "no" }],
         [hook("postToolUseFailure"), {}],
       ],
-      [shell("ls"), says("Done.")],
+      [shell("ls"), textReply("Done.")],
     );
     await at.run();
-    expect(at.told[1]?.payload).toMatchObject({
+    expect(at.received[1]?.payload).toMatchObject({
       tool_name: "Shell",
       failure_type: "permission_denied",
       error_message: "no",

@@ -1,10 +1,11 @@
 import type { HookOf, Outcome } from "@agentcli/protocol";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { filledIn } from "../src/hooks/tool-hook.ts";
-import { drive, execEvents, type ModelReply, type ModelRequest, type Tool } from "../src/index.ts";
-import { type Hooked, hook, hooked, outputs, shell } from "./hook-bench.ts";
-import { calls, replies, says } from "./memory.ts";
+import { execEvents } from "../../surfaces/src/exec-jsonl.ts";
+import { fillTemplate } from "../src/hooks/tool-hook.ts";
+import { drive, type ModelReply, type ModelRequest, type Tool } from "../src/index.ts";
+import { type HookHarness, hook, openHookHarness, outputs, shell } from "./hook-harness.ts";
+import { calls, replies, textReply } from "./thread-harness.ts";
 
 function asPrompt(event: string, prompt = "Is this fine?"): HookOf<"prompt"> {
   const { command: _, type: __, ...shared } = hook(event);
@@ -13,14 +14,14 @@ function asPrompt(event: string, prompt = "Is this fine?"): HookOf<"prompt"> {
 
 const judged = (request: ModelRequest): boolean => request.instructions.startsWith("You judge one moment");
 
-/** A model that answers hooks with what the test says, and works through its script otherwise. */
-function answering(at: Hooked, verdict: ModelReply | "never", script: ModelReply[]): ModelRequest[] {
+/** A model that answers prompt hooks with the given reply and follows its script otherwise. */
+function answering(at: HookHarness, verdict: ModelReply | "never", script: ModelReply[]): ModelRequest[] {
   const asked: ModelRequest[] = [];
   at.thread.dependencies.wait = verdict === "never" ? async () => {} : untilAborted;
   at.thread.dependencies.model = {
     async reply(request, _, signal) {
       at.thread.requests.push(request);
-      if (!judged(request)) return script.shift() ?? says("Done.");
+      if (!judged(request)) return script.shift() ?? textReply("Done.");
       asked.push(request);
       if (verdict !== "never") return verdict;
       await untilAborted(0, signal);
@@ -36,15 +37,35 @@ const untilAborted = (_: number, signal: AbortSignal): Promise<void> =>
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
 
-describe("a hook that is a question to the model", () => {
+describe("a prompt hook", () => {
   test.each<[string, string, ModelReply | "never", RegExp]>([
-    ["PreToolUse", "lets pass", says('{"ok": true, "reason": ""}'), /ran ls/],
-    ["PreToolUse", "lets pass in a code block", says('```json\n{"ok": true}\n```'), /ran ls/],
-    ["PreToolUse", "refuses", says('{"ok": false, "reason": "not today"}'), /PreToolUse hook: not today\. Command: ls/],
-    ["PreToolUse", "refuses when nobody understands it", says("Sure, why not?"), /the model gave no verdict/],
-    ["preToolUse", "lets pass", says('{"ok": true}'), /ran ls/],
-    ["preToolUse", "refuses", says('I think: {"ok": false, "reason": "not today"}'), /preToolUse hook: not today\./],
-    ["preToolUse", "refuses when nobody understands it", says('{"fine": true}'), /the model gave no verdict/],
+    ["PreToolUse", "lets pass", textReply('{"ok": true, "reason": ""}'), /ran ls/],
+    ["PreToolUse", "lets pass in a code block", textReply('```json\n{"ok": true}\n```'), /ran ls/],
+    [
+      "PreToolUse",
+      "refuses",
+      textReply('{"ok": false, "reason": "not today"}'),
+      /PreToolUse hook: not today\. Command: ls/,
+    ],
+    [
+      "PreToolUse",
+      "refuses when the answer cannot be parsed",
+      textReply("Sure, why not?"),
+      /the model gave no verdict/,
+    ],
+    ["preToolUse", "lets pass", textReply('{"ok": true}'), /ran ls/],
+    [
+      "preToolUse",
+      "refuses",
+      textReply('I think: {"ok": false, "reason": "not today"}'),
+      /preToolUse hook: not today\./,
+    ],
+    [
+      "preToolUse",
+      "refuses when the answer cannot be parsed",
+      textReply('{"fine": true}'),
+      /the model gave no verdict/,
+    ],
     [
       "PreToolUse",
       "lets pass when the model fails",
@@ -52,42 +73,42 @@ describe("a hook that is a question to the model", () => {
       /ran/,
     ],
     ["PreToolUse", "lets pass when there is no answer in time", "never", /ran ls/],
-  ])("%s %s", async (event, _, verdict, told) => {
-    const at = await hooked([[asPrompt(event)]]);
-    answering(at, verdict, [shell("ls"), says("Done.")]);
+  ])("%s %s", async (event, _, verdict, expected) => {
+    const at = await openHookHarness([[asPrompt(event)]]);
+    answering(at, verdict, [shell("ls"), textReply("Done.")]);
     await at.run();
-    expect(outputs(at)[0]).toMatch(told);
+    expect(outputs(at)[0]).toMatch(expected);
   });
 
   test.each([
     ["Look at $ARGUMENTS and say.", /^Look at \{"session_id".*"command":"ls".*\} and say\.$/],
     ["Is it fine?", /^Is it fine\?\n\n\{"session_id".*"command":"ls".*\}$/],
   ])("%s is asked about the payload, and for nothing but a verdict", async (prompt, wanted) => {
-    const at = await hooked([[{ ...asPrompt("PreToolUse", prompt), model: "small" }]]);
-    const asked = answering(at, says('{"ok": true}'), [shell("ls"), says("Done.")]);
+    const at = await openHookHarness([[{ ...asPrompt("PreToolUse", prompt), model: "small" }]]);
+    const asked = answering(at, textReply('{"ok": true}'), [shell("ls"), textReply("Done.")]);
     await at.run();
     const shape = { model: "small", tools: [], outputSchema: { required: ["ok", "reason"] } };
     const messages = [{ role: "user", parts: [{ type: "text", text: expect.stringMatching(wanted) }] }];
     expect(asked).toMatchObject([{ ...shape, messages }]);
   });
 
-  test("sends the agent on at the end of a turn", async () => {
-    const at = await hooked([[{ ...asPrompt("Stop"), loopLimit: 1 }]]);
-    answering(at, says('{"ok": false, "reason": "run the tests"}'), [says("One."), says("Two.")]);
+  test("keeps the turn from ending", async () => {
+    const at = await openHookHarness([[{ ...asPrompt("Stop"), loopLimit: 1 }]]);
+    answering(at, textReply('{"ok": false, "reason": "run the tests"}'), [textReply("One."), textReply("Two.")]);
     expect((await at.run()).end).toEqual({ status: "completed", message: "Two." });
     expect(JSON.stringify(at.thread.requests.at(-1)?.messages)).toContain("run the tests");
   });
 
-  test("is paid for: in the ledger, in the usage of the turn, and not beyond the budget", async () => {
-    const at = await hooked([[{ ...asPrompt("PreToolUse"), failClosed: true }]]);
-    answering(at, says('{"ok": true}', 100), [shell("ls"), says("Done.")]);
+  test("is charged: in the ledger, in the usage of the turn, and not beyond the budget", async () => {
+    const at = await openHookHarness([[{ ...asPrompt("PreToolUse"), failClosed: true }]]);
+    answering(at, textReply('{"ok": true}', 100), [shell("ls"), textReply("Done.")]);
     const { account } = await at.run();
     expect(account.ledger).toMatchObject({ turns: 3, tokens: 103 });
     const project = execEvents();
     const events = at.thread.store.records.flatMap(project);
     expect(events.at(-1)).toMatchObject({ type: "turn.completed", usage: { input_tokens: 100, output_tokens: 3 } });
-    const poor = await hooked([[{ ...asPrompt("PreToolUse"), failClosed: true }]]);
-    const asked = answering(poor, says('{"ok": true}'), [shell("ls"), says("Done.")]);
+    const poor = await openHookHarness([[{ ...asPrompt("PreToolUse"), failClosed: true }]]);
+    const asked = answering(poor, textReply('{"ok": true}'), [shell("ls"), textReply("Done.")]);
     await poor.thread.begin("go on", { budget: { turns: 2 } });
     await drive(poor.thread.log, poor.thread.dependencies, new AbortController().signal);
     expect(asked).toEqual([]);
@@ -126,10 +147,10 @@ const result = (text: string, status: "completed" | "failed" = "completed"): Out
   },
 });
 
-/** How a template names a place of the payload. */
+/** How a template refers to a value of the payload. */
 const at = (path: string): string => `\${${path}}`;
 
-describe("a hook that is a tool of a server", () => {
+describe("a hook that calls a tool of an MCP server", () => {
   const { command: _, type: __, ...shared } = hook("PreToolUse");
   const input = {
     what: at("tool_input.command"),
@@ -140,33 +161,33 @@ describe("a hook that is a tool of a server", () => {
   const definition = { ...shared, type: "mcp_tool", server: "checks", tool: "look-up", input } as const;
 
   test.each<[string, Outcome, RegExp]>([
-    ["says nothing against it", result("fine"), /ran ls/],
+    ["returns text without a refusal", result("fine"), /ran ls/],
     ["refuses", result('{"decision": "block", "reason": "no"}'), /PreToolUse hook: no\. Command: ls/],
     ["answers in broken JSON", result("{no"), /not a JSON object/],
     ["fails", result("out of order", "failed"), /ran ls/],
-  ])("%s", async (_case, outcome, told) => {
-    const at = await hooked([[definition]], [shell("ls"), says("Done.")]);
+  ])("%s", async (_case, outcome, expected) => {
+    const at = await openHookHarness([[definition]], [shell("ls"), textReply("Done.")]);
     at.thread.dependencies.wait = untilAborted;
     const { tool, given } = serverTool(() => outcome);
     at.thread.dependencies.tools = [...at.thread.dependencies.tools, tool];
     await at.run();
-    expect(outputs(at)[0]).toMatch(told);
+    expect(outputs(at)[0]).toMatch(expected);
     expect(given).toEqual([{ what: "ls", whole: { command: "ls" }, text: "in /project: ", list: [1] }]);
   });
 
   test("fails where the server has no such tool", async () => {
-    const at = await hooked([[definition]], [shell("ls"), says("Done.")]);
+    const at = await openHookHarness([[definition]], [shell("ls"), textReply("Done.")]);
     at.thread.dependencies.wait = untilAborted;
     await at.run();
     expect(at.notes()).toMatchObject([{ status: "failed", reason: expect.stringContaining("has no tool look-up") }]);
     expect(outputs(at)[0]).toContain("ran ls");
   });
 
-  test("is given whatever its template says, and nothing of the machinery behind the payload", () => {
-    expect(filledIn(`${at("constructor.name")}${at("__proto__")}`, {})).toBe("");
+  test("receives the values its template names, and nothing of the prototype of the payload", () => {
+    expect(fillTemplate(`${at("constructor.name")}${at("__proto__")}`, {})).toBe("");
     fc.assert(
       fc.property(fc.jsonValue(), fc.object(), (template, payload) => {
-        expect(() => filledIn(template as never, payload)).not.toThrow();
+        expect(() => fillTemplate(template as never, payload)).not.toThrow();
       }),
       { numRuns: Number(process.env.FUZZ_RUNS ?? 200) },
     );
@@ -174,9 +195,9 @@ describe("a hook that is a tool of a server", () => {
 });
 
 describe("a call to a server", () => {
-  const script = () => [replies([calls("mcp__checks__look_up", { file: "a" })]), says("Done.")];
-  const told = async (event: string, outcome = result("seen"), said: object = {}, more = {}) => {
-    const at = await hooked([[hook(event, more), said]], script());
+  const script = () => [replies([calls("mcp__checks__look_up", { file: "a" })]), textReply("Done.")];
+  const callServer = async (event: string, outcome = result("seen"), answer: object = {}, more = {}) => {
+    const at = await openHookHarness([[hook(event, more), answer]], script());
     const { tool } = serverTool(() => outcome);
     at.thread.dependencies.tools = [...at.thread.dependencies.tools, tool];
     await at.run();
@@ -211,22 +232,24 @@ describe("a call to a server", () => {
     ],
     ["postToolUseFailure", { failure_type: "error", error_message: "Wall time\nno" }, result("no", "failed")],
     ["afterMCPExecution", { tool_name: "look-up", mcp_server_name: "checks" }, result("no", "failed")],
-  ])("is told to %s in its words", async (event, payload, outcome) => {
-    const at = await told(event, outcome);
-    expect(at.told.map((one) => one.payload)).toMatchObject([payload]);
+  ])("is reported to %s in its dialect", async (event, payload, outcome) => {
+    const at = await callServer(event, outcome);
+    expect(at.received.map((one) => one.payload)).toMatchObject([payload]);
   });
 
   test("is matched by the name of its tool", async () => {
-    expect((await told("beforeMCPExecution", undefined, {}, { matcher: "^MCP:look-up$" })).told).toHaveLength(1);
-    expect((await told("PreToolUse", undefined, {}, { matcher: "mcp__checks__.*" })).told).toHaveLength(1);
-    expect((await told("beforeMCPExecution", undefined, {}, { matcher: "MCP:write" })).told).toHaveLength(0);
+    expect((await callServer("beforeMCPExecution", undefined, {}, { matcher: "^MCP:look-up$" })).received).toHaveLength(
+      1,
+    );
+    expect((await callServer("PreToolUse", undefined, {}, { matcher: "mcp__checks__.*" })).received).toHaveLength(1);
+    expect((await callServer("beforeMCPExecution", undefined, {}, { matcher: "MCP:write" })).received).toHaveLength(0);
   });
 
-  test("can be given another output, which no other call can", async () => {
-    const said = { stdout: { updated_mcp_tool_output: { content: "better" } } };
-    expect(outputs(await told("postToolUse", undefined, said))).toEqual(['{"content":"better"}']);
-    expect(outputs(await told("afterMCPExecution", undefined, said))).toEqual(["Wall time\nseen"]);
-    const at = await hooked([[hook("postToolUse"), said]], [shell("ls"), says("Done.")]);
+  test("can have its output replaced, unlike other calls", async () => {
+    const answer = { stdout: { updated_mcp_tool_output: { content: "better" } } };
+    expect(outputs(await callServer("postToolUse", undefined, answer))).toEqual(['{"content":"better"}']);
+    expect(outputs(await callServer("afterMCPExecution", undefined, answer))).toEqual(["Wall time\nseen"]);
+    const at = await openHookHarness([[hook("postToolUse"), answer]], [shell("ls"), textReply("Done.")]);
     await at.run();
     expect(outputs(at)[0]).toContain("ran ls");
   });

@@ -2,8 +2,9 @@ import { tmpdir } from "node:os";
 import type { ExecEvent, ToolSpec } from "@agentcli/protocol";
 import { openServer, type WorkspaceServer } from "@agentcli/workspace";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { drive, execEvents, type Tool } from "../src/index.ts";
-import { bench, calls, replies, says, settings, usage } from "./memory.ts";
+import { execEvents } from "../../surfaces/src/exec-jsonl.ts";
+import { drive, type Tool } from "../src/index.ts";
+import { calls, openHarness, replies, settings, textReply, usage } from "./thread-harness.ts";
 
 let workspace: WorkspaceServer;
 beforeEach(async () => {
@@ -37,15 +38,17 @@ function remoteTool(onResume: Tool["onResume"]): Tool & { runs: number } {
   return tool;
 }
 
-describe("a call to an MCP server that was cut off", () => {
+describe("an interrupted call to an MCP server", () => {
   test.each([
     ["once", 0, "The outcome of this call is unknown"],
     ["rerun", 1, "created"],
-  ] as const)("and is marked %s runs %i times more, even in the same incarnation", async (onResume, runs, told) => {
+  ] as const)("and is marked %s runs %i times more, even in the same incarnation", async (onResume, runs, expected) => {
     const tool = remoteTool(onResume);
     const events: ExecEvent[] = [];
     const show = execEvents();
-    const thread = await bench(() => says("Done."), workspace, { emit: (stored) => void events.push(...show(stored)) });
+    const thread = await openHarness(() => textReply("Done."), workspace, {
+      emit: (stored) => void events.push(...show(stored)),
+    });
     await thread.begin("create it");
     const begun = { callId: "3.0", name: tool.name, args: { title: "x" }, incarnation: "first", mcp: tool.mcp };
     await thread.log.write(
@@ -54,7 +57,7 @@ describe("a call to an MCP server that was cut off", () => {
     );
     await drive(thread.log, { ...thread.dependencies, tools: [tool] }, never);
     expect(tool.runs).toBe(runs);
-    expect(JSON.stringify(thread.requests[0]?.messages)).toContain(told);
+    expect(JSON.stringify(thread.requests[0]?.messages)).toContain(expected);
     const items = events.flatMap((event) =>
       "item" in event && event.item.type === "mcp_tool_call" ? [event.item] : [],
     );
@@ -62,9 +65,9 @@ describe("a call to an MCP server that was cut off", () => {
   });
 });
 
-test("a turn that begins with other tools is asked with them, and so is a thread read back", async () => {
+test("a turn that begins with other tools sends them, also after the thread is read back", async () => {
   const tools: ToolSpec[] = [{ form: "function", name: "mcp__late__echo", description: "", parameters: {} }];
-  const thread = await bench(() => says("Done."), workspace);
+  const thread = await openHarness(() => textReply("Done."), workspace);
   await thread.begin("one");
   await drive(thread.log, thread.dependencies, never);
   await thread.log.write({
@@ -79,12 +82,12 @@ test("a turn that begins with other tools is asked with them, and so is a thread
   expect(thread.requests[1]?.tools).toEqual(tools);
 });
 
-test("a declined call is shown as what it would have been", async () => {
+test("a declined call is shown like a call that ran", async () => {
   const tool = remoteTool("once");
   const events: ExecEvent[] = [];
   const show = execEvents();
-  const script = [replies([calls(tool.name, { title: "x" })]), says("Done.")];
-  const thread = await bench((_, number) => script[number] ?? says("?"), workspace, {
+  const script = [replies([calls(tool.name, { title: "x" })]), textReply("Done.")];
+  const thread = await openHarness((_, number) => script[number] ?? textReply("?"), workspace, {
     emit: (stored) => void events.push(...show(stored)),
   });
   await thread.begin("create it");

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { collectOutput, truncateForModel } from "../src/output.ts";
-import { byteLength, estimateText } from "../src/tokens.ts";
+import { byteLength, estimateText } from "../src/state/tokens.ts";
 
 const runs = { numRuns: Number(process.env.FUZZ_RUNS ?? 200) };
 

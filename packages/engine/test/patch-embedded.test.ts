@@ -1,4 +1,4 @@
-// Which shell commands are patches in disguise.
+// Which shell commands only apply a patch.
 import { describe, expect, test } from "vitest";
 import { readEmbeddedPatch } from "../src/patch/embedded.ts";
 

@@ -1,4 +1,4 @@
-// The patch language: what is accepted, what it means, and what is said about the rest.
+// The patch language: accepted patches, their meaning, and the messages for refused ones.
 import type { Edit } from "@agentcli/protocol";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -131,7 +131,7 @@ const refused: [string, string, string][] = [
   [
     "an unknown header",
     patch("*** Frobnicate File: a"),
-    "invalid hunk at line 2, '*** Frobnicate File: a' is no file header",
+    "invalid hunk at line 2, '*** Frobnicate File: a' is not a file header",
   ],
   [
     "a header without a path",
@@ -168,9 +168,9 @@ const refused: [string, string, string][] = [
   [
     "a line without plus in an added file",
     patch("*** Add File: a", "+x", "y"),
-    "invalid hunk at line 4, 'y' is no file header",
+    "invalid hunk at line 4, 'y' is not a file header",
   ],
-  ["lines after a deletion", patch("*** Delete File: a", "-x"), "invalid hunk at line 3, '-x' is no file header"],
+  ["lines after a deletion", patch("*** Delete File: a", "-x"), "invalid hunk at line 3, '-x' is not a file header"],
   ["a heredoc that never ends", `<<'EOF'\n${patch("*** Delete File: a")}`, "invalid patch: the first line must be"],
 ];
 

@@ -1,4 +1,4 @@
-// Random edits, and the patch text that says the same: the parser's way, backwards.
+// Random edits and the equivalent patch text, to test the parser.
 import type { Edit, EditChunk } from "@agentcli/protocol";
 import fc from "fast-check";
 

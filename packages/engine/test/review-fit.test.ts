@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { coverageSentence, fitChange, parseDiff } from "../src/review/index.ts";
-import { estimateText } from "../src/tokens.ts";
+import { estimateText } from "../src/state/tokens.ts";
 
 const runs = { numRuns: Number(process.env.FUZZ_RUNS ?? 200) };
 
@@ -53,7 +53,7 @@ rename to src/b.ts
     expect(parseDiff(diff)).toMatchObject([{ path, binary }]);
   });
 
-  test("of any bytes is read without a crash, and put together again without loss", () => {
+  test("of any bytes is parsed without a crash, and joined again without loss", () => {
     const line = fc.oneof(
       fc.string(),
       fc.constantFrom("diff --git a/x b/x", "@@ -1 +1 @@", "+++ b/x", "+a", "-b", " c"),
@@ -69,8 +69,8 @@ rename to src/b.ts
   });
 });
 
-describe("a change cut to what fits", () => {
-  test("is whole and says nothing about coverage while it fits", () => {
+describe("a change shortened to its limit", () => {
+  test("is complete and has no coverage sentence while it fits", () => {
     const diff = added("a.ts", 3) + added("b.ts", 3);
     const fitted = fitChange(parseDiff(diff), 1_000);
     expect(`${fitted.diff}\n`).toBe(diff);

@@ -24,7 +24,7 @@ const rendered = (answer: unknown, coverage: string | null = null) =>
   renderReview(readReview(typeof answer === "string" ? answer : JSON.stringify(answer)), coverage);
 
 describe("a review as text", () => {
-  test("has the explanation and one comment with its place", () => {
+  test("has the explanation and one comment with its location", () => {
     expect(rendered(review(finding("Empty list")))).toBe(
       "One path breaks.\n\nReview comment:\n\n- [P1] Empty list — /x/a.py:1-2\n  It divides by zero\n  when the list is empty.",
     );
@@ -59,7 +59,7 @@ describe("an answer of a model", () => {
     expect(readReview("Looks good to me.\n")).toMatchObject({ findings: [], overall_explanation: "Looks good to me." });
   });
 
-  test("takes the priority from the title where it stands only there", () => {
+  test("takes the priority from the title where it is only there", () => {
     const [read] = readReview(JSON.stringify(review({ title: "[P2] Slow", body: "" }))).findings;
     expect(read).toMatchObject({ title: "Slow", priority: 2, code_location: null });
   });
@@ -85,7 +85,7 @@ describe("an answer of a model", () => {
   });
 });
 
-test("the schema is in the form strict providers take", () => {
+test("the schema is in the form that strict providers accept", () => {
   const check = (schema: unknown): void => {
     if (typeof schema !== "object" || schema === null) return;
     const { type, properties, required, additionalProperties, items } = schema as Record<string, unknown>;

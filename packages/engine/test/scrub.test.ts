@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { scrubber } from "../src/index.ts";
-import { scrubJson } from "../src/scrub.ts";
+import { scrubJson } from "../src/log/scrub.ts";
 
 const runs = { numRuns: Number(process.env.FUZZ_RUNS ?? 200) };
 const value = 'sk-Very/Secret+"Value"=ä';
@@ -23,7 +23,7 @@ describe("a known secret", () => {
     expect(scrub(text)).not.toContain(value);
   });
 
-  test("is taken out of base64 at every alignment", () => {
+  test("is removed from base64 at every alignment", () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (before, after) => {
         const text = Buffer.from(`${before}${value}${after}`).toString("base64");
@@ -34,7 +34,7 @@ describe("a known secret", () => {
     );
   });
 
-  test("is taken out wherever it stands in a record, and nothing else changes", () => {
+  test("is removed anywhere in a record, and nothing else changes", () => {
     const record = { a: [`x${value}y`, 1, null, true], b: { c: "plain" } };
     expect(scrubJson(record, scrub)).toEqual({ a: ["x[redacted API_KEY]y", 1, null, true], b: { c: "plain" } });
   });
@@ -48,7 +48,7 @@ test("of two secrets the longer is recognised", () => {
   expect(both("abcdefgh-and-more abcdefgh")).toBe("[redacted LONG] [redacted SHORT]");
 });
 
-test("without secrets every text stays as it is", () => {
+test("without secrets every text is unchanged", () => {
   fc.assert(
     fc.property(fc.string(), (text) => scrubber([])(text) === text),
     runs,

@@ -2,22 +2,22 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type AgentRole, builtInRoles } from "../src/index.ts";
 import {
-  acting,
   createdIn,
   depthIn,
-  grow,
+  runTree,
   type Script,
+  scriptedModel,
   spawn,
   type Threads,
   taskOf,
   threadStore,
   tool,
-} from "./forest.ts";
-import { calls, replies, says } from "./memory.ts";
+} from "./subagent-harness.ts";
+import { calls, replies, textReply } from "./thread-harness.ts";
 
 const wait = (...targets: string[]) => calls("wait_agent", { targets, timeout_ms: 3_600_000 }, "wait");
-const echo = (results: string[]) => says(results.at(-1) ?? "");
-/** Works until somebody stops it. */
+const echo = (results: string[]) => textReply(results.at(-1) ?? "");
+/** Works until it is stopped. */
 const busy = tool("busy", (_, signal) => new Promise((resolve) => signal.addEventListener("abort", () => resolve(""))));
 const endsOf = (known: Threads) =>
   [...known.values()]
@@ -25,23 +25,23 @@ const endsOf = (known: Threads) =>
     .map((last) => (last?.type === "turn.ended" ? last.end : null));
 
 describe("a tree of sub-agents", () => {
-  test("goes as deep as allowed; the deepest have no tools for agents, whatever they call", async () => {
-    const place = threadStore();
-    const script = acting({
+  test("goes as deep as allowed; the deepest cannot spawn, whatever they call", async () => {
+    const storage = threadStore();
+    const script = scriptedModel({
       main: [() => replies([spawn("a")]), () => replies([wait("default")]), echo],
       a: [() => replies([spawn("b")]), () => replies([wait("default 2")]), echo],
       b: [() => replies([spawn("c")]), echo],
     });
-    const { end, requests } = await grow(script, place, { maxDepth: 2 });
+    const { end, requests } = await runTree(script, storage, { maxDepth: 2 });
     expect(JSON.stringify(end)).toContain("unsupported call: spawn_agent");
-    expect([...place.known.keys()].map((id) => depthIn(place.known, id))).toEqual([0, 1, 2]);
+    expect([...storage.known.keys()].map((id) => depthIn(storage.known, id))).toEqual([0, 1, 2]);
     const offered = (name: string) =>
       requests.find((request) => taskOf(request) === name)?.tools.some((each) => each.name === "spawn_agent");
     expect([offered("a"), offered("b")]).toEqual([true, false]);
   });
 
-  test("ends at every level when it is closed at its top, and its places are free again", async () => {
-    const place = threadStore();
+  test("ends at every level when it is closed at its top, and its slots are free again", async () => {
+    const storage = threadStore();
     let begun = () => {};
     const leafBegan = new Promise<string>((resolve) => {
       begun = () => resolve("It has.");
@@ -55,7 +55,7 @@ describe("a tree of sub-agents", () => {
         () => replies([calls("close_agent", { target: "default" })]),
         () => replies([spawn("more")]),
         () => replies([wait("default 3")]),
-        (results) => says(results.join("\n")),
+        (results) => textReply(results.join("\n")),
       ],
       branch: [() => replies([spawn("leaf")]), () => replies([wait("default 2")])],
       leaf: [
@@ -64,14 +64,14 @@ describe("a tree of sub-agents", () => {
           return replies([calls("busy", {})]);
         },
       ],
-      more: [() => says("More.")],
+      more: [() => textReply("More.")],
     };
-    const { end } = await grow(acting(script), place, { mostOpen: 2, tools: [busy, meet] });
+    const { end } = await runTree(scriptedModel(script), storage, { maxOpen: 2, tools: [busy, meet] });
     expect(end).toMatchObject({
       status: "completed",
       message: expect.stringMatching(/2 open agents already.*More\./s),
     });
-    expect(endsOf(place.known).map((each) => each?.status)).toEqual([
+    expect(endsOf(storage.known).map((each) => each?.status)).toEqual([
       "completed",
       "cancelled",
       "cancelled",
@@ -79,20 +79,20 @@ describe("a tree of sub-agents", () => {
     ]);
   });
 
-  test("does not outlive the turn of those above it", async () => {
-    const place = threadStore();
+  test("does not outlive the turn of its ancestors", async () => {
+    const storage = threadStore();
     const script: Script = {
       main: [() => replies([spawn("branch")]), () => replies([wait("default")]), echo],
-      branch: [() => replies([spawn("leaf")]), () => says("Not waiting.")],
+      branch: [() => replies([spawn("leaf")]), () => textReply("Not waiting.")],
       leaf: [() => replies([calls("busy", {})])],
     };
-    const { end } = await grow(acting(script), place, { tools: [busy] });
+    const { end } = await runTree(scriptedModel(script), storage, { tools: [busy] });
     expect(end).toMatchObject({ message: expect.stringContaining("Not waiting.") });
-    expect(endsOf(place.known)[2]).toMatchObject({ status: "cancelled", reason: "Its parent has ended." });
+    expect(endsOf(storage.known)[2]).toMatchObject({ status: "cancelled", reason: "Its parent has ended." });
   });
 
-  test("holds a role to its list of tools in what it calls, not only in what it is shown", async () => {
-    const place = threadStore();
+  test("limits a role to its tools in what it calls, not only in what it is offered", async () => {
+    const storage = threadStore();
     let done = 0;
     const work = tool("work", async () => `Done ${++done} times.`);
     const reader: AgentRole = {
@@ -106,13 +106,13 @@ describe("a tree of sub-agents", () => {
       main: [() => replies([spawn("read", { agent_type: "reader" })]), () => replies([wait("reader")]), echo],
       read: [() => replies([calls("work", {})]), echo],
     };
-    const { end } = await grow(acting(script), place, { tools: [work], roles: [...builtInRoles, reader] });
+    const { end } = await runTree(scriptedModel(script), storage, { tools: [work], roles: [...builtInRoles, reader] });
     expect(JSON.stringify(end)).toContain("unsupported call: work");
     expect(done).toBe(0);
   });
 
-  test("calls its members by the names of their roles, each differently", async () => {
-    const place = threadStore();
+  test("gives its members unique nicknames of their roles", async () => {
+    const storage = threadStore();
     const named: AgentRole = {
       name: "crew",
       description: "",
@@ -122,43 +122,43 @@ describe("a tree of sub-agents", () => {
     };
     const ofCrew = { agent_type: "crew" };
     const script: Script = {
-      main: [() => replies([spawn("a", ofCrew), spawn("b", ofCrew), spawn("c", ofCrew)]), () => says("Named.")],
+      main: [() => replies([spawn("a", ofCrew), spawn("b", ofCrew), spawn("c", ofCrew)]), () => textReply("Named.")],
       a: [echo],
       b: [echo],
       c: [echo],
     };
-    await grow(acting(script), place, { roles: [...builtInRoles, named] });
-    expect(createdIn(place.known).map(({ nickname }) => nickname)).toEqual([undefined, "Ada", "Bo", "Ada 2"]);
+    await runTree(scriptedModel(script), storage, { roles: [...builtInRoles, named] });
+    expect(createdIn(storage.known).map(({ nickname }) => nickname)).toEqual([undefined, "Ada", "Bo", "Ada 2"]);
   });
 });
 
-/** A model that spawns at every level, whatever it is told. */
+/** A model that spawns at every level, whatever its prompt. */
 const storm = () => replies([spawn("more"), spawn("more"), calls("update_plan", { plan: [] }, "p")], 10);
 
 test("a storm of agents that spawn at every level stays within depth, number and budget, and ends", async () => {
   const numbers = fc.record({
     turns: fc.integer({ min: 2, max: 60 }),
-    mostOpen: fc.integer({ min: 1, max: 8 }),
+    maxOpen: fc.integer({ min: 1, max: 8 }),
     maxDepth: fc.integer({ min: 1, max: 5 }),
   });
   await fc.assert(
-    fc.asyncProperty(numbers, async ({ turns, mostOpen, maxDepth }) => {
-      const place = threadStore();
+    fc.asyncProperty(numbers, async ({ turns, maxOpen, maxDepth }) => {
+      const storage = threadStore();
       const model = (request: Parameters<typeof taskOf>[0]) =>
-        request.tools.length === 0 ? says("Wrapped up.", 10) : storm();
-      const { end, requests } = await grow(model, place, { mostOpen, maxDepth, turn: { budget: { turns } } });
+        request.tools.length === 0 ? textReply("Wrapped up.", 10) : storm();
+      const { end, requests } = await runTree(model, storage, { maxOpen, maxDepth, turn: { budget: { turns } } });
       expect(end).toMatchObject({ status: "failed", code: "budget" });
       expect(requests.length).toBeLessThanOrEqual(turns);
-      expect(place.known.size).toBeLessThanOrEqual(mostOpen + 1);
-      for (const id of place.known.keys()) expect(depthIn(place.known, id)).toBeLessThanOrEqual(maxDepth);
-      for (const each of endsOf(place.known)) expect(each).not.toBeNull();
+      expect(storage.known.size).toBeLessThanOrEqual(maxOpen + 1);
+      for (const id of storage.known.keys()) expect(depthIn(storage.known, id)).toBeLessThanOrEqual(maxDepth);
+      for (const each of endsOf(storage.known)) expect(each).not.toBeNull();
     }),
     { numRuns: Number(process.env.FUZZ_RUNS ?? 50) },
   );
 });
 
-describe("killed at a write of any thread, and taken up again", () => {
-  /** Two branches, one with a leaf; each does one thing that must not be done twice. */
+describe("killed at a write of any thread, and resumed", () => {
+  /** Two branches, one with a leaf; each has one side effect that must not happen twice. */
   const script: Script = {
     main: [
       () => replies([spawn("left", { agent_type: "worker" }), spawn("right", { agent_type: "explorer" })]),
@@ -167,39 +167,39 @@ describe("killed at a write of any thread, and taken up again", () => {
       () => replies([calls("send_input", { target: "worker", message: "task leftagain" })]),
       () => replies([wait("worker")]),
       () => replies([calls("close_agent", { target: "worker" })]),
-      () => says("Done."),
+      () => textReply("Done."),
     ],
     left: [
       () => replies([calls("work", { by: "left" })]),
       () => replies([spawn("leaf")]),
       () => replies([wait("default")]),
-      () => says("Left."),
+      () => textReply("Left."),
     ],
-    right: [() => replies([calls("work", { by: "right" })]), () => says("Right.")],
-    leaf: [() => replies([calls("work", { by: "leaf" })]), () => says("Leaf.")],
-    leftagain: [() => replies([calls("work", { by: "leftagain" })]), () => says("Again.")],
+    right: [() => replies([calls("work", { by: "right" })]), () => textReply("Right.")],
+    leaf: [() => replies([calls("work", { by: "leaf" })]), () => textReply("Leaf.")],
+    leftagain: [() => replies([calls("work", { by: "leftagain" })]), () => textReply("Again.")],
   };
   const workers = ["left", "right", "leaf", "leftagain"];
 
-  /** The task `leftagain` begins behind the four replies of `left`. */
+  /** The task `leftagain` begins after the four replies of `left`. */
   const model = (request: Parameters<typeof taskOf>[0]) => {
     const isAgain = taskOf(request) === "leftagain";
     const before = request.messages.findLastIndex((message) => JSON.stringify(message).includes("task leftagain"));
-    return acting(script)(isAgain ? { ...request, messages: request.messages.slice(before) } : request);
+    return scriptedModel(script)(isAgain ? { ...request, messages: request.messages.slice(before) } : request);
   };
 
   async function sweep(dieAt: number) {
     const done: string[] = [];
     const work = tool("work", async (args) => `${done.push((args as { by: string }).by)}`);
     const first = threadStore(new Map(), dieAt);
-    const { end } = await grow(model, first, { tools: [work] });
+    const { end } = await runTree(model, first, { tools: [work] });
     if (end !== "killed") return { end, done, known: first.known, writes: first.writes() };
     const second = threadStore(first.known);
-    const resumed = await grow(model, second, { tools: [work] });
+    const resumed = await runTree(model, second, { tools: [work] });
     return { ...resumed, done, known: second.known, writes: first.writes() };
   }
 
-  test("the run ends the same, with the same threads, and nothing is done twice", async () => {
+  test("the run ends the same, with the same threads, and nothing happens twice", async () => {
     const { writes } = await sweep(Infinity);
     expect(writes).toBeGreaterThan(40);
     for (let dieAt = 1; dieAt <= writes; dieAt += 1) {
@@ -211,7 +211,7 @@ describe("killed at a write of any thread, and taken up again", () => {
       const unknown = [...known.values()]
         .flat()
         .filter(({ record }) => record.type === "tool.settled" && record.outcome.status === "interrupted");
-      // What was under way in each thread at that moment is unknown; all the rest was done.
+      // Calls that ran at that moment have an unknown outcome; all others completed.
       expect(done.length, where).toBeGreaterThanOrEqual(workers.length - unknown.length);
       for (const each of endsOf(known)) expect(each, where).toMatchObject({ status: "completed" });
       const ids = createdIn(known).map(({ threadId }) => threadId);
@@ -219,12 +219,12 @@ describe("killed at a write of any thread, and taken up again", () => {
     }
   });
 
-  test("what sub-agents had spent counts from the first request on", async () => {
+  test("spending of sub-agents counts from the first request on", async () => {
     const done = tool("work", async () => "1");
     const first = threadStore();
-    await grow(model, first, { tools: [done] });
+    await runTree(model, first, { tools: [done] });
     const requests = [...first.known.values()].flat().filter(({ record }) => record.type === "model.replied").length;
-    // Cut off in the last step of the main thread: all the others have long been paid for.
+    // Interrupted in the last step of the main thread: all other requests are already charged.
     const main = first.known.get("main") ?? [];
     first.known.set(
       "main",
@@ -233,7 +233,7 @@ describe("killed at a write of any thread, and taken up again", () => {
         main.findLastIndex(({ record }) => record.type === "model.replied"),
       ),
     );
-    const resumed = await grow(model, threadStore(first.known), {
+    const resumed = await runTree(model, threadStore(first.known), {
       tools: [done],
       turn: { budget: { turns: requests - 1 } },
     });
@@ -241,11 +241,11 @@ describe("killed at a write of any thread, and taken up again", () => {
     expect(resumed.requests).toHaveLength(0);
   });
 
-  test("those of a log that names them only in results are known too", async () => {
+  test("sub-agents that a log names only in results are found too", async () => {
     const { known } = threadStore();
     const first = threadStore(known);
     const tools = [tool("work", async () => "1")];
-    await grow(model, first, { tools });
+    await runTree(model, first, { tools });
     for (const [id, records] of known)
       known.set(
         id,
@@ -255,22 +255,22 @@ describe("killed at a write of any thread, and taken up again", () => {
           return { ...rest, record: older };
         }),
       );
-    const { end } = await grow(
-      acting({ main: [...Array(7).fill(() => says("?")), () => replies([wait("explorer")]), echo] }),
+    const { end } = await runTree(
+      scriptedModel({ main: [...Array(7).fill(() => textReply("?")), () => replies([wait("explorer")]), echo] }),
       threadStore(known),
       { tools },
     );
     expect(end).toMatchObject({ message: expect.stringContaining("Right.") });
   });
 
-  test("sub-agents of a turn that is given up are stopped, known, and paid by the turn that was theirs", async () => {
+  test("sub-agents of an abandoned turn are stopped, found, and charged to their own turn", async () => {
     const idle: Script = {
       main: [() => replies([spawn("busy")]), () => replies([calls("work", {})])],
       busy: [() => replies([calls("busy", {})])],
     };
     const dying = threadStore();
     const never = tool("work", () => new Promise(() => {}));
-    void grow(acting(idle), dying, { tools: [busy, never] });
+    void runTree(scriptedModel(idle), dying, { tools: [busy, never] });
     const isBusy = () =>
       [...dying.known.values()].flat().filter(({ record }) => record.type === "tool.begun").length === 3;
     while (!isBusy()) await new Promise((resolve) => setImmediate(resolve));
@@ -280,9 +280,11 @@ describe("killed at a write of any thread, and taken up again", () => {
     const end = { status: "cancelled" as const, reason: "another prompt" };
     main.push({ seq, at: "", record: { type: "turn.ended", turnId: "any", end } });
     const script: Script = {
-      main: [() => says("?"), () => says("?"), () => replies([wait("default")]), echo],
+      main: [() => textReply("?"), () => textReply("?"), () => replies([wait("default")]), echo],
     };
-    const { end: after, requests } = await grow(acting(script), threadStore(known), { turn: { budget: { turns: 4 } } });
+    const { end: after, requests } = await runTree(scriptedModel(script), threadStore(known), {
+      turn: { budget: { turns: 4 } },
+    });
     expect(after).toMatchObject({ status: "completed", message: expect.stringContaining("interrupted") });
     expect(requests).toHaveLength(2);
     expect(endsOf(known)[1]).toMatchObject({ status: "cancelled", reason: "Its parent has ended." });

@@ -8,9 +8,9 @@ import {
   drive,
   type ModelReply,
   type ModelRequest,
-  openFamily,
+  openSubagents,
 } from "../src/index.ts";
-import { type Bench, bench, calls, memoryStore, replies, says } from "./memory.ts";
+import { calls, memoryStore, openHarness, replies, type ThreadHarness, textReply } from "./thread-harness.ts";
 
 const noWorkspace = {
   incarnation: "none",
@@ -25,45 +25,46 @@ const lastTool = (request: ModelRequest): string => {
   return message?.role === "tool" && message.parts[0]?.type === "text" ? message.parts[0].text : "";
 };
 
-/** A thread whose children live in the same kind of store, one log each. */
-async function withFamily(
+/** A thread whose children have a memory store each. */
+async function openSubagentHarness(
   model: (request: ModelRequest, number: number) => ModelReply,
-  { mostOpen = 3, maxDepth = 1 } = {},
+  { maxOpen = 3, maxDepth = 1 } = {},
 ) {
-  const thread = await bench(model, noWorkspace, { tools: [...builtInTools, ...agentTools(builtInRoles)] });
+  const thread = await openHarness(model, noWorkspace, { tools: [...builtInTools, ...agentTools(builtInRoles)] });
   const logs = new Map<string, ReturnType<typeof memoryStore>>();
   const logOf = (id: string) => logs.get(id) ?? logs.set(id, memoryStore()).get(id) ?? memoryStore();
   let next = 0;
-  const family = openFamily({
+  const subagents = openSubagents({
     store: {
       append: (id, after, records) => logOf(id).append(id, after, records),
       read: (id, after) => logOf(id).read(id, after),
     },
     roles: builtInRoles,
-    mostOpen,
+    maxOpen,
     maxDepth,
     newId: () => `agent-${next++}`,
     drive,
     program: { name: "test", version: "0" },
     dependenciesFor: async () => null,
   });
-  thread.dependencies.family = family;
-  return { thread, family, logs };
+  thread.dependencies.subagents = subagents;
+  return { thread, family: subagents, logs };
 }
 
-const run = (thread: Bench) => drive(thread.log, thread.dependencies, new AbortController().signal);
+const run = (thread: ThreadHarness) => drive(thread.log, thread.dependencies, new AbortController().signal);
 
 describe("a sub-agent", () => {
   test("works in a thread of its own and its answer reaches the parent", async () => {
-    const { thread, logs } = await withFamily((request) => {
-      if (isChild(request)) return says("Forty-two.");
-      const told = lastTool(request);
-      if (told.includes("agent_id")) return replies([calls("wait_agent", { targets: [JSON.parse(told).agent_id] })]);
-      return told.includes("Forty-two.")
-        ? says("It is forty-two.")
+    const { thread, logs } = await openSubagentHarness((request) => {
+      if (isChild(request)) return textReply("Forty-two.");
+      const result = lastTool(request);
+      if (result.includes("agent_id"))
+        return replies([calls("wait_agent", { targets: [JSON.parse(result).agent_id] })]);
+      return result.includes("Forty-two.")
+        ? textReply("It is forty-two.")
         : replies([calls("spawn_agent", { message: "What is it?", agent_type: "explorer" })]);
     });
-    await thread.begin("ask somebody");
+    await thread.begin("ask a sub-agent");
     expect((await run(thread)).end).toEqual({ status: "completed", message: "It is forty-two." });
     const [child] = [...logs.values()].map(({ records }) => records.map(({ record }) => record));
     expect(child?.[0]).toMatchObject({
@@ -74,40 +75,40 @@ describe("a sub-agent", () => {
     expect(child?.at(-1)).toMatchObject({ type: "turn.ended", end: { status: "completed", message: "Forty-two." } });
   });
 
-  test("that ends unwaited is news to the parent's next request, once", async () => {
+  test("that ends unawaited is reported with the parent's next request, once", async () => {
     let asked = 0;
-    const { thread, family } = await withFamily((request) => {
-      if (isChild(request)) return says("Done by the child.");
+    const { thread, family: subagents } = await openSubagentHarness((request) => {
+      if (isChild(request)) return textReply("Done by the child.");
       asked += 1;
       return asked === 1
         ? replies([calls("spawn_agent", { message: "Go." })])
         : asked < 4
           ? replies([calls("update_plan", { plan: [] })])
-          : says("End.");
+          : textReply("End.");
     });
     await thread.begin("spawn and forget");
     await run(thread);
-    await family.end();
+    await subagents.end();
     const news = thread.store.records.filter(({ record }) => record.type === "input.added");
     expect(news).toHaveLength(1);
     expect(JSON.stringify(news[0]?.record)).toContain("Done by the child.");
   });
 
-  test("can be sent more, closed and opened again", async () => {
-    const script: ((told: string) => ModelReply)[] = [
+  test("can receive more input, be closed and reopened", async () => {
+    const script: ((result: string) => ModelReply)[] = [
       () => replies([calls("spawn_agent", { message: "one" })]),
       () => replies([calls("wait_agent", { targets: ["agent-0"] })]),
       () => replies([calls("send_input", { target: "agent-0", message: "two" })]),
       () => replies([calls("wait_agent", { targets: ["agent-0"] })]),
       () => replies([calls("close_agent", { target: "agent-0" })]),
       () => replies([calls("resume_agent", { id: "agent-0" })]),
-      (told) => says(told),
+      (result) => textReply(result),
     ];
     let step = 0;
-    let heard = 0;
-    const { thread, logs } = await withFamily((request) => {
-      if (isChild(request)) return says(`Heard ${++heard}.`);
-      return script[step++]?.(lastTool(request)) ?? says("?");
+    let received = 0;
+    const { thread, logs } = await openSubagentHarness((request) => {
+      if (isChild(request)) return textReply(`Heard ${++received}.`);
+      return script[step++]?.(lastTool(request)) ?? textReply("?");
     });
     await thread.begin("talk");
     expect((await run(thread)).end).toMatchObject({ message: JSON.stringify({ status: { completed: "Heard 2." } }) });
@@ -117,14 +118,14 @@ describe("a sub-agent", () => {
   test("cannot be more than allowed at once, nor of an unknown kind", async () => {
     const spawn = (count: number) =>
       Array.from({ length: count }, (_, index) => calls("spawn_agent", { message: "Go." }, `c${index}`));
-    const { thread } = await withFamily(
+    const { thread } = await openSubagentHarness(
       (request, number) => {
-        if (isChild(request)) return says("Ok.");
+        if (isChild(request)) return textReply("Ok.");
         return number === 0
           ? replies([...spawn(4), calls("spawn_agent", { message: "x", agent_type: "wizard" }, "w")])
-          : says("End.");
+          : textReply("End.");
       },
-      { mostOpen: 3 },
+      { maxOpen: 3 },
     );
     await thread.begin("many");
     await run(thread);
@@ -139,20 +140,24 @@ describe("a sub-agent", () => {
 
 test("a storm of agents that always spawn stays within depth, number and budget, and ends", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.integer({ min: 2, max: 30 }), fc.integer({ min: 1, max: 4 }), async (turns, mostOpen) => {
-      const { thread, logs, family } = await withFamily(
+    fc.asyncProperty(fc.integer({ min: 2, max: 30 }), fc.integer({ min: 1, max: 4 }), async (turns, maxOpen) => {
+      const {
+        thread,
+        logs,
+        family: subagents,
+      } = await openSubagentHarness(
         (request) => {
-          if (request.tools.length === 0) return says("Wrapped up.", 10);
+          if (request.tools.length === 0) return textReply("Wrapped up.", 10);
           return replies([calls("spawn_agent", { message: "More!" }), calls("update_plan", { plan: [] }, "p")], 10);
         },
-        { mostOpen },
+        { maxOpen },
       );
       await thread.begin("storm", { budget: { turns } });
       const { end } = await run(thread);
-      await family.end();
+      await subagents.end();
       expect(end).toMatchObject({ status: "failed", code: "budget" });
       expect(thread.requests.length).toBeLessThanOrEqual(turns);
-      expect(logs.size).toBeLessThanOrEqual(mostOpen);
+      expect(logs.size).toBeLessThanOrEqual(maxOpen);
       for (const { records } of logs.values()) expect(records.at(-1)?.record.type).toBe("turn.ended");
     }),
     { numRuns: Number(process.env.FUZZ_RUNS ?? 50) },

@@ -1,30 +1,31 @@
-// What this package needs from the program around it.
+// What this package needs from the host.
+
 import type { Workspace } from "@agentcli/protocol";
-import type { Authorization } from "./authorization.ts";
-import type { Variables } from "./environment.ts";
-import type { Reach } from "./exchange.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { HttpTransport, StdioTransport } from "./settings.ts";
+import type { Authorization, LookupFor, Variables } from "./transport/index.ts";
 
-/** What a person answered to a question of a server. */
-export type Elicited = { action: "accept"; content: { [key: string]: Json } } | { action: "decline" | "cancel" };
+/** The user's answer to an elicitation request of a server. */
+export type ElicitationResult =
+  | { action: "accept"; content: { [key: string]: Json } }
+  | { action: "decline" | "cancel" };
 
 export interface McpHost {
   client: { name: string; version: string };
-  /** The directory servers are told to work in. */
+  /** The working directory that servers see as their root. */
   root: string;
-  /** The environment of the host; servers get little of it. */
+  /** The environment of the host; servers inherit little of it. */
   variables: Variables;
-  /** Where the process of a server runs. Called again when a server is started again. */
+  /** Where the process of a server runs. Called again when it restarts. */
   workspaceFor(transport: StdioTransport): Promise<Workspace>;
   /** How requests to a server without a configured token are authorised. */
   authorize(server: string, transport: HttpTransport): Authorization;
-  /** Headers as a program of the user's prints them. Rejects, with a message for people, where it does not. */
+  /** Runs the user's headers helper. Rejects with a message for people if it fails. */
   headersFrom?(command: string): Promise<Record<string, string>>;
-  /** Where requests to servers may go; absent: wherever their address leads. */
-  reach?: Reach;
-  /** Takes out of a description what a person would not see in it: the model is not to read more than the user. */
-  clean(text: string): string;
-  /** Puts a question of a server to a person; where nobody is there, it is declined. */
-  elicit?(server: string, question: JsonObject): Promise<Elicited>;
+  /** Restricts where requests may go. Absent: anywhere. */
+  lookupFor?: LookupFor;
+  /** Removes what a person would not see in a description: the model must not read more than the user. */
+  sanitize(text: string): string;
+  /** Asks the user on behalf of a server. Absent: elicitation requests are declined. */
+  elicit?(server: string, question: JsonObject): Promise<ElicitationResult>;
 }

@@ -1,21 +1,30 @@
-export { type Authorization, type Challenge, noAuthorization } from "./authorization.ts";
-export type { DirectAccess, Offer } from "./direct.ts";
-export type { Reach } from "./exchange.ts";
-export type { Elicited, McpHost } from "./host.ts";
-export { nameTools } from "./names.ts";
-export { type OAuthOptions, oauthAuthorization } from "./oauth/authorization.ts";
-export type { CredentialStore, Credentials } from "./oauth/credentials.ts";
-export { type LoggedIn, type LoginOptions, logIn } from "./oauth/login.ts";
-export type { Consent } from "./oauth/provider.ts";
+// MCP servers as tools of the engine.
+export type { CallResult, ServerReport } from "./connection/index.ts";
+export type { ElicitationResult, McpHost } from "./host.ts";
+export {
+  type ConsentFlow,
+  type CredentialStore,
+  type Credentials,
+  type LoginOptions,
+  type LoginResult,
+  logIn,
+  type OAuthOptions,
+  oauthAuthorization,
+} from "./oauth/index.ts";
 export { type McpServers, openMcpServers } from "./open.ts";
-export { type Called, succeeded } from "./outcome.ts";
-export type { CallResult } from "./readers.ts";
-export type { ServerReport } from "./server.ts";
 export {
   type HttpTransport,
-  type ReadSettings,
   readSettings,
   type ServerSettings,
+  type SettingsResult,
   type StdioTransport,
 } from "./settings.ts";
-export { parseObject } from "./tools.ts";
+export {
+  type CallDetails,
+  type DirectAccess,
+  nameTools,
+  parseObject,
+  resultOutcome,
+  type ServerOffer,
+} from "./tools/index.ts";
+export { type Authorization, type Challenge, type LookupFor, noAuthorization } from "./transport/index.ts";

@@ -1,22 +1,26 @@
-// All configured servers of a run: started together, reported once, closed together.
+// All MCP servers of a run: started together, reported once, closed together.
+
 import type { Guard, Tool } from "@agentcli/engine";
-import { approvalGuard } from "./approval.ts";
-import { type DirectAccess, directAccess } from "./direct.ts";
+import { openServer, type ServerReport } from "./connection/index.ts";
 import type { McpHost } from "./host.ts";
-import { promptTools } from "./prompt-tools.ts";
-import { resourceTools } from "./resource-tools.ts";
-import { openServer, type ServerReport } from "./server.ts";
 import type { ServerSettings } from "./settings.ts";
-import { serverTools } from "./tools.ts";
+import {
+  approvalGuard,
+  type DirectAccess,
+  directAccess,
+  promptTools,
+  resourceTools,
+  serverTools,
+} from "./tools/index.ts";
 
 export interface McpServers {
-  /** Settles when each server is ready, has failed or has used up its time to start. */
+  /** Settles when each server is ready, has failed or has timed out. */
   started(): Promise<ServerReport[]>;
-  /** What servers offer now. Asked for at the beginning of a turn: that is when late and changed tools join. */
+  /** The tools servers offer now. Read at the start of a turn, so late and changed tools join there. */
   tools(): Tool[];
-  /** Declines calls that need an approval, and leaves the rest to `next`. */
+  /** Declines calls that need approval; `next` decides about the rest. */
   guard(next: Guard): Guard;
-  /** For a person's own program, past the model and its guard. */
+  /** For clients: without the model and its guard. */
   direct: DirectAccess;
   /** Ends every connection and process. */
   close(): Promise<void>;

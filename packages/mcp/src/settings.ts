@@ -1,4 +1,4 @@
-// One `[mcp_servers.<name>]` as a value that holds together, or a sentence that says what is wrong with it.
+// Reads one `[mcp_servers.<name>]` section, or says what is wrong with it.
 import type { McpServer, ToolApproval } from "@agentcli/protocol";
 
 export type Transport =
@@ -7,7 +7,7 @@ export type Transport =
       command: string;
       args: string[];
       env: Record<string, string>;
-      /** Variables of the host's own environment that are passed on. */
+      /** Names of variables passed on from the host's environment. */
       envVars: string[];
       cwd: string | undefined;
       sandbox: "read-only" | "workspace-write" | undefined;
@@ -15,7 +15,7 @@ export type Transport =
   | {
       kind: "http";
       url: string;
-      /** `sse` is how servers spoke before 2025-03: one stream for all answers, messages to another address. */
+      /** `sse` is the transport of before 2025-03. */
       wire: "streamable" | "sse";
       bearerTokenEnvVar: string | undefined;
       headers: Record<string, string>;
@@ -32,15 +32,15 @@ export interface ServerSettings {
   name: string;
   transport: Transport;
   required: boolean;
-  startLimitMs: number;
-  toolLimitMs: number;
+  startTimeoutMs: number;
+  toolTimeoutMs: number;
   enabledTools: string[] | undefined;
   disabledTools: string[];
   parallel: boolean;
-  approval: { usual: ToolApproval; byTool: Record<string, ToolApproval> };
+  approval: { default: ToolApproval; byTool: Record<string, ToolApproval> };
 }
 
-export type ReadSettings = { kind: "settings"; settings: ServerSettings } | { kind: "problem"; message: string };
+export type SettingsResult = { kind: "settings"; settings: ServerSettings } | { kind: "problem"; message: string };
 
 const stdioOnly = ["args", "env", "env_vars", "cwd", "sandbox"] as const;
 const httpOnly = [
@@ -54,26 +54,26 @@ const httpOnly = [
   "oauth_resource",
 ] as const;
 
-const usualStartLimitMs = 30_000;
-const usualToolLimitSeconds = 300;
+const defaultStartTimeoutMs = 30_000;
+const defaultToolTimeoutSeconds = 300;
 
 export function readSettings(
   name: string,
   server: McpServer,
-  { startLimitMs = usualStartLimitMs }: { startLimitMs?: number } = {},
-): ReadSettings {
-  const mistake = findMistake(server);
-  if (mistake) return { kind: "problem", message: `mcp_servers.${name}: ${mistake}` };
+  { startTimeoutMs = defaultStartTimeoutMs }: { startTimeoutMs?: number } = {},
+): SettingsResult {
+  const invalid = findInvalid(server);
+  if (invalid) return { kind: "problem", message: `mcp_servers.${name}: ${invalid}` };
   const settings = {
     name,
     transport: transportOf(server),
     required: server.required ?? false,
-    startLimitMs: inMilliseconds(server.startup_timeout_sec) ?? server.startup_timeout_ms ?? startLimitMs,
-    toolLimitMs: (server.tool_timeout_sec ?? usualToolLimitSeconds) * 1000,
+    startTimeoutMs: inMilliseconds(server.startup_timeout_sec) ?? server.startup_timeout_ms ?? startTimeoutMs,
+    toolTimeoutMs: (server.tool_timeout_sec ?? defaultToolTimeoutSeconds) * 1000,
     enabledTools: server.enabled_tools,
     disabledTools: server.disabled_tools ?? [],
     parallel: server.supports_parallel_tool_calls ?? false,
-    approval: { usual: server.default_tools_approval_mode ?? "auto", byTool: approvalsByTool(server) },
+    approval: { default: server.default_tools_approval_mode ?? "auto", byTool: approvalsByTool(server) },
   };
   return { kind: "settings", settings };
 }
@@ -81,19 +81,19 @@ export function readSettings(
 export const isOffered = ({ enabledTools, disabledTools }: ServerSettings, tool: string): boolean =>
   (enabledTools?.includes(tool) ?? true) && !disabledTools.includes(tool);
 
-function findMistake(server: McpServer): string | null {
+function findInvalid(server: McpServer): string | null {
   if ("bearer_token" in server) {
-    return "bearer_token is not supported: put the token into a variable and name that with bearer_token_env_var.";
+    return "bearer_token is not supported. Put the token into an environment variable and name it with bearer_token_env_var.";
   }
   if (server.command === undefined && server.url === undefined) {
-    return "it needs command (a program to start) or url (a server to ask).";
+    return "set command (a program to start) or url (a server to connect to).";
   }
   const [kind, foreign] =
     server.command === undefined ? (["streamable_http", stdioOnly] as const) : (["stdio", httpOnly] as const);
   const field = foreign.find((key) => server[key] !== undefined);
   if (field) return `${field} is not supported for ${kind}.`;
   if (server.type !== undefined && (server.type === "stdio") !== (kind === "stdio")) {
-    return `type = "${server.type}" does not go with ${kind === "stdio" ? "command" : "url"}.`;
+    return `type = "${server.type}" cannot be used with ${kind === "stdio" ? "command" : "url"}.`;
   }
   return server.url === undefined || isWebAddress(server.url)
     ? null

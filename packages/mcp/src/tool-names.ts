@@ -1,5 +1,5 @@
-// Tells tools of MCP servers from others by name alone, without loading anything.
-const looking = [
+// Recognizes MCP tools by name alone, without loading anything.
+const readOnlyTools = [
   "list_mcp_resources",
   "list_mcp_resource_templates",
   "read_mcp_resource",
@@ -7,5 +7,5 @@ const looking = [
   "get_mcp_prompt",
 ];
 
-/** Whether a tool by this name comes from servers, in this run or an earlier one. */
-export const isMcpTool = (name: string): boolean => name.startsWith("mcp__") || looking.includes(name);
+/** Whether a tool of this name is an MCP tool, in this run or an earlier one. */
+export const isMcpTool = (name: string): boolean => name.startsWith("mcp__") || readOnlyTools.includes(name);

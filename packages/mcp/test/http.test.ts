@@ -1,21 +1,21 @@
+import { sendJson, startHttpMcpServer } from "@agentcli/testkit/mcp";
 import { describe, expect, test } from "vitest";
-import { sendJson, startHttpServer } from "./http-server.ts";
-import { stage, textOf } from "./stage.ts";
+import { openHarness, textOf } from "./harness.ts";
 
 async function connected(changes: object = {}) {
-  const server = await startHttpServer();
-  const staged = await stage({ web: { url: server.url, ...changes } });
+  const server = await startHttpMcpServer();
+  const staged = await openHarness({ web: { url: server.url, ...changes } });
   const [report] = await staged.servers.started();
   return { server, report, ...staged };
 }
 
 describe("a server over HTTP", () => {
-  test("answers with JSON or with events, within one session and with the agreed version", async () => {
+  test("responds with JSON or events, within one session and with the agreed version", async () => {
     const { server, report, call } = await connected();
     expect(report).toEqual({ name: "web", status: "ready", reason: null });
     expect(textOf(await call("echo"))).toContain("over HTTP");
     expect(textOf(await call("streamed"))).toContain("streamed");
-    const { headers } = server.seen.at(-1) ?? { headers: {} };
+    const { headers } = server.requests.at(-1) ?? { headers: {} };
     expect(headers).toMatchObject({
       "mcp-session-id": "session-1",
       "mcp-protocol-version": "2025-11-25",
@@ -23,84 +23,82 @@ describe("a server over HTTP", () => {
     });
   });
 
-  test("that breaks off a stream before the answer costs the call, not the time limit", async () => {
+  test("that drops a stream before the response fails the call at once, not by timeout", async () => {
     const { call, server } = await connected();
-    expect(textOf(await call("cut"))).toContain("the connection broke off before its answer came");
-    expect(server.seen.filter(({ method }) => method === "GET")).toHaveLength(1);
+    expect(textOf(await call("cut"))).toContain("the connection was lost before its response arrived");
+    expect(server.requests.filter(({ method }) => method === "GET")).toHaveLength(1);
     expect(textOf(await call("echo"))).toContain("over HTTP");
   });
 
-  test("is asked again where a broken stream can be taken up", async () => {
+  test("is asked again when a broken stream can be resumed", async () => {
     const { call, server } = await connected();
-    expect(textOf(await call("resumed"))).toContain("taken up again");
-    expect(server.seen.filter(({ headers }) => headers["last-event-id"] === "event-1")).toHaveLength(1);
+    expect(textOf(await call("resumed"))).toContain("resumed");
+    expect(server.requests.filter(({ headers }) => headers["last-event-id"] === "event-1")).toHaveLength(1);
   });
 
   test.each([
-    ["odd", "its answer is no JSON"],
-    ["wrong-type", "neither JSON nor an event stream but text/html"],
+    ["odd", "its response is not valid JSON"],
+    ["wrong-type", "its response has content type text/html, expected JSON or an event stream"],
     ["error", "it answered HTTP 500: the database is away"],
-  ])("that answers %s is told as such", async (tool, reason) => {
+  ])("that answers %s fails with the reason", async (tool, reason) => {
     const { call } = await connected();
     expect(textOf(await call(tool))).toContain(reason);
   });
 
-  test("that forgot the session is greeted again at the next call", async () => {
+  test("that ended the session is initialized again at the next call", async () => {
     const { call, server, tool } = await connected();
     const echo = tool("echo");
     server.forgetSessions();
-    expect(textOf(await call("echo"))).toContain("it has forgotten the session");
+    expect(textOf(await call("echo"))).toContain("it ended the session");
     const context = { toolLimitMs: null, outputTokens: 99, signal: new AbortController().signal } as never;
     expect(textOf(await echo.run({}, context))).toContain("over HTTP");
-    expect(server.seen.filter(({ message }) => message.method === "initialize")).toHaveLength(2);
+    expect(server.requests.filter(({ message }) => message.method === "initialize")).toHaveLength(2);
   });
 
-  test("is let go of when the call is stopped", async () => {
+  test("gets its connection closed when the call is stopped", async () => {
     const { call, server } = await connected();
     const stop = new AbortController();
     const outcome = call("never", {}, { signal: stop.signal });
-    while (!server.seen.some(({ message }) => message.params?.name === "never")) await new Promise(setImmediate);
+    while (!server.requests.some(({ message }) => message.params?.name === "never")) await new Promise(setImmediate);
     stop.abort();
     expect(await outcome).toMatchObject({ status: "failed" });
-    while (!server.seen.some(({ message }) => message.method === "notifications/cancelled"))
+    while (!server.requests.some(({ message }) => message.method === "notifications/cancelled"))
       await new Promise(setImmediate);
   });
 
-  test("is told goodbye", async () => {
+  test("gets a DELETE for its session at the end", async () => {
     const { servers, server } = await connected();
     await servers.close();
-    expect(server.seen.at(-1)).toMatchObject({ method: "DELETE", headers: { "mcp-session-id": "session-1" } });
+    expect(server.requests.at(-1)).toMatchObject({ method: "DELETE", headers: { "mcp-session-id": "session-1" } });
   });
 
-  test("that is not there has failed, and says where it was looked for", async () => {
-    const { servers } = await stage({ gone: { url: "http://127.0.0.1:9/mcp" } });
+  test("that cannot be reached has failed, with its address in the reason", async () => {
+    const { servers } = await openHarness({ gone: { url: "http://127.0.0.1:9/mcp" } });
     expect(await servers.started()).toEqual([
       { name: "gone", status: "failed", reason: expect.stringContaining("http://127.0.0.1:9 could not be reached") },
     ]);
   });
 
-  test("that sends us elsewhere is not followed: credentials would go along", async () => {
-    const server = await startHttpServer((_seen, response) => {
+  test("that redirects is not followed: credentials would go along", async () => {
+    const server = await startHttpMcpServer((_seen, response) => {
       response.writeHead(307, { location: "http://elsewhere.example/mcp" }).end();
       return true;
     });
-    const { servers } = await stage({ web: { url: server.url } });
+    const { servers } = await openHarness({ web: { url: server.url } });
     const [report] = await servers.started();
-    expect(report?.reason).toBe(
-      "it answered HTTP 307 and named another address, http://elsewhere.example/mcp; use that one as url",
-    );
+    expect(report?.reason).toBe("it redirected (HTTP 307) to http://elsewhere.example/mcp; set url to that address");
   });
 });
 
-describe("who we are", () => {
-  test("is shown by a token and by headers from configuration and environment", async () => {
+describe("authorization", () => {
+  test("is a token, and headers from configuration and environment", async () => {
     const { server, report } = await connected({
       bearer_token_env_var: "FORWARDED",
       http_headers: { "x-team": "blue" },
       env_http_headers: { "x-key": "WITHHELD" },
     });
     expect(report?.status).toBe("ready");
-    expect(server.seen[0]?.headers).toMatchObject({
+    expect(server.requests[0]?.headers).toMatchObject({
       authorization: "Bearer passed on",
       "x-team": "blue",
       "x-key": "secret",
@@ -108,24 +106,24 @@ describe("who we are", () => {
   });
 
   test.each([
-    [{ bearer_token_env_var: "NOT_SET" }, "the variable NOT_SET, which its token is read from, is not set"],
+    [{ bearer_token_env_var: "NOT_SET" }, "the environment variable NOT_SET, which holds its token, is not set"],
     [
       { env_http_headers: { "x-key": "NOT_SET" } },
-      "the variable NOT_SET, which its header x-key is read from, is not set",
+      "the environment variable NOT_SET, which holds its header x-key, is not set",
     ],
   ])("cannot be shown without the variable: %j", async (changes, reason) => {
     expect((await connected(changes)).report).toEqual({ name: "web", status: "failed", reason });
   });
 
-  test("may be printed by a program, which is asked again when the server refuses", async () => {
-    const server = await startHttpServer(({ headers }, response) => {
+  test("may come from a helper program, which is run again when the server refuses", async () => {
+    const server = await startHttpMcpServer(({ headers }, response) => {
       if (headers["x-key"] === "key 2") return false;
       response.writeHead(401).end();
       return true;
     });
     const asked: string[] = [];
     const headersFrom = async (command: string) => ({ "x-key": `key ${asked.push(command)}` });
-    const { servers } = await stage(
+    const { servers } = await openHarness(
       { web: { url: server.url, http_headers_helper: "print-headers" } },
       { headersFrom },
     );
@@ -133,34 +131,34 @@ describe("who we are", () => {
     expect(asked).toEqual(["print-headers", "print-headers"]);
   });
 
-  test("cannot be shown where the program fails, and the reason says so", async () => {
-    const server = await startHttpServer();
+  test("fails when the helper program fails, and the reason says so", async () => {
+    const server = await startHttpMcpServer();
     const headersFrom = () => Promise.reject(new Error("its http_headers_helper ended with exit code 3"));
-    const { servers } = await stage({ web: { url: server.url, http_headers_helper: "x" } }, { headersFrom });
+    const { servers } = await openHarness({ web: { url: server.url, http_headers_helper: "x" } }, { headersFrom });
     expect((await servers.started())[0]?.reason).toBe("its http_headers_helper ended with exit code 3");
-    expect(server.seen).toEqual([]);
+    expect(server.requests).toEqual([]);
   });
 
   test("a refusal says what to do", async () => {
-    const server = await startHttpServer((_seen, response) => {
+    const server = await startHttpMcpServer((_seen, response) => {
       response.writeHead(401, { "www-authenticate": "Bearer" }).end();
       return true;
     });
-    const { servers } = await stage({ web: { url: server.url } });
-    expect((await servers.started())[0]?.reason).toBe("it refused us (HTTP 401); log in");
+    const { servers } = await openHarness({ web: { url: server.url } });
+    expect((await servers.started())[0]?.reason).toBe("it refused the request (HTTP 401); log in");
   });
 });
 
-test("a server that answers a list for ever is not asked for ever", async () => {
+test("a list that never ends is cut off", async () => {
   let pages = 0;
-  const server = await startHttpServer(({ message }, response) => {
+  const server = await startHttpMcpServer(({ message }, response) => {
     if (message.method !== "tools/list") return false;
     pages += 1;
     const result = { tools: [{ name: `tool-${pages}` }, null, 7, { name: "" }], nextCursor: String(pages) };
     sendJson(response, { jsonrpc: "2.0", id: message.id, result });
     return true;
   });
-  const { servers } = await stage({ web: { url: server.url } });
+  const { servers } = await openHarness({ web: { url: server.url } });
   await servers.started();
   expect(servers.tools().filter((tool) => tool.mcp)).toHaveLength(100);
 });

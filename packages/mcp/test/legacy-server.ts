@@ -1,4 +1,4 @@
-// A small MCP server as they were before 2025-03, for tests: a stream for answers, another address for messages.
+// A small MCP server on the transport of before 2025-03: an event stream for responses, another address for messages.
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
@@ -7,7 +7,7 @@ export interface LegacyServer {
   url: string;
   /** Headers of every request, in order. */
   seen: { method: string; headers: Record<string, string | string[] | undefined> }[];
-  /** Breaks the stream off. */
+  /** Drops the stream. */
   drop(): void;
 }
 

@@ -1,8 +1,7 @@
+import { startGuardedServer, startHttpMcpServer } from "@agentcli/testkit/mcp";
 import { describe, expect, test } from "vitest";
 import { type CredentialStore, type Credentials, logIn, oauthAuthorization, readSettings } from "../src/index.ts";
-import { guarded } from "./guarded-server.ts";
-import { startHttpServer } from "./http-server.ts";
-import { stage, textOf } from "./stage.ts";
+import { openHarness, textOf } from "./harness.ts";
 
 function memory(): CredentialStore & { kept: Map<string, Credentials> } {
   const kept = new Map<string, Credentials>();
@@ -20,7 +19,7 @@ const unattended = (store: CredentialStore) => ({
 });
 
 async function loggedIn() {
-  const { grants, server, authorizationServer } = await guarded();
+  const { grants, server, authorizationServer } = await startGuardedServer();
   const store = memory();
   const result = await logInTo(server.url, store);
   return { grants, server, store, result, authorizationServer };
@@ -37,18 +36,18 @@ async function logInTo(url: string, store: CredentialStore, changes: object = {}
         client: { name: "test", version: "1" },
         root: "/",
         variables: {},
-        clean: (text) => text,
+        sanitize: (text) => text,
         workspaceFor: () => Promise.reject(new Error("no process")),
       },
       store,
       show: (address) => void visit(address),
-      limitMs: 10_000,
+      timeoutMs: 10_000,
     },
     new AbortController().signal,
   );
 }
 
-/** The browser of somebody who always says yes; strangers knock first. */
+/** The browser of a user who always consents; other requests arrive first. */
 async function visit(address: URL): Promise<void> {
   const back = new URL(address.searchParams.get("redirect_uri") ?? "");
   expect((await fetch(`${back.href}?code=forged&state=wrong`)).status).toBe(404);
@@ -57,7 +56,7 @@ async function visit(address: URL): Promise<void> {
 }
 
 describe("a login", () => {
-  test("registers, proves itself with PKCE and keeps what is granted", async () => {
+  test("registers, uses PKCE and stores the granted tokens", async () => {
     const { result, store, grants, server } = await loggedIn();
     expect(result).toEqual({ kind: "logged-in" });
     expect(store.kept.get("web")).toMatchObject({
@@ -65,7 +64,7 @@ describe("a login", () => {
       client: { client_id: "made-up" },
       tokens: { access_token: "access-1", refresh_token: "refresh-1" },
     });
-    expect(Object.fromEntries(grants.asked[0] ?? [])).toMatchObject({
+    expect(Object.fromEntries(grants.authorizations[0] ?? [])).toMatchObject({
       client_id: "made-up",
       code_challenge_method: "S256",
       scope: "read",
@@ -74,32 +73,35 @@ describe("a login", () => {
   });
 
   test("asks for the scopes that are configured, as the client that is configured", async () => {
-    const { server, grants } = await guarded();
+    const { server, grants } = await startGuardedServer();
     const changes = { scopes: ["read", "write"], oauth: { client_id: "by-hand" } };
     expect(await logInTo(server.url, memory(), changes)).toEqual({ kind: "logged-in" });
-    expect(Object.fromEntries(grants.asked[0] ?? [])).toMatchObject({ client_id: "by-hand", scope: "read write" });
+    expect(Object.fromEntries(grants.authorizations[0] ?? [])).toMatchObject({
+      client_id: "by-hand",
+      scope: "read write",
+    });
   });
 
-  test("is not needed where the server wants none", async () => {
-    const { url } = await startHttpServer();
+  test("is not needed if the server requires none", async () => {
+    const { url } = await startHttpMcpServer();
     expect(await logInTo(url, memory())).toEqual({ kind: "not-needed" });
   });
 });
 
 describe("an unattended run", () => {
-  test("sends the token of the login, and renews one that is no longer accepted", async () => {
+  test("sends the token of the login, and refreshes one that is no longer accepted", async () => {
     const { grants, server, store } = await loggedIn();
     grants.access.clear();
-    const { servers, call } = await stage({ web: { url: server.url } }, unattended(store));
+    const { servers, call } = await openHarness({ web: { url: server.url } }, unattended(store));
     expect(await servers.started()).toMatchObject([{ status: "ready" }]);
     expect(textOf(await call("echo"))).toContain("over HTTP");
     expect(grants.granted).toBe(2);
     expect(store.kept.get("web")?.tokens.access_token).toBe("access-2");
   });
 
-  test("uses what another process has renewed instead of a refresh token that is spent", async () => {
+  test("uses tokens that another process refreshed instead of a spent refresh token", async () => {
     const { grants, server, store } = await loggedIn();
-    const { servers, call } = await stage({ web: { url: server.url } }, unattended(store));
+    const { servers, call } = await openHarness({ web: { url: server.url } }, unattended(store));
     await servers.started();
     grants.access.delete("access-1");
     grants.access.add("elsewhere");
@@ -109,25 +111,25 @@ describe("an unattended run", () => {
     expect(textOf(await call("echo"))).toContain("over HTTP");
   });
 
-  test("opens no login: a refresh token that is spent, or none, says what to do", async () => {
+  test("opens no login: with a spent refresh token, or none, the reason says what to do", async () => {
     const { grants, server, store } = await loggedIn();
     grants.access.clear();
     grants.refresh.clear();
-    const spent = await stage({ web: { url: server.url } }, unattended(store));
+    const spent = await openHarness({ web: { url: server.url } }, unattended(store));
     expect((await spent.servers.started())[0]).toMatchObject({
       status: "failed",
-      reason: expect.stringMatching(/it gave us no token: its refresh token is no longer valid; log in again$/),
+      reason: expect.stringMatching(/could not get a token: its refresh token is no longer valid; log in again$/),
     });
-    const none = await stage({ web: { url: server.url } }, unattended(memory()));
-    expect((await none.servers.started())[0]?.reason).toBe("it refused us (HTTP 401); log in again");
-    expect(grants.asked).toHaveLength(1);
+    const none = await openHarness({ web: { url: server.url } }, unattended(memory()));
+    expect((await none.servers.started())[0]?.reason).toBe("it refused the request (HTTP 401); log in again");
+    expect(grants.authorizations).toHaveLength(1);
   });
 
-  test("gives the tokens of one address to no other", async () => {
+  test("does not send tokens of one address to another", async () => {
     const { store } = await loggedIn();
-    const stranger = await startHttpServer();
-    const { servers } = await stage({ web: { url: stranger.url } }, unattended(store));
+    const stranger = await startHttpMcpServer();
+    const { servers } = await openHarness({ web: { url: stranger.url } }, unattended(store));
     await servers.started();
-    expect(stranger.seen.map(({ headers }) => headers.authorization)).not.toContain("Bearer access-1");
+    expect(stranger.requests.map(({ headers }) => headers.authorization)).not.toContain("Bearer access-1");
   });
 });

@@ -1,19 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { openConversation } from "../src/conversation.ts";
-import { readHello } from "../src/handshake.ts";
+import { readInitializeResult } from "../src/connection/initialize.ts";
+import { readCallResult, readTools } from "../src/connection/readers.ts";
+import { openRpcClient } from "../src/connection/rpc-client.ts";
 import type { Json, JsonObject } from "../src/json.ts";
-import { readLines } from "../src/lines.ts";
-import { nameTools } from "../src/names.ts";
-import { succeeded } from "../src/outcome.ts";
-import { readCallResult, readTools } from "../src/readers.ts";
 import { readSettings } from "../src/settings.ts";
-import { readEvents, type ServerEvent } from "../src/sse.ts";
+import { nameTools } from "../src/tools/names.ts";
+import { resultOutcome } from "../src/tools/outcome.ts";
+import { readLines } from "../src/transport/lines.ts";
+import { readEvents, type ServerEvent } from "../src/transport/sse.ts";
 
 const numRuns = Number(process.env.FUZZ_RUNS ?? 200);
 const json = fc.jsonValue() as fc.Arbitrary<Json>;
 
-/** Objects that look like what a server sends, with anything in any place. */
+/** Objects with the members a server sends, and arbitrary values. */
 const nearly = (shape: Record<string, fc.Arbitrary<unknown>>) =>
   fc.record(Object.fromEntries(Object.entries(shape).map(([key, good]) => [key, fc.oneof(good, json)])), {
     requiredKeys: [],
@@ -48,7 +48,7 @@ describe("whatever a server sends", () => {
     );
   });
 
-  test("its descriptions are cleaned at every depth, and nothing else of a schema is", () => {
+  test("its descriptions are sanitized at every depth, and nothing else of a schema is", () => {
     const clean = (text: string) => text.replace("hidden", "");
     const property = { type: "string", description: "bhidden", enum: ["hidden"], default: "hidden" };
     const inputSchema = { type: "object", description: "chidden", properties: { hidden: property } };
@@ -66,7 +66,7 @@ describe("whatever a server sends", () => {
     const called = { origin: { server: "s", tool: "t" }, args: {}, durationMs: 1, outputTokens: 50 };
     fc.assert(
       fc.property(result, (value) => {
-        const outcome = succeeded(called, readCallResult(value));
+        const outcome = resultOutcome(called, readCallResult(value));
         const [first, ...images] = outcome.parts;
         expect(first?.type === "text" && first.text.length).toBeLessThan(600);
         for (const image of images) expect(image.type === "image" && image.url).toMatch(/^data:image\/\w+;base64,/);
@@ -76,32 +76,32 @@ describe("whatever a server sends", () => {
     );
   });
 
-  test("its greeting is read", () => {
+  test("its initialize result is read", () => {
     fc.assert(
       fc.property(nearly({ capabilities: nearly({ tools: json }) }), (value) => {
-        expect(typeof readHello(value).capabilities.tools).toBe("boolean");
+        expect(typeof readInitializeResult(value).capabilities.tools).toBe("boolean");
       }),
       { numRuns },
     );
   });
 
-  test("a conversation neither throws nor mistakes another message for the answer", async () => {
+  test("the client neither throws nor takes another message for the response", async () => {
     const message = nearly({ id: fc.integer({ min: 2, max: 5 }), method: fc.string(), params: json, error: json });
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(message, json, fc.array(message))), async (noise) => {
-        let hear: (value: Json) => void = () => {};
-        const conversation = await openConversation(
+        let receive: (value: Json) => void = () => {};
+        const client = await openRpcClient(
           async (events) => {
-            hear = events.message;
-            return { send: async () => {}, agreed: () => {}, close: async () => {} };
+            receive = events.message;
+            return { send: async () => {}, setProtocolVersion: () => {}, close: async () => {} };
           },
-          { asked: async () => ({}), notified: () => {}, lost: () => {} },
+          { request: async () => ({}), notification: () => {}, lost: () => {} },
         );
-        const answer = conversation.ask({ method: "tools/list", limitMs: 10_000 }, new AbortController().signal);
-        for (const value of noise.filter((each) => !isAnswerToFirst(each))) hear(value);
-        hear({ jsonrpc: "2.0", id: 1, result: { fine: true } });
+        const answer = client.request({ method: "tools/list", idleTimeoutMs: 10_000 }, new AbortController().signal);
+        for (const value of noise.filter((each) => !isAnswerToFirst(each))) receive(value);
+        receive({ jsonrpc: "2.0", id: 1, result: { fine: true } });
         expect(await answer).toEqual({ kind: "result", result: { fine: true } });
-        await conversation.close();
+        await client.close();
       }),
       { numRuns },
     );
@@ -146,16 +146,16 @@ const isAnswerToFirst = (value: unknown): boolean =>
     ? value.some(isAnswerToFirst)
     : typeof value === "object" && value !== null && (value as JsonObject).id === 1;
 
-test("a line that never ends is given up on, and what follows is not read", () => {
-  const heard: string[] = [];
-  const reader = readLines({ line: (text) => heard.push(text), tooLong: () => heard.push("too long") }, 10);
+test("reading stops at a line that is too long", () => {
+  const lines: string[] = [];
+  const reader = readLines({ line: (text) => lines.push(text), tooLong: () => lines.push("too long") }, 10);
   reader.add("short\n12345678");
   reader.add("90123\nmore\n");
-  expect(heard).toEqual(["short", "too long"]);
+  expect(lines).toEqual(["short", "too long"]);
 });
 
 describe("names", () => {
-  test("are made of what providers allow", () => {
+  test("contain only characters that providers allow", () => {
     expect(nameTools([{ server: "my-server", tool: "read.file v2" }])).toEqual(["mcp__my_server__read_file_v2"]);
   });
 
@@ -173,7 +173,7 @@ describe("names", () => {
     );
   });
 
-  test("that would be the same both end with a hash, whatever their order", () => {
+  test("that collide both end with a hash, in any order", () => {
     const pair = [
       { server: "a", tool: "b.c" },
       { server: "a", tool: "b-c" },
@@ -186,29 +186,31 @@ describe("names", () => {
 
 describe("settings", () => {
   test.each([
-    [{}, "it needs command (a program to start) or url (a server to ask)."],
+    [{}, "set command (a program to start) or url (a server to connect to)."],
     [{ url: "https://a.example", args: ["x"] }, "args is not supported for streamable_http."],
     [{ command: "x", url: "https://a.example" }, "url is not supported for stdio."],
     [{ command: "x", bearer_token_env_var: "T" }, "bearer_token_env_var is not supported for stdio."],
     [{ url: "file:///etc" }, "url is not an http or https address: file:///etc"],
     [
       { url: "https://a.example", bearer_token: "secret" },
-      "bearer_token is not supported: put the token into a variable and name that with bearer_token_env_var.",
+      "bearer_token is not supported. Put the token into an environment variable and name it with bearer_token_env_var.",
     ],
   ])("%j is refused with the field named", (server, message) => {
     expect(readSettings("x", server)).toEqual({ kind: "problem", message: `mcp_servers.x: ${message}` });
   });
 
-  test("have the documented defaults, and startup_timeout_ms is another way to say it", () => {
+  test("have the documented defaults, and startup_timeout_ms is an alias", () => {
     expect(readSettings("x", { command: "y" })).toMatchObject({
       settings: {
         required: false,
-        startLimitMs: 30_000,
-        toolLimitMs: 300_000,
+        startTimeoutMs: 30_000,
+        toolTimeoutMs: 300_000,
         parallel: false,
-        approval: { usual: "auto" },
+        approval: { default: "auto" },
       },
     });
-    expect(readSettings("x", { command: "y", startup_timeout_ms: 5 })).toMatchObject({ settings: { startLimitMs: 5 } });
+    expect(readSettings("x", { command: "y", startup_timeout_ms: 5 })).toMatchObject({
+      settings: { startTimeoutMs: 5 },
+    });
   });
 });

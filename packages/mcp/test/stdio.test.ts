@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually, temporaryDirectory } from "@agentcli/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { fake, judged, stage, textOf } from "./stage.ts";
+import { fake, guardVerdict, openHarness, textOf } from "./harness.ts";
 
 async function traceFile(): Promise<string> {
   const directory = await temporaryDirectory();
@@ -10,13 +10,13 @@ async function traceFile(): Promise<string> {
   return join(directory.path, "trace");
 }
 
-/** One that only waits to be reaped is not alive. */
+/** A zombie is not alive. */
 const isAlive = (pid: number): boolean =>
   existsSync(`/proc/${pid}/stat`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
 
 describe("a server that is a process", () => {
-  test("is started, lists its tools over pages, and answers calls", async () => {
-    const { servers, call, tool } = await stage({ fake: fake() });
+  test("is started, lists its tools in pages, and answers calls", async () => {
+    const { servers, call, tool } = await openHarness({ fake: fake() });
     expect(await servers.started()).toEqual([{ name: "fake", status: "ready", reason: null }]);
     expect(servers.tools()).toHaveLength(18 + 3 + 2);
     expect(tool("dotted.name").name).toBe("mcp__fake__dotted_name");
@@ -35,29 +35,29 @@ describe("a server that is a process", () => {
     expect(textOf(outcome)).toMatch(/^Wall time: \d+\.\d{4} seconds\nOutput:\nhello$/);
   });
 
-  test("gets few variables: its own, those passed on by name, and the usual ones", async () => {
-    const { servers, call } = await stage({ fake: { ...fake(), env: { OWN: "mine" }, env_vars: ["FORWARDED"] } });
+  test("gets few variables: its own, those passed by name, and a fixed list", async () => {
+    const { servers, call } = await openHarness({ fake: { ...fake(), env: { OWN: "mine" }, env_vars: ["FORWARDED"] } });
     await servers.started();
     const { OWN, FORWARDED, WITHHELD, PATH } = JSON.parse(textOf(await call("env")).split("Output:\n")[1] ?? "");
     expect({ OWN, FORWARDED, WITHHELD }).toEqual({ OWN: "mine", FORWARDED: "passed on", WITHHELD: undefined });
     expect(PATH).toBe(process.env.PATH);
   });
 
-  test("is told the root, and its question to a person is declined", async () => {
-    const { servers, call, directory } = await stage({ fake: fake() });
+  test("gets the root, and its elicitation request is declined", async () => {
+    const { servers, call, directory } = await openHarness({ fake: fake() });
     await servers.started();
     expect(textOf(await call("roots"))).toContain(`"uri":"file://${directory}"`);
     expect(textOf(await call("ask"))).toContain('{"action":"decline"}');
   });
 
-  test("prints other things between its messages without harm", async () => {
-    const { servers, call } = await stage({ fake: fake() });
+  test("may print other output between its messages", async () => {
+    const { servers, call } = await openHarness({ fake: fake() });
     await servers.started();
     expect(textOf(await call("noise"))).toContain("after the noise");
   });
 
   test("offers only the tools that are enabled and not disabled", async () => {
-    const { servers } = await stage({
+    const { servers } = await openHarness({
       fake: { ...fake(), enabled_tools: ["echo", "write", "huge"], disabled_tools: ["huge"] },
     });
     await servers.started();
@@ -66,7 +66,7 @@ describe("a server that is a process", () => {
 
   test("is ended when the servers are closed, with what it started", async () => {
     const trace = await traceFile();
-    const { servers, call } = await stage({ fake: fake(`trace=${trace}`) });
+    const { servers, call } = await openHarness({ fake: fake(`trace=${trace}`) });
     await servers.started();
     const child = Number(textOf(await call("child")).match(/\d+$/)?.[0]);
     expect(isAlive(child)).toBe(true);
@@ -77,8 +77,8 @@ describe("a server that is a process", () => {
 });
 
 describe("a result", () => {
-  test("of nine megabytes is cut for the model and bounded for programs", async () => {
-    const { servers, call } = await stage({ fake: fake() });
+  test("of nine megabytes is truncated for the model and bounded for programs", async () => {
+    const { servers, call } = await openHarness({ fake: fake() });
     await servers.started();
     const outcome = await call("huge", {}, { outputTokens: 100 });
     expect(textOf(outcome).length).toBeLessThan(1_000);
@@ -89,8 +89,8 @@ describe("a result", () => {
     expect(kept).toContain("characters left out");
   });
 
-  test("with structure is told as that structure alone", async () => {
-    const { servers, call } = await stage({ fake: fake() });
+  test("with structured content is only that content", async () => {
+    const { servers, call } = await openHarness({ fake: fake() });
     await servers.started();
     const outcome = await call("structured");
     expect(textOf(outcome)).toMatch(/Output:\n\{"sum":8,"list":\[1,2\]\}$/);
@@ -98,7 +98,7 @@ describe("a result", () => {
   });
 
   test("with an image passes the image on", async () => {
-    const { servers, call } = await stage({ fake: fake() });
+    const { servers, call } = await openHarness({ fake: fake() });
     await servers.started();
     const { parts } = await call("image");
     expect(parts).toEqual([
@@ -108,7 +108,7 @@ describe("a result", () => {
   });
 
   test("that reports an error is a failed outcome with the result kept", async () => {
-    const { servers, call } = await stage({ fake: fake() });
+    const { servers, call } = await openHarness({ fake: fake() });
     await servers.started();
     const outcome = await call("fails");
     expect(outcome).toMatchObject({
@@ -119,17 +119,17 @@ describe("a result", () => {
   });
 
   test("that is a protocol error is a failed outcome that names the server", async () => {
-    const { servers, call } = await stage({ fake: fake() });
+    const { servers, call } = await openHarness({ fake: fake() });
     await servers.started();
     const outcome = await call("refuse");
     expect(outcome).toMatchObject({ status: "failed", detail: { error: "MCP server fake: not today (-32000)" } });
   });
 });
 
-describe("trouble", () => {
+describe("a failure", () => {
   test("a crash in the middle of a call is a failed outcome, and the next call starts the server again", async () => {
     const trace = await traceFile();
-    const { servers, call, tool } = await stage({ fake: fake(`trace=${trace}`) });
+    const { servers, call, tool } = await openHarness({ fake: fake(`trace=${trace}`) });
     await servers.started();
     const echo = tool("echo");
     const crashed = await call("crash");
@@ -144,23 +144,23 @@ describe("trouble", () => {
     expect(readFileSync(trace, "utf8").match(/start/g)).toHaveLength(2);
   });
 
-  test("what a crashed server had started is ended", async () => {
-    const { servers, call } = await stage({ fake: fake() });
+  test("processes that a crashed server started are ended", async () => {
+    const { servers, call } = await openHarness({ fake: fake() });
     await servers.started();
     const child = Number(textOf(await call("child")).match(/\d+$/)?.[0]);
     await call("crash");
     await eventually(() => !isAlive(child));
   });
 
-  test("a server that crashed is judged as before: what needed an approval still needs it", async () => {
-    const { servers, call } = await stage({ fake: fake() });
+  test("a crashed server's tools still need the same approvals", async () => {
+    const { servers, call } = await openHarness({ fake: fake() });
     await servers.started();
     await call("crash");
-    expect(await judged(servers, "mcp__fake__write")).toMatchObject({ kind: "declined" });
+    expect(await guardVerdict(servers, "mcp__fake__write")).toMatchObject({ kind: "declined" });
   });
 
-  test("a call that is stopped while its server is started again ends at once", async () => {
-    const { servers, call } = await stage({ fake: fake("slow=100") });
+  test("a call that is stopped while its server restarts ends at once", async () => {
+    const { servers, call } = await openHarness({ fake: fake("slow=100") });
     await servers.started();
     await call("crash");
     const stop = new AbortController();
@@ -169,8 +169,8 @@ describe("trouble", () => {
     expect(textOf(await outcome)).toContain("the call was stopped");
   });
 
-  test("a server that cannot be started again is tried once, then every call fails at once", async () => {
-    const { servers, tool } = await stage({ fake: fake(`startOnce=${await traceFile()}`) });
+  test("a server that cannot be restarted is tried once, then every call fails at once", async () => {
+    const { servers, tool } = await openHarness({ fake: fake(`startOnce=${await traceFile()}`) });
     await servers.started();
     const context = { toolLimitMs: null, outputTokens: 99, signal: new AbortController().signal } as never;
     const echo = tool("echo");
@@ -181,14 +181,14 @@ describe("trouble", () => {
 
   test("a call that takes too long is cancelled and says so", async () => {
     const trace = await traceFile();
-    const { servers, call } = await stage({ fake: { ...fake(`trace=${trace}`), tool_timeout_sec: 0.2 } });
+    const { servers, call } = await openHarness({ fake: { ...fake(`trace=${trace}`), tool_timeout_sec: 0.2 } });
     await servers.started();
     expect(textOf(await call("hang"))).toContain("it did not answer tools/call within 0.2 s. The call was cancelled");
     await eventually(() => readFileSync(trace, "utf8").includes("cancelled"));
   });
 
-  test("progress keeps a slow call alive, but not beyond the limit of all tools", async () => {
-    const { servers, call } = await stage({ fake: { ...fake(), tool_timeout_sec: 0.4 } });
+  test("progress keeps a slow call alive, but not beyond the limit for tools", async () => {
+    const { servers, call } = await openHarness({ fake: { ...fake(), tool_timeout_sec: 0.4 } });
     await servers.started();
     expect(textOf(await call("slow"))).toContain("slow but sure");
     expect(textOf(await call("slow", {}, { toolLimitMs: 300 }))).toContain("within 0.3 s");
@@ -196,7 +196,7 @@ describe("trouble", () => {
 
   test("an aborted call ends at once and is cancelled at the server", async () => {
     const trace = await traceFile();
-    const { servers, call } = await stage({ fake: fake(`trace=${trace}`) });
+    const { servers, call } = await openHarness({ fake: fake(`trace=${trace}`) });
     await servers.started();
     const stop = new AbortController();
     const outcome = call("hang", {}, { signal: stop.signal });
@@ -206,8 +206,8 @@ describe("trouble", () => {
     await eventually(() => readFileSync(trace, "utf8").includes("cancelled"));
   });
 
-  test("a server that does not exist, dies at once or speaks another version has failed, with the reason", async () => {
-    const { servers } = await stage({
+  test("a server that does not exist, exits at once or speaks another version has failed, with the reason", async () => {
+    const { servers } = await openHarness({
       absent: { command: "no-such-program-anywhere" },
       dies: fake("die=1"),
       odd: fake("version=1999-01-01"),
@@ -219,13 +219,13 @@ describe("trouble", () => {
         reason: expect.stringContaining("no-such-program-anywhere was not found on PATH"),
       },
       { name: "dies", status: "failed", reason: "its process ended with exit code 3: no database to connect to" },
-      { name: "odd", status: "failed", reason: expect.stringContaining('it speaks version "1999-01-01" of MCP') },
+      { name: "odd", status: "failed", reason: expect.stringContaining('it speaks MCP version "1999-01-01"') },
     ]);
     expect(servers.tools().filter((tool) => tool.mcp)).toEqual([]);
   });
 
   test("an optional server that is slow is late and its tools join afterwards; a required one has failed", async () => {
-    const { servers } = await stage({
+    const { servers } = await openHarness({
       late: { ...fake("slow=500", "tools=echo"), startup_timeout_sec: 0.1 },
       needed: { ...fake("slow=500"), startup_timeout_sec: 0.1, required: true },
     });
@@ -238,7 +238,7 @@ describe("trouble", () => {
 
   test("closing while a server is still starting leaves no process", async () => {
     const trace = await traceFile();
-    const { servers } = await stage({ fake: fake("slow=60000", `trace=${trace}`) });
+    const { servers } = await openHarness({ fake: fake("slow=60000", `trace=${trace}`) });
     await eventually(() => existsSync(trace));
     await servers.close();
     expect(isAlive(Number(readFileSync(trace, "utf8").match(/start (\d+)/)?.[1]))).toBe(false);
@@ -247,7 +247,7 @@ describe("trouble", () => {
 
 describe("what is offered", () => {
   test("a tool that appears joins the list for the next turn", async () => {
-    const { servers, call } = await stage({ fake: fake() });
+    const { servers, call } = await openHarness({ fake: fake() });
     await servers.started();
     await call("grow");
     await eventually(() => servers.tools().some((tool) => tool.mcp?.tool === "grown"));
@@ -255,7 +255,7 @@ describe("what is offered", () => {
   });
 
   test("resources and prompts can be listed and read", async () => {
-    const { servers, call } = await stage({ fake: fake() });
+    const { servers, call } = await openHarness({ fake: fake() });
     await servers.started();
     expect(textOf(await call("list_mcp_resources"))).toBe(
       '{"resources":[{"server":"fake","uri":"memo://one","name":"One","mimeType":"text/plain"}]}',
@@ -274,7 +274,7 @@ describe("what is offered", () => {
   });
 
   test("tools marked read-only run without approval; others are declined, unless configured", async () => {
-    const { servers } = await stage({
+    const { servers } = await openHarness({
       fake: { ...fake("tools=echo,write"), tools: {} },
       open: {
         ...fake("tools=echo,write"),
@@ -291,7 +291,7 @@ describe("what is offered", () => {
     const verdicts = await Promise.all(
       ["fake__echo", "fake__write", "open__echo", "open__write", "shut__echo", "shut__write"].map(async (name) => [
         name,
-        (await judged(servers, `mcp__${name}`)).kind,
+        (await guardVerdict(servers, `mcp__${name}`)).kind,
       ]),
     );
     expect(Object.fromEntries(verdicts)).toEqual({
@@ -302,10 +302,10 @@ describe("what is offered", () => {
       shut__echo: "declined",
       shut__write: "allowed",
     });
-    expect(await judged(servers, "mcp__fake__write")).toMatchObject({
+    expect(await guardVerdict(servers, "mcp__fake__write")).toMatchObject({
       reason: "MCP tool call requires approval, but approval policy is never",
     });
-    expect(await judged(servers, "apply_patch")).toMatchObject({ kind: "declined" });
-    expect(await judged(servers, "mcp__gone__tool")).toMatchObject({ kind: "declined" });
+    expect(await guardVerdict(servers, "apply_patch")).toMatchObject({ kind: "declined" });
+    expect(await guardVerdict(servers, "mcp__gone__tool")).toMatchObject({ kind: "declined" });
   });
 });

@@ -1,21 +1,21 @@
-// One try at an answer: sends a request, reads the stream, settles with a reply or with trouble.
+// One attempt: sends a request, reads the stream, and resolves to a reply or a failure.
 import type { IncomingHttpHeaders } from "node:http";
+import { type Attempt, type AttemptFailure, failAttempt, interrupted, quote } from "./failure.ts";
 import { type Ending, post, type Receiver } from "./http.ts";
 import type { Provider } from "./provider.ts";
 import { hideSecrets } from "./secrets.ts";
 import { openSse } from "./sse.ts";
-import { statusTrouble } from "./status.ts";
-import { type Attempt, interrupted, quote, type Trouble, trouble } from "./trouble.ts";
+import { statusFailure } from "./status.ts";
 
-/** Makes sense of the events of one wire. */
+/** Reads the events of one wire. */
 export interface StreamReader {
-  /** Gives the outcome with the event that settles it. */
+  /** Returns the outcome with the event that settles it. */
   take(data: string, name: string): Attempt | undefined;
-  /** The outcome when nothing more comes; undefined when the answer is not whole. */
+  /** The outcome at the end of the stream; undefined if the response is incomplete. */
   end(): Attempt | undefined;
 }
 
-export interface Question {
+export interface AttemptRequest {
   provider: Provider;
   key: string | undefined;
   url: URL;
@@ -24,106 +24,118 @@ export interface Question {
   reader: StreamReader;
 }
 
-export async function attempt(question: Question, signal: AbortSignal): Promise<Attempt> {
-  const { provider, key, url, headers, body } = question;
-  const answer = openAnswer(question);
+export async function attempt(request: AttemptRequest, signal: AbortSignal): Promise<Attempt> {
+  const { provider, key, url, headers, body } = request;
+  const collector = openCollector(request);
   const { firstByteMs, idleMs } = provider;
-  const ending = await post({ url, headers, body, firstByteMs, idleMs }, answer, signal);
-  const outcome = ending.kind === "aborted" ? interrupted() : answer.outcome(ending);
+  const ending = await post({ url, headers, body, firstByteMs, idleMs }, collector, signal);
+  const outcome = ending.kind === "aborted" ? interrupted() : collector.outcome(ending);
   return withoutSecrets(hideSecrets(provider, key), outcome);
 }
 
-// Far above any real answer; a server that never stops must not take all memory.
-const mostBytes = 256 * 1024 * 1024;
+// Far above any real response: a server that never stops must not use up the memory.
+const maxBytes = 256 * 1024 * 1024;
 
-interface Answer extends Receiver {
+interface ResponseCollector extends Receiver {
   outcome(ending: Ending): Attempt;
 }
 
-function openAnswer({ provider, url, reader }: Question): Answer {
+function openCollector({ provider, url, reader }: AttemptRequest): ResponseCollector {
   let head: { status: number; headers: IncomingHttpHeaders } | undefined;
   let outcome: Attempt | undefined;
   let received = 0;
   const sse = openSse((data, name) => {
     outcome ??= reader.take(data, name);
   });
-  const other = openText();
+  const otherText = openTextBuffer();
   return {
     begin(status, headers) {
       head = { status, headers };
     },
     take(bytes) {
       received += bytes.length;
-      if (received > mostBytes) outcome = trouble("protocol", `${provider.name} sent more than ${mostBytes} bytes.`);
+      if (received > maxBytes) outcome = failAttempt("protocol", `${provider.name} sent more than ${maxBytes} bytes.`);
       else if (head && isEventStream(head)) sse.push(bytes);
-      else return other.push(bytes);
+      else return otherText.push(bytes);
       return outcome ? "enough" : "more";
     },
     outcome(ending) {
-      if (!head) return unansweredTrouble(provider, url, ending);
-      if (!isSuccess(head.status)) return statusTrouble(provider, { ...head, body: other.text() });
-      if (!isEventStream(head)) return notAStream(provider, head.headers["content-type"], other.text());
+      if (!head) return noResponse(provider, url, ending);
+      if (!isSuccess(head.status)) return statusFailure(provider, { ...head, body: otherText.text() });
+      if (!isEventStream(head)) return notAStream(provider, head.headers["content-type"], otherText.text());
       if (ending.kind === "ended") sse.end();
-      return outcome ?? reader.end() ?? unfinishedTrouble(provider, ending);
+      return outcome ?? reader.end() ?? incompleteStream(provider, ending);
     },
   };
 }
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
-// A missing type is let through: some small servers send none.
+// A missing type is accepted: some small servers send none.
 const isEventStream = ({ status, headers }: { status: number; headers: IncomingHttpHeaders }): boolean =>
   isSuccess(status) && (headers["content-type"] ?? "text/event-stream").toLowerCase().includes("text/event-stream");
 
-const mostOtherBytes = 65_536;
+const maxTextBytes = 65_536;
 
 /** The start of a body that is not a stream of events. */
-function openText() {
+function openTextBuffer() {
   const pieces: Buffer[] = [];
   let size = 0;
   return {
     push(bytes: Buffer): "more" | "enough" {
       pieces.push(bytes);
       size += bytes.length;
-      return size < mostOtherBytes ? "more" : "enough";
+      return size < maxTextBytes ? "more" : "enough";
     },
     text: () => Buffer.concat(pieces).toString("utf8"),
   };
 }
 
-function unansweredTrouble(provider: Provider, url: URL, ending: Ending): Trouble {
-  const place = `${provider.name} (${url.origin}${url.pathname})`;
+function noResponse(provider: Provider, url: URL, ending: Ending): AttemptFailure {
+  const server = `${provider.name} (${url.origin}${url.pathname})`;
   switch (ending.kind) {
     case "silent":
-      return trouble("limit", `${place} did not answer within ${provider.firstByteMs} ms.`, { limit: "first-byte" });
+      return failAttempt("limit", `${server} did not respond within ${provider.firstByteMs} ms.`, {
+        limit: "first-byte",
+      });
     case "garbled":
-      return trouble("protocol", `${place} did not answer in HTTP: ${ending.reason}. Check base_url.`);
+      return failAttempt("protocol", `${server} did not respond with HTTP: ${ending.reason}. Check base_url.`);
     case "unsendable":
-      return trouble("refused", `The request to ${place} cannot be sent: ${ending.reason}. Check its key and headers.`);
+      return failAttempt(
+        "refused",
+        `Could not send the request to ${server}: ${ending.reason}. Check its key and headers.`,
+      );
     case "unreachable":
     case "cut":
-      return trouble("network", `${place} could not be reached: ${ending.reason}. Check base_url and the network.`);
+      return failAttempt(
+        "network",
+        `${server} could not be reached: ${ending.reason}. Check base_url and the network.`,
+      );
     case "aborted":
       return interrupted();
     case "ended":
-      throw new Error("an answer ended that never began");
+      throw new Error("a response ended that never began");
   }
 }
 
-function unfinishedTrouble(provider: Provider, ending: Ending): Trouble {
+function incompleteStream(provider: Provider, ending: Ending): AttemptFailure {
   if (ending.kind === "silent") {
-    return trouble("limit", `${provider.name} fell silent for ${provider.idleMs} ms in the middle of its answer.`, {
-      limit: "idle",
-    });
+    return failAttempt(
+      "limit",
+      `${provider.name} sent nothing for ${provider.idleMs} ms in the middle of its response.`,
+      {
+        limit: "idle",
+      },
+    );
   }
-  const reason = "reason" in ending ? ending.reason : "the stream ended before the answer was complete";
-  return trouble("stream_cut", `The answer of ${provider.name} was cut off: ${reason}.`);
+  const reason = "reason" in ending ? ending.reason : "the stream ended before the response was complete";
+  return failAttempt("stream_cut", `The response of ${provider.name} was cut off: ${reason}.`);
 }
 
-const notAStream = (provider: Provider, type: string | undefined, body: string): Trouble =>
-  trouble(
+const notAStream = (provider: Provider, type: string | undefined, body: string): AttemptFailure =>
+  failAttempt(
     "protocol",
-    `${provider.name} did not answer with a stream of events but with ${type}: ${quote(body)} Check base_url and wire_api of ${provider.id}.`,
+    `${provider.name} did not respond with an event stream but with ${type}: ${quote(body)} Check base_url and wire_api of ${provider.id}.`,
   );
 
 function withoutSecrets(hide: (text: string) => string, outcome: Attempt): Attempt {

@@ -1,20 +1,20 @@
-// What is known about models by name, and what to assume about all others.
+// Facts about models by name, and defaults for all others.
 import type { WireApi } from "@agentcli/protocol";
 
 export interface ModelFacts {
-  /** Tokens of prompt and answer together. */
+  /** Tokens of prompt and reply together. */
   contextWindow: number;
   /** Whether tools may take free text under a grammar. */
   freeform: boolean;
   images: boolean;
-  /** Whether the model thinks first and its thoughts can be carried on. */
+  /** Whether the model reasons, and its reasoning can be sent back. */
   reasoning: boolean;
 }
 
 export function modelFacts(model: string, wireApi: WireApi): ModelFacts {
   const name = familyName(model);
-  const known = families.find(([family]) => family.test(name))?.[1];
-  const facts = { ...unknownModel, ...known };
+  const familyFacts = families.find(([family]) => family.test(name))?.[1];
+  const facts = { ...unknownModel, ...familyFacts };
   return { ...facts, freeform: facts.freeform && wireApi === "responses" };
 }
 
@@ -24,7 +24,7 @@ const familyName = (model: string): string => model.slice(model.lastIndexOf("/")
 const unknownModel: ModelFacts = { contextWindow: 128_000, freeform: false, images: true, reasoning: true };
 
 const families: [family: RegExp, facts: Partial<ModelFacts>][] = [
-  // Beyond 272k tokens newer members still answer, at a higher price.
+  // Newer members accept more than 272k tokens, at a higher price.
   [/^gpt-5|codex/, { contextWindow: 272_000, freeform: true }],
   [/^gpt-4\.1/, { contextWindow: 1_047_576, reasoning: false }],
   [/^gpt-4/, { reasoning: false }],

@@ -1,18 +1,21 @@
-// Providers as they are written in a configuration, and those everybody has.
+// Providers from the configuration, and the built-in ones.
 import type { Config, LocalProvider, ModelProvider, PriceConfig, Usage } from "@agentcli/protocol";
+import type { ExitName } from "@agentcli/protocol/exit-codes";
 import { costUsd } from "./prices.ts";
 import type { Provider } from "./provider.ts";
 
-/** The model that needs no key and no network; as a provider and as a model. */
+/** Name of the model without key and network, as a provider and as a model. */
 export const practice = "practice";
 
 type Variables = Record<string, string | undefined>;
 
-export class ProviderProblem extends Error {
-  override name = "ProviderProblem";
+export class ProviderError extends Error {
+  /** Exit code of a program that ends with this error. */
+  readonly exit: ExitName = "usage";
+  override name = "ProviderError";
 }
 
-/** Built-in ids are fixed: a repository cannot quietly send them elsewhere. Only openai's address has a key of its own. */
+/** Built-in ids are fixed: a repository cannot redirect them. Only the URL of openai has a configuration key. */
 export function findProvider(
   id: string,
   config: Pick<Config, "openai_base_url" | "model_providers">,
@@ -22,25 +25,25 @@ export function findProvider(
   if (id === "openai" && config.openai_base_url) return { ...builtIn[id], base_url: config.openai_base_url };
   const entry = builtIn[id] ?? config.model_providers?.[id];
   if (entry) return entry;
-  const known = [...Object.keys(builtIn), practice, ...Object.keys(config.model_providers ?? {})];
-  throw new ProviderProblem(
-    `There is no model provider "${id}". Known: ${known.join(", ")}. Add [model_providers.${id}] to config.toml.`,
+  const ids = [...Object.keys(builtIn), practice, ...Object.keys(config.model_providers ?? {})];
+  throw new ProviderError(
+    `There is no model provider "${id}". Known: ${ids.join(", ")}. Add [model_providers.${id}] to config.toml.`,
   );
 }
 
-/** The longest waits that hold for every provider; Infinity for none. */
-export interface Patience {
+/** Upper limits of the timeouts of every provider; Infinity for none. */
+export interface ProviderTimeouts {
   idleMs: number;
   firstByteMs: number;
 }
 
-/** All of a provider but its key. */
+/** A provider without its key. */
 export function describeProvider(
   id: string,
   entry: ModelProvider,
-  { variables, idleMs, firstByteMs }: Patience & { variables: Variables },
+  { variables, idleMs, firstByteMs }: ProviderTimeouts & { variables: Variables },
 ): Provider {
-  if (!entry.base_url) throw new ProviderProblem(`Provider ${id} has no base_url. Set model_providers.${id}.base_url.`);
+  if (!entry.base_url) throw new ProviderError(`Provider ${id} has no base_url. Set model_providers.${id}.base_url.`);
   return {
     id,
     name: entry.name ?? id,
@@ -58,7 +61,7 @@ export function describeProvider(
 
 const localPorts: Record<LocalProvider, number> = { ollama: 11434, lmstudio: 1234 };
 
-/** Where a model server on this machine is expected. */
+/** The URL of a model server on this machine. */
 export function localBaseUrl(id: LocalProvider, variables: Variables): string {
   if (variables.AGENT_OSS_BASE_URL) return validUrl(variables.AGENT_OSS_BASE_URL, id);
   return `http://localhost:${variables.AGENT_OSS_PORT || localPorts[id]}/v1`;
@@ -77,12 +80,12 @@ function environmentHeaders(entry: ModelProvider, variables: Variables): Record<
 
 function validUrl(url: string, id: string): string {
   if (/^https?:\/\/[^/]+/.test(url)) return url.replace(/\/+$/, "");
-  throw new ProviderProblem(
+  throw new ProviderError(
     `The address of provider ${id} is "${url}", which is not an http or https address. Correct its base_url.`,
   );
 }
 
-/** What a request costs: the prices of the configuration over the built-in price book. */
+/** The cost of a request: configured prices override the built-in ones. */
 export function priceBook(own: Record<string, PriceConfig> = {}): (model: string, usage: Usage) => number | null {
   return (model, usage) => {
     const { input, output, cached_input: cachedInput = input } = own[model] ?? {};

@@ -1,17 +1,17 @@
-// One POST over a kept-alive connection, with limits on silence. Settles in every case, with the way it ended.
+// One POST over a kept-alive connection, with timeouts. Always resolves, with how it ended.
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from "node:http";
 
 export interface Post {
   url: URL;
   headers: Record<string, string>;
   body: string;
-  /** Longest wait for the headers of the answer. Infinity: none. */
+  /** Timeout for the headers of the response. Infinity: none. */
   firstByteMs: number;
-  /** Longest silence within the answer. Infinity: none. */
+  /** Timeout between bytes of the response. Infinity: none. */
   idleMs: number;
 }
 
-/** Takes the answer as it comes. What it throws, `post` throws. */
+/** Receives the response as it arrives. Its errors are rethrown by `post`. */
 export interface Receiver {
   begin(status: number, headers: IncomingHttpHeaders): void;
   take(bytes: Buffer): "more" | "enough";
@@ -21,19 +21,19 @@ export type Ending =
   | { kind: "ended" }
   | { kind: "aborted" }
   | { kind: "silent"; limit: "first-byte" | "idle" }
-  /** Nothing of an answer came. */
+  /** No response at all. */
   | { kind: "unreachable"; reason: string }
   | { kind: "cut"; reason: string }
-  /** What came is not HTTP. */
+  /** The response is not HTTP. */
   | { kind: "garbled"; reason: string }
-  /** The request could not be put into HTTP: a header has letters that none may have. */
+  /** The request is not valid HTTP: a header has forbidden characters. */
   | { kind: "unsendable"; reason: string };
 
 export async function post(message: Post, receiver: Receiver, signal: AbortSignal): Promise<Ending> {
   const transport = await openTransport(message.url);
   if (signal.aborted) return { kind: "aborted" };
   const first = await exchange(transport, message, receiver, signal);
-  // A server may close a kept-alive connection in the moment it is used again: that says nothing about the server.
+  // A server may close a kept-alive connection at the moment of its reuse: the server itself may be fine.
   if (first.kind !== "stale") return first;
   if (signal.aborted) return { kind: "aborted" };
   const second = await exchange({ ...transport, agent: false }, message, receiver, signal);
@@ -47,38 +47,38 @@ interface Transport {
 
 const transports = new Map<string, Transport>();
 
-// Loaded when used: TLS alone costs a plain-HTTP start several milliseconds.
+// Loaded when used: TLS alone adds several milliseconds to a start with plain HTTP.
 async function openTransport(url: URL): Promise<Transport> {
-  const known = transports.get(url.protocol);
-  if (known) return known;
+  const existing = transports.get(url.protocol);
+  if (existing) return existing;
   const { Agent, request } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
   const transport = { request, agent: new Agent({ keepAlive: true }) };
   transports.set(url.protocol, transport);
   return transport;
 }
 
-type Exchanged = Ending | { kind: "stale"; reason: string };
+type ExchangeEnding = Ending | { kind: "stale"; reason: string };
 
 async function exchange(
   transport: Transport,
   message: Post,
   receiver: Receiver,
   signal: AbortSignal,
-): Promise<Exchanged> {
+): Promise<ExchangeEnding> {
   const sent = send(transport, message);
   if (sent instanceof Error) return { kind: "unsendable", reason: sent.message };
-  const silence = openSilence(message);
-  const stopped = openStop(signal);
+  const idleTimer = openIdleTimer(message);
+  const aborted = openAbort(signal);
   try {
-    const ending = await Promise.race([stopped.ending, silence.ending, answered(sent, silence, receiver)]);
+    const ending = await Promise.race([aborted.ending, idleTimer.ending, receive(sent, idleTimer, receiver)]);
     if (ending.kind !== "ended") sent.destroy();
     return ending;
   } catch (error) {
     sent.destroy();
     throw error;
   } finally {
-    silence.stop();
-    stopped.release();
+    idleTimer.stop();
+    aborted.release();
   }
 }
 
@@ -92,72 +92,72 @@ function send({ request, agent }: Transport, { url, headers, body }: Post): Clie
   }
 }
 
-function answered(sent: ClientRequest, silence: Silence, receiver: Receiver): Promise<Exchanged> {
+function receive(sent: ClientRequest, idleTimer: IdleTimer, receiver: Receiver): Promise<ExchangeEnding> {
   return new Promise((resolve, reject) => {
     let begun = false;
     sent.on("error", (error) => resolve(begun ? { kind: "cut", reason: error.message } : failureOf(error, sent)));
-    sent.on("response", (answer) => {
+    sent.on("response", (response) => {
       begun = true;
-      silence.begin();
-      receiver.begin(answer.statusCode ?? 0, answer.headers);
-      readAnswer(answer, silence, receiver).then(resolve, reject);
+      idleTimer.startIdle();
+      receiver.begin(response.statusCode ?? 0, response.headers);
+      readResponse(response, idleTimer, receiver).then(resolve, reject);
     });
   });
 }
 
-function readAnswer(answer: IncomingMessage, silence: Silence, receiver: Receiver): Promise<Ending> {
+function readResponse(response: IncomingMessage, idleTimer: IdleTimer, receiver: Receiver): Promise<Ending> {
   return new Promise((resolve, reject) => {
     const read = (bytes: Buffer): void => {
-      silence.noise();
+      idleTimer.reset();
       try {
         if (receiver.take(bytes) === "more") return;
-        answer.off("data", read);
-        drain(answer);
+        response.off("data", read);
+        drain(response);
         resolve({ kind: "ended" });
       } catch (error) {
         reject(error);
       }
     };
-    answer.on("data", read);
-    answer.on("error", (error) => resolve({ kind: "cut", reason: error.message }));
-    answer.on("end", () => resolve({ kind: "ended" }));
-    answer.on("close", () => resolve({ kind: "cut", reason: "the connection was closed" }));
+    response.on("data", read);
+    response.on("error", (error) => resolve({ kind: "cut", reason: error.message }));
+    response.on("end", () => resolve({ kind: "ended" }));
+    response.on("close", () => resolve({ kind: "cut", reason: "the connection was closed" }));
   });
 }
 
-function failureOf(error: NodeJS.ErrnoException, sent: ClientRequest): Exchanged {
+function failureOf(error: NodeJS.ErrnoException, sent: ClientRequest): ExchangeEnding {
   const reason = error.message || (error.code ?? "unknown reason");
   if (error.code?.startsWith("HPE_")) return { kind: "garbled", reason };
   return { kind: sent.reusedSocket ? "stale" : "unreachable", reason };
 }
 
-// What follows the part that mattered is read to its end, so that the connection can be used again.
+// The rest of the response is read to its end, so that the connection can be reused.
 const drainMs = 1000;
 
-function drain(answer: IncomingMessage): void {
-  const giveUp = setTimeout(() => answer.destroy(), drainMs).unref();
-  answer.once("close", () => clearTimeout(giveUp));
-  answer.resume();
+function drain(response: IncomingMessage): void {
+  const timer = setTimeout(() => response.destroy(), drainMs).unref();
+  response.once("close", () => clearTimeout(timer));
+  response.resume();
 }
 
-interface Silence {
-  /** Settles when a limit is passed; otherwise never. */
+interface IdleTimer {
+  /** Resolves when a timeout expires; otherwise never. */
   ending: Promise<Ending>;
-  /** The answer began: from now on the idle limit counts. */
-  begin(): void;
-  noise(): void;
+  /** The response has begun: from now on the idle timeout applies. */
+  startIdle(): void;
+  reset(): void;
   stop(): void;
 }
 
-/** What a timer of Node can hold, 24 days; a longer one would fire at once. */
-const longestTimerMs = 2 ** 31 - 1;
+/** The longest timer of Node, 24 days; a longer one would fire at once. */
+const maxTimerMs = 2 ** 31 - 1;
 
-function openSilence({ firstByteMs, idleMs }: Post): Silence {
+function openIdleTimer({ firstByteMs, idleMs }: Post): IdleTimer {
   let timer: NodeJS.Timeout | undefined;
   let pass: (ending: Ending) => void;
   const watch = (ms: number, limit: "first-byte" | "idle"): void => {
     clearTimeout(timer);
-    timer = ms <= longestTimerMs ? setTimeout(() => pass({ kind: "silent", limit }), ms) : undefined;
+    timer = ms <= maxTimerMs ? setTimeout(() => pass({ kind: "silent", limit }), ms) : undefined;
   };
   const ending = new Promise<Ending>((resolve) => {
     pass = resolve;
@@ -165,13 +165,13 @@ function openSilence({ firstByteMs, idleMs }: Post): Silence {
   watch(firstByteMs, "first-byte");
   return {
     ending,
-    begin: () => watch(idleMs, "idle"),
-    noise: () => timer?.refresh(),
+    startIdle: () => watch(idleMs, "idle"),
+    reset: () => timer?.refresh(),
     stop: () => clearTimeout(timer),
   };
 }
 
-function openStop(signal: AbortSignal): { ending: Promise<Ending>; release(): void } {
+function openAbort(signal: AbortSignal): { ending: Promise<Ending>; release(): void } {
   let stop = (): void => {};
   const ending = new Promise<Ending>((resolve) => {
     stop = () => resolve({ kind: "aborted" });

@@ -1,4 +1,4 @@
-// Opens the model of a provider on the wire it speaks.
+// Opens the model of a provider with its wire API.
 import type { Model } from "@agentcli/engine";
 import type { WireApi } from "@agentcli/protocol";
 import { chatWire } from "./chat/model.ts";
@@ -6,7 +6,7 @@ import type { Client, Provider } from "./provider.ts";
 import { responsesWire } from "./responses/model.ts";
 import { openWire, type Wire } from "./wire.ts";
 
-/** Throws when the base URL is not one; everything later is a fault of the reply. */
+/** Throws for an invalid base URL; every later failure is a fault of the reply. */
 export function openModel(provider: Provider, client: Client): Model {
   return openWire(wires[provider.wireApi], provider, client);
 }

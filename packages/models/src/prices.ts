@@ -1,15 +1,15 @@
-// What tokens cost, in US dollars per million: published list prices as of November 2026, without long-context surcharges.
+// Prices of tokens, in US dollars per million: published list prices as of November 2026, without long-context surcharges.
 import type { Usage } from "@agentcli/protocol";
 
 interface Price {
   input: number;
   cachedInput: number;
   output: number;
-  /** Where writing the prompt cache costs extra. */
+  /** If writing the prompt cache costs extra. */
   cacheWrite?: number;
 }
 
-/** Null when the price is not known: better no figure than a wrong one. */
+/** Null if the price is unknown: no figure is better than a wrong one. */
 export function costUsd(model: string, usage: Usage): number | null {
   const price = prices.get(model.toLowerCase().replace(snapshotDate, ""));
   if (!price) return null;
@@ -22,7 +22,7 @@ export function costUsd(model: string, usage: Usage): number | null {
   return micros / 1_000_000;
 }
 
-/** Models whose price is known. */
+/** Models with a known price. */
 export const pricedModels = (): string[] => [...prices.keys()];
 
 const snapshotDate = /-(20\d\d-\d\d-\d\d|20\d{6})$/;

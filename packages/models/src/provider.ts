@@ -1,9 +1,9 @@
-// A model provider as a value: where it is, what it speaks, how patient to be with it.
+// A model provider as a value: its URL, wire API, timeouts and retries.
 import type { WireApi } from "@agentcli/protocol";
 
 export interface Provider {
   id: string;
-  /** Shown to people. */
+  /** Shown to users. */
   name: string;
   /** Requests go to baseUrl/responses or baseUrl/chat/completions. */
   baseUrl: string;
@@ -13,27 +13,27 @@ export interface Provider {
   apiKey?: string | KeySource;
   requestMaxRetries: number;
   streamMaxRetries: number;
-  /** Longest silence within an answer; Infinity for none. */
+  /** Timeout between bytes of a response; Infinity for none. */
   idleMs: number;
-  /** Longest wait for an answer to begin; Infinity for none. */
+  /** Timeout for the start of a response; Infinity for none. */
   firstByteMs: number;
-  /** First wait between retries, doubled each time. */
+  /** Delay before the first retry, doubled each time. */
   retryBaseMs: number;
 }
 
 /**
- * A key with an end, asked for before every try. Given one that was refused, it hands out another where it can.
- * What it throws is told to people as it is: no secret may be in it.
+ * A key that expires, fetched before every attempt. Called with a refused key, it returns another one if it can.
+ * Messages of its errors are shown to users: they must not contain secrets.
  */
 export type KeySource = (refused?: string) => Promise<string>;
 
-/** Who asks, and what a program brings along so that tests can hold it still. */
+/** The name of the client, and randomness and delays, which tests replace. */
 export interface Client {
   clientName: string;
   clientVersion: string;
-  /** What drives the program, when it is not used as it is. */
+  /** The program that drives this one, if any. */
   originator?: string | undefined;
-  /** Evenly spread over [0, 1). */
+  /** Uniform in [0, 1). */
   random: () => number;
   delay?: (ms: number, signal: AbortSignal) => Promise<void>;
 }

@@ -1,14 +1,14 @@
-// Tries again where that can help, waits longer each time, and tells of every retry.
+// Retries failures that may pass, with growing delays, and reports every retry.
 import type { ModelProgress, ModelReply } from "@agentcli/engine";
-import { type Attempt, interrupted, type Trouble } from "./trouble.ts";
+import { type Attempt, type AttemptFailure, interrupted } from "./failure.ts";
 
 export interface RetryPlan {
   requestMaxRetries: number;
   streamMaxRetries: number;
   retryBaseMs: number;
-  /** Evenly spread over [0, 1). */
+  /** Uniform in [0, 1). */
   random: () => number;
-  /** Settles after `ms`, or at once when the signal fires. Never throws. */
+  /** Resolves after `ms`, or at once when the signal fires. Never throws. */
   delay: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -25,10 +25,10 @@ export async function withRetries(
     if (outcome.kind === "replied") return outcome;
     if (outcome.retry === "never") return { kind: "fault", fault: outcome.fault };
     const of = allowed[outcome.retry];
-    if (used[outcome.retry] >= of) return givenUp(outcome, used.request + used.stream);
+    if (used[outcome.retry] >= of) return gaveUp(outcome, used.request + used.stream);
     const number = ++used[outcome.retry];
-    const delayMs = waitBefore(number, outcome, plan);
-    if (delayMs > longestWaitMs) return { kind: "fault", fault: outcome.fault };
+    const delayMs = delayBefore(number, outcome, plan);
+    if (delayMs > maxDelayMs) return { kind: "fault", fault: outcome.fault };
     onProgress({ type: "retrying", attempt: number, of, delayMs, reason: outcome.fault.message });
     await plan.delay(delayMs, signal);
     if (signal.aborted) return { kind: "fault", fault: interrupted().fault };
@@ -48,17 +48,17 @@ export function delay(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** A server that asks for more than this is not waited for: whoever started the run decides. */
-const longestWaitMs = 60_000;
+/** No retry if the server asks for a longer delay: the user decides. */
+const maxDelayMs = 60_000;
 
-function waitBefore(number: number, { fault }: Trouble, plan: RetryPlan): number {
+function delayBefore(number: number, { fault }: AttemptFailure, plan: RetryPlan): number {
   if (fault.retryAfterMs) return fault.retryAfterMs;
-  const backoffMs = Math.min(plan.retryBaseMs * 2 ** (number - 1), longestWaitMs / 1.1);
+  const backoffMs = Math.min(plan.retryBaseMs * 2 ** (number - 1), maxDelayMs / 1.1);
   return Math.round(backoffMs * (0.9 + 0.2 * plan.random()));
 }
 
-function givenUp({ fault }: Trouble, retries: number): ModelReply {
-  const message = retries > 0 ? `${fault.message} Given up after ${retries} ${plural(retries)}.` : fault.message;
+function gaveUp({ fault }: AttemptFailure, retries: number): ModelReply {
+  const message = retries > 0 ? `${fault.message} Gave up after ${retries} ${plural(retries)}.` : fault.message;
   return { kind: "fault", fault: { ...fault, message } };
 }
 

@@ -1,4 +1,4 @@
-// Keeps the credentials of a provider out of everything that is shown.
+// Removes the credentials of a provider from messages.
 import type { Provider } from "./provider.ts";
 
 export function hideSecrets(provider: Provider, key: string | undefined): (text: string) => string {
@@ -7,12 +7,12 @@ export function hideSecrets(provider: Provider, key: string | undefined): (text:
     ...secretValues(provider.headers),
     ...secretValues(provider.query),
     passwordIn(provider.baseUrl),
-  ].filter((secret) => secret !== undefined && secret.length >= shortestSecret);
+  ].filter((secret) => secret !== undefined && secret.length >= minSecretLength);
   return (text) => secrets.reduce<string>((shown, secret) => shown.replaceAll(secret ?? "", "[hidden]"), text);
 }
 
-// Hiding one or two letters would only garble the message.
-const shortestSecret = 4;
+// Hiding shorter texts would make the message unreadable.
+const minSecretLength = 4;
 
 const secretName = /key|token|secret|auth|password|cookie|signature/i;
 

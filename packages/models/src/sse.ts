@@ -1,13 +1,13 @@
-// Server-sent events from bytes in any chunking. Each byte is looked at a fixed number of times, however long the stream.
+// Parses Server-Sent Events from bytes in any chunking, in linear time.
 import { StringDecoder } from "node:string_decoder";
 
 export interface SseParser {
   push(bytes: Buffer): void;
-  /** No more bytes: hands over an event whose closing blank line is missing; drops a line that was cut off. */
+  /** End of the bytes: emits an event without its closing blank line; drops an incomplete line. */
   end(): void;
 }
 
-/** `id` is that of the event itself; empty where it has none. */
+/** `id` is empty if the event has none. */
 export function openSse(onEvent: (data: string, name: string, id: string) => void): SseParser {
   const lines = openLines(takeLine);
   let name = "";
@@ -44,7 +44,7 @@ function openLines(onLine: (line: string) => void): (bytes: Buffer) => void {
   const decoder = new StringDecoder("utf8");
   const unify = openLineEnds();
   let begun = false;
-  // Appending to this does not copy: the engine links the pieces and flattens them once, when the line is whole.
+  // Appending does not copy: V8 links the pieces and flattens them once, when the line is complete.
   let unfinished = "";
 
   return (bytes) => {
@@ -62,7 +62,7 @@ function openLines(onLine: (line: string) => void): (bytes: Buffer) => void {
   };
 }
 
-/** Turns CR and CRLF into LF, also where a chunk ends between the two. */
+/** Turns CR and CRLF into LF, also if a chunk ends between the two. */
 function openLineEnds(): (text: string) => string {
   let afterReturn = false;
   return (text) => {

@@ -1,4 +1,4 @@
-// Reads JSON from outside without trusting its shape: a wrong type reads as absent.
+// Reads JSON from outside without trusting its shape: a member of the wrong type counts as absent.
 export interface Fields {
   readonly [name: string]: unknown;
 }

@@ -1,19 +1,19 @@
-// What all wires share: address, headers, tries.
+// Shared by all wires: URL, headers, attempts.
 import type { Model, ModelProgress, ModelRequest } from "@agentcli/engine";
 import { attempt, type StreamReader } from "./attempt.ts";
 import { withKey } from "./key.ts";
 import type { Client, Provider } from "./provider.ts";
 import { delay, withRetries } from "./retry.ts";
 
-/** One protocol for asking a model, as a value. */
+/** One protocol of model servers, as a value. */
 export interface Wire {
   /** Below the base URL of the provider. */
   path: string;
   body(request: ModelRequest): object;
-  reader(asking: Asking): StreamReader;
+  reader(context: ReplyContext): StreamReader;
 }
 
-export interface Asking {
+export interface ReplyContext {
   serverName: string;
   request: ModelRequest;
   onProgress: (progress: ModelProgress) => void;
@@ -33,11 +33,11 @@ export function openWire(wire: Wire, provider: Provider, client: Client): Model 
     reply(request, onProgress, signal) {
       const headers = headersOf(provider, client, request);
       const body = JSON.stringify(wire.body(request));
-      const ask = (key: string | undefined) => {
+      const attemptWith = (key: string | undefined) => {
         const reader = wire.reader({ serverName: provider.name, request, onProgress });
         return attempt({ provider, key, url, headers: { ...bearer(key), ...headers }, body, reader }, signal);
       };
-      return withRetries(plan, () => withKey(provider, ask, signal), onProgress, signal);
+      return withRetries(plan, () => withKey(provider, attemptWith, signal), onProgress, signal);
     },
   };
 }
@@ -67,6 +67,6 @@ function headersOf(provider: Provider, client: Client, request: ModelRequest): R
 const bearer = (key: string | undefined): Record<string, string> =>
   key === undefined ? {} : { authorization: `Bearer ${key}` };
 
-// One spelling, so that a configured header replaces ours instead of standing beside it.
+// Same case, so that a configured header replaces the default one.
 const lowerCased = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));

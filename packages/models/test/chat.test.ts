@@ -1,10 +1,10 @@
 import type { ModelRequest } from "@agentcli/engine";
-import { garbage, say } from "@agentcli/testkit";
+import { garbage, replyWith } from "@agentcli/testkit";
 import { expect, test } from "vitest";
-import { openBench, textOf } from "./harness.ts";
+import { openHarness, textOf } from "./harness.ts";
 
 const image = { type: "image", url: "data:image/png;base64,AA==" } as const;
-const text = (words: string) => ({ type: "text" as const, text: words });
+const text = (value: string) => ({ type: "text" as const, text: value });
 const chunks = (...lines: object[]) => garbage(lines.map((line) => `data: ${JSON.stringify(line)}\n\n`).join(""));
 const delta = (fields: object, finish_reason: string | null = null) => ({
   choices: [{ delta: fields, finish_reason }],
@@ -43,8 +43,8 @@ const everything: Partial<ModelRequest> = {
   ],
 };
 
-test("the whole request looks as the wire wants it", async () => {
-  const { ask, requests } = await openBench("chat", [say("ok")]);
+test("a full request has the format of the wire", async () => {
+  const { ask, requests } = await openHarness("chat", [replyWith("ok")]);
   await ask(everything);
   expect(requests()[0]?.path).toBe("/v1/chat/completions");
   expect(requests()[0]?.body).toEqual({
@@ -106,8 +106,8 @@ test("the whole request looks as the wire wants it", async () => {
   });
 });
 
-test("a plain request to a plain model leaves out what was not asked for", async () => {
-  const { ask, requests } = await openBench("chat", [say("ok")]);
+test("a minimal request has no optional members", async () => {
+  const { ask, requests } = await openHarness("chat", [replyWith("ok")]);
   await ask({ model: "llama", maxOutputTokens: 5 });
   expect(requests()[0]?.body).toEqual({
     model: "llama",
@@ -121,8 +121,8 @@ test("a plain request to a plain model leaves out what was not asked for", async
   });
 });
 
-test.each(["reasoning_content", "reasoning"])("thoughts in %s are shown and kept", async (field) => {
-  const { ask } = await openBench("chat", [
+test.each(["reasoning_content", "reasoning"])("reasoning in %s is shown and part of the reply", async (field) => {
+  const { ask } = await openHarness("chat", [
     chunks(delta({ [field]: "Let me " }), delta({ [field]: "think" }), delta({ content: "42" }, "stop")),
   ]);
   const { reply, progress } = await ask();
@@ -135,8 +135,8 @@ test.each(["reasoning_content", "reasoning"])("thoughts in %s are shown and kept
   });
 });
 
-test("calls without ids, indexes or pieces get ids of their own", async () => {
-  const { ask } = await openBench("chat", [
+test("calls without ids and indexes get generated ids", async () => {
+  const { ask } = await openHarness("chat", [
     chunks(
       delta({
         tool_calls: [
@@ -156,9 +156,9 @@ test("calls without ids, indexes or pieces get ids of their own", async () => {
   });
 });
 
-test("calls that all have index 0 are told apart by their ids", async () => {
+test("calls with the same index are separated by their ids", async () => {
   const piece = (id: string, args: string) => ({ index: 0, id, function: { name: "a", arguments: args } });
-  const { ask } = await openBench("chat", [
+  const { ask } = await openHarness("chat", [
     chunks(
       delta({ tool_calls: [piece("one", "{")] }),
       delta({ tool_calls: [piece("one", "}")] }),
@@ -175,7 +175,7 @@ test("calls that all have index 0 are told apart by their ids", async () => {
 
 test("interleaved pieces of parallel calls find their call by index", async () => {
   const piece = (index: number, fields: object) => ({ index, ...fields });
-  const { ask } = await openBench("chat", [
+  const { ask } = await openHarness("chat", [
     chunks(
       delta({
         tool_calls: [piece(0, { id: "p", function: { name: "a" } }), piece(1, { id: "q", function: { name: "b" } })],
@@ -195,24 +195,24 @@ test("interleaved pieces of parallel calls find their call by index", async () =
   });
 });
 
-test("a finish reason in a chunk of its own, after the usage and without an end mark, is enough", async () => {
-  const { ask } = await openBench("chat", [
+test("a finish reason in its own chunk, after the usage and without [DONE], completes the reply", async () => {
+  const { ask } = await openHarness("chat", [
     chunks(delta({ content: "hi" }), { choices: [], usage: { prompt_tokens: 7 } }, delta({}, "stop")),
   ]);
   expect((await ask()).reply).toMatchObject({ kind: "replied", usage: { inputTokens: 7 } });
 });
 
-test("an end mark without a finish reason is enough", async () => {
-  const { ask } = await openBench("chat", [
+test("[DONE] without a finish reason completes the reply", async () => {
+  const { ask } = await openHarness("chat", [
     garbage('data:{"choices":[{"delta":{"content":"hi"}}]}\r\n\r\ndata:[DONE]\r\n\r\n'),
   ]);
   expect((await ask()).reply).toMatchObject({ kind: "replied", blocks: [{ text: "hi" }] });
 });
 
-test("an error in words only is a fault that quotes it", async () => {
-  const { ask } = await openBench("chat", [chunks({ error: "model crashed" })], { streamMaxRetries: 0 });
+test("an error that is only a text is a fault that quotes it", async () => {
+  const { ask } = await openHarness("chat", [chunks({ error: "model crashed" })], { streamMaxRetries: 0 });
   expect((await ask()).reply).toMatchObject({
     kind: "fault",
-    fault: { code: "stream_cut", message: "Test server ended the answer with an error: model crashed." },
+    fault: { code: "stream_cut", message: "Test server ended the response with an error: model crashed." },
   });
 });

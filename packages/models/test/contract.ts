@@ -1,4 +1,4 @@
-// What every wire must do, whatever it looks like on the network.
+// The contract of every wire.
 import { answers } from "./contract/answers.ts";
 import { faults } from "./contract/faults.ts";
 import { interruptions } from "./contract/interruptions.ts";

@@ -1,4 +1,4 @@
-// A model on either wire against a scripted server, with waits that take no time and are written down.
+// A model on either wire with a scripted server, and delays that take no time and are recorded.
 import type { ModelFault, ModelProgress, ModelReply, ModelRequest } from "@agentcli/engine";
 import type { Block } from "@agentcli/protocol";
 import { type LoggedRequest, type Reply, type Script, startModelServer } from "@agentcli/testkit";
@@ -7,19 +7,19 @@ import { type Client, openModel, type Provider, providerDefaults } from "../src/
 
 export type WireName = Provider["wireApi"];
 
-export interface Asked {
+export interface Exchange {
   reply: ModelReply;
-  /** But for what is only said by some wires: that a block is whole. */
+  /** Without `settled`, which only some wires report. */
   progress: ModelProgress[];
   settled: Block[];
 }
 
-export interface Bench {
-  /** Milliseconds of each wait between tries. */
+export interface ModelHarness {
+  /** Milliseconds of each delay between attempts. */
   waits: number[];
   requests(): LoggedRequest[];
   closeServer(): Promise<void>;
-  ask(request?: Partial<ModelRequest>, options?: AskOptions): Promise<Asked>;
+  ask(request?: Partial<ModelRequest>, options?: AskOptions): Promise<Exchange>;
 }
 
 export interface AskOptions {
@@ -29,11 +29,11 @@ export interface AskOptions {
 
 export const secretKey = "sk-test-0123456789abcdef";
 
-export async function openBench(
+export async function openHarness(
   wireApi: WireName,
   script: Script | Reply[],
   changes: Partial<Provider> & Pick<Partial<Client>, "delay" | "random"> = {},
-): Promise<Bench> {
+): Promise<ModelHarness> {
   const server = await startModelServer(script);
   onTestFinished(() => server.close());
   const waits: number[] = [];
@@ -52,10 +52,10 @@ export async function openBench(
     async ask(request = {}, { signal = new AbortController().signal, onProgress } = {}) {
       const progress: ModelProgress[] = [];
       const settled: Block[] = [];
-      const collect = (news: ModelProgress) => {
-        if (news.type === "settled") settled.push(news.block);
-        else progress.push(news);
-        onProgress?.(news);
+      const collect = (update: ModelProgress) => {
+        if (update.type === "settled") settled.push(update.block);
+        else progress.push(update);
+        onProgress?.(update);
       };
       return { reply: await model.reply({ ...plainRequest, ...request }, collect, signal), progress, settled };
     },
@@ -81,10 +81,10 @@ export const plainRequest: ModelRequest = {
 };
 
 export const textOf = (progress: ModelProgress[], type: "text" | "reasoning"): string =>
-  progress.map((news) => (news.type === type ? news.delta : "")).join("");
+  progress.map((update) => (update.type === type ? update.delta : "")).join("");
 
-export async function faultOf(asked: Promise<Asked>): Promise<ModelFault> {
-  const { reply } = await asked;
+export async function faultOf(exchange: Promise<Exchange>): Promise<ModelFault> {
+  const { reply } = await exchange;
   if (reply.kind !== "fault") throw new Error(`expected a fault, got ${JSON.stringify(reply)}`);
   return reply.fault;
 }

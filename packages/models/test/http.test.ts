@@ -45,7 +45,7 @@ test("one connection serves request after request", async () => {
   expect(sockets).toHaveLength(1);
 });
 
-test("a kept connection that the server has closed is replaced without a word", async () => {
+test("a kept-alive connection that the server has closed is replaced silently", async () => {
   let requests = 0;
   const { sockets, message } = await serve((request, response) => {
     requests += 1;
@@ -58,7 +58,7 @@ test("a kept connection that the server has closed is replaced without a word", 
   expect(sockets).toHaveLength(2);
 });
 
-test("a kept connection that is reset within an answer is a cut, and the request is not sent again", async () => {
+test("a connection that is reset within a response is a cut, and the request is not sent again", async () => {
   let requests = 0;
   let connection: Socket | undefined;
   const { message } = await serve((request, response) => {
@@ -82,7 +82,7 @@ test("a kept connection that is reset within an answer is a cut, and the request
   expect(requests).toBe(2);
 });
 
-test("enough settles at once, and the connection is given up when the server does not end", async () => {
+test("enough resolves at once, and the connection is closed if the server does not end the response", async () => {
   const { sockets, message } = await serve((_, response) => void response.write("enough"));
   expect(await post(message, collect([]), never)).toEqual({ kind: "ended" });
   const [socket] = sockets;
@@ -104,7 +104,7 @@ test("an abort destroys the connection", async () => {
   if (socket && !socket.destroyed) await once(socket, "close");
 });
 
-test("an abort in the moment of the call is not lost", async () => {
+test("an abort right after the call is not lost", async () => {
   const { sockets, message } = await serve(() => {});
   const stop = new AbortController();
   const posted = post(message, collect([]), stop.signal);
@@ -113,15 +113,15 @@ test("an abort in the moment of the call is not lost", async () => {
   expect(sockets).toHaveLength(0);
 });
 
-test("what the receiver throws is thrown on, and the connection destroyed", async () => {
+test("an error of the receiver is rethrown, and the connection is destroyed", async () => {
   const { sockets, message } = await serve((_, response) => void response.write("more"));
   const receiver: Receiver = {
     begin() {},
     take() {
-      throw new Error("a bug of ours");
+      throw new Error("a bug");
     },
   };
-  await expect(post(message, receiver, never)).rejects.toThrow("a bug of ours");
+  await expect(post(message, receiver, never)).rejects.toThrow("a bug");
   const [socket] = sockets;
   if (socket && !socket.destroyed) await once(socket, "close");
 });
@@ -130,7 +130,7 @@ test.each([
   { sent: "SSH-2.0-OpenSSH\r\n", kind: "garbled" },
   { sent: "", kind: "unreachable" },
   { sent: "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf", kind: "cut" },
-])("a server that says $sent and hangs up is $kind", async ({ sent, kind }) => {
+])("a server that sends $sent and disconnects is $kind", async ({ sent, kind }) => {
   const server = createSocketServer((socket) => socket.once("data", () => socket.end(sent)));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

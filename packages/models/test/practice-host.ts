@@ -1,4 +1,4 @@
-// A tiny host for the practice model: real files and real commands in a temporary folder, answers in the words of our tools.
+// A minimal host for the practice model: real files and commands in a temporary folder, results in the format of the tools.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,7 +23,7 @@ export const freeformTools = functionTools.map(
       : tool,
 );
 
-export const userSays = (text: string): Message => ({ role: "user", parts: [{ type: "text", text }] });
+export const userMessage = (text: string): Message => ({ role: "user", parts: [{ type: "text", text }] });
 
 export const requestWith = (messages: Message[], more: Partial<ModelRequest> = {}): ModelRequest => ({
   model: "practice",
@@ -48,7 +48,7 @@ export const callIn = (blocks: Block[]): Call | undefined => blocks.find((block)
 export const textIn = (blocks: Block[]): string =>
   blocks.flatMap((block) => (block.type === "message" ? [block.text] : [])).join("\n");
 
-export const answerTo = (call: Call, text: string): Message => ({
+export const toolResult = (call: Call, text: string): Message => ({
   role: "tool",
   wireId: call.wireId,
   form: call.form,
@@ -59,7 +59,7 @@ export interface Host {
   root: string;
   read(path: string): string;
   has(path: string): boolean;
-  /** Drives a turn to its final message; every call is asked for by a fresh model, so nothing can be remembered. */
+  /** Runs a turn to its final message; every request goes to a new model, so nothing is remembered. */
   turn(
     messages: Message[],
     more?: Partial<ModelRequest>,
@@ -78,8 +78,8 @@ export function openHost(from?: string): Host & Disposable {
       conversation.push({ role: "assistant", blocks });
       if (!call) return { text: textIn(blocks), calls, messages: conversation };
       calls.push(call.name);
-      if (calls.length > 60) throw new Error("The practice model does not come to an end.");
-      conversation.push(answerTo(call, perform(root, call)));
+      if (calls.length > 60) throw new Error("The practice model did not finish within 60 calls.");
+      conversation.push(toolResult(call, perform(root, call)));
     }
   };
   return {
@@ -102,7 +102,7 @@ export function perform(root: string, call: Call): string {
     : `No such file: ${args.path}`;
 }
 
-/** The answer of read_file, with small pages so that tests meet the second one. */
+/** The output of read_file, with small pages so that tests reach the second one. */
 export function fileText(text: string, offset: number): string {
   const lines = text === "" ? [] : text.replace(/\n$/, "").split("\n");
   if (lines.length === 0) return "[the file is empty]";
@@ -118,7 +118,7 @@ export const commandText = (exitCode: number, output: string): string =>
   `Chunk ID: bcb10d\nWall time: 0.1732 seconds\nProcess exited with code ${exitCode}\nOriginal token count: 16\nOutput:\n${output}`;
 
 function runCommand(root: string, cmd: string): string {
-  // A test runner inside a test runner reports to its parent instead of printing; the variable tells it so.
+  // With this variable a nested test runner reports to its parent instead of printing.
   const { NODE_TEST_CONTEXT: _context, ...env } = process.env;
   const run = spawnSync("bash", ["-c", cmd], { cwd: root, encoding: "utf8", env });
   return commandText(run.status ?? 1, run.stdout + run.stderr);

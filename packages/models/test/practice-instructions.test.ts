@@ -1,4 +1,4 @@
-// The forms of instruction, as people write them, and anything else they may write.
+// The forms of instructions, and any other text.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readInstructions, readProcedure } from "../src/scripted/instructions.ts";
@@ -38,7 +38,7 @@ describe("one instruction", () => {
     ["use $release-notes for version 2", { kind: "skill", name: "release-notes", topic: "version 2" }],
     ["run $HOME/bin/tool", { kind: "run", command: "$HOME/bin/tool" }],
     ["Stop if the recommendation in `R.md` is NO-GO.", { kind: "stop-if", path: "R.md", text: "NO-GO" }],
-    ["Implement the first unchecked step in `PLAN.md`.", { kind: "carry-out", path: "PLAN.md" }],
+    ["Implement the first unchecked step in `PLAN.md`.", { kind: "take-step", path: "PLAN.md" }],
   ])("%j is understood", (prompt, step) => {
     expect(stepsOf(prompt)).toEqual([step]);
   });
@@ -74,20 +74,20 @@ describe("several instructions", () => {
     ]);
   });
 
-  test("text that merely sounds like an instruction stays text", () => {
+  test("text that looks like an instruction stays text", () => {
     expect(stepsOf("create a.txt containing salt and run away")).toHaveLength(1);
     expect(stepsOf("create a.txt containing Hello. Read me later")).toHaveLength(1);
   });
 });
 
 describe("the numbered lines of a skill", () => {
-  test("keep their continuation lines and leave the prose around them", () => {
+  test("keep their continuation lines and leave out the surrounding prose", () => {
     const skill =
       "---\nname: x\n---\n# Title\n\nProse.\n\n1. Run `a`\n   and wait.\n2) Write `B.md` with sections A, B.\n\nEnd.";
     expect(readProcedure(skill)).toEqual(["Run `a` and wait.", "Write `B.md` with sections A, B."]);
   });
 
-  test("sections become headings, and the first of several choices is taken openly", () => {
+  test("sections become headings, and the first of several choices is used and marked", () => {
     const [step] = stepsOf(
       "Write `R.md` with sections Existing code, Effort (hours, days) and Recommendation (GO or NO-GO).",
     );
@@ -105,7 +105,7 @@ describe("any text at all", () => {
     ),
   );
 
-  test("is read without throwing and without inventing words", () => {
+  test("is read without throwing and without adding text", () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -114,7 +114,7 @@ describe("any text at all", () => {
         ),
         (prompt) => {
           const normal = prompt.replace(/\r\n?/g, "\n").replace(/\s+/g, "");
-          for (const { said } of readInstructions(prompt)) expect(normal).toContain(said.replace(/\s+/g, ""));
+          for (const { text } of readInstructions(prompt)) expect(normal).toContain(text.replace(/\s+/g, ""));
           readProcedure(prompt);
         },
       ),
@@ -122,7 +122,7 @@ describe("any text at all", () => {
     );
   });
 
-  test("quoted text comes through unchanged", () => {
+  test("quoted text is unchanged", () => {
     const plain = fc.string().filter((text) => !/[`\r\n]/.test(text) && text.trim() !== "");
     fc.assert(
       fc.property(plain, (text) => {

@@ -1,7 +1,7 @@
 import type { ModelRequest } from "@agentcli/engine";
-import { garbage, say } from "@agentcli/testkit";
+import { garbage, replyWith } from "@agentcli/testkit";
 import { expect, test } from "vitest";
-import { openBench, textOf } from "./harness.ts";
+import { openHarness, textOf } from "./harness.ts";
 
 const image = { type: "image", url: "data:image/png;base64,AA==", detail: "high", name: "shot.png" } as const;
 
@@ -52,8 +52,8 @@ const everything: Partial<ModelRequest> = {
   ],
 };
 
-test("the whole request looks as the wire wants it", async () => {
-  const { ask, requests } = await openBench("responses", [say("ok")]);
+test("a full request has the format of the wire", async () => {
+  const { ask, requests } = await openHarness("responses", [replyWith("ok")]);
   await ask(everything);
   expect(requests()[0]?.path).toBe("/v1/responses");
   expect(requests()[0]?.body).toEqual({
@@ -110,8 +110,8 @@ test("the whole request looks as the wire wants it", async () => {
   });
 });
 
-test("a plain request leaves out what was not asked for", async () => {
-  const { ask, requests } = await openBench("responses", [say("ok"), say("ok")]);
+test("a minimal request has no optional members", async () => {
+  const { ask, requests } = await openHarness("responses", [replyWith("ok"), replyWith("ok")]);
   await ask({ reasoningSummary: "none" });
   expect(requests()[0]?.body).toMatchObject({ reasoning: {}, text: {}, tools: [] });
   expect(requests()[0]?.body).not.toHaveProperty("max_output_tokens");
@@ -120,13 +120,13 @@ test("a plain request leaves out what was not asked for", async () => {
   expect(requests()[1]?.body).not.toHaveProperty("reasoning");
 });
 
-test("reasoning of a reply goes back in front of the call it led to", async () => {
-  const { ask, requests } = await openBench("responses", [
+test("reasoning is sent back before the call it led to", async () => {
+  const { ask, requests } = await openHarness("responses", [
     {
       reasoning: { summary: ["First", "Second"], encrypted: "sealed" },
       calls: [{ name: "read_file", arguments: { path: "a" } }],
     },
-    say("done"),
+    replyWith("done"),
   ]);
   const { reply, progress, settled } = await ask();
   expect(textOf(progress, "reasoning")).toBe("FirstSecond");
@@ -141,8 +141,8 @@ test("reasoning of a reply goes back in front of the call it led to", async () =
   });
 });
 
-test("open reasoning goes back in words, and a mere summary not at all", async () => {
-  const { ask, requests } = await openBench("responses", [say("ok")]);
+test("unencrypted reasoning is sent back as text, and a summary alone is not", async () => {
+  const { ask, requests } = await openHarness("responses", [replyWith("ok")]);
   await ask({
     messages: [
       {
@@ -159,8 +159,8 @@ test("open reasoning goes back in words, and a mere summary not at all", async (
   });
 });
 
-test("unknown events and items are passed over, and types may stand in the event line only", async () => {
-  const { ask } = await openBench("responses", [
+test("unknown events and items are ignored, and the type may be in the event line only", async () => {
+  const { ask } = await openHarness("responses", [
     garbage(
       [
         'event: response.future\ndata: {"type":"response.future","item":{}}',
@@ -179,14 +179,14 @@ test("unknown events and items are passed over, and types may stand in the event
   });
 });
 
-test("a top-level error event is a fault with the server's words", async () => {
-  const { ask } = await openBench(
+test("a top-level error event is a fault with the message of the server", async () => {
+  const { ask } = await openHarness(
     "responses",
     [garbage('data: {"type":"error","code":"slow_down","message":"Easy now"}\n\n')],
     { requestMaxRetries: 0 },
   );
   expect((await ask()).reply).toMatchObject({
     kind: "fault",
-    fault: { code: "overloaded", message: "Test server ended the answer with slow_down: Easy now." },
+    fault: { code: "overloaded", message: "Test server ended the response with slow_down: Easy now." },
   });
 });

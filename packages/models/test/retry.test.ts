@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { failAttempt } from "../src/failure.ts";
 import { delay, type RetryPlan, withRetries } from "../src/retry.ts";
-import { trouble } from "../src/trouble.ts";
 
 const plan: RetryPlan = {
   requestMaxRetries: 100,
@@ -11,12 +11,12 @@ const plan: RetryPlan = {
 };
 const never = new AbortController().signal;
 
-test("no further attempt is made after an abort during a wait", async () => {
+test("an abort during a delay ends the retries", async () => {
   const stop = new AbortController();
   let attempts = 0;
   const attempt = async () => {
     attempts += 1;
-    return trouble("network", "gone");
+    return failAttempt("network", "gone");
   };
   const aborting = { ...plan, delay: async () => stop.abort() };
   const reply = await withRetries(aborting, attempt, () => {}, stop.signal);
@@ -24,20 +24,20 @@ test("no further attempt is made after an abort during a wait", async () => {
   expect(attempts).toBe(1);
 });
 
-test("waits stop growing at a minute, however many retries are allowed", async () => {
+test("delays stop growing at one minute", async () => {
   const waits: number[] = [];
   const reply = await withRetries(
     { ...plan, delay: async (ms) => void waits.push(ms) },
-    async () => trouble("network", "gone"),
+    async () => failAttempt("network", "gone"),
     () => {},
     never,
   );
   expect(waits).toHaveLength(100);
   expect(Math.max(...waits)).toBe(60_000);
-  expect(reply).toMatchObject({ fault: { message: "gone Given up after 100 retries." } });
+  expect(reply).toMatchObject({ fault: { message: "gone Gave up after 100 retries." } });
 });
 
-test("the usual delay ends early when the signal fires", async () => {
+test("the default delay ends early when the signal fires", async () => {
   const stop = new AbortController();
   const waiting = delay(3_600_000, stop.signal);
   stop.abort();

@@ -16,12 +16,12 @@ function parse(chunks: Buffer[]): Event[] {
 
 const parseWhole = (text: string): Event[] => parse([Buffer.from(text)]);
 
-function cutAt(bytes: Buffer, borders: number[]): Buffer[] {
-  const places = [0, ...borders.map((border) => border % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
-  return places.slice(1).map((end, index) => bytes.subarray(places[index], end));
+function splitAt(bytes: Buffer, borders: number[]): Buffer[] {
+  const offsets = [0, ...borders.map((border) => border % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
+  return offsets.slice(1).map((end, index) => bytes.subarray(offsets[index], end));
 }
 
-test("names, comments, several data lines and every line end are understood", () => {
+test("names, comments, multi-line data and all line endings are parsed", () => {
   const stream = "\uFEFF: hello\nevent: greet\ndata: a\ndata:b\nid: 7\n\nretry: 3\rdata:  c\r\r\ndata: d\r\n\r\n\n";
   expect(parseWhole(stream)).toEqual([
     ["a\nb", "greet"],
@@ -30,12 +30,12 @@ test("names, comments, several data lines and every line end are understood", ()
   ]);
 });
 
-test("an event whose blank line is missing counts, one whose last line is cut off does not", () => {
+test("an event without its blank line counts, one with an incomplete last line does not", () => {
   expect(parseWhole("data: whole\n")).toEqual([["whole", ""]]);
   expect(parseWhole("data: cut")).toEqual([]);
 });
 
-test("an event without data is none, and its name does not stick to the next", () => {
+test("an event without data is skipped with its name", () => {
   expect(parseWhole("event: lonely\n\ndata: x\n\n")).toEqual([["x", ""]]);
 });
 
@@ -62,7 +62,7 @@ const stream = fc
 test("any chunking of any stream gives the same events", () => {
   fc.assert(
     fc.property(stream, fc.array(fc.nat(), { maxLength: 30 }), (text, borders) => {
-      expect(parse(cutAt(Buffer.from(text), borders))).toEqual(parseWhole(text));
+      expect(parse(splitAt(Buffer.from(text), borders))).toEqual(parseWhole(text));
     }),
     { numRuns },
   );
@@ -77,7 +77,7 @@ test("a stream byte by byte gives the same events", () => {
   );
 });
 
-test("what was written as events is read back, whatever the data", () => {
+test("written events are read back with any data", () => {
   const data = fc.string({ unit: "binary", minLength: 1 }).filter((text) => !/[\r\n\ud800-\udfff]/.test(text));
   fc.assert(
     fc.property(fc.array(data), (all) => {
@@ -88,7 +88,7 @@ test("what was written as events is read back, whatever the data", () => {
   );
 });
 
-test("garbage never throws", () => {
+test("no bytes make the parser throw", () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 200 })), (chunks) => {
       parse(chunks.map((chunk) => Buffer.from(chunk)));

@@ -7,7 +7,7 @@ import { plainRequest } from "./harness.ts";
 
 const numRuns = Number(process.env.FUZZ_RUNS ?? 200);
 
-// Random values under the names that matter, so that the deep parts of a reader are reached.
+// Random values under the names of the wires, to reach the inner parts of a reader.
 const value = fc.letrec((tie) => ({
   any: fc.oneof(
     { maxDepth: 4 },

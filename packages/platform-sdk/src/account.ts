@@ -4,7 +4,7 @@ import { type AuthCalls, authCalls } from "./auth.ts";
 import { type Connection, openConnection, type Request } from "./connection.ts";
 import { type ConfigureOptions, openDefaults } from "./defaults.ts";
 import type { ConnectionOptions } from "./options.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { Runtime } from "./runtime.ts";
 
 export type { Me, ModelEntry };
 
@@ -18,12 +18,12 @@ export interface AccountCalls {
   repositories: { list(options?: ConnectionOptions): Promise<{ url: string }[]> };
 }
 
-export function accountCalls(surroundings: Surroundings, defaults = openDefaults()): AccountCalls {
+export function accountCalls(runtime: Runtime, defaults = openDefaults()): AccountCalls {
   const never = new AbortController().signal;
-  const connect = (options: ConnectionOptions) => openConnection(options, surroundings);
+  const connect = (options: ConnectionOptions) => openConnection(options, runtime);
   return {
     configure: defaults.configure,
-    auth: authCalls(surroundings),
+    auth: authCalls(runtime),
     me: async (options = {}) => connect(options).ask({ operation: "me", method: "GET", path: "/v1/me" }, never),
     models: { list: async (options = {}) => listModels(connect(options), "transient", never) },
     repositories: {

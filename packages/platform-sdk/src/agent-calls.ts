@@ -53,7 +53,7 @@ export interface Page<Item> {
   nextCursor?: string;
 }
 
-/** One thing said in a conversation. */
+/** One message of a conversation. */
 export interface AgentMessage {
   type: "user" | "assistant";
   /** The same whenever the conversation is read. */
@@ -63,6 +63,7 @@ export interface AgentMessage {
   message: { role: "user" | "assistant"; content: TextBlock[] };
 }
 
+/** The API of one agent: its methods are the routes, one each. */
 export interface AgentCalls {
   /** Makes sure of the model and nothing else: the first `send` creates the agent. */
   create(options?: AgentOptions): Promise<SDKAgent>;

@@ -1,20 +1,20 @@
 // What an agent leaves behind: files for people, and what it used.
-import type { Artifact, AgentUsage as ToldUsage } from "@agentcli/protocol/api";
+import type { Artifact, AgentUsage as ReportedUsage } from "@agentcli/protocol/api";
 import type { Connection } from "./connection.ts";
 
 export type { Artifact };
 
-export type RunUsage = ToldUsage["runs"][number] & { runId: string };
+export type RunUsage = ReportedUsage["runs"][number] & { runId: string };
 
-/** As the platform tells it, with the names that a run has here. */
-export interface AgentUsage extends ToldUsage {
+/** As the platform reports it, with the names that a run has here. */
+export interface AgentUsage extends ReportedUsage {
   /** The same as totalUsage. */
-  usage: ToldUsage["totalUsage"];
+  usage: ReportedUsage["totalUsage"];
   /** Newest first. */
   runs: RunUsage[];
 }
 
-export const usageFrom = ({ totalUsage, runs, ...more }: ToldUsage): AgentUsage => ({
+export const usageFrom = ({ totalUsage, runs, ...more }: ReportedUsage): AgentUsage => ({
   ...more,
   ...{ totalUsage, usage: totalUsage },
   runs: runs.map((run) => ({ ...run, runId: run.id })),
@@ -54,5 +54,5 @@ export async function readUsage(
     path: `/v1/agents/${agentId}/usage`,
     query: { runId },
   } as const;
-  return usageFrom(await connection.ask<ToldUsage>(request, signal));
+  return usageFrom(await connection.ask<ReportedUsage>(request, signal));
 }

@@ -1,6 +1,6 @@
 // A handle on one agent: the first prompt creates it, later ones are runs of the same conversation.
 import { type AgentUsage, type Artifact, downloadArtifact, listArtifacts, readUsage } from "./agent-files.ts";
-import { cloudPlace } from "./cloud-run.ts";
+import { cloudBackend } from "./cloud-run.ts";
 import { ConfigurationError, PlatformAgentError } from "./errors.ts";
 import type { GetUsageOptions, ModelSelection, SendOptions, UserMessage } from "./options.ts";
 import { type AgentBirth, type AgentContext, openPrompts } from "./prompts.ts";
@@ -23,7 +23,7 @@ export interface SDKAgent {
 }
 
 export function openAgent(birth: AgentBirth, context: AgentContext): SDKAgent {
-  const { connection, surroundings } = context;
+  const { connection, runtime } = context;
   const closing = new AbortController();
   const { signal } = closing;
   const prompts = openPrompts(birth, context, signal);
@@ -39,8 +39,8 @@ export function openAgent(birth: AgentBirth, context: AgentContext): SDKAgent {
       if (send.local?.customTools) throw onlyLocal();
       const run = await prompts.deliver(message, send);
       const model = prompts.model();
-      const place = cloudPlace(run, connection, surroundings);
-      return openRun(run, { place, signal, ...(model && { model }), observers: send });
+      const backend = cloudBackend(run, connection, runtime);
+      return openRun(run, { backend, signal, ...(model && { model }), observers: send });
     },
     listArtifacts: async () => (prompts.isCreated() ? listArtifacts(connection, prompts.agentId(), signal) : []),
     async downloadArtifact(path) {

@@ -5,14 +5,14 @@ import { openDefaults } from "./defaults.ts";
 import { ConfigurationError } from "./errors.ts";
 import { isCloudAgentId } from "./ids.ts";
 import type { AgentOptions, RunOptions } from "./options.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { Runtime } from "./runtime.ts";
 
-export function agentCalls(surroundings: Surroundings, defaults = openDefaults()): AgentCalls {
-  const cloud = cloudAgents(surroundings);
+export function agentCalls(runtime: Runtime, defaults = openDefaults()): AgentCalls {
+  const cloud = cloudAgents(runtime);
   let opening: Promise<AgentCalls> | undefined;
   /** Loaded when first used: it is the whole engine, and most programs only ask the platform. */
   const local = () => {
-    opening ??= import("./local/index.ts").then(({ localAgents }) => localAgents(surroundings, defaults));
+    opening ??= import("./local/index.ts").then(({ localAgents }) => localAgents(runtime, defaults));
     return opening;
   };
   const byOptions = async (options: AgentOptions): Promise<AgentCalls> => {

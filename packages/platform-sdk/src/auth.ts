@@ -3,7 +3,7 @@ import type { Me } from "@agentcli/protocol/api";
 import { accessOf, openConnection } from "./connection.ts";
 import { fileCredentials, isExpired, type SdkCredentialStore, type StoredSdkCredentials } from "./login.ts";
 import type { ConnectionOptions } from "./options.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { Runtime } from "./runtime.ts";
 
 export const DEFAULT_LOGIN_API_KEY_TTL_MS = 90 * 24 * 60 * 60_000;
 
@@ -38,13 +38,13 @@ export interface AuthCalls {
   status(options?: SdkCredentialOptions): Promise<SdkAuthStatus>;
 }
 
-export function authCalls(surroundings: Surroundings): AuthCalls {
-  const usual = fileCredentials(surroundings.variables);
+export function authCalls(runtime: Runtime): AuthCalls {
+  const usual = fileCredentials(runtime.variables);
   return {
     async login({ store = usual, apiKeyTtlMs = DEFAULT_LOGIN_API_KEY_TTL_MS, ...options } = {}) {
-      const { origin, key } = accessOf(options, surroundings.variables);
+      const { origin, key } = accessOf(options, runtime.variables);
       const request = { operation: "auth.login", method: "GET", path: "/v1/me" } as const;
-      const me = await openConnection(options, surroundings).ask<Me>(request, new AbortController().signal);
+      const me = await openConnection(options, runtime).ask<Me>(request, new AbortController().signal);
       const login = loginOf(me, key, Date.now() + apiKeyTtlMs);
       await store?.save({ version: 1, backendUrl: origin, createdAtMs: Date.now(), ...login });
       return login;

@@ -5,34 +5,34 @@ import { openAgent } from "./agent.ts";
 import type { AgentCalls, CloudAgentInfo, Page } from "./agent-calls.ts";
 import { readUsage } from "./agent-files.ts";
 import { isFilled } from "./body.ts";
-import { cloudPlace } from "./cloud-run.ts";
+import { cloudBackend } from "./cloud-run.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { AuthenticationError, ConfigurationError, NetworkError, RateLimitError } from "./errors.ts";
 import { checkAgentId, checkRunId } from "./ids.ts";
 import type { AgentOptions, ConnectionOptions, ListCloudAgents, ModelSelection, RunOptions } from "./options.ts";
 import type { AgentBirth } from "./prompts.ts";
 import { openRun } from "./run.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { Runtime } from "./runtime.ts";
 
 // A list of calls, each of a few lines.
-export function cloudAgents(surroundings: Surroundings): AgentCalls {
+export function cloudAgents(runtime: Runtime): AgentCalls {
   const never = new AbortController().signal;
-  const connect = (options: ConnectionOptions) => openConnection(options, surroundings);
+  const connect = (options: ConnectionOptions) => openConnection(options, runtime);
   const runOf = (run: WireRun, connection: Connection, signal = never) =>
-    openRun(run, { place: cloudPlace(run, connection, surroundings), signal });
+    openRun(run, { backend: cloudBackend(run, connection, runtime), signal });
 
   const create: AgentCalls["create"] = async (options = {}) => {
     const connection = connect(options);
-    const birth = birthOf(options, surroundings);
+    const birth = birthOf(options, runtime);
     if (options.model) await checkModel(connection, options.model, never);
-    return openAgent(birth, { connection, surroundings, options });
+    return openAgent(birth, { connection, runtime, options });
   };
 
   return {
     create,
     async resume(agentId, options = {}) {
       const id = checkAgentId(agentId, "Agent.resume");
-      return openAgent({ kind: "known", agentId: id }, { connection: connect(options), surroundings, options });
+      return openAgent({ kind: "known", agentId: id }, { connection: connect(options), runtime, options });
     },
     async prompt(message, options) {
       const agent = await create(options);
@@ -42,8 +42,8 @@ export function cloudAgents(surroundings: Surroundings): AgentCalls {
         agent.close();
       }
     },
-    async list(wish = {}) {
-      const { limit, cursor, prUrl, includeArchived, source, ...options } = wish as ListCloudAgents;
+    async list(filter = {}) {
+      const { limit, cursor, prUrl, includeArchived, source, ...options } = filter as ListCloudAgents;
       const query = { limit, cursor, prUrl, includeArchived, source };
       const request = { operation: "agents.list", method: "GET", path: "/v1/agents", query } as const;
       const page = await connect(options).ask<Page<AgentListItem>>(request, never);
@@ -100,7 +100,7 @@ export function cloudAgents(surroundings: Surroundings): AgentCalls {
 }
 
 /** The platform chooses the id where there are variables: they are sealed under a key that is made with it. */
-function birthOf({ agentId, cloud }: AgentOptions, { newId }: Surroundings): AgentBirth {
+function birthOf({ agentId, cloud }: AgentOptions, { newId }: Runtime): AgentBirth {
   if (agentId === undefined && isFilled(cloud?.envVars)) return { kind: "new", agentId, chosenBy: "platform" };
   if (agentId === undefined) return { kind: "new", agentId: `bc-${newId()}`, chosenBy: "chance" };
   if (!isFilled(cloud?.envVars))

@@ -2,10 +2,10 @@
 import type { Run as WireRun } from "@agentcli/protocol/api";
 import type { Connection } from "./connection.ts";
 import { followRun, type RunSource } from "./follow.ts";
-import type { RunPlace } from "./run.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { RunBackend } from "./run.ts";
+import type { Runtime } from "./runtime.ts";
 
-export function cloudPlace(run: WireRun, connection: Connection, { clock }: Surroundings): RunPlace {
+export function cloudBackend(run: WireRun, connection: Connection, { clock }: Runtime): RunBackend {
   const path = `/v1/agents/${run.agentId}/runs/${run.id}`;
   const source: RunSource = {
     open: (lastEventId, signal) =>

@@ -5,7 +5,7 @@ import { exchange, readBody } from "./http.ts";
 import { readLogin } from "./login.ts";
 import type { ConnectionOptions } from "./options.ts";
 import { errorFrom } from "./refusal.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { Runtime } from "./runtime.ts";
 import { version } from "./version.ts";
 
 export interface Request {
@@ -34,13 +34,10 @@ export interface Connection {
 const defaultUrl = "http://127.0.0.1:7420";
 const silenceMs = 60_000;
 const retryMs = [500, 1_000];
-const longestRetryMs = 10_000;
+const maxRetryMs = 10_000;
 
-/** Where the platform is, and as whom it is asked. */
-export function accessOf(
-  options: ConnectionOptions,
-  variables: Surroundings["variables"],
-): { origin: string; key: string } {
+/** Where the platform is, and the key it is asked with. */
+export function accessOf(options: ConnectionOptions, variables: Runtime["variables"]): { origin: string; key: string } {
   const given = options.apiKey ?? (variables.PLATFORM_API_KEY || undefined);
   const login = given === undefined ? readLogin(variables) : undefined;
   const address = options.backendUrl ?? (variables.PLATFORM_BACKEND_URL || undefined) ?? login?.backendUrl;
@@ -50,7 +47,7 @@ export function accessOf(
   return { origin, key };
 }
 
-export function openConnection(options: ConnectionOptions, { variables, clock }: Surroundings): Connection {
+export function openConnection(options: ConnectionOptions, { variables, clock }: Runtime): Connection {
   const { origin, key } = accessOf(options, variables);
 
   async function send(request: Request, accept: string, signal: AbortSignal): Promise<IncomingMessage> {
@@ -97,7 +94,7 @@ export function openConnection(options: ConnectionOptions, { variables, clock }:
       const request: Request = { operation, method: "GET", path: url };
       return named(request, signal, async () => {
         const answer = await exchange({ method: "GET", url: new URL(url), headers: {}, silenceMs }, signal);
-        // Without the address: whoever has it has the file.
+        // Without the address: it gives access to the file.
         if (!isSuccess(answer)) throw await refused(answer, { endpoint: "GET of a link", operation });
         return readBody(answer);
       });
@@ -128,8 +125,8 @@ export function unreachable({ operation, method, path }: Request, cause: unknown
 function pauseAfter(error: unknown, { method, idempotencyKey }: Request, delayMs: number): number | null {
   if (!(error instanceof NetworkError || error instanceof RateLimitError)) return null;
   if (method === "POST" && idempotencyKey === undefined) return null;
-  const wishedMs = error instanceof RateLimitError ? (error.retryAfterMs ?? delayMs) : delayMs;
-  return wishedMs <= longestRetryMs ? wishedMs : null;
+  const retryMs = error instanceof RateLimitError ? (error.retryAfterMs ?? delayMs) : delayMs;
+  return retryMs <= maxRetryMs ? retryMs : null;
 }
 
 const isSuccess = ({ statusCode = 0 }: IncomingMessage): boolean => statusCode >= 200 && statusCode < 300;
@@ -144,7 +141,7 @@ async function refused(answer: IncomingMessage, asked: { endpoint: string; opera
 function objectIn(text: string): object {
   const value: unknown = JSON.parse(text);
   if (typeof value === "object" && value !== null) return value;
-  throw new Error("the answer is no JSON object");
+  throw new Error("the answer is not a JSON object");
 }
 
 function urlOf(origin: string, { path, query = {} }: Request): URL {
@@ -158,7 +155,7 @@ const endpointOf = ({ method, path }: Pick<Request, "method" | "path">): string 
 function originOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url && /^https?:$/.test(url.protocol)) return text.replace(/\/+$/, "");
-  throw new ConfigurationError(`${JSON.stringify(text)} is no address of a platform. Set PLATFORM_BACKEND_URL.`, {
+  throw new ConfigurationError(`${JSON.stringify(text)} is not the address of a platform. Set PLATFORM_BACKEND_URL.`, {
     code: "invalid_option",
   });
 }

@@ -103,7 +103,7 @@ export class AgentBusyError extends PlatformAgentError {
   override readonly name: string = "AgentBusyError";
 }
 
-/** No answer, half of one, or one that says the platform is in trouble. */
+/** No answer, half of one, or one that reports a failure of the platform. */
 export class NetworkError extends PlatformAgentError {
   override readonly name: string = "NetworkError";
 }

@@ -3,8 +3,8 @@ import type { Run as WireRun } from "@agentcli/protocol/api";
 import { AuthenticationError, ConfigurationError, PlatformSdkError, UnknownAgentError } from "./errors.ts";
 import { readFrame, type StreamFrame } from "./frame.ts";
 import { type Position, startOfStream } from "./position.ts";
+import type { Clock } from "./runtime.ts";
 import { readEvents } from "./sse.ts";
-import type { Clock } from "./surroundings.ts";
 
 /** Where a run can be seen. */
 export interface RunSource {
@@ -17,15 +17,15 @@ export type Followed =
   | { kind: "frame"; frame: StreamFrame }
   /** The run is over, and its stream could not be had to the end. */
   | { kind: "ended"; run: WireRun; why: "expired" | "dropped" }
-  /** It takes longer than anybody waits. */
+  /** It takes too long to wait for. */
   | { kind: "late" };
 
 const reconnectMs = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000];
 const pollMs = 15_000;
-const longestMs = 2 * 60 * 60_000;
+const maxDelayMs = 2 * 60 * 60_000;
 
 export async function* followRun(source: RunSource, clock: Clock, signal: AbortSignal): AsyncGenerator<Followed> {
-  const following: Following = { source, clock, signal, position: startOfStream(), endsAt: clock.now() + longestMs };
+  const following: Following = { source, clock, signal, position: startOfStream(), endsAt: clock.now() + maxDelayMs };
   for (let failures = 0; clock.now() < following.endsAt; failures++) {
     const attempt = yield* readStream(following);
     if (attempt.kind === "over") return;
@@ -51,7 +51,7 @@ interface Following {
 
 type Attempt = { kind: "over" } | { kind: "expired" } | { kind: "dropped"; progress: "some" | "none" };
 
-/** One connection, to the result or to where it breaks. Throws what no other connection would mend. */
+/** One connection, to the result or to where it breaks. Throws errors that another connection would not fix. */
 async function* readStream({
   source,
   clock,
@@ -91,7 +91,7 @@ async function look({ source, signal }: Following): Promise<WireRun | null> {
   }
 }
 
-/** The run ended while nobody listened: what was said meanwhile comes first. */
+/** The run ended while no connection was open: the frames since then come first. */
 async function* readRest(following: Following, run: WireRun, why: "expired" | "dropped"): AsyncGenerator<Followed> {
   const attempt = why === "expired" ? { kind: why } : yield* readStream(following);
   if (attempt.kind !== "over") yield { kind: "ended", run, why: attempt.kind };

@@ -18,7 +18,7 @@ export const checkLocalAgentId = (id: string, operation: string): string =>
 
 function check(id: string, pattern: RegExp, shape: string, operation: string): string {
   if (pattern.test(id)) return id.toLowerCase();
-  throw new ConfigurationError(`${JSON.stringify(id)} is no id of this kind: it must look like ${shape}.`, {
+  throw new ConfigurationError(`${JSON.stringify(id)} is not a valid id: it must look like ${shape}.`, {
     code: "invalid_id",
     operation,
   });

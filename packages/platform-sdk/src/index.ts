@@ -2,11 +2,11 @@
 import { accountCalls } from "./account.ts";
 import { agentCalls } from "./agents.ts";
 import { openDefaults } from "./defaults.ts";
-import { realSurroundings } from "./surroundings.ts";
+import { processRuntime } from "./runtime.ts";
 
 const defaults = openDefaults();
-export const Agent = agentCalls(realSurroundings, defaults);
-export const Platform = accountCalls(realSurroundings, defaults);
+export const Agent = agentCalls(processRuntime, defaults);
+export const Platform = accountCalls(processRuntime, defaults);
 
 export type { Me, Me as SDKUser, ModelEntry, ModelEntry as ModelListItem, ModelEntry as SDKModel } from "./account.ts";
 export type { SDKAgent } from "./agent.ts";

@@ -38,7 +38,7 @@ export interface LocalProvider {
 
 export interface CustomTool {
   description?: string;
-  /** JSON Schema of an object; calls that do not satisfy it are told so and do not reach `execute`. */
+  /** JSON Schema of an object; calls that do not satisfy it fail and do not reach `execute`. */
   inputSchema?: Record<string, unknown>;
   /** JSON Schema that structured results must satisfy. */
   outputSchema?: Record<string, unknown>;
@@ -49,7 +49,7 @@ export interface CustomTool {
     destructiveHint?: boolean;
     openWorldHint?: boolean;
   };
-  /** What it throws is told to the model. The signal fires when the run is cancelled. */
+  /** What it throws is the result that the model gets. The signal fires when the run is cancelled. */
   execute(args: Record<string, unknown>, context: CustomToolContext): CustomToolResult | Promise<CustomToolResult>;
 }
 
@@ -58,7 +58,7 @@ export interface CustomToolContext {
   signal?: AbortSignal;
 }
 
-/** An object with a list `content` is taken as it is; any other value is told as JSON. */
+/** An object with a list `content` is taken as it is; any other value is sent as JSON. */
 export type CustomToolResult = string | JsonValue | CustomToolContent | undefined;
 
 export interface CustomToolContent {

@@ -1,7 +1,6 @@
 // Where local agents are kept: what a store promises.
-import type { StreamFrame, Run as WireRun } from "@agentcli/protocol/api";
+import type { ModelSelection, StreamFrame, Run as WireRun } from "@agentcli/protocol/api";
 import type { TokenUsage } from "./messages.ts";
-import type { ModelSelection } from "./options.ts";
 
 /** Several processes may have one open; `claim` keeps those that write apart. Lists are oldest first. */
 export interface LocalAgentStore {
@@ -17,7 +16,7 @@ export interface LocalAgentStore {
     list(agentId: string): Promise<LocalRunRecord[]>;
     /** Replaces what was there, in one step. */
     put(run: LocalRunRecord): Promise<void>;
-    /** Asks whoever drives the run, perhaps another process, to stop. */
+    /** Asks the process that drives the run to stop. */
     requestCancel(agentId: string, runId: string): Promise<void>;
     isCancelRequested(agentId: string, runId: string): Promise<boolean>;
   };

@@ -2,9 +2,9 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { makePrivateDirectory } from "@agentcli/local/private-directory";
+import { makePrivateDirectory } from "@agentcli/host/private-directory";
 import { fieldsOf } from "./refusal.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { Runtime } from "./runtime.ts";
 
 export interface StoredSdkCredentials {
   version: 1;
@@ -24,7 +24,7 @@ export interface SdkCredentialStore {
   clear(): Promise<void>;
 }
 
-export function fileCredentials(variables: Surroundings["variables"]): SdkCredentialStore {
+export function fileCredentials(variables: Runtime["variables"]): SdkCredentialStore {
   const file = loginFile(variables);
   return {
     load: async () => readLogin(variables),
@@ -38,8 +38,8 @@ export function fileCredentials(variables: Surroundings["variables"]): SdkCreden
   };
 }
 
-/** Undefined where nobody is logged in: there is no file, it is not ours, or its key is too old. */
-export function readLogin(variables: Surroundings["variables"]): StoredSdkCredentials | undefined {
+/** Undefined where no user is logged in: there is no file, it is not ours, or its key is too old. */
+export function readLogin(variables: Runtime["variables"]): StoredSdkCredentials | undefined {
   const kept = credentialsIn(textOf(loginFile(variables)));
   return kept && !isExpired(kept) ? kept : undefined;
 }
@@ -47,7 +47,7 @@ export function readLogin(variables: Surroundings["variables"]): StoredSdkCreden
 export const isExpired = ({ apiKeyExpiresAtMs }: StoredSdkCredentials): boolean =>
   apiKeyExpiresAtMs !== undefined && apiKeyExpiresAtMs <= Date.now();
 
-function loginFile(variables: Surroundings["variables"]): string {
+function loginFile(variables: Runtime["variables"]): string {
   const usual = join(variables.HOME || homedir(), ".platform", "sdk");
   return join(resolve(variables.PLATFORM_SDK_HOME || usual), "auth.json");
 }
@@ -67,7 +67,7 @@ function credentialsIn(text: string): StoredSdkCredentials | undefined {
   return isOurs ? (value as unknown as StoredSdkCredentials) : undefined;
 }
 
-/** A file that somebody broke is no login, and nothing to fail over. */
+/** A damaged file is the same as no login. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

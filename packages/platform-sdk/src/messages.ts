@@ -67,11 +67,11 @@ export interface Messages {
 
 export function openMessages(run: { id: string; agentId: string }): Messages {
   const ids = { agent_id: run.agentId, run_id: run.id };
-  let told: WireStatus | undefined;
+  let lastStatus: WireStatus | undefined;
   // Each connection begins with the status; it is news only where it changed.
   const statusOf = (status: WireStatus, message?: string): SDKMessage[] => {
-    if (status === told) return [];
-    told = status;
+    if (status === lastStatus) return [];
+    lastStatus = status;
     return [{ type: "status", ...ids, status, ...(message !== undefined && { message }) }];
   };
   return {

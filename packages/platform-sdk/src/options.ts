@@ -34,7 +34,7 @@ export interface AgentOptions extends ConnectionOptions {
   tools?: string[];
   /** Local only: tools it does not have, also if `tools` lists them. */
   disallowedTools?: string[];
-  /** Local only: in place of what the model is told about its work. */
+  /** Local only: instead of the instructions that the model gets about its work. */
   systemPrompt?: string;
   /** By name; also for every later prompt that does not bring its own. */
   mcpServers?: Record<string, McpServerConfig>;
@@ -98,9 +98,9 @@ export interface SendOptions {
   local?: SendLocalOptions;
   /** The same key with the same prompt makes one run; one is made up where none is given. */
   idempotencyKey?: string;
-  /** Told of each step once it is complete. What it throws ends the telling, and `wait` throws it. */
+  /** Called with each complete step. What it throws ends the calls, and `wait` throws it. */
   onStep?: (event: { step: ConversationStep }) => unknown;
-  /** Told of every update of the stream, in order. A promise it returns is waited for before the next. */
+  /** Called with every update of the stream, in order. A promise it returns is waited for before the next. */
   onDelta?: (event: { update: InteractionUpdate }) => unknown;
 }
 

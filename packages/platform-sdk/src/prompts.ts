@@ -5,7 +5,7 @@ import type { Connection } from "./connection.ts";
 import { ConfigurationError, PlatformAgentError } from "./errors.ts";
 import type { AgentOptions, ModelSelection, SendOptions, UserMessage } from "./options.ts";
 import { fieldsOf } from "./refusal.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { Runtime } from "./runtime.ts";
 
 export interface Prompts {
   /** Throws where only the platform can choose it and has not yet. */
@@ -17,7 +17,7 @@ export interface Prompts {
 
 export interface AgentContext {
   connection: Connection;
-  surroundings: Surroundings;
+  runtime: Runtime;
   options: AgentOptions;
 }
 
@@ -28,7 +28,7 @@ export type AgentBirth =
   | { kind: "new"; agentId: undefined; chosenBy: "platform" };
 
 export function openPrompts(birth: AgentBirth, context: AgentContext, signal: AbortSignal): Prompts {
-  const { connection, surroundings, options } = context;
+  const { connection, runtime, options } = context;
   let current = birth;
   let model = options.model;
   // What a prompt changed for all that follow, and the platform does not keep.
@@ -40,8 +40,7 @@ export function openPrompts(birth: AgentBirth, context: AgentContext, signal: Ab
     const text = JSON.stringify(body);
     // The same prompt after a lost answer is the same request: the platform answers it as the first time.
     const repeated = begun?.body === text ? begun.idempotencyKey : undefined;
-    const idempotencyKey =
-      send.idempotencyKey ?? options.idempotencyKey ?? repeated ?? `sdk-create-${surroundings.newId()}`;
+    const idempotencyKey = send.idempotencyKey ?? options.idempotencyKey ?? repeated ?? `sdk-create-${runtime.newId()}`;
     const isSecond = begun !== undefined;
     begun = { body: text, idempotencyKey };
     const request = { operation: "agents.create", method: "POST", path: "/v1/agents", body, idempotencyKey } as const;
@@ -58,7 +57,7 @@ export function openPrompts(birth: AgentBirth, context: AgentContext, signal: Ab
         return followUp(message, send);
       }
       if (current.kind === "new" && current.chosenBy === "caller") throw error;
-      current = { kind: "new", agentId: `bc-${surroundings.newId()}`, chosenBy: "caller" };
+      current = { kind: "new", agentId: `bc-${runtime.newId()}`, chosenBy: "caller" };
       begun = undefined;
       return create(message, send);
     }
@@ -66,7 +65,7 @@ export function openPrompts(birth: AgentBirth, context: AgentContext, signal: Ab
 
   async function followUp(message: UserMessage, send: SendOptions): Promise<WireRun> {
     const body = runBody(message, options, { ...(chosenModel && { model: chosenModel }), ...send });
-    const idempotencyKey = send.idempotencyKey ?? `sdk-run-${surroundings.newId()}`;
+    const idempotencyKey = send.idempotencyKey ?? `sdk-run-${runtime.newId()}`;
     const path = `/v1/agents/${idOf(current)}/runs`;
     const request = { operation: "agent.send", method: "POST", path, body, idempotencyKey } as const;
     return (await connection.ask<{ run: WireRun }>(request, signal)).run;
@@ -92,10 +91,10 @@ function idOf({ agentId }: AgentBirth): string {
   });
 }
 
-function createdId(agent: unknown, wished: string | undefined): string {
+function createdId(agent: unknown, requested: string | undefined): string {
   const { id } = fieldsOf(agent);
-  if (typeof id === "string" && (wished === undefined || id === wished)) return id;
-  throw new PlatformAgentError(`The platform answered with the mismatched agent id ${String(id)} for ${wished}.`, {
+  if (typeof id === "string" && (requested === undefined || id === requested)) return id;
+  throw new PlatformAgentError(`The platform answered with the mismatched agent id ${String(id)} for ${requested}.`, {
     code: "agent_id_mismatch",
     operation: "agents.create",
   });

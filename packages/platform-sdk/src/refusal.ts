@@ -1,4 +1,4 @@
-// An answer that is no success, as the error that fits it.
+// An answer other than a success, as the matching error.
 import {
   AgentBusyError,
   AgentNotFoundError,
@@ -23,14 +23,14 @@ export interface Refusal {
 
 export function errorFrom({ status, body, retryAfter, ...rest }: Refusal): PlatformAgentError {
   const { code, message, helpUrl, provider } = readProblem(body);
-  const said = message ?? `The platform answered ${status} to ${rest.endpoint}.`;
+  const text = message ?? `The platform answered ${status} to ${rest.endpoint}.`;
   const facts: ErrorFacts = { ...rest, status, code: code ?? "unknown" };
-  const explained = code ? `[${code}] ${said}` : said;
+  const explained = code ? `[${code}] ${text}` : text;
   if (code === "agent_busy") return new AgentBusyError(explained, facts);
   if (code === "integration_not_connected" && helpUrl && provider)
     return new IntegrationNotConnectedError(explained, { ...facts, helpUrl, provider });
-  if (status === 401) return new AuthenticationError(said, facts);
-  if (status === 429) return new RateLimitError(said, { ...facts, isRetryable: true, ...waitOf(retryAfter) });
+  if (status === 401) return new AuthenticationError(text, facts);
+  if (status === 429) return new RateLimitError(text, { ...facts, isRetryable: true, ...waitOf(retryAfter) });
   if (code === "agent_not_found") return new AgentNotFoundError(explained, facts);
   if (status === 400 || status === 404 || status === 409) return new ConfigurationError(explained, facts);
   if (status >= 500) return new NetworkError(explained, { ...facts, isRetryable: true });

@@ -40,8 +40,8 @@ export interface KnownRun extends RunFacts {
   readonly createdAt?: number;
 }
 
-/** As the platform tells it, or as this machine keeps it. */
-export type ToldRun = WireRun & { usage?: TokenUsage };
+/** As the platform reports it, or as this machine keeps it. */
+export type ReportedRun = WireRun & { usage?: TokenUsage };
 
 export interface RunState {
   known(): KnownRun;
@@ -51,13 +51,13 @@ export interface RunState {
   /** Returns what ends the listening. */
   listen(listener: (status: RunStatus) => void): () => void;
   note(followed: Followed): void;
-  /** The platform has taken the wish to end the run; what is read later may still say how it ended. */
+  /** The platform has accepted the cancellation; what is read later may still be another end. */
   noteCancelled(): void;
   /** Every fact as a member that shows what is known now. */
   members(): PropertyDescriptorMap;
 }
 
-export function openState(first: ToldRun, model: ModelSelection | undefined): RunState {
+export function openState(first: ReportedRun, model: ModelSelection | undefined): RunState {
   const listeners = new Set<(status: RunStatus) => void>();
   let wireStatus = first.status;
   let unsupported: string | undefined;
@@ -112,7 +112,7 @@ const factNames = [
   ...["id", "agentId", "status", "createdAt", "requestId", "result", "error", "model", "durationMs", "usage", "git"],
 ] as (keyof KnownRun)[];
 
-function factsOf(run: ToldRun, model: ModelSelection | undefined): KnownRun {
+function factsOf(run: ReportedRun, model: ModelSelection | undefined): KnownRun {
   const { id, agentId, createdAt, requestId, result, error, durationMs, usage, git } = run;
   return {
     ...{ id, agentId, createdAt: Date.parse(createdAt), status: statusOf(run.status) },

@@ -7,18 +7,18 @@ import type { ModelSelection, SendOptions } from "./options.ts";
 import {
   type KnownRun,
   openState,
+  type ReportedRun,
   type RunError,
   type RunGit,
   type RunResult,
   type RunResultStatus,
   type RunState,
   type RunStatus,
-  type ToldRun,
 } from "./run-state.ts";
 
 export type { RunError, RunGit, RunResult, RunResultStatus, RunStatus };
 export type RunOperation = "stream" | "wait" | "cancel" | "conversation";
-/** What became of words said into a run: its turn has them, or they are for a prompt of their own. */
+/** What became of text sent into a run: its turn got it, or it is for a prompt of its own. */
 export type SteerAckOutcome = "complete_delivered" | "revert_to_followup";
 
 /** Its members are as of what was read last: `stream`, `wait`, `conversation` and `onDidChangeStatus` read. */
@@ -27,11 +27,11 @@ export interface Run extends KnownRun {
   stream(): AsyncGenerator<SDKMessage, void>;
   /** Settles when the run is over, however it ended. */
   wait(): Promise<RunResult>;
-  /** What was said and done, once the run is over. */
+  /** Messages and tool calls, once the run is over. */
   conversation(): Promise<ConversationTurn[]>;
   /** A run that is cancelled already stays so; one that ended otherwise cannot be cancelled. */
   cancel(): Promise<void>;
-  /** No run takes words in its middle: they come back, to be sent as the next prompt. */
+  /** A run takes no text while it works: send it as the next prompt. */
   steer(text: string): Promise<SteerAckOutcome>;
   supports(operation: RunOperation): boolean;
   unsupportedReason(operation: RunOperation): string | undefined;
@@ -39,26 +39,26 @@ export interface Run extends KnownRun {
   onDidChangeStatus(listener: (status: RunStatus) => void): () => void;
 }
 
-/** Where a run happens. */
-export interface RunPlace {
+/** Where a run is read from: the platform, or this process. */
+export interface RunBackend {
   /** Everything from the first frame to the result, as it happens. Ends with the signal. */
   follow(stop: AbortSignal): AsyncGenerator<Followed>;
   cancel(signal: AbortSignal): Promise<void>;
 }
 
 export interface RunContext {
-  place: RunPlace;
+  backend: RunBackend;
   /** Ends everything that follows the run. */
   signal: AbortSignal;
   model?: ModelSelection;
-  /** Told of all that happens from now on, whether or not anybody streams. */
+  /** Called with everything from now on, also where no caller streams. */
   observers?: Pick<SendOptions, "onDelta" | "onStep">;
 }
 
-export function openRun(first: ToldRun, context: RunContext): Run {
-  const { place, signal, model } = context;
+export function openRun(first: ReportedRun, context: RunContext): Run {
+  const { backend, signal, model } = context;
   const state = openState(first, model);
-  const follow = follower(place, state);
+  const follow = follower(backend, state);
   const observing = observe(() => follow(signal), context.observers);
 
   async function* stream(): AsyncGenerator<SDKMessage, void> {
@@ -80,7 +80,7 @@ export function openRun(first: ToldRun, context: RunContext): Run {
   function onDidChangeStatus(listener: (status: RunStatus) => void): () => void {
     const unsubscribe = state.listen(listener);
     const leaving = new AbortController();
-    // What goes wrong is told to whoever waits or streams; a listener has nobody to tell.
+    // Errors reach callers of `wait` and `stream`; a listener of the status gets none.
     if (!isOver({ status: state.wireStatus() }))
       exhaust(follow(AbortSignal.any([signal, leaving.signal]))).catch(() => {});
     return () => {
@@ -96,7 +96,7 @@ export function openRun(first: ToldRun, context: RunContext): Run {
     conversation: () => readConversation(follow(signal), state),
     async cancel() {
       if (state.known().status === "cancelled") return;
-      await place.cancel(signal);
+      await backend.cancel(signal);
       state.noteCancelled();
     },
     steer: async () => "revert_to_followup",
@@ -126,17 +126,17 @@ export function followedOf(run: Run): AsyncGenerator<Followed> {
 
 type Follow = (stop: AbortSignal) => AsyncGenerator<Followed>;
 
-/** Whoever follows, what comes is noted. */
-function follower(place: RunPlace, state: RunState): Follow {
+/** Every reader updates the state of the handle. */
+function follower(backend: RunBackend, state: RunState): Follow {
   return async function* (stop) {
-    for await (const followed of place.follow(stop)) {
+    for await (const followed of backend.follow(stop)) {
       state.note(followed);
       yield followed;
     }
   };
 }
 
-/** Undefined where nobody wants to be told. */
+/** Undefined where there are no observers. */
 function observe(
   follow: () => AsyncGenerator<Followed>,
   observers: RunContext["observers"],
@@ -151,7 +151,7 @@ function observe(
       for (const step of conversation.add(followed.frame.data)) await onStep?.({ step });
     }
   })();
-  // `wait` throws it; without anybody who waits it is nobody's.
+  // `wait` throws it; without a caller of `wait` it is dropped.
   observing.catch(() => {});
   return observing;
 }

@@ -8,7 +8,7 @@ export interface ServerEvent {
 }
 
 /** More than any frame has; a peer that never ends a line must not fill the memory. */
-const longestEvent = 64 * 1024 * 1024;
+const maxEventLength = 64 * 1024 * 1024;
 
 /** An event counts once the empty line behind it has come: half of one is what a cut connection leaves. */
 export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ServerEvent> {
@@ -38,7 +38,7 @@ export function eventReader(): EventReader {
       lines[0] = rest + (lines[0] ?? "");
       rest = lines.pop() ?? "";
       const events = lines.flatMap((line) => event.line(line));
-      if (rest.length + event.size() > longestEvent) throw new Error("An event of the stream is larger than 64 MiB.");
+      if (rest.length + event.size() > maxEventLength) throw new Error("An event of the stream is larger than 64 MiB.");
       return events;
     },
   };

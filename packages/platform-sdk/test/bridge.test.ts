@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { type CurledBridge, curl, startBridge } from "./curl-storyteller.ts";
+import { type CurledBridge, curl, startBridge } from "./curl-scenario-runner.ts";
 import { agentId, frame, json, problem, runId, runPath, scriptedPlatform, wireRun } from "./scripted-platform.ts";
 
 const program = fileURLToPath(new URL("../bin/platform-sdk.mjs", import.meta.url));
@@ -32,7 +32,7 @@ test("only who can read the token file may call", async () => {
   expect(JSON.parse(await curl(bridge, "SdkBridgeControlService/Ping", {}))).toMatchObject({ version: "0.1.0" });
 });
 
-test("what is no call is refused with words", async () => {
+test("a request that is not a call is refused with a message", async () => {
   const bridge = await bridgeTo("http://127.0.0.1:9");
   const headers = { authorization: `Bearer ${readFileSync(bridge.tokenFile, "utf8")}` };
   const refused = async (path: string, body: string) => {
@@ -148,6 +148,9 @@ test("wrong usage says what is right", async () => {
       (failure: { code: number; stderr: string }) => failure,
     );
   expect(await run("fly")).toMatchObject({ code: 2, stderr: expect.stringContaining("Usage: platform-sdk bridge") });
-  expect(await run("bridge", "--port", "many")).toMatchObject({ code: 2, stderr: expect.stringContaining("no port") });
+  expect(await run("bridge", "--port", "many")).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("not a port"),
+  });
   expect(await run("--version")).toMatchObject({ stdout: "0.1.0\n" });
 });

@@ -6,18 +6,18 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { call, say, temporaryDirectory } from "@agentcli/testkit";
+import { call, replyWith, temporaryDirectory } from "@agentcli/testkit";
 import { expect, onTestFinished, test } from "vitest";
-import { localDesk } from "./local-desk.ts";
+import { openLocalHarness } from "./local-harness.ts";
 
 const dist = fileURLToPath(new URL("../dist", import.meta.url));
 
 async function installed(): Promise<string> {
   const home = await temporaryDirectory({ "package.json": '{"type":"module"}' });
   onTestFinished(home.remove);
-  const place = join(home.path, "node_modules/platform-sdk");
-  await cp(dist, place, { recursive: true });
-  await writeFile(join(place, "package.json"), '{"type":"module","exports":"./index.js"}');
+  const directory = join(home.path, "node_modules/platform-sdk");
+  await cp(dist, directory, { recursive: true });
+  await writeFile(join(directory, "package.json"), '{"type":"module","exports":"./index.js"}');
   return home.path;
 }
 
@@ -47,18 +47,21 @@ test("who only asks the platform loads nothing of the engine", async () => {
 });
 
 test("a local agent works from the installed package, in its sandbox", async () => {
-  const desk = await localDesk([call("exec_command", { cmd: "touch inside ../outside" }), say("Tried.")]);
+  const harness = await openLocalHarness([
+    call("exec_command", { cmd: "touch inside ../outside" }),
+    replyWith("Tried."),
+  ]);
   const home = await installed();
   await writeFile(
     join(home, "user.mjs"),
     `import { Agent } from "platform-sdk";
-const local = { cwd: ${JSON.stringify(desk.repository.path)}, sandboxOptions: { enabled: true } };
+const local = { cwd: ${JSON.stringify(harness.repository.path)}, sandboxOptions: { enabled: true } };
 const { status, error } = await Agent.prompt("Try", { model: { id: "scripted" }, local });
 console.log(status, error?.message ?? "");`,
   );
-  const { stdout } = await promisify(execFile)(process.execPath, [join(home, "user.mjs")], { env: desk.variables });
+  const { stdout } = await promisify(execFile)(process.execPath, [join(home, "user.mjs")], { env: harness.variables });
   expect(stdout.trim()).toBe("finished");
-  const isThere = (path: string) => existsSync(join(desk.repository.path, path));
+  const isThere = (path: string) => existsSync(join(harness.repository.path, path));
   expect([isThere("inside"), isThere("../outside")]).toEqual([true, false]);
 });
 

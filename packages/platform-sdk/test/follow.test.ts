@@ -21,18 +21,18 @@ import {
 const numRuns = Number(process.env.FUZZ_RUNS ?? 200);
 
 const status = frame("status", { runId, status: "RUNNING" });
-const said = (text: string, id: string) =>
+const textFrame = (text: string, id: string) =>
   frame("assistant", { text }, id) + frame("interaction_update", { type: "text-delta", text }, id);
 const words = ["One ", "two ", "three ", "four."];
 const groups = [
   frame("interaction_update", { type: "step-started", stepId: 1 }, "9-0"),
-  ...words.map((word, index) => said(word, `9-${index + 1}`)),
+  ...words.map((word, index) => textFrame(word, `9-${index + 1}`)),
   frame("interaction_update", { type: "step-completed", stepId: 1, stepDurationMs: 5 }, "9-8"),
   frame("result", { runId, status: "FINISHED", text: words.join(""), durationMs: 7 }, "9-9") + frame("done", {}, "9-9"),
 ];
 const ids = ["9-0", "9-1", "9-2", "9-3", "9-4", "9-8", "9-9"];
 
-/** What the platform sends to somebody who goes on behind this id. */
+/** What the platform sends to a reader that continues after this id. */
 const streamAfter = (id: string | undefined): string =>
   status + groups.slice(id === undefined ? 0 : ids.indexOf(id) + 1).join("");
 
@@ -109,7 +109,7 @@ test("progress starts the waits anew", async () => {
   expect(platform.waits).toEqual([1_000, 2_000, 1_000, 2_000]);
 });
 
-test("what was said while nobody listened comes before the end", async () => {
+test("frames sent while no connection was open come before the end", async () => {
   const { run, platform } = await follow(
     ({ headers }, response, count) =>
       count === 0
@@ -142,7 +142,7 @@ test("a stream that is no longer kept leaves the result, and no conversation", a
   expect(run.supports("wait")).toBe(true);
 });
 
-test("an error of the stream that cannot mend is thrown, any other is a broken stream", async () => {
+test("a permanent error of the stream is thrown, any other is a broken stream", async () => {
   const final = await follow((_, response) =>
     sendEvents(response, status + frame("error", { code: "unauthorized", message: "Key revoked." })),
   );
@@ -156,7 +156,7 @@ test("an error of the stream that cannot mend is thrown, any other is a broken s
   expect(textIn(await collect(passing.run))).toBe(words.join(""));
 });
 
-test("data that is not JSON is a broken stream, and frames nobody knows are passed over", async () => {
+test("data that is not JSON is a broken stream, and unknown frames are skipped", async () => {
   const { run } = await follow(({ headers }, response, count) => {
     const odd = frame("news", { of: "tomorrow" }, "9-0") + frame("assistant", { words: 3 });
     const broken = "id: 9-5\nevent: assistant\ndata: {\n\n";
@@ -171,7 +171,7 @@ test("a run that is not there is an error at once", async () => {
   expect(platform.waits).toEqual([]);
 });
 
-test("nobody waits longer than two hours", async () => {
+test("waiting ends after two hours", async () => {
   const { run, platform } = await follow((_, response) => response.destroy());
   expect(await run.wait()).toMatchObject({
     status: "error",
@@ -180,12 +180,12 @@ test("nobody waits longer than two hours", async () => {
   expect(platform.waits.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThanOrEqual(2 * 60 * 60_000);
 });
 
-test("changes of the status are told until nobody wants to know", async () => {
+test("changes of the status are reported until the listener is removed", async () => {
   const { run } = await follow(({ headers }, response) => sendEvents(response, streamAfter(lastEventId(headers))));
-  const told = new Promise((resolve) => run.onDidChangeStatus(resolve));
+  const reported = new Promise((resolve) => run.onDidChangeStatus(resolve));
   const unwanted: string[] = [];
   run.onDidChangeStatus((changed) => unwanted.push(changed))();
-  expect(await told).toBe("finished");
+  expect(await reported).toBe("finished");
   expect(unwanted).toEqual([]);
 });
 

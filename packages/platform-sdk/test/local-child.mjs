@@ -9,19 +9,19 @@ const agent = agentId
   : await Agent.create({ model: { id: "scripted" }, local, ...options });
 try {
   const run = await agent.send(text);
-  say({ agentId: agent.agentId, runId: run.id });
+  print({ agentId: agent.agentId, runId: run.id });
   const { status, result, error } = await run.wait();
-  say({ status, result, error });
+  print({ status, result, error });
 } catch (error) {
-  say({ error });
+  print({ error });
 }
-say({ isAsBefore: JSON.stringify(before) === JSON.stringify(facts()) });
+print({ isAsBefore: JSON.stringify(before) === JSON.stringify(facts()) });
 
 function facts() {
   const signals = ["SIGINT", "SIGTERM", "SIGHUP", "exit", "uncaughtException", "unhandledRejection"];
   return [process.cwd(), { ...process.env }, signals.map((name) => process.listenerCount(name))];
 }
 
-function say(value) {
+function print(value) {
   process.stdout.write(`${JSON.stringify(value)}\n`);
 }

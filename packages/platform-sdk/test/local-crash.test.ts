@@ -1,14 +1,14 @@
-// Local agents and the end of processes: nothing is lost, nothing is left, nobody waits for ever.
+// Local agents and the end of processes: nothing is lost, nothing is left running, no reader waits for ever.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { call, say, stall } from "@agentcli/testkit";
+import { call, replyWith, stall } from "@agentcli/testkit";
 import { expect, onTestFinished, test } from "vitest";
-import { bodiesOf, type LocalDesk, localDesk, readAll } from "./local-desk.ts";
-import { summary } from "./storyteller.ts";
+import { bodiesOf, type LocalHarness, openLocalHarness, readAll } from "./local-harness.ts";
+import { summary } from "./scenario-runner.ts";
 
 const program = fileURLToPath(new URL("local-child.mjs", import.meta.url));
 const killer = fileURLToPath(new URL("kill-at-step.cjs", import.meta.url));
@@ -22,9 +22,14 @@ interface Child {
   ended: Promise<unknown>;
 }
 
-function start(desk: LocalDesk, task: object, variables: Record<string, string> = {}, node: string[] = []): Child {
-  const child = spawn(process.execPath, [...node, program, JSON.stringify({ cwd: desk.repository.path, ...task })], {
-    env: { ...desk.variables, ...variables },
+function start(
+  harness: LocalHarness,
+  task: object,
+  variables: Record<string, string> = {},
+  node: string[] = [],
+): Child {
+  const child = spawn(process.execPath, [...node, program, JSON.stringify({ cwd: harness.repository.path, ...task })], {
+    env: { ...harness.variables, ...variables },
     stdio: ["ignore", "pipe", "inherit"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -37,40 +42,40 @@ function start(desk: LocalDesk, task: object, variables: Record<string, string> 
 }
 
 test("a run whose process is killed ends as interrupted, and the agent goes on", async () => {
-  const desk = await localDesk([shell("echo $$ > pid; exec sleep 1000"), say("Back.")]);
-  const child = start(desk, { text: "Sleep" });
+  const harness = await openLocalHarness([shell("echo $$ > pid; exec sleep 1000"), replyWith("Back.")]);
+  const child = start(harness, { text: "Sleep" });
   const { agentId, runId } = await child.next();
-  const file = join(desk.repository.path, "pid");
+  const file = join(harness.repository.path, "pid");
   await expect.poll(() => existsSync(file) && readFileSync(file, "utf8")).toMatch(/\d/);
-  expect((await desk.Agent.get(agentId)).status).toBe("running");
+  expect((await harness.Agent.get(agentId)).status).toBe("running");
   child.process.kill("SIGKILL");
   await child.ended;
   await expect.poll(() => existsSync(`/proc/${readFileSync(file, "utf8").trim()}`)).toBe(false);
-  const run = await desk.Agent.getRun(runId, { agentId });
+  const run = await harness.Agent.getRun(runId, { agentId });
   expect(await run.wait()).toMatchObject({ status: "error", error: { code: "interrupted" } });
   expect(summary(await readAll(run))).toMatchObject({ user: "Sleep", lastStatus: "ERROR" });
-  expect((await desk.Agent.get(agentId)).status).toBe("error");
-  const agent = await desk.Agent.resume(agentId, desk.options());
+  expect((await harness.Agent.get(agentId)).status).toBe("error");
+  const agent = await harness.Agent.resume(agentId, harness.options());
   expect(await (await agent.send("Go on")).wait()).toMatchObject({ status: "finished", result: "Back." });
-  expect(bodiesOf(desk).at(-1)).toContain("The outcome of this call is unknown");
+  expect(bodiesOf(harness).at(-1)).toContain("The outcome of this call is unknown");
 });
 
 test("another process sees the run as it goes, is busy, and may cancel it", async () => {
-  const desk = await localDesk([say("Thinking."), stall("before-headers"), say("After.")]);
-  const child = start(desk, { text: "Wait" });
+  const harness = await openLocalHarness([replyWith("Thinking."), stall("before-headers"), replyWith("After.")]);
+  const child = start(harness, { text: "Wait" });
   const { agentId } = await child.next();
   await child.ended;
-  const waiting = start(desk, { agentId, text: "Wait more" });
+  const waiting = start(harness, { agentId, text: "Wait more" });
   const { runId } = await waiting.next();
-  await expect.poll(() => desk.requests().length).toBe(2);
-  const run = await desk.Agent.getRun(runId, { agentId });
+  await expect.poll(() => harness.requests().length).toBe(2);
+  const run = await harness.Agent.getRun(runId, { agentId });
   const messages = readAll(run);
-  const agent = await desk.Agent.resume(agentId, desk.options());
+  const agent = await harness.Agent.resume(agentId, harness.options());
   await expect(agent.send("Me too")).rejects.toMatchObject({
     code: "agent_busy",
     message: expect.stringContaining(`process ${waiting.process.pid}`),
   });
-  await desk.Agent.cancelRun(runId, { agentId });
+  await harness.Agent.cancelRun(runId, { agentId });
   expect(await waiting.next()).toMatchObject({ status: "cancelled" });
   expect(summary(await messages)).toMatchObject({ user: "Wait more", lastStatus: "CANCELLED" });
   await waiting.ended;
@@ -78,19 +83,19 @@ test("another process sees the run as it goes, is busy, and may cancel it", asyn
 });
 
 test("force takes the agent over from a process that works", async () => {
-  const desk = await localDesk([stall("before-headers"), say("Mine.")]);
-  const child = start(desk, { text: "Wait" });
+  const harness = await openLocalHarness([stall("before-headers"), replyWith("Mine.")]);
+  const child = start(harness, { text: "Wait" });
   const { agentId } = await child.next();
-  await expect.poll(() => desk.requests().length).toBe(1);
-  const agent = await desk.Agent.resume(agentId, desk.options());
+  await expect.poll(() => harness.requests().length).toBe(1);
+  const agent = await harness.Agent.resume(agentId, harness.options());
   const run = await agent.send("Mine now", { local: { force: true } });
   expect(await run.wait()).toMatchObject({ status: "finished", result: "Mine." });
   expect(await child.next()).toMatchObject({ status: "cancelled" });
 });
 
 test("a program ends by itself when its run is over, and finds everything as it was", async () => {
-  const desk = await localDesk([shell("sleep 1000 & echo started"), say("Done.")]);
-  const child = start(desk, { text: "Start" });
+  const harness = await openLocalHarness([shell("sleep 1000 & echo started"), replyWith("Done.")]);
+  const child = start(harness, { text: "Start" });
   await child.next();
   expect(await child.next()).toMatchObject({ status: "finished", result: "Done." });
   expect(await child.next()).toEqual({ isAsBefore: true });
@@ -98,7 +103,7 @@ test("a program ends by itself when its run is over, and finds everything as it 
   expect(code).toBe(0);
 });
 
-const mostSteps = 1_000;
+const maxSteps = 1_000;
 /** A sample, another with every step. */
 const stride = process.env.SWEEP === "full" ? 1 : 9;
 
@@ -107,25 +112,28 @@ test("killed at any change of its files, an agent is not there or takes the next
 }, async () => {
   const agentId = "agent-sweep";
   let isWhole = false;
-  for (let at = 1; !isWhole && at < mostSteps; at += stride) {
+  for (let at = 1; !isWhole && at < maxSteps; at += stride) {
     const about = `change ${at}`;
-    const desk = await localDesk({ replies: [shell("echo x >> log"), say("One."), say("Two.")], repeat: "last" });
-    const kill = { KILL_AT: String(at), KILL_WHEN: at % 2 ? "before" : "torn", KILL_BELOW: desk.sdkHome };
-    const child = start(desk, { text: "Count", options: { agentId } }, kill, ["--require", killer]);
+    const harness = await openLocalHarness({
+      replies: [shell("echo x >> log"), replyWith("One."), replyWith("Two.")],
+      repeat: "last",
+    });
+    const kill = { KILL_AT: String(at), KILL_WHEN: at % 2 ? "before" : "torn", KILL_BELOW: harness.sdkHome };
+    const child = start(harness, { text: "Count", options: { agentId } }, kill, ["--require", killer]);
     const [, signal] = (await child.ended) as [number, string];
     isWhole = signal !== "SIGKILL";
-    const status = await desk.Agent.get(agentId).then(
+    const status = await harness.Agent.get(agentId).then(
       (agent) => agent.status,
       (error) => error.code,
     );
     expect(["finished", "error", "agent_not_found"], about).toContain(status);
-    const runs = status === "agent_not_found" ? [] : (await desk.Agent.listRuns(agentId)).items;
+    const runs = status === "agent_not_found" ? [] : (await harness.Agent.listRuns(agentId)).items;
     for (const run of runs) {
       const { status: end } = await run.wait();
       expect(["error", "finished"], about).toContain(end);
       expect((await readAll(run)).at(-1), about).toMatchObject({ status: end.toUpperCase() });
     }
-    const agent = await desk.Agent.create(desk.options({ agentId }));
+    const agent = await harness.Agent.create(harness.options({ agentId }));
     expect(await (await agent.send("Go on")).wait(), about).toMatchObject({ status: "finished" });
   }
   expect(isWhole).toBe(true);

@@ -3,25 +3,28 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryRepository } from "@agentcli/testkit";
 import { expect, onTestFinished, test } from "vitest";
-import { localDesk, readAll } from "./local-desk.ts";
-import { openStage } from "./stage.ts";
-import { summary } from "./storyteller.ts";
+import { openLocalHarness, readAll } from "./local-harness.ts";
+import { openPlatformFixture } from "./platform-fixture.ts";
+import { summary } from "./scenario-runner.ts";
 
 test("files change here, the model is the platform's", { timeout: 120_000 }, async () => {
-  const stage = await openStage();
-  onTestFinished(stage.close);
+  const fixture = await openPlatformFixture();
+  onTestFinished(fixture.close);
   const repository = await temporaryRepository();
   onTestFinished(repository.remove);
-  const { Agent } = await localDesk([]);
-  const door = { backendUrl: stage.url, apiKey: stage.key, model: { id: "practice" } };
-  const agent = await Agent.create({ ...door, local: { cwd: repository.path, sandboxOptions: { enabled: true } } });
+  const { Agent } = await openLocalHarness([]);
+  const connection = { backendUrl: fixture.url, apiKey: fixture.key, model: { id: "practice" } };
+  const agent = await Agent.create({
+    ...connection,
+    local: { cwd: repository.path, sandboxOptions: { enabled: true } },
+  });
   const run = await agent.send("Create hello.txt containing hi");
   const messages = summary(await readAll(run));
   expect(await run.wait()).toMatchObject({ status: "finished" });
   expect(messages).toMatchObject({ user: "Create hello.txt containing hi", lastStatus: "FINISHED" });
   expect(messages.tools).toContain("write completed");
   expect(readFileSync(join(repository.path, "hello.txt"), "utf8")).toBe("hi\n");
-  const refused = await Agent.create({ ...door, apiKey: "plt_no_such_key", local: { cwd: repository.path } });
+  const refused = await Agent.create({ ...connection, apiKey: "plt_no_such_key", local: { cwd: repository.path } });
   const wrong = await (await refused.send("Create bye.txt containing bye")).wait();
   expect(wrong).toMatchObject({ status: "error", error: { code: "auth" } });
   expect(existsSync(join(repository.path, "bye.txt"))).toBe(false);

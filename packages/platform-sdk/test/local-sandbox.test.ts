@@ -1,11 +1,11 @@
 // The sandbox of local agents: there when asked for, or no run at all.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { call, say } from "@agentcli/testkit";
+import { call, replyWith } from "@agentcli/testkit";
 import { expect, test } from "vitest";
 import { agentCalls } from "../src/agents.ts";
 import { ConfigurationError } from "../src/errors.ts";
-import { bodiesOf, localDesk, readAll, surroundingsWith } from "./local-desk.ts";
+import { bodiesOf, openLocalHarness, readAll, runtimeWith } from "./local-harness.ts";
 
 const shell = (cmd: string) => call("exec_command", { cmd });
 const sandboxOptions = { enabled: true };
@@ -13,46 +13,50 @@ const sandboxOptions = { enabled: true };
 test("inside the sandbox an agent writes its directory and those it was given, and nothing else", async () => {
   const outside = join("..", `escaped-${process.pid}`);
   const command = `touch inside; touch ~/extra/more; touch ${outside}; touch .git/x; cat ~/.platform/secret; echo done`;
-  const desk = await localDesk([shell(command), say("Tried.")]);
-  const extra = join(desk.home, "extra");
+  const harness = await openLocalHarness([shell(command), replyWith("Tried.")]);
+  const extra = join(harness.home, "extra");
   mkdirSync(extra);
-  mkdirSync(join(desk.home, ".platform"));
-  writeFileSync(join(desk.home, ".platform", "secret"), "hush");
-  const agent = await desk.Agent.create(desk.options({ local: { dirs: [extra], sandboxOptions } }));
+  mkdirSync(join(harness.home, ".platform"));
+  writeFileSync(join(harness.home, ".platform", "secret"), "hush");
+  const agent = await harness.Agent.create(harness.options({ local: { dirs: [extra], sandboxOptions } }));
   const messages = await readAll(await agent.send("Try"));
   expect(messages.at(-1)).toMatchObject({ type: "status", status: "FINISHED" });
-  const isThere = (path: string) => existsSync(join(desk.repository.path, path));
+  const isThere = (path: string) => existsSync(join(harness.repository.path, path));
   expect(["inside", outside, ".git/x"].map(isThere)).toEqual([true, false, false]);
   expect(existsSync(join(extra, "more"))).toBe(true);
-  expect(bodiesOf(desk).at(-1)).toContain("Sandbox: workspace-write");
-  expect(bodiesOf(desk).at(-1)).not.toContain("hush");
+  expect(bodiesOf(harness).at(-1)).toContain("Sandbox: workspace-write");
+  expect(bodiesOf(harness).at(-1)).not.toContain("hush");
 });
 
 test("without one, commands act where the caller is", async () => {
-  const desk = await localDesk([shell("echo free > .git/x"), say("Done.")]);
-  await desk.Agent.prompt("Try", desk.options());
-  expect(readFileSync(join(desk.repository.path, ".git/x"), "utf8")).toBe("free\n");
+  const harness = await openLocalHarness([shell("echo free > .git/x"), replyWith("Done.")]);
+  await harness.Agent.prompt("Try", harness.options());
+  expect(readFileSync(join(harness.repository.path, ".git/x"), "utf8")).toBe("free\n");
 });
 
 test("a plan changes nothing, whatever the model does", async () => {
   const patch = "*** Begin Patch\n*** Add File: b.txt\n+b\n*** End Patch";
-  const desk = await localDesk([shell("touch a.txt"), call("apply_patch", { input: patch }), say("1. Do it.")]);
-  const agent = await desk.Agent.create(desk.options({ mode: "plan" }));
-  expect(await (await agent.send("Plan")).wait()).toMatchObject({ status: "finished", result: "1. Do it." });
-  expect([existsSync(join(desk.repository.path, "a.txt")), existsSync(join(desk.repository.path, "b.txt"))]).toEqual([
-    false,
-    false,
+  const harness = await openLocalHarness([
+    shell("touch a.txt"),
+    call("apply_patch", { input: patch }),
+    replyWith("1. Do it."),
   ]);
+  const agent = await harness.Agent.create(harness.options({ mode: "plan" }));
+  expect(await (await agent.send("Plan")).wait()).toMatchObject({ status: "finished", result: "1. Do it." });
+  expect([
+    existsSync(join(harness.repository.path, "a.txt")),
+    existsSync(join(harness.repository.path, "b.txt")),
+  ]).toEqual([false, false]);
 });
 
 test("where there is no sandbox, a run that wants one is refused and nothing is done", async () => {
-  const desk = await localDesk([shell("touch a.txt"), say("Done.")]);
+  const harness = await openLocalHarness([shell("touch a.txt"), replyWith("Done.")]);
   // Nothing on the way to programs: no bubblewrap.
-  const Agent = agentCalls(surroundingsWith({ ...desk.variables, PATH: join(desk.home, "nothing") }));
-  const agent = await Agent.create(desk.options({ local: { sandboxOptions } }));
+  const Agent = agentCalls(runtimeWith({ ...harness.variables, PATH: join(harness.home, "nothing") }));
+  const agent = await Agent.create(harness.options({ local: { sandboxOptions } }));
   const refusal = await agent.send("Try").catch((error) => error);
   expect(refusal).toBeInstanceOf(ConfigurationError);
   expect(refusal).toMatchObject({ code: "sandbox_unavailable" });
-  expect(desk.requests()).toEqual([]);
+  expect(harness.requests()).toEqual([]);
   await expect(Agent.get(agent.agentId)).rejects.toMatchObject({ code: "agent_not_found" });
 });

@@ -3,16 +3,16 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { call, say } from "@agentcli/testkit";
+import { call, replyWith } from "@agentcli/testkit";
 import { expect, test } from "vitest";
-import { bodiesOf, type LocalDesk, localDesk, readAll } from "./local-desk.ts";
-import { summary } from "./storyteller.ts";
+import { bodiesOf, type LocalHarness, openLocalHarness, readAll } from "./local-harness.ts";
+import { summary } from "./scenario-runner.ts";
 
 const shell = (cmd: string) => call("exec_command", { cmd });
 
 const hooksFile = (event: string, command: string) => JSON.stringify({ version: 1, hooks: { [event]: [{ command }] } });
 
-const refusing = `printf '{"permission":"deny","agent_message":"Not in this house."}'`;
+const refusing = `printf '{"permission":"deny","agent_message":"Not in this project."}'`;
 
 function write(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true });
@@ -21,20 +21,20 @@ function write(path: string, text: string): void {
 
 test("a hook of the project gates shell commands", async () => {
   const files = { ".platform/hooks.json": hooksFile("beforeShellExecution", refusing), "a.txt": "a" };
-  const desk = await localDesk([shell("rm a.txt"), say("Refused.")], files);
-  const agent = await desk.Agent.create(desk.options());
+  const harness = await openLocalHarness([shell("rm a.txt"), replyWith("Refused.")], files);
+  const agent = await harness.Agent.create(harness.options());
   const messages = await readAll(await agent.send("Remove it"));
   expect(summary(messages).tools).toContain("run_terminal_cmd error");
-  expect(bodiesOf(desk).at(-1)).toContain("Not in this house.");
-  expect(existsSync(join(desk.repository.path, "a.txt"))).toBe(true);
+  expect(bodiesOf(harness).at(-1)).toContain("Not in this project.");
+  expect(existsSync(join(harness.repository.path, "a.txt"))).toBe(true);
 });
 
 test("an agent keeps the hooks it began with, until it is reloaded", async () => {
   const files = { ".platform/hooks.json": hooksFile("preToolUse", refusing) };
-  const replies = [shell("rm .platform/hooks.json; touch one"), say("1"), shell("touch two"), say("2")];
-  const desk = await localDesk([...replies, shell("touch three"), say("3")], files);
-  const at = (name: string) => join(desk.repository.path, name);
-  const agent = await desk.Agent.create(desk.options());
+  const replies = [shell("rm .platform/hooks.json; touch one"), replyWith("1"), shell("touch two"), replyWith("2")];
+  const harness = await openLocalHarness([...replies, shell("touch three"), replyWith("3")], files);
+  const at = (name: string) => join(harness.repository.path, name);
+  const agent = await harness.Agent.create(harness.options());
   await (await agent.send("One")).wait();
   writeFileSync(at(".platform/hooks.json"), hooksFile("preToolUse", "echo '{}'"));
   await (await agent.send("Two")).wait();
@@ -46,15 +46,15 @@ test("an agent keeps the hooks it began with, until it is reloaded", async () =>
 
 test("a hook finds its variables, and no key", async () => {
   const files = { ".platform/hooks.json": hooksFile("stop", "env > seen; echo '{}'") };
-  const desk = await localDesk([say("Done.")], files);
-  await desk.Agent.prompt("Hello", desk.options());
-  const seen = readFileSync(join(desk.repository.path, "seen"), "utf8");
-  expect(seen).toContain(`PLATFORM_PROJECT_DIR=${desk.repository.path}`);
+  const harness = await openLocalHarness([replyWith("Done.")], files);
+  await harness.Agent.prompt("Hello", harness.options());
+  const seen = readFileSync(join(harness.repository.path, "seen"), "utf8");
+  expect(seen).toContain(`PLATFORM_PROJECT_DIR=${harness.repository.path}`);
   expect(seen).not.toContain("PLATFORM_API_KEY");
 });
 
-const written = (desk: LocalDesk) => {
-  const home = join(desk.home, ".platform");
+const written = (harness: LocalHarness) => {
+  const home = join(harness.home, ".platform");
   write(join(home, "AGENTS.md"), "User instructions.");
   write(join(home, "rules", "tidy.mdc"), "---\nalwaysApply: true\n---\nUser rule.");
   write(join(home, "skills", "wave", "SKILL.md"), "---\nname: wave\ndescription: Waves at users\n---\nWave.");
@@ -79,13 +79,13 @@ test.each([
   [["team", "plugins"], []],
   [["all"], ["project", "user"]],
 ] as const)("with settingSources %j the files of %j count", async (settingSources, expected) => {
-  const desk = await localDesk([say("Fine.")], projectFiles);
-  written(desk);
-  await desk.Agent.prompt(
+  const harness = await openLocalHarness([replyWith("Fine.")], projectFiles);
+  written(harness);
+  await harness.Agent.prompt(
     "Hello",
-    desk.options({ local: { ...(settingSources && { settingSources: [...settingSources] }) } }),
+    harness.options({ local: { ...(settingSources && { settingSources: [...settingSources] }) } }),
   );
-  const [body = ""] = bodiesOf(desk);
+  const [body = ""] = bodiesOf(harness);
   for (const [source, texts] of Object.entries(everything))
     for (const text of texts)
       expect([text, body.includes(text)]).toEqual([text, (expected as readonly string[]).includes(source)]);
@@ -100,18 +100,18 @@ test("MCP servers: those of the prompt, of the agent, of the project, of the use
   const servers = (marks: Record<string, string>) =>
     Object.fromEntries(Object.entries(marks).map(([name, mark]) => [name, echo(mark)]));
   const replies = ["a", "b", "c"].map((name) => call(`mcp__${name}__get_env`, {}));
-  const twice = [...replies, say("1"), call("mcp__a__get_env", {}), say("2")];
-  const desk = await localDesk(twice, {
+  const twice = [...replies, replyWith("1"), call("mcp__a__get_env", {}), replyWith("2")];
+  const harness = await openLocalHarness(twice, {
     ".platform/mcp.json": JSON.stringify({ mcpServers: servers({ a: "project-a", b: "project-b" }) }),
   });
   write(
-    join(desk.home, ".platform", "mcp.json"),
+    join(harness.home, ".platform", "mcp.json"),
     JSON.stringify({ mcpServers: servers({ a: "user-a", b: "user-b", c: "user-c" }) }),
   );
-  const options = desk.options({ mcpServers: servers({ a: "created-a" }), local: { settingSources: ["all"] } });
-  const agent = await desk.Agent.create(options);
+  const options = harness.options({ mcpServers: servers({ a: "created-a" }), local: { settingSources: ["all"] } });
+  const agent = await harness.Agent.create(options);
   const marks = () =>
-    [...(bodiesOf(desk).at(-1) ?? "").matchAll(/(project|user|created|sent)-[abc]/g)].map(([mark]) => mark);
+    [...(bodiesOf(harness).at(-1) ?? "").matchAll(/(project|user|created|sent)-[abc]/g)].map(([mark]) => mark);
   await (await agent.send("Look")).wait();
   expect(marks()).toEqual(["created-a", "project-b", "user-c"]);
   await (await agent.send("Again", { mcpServers: servers({ a: "sent-a" }) })).wait();
@@ -120,8 +120,8 @@ test("MCP servers: those of the prompt, of the agent, of the project, of the use
 }, 120_000);
 
 test("a server file that is none is named", async () => {
-  const desk = await localDesk([], { ".platform/mcp.json": '{"mcpServers": {"a": {}}}' });
-  await expect(desk.Agent.prompt("Hello", desk.options())).rejects.toMatchObject({
+  const harness = await openLocalHarness([], { ".platform/mcp.json": '{"mcpServers": {"a": {}}}' });
+  await expect(harness.Agent.prompt("Hello", harness.options())).rejects.toMatchObject({
     code: "invalid_settings",
     message: expect.stringContaining("mcpServers.a needs command or url"),
   });
@@ -129,13 +129,16 @@ test("a server file that is none is named", async () => {
 
 test("a sub-agent given at creation goes before one of the same name in a file", async () => {
   const spawn = call("spawn_agent", { agent_type: "tester", message: "Test it" });
-  const desk = await localDesk(
-    { replies: [{ ...spawn, when: { bodyIncludes: "Delegate" } }, say("Inner."), say("Outer.")], repeat: "last" },
+  const harness = await openLocalHarness(
+    {
+      replies: [{ ...spawn, when: { bodyIncludes: "Delegate" } }, replyWith("Inner."), replyWith("Outer.")],
+      repeat: "last",
+    },
     projectFiles,
   );
   const agents = { tester: { description: "Given inline", prompt: "Be inline." } };
-  const result = await desk.Agent.prompt("Delegate", desk.options({ agents }));
+  const result = await harness.Agent.prompt("Delegate", harness.options({ agents }));
   expect(result.status).toBe("finished");
-  expect(bodiesOf(desk)[0]).toContain("Given inline");
-  expect(bodiesOf(desk)[0]).not.toContain("A project's tester");
+  expect(bodiesOf(harness)[0]).toContain("Given inline");
+  expect(bodiesOf(harness)[0]).not.toContain("A project's tester");
 });

@@ -1,7 +1,7 @@
 // Where local agents are kept: a store of the caller's own, the usual one, and files that others wrote.
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { say, stall, temporaryDirectory } from "@agentcli/testkit";
+import { replyWith, stall, temporaryDirectory } from "@agentcli/testkit";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { accountCalls } from "../src/account.ts";
@@ -11,7 +11,7 @@ import { ConfigurationError } from "../src/errors.ts";
 import { readServerFile } from "../src/local/compose/server-file.ts";
 import { openFileStore } from "../src/local/store/files.ts";
 import type { LocalAgentStore, LocalRunEvent } from "../src/local-store.ts";
-import { localDesk, readAll, surroundingsWith } from "./local-desk.ts";
+import { openLocalHarness, readAll, runtimeWith } from "./local-harness.ts";
 
 const numRuns = Number(process.env.FUZZ_RUNS ?? 200);
 
@@ -54,43 +54,43 @@ function memoryStore(): LocalAgentStore {
 }
 
 test("a store that was configured holds for calls that name none, until it is cleared", async () => {
-  const desk = await localDesk([say("Kept.")]);
-  const surroundings = surroundingsWith(desk.variables);
+  const harness = await openLocalHarness([replyWith("Kept.")]);
+  const runtime = runtimeWith(harness.variables);
   const defaults = openDefaults();
-  const [Agent, Platform] = [agentCalls(surroundings, defaults), accountCalls(surroundings, defaults)];
-  const place = { runtime: "local", cwd: desk.repository.path } as const;
+  const [Agent, Platform] = [agentCalls(runtime, defaults), accountCalls(runtime, defaults)];
+  const filter = { runtime: "local", cwd: harness.repository.path } as const;
   Platform.configure({ local: { store: memoryStore() } });
   Platform.configure({ local: { useHttp1ForAgent: true, workspaceScanCacheTtlMs: 1 } });
-  await Agent.prompt("Hello", desk.options());
-  expect((await Agent.list(place)).items).toHaveLength(1);
+  await Agent.prompt("Hello", harness.options());
+  expect((await Agent.list(filter)).items).toHaveLength(1);
   Platform.configure({ local: { store: null } });
-  expect((await Agent.list(place)).items).toEqual([]);
+  expect((await Agent.list(filter)).items).toEqual([]);
 });
 
 test("an agent lives in the store it is given, and nowhere else", async () => {
-  const desk = await localDesk([say("One."), stall("before-headers"), say("Two.")]);
+  const harness = await openLocalHarness([replyWith("One."), stall("before-headers"), replyWith("Two.")]);
   const store = memoryStore();
-  const agent = await desk.Agent.create(desk.options({ local: { store } }));
+  const agent = await harness.Agent.create(harness.options({ local: { store } }));
   const first = await (await agent.send("Count")).wait();
-  const again = await desk.Agent.resume(agent.agentId, desk.options({ local: { store } }));
+  const again = await harness.Agent.resume(agent.agentId, harness.options({ local: { store } }));
   const second = await again.send("Wait");
-  await expect.poll(() => desk.requests().length).toBe(2);
+  await expect.poll(() => harness.requests().length).toBe(2);
   await expect(agent.send("Me too")).rejects.toMatchObject({ code: "agent_busy" });
-  await desk.Agent.cancelRun(second.id, { agentId: agent.agentId, store });
+  await harness.Agent.cancelRun(second.id, { agentId: agent.agentId, store });
   expect((await (await again.send("Go on")).wait()).result).toBe("Two.");
-  const { items } = await desk.Agent.listRuns(agent.agentId, { store });
+  const { items } = await harness.Agent.listRuns(agent.agentId, { store });
   expect(items.map(({ status }) => status)).toEqual(["finished", "cancelled", "finished"]);
-  const run = await desk.Agent.getRun(first.id, { agentId: agent.agentId, store });
+  const run = await harness.Agent.getRun(first.id, { agentId: agent.agentId, store });
   expect((await readAll(run)).at(-1)).toMatchObject({ type: "status", status: "FINISHED" });
-  expect((await desk.Agent.list({ runtime: "local", cwd: desk.repository.path, store })).items).toHaveLength(1);
-  expect(existsSync(desk.sdkHome)).toBe(false);
+  expect((await harness.Agent.list({ runtime: "local", cwd: harness.repository.path, store })).items).toHaveLength(1);
+  expect(existsSync(harness.sdkHome)).toBe(false);
 });
 
 test("a home that cannot be written is named", async () => {
-  const desk = await localDesk([]);
-  mkdirSync(join(desk.home, ".platform"));
-  writeFileSync(desk.sdkHome, "a file");
-  const agent = await desk.Agent.create(desk.options());
+  const harness = await openLocalHarness([]);
+  mkdirSync(join(harness.home, ".platform"));
+  writeFileSync(harness.sdkHome, "a file");
+  const agent = await harness.Agent.create(harness.options());
   await expect(agent.send("Hello")).rejects.toMatchObject({
     code: "store_unavailable",
     message: expect.stringContaining("PLATFORM_SDK_HOME"),

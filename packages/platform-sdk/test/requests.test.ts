@@ -14,7 +14,7 @@ import {
   frame,
   json,
   problem,
-  quickSurroundings,
+  quickRuntime,
   refuse,
   runId,
   runPath,
@@ -120,14 +120,14 @@ test("another prompt after a lost answer goes to the agent that was made", async
   expect(platform.asked.at(-1)?.body).toEqual({ prompt: { text: "Go on" } });
 });
 
-test("an id that somebody else has is the caller's to solve", async () => {
+test("an id that another agent has is an error for the caller", async () => {
   const platform = await scriptedPlatform({ [agents]: problem(409, "agent_id_conflict") });
   const agent = await platform.Agent.create({ agentId });
   await expect(agent.send("Go")).rejects.toThrow(errors.ConfigurationError);
   expect(platform.asked).toHaveLength(1);
 });
 
-test("an id of ours that somebody else has is given up for another one, once", async () => {
+test("a generated id that another agent has is replaced, once", async () => {
   const platform = await scriptedPlatform({
     [agents]: (asked, response, count) =>
       (count === 0 ? problem(409, "agent_id_conflict") : json({ agent: { id: asked.body.agentId }, run: wireRun() }))(
@@ -227,7 +227,7 @@ test("an account that is not connected says where to connect it", async () => {
   expect(error).toMatchObject({ helpUrl: "https://x/y", provider: "github" });
 });
 
-test("answers of proxies, and what is no JSON, still make an error that says something", async () => {
+test("answers of proxies, and answers that are not JSON, still make a readable error", async () => {
   const proxy = await scriptedPlatform({
     "GET /v1/me": (_, response) => refuse(response, 403, { error: "Forbidden", message: "Not through here." }),
   });
@@ -258,12 +258,12 @@ test("without a key nothing is asked", async () => {
     "apiKey is empty",
   );
   await expect(agentCallsWith({ PLATFORM_API_KEY: "plt_a" }).Agent.list({ backendUrl: "ftp://x" })).rejects.toThrow(
-    "no address of a platform",
+    "is not the address of a platform",
   );
 });
 
 const agentCallsWith = (variables: Record<string, string>) => ({
-  Agent: agentCalls(quickSurroundings(variables).surroundings),
+  Agent: agentCalls(quickRuntime(variables).runtime),
 });
 
 test("a link to a file is followed without the key", async () => {
@@ -287,10 +287,10 @@ test("lists carry their query, and nothing that was not asked for", async () => 
 test("agents and usage are shown under the names of this package", async () => {
   const times = { createdAt: "2026-01-01T00:00:00.000Z", updatedAt: "2026-01-01T00:00:01.000Z" };
   const repos = [{ url: "https://host/o/r", startingRef: "main" }];
-  const told = { id: agentId, name: "Fixer", status: "ARCHIVED", url: "u", repos, ...times };
+  const archived = { id: agentId, name: "Fixer", status: "ARCHIVED", url: "u", repos, ...times };
   const usage = { inputTokens: 1, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 4, totalTokens: 10 };
   const platform = await scriptedPlatform({
-    [`GET /v1/agents/${agentId}`]: json(told),
+    [`GET /v1/agents/${agentId}`]: json(archived),
     [`GET /v1/agents/${agentId}/usage`]: json({ totalUsage: usage, runs: [{ id: runId, usage }] }),
     [`GET ${runPath}`]: json(wireRun()),
   });
@@ -311,7 +311,7 @@ test("a login is kept for its owner, used where nothing else is given, and only 
   const me: Answer = (asked, response) =>
     refuse(response, 200, { apiKeyName: String(asked.headers.authorization), userEmail: "a@b.c", createdAt: "" });
   const { url } = await scriptedPlatform({ "GET /v1/me": me });
-  const Platform = accountCalls(quickSurroundings({ HOME: home.path }).surroundings);
+  const Platform = accountCalls(quickRuntime({ HOME: home.path }).runtime);
   expect(await Platform.auth.status()).toEqual({ status: "logged-out" });
   const login = await Platform.auth.login({ apiKey: "plt_kept", backendUrl: url });
   expect(login).toMatchObject({ apiKey: "plt_kept", email: "a@b.c" });
@@ -323,7 +323,7 @@ test("a login is kept for its owner, used where nothing else is given, and only 
   expect((await Platform.me()).apiKeyName).toBe("Bearer plt_kept");
   expect((await Platform.me({ apiKey: "plt_given", backendUrl: url })).apiKeyName).toBe("Bearer plt_given");
   const set = { HOME: home.path, PLATFORM_API_KEY: "plt_set", PLATFORM_BACKEND_URL: url };
-  expect((await accountCalls(quickSurroundings(set).surroundings).me()).apiKeyName).toBe("Bearer plt_set");
+  expect((await accountCalls(quickRuntime(set).runtime).me()).apiKeyName).toBe("Bearer plt_set");
   await expect(Platform.me({ backendUrl: "http://127.0.0.1:9" })).rejects.toThrow("There is no API key");
   await Platform.auth.login({ apiKey: "plt_old", backendUrl: url, apiKeyTtlMs: -1 });
   expect(await Platform.auth.status()).toEqual({ status: "logged-out" });
@@ -331,7 +331,7 @@ test("a login is kept for its owner, used where nothing else is given, and only 
   await expect(Platform.me({ backendUrl: url })).rejects.toThrow("There is no API key");
 });
 
-test("updates and steps are told in order, and waiting waits for them", async () => {
+test("updates and steps are reported in order, and waiting waits for them", async () => {
   const update = (data: object, id: string) => frame("interaction_update", data, id);
   const text =
     update({ type: "step-started", stepId: 1 }, "1-1") +
@@ -342,17 +342,17 @@ test("updates and steps are told in order, and waiting waits for them", async ()
     [agents]: created,
     [`GET ${runPath}/stream`]: (_, r) => sendEvents(r, text),
   });
-  const told: string[] = [];
+  const reported: string[] = [];
   const observers: SendOptions = {
     onDelta: async ({ update: one }) => {
       await new Promise((resolve) => setImmediate(resolve));
-      told.push(one.type);
+      reported.push(one.type);
     },
-    onStep: ({ step }) => told.push(step.type),
+    onStep: ({ step }) => reported.push(step.type),
   };
   const run = await (await platform.Agent.create()).send("Go", observers);
   await run.wait();
-  expect(told).toEqual(["step-started", "text-delta", "step-completed", "assistantMessage"]);
+  expect(reported).toEqual(["step-started", "text-delta", "step-completed", "assistantMessage"]);
   const failing = await (await platform.Agent.create({ agentId })).send("Go", {
     onDelta: () => {
       throw new Error("mine");

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import { accountCalls } from "../src/account.ts";
 import { agentCalls } from "../src/agents.ts";
-import type { Surroundings } from "../src/surroundings.ts";
+import type { Runtime } from "../src/runtime.ts";
 
 export interface Asked {
   method: string;
@@ -62,10 +62,10 @@ export async function scriptedPlatform(answers: Record<string, Answer>): Promise
       }),
   );
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { surroundings, waits } = quickSurroundings({ PLATFORM_BACKEND_URL: url, PLATFORM_API_KEY: "plt_test" });
+  const { runtime, waits } = quickRuntime({ PLATFORM_BACKEND_URL: url, PLATFORM_API_KEY: "plt_test" });
   return {
-    Agent: agentCalls(surroundings),
-    Platform: accountCalls(surroundings),
+    Agent: agentCalls(runtime),
+    Platform: accountCalls(runtime),
     url,
     asked,
     waits,
@@ -74,7 +74,7 @@ export async function scriptedPlatform(answers: Record<string, Answer>): Promise
 }
 
 /** Time passes only by waiting, and waiting takes no time. */
-export function quickSurroundings(variables: Record<string, string>): { surroundings: Surroundings; waits: number[] } {
+export function quickRuntime(variables: Record<string, string>): { runtime: Runtime; waits: number[] } {
   const waits: number[] = [];
   let ids = 0;
   const clock = {
@@ -86,7 +86,7 @@ export function quickSurroundings(variables: Record<string, string>): { surround
     },
   };
   const newId = () => `00000000-0000-4000-8000-${String(++ids).padStart(12, "0")}`;
-  return { surroundings: { variables, clock, newId }, waits };
+  return { runtime: { variables, clock, newId }, waits };
 }
 
 export const json =

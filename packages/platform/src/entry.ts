@@ -1,4 +1,4 @@
-// Where Node comes in.
+// The entry point of the built program.
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { main } from "./main.ts";

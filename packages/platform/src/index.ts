@@ -1,4 +1,4 @@
 // What other packages and tests may use of the platform.
-export type { Settings } from "./config/index.ts";
-export type { Tables } from "./db/index.ts";
-export type { Platform } from "./platform.ts";
+export type { Settings } from "./foundation/config/index.ts";
+export type { PlatformContext } from "./foundation/context.ts";
+export type { Tables } from "./foundation/db/index.ts";

@@ -1,19 +1,20 @@
 // The program: reads the command line, runs the command, ends with its exit code.
 import { homedir } from "node:os";
+import { exitNameOf, incompleteCommand, parseCommandLine } from "@agentcli/command-line";
+import { helpText } from "@agentcli/command-line/help";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
-import { parseCommandLine } from "./args.ts";
-import { helpText } from "./help.ts";
-import type { Program } from "./program.ts";
-import { type Log, openLog } from "./telemetry/index.ts";
-import { version } from "./version.ts";
+import type { Program } from "./commands/program.ts";
+import { syntax } from "./commands/syntax.ts";
+import { type Log, openLog } from "./foundation/telemetry/index.ts";
+import { version } from "./foundation/version.ts";
 
 /** `directory` is where the built program is. */
 export async function main(argv: string[], directory: string): Promise<void> {
   const stop = new AbortController();
   const log = openLog({ write: (line) => process.stderr.write(line), now: () => new Date() });
   listenForSignals(stop);
-  surviveLostReaders();
-  crashInWriting(log);
+  ignoreOutputErrors();
+  logCrashes(log);
   const program: Program = {
     variables: process.env,
     userHome: homedir(),
@@ -28,48 +29,38 @@ export async function main(argv: string[], directory: string): Promise<void> {
 
 async function runCommand(argv: string[], program: Program): Promise<number> {
   try {
-    const line = parseCommandLine(argv);
+    const line = parseCommandLine(argv, syntax);
     if (line.kind === "command") return await (await line.command.load()).run(line.invocation, program);
-    program.print(line.kind === "version" ? `platform ${version}\n` : helpText(line.topic));
+    if (line.kind === "incomplete") throw incompleteCommand(line.topic, syntax);
+    program.print(line.kind === "version" ? `platform ${version}\n` : helpText(line.topic, syntax));
     return exitCodes.completed.code;
   } catch (error) {
-    return explain(error);
+    return reportFailure(error);
   }
 }
 
-/** Trouble that can be mended is a sentence; trouble of ours keeps its stack so that it can be reported. */
-function explain(error: unknown): number {
-  const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
-  const exit = mendable[name] ?? ((error as NodeJS.ErrnoException).syscall ? "failed" : null);
+/** An error that the operator can fix is shown as its message; a bug of ours keeps its stack so that it can be reported. */
+function reportFailure(error: unknown): number {
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  const exit = exitNameOf(error) ?? ((error as NodeJS.ErrnoException).syscall ? "failed" : null);
   process.stderr.write(exit ? `ERROR: ${message}\n` : `ERROR: Internal error: ${stack}\n`);
   return exitCodes[exit ?? "failed"].code;
 }
 
-const mendable: Record<string, "usage" | "failed"> = {
-  UsageProblem: "usage",
-  SettingProblem: "usage",
-  PrincipalProblem: "usage",
-  DatabaseProblem: "failed",
-  VaultProblem: "failed",
-  UnreadableExport: "failed",
-  BackupProblem: "failed",
-  SigningProblem: "failed",
-};
-
-/** A server whose log nobody reads any more goes on serving. */
-function surviveLostReaders(): void {
+/** A server keeps serving after the reader of its log has gone. */
+function ignoreOutputErrors(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 }
 
-/** A bug of ours ends the program; whoever supervises it starts it again, and what was under way goes on. */
-function crashInWriting(log: Log): void {
+/** A bug of ours ends the program; its supervisor starts it again, and runs under way are resumed. */
+function logCrashes(log: Log): void {
   process.on("uncaughtException", (error) => {
     log.error("program.crashed", error);
     process.exit(exitCodes.failed.code);
   });
 }
 
-/** The first signal ends the program in good order, the second at once. */
+/** The first signal shuts the program down cleanly, the second ends it at once. */
 function listenForSignals(stop: AbortController): void {
   for (const [signal, exit] of [
     ["SIGINT", "interrupt"],

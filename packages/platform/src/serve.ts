@@ -1,31 +1,32 @@
-// A server: the API and the work of its roles, from the first request to an orderly end.
+// A server: the API and the work of its roles, from the first request to an orderly shutdown.
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
-import { type Api, addSelfRoutes, createApi, listen } from "./http/index.ts";
-import type { Platform } from "./platform.ts";
+import { openServerContext, type PlatformContext, type ServerContext } from "./foundation/context.ts";
+import { type Api, addSelfRoutes, createApi, listen } from "./foundation/http/index.ts";
+import type { Activity } from "./foundation/subject.ts";
+import { version } from "./foundation/version.ts";
 import { announceServer, withdrawServer } from "./server-file.ts";
-import { openSessionDoor } from "./sessions/index.ts";
 import { openSubjects, type Subjects } from "./subjects.ts";
-import { version } from "./version.ts";
 
 export interface RunningServer {
   url: string;
-  /** Takes nothing new, gives back what it has in hand, and closes the platform. */
+  /** Accepts nothing new, hands back unfinished work, and closes the platform. */
   stop(): Promise<void>;
 }
 
-export async function serve(platform: Platform): Promise<RunningServer> {
+export async function serve(platform: PlatformContext, open = openSubjects): Promise<RunningServer> {
   const { settings, log, nodeId } = platform;
   const end = new AbortController();
-  let ownUrl = "";
-  const subjects = await openSubjects(platform, () => ownUrl);
-  const server = await listen(composeApi(platform, subjects, end.signal), settings);
-  ownUrl = server.url;
-  const activities = await subjects.start().catch(async (error) => {
+  let serverUrl = "";
+  const context = openServerContext(platform, () => serverUrl);
+  const opened = await open(context);
+  const server = await listen(composeApi(context, opened, end.signal), settings);
+  serverUrl = server.url;
+  const activities = await startActivities(context, opened).catch(async (error) => {
     await server.stop();
     throw error;
   });
-  const url = settings.publicUrl ?? server.url;
+  const url = context.publicUrl();
   announceServer(settings.dataDirectory, url);
   log.info("server.ready", { url, nodeId, version, roles: settings.roles.join(",") });
   return {
@@ -34,7 +35,7 @@ export async function serve(platform: Platform): Promise<RunningServer> {
       end.abort();
       log.info("server.stopping", { nodeId });
       withdrawServer(settings.dataDirectory);
-      // Together: a stream ends when its run is let go.
+      // Together: a stream ends when its run is released.
       await Promise.all([server.stop(), ...activities.map((activity) => activity.stop())]);
       await platform.close();
       log.info("server.stopped", { nodeId });
@@ -42,25 +43,33 @@ export async function serve(platform: Platform): Promise<RunningServer> {
   };
 }
 
-/** All that is served. */
-export function composeApi(platform: Platform, subjects: Subjects, end: AbortSignal): Api {
-  const { settings, principals, sessions, log, metrics } = platform;
-  const door = openSessionDoor(sessions, settings);
-  const api = createApi({ principals, door, requestsPerMinute: settings.requestsPerMinute, log, metrics });
-  subjects.addRoutes(api);
-  const obstacle = () => findObstacle(platform, end);
-  const metricsDoor = { token: settings.metricsToken, publicUrl: settings.publicUrl };
-  addSelfRoutes(api, { metrics, metricsDoor, version, url: settings.publicUrl ?? "/", obstacle });
+/** The routes of all subjects, and those of the server itself. */
+export function composeApi(context: ServerContext, { identity, subjects }: Subjects, end: AbortSignal): Api {
+  const { settings, log, metrics } = context;
+  const { authenticate } = identity;
+  const api = createApi({ authenticate, requestsPerMinute: settings.requestsPerMinute, log, metrics });
+  for (const subject of subjects) subject.routes?.(api);
+  const obstacle = () => findObstacle(context, end);
+  const metricsAccess = { token: settings.metricsToken, publicUrl: settings.publicUrl };
+  addSelfRoutes(api, { metrics, metricsAccess, version, url: settings.publicUrl ?? "/", obstacle });
   return api;
 }
 
-const longestQueryMs = 2_000;
+/** Those of the server's roles, one after another in the order of the subjects. */
+export async function startActivities({ settings }: ServerContext, { subjects }: Subjects): Promise<Activity[]> {
+  const activities: Activity[] = [];
+  for (const { role, start } of subjects.flatMap((subject) => subject.activities ?? []))
+    if (role === "every server" || settings.roles.includes(role)) activities.push(await start());
+  return activities;
+}
 
-async function findObstacle({ db }: Platform, end: AbortSignal): Promise<string | null> {
+const queryTimeoutMs = 2_000;
+
+async function findObstacle({ db }: PlatformContext, end: AbortSignal): Promise<string | null> {
   if (end.aborted) return "the server is stopping";
   const answer = sql`select 1`.execute(db).then(
     () => null,
     () => "the database does not answer",
   );
-  return Promise.race([answer, delay(longestQueryMs, "the database does not answer in time", { ref: false })]);
+  return Promise.race([answer, delay(queryTimeoutMs, "the database does not answer in time", { ref: false })]);
 }

@@ -7,7 +7,7 @@ export interface Announcement {
   pid: number;
 }
 
-/** Where several servers share the directory, the last one to start is the one that is found. */
+/** If several servers share the directory, the last one to start is found. */
 export function announceServer(dataDirectory: string, url: string): void {
   const draft = `${pathIn(dataDirectory)}.${process.pid}`;
   writeFileSync(draft, `${JSON.stringify({ url, pid: process.pid })}\n`);
@@ -18,7 +18,7 @@ export function withdrawServer(dataDirectory: string): void {
   if (read(dataDirectory)?.pid === process.pid) rmSync(pathIn(dataDirectory), { force: true });
 }
 
-/** Null where none runs; a killed one leaves its file behind. */
+/** Null if none is running; a killed server leaves its file behind. */
 export function findServer(dataDirectory: string): Announcement | null {
   const announced = read(dataDirectory);
   return announced && isAlive(announced.pid) ? announced : null;
@@ -30,7 +30,7 @@ function read(dataDirectory: string): Announcement | null {
   try {
     return JSON.parse(readFileSync(pathIn(dataDirectory), "utf8"));
   } catch {
-    return null; // Not there, or not ours: then no server has announced itself.
+    return null; // Missing or not ours: no server has announced itself.
   }
 }
 

@@ -1,23 +1,9 @@
-export { type AgentPlaces, type AgentRoles, type DeclaredTable, readAgentRoles } from "./agents/read.ts";
+export { type AgentRoles, type AgentSources, type DeclaredTable, readAgentRoles } from "./agents/read.ts";
 export { type AgentRole, builtInRoles } from "./agents/role.ts";
+export { ConfigError } from "./config/config-error.ts";
 export { defaults, type EffectiveConfig } from "./config/defaults.ts";
-export { durationMs, longestTimerMs, wait } from "./config/duration.ts";
+export { durationMs, maxTimerMs, wait } from "./config/duration.ts";
 export type { UnknownKeys } from "./config/files.ts";
-export { type ConfigRequest, type FlagValue, type LoadedConfig, loadConfig } from "./config/load.ts";
-export { describeOrigin, type Layer, type Origin, type Origins } from "./config/origin.ts";
-export { ConfigProblem } from "./config/problem.ts";
-export { type Requirements, type Rule, readRequirements, refusalOf } from "./config/requirements.ts";
-export { dottedKey, type Leaf, leavesOf, quoted, type Table, valueAt } from "./config/table.ts";
-export {
-  type ContextRequest,
-  openContext,
-  type ProjectContext,
-  type PromptTexts,
-  type SkillChoice,
-  type ThreadTexts,
-} from "./context/context.ts";
-export { directoriesBetween } from "./files/places.ts";
-export { describeProblem, type FileProblem } from "./files/problem.ts";
 export {
   findHookFiles,
   type HookFile,
@@ -25,15 +11,29 @@ export {
   type HookState,
   readHookStates,
   repositoryHookFiles,
-} from "./hooks/find.ts";
+} from "./config/hook-files.ts";
+export { type ConfigRequest, type FlagValue, type LoadedConfig, loadConfig } from "./config/load.ts";
+export { describeOrigin, type Layer, type Origin, type Origins } from "./config/origin.ts";
+export { type Requirements, type Rule, readRequirements, refusalOf } from "./config/requirements.ts";
+export { dottedKey, type Leaf, leavesOf, quoted, type Table, valueAt } from "./config/table.ts";
+export {
+  type ContextRequest,
+  openContext,
+  type ProjectContext,
+  type PromptTexts,
+  type SkillOptions,
+  type ThreadTexts,
+} from "./context/context.ts";
+export { directoriesBetween } from "./files/directories.ts";
+export { describeProblem, type FileProblem } from "./files/problem.ts";
 export {
   defaultMaxBytes,
-  type InstructionPlaces,
+  type InstructionSources,
   type Instructions,
   readInstructions,
   type SourcedText,
 } from "./instructions/agents-md.ts";
-export { type NestedPlaces, nestedInstructions, readNested, type Touched } from "./instructions/nested.ts";
+export { type NestedSources, nestedInstructions, readNested, type Touched } from "./instructions/nested.ts";
 export {
   mentionedRules,
   type Rule as RepositoryRule,
@@ -48,14 +48,20 @@ export { checkSkills } from "./skills/check.ts";
 export { type Mentions, mentionedSkills, skillMessage } from "./skills/mentions.ts";
 export type { SkillDependency } from "./skills/metadata.ts";
 export { readSkills, type Skills } from "./skills/read.ts";
-export { repositorySkillRoots, type SkillPlaces, type SkillRoot, type SkillScope, skillRoots } from "./skills/roots.ts";
+export {
+  repositorySkillRoots,
+  type SkillDirectories,
+  type SkillRoot,
+  type SkillScope,
+  skillRoots,
+} from "./skills/roots.ts";
 export type { Skill } from "./skills/skill.ts";
-export { isSwitchedOn, type SkillSwitch } from "./skills/switches.ts";
+export { isEnabled, type SkillSwitch } from "./skills/switches.ts";
 export { findProject, type Project } from "./trust/project.ts";
 export { isTrusted, trustLevel } from "./trust/trusted.ts";
 
-/** Loaded when used: it edits a file, which no run does. */
+/** Loaded when used: it edits a file, which no run needs. */
 export const trustProject = async (configFile: string, root: string): Promise<void> =>
-  (await import("./trust/write.ts")).trustProject(configFile, root);
+  (await import("./config/write-trust.ts")).trustProject(configFile, root);
+export { findRuleFiles, type RuleFile, type RuleLayer } from "./config/rule-files.ts";
 export { tomlValue } from "./config/toml-value.ts";
-export { findRuleFiles, type RuleFile, type RuleLayer } from "./rules/find.ts";

@@ -1,6 +1,6 @@
-// A known word that was probably meant by an unknown one.
+// The known word that is nearest to an unknown one.
 
-/** Two letters away at most, or begun the same way. */
+/** At most two edits away, or with the same beginning. */
 export function nearest(word: string, known: string[]): string | undefined {
   const ranked = known
     .map((candidate) => ({ candidate, far: distance(candidate, word) }))

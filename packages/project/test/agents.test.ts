@@ -2,16 +2,17 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseMarkdownRole } from "../src/agents/markdown-role.ts";
 import { builtInRoles, readAgentRoles } from "../src/index.ts";
-import { type Places, places } from "./places.ts";
+import { type ProjectFixture, projectFixture } from "./project-fixture.ts";
 
 const runs = Number(process.env.FUZZ_RUNS ?? 200);
-const read = ({ root, home, path }: Places, cwd = ".") => readAgentRoles({ root, cwd: path(cwd), agentHome: home });
+const read = ({ root, home, path }: ProjectFixture, cwd = ".") =>
+  readAgentRoles({ root, cwd: path(cwd), agentHome: home });
 const toml = (name: string, more = "", instructions = "Be thorough.") =>
   `name = "${name}"\ndescription = "About ${name}"\ndeveloper_instructions = "${instructions}"\n${more}`;
 
 describe("custom agents", () => {
-  test("built in are a default one, a worker and an explorer that changes nothing", async () => {
-    const { roles, problems } = await read(places());
+  test("built in are a default, a worker and a read-only explorer", async () => {
+    const { roles, problems } = await read(projectFixture());
     expect(roles).toEqual(builtInRoles);
     expect(roles.map(({ name, readonly, model }) => [name, readonly, model])).toEqual([
       ["default", false, "inherit"],
@@ -21,9 +22,9 @@ describe("custom agents", () => {
     expect(problems).toEqual([]);
   });
 
-  test("come from TOML files at any depth, with what they may do", async () => {
+  test("come from TOML files at any depth, with their restrictions", async () => {
     const keys = `model = "small"\nmodel_reasoning_effort = "low"\nsandbox_mode = "read-only"\ntools = ["read_file"]\nreadonly = true\nnickname_candidates = ["Ada"]\n[mcp_servers.x]\ncommand = "x"\n`;
-    const here = places({ ".agentcli/agents/team/tester.toml": toml("tester", keys) });
+    const here = projectFixture({ ".agentcli/agents/team/tester.toml": toml("tester", keys) });
     const { roles, problems } = await read(here);
     expect(roles.find(({ name }) => name === "tester")).toEqual({
       name: "tester",
@@ -41,7 +42,7 @@ describe("custom agents", () => {
   });
 
   test("come from Markdown files, their body being the instructions", async () => {
-    const here = places({
+    const here = projectFixture({
       ".platform/agents/verify work.md":
         "---\ndescription: Checks: everything\nmodel: fast\nreadonly: true\ntools: read_file, grep_files\n---\nLook twice.\n",
       ".platform/agents/plain.mdc": "---\nname: plain_one\n---\nGo.\n",
@@ -57,8 +58,8 @@ describe("custom agents", () => {
     expect(roles.find(({ name }) => name === "plain-one")).toMatchObject({ model: "inherit", readonly: false });
   });
 
-  test("of one name: the nearest wins and keeps what it does not say itself", async () => {
-    const here = places({
+  test("of one name: the nearest wins and inherits what it leaves out", async () => {
+    const here = projectFixture({
       "home:agents/tester.toml": toml("tester", 'model = "home"\nmodel_reasoning_effort = "high"\n'),
       ".platform/agents/tester.md": "---\ndescription: d\nmodel: cloud\n---\nCloud.\n",
       ".agentcli/agents/tester.toml": toml("tester", "", "Root."),
@@ -73,7 +74,7 @@ describe("custom agents", () => {
 
   test("can be declared in the configuration, with a file of their own or without one", async () => {
     const file = `description = "From its file"\ndeveloper_instructions = "Be terse."\nmodel = "small"\n`;
-    const here = places({
+    const here = projectFixture({
       "elsewhere/terse.toml": file,
       ".agentcli/agents/own.toml": `developer_instructions = "Own."`,
     });
@@ -108,7 +109,7 @@ describe("custom agents", () => {
     [{ description: "d", nickname_candidates: ["a/b"] }, "nickname_candidates must be"],
     [{}, "description must be"],
   ])("declared as %j are ignored, and the run says why", async (table, message) => {
-    const { root, home } = places();
+    const { root, home } = projectFixture();
     const { roles, problems } = await readAgentRoles({ root, cwd: root, agentHome: home, declared: { odd: table } });
     expect(roles).toEqual(builtInRoles);
     expect(problems).toMatchObject([{ message: expect.stringMatching(message) }]);
@@ -128,7 +129,7 @@ describe("custom agents", () => {
     [".platform/agents/x.md", "---\nwhat\n---\nbody", "line 2"],
     [".platform/agents/x.md", "\0\0", "not UTF-8"],
   ])("%s with %j is ignored, and the run says why", async (path, text, message) => {
-    const here = places({ [path]: text });
+    const here = projectFixture({ [path]: text });
     const { roles, problems } = await read(here);
     expect(roles).toEqual(builtInRoles);
     expect(problems).toMatchObject([

@@ -12,7 +12,7 @@ import { leavesOf, mergeTables, type Table, withoutValueAt, withValueAt } from "
 const numRuns = Number(process.env.FUZZ_RUNS ?? 200);
 const isValid = new Ajv({ strict: false, validateFormats: false }).compile(schema);
 
-/** Every key there is; where any key may stand, one of ours. */
+/** All declared keys; a sample name where any key is allowed. */
 function* pathsOf(shape: Shape, path: string[] = []): Generator<string[]> {
   if (path.length > 0) yield path;
   for (const [key, inner] of Object.entries(shape.properties ?? {})) yield* pathsOf(inner, [...path, key]);
@@ -26,9 +26,9 @@ const value = fc.oneof(
 );
 const table = fc
   .array(fc.tuple(fc.constantFrom(...keys), value), { maxLength: 6 })
-  .map((entries) => entries.reduce<Table>((result, [path, said]) => withValueAt(result, path, said), {}));
+  .map((entries) => entries.reduce<Table>((result, [path, value]) => withValueAt(result, path, value), {}));
 
-test("what is wrong is wrong by the published schema, and the other way round", () => {
+test("inspection and the published schema reject the same values", () => {
   fc.assert(
     fc.property(table, (candidate) => {
       expect(inspect(candidate, "config").wrong.length === 0).toBe(isValid(candidate));
@@ -37,7 +37,7 @@ test("what is wrong is wrong by the published schema, and the other way round", 
   );
 });
 
-test("whatever stands in a file, inspecting it never fails and names only keys that are there", () => {
+test("inspecting any file never fails and names only existing keys", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.anything(), { maxKeys: 8 }), (candidate) => {
       for (const { path } of inspect(candidate, "config").unknown)
@@ -47,7 +47,7 @@ test("whatever stands in a file, inspecting it never fails and names only keys t
   );
 });
 
-test("keys that objects have of themselves are unknown like any other", () => {
+test("keys of the object prototype are unknown like any other", () => {
   const candidate = parse('constructor = 1\n"__proto__" = 2\n[limits]\ntoString = "1s"\n');
   expect(inspect(candidate, "config").unknown.map(({ path }) => path.join("."))).toEqual([
     "constructor",
@@ -73,12 +73,12 @@ test.each([
   ['projects."/a b".trust_level = "yes"', 'projects."/a b".trust_level must be one of trusted, untrusted, not "yes"'],
   ["limits = []", "limits must be a table, not a list"],
   ["notify = 2026-01-01", "notify must be a list, not a date"],
-])("%s is said to be wrong in words", (text, sentence) => {
+])("%s is reported with a readable message", (text, sentence) => {
   expect(inspect(parse(text), "config").wrong).toEqual([sentence]);
 });
 
 describe("unknown keys", () => {
-  test("the one that was probably meant is named, among those of the same table", () => {
+  test("the nearest known key of the same table is suggested", () => {
     const found = inspect(parse('modle = "x"\n[limits]\nfirst-bite = "1s"\n[features]\nhook = true\n'), "config");
     expect(found).toEqual({
       wrong: [],
@@ -90,7 +90,7 @@ describe("unknown keys", () => {
     });
   });
 
-  test("free names are free, their members are not", () => {
+  test("tables with free names accept any name, but not any member", () => {
     const found = inspect(
       parse('[agents.tester]\ndescription = "tests"\nmodle = "x"\n[tui.anything]\ngoes = 1\n'),
       "config",
@@ -113,17 +113,17 @@ describe("-c", () => {
     expect(parseOverride(override, parse)).toEqual({ path, value: expected });
   });
 
-  test("later ones win, and a value in the way of a table gives way", () => {
+  test("later ones win, and a value on the path is replaced by a table", () => {
     expect(readOverrides(["a=1", "a.b=2", "a.c=3", "a.b=4"], parse)).toEqual({ a: { b: 4, c: 3 } });
   });
 
-  test("any text is taken or refused with a sentence that names it", () => {
+  test("any text is accepted or rejected with a message that names it", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         try {
           readOverrides([text], parse);
         } catch (error) {
-          expect(error).toMatchObject({ name: "ConfigProblem", message: expect.stringContaining(text) });
+          expect(error).toMatchObject({ name: "ConfigError", message: expect.stringContaining(text) });
         }
       }),
       { numRuns },
@@ -141,13 +141,11 @@ describe("-c", () => {
   });
 });
 
-test("leaves rebuild the table they are from, and taking them all out leaves nothing but empty tables", () => {
+test("leaves rebuild their table, and removing all of them leaves only empty tables", () => {
   fc.assert(
     fc.property(table, (original) => {
       const leaves = [...leavesOf(original)];
-      expect(leaves.reduce<Table>((result, { path, value: said }) => withValueAt(result, path, said), {})).toEqual(
-        original,
-      );
+      expect(leaves.reduce<Table>((result, { path, value }) => withValueAt(result, path, value), {})).toEqual(original);
       const emptied = leaves.reduce<Table>((result, { path }) => withoutValueAt(result, path), original);
       for (const leaf of leavesOf(emptied)) expect(leaf.value).toEqual({});
     }),

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { loadConfig, refusalOf } from "../src/index.ts";
-import { machine } from "./desk.ts";
+import { machine } from "./machine.ts";
 
 const readOnly = { "system/requirements.toml": 'allowed_sandbox_modes = ["read-only", "workspace-write"]\n' };
 
-describe("a value that is not allowed is refused with file, key and what is allowed", () => {
+describe("a value that is not allowed is an error with file, key and allowed values", () => {
   const flag = { flag: "--sandbox", key: ["sandbox_mode"], value: "danger-full-access" };
   test.each([
     ["by a flag", {}, { flags: [flag] }, "--sandbox:"],
@@ -13,7 +13,7 @@ describe("a value that is not allowed is refused with file, key and what is allo
   ])("%s", async (_, files, more, source) => {
     const { request, pathOf } = await machine({ ...readOnly, ...files });
     const refused = loadConfig(request(more));
-    await expect(refused).rejects.toMatchObject({ name: "ConfigProblem" });
+    await expect(refused).rejects.toMatchObject({ name: "ConfigError" });
     await expect(refused).rejects.toThrow(
       `sandbox_mode = "danger-full-access" is not allowed by allowed_sandbox_modes in ${pathOf("system/requirements.toml")}. Allowed: read-only, workspace-write.`,
     );
@@ -21,13 +21,13 @@ describe("a value that is not allowed is refused with file, key and what is allo
   });
 });
 
-test("only the value that wins is judged", async () => {
+test("only the effective value is checked", async () => {
   const { request } = await machine({ ...readOnly, "home/config.toml": 'sandbox_mode = "danger-full-access"' });
   const { config } = await loadConfig(request({ overrides: ["sandbox_mode=read-only"] }));
   expect(config.sandbox_mode).toBe("read-only");
 });
 
-test("a default that is not allowed gives way to the first that is, with a warning", async () => {
+test("a default that is not allowed is replaced by the first allowed value, with a warning", async () => {
   const { request, pathOf } = await machine({
     "system/requirements.toml":
       'allowed_sandbox_modes = ["workspace-write"]\nallowed_approval_policies = ["on-request"]\n',
@@ -58,7 +58,7 @@ test("of two files the stricter wins, key by key", async () => {
   ]);
 });
 
-test("files that leave nothing are refused, both named", async () => {
+test("files without a common value are an error that names both", async () => {
   const { request, pathOf } = await machine({
     "system/requirements.toml": 'allowed_sandbox_modes = ["read-only"]\n',
     "home/requirements.toml": 'allowed_sandbox_modes = ["workspace-write"]\n',
@@ -68,7 +68,7 @@ test("files that leave nothing are refused, both named", async () => {
   );
 });
 
-test("features are pinned: set where nobody chose, refused where somebody chose otherwise", async () => {
+test("features are pinned: set by default, an error where configured otherwise", async () => {
   const { request } = await machine({ "system/requirements.toml": "[features]\nmulti_agent = false\n" });
   const { config, origins, warnings } = await loadConfig(request());
   expect([config.features, origins.get("features.multi_agent")?.kind, warnings]).toEqual([
@@ -81,7 +81,7 @@ test("features are pinned: set where nobody chose, refused where somebody chose 
   );
 });
 
-test("managed hooks are kept with the file they are from", async () => {
+test("managed hooks are returned with their file", async () => {
   const { request, pathOf } = await machine({
     "system/requirements.toml": '[[hooks.PreToolUse]]\nmatcher = "exec_command"\n',
   });
@@ -94,7 +94,7 @@ describe("MCP servers are only those that requirements list", () => {
   const servers = `[mcp_servers.files]\ncommand = "npx"\n[mcp_servers.web]\nurl = "https://other.example/mcp"\n[mcp_servers.own]\ncommand = "own"\n`;
   const list = `[mcp_servers.files.identity]\ncommand = "npx"\n[mcp_servers.web.identity]\nurl = "https://mcp.example/mcp"\n`;
 
-  test("by name and by what they are; the others are switched off, with the reason", async () => {
+  test("by name and identity; the others are disabled, with the reason", async () => {
     const { request, pathOf } = await machine({ "home/config.toml": servers, "system/requirements.toml": list });
     const { config, blockedServers, warnings } = await loadConfig(request());
     const reason = `not allowed by mcp_servers in ${pathOf("system/requirements.toml")}`;
@@ -113,7 +113,7 @@ describe("MCP servers are only those that requirements list", () => {
     expect(Object.keys((await loadConfig(request())).blockedServers)).toEqual(["files", "web", "own"]);
   });
 
-  test("and one that a run must have is refused", async () => {
+  test("and a required one is an error", async () => {
     const { request } = await machine({
       "home/config.toml": `[mcp_servers.own]\ncommand = "own"\nrequired = true\n`,
       "system/requirements.toml": list,
@@ -134,7 +134,7 @@ test.each([
   await expect(loadConfig(request())).rejects.toThrow(complaint);
 });
 
-test("a value from elsewhere can be judged too", async () => {
+test("a value from another source can be checked too", async () => {
   const { request } = await machine(readOnly);
   const { requirements } = await loadConfig(request());
   const judge = (value: string) => refusalOf(requirements, "sandbox_mode", value, "The resumed thread");

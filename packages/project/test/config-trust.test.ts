@@ -4,11 +4,11 @@ import fc from "fast-check";
 import { parse, stringify } from "smol-toml";
 import { expect, test } from "vitest";
 import { trustProject } from "../src/index.ts";
-import { machine } from "./desk.ts";
+import { machine } from "./machine.ts";
 
 const numRuns = Number(process.env.FUZZ_RUNS ?? 200);
 
-/** What becomes of a configuration when /my project is trusted. */
+/** The configuration after /my project is trusted. */
 async function trusting(text: string, root = "/my project"): Promise<string> {
   const { pathOf } = await machine({ "home/config.toml": text });
   await trustProject(pathOf("home/config.toml"), root);
@@ -53,11 +53,11 @@ test.each([
   expect(readdirSync(home)).toEqual(["config.toml"]);
 });
 
-test("a file that is not TOML is left alone", async () => {
+test("a file that is not TOML is not changed", async () => {
   await expect(trusting("model = ")).rejects.toThrow("is not valid TOML");
 });
 
-test("the home is made where there is none, and only its owner can read the file", async () => {
+test("the home is created where it is missing, and only its owner can read the file", async () => {
   const { pathOf } = await machine();
   const file = pathOf("home/deeper/config.toml");
   await trustProject(file, "/x");
@@ -77,7 +77,7 @@ test("a link to the file stays a link", async () => {
   expect(readFileSync(pathOf("home/dotfiles/agent.toml"), "utf8")).toContain('[projects."/x"]');
 });
 
-test("whatever the project is called and whatever else the file says, it is trusted and nothing else changes", async () => {
+test("any project name and any file content: the project is trusted and nothing else changes", async () => {
   const { pathOf } = await machine();
   const file = pathOf("home/config.toml");
   const name = fc.string({ unit: "binary", minLength: 1, maxLength: 12 }).map((text) => `/${text}`);

@@ -18,7 +18,7 @@ describe("an edited TOML text", () => {
     expect(edit(text, ["limits", "idle"], "2s")).toBe(text.replace('"1s"', '"2s"'));
   });
 
-  test("has a new key behind those of its table, and of the top before the first table", () => {
+  test("adds a new key after those of its table, or before the first table", () => {
     const text = '# mine\n\n# waits\n[limits]\nidle = "1s"\n\n[tui]\n';
     expect(edit(text, ["limits", "wall"], "1m")).toBe(
       '# mine\n\n# waits\n[limits]\nidle = "1s"\nwall = "1m"\n\n[tui]\n',
@@ -30,7 +30,7 @@ describe("an edited TOML text", () => {
     expect(edit('model = "a"', ["limits", "idle"], "1s")).toBe('model = "a"\n\n[limits]\nidle = "1s"\n');
   });
 
-  test("says more inside an inline table and beside a dotted key in their own way", () => {
+  test("extends inline tables and dotted keys in their own form", () => {
     expect(edit('limits = { idle = "1s" } # both\n', ["limits", "wall"], "2m")).toBe(
       'limits = { idle = "1s", wall = "2m" } # both\n',
     );
@@ -39,7 +39,7 @@ describe("an edited TOML text", () => {
     );
   });
 
-  test("loses a key, or a table with what is in it, and nothing else", () => {
+  test("removes a key, or a table with its content, and nothing else", () => {
     const text =
       'model = "a"\n\n# one\n[mcp_servers.one]\ncommand = "x" # it\n\n# inner\n[mcp_servers.one.env]\nA = "1"\n\n[tui]\n';
     expect(edit(text, ["model"], undefined)).toBe(text.slice('model = "a"\n\n'.length));
@@ -48,20 +48,20 @@ describe("an edited TOML text", () => {
     expect(rest).toContain("# one");
   });
 
-  test("takes values over several lines, strange keys and Windows line ends as they are", () => {
+  test("preserves multi-line values, quoted keys and Windows line ends", () => {
     const text = 'a = """\n[no]\n\\"""" # x\nb = [ # [\n  "]",\n]\n"c \\u0041" = \'#\'\n[d]\n';
     expect(parse(edit(text, ["c A"], 1))).toMatchObject({ "c A": 1, a: '[no]\n"""'.slice(0, -2) });
     expect(edit(text, ["b"], [2])).toContain('b = [2]\n"c');
     expect(edit("a = 1\r\n[b]\r\nc = 1\r\n", ["b", "d"], 2)).toBe("a = 1\r\n[b]\r\nc = 1\r\nd = 2\r\n");
   });
 
-  test("is refused inside a list, which can only be written whole", () => {
+  test("is rejected inside a list, which can only be written as a whole", () => {
     const text = "[[skills.config]]\nname = 'a'\n\n[[skills.config]]\nname = 'b'\n";
     expect(() => edit(text, ["skills", "config", "name"], "c")).toThrow("skills.config is a list");
     expect(parse(edit(text, ["skills", "config"], [{ name: "c" }]))).toEqual({ skills: { config: [{ name: "c" }] } });
   });
 
-  test("means exactly what was asked for, whatever it was", () => {
+  test("has exactly the requested meaning, for any edit", () => {
     const key = fc.constantFrom("a", "b", "c d", "e.f", 'g"', "#");
     const leaf = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.array(fc.string(), { maxLength: 3 }));
     const table = fc.letrec((tie) => ({
@@ -109,7 +109,7 @@ async function configFile(text?: string) {
 }
 
 describe("a configuration file", () => {
-  test("is made where there is none, for its owner only", async () => {
+  test("is created where it is missing, for its owner only", async () => {
     const file = await configFile();
     const written = await file.write([
       { key: "model", value: "x" },
@@ -139,7 +139,7 @@ describe("a configuration file", () => {
     expect(file.text()).toBe('model = "b"\n');
   });
 
-  test("refuses wrong values, unknown keys and what is not allowed, and stays as it is", async () => {
+  test("rejects invalid values, unknown keys and values that are not allowed, and is not changed", async () => {
     const before = 'model = "a"\nold_key = 1\n';
     const file = await configFile(before);
     const requirements = {
@@ -150,7 +150,7 @@ describe("a configuration file", () => {
       [{ key: "sandbox_mode", value: "loose" }, "invalid", "sandbox_mode must be one of"],
       [{ key: "limits.idle", value: "soon" }, "invalid", "limits.idle must be a duration"],
       [{ key: "modle", value: "x" }, "unknown-key", "There is no key modle. Did you mean model?"],
-      [{ key: "model..x", value: "x" }, "invalid", "is no key"],
+      [{ key: "model..x", value: "x" }, "invalid", "is not a key"],
       [{ key: "model", value: { a: null } }, "invalid", "TOML cannot say"],
       [{ key: "sandbox_mode", value: "danger-full-access" }, "not-allowed", "allowed_sandbox_modes"],
     ];
@@ -162,7 +162,7 @@ describe("a configuration file", () => {
     expect(await file.write([{ key: "model", value: "b" }])).toMatchObject({ kind: "written" });
   });
 
-  test("that is no TOML is named and left alone", async () => {
+  test("that is not TOML is named and not changed", async () => {
     const file = await configFile("model = \n");
     expect(await file.write([{ key: "model", value: "b" }])).toMatchObject({ kind: "refused", reason: "invalid" });
     expect(file.text()).toBe("model = \n");

@@ -6,7 +6,7 @@ import { isUnchanged, readHookFiles, trustHooks, trustStatus, untrustHooks, whyS
 import { readHookFile } from "../src/hooks/read.ts";
 import { scriptOf } from "../src/hooks/script.ts";
 import { findHookFiles, loadConfig, readHookStates } from "../src/index.ts";
-import { type Machine, machine, trusted } from "./desk.ts";
+import { type Machine, machine, trusted } from "./machine.ts";
 
 const command = (text: string, more: object = {}) => ({ type: "command", command: text, ...more });
 const file = (event: string, ...hooks: object[]): string => JSON.stringify({ hooks: { [event]: [{ hooks }] } });
@@ -27,7 +27,7 @@ async function hooksOf(at: Machine, cwd = at.repository) {
 const commandOf = (hook: HookDefinition): string => ("command" in hook ? hook.command : hook.type);
 
 describe("hooks are found", () => {
-  test("from the machine over the user down to the working directory", async () => {
+  test("from the machine, the user and the project down to the working directory", async () => {
     const at = await machine({
       "system/requirements.toml": toml("Stop", "a"),
       "system/hooks.json": file("Stop", command("b")),
@@ -59,7 +59,7 @@ describe("hooks are found", () => {
     });
   });
 
-  test("but for those of an untrusted configuration file", async () => {
+  test("except those of an untrusted configuration file", async () => {
     const at = await machine({ "repository/.agentcli/config.toml": toml("Stop", "a") });
     expect((await hooksOf(at)).definitions).toEqual([]);
   });
@@ -75,7 +75,7 @@ describe("hooks are found", () => {
     },
   );
 
-  test("in the checkout that a worktree belongs to", async () => {
+  test("in the main checkout of a worktree", async () => {
     const at = await machine({ "repository/.agentcli/hooks.json": file("Stop", command("a")) });
     const tree = at.pathOf("home/tree");
     await at.git("worktree", "add", tree);
@@ -138,13 +138,13 @@ describe("a definition", () => {
   test.each([
     ["[]", "must be an object"],
     ["{", "JSON"],
-    ['{"hook": {}}', "has a key nobody knows: hook"],
+    ['{"hook": {}}', "has an unknown key: hook"],
     ['{"hooks": {"PreToolUs": []}}', "there is no event PreToolUs; did you mean PreToolUse?"],
     ['{"hooks": {"Stop": {}}}', "Stop must be a list"],
     ['{"hooks": {"Stop": [{"matcher": 5, "hooks": []}]}}', "Stop[0].matcher must be text"],
     ['{"hooks": {"Stop": [{"matcher": "(", "hooks": []}]}}', "Stop[0].matcher is not a regular expression: ("],
     [file("Stop", { type: "prompt" }), "Stop[0].hooks[0]: prompt is missing"],
-    [file("Stop", { type: "prompt", prompt: "?", model: 5 }), "Stop[0].hooks[0]: model is not what it must be"],
+    [file("Stop", { type: "prompt", prompt: "?", model: 5 }), "Stop[0].hooks[0]: model is invalid"],
     [file("Stop", { type: "mcp_tool", server: "a" }), "Stop[0].hooks[0]: tool is missing"],
     [
       file("Stop", { type: "mcp_tool", server: "a", tool: "b", input: [] }),
@@ -153,9 +153,9 @@ describe("a definition", () => {
     [file("Stop", { type: "oracle" }), "Stop[0].hooks[0]: type must be one of command, prompt, mcp_tool, agent"],
     [file("Stop", { command: "a" }), "Stop[0].hooks[0]: type must be one of command, prompt, mcp_tool, agent"],
     [file("Stop", command("")), "Stop[0].hooks[0]: command is missing"],
-    [file("Stop", command("a", { command: 5 })), "Stop[0].hooks[0]: command is not what it must be"],
-    [file("Stop", command("a", { timeout: "5" })), "Stop[0].hooks[0].timeout is not what it must be"],
-    [file("Stop", command("a", { failClosed: 1 })), "Stop[0].hooks[0].failClosed is not what it must be"],
+    [file("Stop", command("a", { command: 5 })), "Stop[0].hooks[0]: command is invalid"],
+    [file("Stop", command("a", { timeout: "5" })), "Stop[0].hooks[0].timeout is invalid"],
+    [file("Stop", command("a", { failClosed: 1 })), "Stop[0].hooks[0].failClosed is invalid"],
   ])("%s is a warning and no hook", async (text, problem) => {
     const { definitions, warnings } = await read(text);
     expect(definitions).toEqual([]);
@@ -167,7 +167,7 @@ describe("a definition", () => {
     ['{"version": 1}', "hooks must be an object"],
     ['{"version": 1, "hooks": {"onStop": []}}', "there is no event onStop"],
     ['{"version": 1, "hooks": {"stop": [{}]}}', "stop[0]: command is missing"],
-    ['{"version": 1, "hooks": {"stop": [{"command": "a", "loop_limit": 0}]}}', "stop[0].loop_limit is not"],
+    ['{"version": 1, "hooks": {"stop": [{"command": "a", "loop_limit": 0}]}}', "stop[0].loop_limit is invalid"],
     ['{"version": 1, "hooks": {"stop": [{"command": "a", "matcher": "["}]}}', "is not a regular expression"],
     ['{"version": 1, "hooks": {"stop": [{"type": "prompt"}]}}', "stop[0]: prompt is missing"],
     ['{"version": 1, "hooks": {"stop": [{"type": "agent"}]}}', "stop[0]: type must be one of command, prompt"],
@@ -177,7 +177,7 @@ describe("a definition", () => {
     expect(warnings).toEqual([expect.stringContaining(problem)]);
   });
 
-  test("may be a question to the model, in both dialects, or a tool of a server", async () => {
+  test("may be a prompt, in both dialects, or a tool of a server", async () => {
     const at = await machine({
       "repository/.agentcli/hooks.json": file(
         "Stop",
@@ -199,19 +199,19 @@ describe("a definition", () => {
     expect(new Set(definitions.map(({ hash }) => hash)).size).toBe(3);
   });
 
-  test("of type agent is known and never asked; a managed one keeps the run from starting", async () => {
+  test("of type agent is read and never run; a managed one keeps the run from starting", async () => {
     const hook = { type: "agent", prompt: "look around" };
     const { definitions, given } = await read(file("Stop", hook));
     expect(whySkipped(definitions[0] ?? never, { ...given, bypass: "all" })).toMatch(/^type agent is not run/);
     await expect(read(file("Stop", hook), "system/hooks.json")).rejects.toThrow("type agent is not run");
   });
 
-  test("that an administrator got wrong keeps the run from starting", async () => {
+  test("that is invalid and managed keeps the run from starting", async () => {
     const at = await machine({ "system/requirements.toml": '[[hooks.PreTolUse]]\nmatcher = "a"\n' });
     await expect(hooksOf(at)).rejects.toThrow("there is no event PreTolUse; did you mean PreToolUse?");
   });
 
-  test("whatever the file says, is read without a crash", async () => {
+  test("of any content is read without a crash", async () => {
     const at = await machine();
     const path = at.pathOf("repository/hooks.json");
     fc.assert(
@@ -250,12 +250,12 @@ describe("the script of a command", () => {
     expect(found?.path ?? null).toBe(name === null ? null : at.pathOf(`repository/${name}`));
   });
 
-  test("outside the repository is nobody's to change", async () => {
+  test("outside the repository is not hashed", async () => {
     const at = await machine({ "home/check.sh": "a" });
-    const place = { directories: [at.repository], repository: at.repository };
-    expect(scriptOf(at.pathOf("home/check.sh"), place)).toBeUndefined();
+    const location = { directories: [at.repository], repository: at.repository };
+    expect(scriptOf(at.pathOf("home/check.sh"), location)).toBeUndefined();
     symlinkSync(at.pathOf("home/check.sh"), at.pathOf("repository/link.sh"));
-    expect(scriptOf("./link.sh", place)).toMatchObject({ path: at.pathOf("repository/link.sh") });
+    expect(scriptOf("./link.sh", location)).toMatchObject({ path: at.pathOf("repository/link.sh") });
   });
 });
 
@@ -266,7 +266,7 @@ describe("trust", () => {
     "home/config.toml": '# mine\nmodel = "m"\n\n[limits]\nidle = "5s"\n',
   };
 
-  test("is written beside everything else, and taken back without a trace", async () => {
+  test("is added without other changes, and removed without a trace", async () => {
     const at = await machine(files);
     const config = at.pathOf("home/config.toml");
     const { definitions } = await hooksOf(at);
@@ -283,7 +283,7 @@ describe("trust", () => {
     expect(readFileSync(config, "utf8").trimEnd()).toBe(files["home/config.toml"].trimEnd());
   });
 
-  test("ends with any change of definition or script, and says how to go on", async () => {
+  test("ends with any change of definition or script, and the reason says what to do", async () => {
     const at = await machine(files);
     await trustHooks(at.pathOf("home/config.toml"), (await hooksOf(at)).definitions);
     at.write({ "repository/a.sh": "echo b" });
@@ -308,7 +308,7 @@ describe("trust", () => {
     expect(trustStatus(definitions[0] ?? never, given)).toBe("untrusted");
   });
 
-  test("can be given by hash, given to all, or switched off", async () => {
+  test("can be given by hash, given to all, or disabled", async () => {
     const at = await machine(files);
     const { definitions, given } = await hooksOf(at);
     const [hook = never] = definitions;
@@ -319,14 +319,14 @@ describe("trust", () => {
     expect(whySkipped(hook, { ...given, states: off, bypass: "all" })).toBe("switched off in hooks.state");
   });
 
-  test("is not written into a file that says it in a form of its own", async () => {
+  test("is not written into a file with an unusual layout", async () => {
     const at = await machine({ ...files, "home/config.toml": "hooks = { state = {} }\n" });
     const { definitions } = await hooksOf(at);
     await expect(trustHooks(at.pathOf("home/config.toml"), definitions)).rejects.toThrow("Edit it by hand");
     expect(readFileSync(at.pathOf("home/config.toml"), "utf8")).toBe("hooks = { state = {} }\n");
   });
 
-  test("in a definition of the configuration holds while that says the same", async () => {
+  test("in a definition of the configuration lasts until it changes", async () => {
     const at = await machine({ "home/config.toml": toml("Stop", "a") });
     const [hook = never] = (await hooksOf(at)).definitions;
     expect(await isUnchanged(hook)).toBe(true);

@@ -3,19 +3,19 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { mentionedRules, nestedInstructions, readNested, readRules, ruleTexts } from "../src/index.ts";
 import { compileGlob, splitGlobs } from "../src/instructions/globs.ts";
-import { type Places, places } from "./places.ts";
+import { type ProjectFixture, projectFixture } from "./project-fixture.ts";
 
 const runs = Number(process.env.FUZZ_RUNS ?? 200);
 
-const touch = ({ root, home, path }: Places, paths: string[], given: string[] = [], cwd = ".") => {
+const touch = ({ root, home, path }: ProjectFixture, paths: string[], given: string[] = [], cwd = ".") => {
   const at = { root, cwd: path(cwd), home, maxBytes: 32_768, fallbackNames: [] };
   return readNested({ ...at, rules: readRules([root], root).rules }, paths, given);
 };
 
-describe("folders on the way to a file", () => {
+describe("folders above a file", () => {
   const touched = (path: string) => ({ path, kind: "file" as const });
 
-  test("are named outermost first, each once, without those given and those above the working directory", () => {
+  test("are listed outermost first, each once, without those sent before and those above the working directory", () => {
     const at = {
       root: "/r",
       cwd: "/r/a",
@@ -26,8 +26,13 @@ describe("folders on the way to a file", () => {
     expect(nestedInstructions({ ...at, touched: [touched("/r/a/x.ts"), touched("/elsewhere/x")] }, [])).toEqual([]);
   });
 
-  test("give their AGENTS.md when a file there is touched, once", () => {
-    const here = places({ "a/AGENTS.md": "A.", "a/b/x.ts": "", "a/b/AGENTS.override.md": "B.", "c/AGENTS.md": "C." });
+  test("add their AGENTS.md when a file there is touched, once", () => {
+    const here = projectFixture({
+      "a/AGENTS.md": "A.",
+      "a/b/x.ts": "",
+      "a/b/AGENTS.override.md": "B.",
+      "c/AGENTS.md": "C.",
+    });
     const first = touch(here, ["a/b/x.ts"]);
     expect(first.texts).toEqual([
       {
@@ -41,8 +46,8 @@ describe("folders on the way to a file", () => {
     expect(touch(here, ["c"], given).texts).toMatchObject([{ source: here.path("c/AGENTS.md") }]);
   });
 
-  test("count for what is gone, and are ignored for what never was or lies outside", () => {
-    const here = places({ "a/AGENTS.md": "A." });
+  test("count for deleted files, and are ignored for paths that never existed or are outside", () => {
+    const here = projectFixture({ "a/AGENTS.md": "A." });
     expect(touch(here, ["a/deleted.ts"]).texts).toHaveLength(1);
     for (const path of ["nowhere/x.ts", "../../etc/passwd", "/", "a\0b", "x".repeat(5_000), "a/AGENTS.md/x"]) {
       expect(touch(here, [path]).problems).toEqual([]);
@@ -64,8 +69,8 @@ describe("rules", () => {
     ".platform/rules/readme.md": "Not a rule.",
   };
 
-  test("that always apply come with the instructions, those with a description are offered by name", () => {
-    const here = places(files);
+  test("that always apply are part of the instructions, those with a description are listed by name", () => {
+    const here = projectFixture(files);
     const { rules, problems } = readRules([here.root], here.root);
     const [text = ""] = ruleTexts(rules, 32_768).texts;
     expect(text).toContain(`## always (${here.path(".platform/rules/always.mdc")})\nBe kind.`);
@@ -75,8 +80,8 @@ describe("rules", () => {
     expect(ruleTexts(rules, 3)).toMatchObject({ problems: [{ severity: "error" }] });
   });
 
-  test("for files come when such a file is touched, once", () => {
-    const here = places({ ...files, "x/q.sql": "", "db/m/a.js": "", "a.ts": "" });
+  test("for files are added when such a file is touched, once", () => {
+    const here = projectFixture({ ...files, "x/q.sql": "", "db/m/a.js": "", "a.ts": "" });
     for (const path of ["x/q.sql", "db/m/a.js"]) {
       expect(touch(here, [path]).texts).toMatchObject([{ text: expect.stringContaining("No joins.") }]);
     }
@@ -84,8 +89,8 @@ describe("rules", () => {
     expect(touch(here, ["x/q.sql"], [here.path(".platform/rules/sql.mdc")]).texts).toEqual([]);
   });
 
-  test("of a nested folder come when something there is touched, their globs counted from there", () => {
-    const here = places({
+  test("of a nested folder are added when something there is touched, with globs relative to it", () => {
+    const here = projectFixture({
       "app/.platform/rules/a.mdc": rule("alwaysApply: true", "App rule."),
       "app/.platform/rules/b.mdc": rule("globs: src/*.ts", "App files."),
       "app/src/x.ts": "",
@@ -100,8 +105,8 @@ describe("rules", () => {
     expect(touch(here, ["app/src/x.ts"], [texts[0]?.source ?? ""]).texts).toHaveLength(1);
   });
 
-  test("are called by @name", () => {
-    const here = places(files);
+  test("are named with @name", () => {
+    const here = projectFixture(files);
     const { rules } = readRules([here.root], here.root);
     const names = (prompt: string) => mentionedRules(prompt, rules).map(({ name }) => name);
     expect(names("use @rare and @deep/release.")).toEqual(["deep/release", "rare"]);
@@ -110,7 +115,7 @@ describe("rules", () => {
   });
 
   test("that cannot be read are problems with their line", () => {
-    const here = places({ ".platform/rules/bad.mdc": "---\nglobs: x\nwhat is this\n---\n" });
+    const here = projectFixture({ ".platform/rules/bad.mdc": "---\nglobs: x\nwhat is this\n---\n" });
     expect(readRules([here.root], here.root)).toMatchObject({ rules: [], problems: [{ line: 3 }] });
     mkdirSync(here.path(".platform/rules/folder.mdc"));
     expect(readRules([here.root], here.root).problems).toHaveLength(1);
@@ -137,7 +142,7 @@ describe("globs", () => {
     expect(splitGlobs("*.ts, src/{a,b}/**,, x")).toEqual(["*.ts", "src/{a,b}/**", "x"]);
   });
 
-  test("however strange are matched in no time", () => {
+  test("of any form are matched in linear time", () => {
     expect(compileGlob(`${"*a".repeat(200)}b`)("a".repeat(2_000))).toBe(false);
     expect(compileGlob("{a,b}".repeat(50))("x")).toBe(false);
     fc.assert(

@@ -2,14 +2,17 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { readInstructions } from "../src/index.ts";
-import { type Places, places } from "./places.ts";
+import { type ProjectFixture, projectFixture } from "./project-fixture.ts";
 
-const read = ({ root, home, path }: Places, cwd = ".", more: { maxBytes?: number; fallbackNames?: string[] } = {}) =>
-  readInstructions({ root, cwd: path(cwd), home, maxBytes: 32_768, fallbackNames: [], ...more });
+const read = (
+  { root, home, path }: ProjectFixture,
+  cwd = ".",
+  more: { maxBytes?: number; fallbackNames?: string[] } = {},
+) => readInstructions({ root, cwd: path(cwd), home, maxBytes: 32_768, fallbackNames: [], ...more });
 
 describe("AGENTS.md", () => {
-  test("of user, root and the way down to the working directory is one text in this order", () => {
-    const here = places({
+  test("of user, root and the folders down to the working directory is one text in this order", () => {
+    const here = projectFixture({
       "home:AGENTS.md": "Mine.",
       "AGENTS.md": "Root.",
       "a/AGENTS.md": "A.",
@@ -23,8 +26,8 @@ describe("AGENTS.md", () => {
     expect(problems).toEqual([]);
   });
 
-  test("of folders beside or below the working directory is not read, nor above the root", () => {
-    const here = places({ "AGENTS.md": "Root.", "a/AGENTS.md": "A.", "b/AGENTS.md": "B." });
+  test("of folders beside or below the working directory is not read, nor of those above the root", () => {
+    const here = projectFixture({ "AGENTS.md": "Root.", "a/AGENTS.md": "A.", "b/AGENTS.md": "B." });
     expect(read(here).texts[0]).not.toMatch(/A\.|B\./);
     const inner = readInstructions({
       root: here.path("a"),
@@ -36,8 +39,8 @@ describe("AGENTS.md", () => {
     expect(inner.texts[0]).toContain("<INSTRUCTIONS>\nA.\n</INSTRUCTIONS>");
   });
 
-  test("gives way to an override, and to other names only where it is missing", () => {
-    const here = places({
+  test("is replaced by an override, and by other names only where it is missing", () => {
+    const here = projectFixture({
       "home:AGENTS.md": "Mine.",
       "home:AGENTS.override.md": "Mine today.",
       "AGENTS.md": "Root.",
@@ -51,19 +54,19 @@ describe("AGENTS.md", () => {
     expect(text).not.toMatch(/Mine\.|Root\.|Not this/);
   });
 
-  test("of the user counts although its override is empty; blank project files are passed over", () => {
-    const here = places({
+  test("of the user is used although its override is empty; blank project files are skipped", () => {
+    const here = projectFixture({
       "home:AGENTS.md": "Mine.",
       "home:AGENTS.override.md": " \n",
       "AGENTS.md": "\n\n",
       "a/AGENTS.md": "A.",
     });
     expect(read(here, "a").texts[0]).toContain("<INSTRUCTIONS>\nMine.\n\n--- project-doc ---\n\nA.\n</INSTRUCTIONS>");
-    expect(read(places()).texts).toEqual([]);
+    expect(read(projectFixture()).texts).toEqual([]);
   });
 
   test("is cut at the byte that crosses the limit, never within a character, and later files are dropped", () => {
-    const here = places({
+    const here = projectFixture({
       "home:AGENTS.md": "x".repeat(100),
       "AGENTS.md": "Rööt.",
       "a/AGENTS.md": "ääää",
@@ -78,7 +81,7 @@ describe("AGENTS.md", () => {
 
 describe("a file that cannot be used is a problem and nothing else", () => {
   test("not text", () => {
-    const here = places({ "AGENTS.md": Buffer.from([0x89, 0x50, 0, 1, 2]), "a/AGENTS.md": "A." });
+    const here = projectFixture({ "AGENTS.md": Buffer.from([0x89, 0x50, 0, 1, 2]), "a/AGENTS.md": "A." });
     const { texts, problems } = read(here, "a");
     expect(texts[0]).toContain("<INSTRUCTIONS>\nA.\n");
     expect(problems).toMatchObject([
@@ -87,7 +90,7 @@ describe("a file that cannot be used is a problem and nothing else", () => {
   });
 
   test("a link out of the project, which could name a secret; links within and from the user's home are followed", () => {
-    const here = places({ "home:secret": "KEY", "shared/rules.md": "Shared.", "home:elsewhere.md": "Mine." });
+    const here = projectFixture({ "home:secret": "KEY", "shared/rules.md": "Shared.", "home:elsewhere.md": "Mine." });
     symlinkSync(here.path("home:secret"), here.path("AGENTS.md"));
     mkdirSync(here.path("a"));
     symlinkSync(here.path("shared/rules.md"), here.path("a/AGENTS.md"));
@@ -100,8 +103,8 @@ describe("a file that cannot be used is a problem and nothing else", () => {
     ]);
   });
 
-  test("a directory, a pipe, a circle of links", () => {
-    const here = places({ "a/b/c/AGENTS.md": "C." });
+  test("a directory, a pipe, a link cycle", () => {
+    const here = projectFixture({ "a/b/c/AGENTS.md": "C." });
     mkdirSync(here.path("AGENTS.md"));
     execFileSync("mkfifo", [here.path("a/AGENTS.md")]);
     symlinkSync("AGENTS.md", here.path("a/b/AGENTS.md"));
@@ -110,15 +113,15 @@ describe("a file that cannot be used is a problem and nothing else", () => {
     expect(problems).toMatchObject([{ path: here.path("a/b/AGENTS.md"), message: expect.stringContaining("circle") }]);
   });
 
-  test("characters nobody can see are left out, and that is said", () => {
-    const here = places({ "AGENTS.md": `Use tabs.\u{e0041}\u{e0042}\u202e <!-- for maintainers --> 👩‍💻\n` });
+  test("invisible characters are removed, with a warning", () => {
+    const here = projectFixture({ "AGENTS.md": `Use tabs.\u{e0041}\u{e0042}\u202e <!-- for maintainers --> 👩‍💻\n` });
     const { texts, problems } = read(here);
     expect(texts[0]).toContain("<INSTRUCTIONS>\nUse tabs. <!-- for maintainers --> 👩‍💻\n");
     expect(problems).toMatchObject([{ severity: "warning", message: expect.stringContaining("hidden characters") }]);
   });
 
-  test("a huge file is read only as far as it counts", () => {
-    const here = places();
+  test("a huge file is read only up to the limit", () => {
+    const here = projectFixture();
     writeFileSync(here.path("AGENTS.md"), Buffer.alloc(50_000_000, "a"));
     expect(read(here).texts[0]?.length).toBeLessThan(33_000);
   });

@@ -2,7 +2,7 @@ import { type Guard, policyGuard } from "@agentcli/engine";
 import type { TurnSettings } from "@agentcli/protocol";
 import { temporaryDirectory } from "@agentcli/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { RuleLayer } from "../src/rules/find.ts";
+import type { RuleLayer } from "../src/config/rule-files.ts";
 import { judge, loadRules, type RuleSet, rulesGuard } from "../src/rules/index.ts";
 import { shell } from "./shell-reader.ts";
 
@@ -16,14 +16,15 @@ async function rulesFrom(texts: Partial<Record<RuleLayer["kind"], string>>): Pro
   return rules;
 }
 
-const house = `
+const sampleRules = `
 prefix_rule(["git", "push"], "forbidden", justification = "use the bot")
 prefix_rule(["git", ["status", "diff"]])
 prefix_rule(["npm", "publish"], "prompt")
 prefix_rule(["ls"])
 prefix_rule(["rm"], "forbidden")
 `;
-const decide = async (script: string, text = house) => judge(await rulesFrom({ user: text }), shell.commandsOf(script));
+const decide = async (script: string, text = sampleRules) =>
+  judge(await rulesFrom({ user: text }), shell.commandsOf(script));
 
 describe("the decision", () => {
   test.each([
@@ -55,7 +56,7 @@ describe("the decision", () => {
     ["rmdir x", "unmatched"],
   ])("on %s is %s", async (script, decision) => expect((await decide(script)).decision).toBe(decision));
 
-  test("comes with every rule that fits, the words it fits and the command", async () => {
+  test("comes with every matching rule, the matched words and the command", async () => {
     const { matches } = await decide("git status && npm publish now");
     expect(matches).toMatchObject([
       { prefix: ["git", "status"], rule: { decision: "allow" }, command: { words: ["git", "status"] } },
@@ -79,7 +80,7 @@ describe("an absolute path", () => {
     expect((await decide("/usr/bin/git push", text)).decision).toBe("forbidden");
   });
 
-  test("stands for the name only if it is listed, where there is a list", async () => {
+  test("counts as the program only if it is listed, where there is a list", async () => {
     const text = `prefix_rule(["git"], "forbidden")\nhost_executable("git", ["/usr/bin/git"])`;
     expect((await decide("/usr/bin/git push", text)).decision).toBe("forbidden");
     expect((await decide("/usr/bin/../bin/git push", text)).decision).toBe("forbidden");
@@ -87,7 +88,7 @@ describe("an absolute path", () => {
     expect((await decide("git push", text)).decision).toBe("forbidden");
   });
 
-  test("cannot be taken out of a rule by a list of lower rank", async () => {
+  test("cannot be excluded from a rule by a list of lower rank", async () => {
     const list = `host_executable("git", ["/opt/git"])`;
     const forbid = `prefix_rule(["git"], "forbidden")`;
     const command = shell.commandsOf("/usr/bin/git push");
@@ -119,7 +120,7 @@ const command = (cmd: string, more: object = {}) => ({ name: "exec_command", arg
 
 describe("the guard", () => {
   test("names the command and the reason when a rule forbids it", async () => {
-    const guard = await guardOf(house);
+    const guard = await guardOf(sampleRules);
     expect(await guard.admit(command("a && git push 'to x' $Y"), settings())).toEqual({
       kind: "declined",
       reason: "`git push 'to x' $Y` rejected: use the bot",
@@ -130,27 +131,27 @@ describe("the guard", () => {
     });
   });
 
-  test("cannot ask, so what needs an approval is declined", async () => {
-    const guard = await guardOf(house);
+  test("declines what needs an approval in an unattended run", async () => {
+    const guard = await guardOf(sampleRules);
     expect(await guard.admit(command("npm publish"), settings())).toEqual({
       kind: "declined",
       reason: "approval required by policy, but AskForApproval is set to Never",
     });
     expect(await guard.admit(command("npm publish"), settings({ approval: "on-request" }))).toEqual({
       kind: "unapproved",
-      reason: "`npm publish` needs an approval by policy and nobody is here to give one; do without it",
+      reason: "`npm publish` needs an approval by policy and no user is present to give one; do without it",
     });
   });
 
-  test("lets through what a rule allows and what no rule is about", async () => {
-    const guard = await guardOf(house);
+  test("allows what a rule allows and what no rule matches", async () => {
+    const guard = await guardOf(sampleRules);
     for (const cmd of ["git status", "make", "$X", "if"]) {
       expect(await guard.admit(command(cmd), settings()), cmd).toEqual({ kind: "allowed" });
     }
   });
 
-  test("never widens the sandbox: an allowed command that asks to leave it is judged as before", async () => {
-    const guard = await guardOf(house);
+  test("never widens the sandbox: an allowed command that requests escalation is judged as before", async () => {
+    const guard = await guardOf(sampleRules);
     const escalated = command("git status", { sandbox_permissions: "require_escalated" });
     for (const approval of ["never", "on-request"] as const) {
       const before = await policyGuard.admit(escalated, settings({ approval }));
@@ -174,7 +175,7 @@ describe("the guard", () => {
   });
 
   test("opens the shell reader once, for the first command", async () => {
-    const guard = await guardOf(house);
+    const guard = await guardOf(sampleRules);
     expect(await guard.admit({ name: "apply_patch", args: { input: "" } }, settings())).toMatchObject({
       kind: "declined",
     });

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "@agentcli/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { RuleLayer } from "../src/rules/find.ts";
+import type { RuleLayer } from "../src/config/rule-files.ts";
 import { loadRules } from "../src/rules/load.ts";
 
 /** Files of one or more layers, by path; the first part of the path is the layer. */
@@ -34,7 +34,7 @@ describe("rules files", () => {
     expect(rules.prefixes.map((prefix) => prefix.pattern)).toEqual([[["z"]], [["a"]], [["b"]]]);
   });
 
-  test("say what a rule is, with defaults", async () => {
+  test("define rules, with defaults", async () => {
     const { rules, path } = await layers({
       "home/rules/a.rules": `
 prefix_rule(["git", ["push", "fetch"]], "forbidden", justification = "use the bot")
@@ -78,7 +78,7 @@ host_executable(name = "git", paths = ["/usr/bin/git"])
     });
   });
 
-  test("of a project that is not trusted may forbid and ask, but not allow", async () => {
+  test("of an untrusted project may forbid and require approval, but not allow", async () => {
     const text = `
 prefix_rule(["a"])
 prefix_rule(["b"], "prompt")
@@ -98,7 +98,7 @@ host_executable("git", ["/usr/bin/git"])
   });
 });
 
-describe("a rule that is wrong", () => {
+describe("an invalid rule", () => {
   const file = "home/rules/a.rules";
 
   test.each([
@@ -133,7 +133,7 @@ describe("a rule that is wrong", () => {
     ],
   ])("%s", async (text, problem) => expect(await problemsOf(text)).toEqual([`${file}:${problem}`]));
 
-  test("every wrong rule of every file is named, and the right ones still count", async () => {
+  test("every invalid rule of every file is reported, and the valid ones still count", async () => {
     const { rules, problems } = await layers({
       [file]: `prefix_rule([])\nprefix_rule(["a"])\nnothing()`,
       "home/rules/b.rules": "(",
@@ -148,7 +148,7 @@ describe("a rule that is wrong", () => {
 });
 
 describe("examples", () => {
-  test("that hold are silent, written as words or as text", async () => {
+  test("that match are silent, as word lists or as text", async () => {
     const text = `prefix_rule(
   pattern = ["git", ["push", "fetch"]],
   match = ["git push", "git 'fetch' --all", ["git", "push", "a b"]],
@@ -172,8 +172,8 @@ describe("examples", () => {
   });
 });
 
-describe("files that are none", () => {
-  test("a folder, a pipe and a broken link are problems, and nothing waits for them", async () => {
+describe("paths that are not files", () => {
+  test("a folder, a pipe and a broken link are problems, and do not block", async () => {
     const { path, remove } = await temporaryDirectory();
     onTestFinished(remove);
     mkdirSync(join(path, "rules/a.rules"), { recursive: true });
@@ -187,7 +187,7 @@ describe("files that are none", () => {
     ]);
   });
 
-  test("a file beyond a megabyte is refused", async () => {
+  test("a file above a megabyte is rejected", async () => {
     const { problems } = await layers({ "home/rules/a.rules": "#".repeat(1_048_577) });
     expect(problems).toEqual(["home/rules/a.rules:1:1: the file is larger than 1048576 bytes"]);
   });

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { RulesFault } from "../src/rules/fault.ts";
 import { parseRules, type Value } from "../src/rules/parse.ts";
+import { RulesError } from "../src/rules/rules-error.ts";
 
-/** A value without its place. */
+/** A value without its location. */
 function plain(value: Value | undefined): unknown {
   switch (value?.kind) {
     case "list":
@@ -25,7 +25,7 @@ function faultOf(text: string): string {
   try {
     parseRules(text);
   } catch (error) {
-    if (error instanceof RulesFault) return `${error.place.line}:${error.place.column}: ${error.message}`;
+    if (error instanceof RulesError) return `${error.location.line}:${error.location.column}: ${error.message}`;
     throw error;
   }
   return "no fault";
@@ -62,7 +62,7 @@ describe("values", () => {
     expect(parsedValue(`f"{GIT}-{ GIT }{{}}"`, before)).toBe("git-git{}");
   });
 
-  test("any string survives being written down and read again", () => {
+  test("any string survives writing and parsing", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         const written = `"${text.replace(/[\\"]/g, "\\$&").replaceAll("\n", "\\n")}"`;
@@ -74,7 +74,7 @@ describe("values", () => {
 });
 
 describe("calls", () => {
-  test("keep their names, their arguments and their places", () => {
+  test("keep their names, arguments and locations", () => {
     const calls = parseRules(`# rules\n\nfirst("a", b = "c")\n  second()  # after\n"documentation"\nthird(); fourth()`);
     expect(calls.map(({ name, line, column }) => [name, line, column])).toEqual([
       ["first", 3, 1],
@@ -91,7 +91,7 @@ describe("calls", () => {
   test("an empty file has none", () => expect(parseRules("\n# nothing\n")).toEqual([]));
 });
 
-describe("mistakes name their place and what to do", () => {
+describe("errors name their location and what to do", () => {
   test.each([
     [`f("a"`, "1:6: expected , or ), found the end of the file"],
     [`f("a" "b")`, `1:7: expected , or ), found the string "b"`],
@@ -118,7 +118,7 @@ describe("mistakes name their place and what to do", () => {
     [`)`, "1:1: expected a rule such as prefix_rule(…), found )"],
   ])("%s", (text, fault) => expect(faultOf(text)).toBe(fault));
 
-  test("nesting and growth have an end", () => {
+  test("nesting and size are limited", () => {
     expect(faultOf(`f(${"[".repeat(100)}`)).toContain("lists are nested too deeply");
     const doubling = Array.from({ length: 40 }, (_, n) => `A${n + 1} = A${n} + A${n}`).join("\n");
     expect(faultOf(`A0 = "a"\n${doubling}`)).toContain("the value is too long");
@@ -127,7 +127,7 @@ describe("mistakes name their place and what to do", () => {
     expect(faultOf(`A0 = "a"\n${formats}`)).toContain("the value is too long");
   });
 
-  test("any text is calls or one fault", () => {
+  test("any text is parsed as calls or one error", () => {
     const pieces = [
       "prefix_rule",
       "(",

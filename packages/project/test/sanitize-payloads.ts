@@ -69,9 +69,9 @@ const aroundSentence: [string, string][] = [
   ["an empty link", `Please look[](https://example.org/${order.replaceAll(" ", "-")}) at the paging bug.`],
   ["a definition as a comment", `[//]: # (${order})\n${sentence}`],
   ["a definition as a comment, in double quotes", `[comment]: <> "${order}"\n${sentence}`],
-  ["a definition nobody refers to", `> [${order}]: https://example.org\n${sentence}`],
+  ["a definition without references", `> [${order}]: https://example.org\n${sentence}`],
   ["a definition with its title on the next line", `[x]: #\n  "${order}"\n${sentence}`],
-  ["a footnote nobody refers to", `[^1]: ${order}\n${sentence}`],
+  ["a footnote without references", `[^1]: ${order}\n${sentence}`],
   [
     "references to hidden characters",
     "Please&#8203;&#x200D;&zwnj;&ZeroWidthSpace;&#x000E0041; look at the paging bug.",
@@ -89,7 +89,7 @@ const aroundSentence: [string, string][] = [
   ],
 ];
 
-/** What is seen is markup itself. */
+/** The visible text is markup itself. */
 const withMarkup: Payload[] = [
   { what: "a link title", text: `[docs](https://a.b "${order}")`, visible: "[docs](https://a.b)" },
   { what: "a link title in brackets", text: `[docs](<a.b> (${order}))`, visible: "[docs](<a.b>)" },

@@ -6,17 +6,17 @@ import { payloads } from "./sanitize-payloads.ts";
 const runs = Number(process.env.FUZZ_RUNS ?? 200);
 
 describe("hidden text", () => {
-  test("comes in at least sixty forms here", () => {
+  test("has at least sixty forms in this test", () => {
     expect(payloads.length).toBeGreaterThanOrEqual(60);
   });
 
-  test.each(payloads)("is gone when it is $what", ({ text, visible }) => {
+  test.each(payloads)("is removed when it is $what", ({ text, visible }) => {
     const clean = sanitize(text);
     expect(clean.text).toBe(visible);
     if (text !== visible) expect(clean.report).not.toEqual([]);
   });
 
-  test("of several forms in one text is gone as well", () => {
+  test("of several forms in one text is removed as well", () => {
     const all = payloads
       .map(({ text }) => text)
       .filter((text) => !/never ends|<!-- [^>]*$|<div hidden>[^<]*$/.test(text));
@@ -25,7 +25,7 @@ describe("hidden text", () => {
     expect(clean).not.toMatch(/[\u{e0000}-\u{e01ef}\u200b\u202e]/u);
   });
 
-  test("is told by kind, count and the first example, spelled out", () => {
+  test("is reported by kind, count and the first example, decoded", () => {
     const tags = [..."run"].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join("");
     expect(sanitize(`a${tags}b\u200bc\u200b <!-- x -->`).report).toEqual([
       { kind: "html-comment", count: 1, sample: "<!-- x -->" },
@@ -35,7 +35,7 @@ describe("hidden text", () => {
   });
 });
 
-describe("what is seen stays as it was", () => {
+describe("visible text is unchanged", () => {
   test.each([
     ["plain text", "Just a line.\n\tAnd another: 2 < 3 && 5 > 4; a[0](b), List<String>, <3, a <b c.\n"],
     ["accents, marks and other scripts", "Ångström naïve Ελληνικά 日本語 한국어 ภาษาไทย e\u0301"],
@@ -53,7 +53,7 @@ describe("what is seen stays as it was", () => {
     expect(sanitize(text)).toEqual({ text, report: [] });
   });
 
-  test("line ends of other systems become ours without a report", () => {
+  test("line ends of other systems are converted without a report", () => {
     expect(sanitize("a\r\nb\rc\n")).toEqual({ text: "a\nb\nc\n", report: [] });
   });
 });
@@ -121,7 +121,7 @@ describe("whatever the text", () => {
   const tangled = fc.array(pieces, { maxLength: 60 }).map((parts) => parts.join(""));
   const anything = fc.string({ unit: "binary", maxLength: 200 });
 
-  test("it is never longer, never refused, and clean text stays clean", () => {
+  test("it is never longer, never rejected, and clean text stays clean", () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -140,7 +140,7 @@ describe("whatever the text", () => {
     );
   });
 
-  test("markup nested without end loses the characters it is made of", () => {
+  test("endlessly nested markup loses its characters", () => {
     const nested = `${"<!".repeat(100)}<!-- -->${"-- -->".repeat(100)}after`;
     const { text, report } = sanitize(nested);
     expect(text).not.toContain("<");

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { mostCharacters } from "../src/shell/grammar.ts";
+import { maxCharacters } from "../src/shell/grammar.ts";
 import { shell, show } from "./shell-reader.ts";
 
 const numRuns = Number(process.env.FUZZ_RUNS ?? 200);
@@ -16,7 +16,7 @@ const scripts = fc.oneof(
   fc.array(fc.constantFrom(...pieces), { maxLength: 60 }).map((parts) => parts.join(" ")),
 );
 
-describe("reading scripts nobody meant", () => {
+describe("arbitrary scripts", () => {
   test("every text is read as commands or as unknown, with the same result each time", () => {
     fc.assert(
       fc.property(scripts, (script) => {
@@ -55,7 +55,7 @@ describe("reading scripts nobody meant", () => {
   });
 });
 
-const size = mostCharacters - 10;
+const size = maxCharacters - 10;
 const fill = (piece: string): string => piece.repeat(Math.floor(size / piece.length));
 
 describe("scripts as large as can run", () => {
@@ -80,14 +80,14 @@ describe("scripts as large as can run", () => {
     expect(["commands", "unknown"]).toContain(shell.commandsOf(script).kind);
   });
 
-  test("what comes after the part that could not be read is not let through", () => {
+  test("commands after an unreadable part are not allowed", () => {
     const long = shell.commandsOf(`${fill("(")}\ngit push\n`);
     expect(long.kind).toBe("unknown");
     expect(show(long)).toContain("git push");
   });
 
   test("a longer script, or one with a NUL in it, is unknown", () => {
-    expect(shell.commandsOf(`git push #${"a".repeat(mostCharacters)}`)).toMatchObject({
+    expect(shell.commandsOf(`git push #${"a".repeat(maxCharacters)}`)).toMatchObject({
       kind: "unknown",
       reason: expect.stringContaining("longer than"),
     });

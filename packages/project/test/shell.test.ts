@@ -129,7 +129,7 @@ const known: Record<string, [script: string, ...commands: string[]][]> = {
   ],
 };
 
-/** Script → what can be said of it, though more may run. */
+/** Script → the commands found, though more may run. */
 const uncertain: [script: string, ...commands: string[]][] = [
   ["$X push", "<$X> push"],
   ["$(echo git) push", "<$(echo git)> push", "echo git"],
@@ -154,7 +154,7 @@ describe("the commands of a script", () => {
     });
   }
 
-  test.each(uncertain)("more may run than can be read: %s", (script, ...commands) => {
+  test.each(uncertain)("more may run than can be determined: %s", (script, ...commands) => {
     const found = shell.commandsOf(script);
     expect(found).toMatchObject({ kind: "unknown", reason: expect.stringMatching(/./) });
     expect(show(found)).toEqual(commands);
@@ -174,7 +174,7 @@ describe("the commands of a script", () => {
     expect(shell.commandsOf(script).commands[0]?.words).toEqual(["git", { unknown: script.slice(4) }]);
   });
 
-  test("what does not parse is unknown, and what it seems to run is still listed", () => {
+  test("what does not parse is unknown, and the commands found are still listed", () => {
     for (const script of ["git push; if", "if git push", "cat <<A; git push\nx\nA", "echo @(a|b) && git push"]) {
       const found = shell.commandsOf(script);
       expect(found, script).toMatchObject({ kind: "unknown", reason: "a part of the script could not be parsed" });
@@ -182,12 +182,12 @@ describe("the commands of a script", () => {
     }
   });
 
-  test("a command that wraps another says so", () => {
+  test("a command that wraps another is marked", () => {
     const { commands } = shell.commandsOf("sudo git push");
     expect(commands.map(({ wraps }) => wraps)).toEqual([true, false]);
   });
 
-  test("a command given as words is looked into, not parsed", () => {
+  test("a command given as words is unwrapped, not parsed", () => {
     expect(show(shell.commandsOfWords(["env", "echo", "$(git push)"]))).toEqual([
       "env echo $(git push)",
       "echo $(git push)",

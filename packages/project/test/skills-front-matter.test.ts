@@ -57,7 +57,7 @@ describe("front matter", () => {
     expect(valuesOf(front)).toEqual({ kind: "problem", line, message: expect.stringContaining(message) });
   });
 
-  test("is only what stands at the very start and is closed", () => {
+  test("must be at the very start and closed", () => {
     expect(readFrontMatter("text\n---\na: 1\n---\n")).toEqual({ kind: "none" });
     expect(readFrontMatter("---\na: 1\n")).toEqual({ kind: "unclosed" });
     expect(readFrontMatter("---\na: 1\nb: 2\n---\n\nbody\n---\n")).toMatchObject({
@@ -69,7 +69,7 @@ describe("front matter", () => {
     });
   });
 
-  test("of any shape is read or refused, never thrown over", () => {
+  test("of any shape is read or rejected, never thrown", () => {
     const piece = fc.constantFrom(..."ab:#-|>'\"[]{},\n\t *&!", "  ", ": ", "- ", "\n  ", "a: ", "__proto__: 1\n");
     const text = fc.oneof(
       fc.string({ unit: "binary" }),

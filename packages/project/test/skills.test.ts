@@ -11,13 +11,13 @@ import {
   skillMessage,
   skillRoots,
 } from "../src/index.ts";
-import { type Places, places } from "./places.ts";
+import { type ProjectFixture, projectFixture } from "./project-fixture.ts";
 
 const runs = Number(process.env.FUZZ_RUNS ?? 200);
 const skill = (name: string, description = `About ${name}.`, more = "") =>
   `---\nname: ${name}\ndescription: ${description}\n${more}---\n\n# ${name}\n\n1. Do it.\n`;
 
-const rootsOf = ({ root, home, path }: Places, cwd = ".") =>
+const rootsOf = ({ root, home, path }: ProjectFixture, cwd = ".") =>
   skillRoots({
     root,
     cwd: path(cwd),
@@ -25,12 +25,12 @@ const rootsOf = ({ root, home, path }: Places, cwd = ".") =>
     agentHome: home,
     adminDirectory: path("home:admin"),
   });
-const read = (here: Places, cwd = ".") => readSkills(rootsOf(here, cwd));
+const read = (here: ProjectFixture, cwd = ".") => readSkills(rootsOf(here, cwd));
 const namesOf = (skills: Skill[]) => skills.map(({ name }) => name);
 
 describe("skills are found", () => {
-  test("in every place, administrator before repository before user, by name within each", () => {
-    const here = places({
+  test("in every directory, administrator before repository before user, by name within each", () => {
+    const here = projectFixture({
       ".agents/skills/zebra/SKILL.md": skill("zebra"),
       ".agentcli/skills/own/SKILL.md": skill("own"),
       ".platform/skills/cloud/SKILL.md": skill("cloud"),
@@ -46,7 +46,7 @@ describe("skills are found", () => {
   });
 
   test("at any depth up to six, not in hidden folders, and only under their exact name", () => {
-    const here = places({
+    const here = projectFixture({
       ".agents/skills/a/b/c/d/e/f/SKILL.md": skill("f"),
       ".agents/skills/a/b/c/d/e/f/g/SKILL.md": skill("g"),
       ".agents/skills/.git/x/SKILL.md": skill("x"),
@@ -55,8 +55,8 @@ describe("skills are found", () => {
     expect(namesOf(read(here).skills)).toEqual(["f"]);
   });
 
-  test("through links, once each, whatever circles they form", () => {
-    const here = places({
+  test("through links, once each, also in link cycles", () => {
+    const here = projectFixture({
       "elsewhere/shared/SKILL.md": skill("shared"),
       ".agents/skills/real/SKILL.md": skill("real"),
     });
@@ -67,8 +67,8 @@ describe("skills are found", () => {
     expect(namesOf(read(here).skills)).toEqual(["real", "shared"]);
   });
 
-  test("with nothing read but their front matter, however far that goes", () => {
-    const here = places({
+  test("with only their front matter read, however long", () => {
+    const here = projectFixture({
       ".agents/skills/long/SKILL.md": skill(
         "long",
         "d".repeat(900),
@@ -95,7 +95,7 @@ describe("the rules for a skill", () => {
     ["a name that begins with a hyphen", "---\nname: -x\ndescription: d\n---\n", 2, "hyphen"],
     ["a name that is too long", `---\nname: ${"n".repeat(65)}\ndescription: d\n---\n`, 2, "the most is 64"],
   ])("are broken by %s, and the line is named", (_, text, line, message) => {
-    const here = places({ "x/SKILL.md": text });
+    const here = projectFixture({ "x/SKILL.md": text });
     const { problems } = checkSkills([here.path("x")]);
     expect(problems).toContainEqual({
       path: here.path("x/SKILL.md"),
@@ -105,8 +105,8 @@ describe("the rules for a skill", () => {
     });
   });
 
-  test("take the folder for a missing name, and warn where they differ", () => {
-    const here = places({ "one/SKILL.md": "---\ndescription: d\n---\n", "two/SKILL.md": skill("other") });
+  test("use the folder for a missing name, and warn where they differ", () => {
+    const here = projectFixture({ "one/SKILL.md": "---\ndescription: d\n---\n", "two/SKILL.md": skill("other") });
     expect(checkSkills([here.path("one/SKILL.md"), here.path("two")])).toMatchObject({
       files: [here.path("one/SKILL.md"), here.path("two/SKILL.md")],
       problems: [{ severity: "warning", line: 2, message: expect.stringContaining("folder two") }],
@@ -114,12 +114,12 @@ describe("the rules for a skill", () => {
   });
 
   test("are checked for the skills of a repository too", () => {
-    const here = places({ ".agents/skills/a/SKILL.md": skill("a"), ".platform/skills/b/SKILL.md": "x" });
+    const here = projectFixture({ ".agents/skills/a/SKILL.md": skill("a"), ".platform/skills/b/SKILL.md": "x" });
     expect(checkSkills([here.root])).toMatchObject({ files: { length: 2 }, problems: [{ line: 1 }] });
   });
 
-  test("a skill that breaks one is left out only where it cannot be used", () => {
-    const here = places({
+  test("a skill that breaks one is skipped only where it cannot be used", () => {
+    const here = projectFixture({
       ".agents/skills/My_Skill/SKILL.md": skill("My_Skill"),
       ".agents/skills/wordy/SKILL.md": skill("wordy", "d".repeat(2_000)),
       ".agents/skills/spaced/SKILL.md": skill("has spaces"),
@@ -130,7 +130,7 @@ describe("the rules for a skill", () => {
   });
 });
 
-describe("a skill may bring metadata for programs", () => {
+describe("a skill may have metadata for programs", () => {
   const yaml = `interface:
   display_name: "Release notes"
   short_description: Notes of a release
@@ -144,8 +144,8 @@ dependencies:
     - type: odd
 `;
 
-  test("which shows it, holds it back from the model and says what it needs", () => {
-    const here = places({
+  test("with display data, model access and dependencies", () => {
+    const here = projectFixture({
       ".agents/skills/notes/SKILL.md": skill("notes"),
       ".agents/skills/notes/agents/openai.yaml": yaml,
     });
@@ -159,8 +159,8 @@ dependencies:
     ]);
   });
 
-  test("of which our own file has the last word, and a broken one none", () => {
-    const here = places({
+  test("of which our own file has precedence, and a broken one is ignored", () => {
+    const here = projectFixture({
       ".agents/skills/notes/SKILL.md": skill("notes"),
       ".agents/skills/notes/agents/openai.yaml": yaml,
       ".agents/skills/notes/agents/agentcli.yaml": "policy:\n  allow_implicit_invocation: true\n",
@@ -171,8 +171,8 @@ dependencies:
   });
 });
 
-test("skills are switched off by name or path, the last entry deciding", () => {
-  const here = places({
+test("skills are disabled by name or path, and the last entry wins", () => {
+  const here = projectFixture({
     ".agents/skills/one/SKILL.md": skill("one"),
     ".agents/skills/two/SKILL.md": skill("two"),
     ".agents/skills/three/SKILL.md": skill("three"),
@@ -219,7 +219,7 @@ describe("the list for the model", () => {
     expect(skillCatalogue([hidden], 8_000)).toEqual({ text: null, leftOut: 0 });
   });
 
-  test("shortens all descriptions alike before it leaves skills out", () => {
+  test("shortens all descriptions alike before it omits skills", () => {
     const lines = (text: string | null) => (text ?? "").split("\n").filter((line) => line.startsWith("- s"));
     const shortened = skillCatalogue(many(50, "é".repeat(500)), 5_000);
     expect(shortened.leftOut).toBe(0);
@@ -230,7 +230,7 @@ describe("the list for the model", () => {
     expect(lines(crowded.text)[0]).toBe("- s0: (file: /r/s0/SKILL.md)");
   });
 
-  test("may take two in a hundred tokens, or what is configured", () => {
+  test("may use 2 % of the context window, or the configured size", () => {
     expect(catalogueBudget(100_000, undefined)).toBe(8_000);
     expect(catalogueBudget(null, undefined)).toBe(8_000);
     expect(catalogueBudget(100_000, 500)).toBe(2_000);
@@ -238,9 +238,9 @@ describe("the list for the model", () => {
   });
 });
 
-describe("a prompt calls skills", () => {
+describe("a prompt names skills", () => {
   const here = () =>
-    places({
+    projectFixture({
       ".agents/skills/notes/SKILL.md": skill("notes"),
       ".agents/skills/my_plan/SKILL.md": skill("my_plan"),
       ".agents/skills/PATH/SKILL.md": skill("PATH"),
@@ -262,7 +262,7 @@ describe("a prompt calls skills", () => {
     expect(called(prompt)).toEqual(names);
   });
 
-  test("by a link where the name alone could mean two", () => {
+  test("by a link where the name is ambiguous", () => {
     const at = here();
     const { skills } = read(at);
     const path = at.path(".platform/skills/twice/SKILL.md");
@@ -277,7 +277,7 @@ describe("a prompt calls skills", () => {
   });
 
   test("and the whole file goes to the model, without hidden characters", () => {
-    const at = places({ ".agents/skills/notes/SKILL.md": `${skill("notes")}Hid\u200bden.\n` });
+    const at = projectFixture({ ".agents/skills/notes/SKILL.md": `${skill("notes")}Hid\u200bden.\n` });
     const [notes] = read(at).skills;
     const { path = "" } = notes ?? {};
     expect(notes && skillMessage(notes)).toEqual({
@@ -286,7 +286,7 @@ describe("a prompt calls skills", () => {
     expect(notes && skillMessage({ ...notes, path: at.path("gone") })).toMatchObject({ message: "the skill is gone" });
   });
 
-  test("and no prompt can break that", () => {
+  test("and any prompt is safe", () => {
     const { skills } = read(here());
     fc.assert(
       fc.property(
@@ -300,8 +300,8 @@ describe("a prompt calls skills", () => {
   });
 });
 
-test("a place that is a file, or not there, holds no skills", () => {
-  const here = places({ ".agents/skills": "a file" });
+test("a directory that is a file, or missing, has no skills", () => {
+  const here = projectFixture({ ".agents/skills": "a file" });
   mkdirSync(here.path("home:skills"));
   expect(read(here)).toEqual({ skills: [], problems: [] });
 });

@@ -20,9 +20,9 @@ export const ModelProvider = z.object({
     .min(0)
     .max(100)
     .optional()
-    .describe("Retries of a request that failed before its answer began (4)"),
-  stream_max_retries: z.int().min(0).max(100).optional().describe("Retries of an answer that broke off (5)"),
-  stream_idle_timeout_ms: z.int().positive().optional().describe("Longest silence within an answer (120000)"),
+    .describe("Retries of a request that failed before its response began (4)"),
+  stream_max_retries: z.int().min(0).max(100).optional().describe("Retries of an interrupted response (5)"),
+  stream_idle_timeout_ms: z.int().positive().optional().describe("Idle timeout within a response (120000)"),
   retry_base_ms: z.int().positive().optional().describe("First wait between retries, doubled each time (200)"),
   requires_openai_auth: z.boolean().optional().describe("Use the saved login for this provider"),
 });

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { ModelProvider } from "./config-servers.ts";
 import { McpServer } from "./mcp-config.ts";
 
-import { ApprovalPolicy, SandboxMode } from "./records.ts";
+import { ApprovalPolicy, SandboxMode } from "./settings.ts";
 
 export const TrustLevel = z.enum(["trusted", "untrusted"]);
 export type TrustLevel = z.infer<typeof TrustLevel>;
@@ -35,7 +35,7 @@ export const Limits = z.object({
     .int()
     .positive()
     .optional()
-    .describe("Most processes and threads of a sandbox at once, where that can be enforced (4096)"),
+    .describe("Maximum number of processes and threads in a sandbox, where it can be enforced (4096)"),
 });
 export type Limits = z.infer<typeof Limits>;
 
@@ -94,8 +94,8 @@ const ShellEnvironment = z.object({
     .describe("Also take over names like *KEY*, *TOKEN*, *SECRET*, *PASSWORD*, *CREDENTIAL* (false)"),
   exclude: strings.optional().describe("Globs of names that commands do not get"),
   include: strings.optional().describe("Exact names that pass though they look like secrets"),
-  include_only: strings.optional().describe("Globs; when given, no other name passes"),
-  set: z.record(z.string(), z.string()).optional().describe("Variables given to every command"),
+  include_only: strings.optional().describe("Globs; if set, no other name is passed"),
+  set: z.record(z.string(), z.string()).optional().describe("Variables of every command"),
 });
 
 const AgentRole = z.object({
@@ -111,7 +111,7 @@ const Skills = z.object({
     .positive()
     .max(10_000)
     .optional()
-    .describe("Most room for the list of skills (2 % of the context window)"),
+    .describe("Maximum size of the list of skills (2 % of the context window)"),
   config: z
     .array(z.object({ path: z.string().optional(), name: z.string().optional(), enabled: z.boolean().optional() }))
     .optional()
@@ -136,7 +136,7 @@ export const WorkloadIdentity = z.object({
     .string()
     .optional()
     .describe("Where an identity token is exchanged for a short-lived key (RFC 8693)"),
-  audience: z.string().optional().describe("For whom the identity token is made out"),
+  audience: z.string().optional().describe("Audience of the identity token"),
   token_file: z.string().optional().describe("File that holds the identity token"),
   token_env: z.string().optional().describe("Environment variable that holds the identity token"),
 });
@@ -144,7 +144,7 @@ export type WorkloadIdentity = z.infer<typeof WorkloadIdentity>;
 
 export const Auth = z.object({
   refresh_endpoint: z.string().optional().describe("Where the access token of a managed account is renewed (OAuth)"),
-  client_id: z.string().optional().describe("Who we are at refresh_endpoint, where it asks"),
+  client_id: z.string().optional().describe("Client id for refresh_endpoint, where it requires one"),
   workload_identity: WorkloadIdentity.optional().describe("Short-lived keys for a runner that has an identity token"),
 });
 export type Auth = z.infer<typeof Auth>;
@@ -185,7 +185,7 @@ export const Config = z.object({
     .describe("File that replaces the built-in instructions; accepted; no effect yet"),
   developer_instructions: z.string().optional().describe("More instructions for the model; accepted; no effect yet"),
   compact_prompt: z.string().optional().describe("How to summarise the history; accepted; no effect yet"),
-  service_tier: z.string().optional().describe("Tier asked of the provider; accepted; no effect yet"),
+  service_tier: z.string().optional().describe("Tier requested from the provider; accepted; no effect yet"),
   web_search: z
     .enum(["disabled", "cached", "indexed", "live"])
     .optional()
@@ -196,12 +196,16 @@ export const Config = z.object({
   shell_environment_policy: ShellEnvironment.optional().describe("Variables of commands"),
   allow_login_shell: z.boolean().optional().describe("Read the login files of the shell; accepted; no effect yet"),
   tool_output_token_limit: z.int().positive().optional().describe("Budget of one tool output for the model (10000)"),
-  project_doc_max_bytes: z.int().min(0).optional().describe("Most bytes read of a project's AGENTS.md files (32768)"),
+  project_doc_max_bytes: z
+    .int()
+    .min(0)
+    .optional()
+    .describe("Maximum bytes read of a project's AGENTS.md files (32768)"),
   project_doc_fallback_filenames: z
     .array(z.string())
     .optional()
     .describe("Names to look for where AGENTS.md is missing"),
-  limits: Limits.optional().describe("Longest waits, by name"),
+  limits: Limits.optional().describe("Timeouts, by name"),
   agents: AgentsConfig.optional().describe("Sub-agents"),
   budget: BudgetConfig.optional().describe("What a turn may spend, its sub-agents included"),
   prices: z.record(z.string(), PriceConfig).optional().describe("Prices by model, over those that are built in"),
@@ -217,12 +221,12 @@ export const Config = z.object({
     .optional()
     .describe("Hooks by event, as in hooks.json; state holds the trust given to each (agentcli hooks trust writes it)"),
   features: Features.optional().describe("Parts that can be switched on or off"),
-  notify: strings.optional().describe("Program told of each finished turn; accepted; no effect yet"),
+  notify: strings.optional().describe("Program to notify of each finished turn; accepted; no effect yet"),
   hide_agent_reasoning: z.boolean().optional().describe("Leave reasoning out of the progress; accepted; no effect yet"),
   cli_auth_credentials_store: z
     .enum(["file", "keyring", "auto", "ephemeral"])
     .optional()
-    .describe("Where a login is kept; accepted; no effect yet"),
+    .describe("Where a login is stored; accepted; no effect yet"),
   tui: z
     .record(z.string(), z.unknown())
     .optional()

@@ -1,4 +1,4 @@
-// The catalogue of ways a run can end badly, and the exit code each one gets.
+// Error codes of runs, and the exit code of each.
 import { z } from "zod";
 
 export const ErrorCode = z.enum([

@@ -2,8 +2,8 @@
 import { z } from "zod";
 import { ErrorCode } from "./errors.ts";
 import { ThreadItem } from "./items.ts";
-import { SandboxMode } from "./records.ts";
 import { schemaVersion } from "./schema-version.ts";
+import { SandboxReport } from "./settings.ts";
 
 export const EventUsage = z.object({
   input_tokens: z.int(),
@@ -13,18 +13,6 @@ export const EventUsage = z.object({
   reasoning_output_tokens: z.int(),
 });
 export type EventUsage = z.infer<typeof EventUsage>;
-
-/** What is really enforced for this run, not what was asked for. */
-export const SandboxReport = z.object({
-  mode: SandboxMode,
-  backend: z.enum(["bubblewrap", "landlock", "seatbelt", "none"]),
-  fs: z.enum(["read-only", "workspace-write", "none"]),
-  net: z.enum(["off", "proxy", "on"]),
-  pid: z.boolean(),
-  syscalls: z.boolean(),
-  admits: z.array(z.string()).optional().describe("What the back end cannot stop, in words"),
-});
-export type SandboxReport = z.infer<typeof SandboxReport>;
 
 export const ExecEvent = z.discriminatedUnion("type", [
   z.object({

@@ -1,7 +1,7 @@
-// Items of the exec event stream: what the agent did, in the words programs read.
+// Items of the exec event stream: what the agent did, for programs.
 import { z } from "zod";
 import { HookSource } from "./hooks.ts";
-import { AgentState } from "./records.ts";
+import { AgentState } from "./outcome.ts";
 
 const StatusOrDeclined = z.enum(["in_progress", "completed", "failed", "declined"]);
 const id = z.string().regex(/^item_\d+$/);
@@ -66,11 +66,11 @@ export const ThreadItem = z.discriminatedUnion("type", [
     type: z.literal("hook"),
     event: z.string(),
     source: HookSource,
-    key: z.string().describe("Which hook: its file, event and place in it"),
+    key: z.string().describe("Identifies the hook: file, event and position"),
     status: z.enum(["completed", "blocked", "failed", "skipped"]),
     reason: z.string(),
     duration_ms: z.number(),
-    agent_id: z.string().optional().describe("The sub-agent it was asked by"),
+    agent_id: z.string().optional().describe("The sub-agent it ran in"),
   }),
   z.object({ id, type: z.literal("error"), message: z.string() }),
 ]);

@@ -1,4 +1,4 @@
-// `[mcp_servers.<name>]`: servers that offer tools. One with a command is a process, one with a URL is asked over HTTP.
+// `[mcp_servers.<name>]`: servers that offer tools. One with a command is a process, one with a URL is called over HTTP.
 import { z } from "zod";
 
 const strings = z.array(z.string());
@@ -14,7 +14,7 @@ export const McpServer = z.object({
     .describe("How it is spoken to; needed only for sse, the older way over HTTP"),
   command: z.string().optional().describe("Program to start; it speaks MCP on its standard streams"),
   args: strings.optional().describe("Its arguments"),
-  env: stringTable.optional().describe("Variables it is given"),
+  env: stringTable.optional().describe("Its environment variables"),
   env_vars: z
     .array(
       z.union([z.string(), z.object({ name: z.string().optional(), source: z.enum(["local", "remote"]).optional() })]),

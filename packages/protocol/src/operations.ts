@@ -1,11 +1,11 @@
-// What crosses the wire to a workspace, wherever it is: seven coarse operations, caller-chosen process ids.
+// The wire to a workspace: seven coarse operations, caller-chosen process ids.
 import { z } from "zod";
 
 export const Terminal = z.object({ columns: z.int().positive(), rows: z.int().positive() });
 export type Terminal = z.infer<typeof Terminal>;
 
 export const ExecRequest = z.object({
-  id: z.string().describe("The process. The same id never means two processes within one incarnation"),
+  id: z.string().describe("Of the process. Within one incarnation an id is never reused for another process"),
   start: z
     .object({
       argv: z.array(z.string()).min(1),
@@ -16,7 +16,7 @@ export const ExecRequest = z.object({
       timeoutMs: z.int().positive().optional().describe("The whole group is ended after this long"),
     })
     .optional()
-    .describe("Ignored when the process is known already: then this call re-attaches"),
+    .describe("Ignored when the process exists already: then this call re-attaches"),
   input: z.string().optional().describe("Written to standard input"),
   endInput: z.boolean().optional(),
   resize: Terminal.optional(),
@@ -38,7 +38,7 @@ export const ExecResult = z.discriminatedUnion("state", [
   z.object({
     state: z.literal("exited"),
     seq: z.int(),
-    exitCode: z.int().describe("128 + n after signal n, 124 after the time-out"),
+    exitCode: z.int().describe("128 + n after signal n, 124 after the timeout"),
     durationMs: z.number(),
     timedOut: z.boolean(),
     droppedBytes: z.int().describe("Output cut from the middle of the replay buffer"),
@@ -126,9 +126,9 @@ export const SearchResult = z.discriminatedUnion("kind", [
 export type SearchResult = z.infer<typeof SearchResult>;
 
 export const EditChunk = z.object({
-  anchors: z.array(z.string()).describe("Lines after `@@`, each found in turn before the chunk is matched"),
+  anchors: z.array(z.string()).describe("Lines after `@@`, each located in turn before the chunk is matched"),
   before: z.array(z.string()).describe("Lines expected in the file: context and removed"),
-  after: z.array(z.string()).describe("Lines that take their place: context and added"),
+  after: z.array(z.string()).describe("Lines that replace them: context and added"),
   endOfFile: z.boolean(),
 });
 export type EditChunk = z.infer<typeof EditChunk>;
@@ -176,21 +176,21 @@ export const StatusResult = z.object({
 });
 export type StatusResult = z.infer<typeof StatusResult>;
 
-/** Files and processes the agent may touch, wherever they are. */
+/** Files and processes that the agent may use, wherever they are. */
 export interface Workspace {
   readonly root: string;
   /** Changes on reboot, on a fresh machine, with a new CLI process; process ids are unique within one. */
   readonly incarnation: string;
   /** Starts the process called `id`, or re-attaches to it. On abort the process group is ended before this settles. */
   exec(request: ExecRequest, onChunk: (chunk: Chunk) => void, signal: AbortSignal): Promise<ExecResult>;
-  /** One answer per file, in order; a missing file is an answer, not an exception. */
+  /** One result per file, in order; a missing file is a result, not an exception. */
   read(request: ReadRequest): Promise<ReadResult>;
   list(request: ListRequest): Promise<ListResult>;
   search(request: SearchRequest): Promise<SearchResult>;
   /** All edits or none. */
   edit(request: EditRequest): Promise<EditResult>;
   status(): Promise<StatusResult>;
-  /** Ends these processes with everything they started and forgets them. An empty list means all. */
+  /** Ends these processes and their descendants, and drops their ids. An empty list means all. */
   release(ids: string[]): Promise<void>;
 }
 

@@ -33,13 +33,15 @@ const Github = z.object({
     .string()
     .optional()
     .describe("The API of an enterprise server, such as https://HOST/api/v3 (https://api.github.com)"),
-  app_id: z.string().regex(/^\d+$/, "must be a number").optional().describe("Of the GitHub App that agents act as"),
+  app_id: z.string().regex(/^\d+$/, "must be a number").optional().describe("Id of the GitHub App that agents act as"),
   private_key_file: z.string().optional().describe("PEM file with the private key of the app, mode 0600"),
   token_env: z.string().optional().describe("Variable with a token to use in place of an app"),
   client_id: z
     .string()
     .optional()
-    .describe("Of the app, for users to connect their accounts; then agents reach what their user may push to"),
+    .describe(
+      "Client id of the app, for users to connect their accounts; agents then reach what their user may push to",
+    ),
   client_secret_env: z.string().optional().describe("Variable with the client secret of the app"),
 });
 
@@ -64,20 +66,20 @@ const MetricsAccess = z.object({
 
 const Oidc = z.object({
   issuer: z.string().optional().describe("Address of the OpenID provider, as it names itself"),
-  client_id: z.string().min(1).optional().describe("What the platform is called there"),
+  client_id: z.string().min(1).optional().describe("The client id of the platform there"),
   client_secret_env: z.string().optional().describe("Variable with the secret of that client (none: a public client)"),
-  name: z.string().min(1).optional().describe("What the login page calls the provider (its host)"),
+  name: z.string().min(1).optional().describe("The name of the provider on the login page (its host)"),
   allowed_domains: z
     .array(z.string())
     .optional()
     .describe("Domains of addresses whose owners become members when they first log in"),
-  allowed_emails: z.array(z.string()).optional().describe("Addresses whose owners do so"),
+  allowed_emails: z.array(z.string()).optional().describe("Addresses whose owners become members as well"),
   team: z.string().min(1).optional().describe("The team that they join (default)"),
   admin_groups: z
     .array(z.string())
     .optional()
-    .describe("Whoever is in one of these groups is an administrator, and whoever is not is none; set at each login"),
-  scopes: z.array(z.string()).optional().describe("What is asked for (openid, email, profile)"),
+    .describe("Members of these groups are administrators, all others are not; updated at each login"),
+  scopes: z.array(z.string()).optional().describe("Requested scopes (openid, email, profile)"),
   groups_claim: z.string().min(1).optional().describe("The claim that names the groups of a user (groups)"),
 });
 
@@ -88,18 +90,28 @@ export const PlatformConfig = z.object({
   tls_key: z.string().optional().describe("PEM file with the key of tls_cert"),
   roles: z.array(PlatformRole).optional().describe("What this server does (all of them)"),
   database_url: z.string().optional().describe("A PostgreSQL server (an embedded one in the data directory)"),
-  database_connections: z.int().positive().max(1000).optional().describe("Most connections of this server (20)"),
+  database_connections: z
+    .int()
+    .positive()
+    .max(1000)
+    .optional()
+    .describe("Maximum number of connections of this server (20)"),
   kek_file: z.string().optional().describe("The key that wraps all data keys, mode 0600 (kek in the data directory)"),
   signing_key_file: z
     .string()
     .optional()
     .describe("Ed25519 key that commits are signed with, mode 0600 (signing-key in the data directory)"),
-  committer: Committer.optional().describe("Whom commits of agents name as committer"),
+  committer: Committer.optional().describe("The committer of commits by agents"),
   source_hosts: SourceHosts.optional().describe("Where repositories come from"),
   oidc: Oidc.optional().describe("An OpenID provider that users log in with"),
-  lease_seconds: seconds.optional().describe("How long a run belongs to a server that is not heard of (10)"),
+  lease_seconds: seconds.optional().describe("How long a run belongs to a server that does not report (10)"),
   stream_retention_seconds: seconds.optional().describe("How long the stream of an ended run can be read (86400)"),
-  concurrent_runs: z.int().positive().max(1000).optional().describe("Most runs this server drives at once (50)"),
+  concurrent_runs: z
+    .int()
+    .positive()
+    .max(1000)
+    .optional()
+    .describe("Maximum number of concurrent runs of this server (50)"),
   model: z.string().optional().describe("The model of agents that name none (practice)"),
   model_provider: z.string().optional().describe("Which entry of model_providers to use (openai)"),
   model_providers: z.record(z.string(), ModelProvider).optional().describe("Servers that speak a model wire"),
@@ -110,10 +122,10 @@ export const PlatformConfig = z.object({
     .optional()
     .describe("Context window in tokens, where the model is not known"),
   prices: z.record(z.string(), PriceConfig).optional().describe("Prices by model, over those that are built in"),
-  limits: Limits.optional().describe("Longest waits of a run, by name"),
+  limits: Limits.optional().describe("Timeouts of a run, by name"),
   budget: BudgetConfig.optional().describe("What a run may spend, its sub-agents included"),
-  network: Network.optional().describe("What may be reached"),
+  network: Network.optional().describe("Reachable addresses"),
   metrics: MetricsAccess.optional().describe("Who may read /metrics"),
-  rate_limits: RateLimits.optional().describe("How often may be asked"),
+  rate_limits: RateLimits.optional().describe("Request rates"),
 });
 export type PlatformConfig = z.infer<typeof PlatformConfig>;

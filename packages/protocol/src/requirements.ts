@@ -1,7 +1,7 @@
-// Keys of requirements.toml: what an administrator allows, whatever a configuration or a flag says.
+// Keys of requirements.toml: limits set by an administrator, which override configuration and flags.
 import { z } from "zod";
 import { Features } from "./config.ts";
-import { ApprovalPolicy, SandboxMode } from "./records.ts";
+import { ApprovalPolicy, SandboxMode } from "./settings.ts";
 
 export const RequiredServer = z.object({
   identity: z
@@ -10,7 +10,7 @@ export const RequiredServer = z.object({
       url: z.string().optional().describe("The address it must have"),
     })
     .optional()
-    .describe("What makes it the server that is meant"),
+    .describe("Identifies the server"),
 });
 export type RequiredServer = z.infer<typeof RequiredServer>;
 

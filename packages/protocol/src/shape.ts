@@ -1,10 +1,10 @@
 // The part of JSON Schema that configurations are declared in, read at every start instead of a validator.
 export interface Shape {
-  /** None: any value. */
+  /** Absent: any value. */
   type?: "string" | "boolean" | "integer" | "number" | "array" | "object";
   enum?: string[];
   pattern?: string;
-  /** What a value that fits the pattern is, for people. */
+  /** Describes valid values, for messages. */
   expected?: string;
   minimum?: number;
   exclusiveMinimum?: number;
@@ -12,7 +12,7 @@ export interface Shape {
   minItems?: number;
   items?: Shape;
   properties?: { [key: string]: Shape };
-  /** Shape of the values at keys that have none of their own. */
+  /** Shape of values at other keys. */
   additionalProperties?: Shape;
   anyOf?: Shape[];
 }

@@ -1,4 +1,4 @@
-// The way in: a client knows how to start the program, a thread is a conversation with it.
+// Entry point: a client has the options of the program, a thread is one conversation with it.
 import type { ClientOptions, ThreadOptions } from "./options.ts";
 import { Thread } from "./thread.ts";
 
@@ -9,12 +9,12 @@ export class Client {
     this.#options = options;
   }
 
-  /** Begins when its first turn runs. */
+  /** The thread starts with its first turn. */
   startThread(options: ThreadOptions = {}): Thread {
     return new Thread(this.#options, options, null);
   }
 
-  /** `id` as `Thread.id` or `thread.started` gave it, or a name given with `agentcli sessions name`. */
+  /** `id`: from `Thread.id` or `thread.started`, or a name set with `agentcli sessions name`. */
   resumeThread(id: string, options: ThreadOptions = {}): Thread {
     return new Thread(this.#options, options, id);
   }

@@ -1,4 +1,4 @@
-// Options and input of one turn as arguments of `agentcli exec`, and what goes to its standard input.
+// Builds the arguments and the standard input of `agentcli exec` from the options and input of one turn.
 import { configOverrides, tomlText } from "./config-overrides.ts";
 import type { ApprovalPolicy, ClientOptions, Input, ThreadOptions, UserInput } from "./options.ts";
 
@@ -7,8 +7,8 @@ export interface TurnRequest {
   thread: ThreadOptions;
   threadId: string | null;
   input: Input;
-  /** For a turn with a schema: the file that holds it, and the one that gets the checked answer. */
-  schema: { file: string; answerFile: string } | null;
+  /** For a turn with an output schema: its file, and the file for the validated response. */
+  schema: { file: string; responseFile: string } | null;
 }
 
 export interface CommandLine {
@@ -21,19 +21,19 @@ export function commandLine({ client, thread, threadId, input, schema }: TurnReq
   const flags = [
     ...clientFlags(client),
     ...threadFlags(thread),
-    ...(schema ? [`--output-schema=${schema.file}`, `--output-last-message=${schema.answerFile}`] : []),
+    ...(schema ? [`--output-schema=${schema.file}`, `--output-last-message=${schema.responseFile}`] : []),
     ...images.map((path) => `--image=${path}`),
   ];
-  // Behind `--`, and values behind `=`: whatever an id or a value begins with, it is no flag. `-` is the prompt from stdin.
-  const words = threadId === null ? ["--", "-"] : ["--", threadId, "-"];
+  // After `--`, and values after `=`: no id and no value is parsed as a flag. `-` reads the prompt from stdin.
+  const positionals = threadId === null ? ["--", "-"] : ["--", threadId, "-"];
   const command = threadId === null ? ["exec"] : ["exec", "resume"];
-  return { args: [...command, "--json", ...flags, ...words], prompt: texts.join("\n\n") };
+  return { args: [...command, "--json", ...flags, ...positionals], prompt: texts.join("\n\n") };
 }
 
-function clientFlags({ config, configOverrides: more, baseUrl }: ClientOptions): string[] {
+function clientFlags({ config, configOverrides: extraOverrides, baseUrl }: ClientOptions): string[] {
   const overrides = [
     ...(config ? configOverrides(config) : []),
-    ...(more ?? []),
+    ...(extraOverrides ?? []),
     ...(baseUrl === undefined ? [] : [`openai_base_url=${tomlText(baseUrl)}`]),
   ];
   return overrides.map((override) => `--config=${override}`);
@@ -51,7 +51,7 @@ function threadFlags(thread: ThreadOptions): string[] {
     ...(effort === undefined ? [] : [`--config=model_reasoning_effort=${tomlText(effort)}`]),
     ...(network === undefined ? [] : [`--config=sandbox_workspace_write.network_access=${network}`]),
     ...(webSearch === undefined ? [] : [`--config=web_search=${tomlText(webSearch)}`]),
-    ...(approval === undefined ? [] : [`--config=approval_policy=${tomlText(knownPolicy(approval))}`]),
+    ...(approval === undefined ? [] : [`--config=approval_policy=${tomlText(supportedPolicy(approval))}`]),
   ];
 }
 
@@ -60,8 +60,8 @@ function webSearchOf({ webSearchMode, webSearchEnabled }: ThreadOptions): string
   return webSearchEnabled ? "live" : "disabled";
 }
 
-/** The two older policies also let the model ask, and asking is refused where nobody is present. */
-const knownPolicy = (policy: ApprovalPolicy): string => (policy === "never" ? "never" : "on-request");
+/** The two older policies also let the model ask. Without a user every request is declined. */
+const supportedPolicy = (policy: ApprovalPolicy): string => (policy === "never" ? "never" : "on-request");
 
 function partsOf(input: Input): { texts: string[]; images: string[] } {
   const parts: UserInput[] = typeof input === "string" ? [{ type: "text", text: input }] : input;

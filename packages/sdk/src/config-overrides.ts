@@ -2,29 +2,29 @@
 export type ConfigValue = string | number | boolean | ConfigValue[] | ConfigObject;
 export type ConfigObject = { [key: string]: ConfigValue | undefined };
 
-/** One override per leaf. What is undefined is left out; what TOML cannot say is an error that names its key. */
+/** One override per leaf. Undefined values are left out; a value without a TOML form is an error that names its key. */
 export function configOverrides(config: ConfigObject): string[] {
   if (!isPlainObject(config)) throw new Error("config must be a plain object of configuration keys and values.");
   return presentEntries(config).flatMap(([key, value]) => {
-    if (!key.split(".").every(canStandInPath))
-      throw new Error(`config key ${JSON.stringify(key)} is not a configuration key: its parts are names without "=".`);
+    if (!key.split(".").every(fitsInPath))
+      throw new Error(`Invalid config key ${JSON.stringify(key)}: expected names without "=", joined by dots.`);
     return flatten(key, value);
   });
 }
 
-/** A text as TOML, which escapes as JSON does, and DEL besides. */
+/** A TOML string: escaped like JSON, and also DEL. */
 export const tomlText = (text: string): string => JSON.stringify(text).replaceAll("\u007f", "\\u007f");
 
-/** A table with a key that a dotted path cannot hold is written as a whole. */
+/** A table with a key that does not fit into a dotted path is written as an inline table. */
 function flatten(path: string, value: ConfigValue): string[] {
   const entries = isPlainObject(value) ? presentEntries(value) : [];
-  if (entries.length > 0 && entries.every(([key]) => !key.includes(".") && canStandInPath(key)))
+  if (entries.length > 0 && entries.every(([key]) => !key.includes(".") && fitsInPath(key)))
     return entries.flatMap(([key, inner]) => flatten(`${path}.${key}`, inner));
   return [`${path}=${toml(value, path)}`];
 }
 
-/** As `-c` reads keys: split at dots, up to the first equals sign, without blanks around. */
-const canStandInPath = (key: string): boolean => key !== "" && !key.includes("=") && key.trim() === key;
+/** As `-c` parses keys: split at dots, up to the first equals sign, trimmed. */
+const fitsInPath = (key: string): boolean => key !== "" && !key.includes("=") && key.trim() === key;
 
 const presentEntries = (table: ConfigObject): [string, ConfigValue][] =>
   Object.entries(table).filter((entry): entry is [string, ConfigValue] => entry[1] !== undefined);
@@ -42,17 +42,17 @@ function toml(value: unknown, path: string): string {
     });
     return `{${entries.join(", ")}}`;
   }
-  throw new Error(`config ${path} is ${String(value)}, which TOML cannot say. Leave the key out or give it a value.`);
+  throw new Error(`config ${path} is ${String(value)}, which has no TOML form. Remove the key or set a value.`);
 }
 
-/** A whole number beyond what TOML readers take as one is written as a float; so is minus zero. */
+/** Integers beyond the safe range, and minus zero, are written as floats. */
 function number(value: number): string {
   if (Object.is(value, -0)) return "-0.0";
   return Number.isSafeInteger(value) || !Number.isInteger(value) ? String(value) : value.toExponential();
 }
 
 function wellFormed(text: string, path: string): string {
-  if (/\p{Surrogate}/u.test(text)) throw new Error(`config ${path} has half of a surrogate pair, which is not text.`);
+  if (/\p{Surrogate}/u.test(text)) throw new Error(`config ${path} has a lone surrogate, which is not valid text.`);
   return tomlText(text);
 }
 

@@ -1,13 +1,13 @@
-// How a turn can end badly, with what is known about the end.
+// Errors of a turn, with how the program ended.
 import type { ExecEvent } from "@agentcli/protocol";
 
-/** not-started: no process came to be. failed: the turn says why. exited: the program ended without an end of its turn. */
+/** not-started: no process was started. failed: the turn failed. exited: the program ended before its turn did. */
 export type TurnErrorKind = "not-started" | "failed" | "exited" | "unreadable";
 
 export interface TurnEnd {
   exitCode: number | null;
   signal: NodeJS.Signals | null;
-  /** The last that the program wrote to standard error. */
+  /** The end of standard error. */
   stderrTail: string;
   lastEvent: ExecEvent | null;
 }
@@ -30,7 +30,7 @@ export class TurnError extends Error implements TurnEnd {
   }
 }
 
-/** As Node's own functions throw it: `name` is AbortError, `code` is ABORT_ERR, the reason is the cause. */
+/** Like the error of Node's own functions: `name` is AbortError, `code` is ABORT_ERR, `cause` is the reason. */
 export class AbortError extends Error {
   readonly code = "ABORT_ERR";
 

@@ -1,4 +1,4 @@
-// One run of the program: its events as they come, then nothing if the turn completed, else an error that says why.
+// One run of the program: yields its events, and throws unless the turn completed.
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import type { ExecEvent } from "@agentcli/protocol";
@@ -9,7 +9,7 @@ import type { ProgramCommand } from "./program.ts";
 
 export type Launch = ProgramCommand & CommandLine & { env: NodeJS.ProcessEnv };
 
-/** Whoever stops listening, by an abort or by leaving the loop, has the program ended and waited for. */
+/** An abort, or leaving the loop, ends the program and waits for its exit. */
 export async function* runProgram(launch: Launch, signal?: AbortSignal): AsyncGenerator<ExecEvent> {
   if (signal?.aborted) throw new AbortError(signal.reason);
   const running = await start(launch);
@@ -37,7 +37,7 @@ interface Running {
   child: Child;
   ended: Promise<{ exitCode: number | null; signal: NodeJS.Signals | null }>;
   stderrTail(): string;
-  /** Asks the program to end, makes it end, and waits until it has. It takes what it started with it. */
+  /** SIGTERM, then SIGKILL after `graceMs`. Waits for the exit; the program ends its children. */
   end(): Promise<void>;
 }
 
@@ -45,13 +45,13 @@ const graceMs = 5_000;
 const closeMs = 1_000;
 
 async function start({ command, leading, args, prompt, env }: Launch): Promise<Running> {
-  const child = await spawned(command, [...leading, ...args], env);
-  const stderrTail = keepTail(child.stderr);
+  const child = await spawnProgram(command, [...leading, ...args], env);
+  const stderrTail = collectTail(child.stderr);
   const ended = endOf(child);
-  // A program that ends before it has read its prompt breaks the pipe; how it ended is told by its exit.
+  // A program that exits before it has read its prompt breaks the pipe; its exit code says why.
   child.stdin.on("error", () => {});
   child.stdin.end(prompt);
-  // Once only: a second signal would keep the program from putting its things in order.
+  // Once only: a second signal would interrupt the cleanup of the program.
   let ending: Promise<void> | undefined;
   const end = () => {
     ending ??= endProgram(child, ended);
@@ -60,7 +60,7 @@ async function start({ command, leading, args, prompt, env }: Launch): Promise<R
   return { child, ended, stderrTail, end };
 }
 
-/** With all it has written, unless something it left behind holds its output open. */
+/** Waits for the end of its output too, unless a leftover child keeps that open. */
 function endOf(child: Child): Running["ended"] {
   return new Promise((resolve) => {
     child.once("close", (exitCode, signal) => resolve({ exitCode, signal }));
@@ -77,15 +77,15 @@ async function endProgram(child: Child, ended: Running["ended"]): Promise<void> 
   child.stderr.destroy();
 }
 
-async function spawned(command: string, args: string[], env: NodeJS.ProcessEnv): Promise<Child> {
+async function spawnProgram(command: string, args: string[], env: NodeJS.ProcessEnv): Promise<Child> {
   try {
     const child = spawn(command, args, { env, stdio: ["pipe", "pipe", "pipe"], windowsHide: true });
     await new Promise<void>((resolve, reject) => child.once("spawn", resolve).on("error", reject));
     return child;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    const advice = "Check that it is installed and may be executed.";
-    throw new TurnError("not-started", `${command} could not be started: ${reason}. ${advice}`, {}, cause);
+    const advice = "Check that it is installed and executable.";
+    throw new TurnError("not-started", `Could not start ${command}: ${reason}. ${advice}`, {}, cause);
   }
 }
 
@@ -101,17 +101,17 @@ function readEvent(line: string, lastEvent: ExecEvent | null, running: Running):
 function failure(end: TurnEnd): TurnError {
   const { lastEvent, exitCode, signal, stderrTail } = end;
   if (lastEvent?.type === "turn.failed") return new TurnError("failed", lastEvent.error.message, end);
-  const how = signal ? `was ended by ${signal}` : `ended with exit code ${exitCode}`;
-  const said = lastEvent?.type === "error" ? lastEvent.message : stderrTail.trim();
-  return new TurnError("exited", `agentcli ${how} before its turn completed${said ? `: ${said}` : "."}`, end);
+  const how = signal ? `was killed by ${signal}` : `ended with exit code ${exitCode}`;
+  const details = lastEvent?.type === "error" ? lastEvent.message : stderrTail.trim();
+  return new TurnError("exited", `agentcli ${how} before its turn completed${details ? `: ${details}` : "."}`, end);
 }
 
-const mostTail = 8_192;
+const maxTailCharacters = 8_192;
 
-function keepTail(stream: Readable): () => string {
+function collectTail(stream: Readable): () => string {
   let tail = "";
   stream.setEncoding("utf8").on("data", (text: string) => {
-    tail = (tail + text).slice(-mostTail);
+    tail = (tail + text).slice(-maxTailCharacters);
   });
   return () => tail;
 }

@@ -1,4 +1,4 @@
-// What users of the package import.
+// The public API of the package.
 export { Client } from "./client.ts";
 export type { ConfigObject, ConfigValue } from "./config-overrides.ts";
 export { AbortError, TurnError, type TurnErrorKind } from "./errors.ts";

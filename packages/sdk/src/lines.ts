@@ -1,18 +1,18 @@
-// Standard output of a process, line by line, to its end or to that of the process.
+// Standard output of a process, line by line, until it or the process ends.
 import type { ChildProcess } from "node:child_process";
 import type { Readable } from "node:stream";
 
-/** The last line counts only when it is whole: half of one is what a process that was killed leaves. */
+/** Yields complete lines only: a killed process may leave half of one. */
 export async function* linesOf(child: ChildProcess & { stdout: Readable }): AsyncGenerator<string> {
   const release = releaseAfterExit(child);
-  let begun: string[] = [];
+  let partial: string[] = [];
   try {
     for await (const text of piecesOf(child.stdout)) {
       const [first = "", ...rest] = text.split("\n");
-      begun.push(first);
+      partial.push(first);
       for (const next of rest) {
-        yield* notBlank(begun.join(""));
-        begun = [next];
+        yield* notBlank(partial.join(""));
+        partial = [next];
       }
     }
   } finally {
@@ -24,7 +24,7 @@ function* notBlank(line: string): Generator<string> {
   if (line.trim() !== "") yield line;
 }
 
-/** A stream that was destroyed has ended, as far as its lines are concerned. */
+/** A destroyed stream counts as ended. */
 async function* piecesOf(stream: Readable): AsyncGenerator<string> {
   try {
     for await (const text of stream.setEncoding("utf8")) yield text;
@@ -33,20 +33,20 @@ async function* piecesOf(stream: Readable): AsyncGenerator<string> {
   }
 }
 
-const checkEveryMs = 200;
+const pollIntervalMs = 200;
 
 /**
- * What the process left running may hold its output open for ever. Once it has ended, output that stays empty twice in a
- * row is taken as over: once is not enough, the first look after a busy moment comes before the system was asked.
+ * A leftover child may keep the output open for ever. After the exit, output that is empty at two polls in a row counts
+ * as ended. One poll is not enough: right after a busy moment, the stream has not read from the pipe yet.
  */
 function releaseAfterExit(child: ChildProcess & { stdout: Readable }): () => void {
   let timer: NodeJS.Timeout | undefined;
   const watch = () => {
-    let emptyLooks = 0;
+    let emptyPolls = 0;
     timer = setInterval(() => {
-      emptyLooks = child.stdout.readableLength === 0 ? emptyLooks + 1 : 0;
-      if (emptyLooks === 2) child.stdout.destroy();
-    }, checkEveryMs);
+      emptyPolls = child.stdout.readableLength === 0 ? emptyPolls + 1 : 0;
+      if (emptyPolls === 2) child.stdout.destroy();
+    }, pollIntervalMs);
   };
   if (child.exitCode !== null || child.signalCode !== null) watch();
   else child.once("exit", watch);

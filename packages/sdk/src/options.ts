@@ -1,21 +1,21 @@
-// What can be asked for: of the program, of a thread, of one turn.
+// Options of the program, of a thread and of one turn.
 import type { SandboxMode } from "@agentcli/protocol";
 import type { ConfigObject } from "./config-overrides.ts";
 
 export type { SandboxMode };
 
 export interface ClientOptions {
-  /** Another program than the one the package ships with. A JavaScript file is started with this Node. */
+  /** The program to run in place of the bundled one. A JavaScript file is run with this Node. */
   agentPathOverride?: string;
-  /** Address of the default provider. */
+  /** URL of the default provider. */
   baseUrl?: string;
-  /** Reaches the program as AGENT_API_KEY, also beside `env`. */
+  /** Passed to the program as AGENT_API_KEY, also in addition to `env`. */
   apiKey?: string;
-  /** Configuration for every run. Tables may be nested; a key at the top may be dotted. */
+  /** Configuration for every run. Tables may be nested; a top-level key may be dotted. */
   config?: ConfigObject;
-  /** More configuration, each `key=value` as after `-c`; wins over `config`. */
+  /** More configuration, each `key=value` as for `-c`; overrides `config`. */
   configOverrides?: string[];
-  /** The whole environment of the program, in place of that of this process. */
+  /** Replaces the environment of this process. */
   env?: Record<string, string>;
 }
 
@@ -27,16 +27,16 @@ export interface ThreadOptions {
   modelReasoningEffort?: ModelReasoningEffort;
   networkAccessEnabled?: boolean;
   webSearchMode?: WebSearchMode;
-  /** `live` or `disabled`; `webSearchMode` wins. */
+  /** `live` or `disabled`; `webSearchMode` overrides it. */
   webSearchEnabled?: boolean;
-  /** With nobody present nothing is granted, whatever the policy: all but `never` let the model ask and be refused. */
+  /** Without a user every request is declined. With all policies but `never` the model may ask. */
   approvalPolicy?: ApprovalPolicy;
-  /** More directories that `workspace-write` may write. */
+  /** More directories that are writable with `workspace-write`. */
   additionalDirectories?: string[];
 }
 
 export interface TurnOptions {
-  /** A JSON Schema that the final response, then a JSON text, satisfies. */
+  /** A JSON Schema. The final response is then a JSON text that satisfies it. */
   outputSchema?: unknown;
   /** Ends the turn, the program and everything it started. */
   signal?: AbortSignal;

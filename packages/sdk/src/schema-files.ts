@@ -1,17 +1,17 @@
-// The files of a turn with an output schema, in a directory of their own that goes with the turn.
+// The files of a turn with an output schema, in a directory that is removed with the turn.
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 export interface SchemaFiles {
   file: string;
-  answerFile: string;
-  /** The answer as it was checked: without the nulls that stand for what is absent. */
-  readAnswer(): Promise<string>;
+  responseFile: string;
+  /** The validated response, without the nulls of absent members. */
+  readResponse(): Promise<string>;
   remove(): Promise<void>;
 }
 
-/** Null where no schema is asked for. */
+/** Null without a schema. */
 export async function writeSchemaFiles(schema: unknown): Promise<SchemaFiles | null> {
   if (schema === undefined) return null;
   if (typeof schema !== "object" || schema === null || Array.isArray(schema))
@@ -19,12 +19,12 @@ export async function writeSchemaFiles(schema: unknown): Promise<SchemaFiles | n
   const directory = await mkdtemp(join(tmpdir(), "agentcli-output-schema-"));
   const remove = () => rm(directory, { recursive: true, force: true });
   const file = join(directory, "schema.json");
-  const answerFile = join(directory, "answer.json");
+  const responseFile = join(directory, "response.json");
   try {
     await writeFile(file, JSON.stringify(schema));
   } catch (error) {
     await remove();
     throw error;
   }
-  return { file, answerFile, readAnswer: () => readFile(answerFile, "utf8"), remove };
+  return { file, responseFile, readResponse: () => readFile(responseFile, "utf8"), remove };
 }

@@ -1,4 +1,4 @@
-// A conversation: each turn is one run of the program, and all share their context.
+// A conversation: each turn is one run of the program, and all turns share their context.
 import type { EventUsage, ExecEvent, ThreadItem } from "@agentcli/protocol";
 import { commandLine } from "./command-line.ts";
 import { runProgram } from "./exec.ts";
@@ -15,12 +15,12 @@ export interface Turn {
   /** The last message; with an output schema a JSON text that satisfies it. */
   finalResponse: string;
   usage: Usage | null;
-  /** Null where no price is known. */
+  /** Null if the price is unknown. */
   costUsd: number | null;
 }
 
 export interface StreamedTurn {
-  /** The turn starts with the first event asked for. It throws what `run` would throw; leaving the loop ends the turn. */
+  /** The turn starts when the first event is requested. Throws like `run`; leaving the loop ends the turn. */
   events: AsyncGenerator<ThreadEvent>;
 }
 
@@ -46,7 +46,7 @@ export class Thread {
     try {
       const turn: Turn = { items: [], finalResponse: "", usage: null, costUsd: null };
       for await (const event of this.#turn(input, schema, options.signal)) collect(turn, event);
-      if (schema) turn.finalResponse = await schema.readAnswer();
+      if (schema) turn.finalResponse = await schema.readResponse();
       return turn;
     } finally {
       await schema?.remove();
@@ -67,7 +67,8 @@ export class Thread {
   }
 
   async *#turn(input: Input, schema: SchemaFiles | null, signal?: AbortSignal): AsyncGenerator<ThreadEvent> {
-    if (this.#isBusy) throw new Error("This thread is in the middle of a turn. Wait for it, or start another thread.");
+    if (this.#isBusy)
+      throw new Error("This thread already has an active turn. Wait for its end, or start another thread.");
     this.#isBusy = true;
     try {
       const request = { client: this.#client, thread: this.#options, threadId: this.#id, input, schema };

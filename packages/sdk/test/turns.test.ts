@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { call, fault, say } from "@agentcli/testkit";
+import { call, fault, replyWith } from "@agentcli/testkit";
 import { expect, test } from "vitest";
 import { Client } from "../src/client.ts";
 import type { ThreadEvent } from "../src/thread.ts";
-import { bench, errorOf } from "./bench.ts";
+import { errorOf, openSdkHarness } from "./harness.ts";
 
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const verdict = {
@@ -23,9 +23,11 @@ async function collect(events: AsyncIterable<ThreadEvent>): Promise<ThreadEvent[
   return all;
 }
 
-test("a run gives back the items, the final response and what it used", async () => {
+test("a run returns the items, the final response and the usage", async () => {
   const usage = { inputTokens: 7, outputTokens: 3 };
-  const { thread } = await bench({ replies: [call("exec_command", { cmd: "echo hi" }), say("Done.", { usage })] });
+  const { thread } = await openSdkHarness({
+    replies: [call("exec_command", { cmd: "echo hi" }), replyWith("Done.", { usage })],
+  });
   expect(thread.id).toBeNull();
   const turn = await thread.run("say hi");
   expect(turn.finalResponse).toBe("Done.");
@@ -38,8 +40,8 @@ test("a run gives back the items, the final response and what it used", async ()
   expect(thread.id).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test("a streamed run gives every event as it comes, the terminal one last", async () => {
-  const { thread } = await bench({ replies: [call("exec_command", { cmd: "echo hi" }), say("Done.")] });
+test("a streamed run yields every event, the terminal one last", async () => {
+  const { thread } = await openSdkHarness({ replies: [call("exec_command", { cmd: "echo hi" }), replyWith("Done.")] });
   const { events } = await thread.runStreamed("say hi");
   const types = (await collect(events)).map((event) => event.type);
   expect(types).toEqual([
@@ -53,8 +55,8 @@ test("a streamed run gives every event as it comes, the terminal one last", asyn
 });
 
 test("the next run of a thread and a resumed thread share the context", async () => {
-  const { thread, client, repository, requests } = await bench({
-    replies: [say("First."), say("Second."), say("Third.")],
+  const { thread, client, repository, requests } = await openSdkHarness({
+    replies: [replyWith("First."), replyWith("Second."), replyWith("Third.")],
   });
   await thread.run("one");
   await thread.run("two");
@@ -65,8 +67,8 @@ test("the next run of a thread and a resumed thread share the context", async ()
   for (const text of ["one", "First.", "two", "Second.", "three"]) expect(sent).toContain(text);
 });
 
-test("texts are joined and images shown", async () => {
-  const { thread, repository, requests } = await bench({ replies: [say("A dot.")] });
+test("texts are joined and images are sent", async () => {
+  const { thread, repository, requests } = await openSdkHarness({ replies: [replyWith("A dot.")] });
   const path = join(repository, "dot, red.png");
   writeFileSync(path, Buffer.from(pixel, "base64"));
   await thread.run([
@@ -79,9 +81,9 @@ test("texts are joined and images shown", async () => {
   expect(sent).toContain("What is it?\\n\\nOne word.");
 });
 
-test("with a schema the final response satisfies it as it was written, and its file is gone", async () => {
+test("with a schema the final response satisfies it, and its files are removed", async () => {
   const answer = '{"verdict":"pass","note":null}';
-  const { thread, requests } = await bench({ replies: [say(answer), say(answer)] });
+  const { thread, requests } = await openSdkHarness({ replies: [replyWith(answer), replyWith(answer)] });
   const before = schemaDirectories();
   const { finalResponse } = await thread.run("judge", { outputSchema: verdict });
   expect(JSON.parse(finalResponse)).toEqual({ verdict: "pass" });
@@ -92,15 +94,15 @@ test("with a schema the final response satisfies it as it was written, and its f
 });
 
 test.each([[[]], [null], ["text"]])("an output schema that is %j is refused", async (outputSchema) => {
-  const { thread } = await bench();
+  const { thread } = await openSdkHarness();
   expect((await errorOf(thread.run("judge", { outputSchema }))).message).toBe(
     "outputSchema must be a plain JSON object",
   );
 });
 
 test("options of client and thread reach the program", async () => {
-  const { client, repository, requests } = await bench(
-    { replies: [say("Done.")] },
+  const { client, repository, requests } = await openSdkHarness(
+    { replies: [replyWith("Done.")] },
     { config: { tags: undefined }, configOverrides: ['model_reasoning_effort="low"'] },
   );
   const thread = client.startThread({
@@ -120,10 +122,10 @@ test("options of client and thread reach the program", async () => {
   expect(requests()[0]?.body).toMatchObject({ model: "scripted-mini", reasoning: { effort: "high" } });
 });
 
-test("the environment given replaces that of this process, and the key comes on top", async () => {
+test("env replaces the environment of this process, and the key is added", async () => {
   process.env.SDK_TEST_OUTSIDE = "outside";
-  const { client, env, repository, requests } = await bench({
-    replies: [call("exec_command", { cmd: "echo [$SDK_TEST_OUTSIDE] [$SDK_TEST_INSIDE]" }), say("Done.")],
+  const { client, env, repository, requests } = await openSdkHarness({
+    replies: [call("exec_command", { cmd: "echo [$SDK_TEST_OUTSIDE] [$SDK_TEST_INSIDE]" }), replyWith("Done.")],
   });
   env.SDK_TEST_INSIDE = "inside";
   const { items } = await client.startThread({ workingDirectory: repository }).run("look");
@@ -132,18 +134,18 @@ test("the environment given replaces that of this process, and the key comes on 
   expect(requests()).toHaveLength(2);
 });
 
-test("the provider is asked with the key given, and told who drives the program", async () => {
+test("requests to the provider carry the key and the originator", async () => {
   const secret = "key-of-the-test";
-  const { thread, requests } = await bench(
-    { replies: [say("Done.")] },
+  const { thread, requests } = await openSdkHarness(
+    { replies: [replyWith("Done.")] },
     { apiKey: secret, config: { model_providers: { scripted: { requires_openai_auth: true } } } },
   );
   await thread.run("work");
   expect(requests()[0]?.headers).toMatchObject({ authorization: `Bearer ${secret}`, originator: "agent_sdk_ts" });
 });
 
-test("the address given is the one of the default provider", async () => {
-  const { env, home, repository, requests } = await bench({ replies: [say("Done.")] });
+test("baseUrl is the URL of the default provider", async () => {
+  const { env, home, repository, requests } = await openSdkHarness({ replies: [replyWith("Done.")] });
   const config = join(home, "config.toml");
   const baseUrl = /base_url = "(.*)"/.exec(readFileSync(config, "utf8"))?.[1] ?? "";
   writeFileSync(config, "");
@@ -151,8 +153,8 @@ test("the address given is the one of the default provider", async () => {
   expect(requests()).toHaveLength(1);
 });
 
-test("a turn that fails is an error with its message, exit code and last event", async () => {
-  const { thread } = await bench({ replies: [fault(401, { body: { error: { message: "Wrong key" } } })] });
+test("a failed turn is an error with its message, exit code and last event", async () => {
+  const { thread } = await openSdkHarness({ replies: [fault(401, { body: { error: { message: "Wrong key" } } })] });
   const error = await errorOf(thread.run("work"));
   expect(error).toMatchObject({
     name: "TurnError",
@@ -164,8 +166,8 @@ test("a turn that fails is an error with its message, exit code and last event",
   });
 });
 
-test("a streamed turn that fails shows its terminal event before it throws", async () => {
-  const { thread } = await bench({ replies: [fault(403)] });
+test("a failed streamed turn yields its terminal event before it throws", async () => {
+  const { thread } = await openSdkHarness({ replies: [fault(403)] });
   const seen: string[] = [];
   const { events } = await thread.runStreamed("work");
   const reading = (async () => {
@@ -175,8 +177,8 @@ test("a streamed turn that fails shows its terminal event before it throws", asy
   expect(seen.at(-1)).toBe("turn.failed");
 });
 
-test("what is wrong before a turn begins is an error in the program's words", async () => {
-  const { client, home, repository } = await bench();
+test("a failure before the turn starts is an error with the message of the program", async () => {
+  const { client, home, repository } = await openSdkHarness();
   const unknown = client.resumeThread("00000000-0000-7000-8000-000000000000", { workingDirectory: repository });
   expect(await errorOf(unknown.run("go on"))).toMatchObject({ kind: "exited", exitCode: 2 });
   const outside = client.startThread({ workingDirectory: home });
@@ -186,10 +188,10 @@ test("what is wrong before a turn begins is an error in the program's words", as
   expect(existsSync(join(home, "sessions"))).toBe(false);
 });
 
-test("a second turn in the middle of one is refused, and one after it is not", async () => {
-  const { thread } = await bench({ replies: [say("First."), say("Second.")] });
+test("a second turn during one is refused, and one after it is not", async () => {
+  const { thread } = await openSdkHarness({ replies: [replyWith("First."), replyWith("Second.")] });
   const first = thread.run("one");
-  expect((await errorOf(thread.run("two"))).message).toContain("in the middle of a turn");
+  expect((await errorOf(thread.run("two"))).message).toContain("already has an active turn");
   await first;
   expect((await thread.run("two")).finalResponse).toBe("Second.");
 });

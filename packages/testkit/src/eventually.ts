@@ -1,29 +1,30 @@
-// Waits for what comes true later: a busy machine makes it late, never wrong.
+// Waits for a condition: a busy machine delays it, but does not fail the test.
 
-export interface Patience {
-  limitMs?: number;
-  /** Shorter than usual where a moment is to be caught. */
-  everyMs?: number;
+export interface WaitOptions {
+  timeoutMs?: number;
+  /** Shorter than the default where a brief state must be observed. */
+  intervalMs?: number;
 }
 
-/** Settles with what `look` answers once it neither throws nor answers false; rejects with its last words after the limit. */
+/** Resolves with the result of `check` once it neither throws nor returns false; rejects with its last error after the timeout. */
 export async function eventually<T>(
-  look: () => T | Promise<T>,
-  { limitMs = 50_000, everyMs = 10 }: Patience = {},
+  check: () => T | Promise<T>,
+  { timeoutMs = 120_000, intervalMs = 10 }: WaitOptions = {},
 ): Promise<Exclude<T, false>> {
-  const end = performance.now() + limitMs;
+  const end = performance.now() + timeoutMs;
   for (;;) {
-    const [answer, error] = await attempt(look);
-    if (error === undefined && answer !== false) return answer as Exclude<T, false>;
-    if (performance.now() > end) throw error ?? new Error(`It did not come true within ${limitMs} ms: ${look}`);
-    await new Promise((resolve) => setTimeout(resolve, everyMs));
+    const [result, error] = await attempt(check);
+    if (error === undefined && result !== false) return result as Exclude<T, false>;
+    if (performance.now() > end)
+      throw error ?? new Error(`The condition did not hold within ${timeoutMs} ms: ${check}`);
+    await new Promise((resolve) => setTimeout(resolve, intervalMs));
   }
 }
 
-async function attempt<T>(look: () => T | Promise<T>): Promise<[T | undefined, unknown]> {
+async function attempt<T>(check: () => T | Promise<T>): Promise<[T | undefined, unknown]> {
   try {
-    return [await look(), undefined];
+    return [await check(), undefined];
   } catch (error) {
-    return [undefined, error ?? new Error("It threw nothing.")];
+    return [undefined, error ?? new Error("It threw undefined.")];
   }
 }

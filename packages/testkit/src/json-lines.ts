@@ -1,4 +1,4 @@
-// JSON Lines as values; a line that is not JSON is an error that names it.
+// Parses JSON Lines; the error for an invalid line names it.
 export function jsonLines(text: string): unknown[] {
   return text.split("\n").flatMap((line, index) => (line.trim() === "" ? [] : [parseLine(line, index + 1)]));
 }

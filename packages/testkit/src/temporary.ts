@@ -1,4 +1,4 @@
-// Directories and git repositories for one test; whoever asks removes them.
+// Temporary directories and git repositories; the caller removes them.
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ export interface TemporaryDirectory {
 }
 
 export interface TemporaryRepository extends TemporaryDirectory {
-  /** Runs git in the repository and gives back its standard output. */
+  /** Standard output of git in the repository. */
   git(...args: string[]): Promise<string>;
 }
 

@@ -19,7 +19,7 @@ const ask = async (method: string, path: string, body?: object) => {
   return { status: answer.status, body: await answer.json() };
 };
 
-test("a request that the official description does not allow is refused and written down", async () => {
+test("a request that the official description does not allow is refused and recorded", async () => {
   const cases: [string, string, object, RegExp][] = [
     ["POST", "/repos/acme/shop/pulls", { title: "T", head: "a", base: "b", draft: "yes" }, /draft.*must be boolean/],
     ["POST", "/repos/acme/shop/pulls", { title: "T", head: "a" }, /must have required property 'base'/],
@@ -27,18 +27,18 @@ test("a request that the official description does not allow is refused and writ
     ["POST", "/repos/acme/shop/pull", {}, /is not in the description/],
   ];
   for (const [method, path, body, complaint] of cases) {
-    fake.complaints.length = 0;
+    fake.violations.length = 0;
     expect((await ask(method, path, body)).status).toBeGreaterThanOrEqual(404);
-    expect(fake.complaints).toEqual([expect.stringMatching(complaint)]);
+    expect(fake.violations).toEqual([expect.stringMatching(complaint)]);
   }
-  fake.complaints.length = 0;
+  fake.violations.length = 0;
 });
 
-test("what GitHub refuses by its own rules is no complaint", async () => {
+test("an error by the rules of GitHub is not a violation", async () => {
   const answer = await ask("POST", "/repos/acme/shop/pulls", { title: "T", head: "none", base: "main" });
   expect(answer).toMatchObject({ status: 422, body: { errors: [{ field: "head", code: "invalid" }] } });
   expect(await ask("GET", "/repos/acme/other/pulls")).toMatchObject({ status: 404 });
-  expect(fake.complaints).toEqual([]);
+  expect(fake.violations).toEqual([]);
 });
 
 test("the committed excerpt is what the pinned description says", { timeout: 120_000 }, () => {

@@ -9,8 +9,8 @@ import {
   incomplete,
   type ModelServer,
   type Reply,
+  replyWith,
   type Script,
-  say,
   startModelServer,
 } from "../src/index.ts";
 
@@ -100,15 +100,15 @@ test("a chat answer streams chunks, then the finish reason, the usage and the en
 });
 
 test("a request that does not ask for a stream gets one JSON object on both wires", async () => {
-  const { url } = await start([say("one"), freeform("apply_patch", "patch")]);
+  const { url } = await start([replyWith("one"), freeform("apply_patch", "patch")]);
   const first = JSON.parse((await post(`${url}/responses`, { model: "m" })).text);
   const second = JSON.parse((await post(`${url}/chat/completions`, { model: "m" })).text);
   expect(first.output[0].content[0].text).toBe("one");
   expect(second.choices[0].message.tool_calls[0].function.arguments).toBe('{"input":"patch"}');
 });
 
-test("replies are used in order and an exhausted script answers 500 and says so", async () => {
-  const { url } = await start([say("first"), say("second")]);
+test("replies are used in order and an exhausted script responds with 500 and a message", async () => {
+  const { url } = await start([replyWith("first"), replyWith("second")]);
   const ask = () => post(`${url}/responses`, streamed);
   expect((await ask()).text).toContain("first");
   expect((await ask()).text).toContain("second");
@@ -120,8 +120,8 @@ test("replies are used in order and an exhausted script answers 500 and says so"
 test.each([
   { repeat: "last" as const, texts: ["a", "b", "b", "b"] },
   { repeat: "loop" as const, texts: ["a", "b", "a", "b"] },
-])("a script that repeats $repeat goes on after its end", async ({ repeat, texts }) => {
-  const { url } = await start({ replies: [say("a"), say("b")], repeat });
+])("a script that repeats $repeat continues after its end", async ({ repeat, texts }) => {
+  const { url } = await start({ replies: [replyWith("a"), replyWith("b")], repeat });
   const got: string[] = [];
   for (const _ of texts) {
     got.push(JSON.parse((await post(`${url}/responses`, {})).text).output[0].content[0].text);
@@ -130,12 +130,12 @@ test.each([
 });
 
 test("a reply with a condition waits for the request that meets it", async () => {
-  const { url } = await start([say("about cats", { when: { bodyIncludes: "cats" } }), say("anything")]);
+  const { url } = await start([replyWith("about cats", { when: { bodyIncludes: "cats" } }), replyWith("anything")]);
   expect((await post(`${url}/responses`, { input: "dogs" })).text).toContain("anything");
   expect((await post(`${url}/responses`, { input: "cats" })).text).toContain("about cats");
 });
 
-test("scripted trouble looks like trouble of a real server", async () => {
+test("scripted faults look like faults of a real server", async () => {
   const { url } = await start([
     fault(429, { headers: { "retry-after": "7" }, body: { error: { message: "slow down" } } }),
     cut(3),
@@ -155,7 +155,7 @@ test("scripted trouble looks like trouble of a real server", async () => {
   expect(types((await ask()).text).at(-1)).toBe("response.incomplete");
 });
 
-test("closing the server ends an answer that stalls for ever", async () => {
+test("closing the server ends a stalled reply", async () => {
   const { url, close } = await start([{ messages: ["never"], stall: 2 }]);
   const answer = post(`${url}/responses`, streamed);
   await expect.poll(() => server?.requests().length).toBe(1);
@@ -164,7 +164,7 @@ test("closing the server ends an answer that stalls for ever", async () => {
   expect((await answer).ending).toBe("cut");
 });
 
-test("a large answer arrives whole in as many deltas as the script says", async () => {
+test("a large reply arrives whole in as many deltas as the script says", async () => {
   const { url } = await start([{ text: { bytes: 50_000, deltas: 5_000 } }]);
   const { text } = await post(`${url}/chat/completions`, streamed);
   const deltas = dataLines(text)
@@ -174,8 +174,8 @@ test("a large answer arrives whole in as many deltas as the script says", async 
   expect(deltas.join("")).toHaveLength(50_000);
 });
 
-test("requests are remembered with method, path, headers and body, and models are listed", async () => {
-  const { url, requests } = await start([say("hi")]);
+test("requests are logged with method, path, headers and body, and models are listed", async () => {
+  const { url, requests } = await start([replyWith("hi")]);
   expect(JSON.parse((await post(`${url}/models`, "", "GET")).text).data).toHaveLength(1);
   await post(`${url}/responses?api=1`, { model: "m" });
   expect((await post(`${url}/responses`, "{")).status).toBe(400);

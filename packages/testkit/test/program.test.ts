@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { rolldown } from "rolldown";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { jsonLines, say, type TemporaryDirectory, temporaryDirectory } from "../src/index.ts";
+import { jsonLines, replyWith, type TemporaryDirectory, temporaryDirectory } from "../src/index.ts";
 
 let directory: TemporaryDirectory;
 let program: string;
@@ -42,7 +42,13 @@ const post = (url: string): Promise<number | undefined> =>
 
 test("the program serves a script, logs requests and ends when its input ends", async () => {
   const log = join(directory.path, "log.jsonl");
-  const child = spawn(process.execPath, [program, "--script", await scriptFile("hi.json", [say("hi")]), "--log", log]);
+  const child = spawn(process.execPath, [
+    program,
+    "--script",
+    await scriptFile("hi.json", [replyWith("hi")]),
+    "--log",
+    log,
+  ]);
   expect(await post(`${await listeningUrl(child)}/responses`)).toBe(200);
   child.stdin.end();
   expect(await once(child, "exit")).toEqual([0, null]);
@@ -51,7 +57,7 @@ test("the program serves a script, logs requests and ends when its input ends", 
   ]);
 });
 
-test("the program ends on SIGTERM and does not mind an input that is not a pipe", async () => {
+test("the program ends on SIGTERM and accepts an input that is not a pipe", async () => {
   const script = await scriptFile("empty.json", []);
   const child = spawn(process.execPath, [program, "--script", script], { stdio: ["ignore", "pipe", "inherit"] });
   expect(await post(`${await listeningUrl(child)}/responses`)).toBe(500);
@@ -59,7 +65,7 @@ test("the program ends on SIGTERM and does not mind an input that is not a pipe"
   expect(await once(child, "exit")).toEqual([0, null]);
 });
 
-test("a script with a mistake ends the program with a message that names file and place", async () => {
+test("a script with a mistake ends the program with a message that names file and path", async () => {
   const script = await scriptFile("bad.json", [{ messages: "not a list" }]);
   const child = spawn(process.execPath, [program, "--script", script]);
   const pieces: string[] = [];

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { jsonLines, parseScript, temporaryRepository } from "../src/index.ts";
 
-test("a mistake in a script is reported with its place", () => {
+test("a mistake in a script is reported with its path", () => {
   const script = [{ messages: ["fine"] }, { calls: [{ name: 1, arguments: {} }] }, { status: "429" }, { sayy: "hi" }];
   expect(() => parseScript(script)).toThrowError(
     /replies\.1\.calls\.0\.name: .*string[\s\S]*replies\.2\.status: .*number[\s\S]*replies\.3: .*"sayy"/,
   );
 });
 
-test("something that is no script at all is refused", () => {
+test("a value that is not a script is refused", () => {
   expect(() => parseScript("hello")).toThrowError(/script file: /);
   expect(() => parseScript({ replies: [], repeat: "sometimes" })).toThrowError(/script repeat: /);
 });

@@ -1,17 +1,17 @@
-// The smaller parts: buffer, environment, git readers, laziness.
+// Small parts: output buffer, login environment, git readers, lazy workspace.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Chunk } from "@agentcli/protocol";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { lazyWorkspace } from "../src/client/lazy.ts";
-import { WorkspaceLost } from "../src/client/workspace-lost.ts";
 import { findRepositoryRoot, readHead } from "../src/git/repository.ts";
-import { openOutputBuffer } from "../src/server/output-buffer.ts";
+import { lazyWorkspace } from "../src/lifecycle/lazy.ts";
+import { WorkspaceLost } from "../src/lifecycle/workspace-lost.ts";
+import { openOutputBuffer } from "../src/server/processes/output-buffer.ts";
 import { openServer } from "../src/server/server.ts";
-import { bash, until } from "./commands.ts";
-import { openHere, temporaryDirectory, toolEnv } from "./places.ts";
+import { bash, until } from "./support/commands.ts";
+import { openInProcess, temporaryDirectory, toolEnv } from "./support/locations.ts";
 
 let base = "";
 beforeEach(() => {
@@ -71,14 +71,14 @@ describe("a repository read from its files", () => {
   const git = (...words: string[]) => execFileSync("git", ["-C", base, ...words], { encoding: "utf8" }).trim();
   const commit = () => git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x");
 
-  test("is found from below, and not where an empty .git pretends", () => {
+  test("is found from a subdirectory, and not at an empty .git", () => {
     mkdirSync(join(base, "a/b/.git"), { recursive: true });
     expect(findRepositoryRoot(join(base, "a/b"))).toBe(undefined);
     git("init", "-q");
     expect(findRepositoryRoot(join(base, "a/b"))).toBe(base);
   });
 
-  test("tells branch and commit: unborn, loose, packed and detached", () => {
+  test("reports branch and commit: unborn, loose, packed and detached", () => {
     git("init", "-q", "-b", "topic/one");
     expect(readHead(base)).toEqual({ branch: "topic/one", commit: null });
     commit();
@@ -114,7 +114,7 @@ describe("a lazy workspace", () => {
       newIncarnation: () => "mine",
       async open() {
         opened += 1;
-        return openHere(base);
+        return openInProcess(base);
       },
     });
     expect([workspace.root, workspace.incarnation, opened]).toEqual([base, "mine", 0]);
@@ -127,7 +127,7 @@ describe("a lazy workspace", () => {
     await expect(workspace.status()).rejects.toThrow("closed");
   });
 
-  test("that is lost tells those at work in it, and is opened again under another name a few times", async () => {
+  test("that is lost fails its pending calls, and is reopened a few times with a new incarnation", async () => {
     const opened: string[] = [];
     let closed = 0;
     const workspace = lazyWorkspace({
@@ -137,7 +137,7 @@ describe("a lazy workspace", () => {
         opened.push(incarnation);
         const lose = () => Promise.reject(new WorkspaceLost("it was ended."));
         return {
-          ...(await openHere(base)),
+          ...(await openInProcess(base)),
           status: lose,
           release: lose,
           async close() {
@@ -161,7 +161,7 @@ describe("a lazy workspace", () => {
     await workspace.close();
   });
 
-  test("tells a failure to open at the first use, and closes all the same", async () => {
+  test("reports a failure to open at the first use, and can still be closed", async () => {
     const open = () => Promise.reject(new Error("no luck"));
     const workspace = lazyWorkspace({ root: base, newIncarnation: () => "i", open });
     workspace.warm();

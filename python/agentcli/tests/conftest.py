@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from desk import MODEL_SERVER, PROGRAM, Desk
+from harness import MODEL_SERVER, PROGRAM, Harness
 
 
 def pytest_configure() -> None:
     for built in (MODEL_SERVER, PROGRAM.parent.parent / "dist/agentcli.cjs"):
         if not built.exists():
-            raise pytest.UsageError(f"{built} is missing. Build it: node scripts/build.mjs")
+            raise pytest.UsageError(f"{built} not found. Build it: node scripts/build.mjs")
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    place = Desk(tmp_path)
-    yield place
-    place.close()
+def harness(tmp_path: Path) -> Iterator[Harness]:
+    opened = Harness(tmp_path)
+    yield opened
+    opened.close()

@@ -1,4 +1,4 @@
-"""What the sandbox does not allow is asked of the callback, and of nobody else."""
+"""The callback decides about actions that the sandbox does not allow."""
 
 from __future__ import annotations
 
@@ -18,119 +18,119 @@ from agentcli import (
     TurnResult,
     accept_all,
 )
-from desk import Desk, Reply, call, say
+from harness import Harness, Reply, call, message
 
-MADE = "made outside the sandbox"
+MARKER = "made outside the sandbox"
 
 
 def escalated(path: Path) -> Reply:
     return call(
         "exec_command",
-        cmd=f"echo {MADE} > {path}",
+        cmd=f"echo {MARKER} > {path}",
         sandbox_permissions="require_escalated",
-        justification="the test wants it",
+        justification="the test needs it",
     )
 
 
-def run_escalated(desk: Desk, decision: object) -> tuple[TurnResult, list[ApprovalRequest], Path]:
-    target = desk.root / "target.txt"
-    desk.answers(escalated(target), say("Done."))
-    asked: list[ApprovalRequest] = []
+def run_escalated(harness: Harness, decision: object) -> tuple[TurnResult, list[ApprovalRequest], Path]:
+    target = harness.root / "target.txt"
+    harness.script(escalated(target), message("Done."))
+    requests: list[ApprovalRequest] = []
 
     def decide(request: ApprovalRequest) -> object:
-        asked.append(request)
+        requests.append(request)
         return decision
 
-    with desk.client(approvals=decide) as client:
+    with harness.client(approvals=decide) as client:
         result = client.thread_start(sandbox=Sandbox.read_only).run("write")
-    return result, asked, target
+    return result, requests, target
 
 
-def test_a_command_that_is_accepted_runs(desk: Desk) -> None:
-    result, asked, target = run_escalated(desk, Decision.accept)
-    assert target.read_text().strip() == MADE
-    [request] = asked
+def test_an_accepted_command_runs(harness: Harness) -> None:
+    result, requests, target = run_escalated(harness, Decision.accept)
+    assert target.read_text().strip() == MARKER
+    [request] = requests
     assert isinstance(request, CommandApproval)
-    assert request.command is not None and MADE in request.command
+    assert request.command is not None and MARKER in request.command
     assert [item.status for item in result.items if isinstance(item, CommandExecutionItem)] == ["completed"]
 
 
-def test_a_command_that_is_declined_does_not(desk: Desk) -> None:
-    result, asked, target = run_escalated(desk, "decline")
-    assert len(asked) == 1
+def test_a_declined_command_does_not_run(harness: Harness) -> None:
+    result, requests, target = run_escalated(harness, "decline")
+    assert len(requests) == 1
     assert not target.exists()
     assert result.final_response == "Done."
     assert [item.status for item in result.items if isinstance(item, CommandExecutionItem)] == ["declined"]
 
 
-def test_cancel_also_ends_the_turn(desk: Desk) -> None:
-    result, _, target = run_escalated(desk, Decision.cancel)
+def test_cancel_also_ends_the_turn(harness: Harness) -> None:
+    result, _, target = run_escalated(harness, Decision.cancel)
     assert result.status == "interrupted"
     assert not target.exists()
 
 
-def test_accepted_for_the_session_is_asked_once(desk: Desk) -> None:
-    target = desk.root / "target.txt"
-    desk.answers(escalated(target), escalated(target), say("Done."))
-    asked: list[ApprovalRequest] = []
+def test_a_command_accepted_for_the_session_is_asked_about_once(harness: Harness) -> None:
+    target = harness.root / "target.txt"
+    harness.script(escalated(target), escalated(target), message("Done."))
+    requests: list[ApprovalRequest] = []
 
     def decide(request: ApprovalRequest) -> Decision:
-        asked.append(request)
+        requests.append(request)
         return Decision.accept_for_session
 
-    with desk.client(approvals=decide) as client:
+    with harness.client(approvals=decide) as client:
         client.thread_start().run("write twice")
-    assert len(asked) == 1
+    assert len(requests) == 1
 
 
-def test_a_file_change_shows_its_changes(desk: Desk) -> None:
+def test_a_file_change_request_has_its_changes(harness: Harness) -> None:
     patch = "*** Begin Patch\n*** Add File: made.txt\n+made\n*** End Patch"
-    desk.answers(call("apply_patch", input=patch), say("Done."))
-    asked: list[ApprovalRequest] = []
+    harness.script(call("apply_patch", input=patch), message("Done."))
+    requests: list[ApprovalRequest] = []
 
     def decide(request: ApprovalRequest) -> Decision:
-        asked.append(request)
+        requests.append(request)
         return Decision.accept
 
-    with desk.client(approvals=decide) as client:
+    with harness.client(approvals=decide) as client:
         client.thread_start(sandbox=Sandbox.read_only).run("write")
-    [request] = asked
+    [request] = requests
     assert isinstance(request, FileChangeApproval)
     assert [Path(change.path).name for change in request.changes] == ["made.txt"]
-    assert (desk.repository / "made.txt").read_text() == "made\n"
+    assert (harness.repository / "made.txt").read_text() == "made\n"
 
 
 @pytest.mark.parametrize("mode", [None, ApprovalMode.deny_all])
-def test_without_a_callback_nothing_is_granted(desk: Desk, mode: ApprovalMode | None) -> None:
-    target = desk.root / "target.txt"
-    desk.answers(escalated(target), say("Done."))
-    with desk.client() as client:
+def test_without_a_callback_every_request_is_declined(harness: Harness, mode: ApprovalMode | None) -> None:
+    target = harness.root / "target.txt"
+    harness.script(escalated(target), message("Done."))
+    with harness.client() as client:
         client.thread_start(approval_mode=mode).run("write")
     assert not target.exists()
 
 
-def test_everything_is_granted_where_that_is_asked_for(desk: Desk) -> None:
-    target = desk.root / "target.txt"
-    desk.answers(escalated(target), say("Done."))
-    with desk.client(approvals=accept_all) as client:
+def test_accept_all_accepts_every_request(harness: Harness) -> None:
+    target = harness.root / "target.txt"
+    harness.script(escalated(target), message("Done."))
+    with harness.client(approvals=accept_all) as client:
         client.thread_start().run("write")
     assert target.exists()
 
 
-def test_a_callback_that_raises_has_said_no_and_is_heard(desk: Desk) -> None:
-    target = desk.root / "target.txt"
-    desk.answers(escalated(target), say("Done."))
+def test_a_callback_that_raises_declines_and_its_error_is_raised(harness: Harness) -> None:
+    target = harness.root / "target.txt"
+    harness.script(escalated(target), message("Done."))
 
     def decide(_request: ApprovalRequest) -> Decision:
-        raise LookupError("nobody at home")
+        raise LookupError("no reviewer")
 
-    with desk.client(approvals=decide) as client, pytest.raises(LookupError, match="nobody at home"):
+    with harness.client(approvals=decide) as client, pytest.raises(LookupError, match="no reviewer"):
         client.thread_start().run("write")
     assert not target.exists()
 
 
-def test_a_callback_that_takes_long_keeps_nothing_else_waiting(desk: Desk) -> None:
-    desk.answers(escalated(desk.root / "target.txt"), say("Done."))
+def test_a_slow_callback_does_not_block_other_requests(harness: Harness) -> None:
+    harness.script(escalated(harness.root / "target.txt"), message("Done."))
     asked, answered = threading.Event(), threading.Event()
 
     def decide(_request: ApprovalRequest) -> Decision:
@@ -138,7 +138,7 @@ def test_a_callback_that_takes_long_keeps_nothing_else_waiting(desk: Desk) -> No
         answered.wait()
         return Decision.decline
 
-    with desk.client(approvals=decide) as client:
+    with harness.client(approvals=decide) as client:
         turn = client.thread_start().turn("write")
         asked.wait()
         assert client.models().data

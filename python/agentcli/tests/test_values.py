@@ -1,4 +1,4 @@
-"""Values between Python and the wire, errors and retries: what needs no program."""
+"""Conversion of values, errors and retries, without a program."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from agentcli.options import thread_params, turn_params
 from agentcli.wire import camel, decode
 
 
-def test_presets_are_modes_for_threads_and_policies_for_turns() -> None:
+def test_a_sandbox_preset_is_a_mode_for_threads_and_a_policy_for_turns() -> None:
     assert thread_params({"sandbox": Sandbox.full_access}, None) == {"sandbox": "danger-full-access"}
     assert turn_params({"sandbox": Sandbox.read_only}) == {"sandboxPolicy": {"type": "readOnly"}}
     assert turn_params({"approval_mode": ApprovalMode.deny_all}) == {"approvalPolicy": "never"}
@@ -41,23 +41,23 @@ def test_presets_are_modes_for_threads_and_policies_for_turns() -> None:
     }
 
 
-def test_what_is_none_is_left_out() -> None:
+def test_options_that_are_none_are_left_out() -> None:
     assert turn_params({"model": None, "effort": "low"}) == {"effort": "low"}
 
 
-def test_a_word_that_is_no_input_is_refused() -> None:
-    with pytest.raises(TypeError, match="no input"):
+def test_an_invalid_input_is_refused() -> None:
+    with pytest.raises(TypeError, match="Invalid input 3"):
         wire_input([3])  # type: ignore[list-item]
 
 
-def test_a_member_that_is_missing_is_named() -> None:
+def test_a_missing_member_is_named() -> None:
     with pytest.raises(ProtocolError, match="ThreadInfo without preview"):
         decode(ThreadInfo, {"id": "x"})
     with pytest.raises(ProtocolError, match="where ThreadInfo was expected"):
         decode(ThreadInfo, [])
 
 
-def test_nothing_that_is_json_breaks_the_reader_but_a_protocol_error() -> None:
+def test_any_json_is_read_or_is_a_protocol_error() -> None:
     source = random.Random(7)
     keys = ["id", "turn", "item", "type", "threadId", "turnId", "itemId", "delta", "status", "plan", "tokenUsage"]
 
@@ -77,7 +77,7 @@ def test_nothing_that_is_json_breaks_the_reader_but_a_protocol_error() -> None:
             continue
 
 
-def test_names_change_their_case() -> None:
+def test_names_become_camel_case() -> None:
     assert [camel(name) for name in ("id", "thread_id", "cached_input_tokens")] == [
         "id",
         "threadId",
@@ -95,25 +95,25 @@ def test_names_change_their_case() -> None:
         (-32050, None, JsonRpcError),
     ],
 )
-def test_codes_have_classes(code: int, data: object, kind: type[JsonRpcError]) -> None:
+def test_error_codes_have_exception_classes(code: int, data: object, kind: type[JsonRpcError]) -> None:
     error = rpc_error(code, "no", data)
     assert type(error) is kind
     assert (error.code, error.message, error.data) == (code, "no", data)
 
 
 def busy(times: int) -> Any:
-    """An operation that is refused so many times."""
-    left = iter([True] * times)
+    """An operation that fails as busy so many times."""
+    failures = iter([True] * times)
 
     def operation() -> str:
-        if next(left, False):
+        if next(failures, False):
             raise ServerBusyError(-32001, "Server overloaded; retry later.")
         return "done"
 
     return operation
 
 
-def test_what_is_refused_as_too_much_is_tried_again() -> None:
+def test_a_busy_server_is_retried() -> None:
     assert retry_on_overload(busy(2), initial_delay_s=0) == "done"
     with pytest.raises(RetryLimitExceededError) as raised:
         retry_on_overload(busy(3), initial_delay_s=0)
@@ -121,7 +121,7 @@ def test_what_is_refused_as_too_much_is_tried_again() -> None:
     assert is_retryable_error(ServerBusyError(-32001, ""))
 
 
-def test_so_it_is_awaited() -> None:
+def test_a_busy_server_is_retried_with_asyncio() -> None:
     operation = busy(2)
 
     async def attempt() -> str:
@@ -130,7 +130,7 @@ def test_so_it_is_awaited() -> None:
     assert asyncio.run(retry_on_overload_async(attempt, initial_delay_s=0)) == "done"
 
 
-def test_the_package_exports_what_it_says() -> None:
+def test_every_name_in_all_exists() -> None:
     assert all(hasattr(agentcli, name) for name in agentcli.__all__)
     tree = {"ClientError", "JsonRpcError", "ClientRpcError", "TransportClosedError", "RetryLimitExceededError"}
     assert tree <= set(agentcli.__all__)

@@ -1,4 +1,4 @@
-"""The wheel as it is installed: the program is inside and works."""
+"""The wheel bundles the program."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import sys
 import zipfile
 from pathlib import Path
 
-from desk import HOUSE, Desk, call, say
+from harness import REPOSITORY, Harness, call, message
 
-STORY = """
+SCRIPT = """
 import agentcli, sys
 assert agentcli.__file__.startswith(sys.argv[1]), agentcli.__file__
 with agentcli.Client() as client:
@@ -20,13 +20,13 @@ print(commands[0].aggregated_output, result.final_response)
 """
 
 
-def test_the_wheel_has_the_program_inside(desk: Desk) -> None:
-    desk.answers(call("exec_command", cmd="tty", tty=True), say("Done."))
-    site = unpack(build(desk.root), desk.root / "site")
+def test_an_installed_wheel_runs_its_bundled_program(harness: Harness) -> None:
+    harness.script(call("exec_command", cmd="tty", tty=True), message("Done."))
+    site = unpack(build(harness.root), harness.root / "site")
     ran = subprocess.run(
-        [sys.executable, "-c", STORY, str(site)],
-        cwd=desk.repository,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(site), "AGENT_HOME": str(desk.home), "HOME": str(desk.home)},
+        [sys.executable, "-c", SCRIPT, str(site)],
+        cwd=harness.repository,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(site), "AGENT_HOME": str(harness.home), "HOME": str(harness.home)},
         capture_output=True,
         text=True,
     )
@@ -36,7 +36,7 @@ def test_the_wheel_has_the_program_inside(desk: Desk) -> None:
 
 def build(directory: Path) -> Path:
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", str(directory)]
-    subprocess.run([*command, str(HOUSE / "python/agentcli")], check=True)
+    subprocess.run([*command, str(REPOSITORY / "python/agentcli")], check=True)
     [wheel] = directory.glob("agentcli-*-py3-none-*.whl")
     return wheel
 

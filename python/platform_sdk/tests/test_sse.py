@@ -1,4 +1,4 @@
-"""Reading of event streams, cut anywhere."""
+"""Parsing of event streams, split anywhere."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ def read(pieces: list[bytes]) -> list[ServerEvent]:
     return [event for piece in pieces for event in reader.push(piece)]
 
 
-def cut(source: random.Random, data: bytes) -> list[bytes]:
-    places = sorted(source.randrange(len(data) + 1) for _ in range(source.randrange(40)))
-    return [data[start:end] for start, end in zip([0, *places], [*places, len(data)])]
+def split(source: random.Random, data: bytes) -> list[bytes]:
+    offsets = sorted(source.randrange(len(data) + 1) for _ in range(source.randrange(40)))
+    return [data[start:end] for start, end in zip([0, *offsets], [*offsets, len(data)])]
 
 
-def test_events_come_out_as_they_were_sent_whatever_ends_the_lines_and_wherever_the_pieces_are_cut() -> None:
+def test_events_are_parsed_with_any_line_ending_and_any_split() -> None:
     source = random.Random(7)
 
-    def text(least: int) -> str:
-        return "".join(source.choice(LETTERS) for _ in range(source.randrange(least, 9)))
+    def text(min_length: int) -> str:
+        return "".join(source.choice(LETTERS) for _ in range(source.randrange(min_length, 9)))
 
     for _ in range(RUNS):
         end = source.choice(["\n", "\r\n", "\r"])
@@ -36,15 +36,15 @@ def test_events_come_out_as_they_were_sent_whatever_ends_the_lines_and_wherever_
             events.append(ServerEvent(id, name, "\n".join(lines)))
             fields = ([] if id is None else [f"id: {id}"]) + [f"event: {name}", *[f"data: {line}" for line in lines]]
             sent += end.join(fields) + end + end
-        assert read(cut(source, sent.encode())) == events
+        assert read(split(source, sent.encode())) == events
 
 
-def test_no_bytes_make_the_reader_fail() -> None:
+def test_the_reader_accepts_any_bytes() -> None:
     source = random.Random(8)
     for _ in range(RUNS):
         read([source.randbytes(source.randrange(60)) for _ in range(source.randrange(10))])
 
 
-def test_comments_unknown_fields_and_a_byte_order_mark_are_passed_over() -> None:
+def test_comments_unknown_fields_and_a_byte_order_mark_are_ignored() -> None:
     text = "\ufeff: hello\nretry: 5\nid:7\nevent:status\ndata:{}\n\nevent: x\n\ndata:  y\n\ndata: half\n"
     assert read([text.encode()]) == [ServerEvent("7", "status", "{}"), ServerEvent(None, "message", " y")]

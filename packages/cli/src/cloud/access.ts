@@ -1,10 +1,10 @@
 // Where the platform is and which key opens it.
+import { CommandError } from "@agentcli/command-line";
 import { loadConfig } from "@agentcli/project";
-import type { Invocation } from "../args.ts";
-import { configRequest } from "../config-request.ts";
-import { Problem } from "../problem.ts";
+import type { Invocation } from "../command.ts";
+import { configRequest } from "../config/request.ts";
+import { configOptions } from "../config/run-options.ts";
 import type { Program } from "../program.ts";
-import { configOptions } from "../run-options.ts";
 
 export interface Access {
   /** Without a slash at the end. */
@@ -21,19 +21,22 @@ export async function readAccess(invocation: Invocation, { environment }: Progra
   const keyName = config.platform?.env_key ?? "PLATFORM_API_KEY";
   const key = variables[keyName];
   if (!url)
-    throw new Problem(
+    throw new CommandError(
       "usage",
       "Which platform? Set PLATFORM_BACKEND_URL, for example to http://127.0.0.1:7420, or url under [platform] in config.toml.",
     );
   if (!key)
-    throw new Problem("auth", `There is no key for the platform. Set ${keyName}; platform keys create makes one.`);
+    throw new CommandError("auth", `There is no key for the platform. Set ${keyName}; platform keys create makes one.`);
   if (!/^[\x21-\x7e]+$/.test(key))
-    throw new Problem("auth", `${keyName} cannot be a key: it has spaces or letters that no key has. Set it again.`);
+    throw new CommandError(
+      "auth",
+      `${keyName} cannot be a key: it has spaces or letters that no key has. Set it again.`,
+    );
   return { url: checkedUrl(url), key };
 }
 
 function checkedUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url && /^https?:$/.test(url.protocol)) return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
-  throw new Problem("usage", `The address of the platform, "${text}", is no http or https URL. Mend it.`);
+  throw new CommandError("usage", `Invalid platform address "${text}": expected an http or https URL.`);
 }

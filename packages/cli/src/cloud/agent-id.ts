@@ -1,13 +1,14 @@
 // An agent as it is named on the command line: its id, or the address of its page.
-import type { Invocation } from "../args.ts";
-import { Problem } from "../problem.ts";
+import { CommandError } from "@agentcli/command-line";
+import type { Invocation } from "../command.ts";
 
 const form = /^(?:https?:\/\/\S+\/agents\/)?(bc-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/?$/i;
 
 export function agentIdIn({ positionals }: Invocation, command: string): string {
   const [given] = positionals;
-  if (given === undefined) throw new Problem("usage", `Which agent? ${command} AGENT. agentcli cloud list shows them.`);
+  if (given === undefined)
+    throw new CommandError("usage", `Which agent? ${command} AGENT. agentcli cloud list shows them.`);
   const id = form.exec(given.trim())?.[1];
   if (id) return id.toLowerCase();
-  throw new Problem("usage", `"${given}" is no agent: ids look like bc-<uuid>. agentcli cloud list shows them.`);
+  throw new CommandError("usage", `Invalid agent id "${given}": expected bc-<uuid>. agentcli cloud list shows them.`);
 }

@@ -1,8 +1,8 @@
 // Puts a patch into the working tree: all of it, or nothing.
+import { CommandError } from "@agentcli/command-line";
+import { type GitRequest, git } from "@agentcli/host/git";
 import type { RepositoryDiff } from "@agentcli/protocol/api";
 import type { Environment } from "../environment.ts";
-import { type GitRequest, git } from "../git.ts";
-import { Problem } from "../problem.ts";
 import { rememberPaths } from "./memory.ts";
 import { bareAddress, type Checkout } from "./origin.ts";
 import { patchBytes } from "./patch.ts";
@@ -16,7 +16,7 @@ export interface Application {
   signal: AbortSignal;
 }
 
-/** Throws a Problem where the tree stands against it; nothing is changed then. */
+/** Throws a CommandError where the tree stands against it; nothing is changed then. */
 export async function applyPatch({ diff, root, environment, signal }: Application): Promise<"applied" | "there"> {
   const input = patchBytes(diff);
   const call = (...flags: string[]) => ({
@@ -49,20 +49,20 @@ async function write(call: GitRequest, root: string, paths: string[]): Promise<s
   return reasonsIn(stderr);
 }
 
-const refusal = ({ baseCommit }: RepositoryDiff, reasons: string): Problem =>
-  new Problem(
+const refusal = ({ baseCommit }: RepositoryDiff, reasons: string): CommandError =>
+  new CommandError(
     "failed",
     `The changes do not fit this working tree, so nothing was changed: ${reasons}. They were made on ${baseCommit.slice(0, 12)}: commit or stash what you have, go there, and try again.`,
   );
 
-const mostReasons = 5;
+const maxReasons = 5;
 
 function reasonsIn(stderr: string): string {
   const lines = stderr.split("\n").flatMap((line) => /^error: (.+)/.exec(line)?.[1] ?? []);
-  // For each file git says where, and then once more that.
+  // For each file git prints where, and then again that.
   const reasons = lines.filter((line) => !line.startsWith("patch failed: "));
-  const more = reasons.length - mostReasons;
-  return [...reasons.slice(0, mostReasons), ...(more > 0 ? [`and ${more} more`] : [])].join("; ") || stderr.trim();
+  const more = reasons.length - maxReasons;
+  return [...reasons.slice(0, maxReasons), ...(more > 0 ? [`and ${more} more`] : [])].join("; ") || stderr.trim();
 }
 
 /** That of the repository around; the only one where the agent had one. */
@@ -72,7 +72,7 @@ export function chooseDiff(diffs: RepositoryDiff[], { remotes, root }: Checkout)
   const [chosen] = fitting.length > 0 ? fitting : diffs.length === 1 ? diffs : [];
   if (chosen) return chosen;
   const names = diffs.map(({ repoUrl }) => repoUrl).join(", ");
-  throw new Problem(
+  throw new CommandError(
     "usage",
     `The agent worked on ${names}, and none of them is a remote of ${root}. Go to one of them.`,
   );

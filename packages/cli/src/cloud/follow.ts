@@ -1,9 +1,8 @@
-// Follows a run to its end. A connection that is cut is made again, and goes on where it was.
+// Follows a run to its end. A dropped connection is reopened and resumes at the last event.
 import { setTimeout as pause } from "node:timers/promises";
+import { CommandError } from "@agentcli/command-line";
 import { openSse } from "@agentcli/models/sse";
 import type { StreamFrame } from "@agentcli/protocol/api";
-import { exitCodes } from "@agentcli/protocol/exit-codes";
-import { Problem } from "../problem.ts";
 import type { Access } from "./access.ts";
 import { open } from "./http.ts";
 
@@ -15,17 +14,17 @@ export interface Following {
   take: Follower;
 }
 
-const mostAttempts = 6;
+const maxAttempts = 6;
 const firstPauseMs = 250;
 
 export async function followRun(following: Following, signal: AbortSignal): Promise<void> {
   const position: Position = { lastEventId: "" };
-  for (let failures = 0; failures < mostAttempts; ) {
+  for (let failures = 0; failures < maxAttempts; ) {
     const before = position.lastEventId;
     const reading = await readOnce(following, position, signal);
     if (reading.kind === "ended") return;
     failures = position.lastEventId === before ? failures + 1 : 1;
-    if (failures === mostAttempts) throw reading.problem;
+    if (failures === maxAttempts) throw reading.problem;
     await pause(firstPauseMs * 2 ** failures, undefined, { signal }).catch(() => {
       throw interrupted();
     });
@@ -36,22 +35,22 @@ interface Position {
   lastEventId: string;
 }
 
-type Reading = { kind: "ended" } | { kind: "cut"; problem: Problem };
+type Reading = { kind: "ended" } | { kind: "cut"; problem: CommandError };
 
 async function readOnce(following: Following, position: Position, signal: AbortSignal): Promise<Reading> {
   try {
     if (await readFrames(following, position, signal)) return { kind: "ended" };
-    return { kind: "cut", problem: new Problem("unavailable", "The platform ends the stream again and again.") };
+    return { kind: "cut", problem: new CommandError("unavailable", "The platform ends the stream again and again.") };
   } catch (error) {
     if (signal.aborted) throw interrupted();
-    const problem = error instanceof Problem ? error : new Problem("unavailable", (error as Error).message);
-    if (problem.exitCode !== exitCodes.unavailable.code) throw problem;
+    const problem = error instanceof CommandError ? error : new CommandError("unavailable", (error as Error).message);
+    if (problem.exit !== "unavailable") throw problem;
     return { kind: "cut", problem };
   }
 }
 
-const interrupted = (): Problem =>
-  new Problem("failed", "Interrupted. The agent goes on; agentcli cloud logs shows what it does.");
+const interrupted = (): CommandError =>
+  new CommandError("failed", "Interrupted. The agent goes on; agentcli cloud logs shows what it does.");
 
 /** Whether the run has ended; where not, the stream broke off. */
 async function readFrames(

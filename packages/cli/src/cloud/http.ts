@@ -1,8 +1,8 @@
-// One request to the platform. What it refuses, or that it cannot be reached, is a Problem with its exit code.
+// One request to the platform. What it refuses, or that it cannot be reached, is a CommandError with its exit code.
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
+import { CommandError } from "@agentcli/command-line";
 import type { ProblemBody } from "@agentcli/protocol/api";
 import type { ExitName } from "@agentcli/protocol/exit-codes";
-import { Problem } from "../problem.ts";
 import type { Access } from "./access.ts";
 
 export interface CloudRequest {
@@ -20,7 +20,7 @@ export interface JsonRequest extends CloudRequest {
 
 /** Longest silence. A stream sends a sign of life every fifteen seconds. */
 const silenceMs = 60_000;
-const mostBytes = 512 * 1024 * 1024;
+const maxBytes = 512 * 1024 * 1024;
 
 /** The answer as a value. */
 export async function askJson<T>(access: Access, request: JsonRequest, signal: AbortSignal): Promise<T> {
@@ -41,7 +41,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The answer once its headers are there, and it is none that refuses. */
+/** The response once its headers have arrived, if its status is a success. */
 export async function open(access: Access, request: CloudRequest, signal: AbortSignal): Promise<IncomingMessage> {
   const answer = await send(access, request, signal).catch((error: Error) => {
     throw unreachable(access, error, signal);
@@ -83,16 +83,17 @@ async function readText(answer: IncomingMessage): Promise<string> {
   let size = 0;
   for await (const piece of answer) {
     size += piece.length;
-    if (size > mostBytes) throw new Error(`the answer has more than ${mostBytes} bytes`);
+    if (size > maxBytes) throw new Error(`the answer has more than ${maxBytes} bytes`);
     pieces.push(piece);
   }
   return Buffer.concat(pieces).toString("utf8");
 }
 
-function refusal(status: number, text: string, access: Access): Problem {
-  const said = problemIn(text);
-  if (!said) return status >= 500 ? new Problem("unavailable", `${access.url} answered ${status}.`) : strange(access);
-  return new Problem(exitFor(status), said.message);
+function refusal(status: number, text: string, access: Access): CommandError {
+  const reply = problemIn(text);
+  if (!reply)
+    return status >= 500 ? new CommandError("unavailable", `${access.url} answered ${status}.`) : strange(access);
+  return new CommandError(exitFor(status), reply.message);
 }
 
 function problemIn(text: string): ProblemBody["error"] | null {
@@ -107,12 +108,12 @@ function exitFor(status: number): ExitName {
   return status === 400 || status === 404 ? "usage" : "failed";
 }
 
-const strange = ({ url }: Access): Problem =>
-  new Problem("usage", `${url} does not answer as a platform does. Check PLATFORM_BACKEND_URL.`);
+const strange = ({ url }: Access): CommandError =>
+  new CommandError("usage", `${url} does not answer as a platform does. Check PLATFORM_BACKEND_URL.`);
 
 function unreachable({ url }: Access, error: Error, signal: AbortSignal): Error {
-  if (error instanceof Problem) return error;
-  if (signal.aborted) return new Problem("failed", "Interrupted.");
+  if (error instanceof CommandError) return error;
+  if (signal.aborted) return new CommandError("failed", "Interrupted.");
   const reason = error.message || (error as NodeJS.ErrnoException).code || "no answer";
-  return new Problem("unavailable", `The platform at ${url} cannot be reached: ${reason}. Is it running?`);
+  return new CommandError("unavailable", `The platform at ${url} cannot be reached: ${reason}. Is it running?`);
 }

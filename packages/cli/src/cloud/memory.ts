@@ -16,14 +16,14 @@ export interface Memory {
 export async function rememberPaths(root: string, paths: string[]): Promise<Memory> {
   const all = [...new Set(paths.flatMap(withFolders))].sort();
   const before = new Map<string, Entry>();
-  for (const path of all) before.set(path, await entryAt(placeOf(root, path)));
+  for (const path of all) before.set(path, await entryAt(pathOf(root, path)));
   return {
     async putBack() {
       const changed: string[] = [];
       for (const path of all)
-        if (!isDeepStrictEqual(await entryAt(placeOf(root, path)), before.get(path))) changed.push(path);
-      for (const path of [...changed].reverse()) await clear(placeOf(root, path));
-      for (const path of changed) await put(placeOf(root, path), before.get(path) ?? { kind: "nothing" });
+        if (!isDeepStrictEqual(await entryAt(pathOf(root, path)), before.get(path))) changed.push(path);
+      for (const path of [...changed].reverse()) await clear(pathOf(root, path));
+      for (const path of changed) await put(pathOf(root, path), before.get(path) ?? { kind: "nothing" });
     },
   };
 }
@@ -34,41 +34,41 @@ function withFolders(path: string): string[] {
   return parts.map((_, index) => parts.slice(0, index + 1).join("/"));
 }
 
-const placeOf = (root: string, path: string): Buffer =>
+const pathOf = (root: string, path: string): Buffer =>
   Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, "latin1")]);
 
-async function entryAt(place: Buffer): Promise<Entry> {
-  const found = await lstat(place).catch((error: NodeJS.ErrnoException) => {
+async function entryAt(path: Buffer): Promise<Entry> {
+  const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;
     throw error;
   });
   if (found === null) return { kind: "nothing" };
   if (found.isDirectory()) return { kind: "directory" };
-  if (found.isSymbolicLink()) return { kind: "link", target: await readlink(place, "buffer") };
-  return { kind: "file", content: await readFile(place), mode: found.mode & 0o7777 };
+  if (found.isSymbolicLink()) return { kind: "link", target: await readlink(path, "buffer") };
+  return { kind: "file", content: await readFile(path), mode: found.mode & 0o7777 };
 }
 
 /** A folder that holds something else stays. */
-async function clear(place: Buffer): Promise<void> {
-  const { kind } = await entryAt(place);
+async function clear(path: Buffer): Promise<void> {
+  const { kind } = await entryAt(path);
   if (kind === "nothing") return;
-  if (kind !== "directory") return unlink(place);
-  await rmdir(place).catch((error: NodeJS.ErrnoException) => {
+  if (kind !== "directory") return unlink(path);
+  await rmdir(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
   });
 }
 
-async function put(place: Buffer, entry: Entry): Promise<void> {
+async function put(path: Buffer, entry: Entry): Promise<void> {
   switch (entry.kind) {
     case "nothing":
       return;
     case "directory":
-      await mkdir(place, { recursive: true });
+      await mkdir(path, { recursive: true });
       return;
     case "link":
-      return symlink(entry.target, place);
+      return symlink(entry.target, path);
     case "file":
-      await writeFile(place, entry.content);
-      return chmod(place, entry.mode);
+      await writeFile(path, entry.content);
+      return chmod(path, entry.mode);
   }
 }

@@ -1,8 +1,8 @@
 // The repository around a directory as others know it: the addresses of its remotes.
+import { CommandError } from "@agentcli/command-line";
+import { git } from "@agentcli/host/git";
 import { findRepositoryRoot } from "@agentcli/workspace";
 import type { Environment } from "../environment.ts";
-import { git } from "../git.ts";
-import { Problem } from "../problem.ts";
 
 export interface Checkout {
   root: string;
@@ -24,16 +24,16 @@ export async function findCheckout(environment: Environment, signal: AbortSignal
   return { root, remotes: new Map(remotes) };
 }
 
-/** Throws a Problem where git sees something else there, a repository further up as a rule: it would pass changes over without a word. */
+/** Throws a CommandError where git sees something else there, a repository further up as a rule: it would pass changes over without a word. */
 export async function requireTop(root: string, environment: Environment, signal: AbortSignal): Promise<void> {
   const args = ["rev-parse", "--show-prefix"];
   const { code, stdout, stderr } = await git({ directory: root, args, environment, signal });
   if (code === 0 && stdout.toString().trim() === "") return;
   const reason = code === 0 ? "git takes it for a part of another one" : stderr.trim();
-  throw new Problem("usage", `${root} is no repository that changes can be applied to: ${reason}.`);
+  throw new CommandError("usage", `Changes cannot be applied to ${root}: ${reason}.`);
 }
 
-/** An address that the platform can reach too: not a directory of this machine, and nobody's password. */
+/** An address that the platform can reach too: not a directory of this machine, and without a password. */
 export function sharedAddress(address: string): string | null {
   if (/^[\w.-]+@[\w.-]+:(?!\/\/)\S+$/.test(address)) return address;
   const url = URL.canParse(address) ? new URL(address) : null;

@@ -1,13 +1,13 @@
 // What the cloud commands ask of the platform.
 import type { Agent, AgentDiff, AgentListItem, CreateAgent, Run } from "@agentcli/protocol/api";
-import type { Invocation } from "../args.ts";
+import type { Invocation } from "../command.ts";
 import type { Program } from "../program.ts";
 import { readAccess } from "./access.ts";
 import { type Follower, followRun } from "./follow.ts";
 import { askJson } from "./http.ts";
 
 export interface CloudPlatform {
-  createAgent(wish: CreateAgent): Promise<{ agent: Agent; run: Run }>;
+  createAgent(request: CreateAgent): Promise<{ agent: Agent; run: Run }>;
   listAgents(page: { limit: number; cursor: string | undefined }): Promise<AgentPage>;
   readAgent(agentId: string): Promise<Agent>;
   /** The newest; null before there is one. */
@@ -24,7 +24,7 @@ interface AgentPage {
   nextCursor?: string;
 }
 
-const mostRuns = 100;
+const maxRuns = 100;
 
 export async function openCloud(invocation: Invocation, program: Program): Promise<CloudPlatform> {
   const access = await readAccess(invocation, program);
@@ -41,7 +41,7 @@ export async function openCloud(invocation: Invocation, program: Program): Promi
       return latestRunId === undefined ? null : get<Run>(`/v1/agents/${id}/runs/${latestRunId}`, "status");
     },
     listRuns: async (agentId) =>
-      (await get<{ items: Run[] }>(`/v1/agents/${agentId}/runs?limit=${mostRuns}`, "items")).items,
+      (await get<{ items: Run[] }>(`/v1/agents/${agentId}/runs?limit=${maxRuns}`, "items")).items,
     readDiff: (agentId) => get(`/v1/agents/${agentId}/diff`, "items"),
     follow: ({ agentId, id }, take) =>
       followRun({ access, path: `/v1/agents/${agentId}/runs/${id}/stream`, take }, signal),

@@ -1,7 +1,7 @@
 // Frames of a run as text for people.
 import type { StreamFrame } from "@agentcli/protocol/api";
 
-/** Lines that are whole. Texts of the agent come in pieces; what follows them begins a line of its own. */
+/** Lines that are whole. Texts of the agent come in pieces; what follows them begins a new line. */
 export function openRenderer(): (frame: StreamFrame) => string[] {
   let begun = "";
   const finish = (...lines: string[]): string[] => {

@@ -1,10 +1,10 @@
 // Which files a patch reads and writes, and whether it keeps to the working tree.
-import { Problem } from "../problem.ts";
+import { CommandError } from "@agentcli/command-line";
 
 /** One call of `git apply` on the patch, which changes nothing. */
 export type Attempt = (...flags: string[]) => Promise<{ code: number; stdout: Buffer }>;
 
-/** Names byte for byte, as latin1. Null where it is no patch at all; throws a Problem where it reaches further. */
+/** Names byte for byte, as latin1. Null where it is not a patch at all; throws a CommandError where it reaches further. */
 export async function touchedPaths(attempt: Attempt): Promise<string[] | null> {
   // Backwards it names what it reads. git holds the names that are written against its rules, not those copied from.
   const both = [await attempt("--numstat", "-z"), await attempt("--numstat", "-z", "--reverse")];
@@ -12,7 +12,7 @@ export async function touchedPaths(attempt: Attempt): Promise<string[] | null> {
   const paths = new Set(both.flatMap(({ stdout }) => namesIn(stdout.toString("latin1"))));
   const strange = [...paths].find((path) => !staysInside(path));
   if (strange === undefined) return [...paths];
-  throw new Problem(
+  throw new CommandError(
     "failed",
     `The changes reach out of the working tree, to ${JSON.stringify(strange)}, so nothing was changed. No agent does that by itself: look at them with agentcli cloud diff.`,
   );

@@ -1,11 +1,11 @@
-// git that goes on to its end when this program is stopped meanwhile, killed even: for what must not be done by half.
+// Runs git to its end even if this program is stopped or killed meanwhile, for operations that must not be interrupted.
 import { spawn } from "node:child_process";
 import { type FileHandle, mkdtemp, open, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type GitRequest, type GitResult, neutralEnvironment, neutralFlags } from "../git.ts";
+import { type GitRequest, type GitResult, neutralEnvironment, neutralFlags } from "@agentcli/host/git";
 
-/** It has all of its input beforehand, and no signal for this program's group reaches it. */
+/** It gets all of its input before it starts, and no signal for this program's group reaches it. */
 export async function gitToItsEnd({ directory, args, environment, input }: GitRequest): Promise<GitResult> {
   const file = await openUnnamed(input ?? Buffer.alloc(0));
   try {
@@ -28,7 +28,7 @@ export async function gitToItsEnd({ directory, args, environment, input }: GitRe
   }
 }
 
-/** Gone with whoever has it open. */
+/** Removed when the process that has it open ends. */
 async function openUnnamed(content: Buffer): Promise<FileHandle> {
   const directory = await mkdtemp(join(tmpdir(), "agentcli-"));
   try {

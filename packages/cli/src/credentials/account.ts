@@ -1,10 +1,9 @@
 // The access token of a managed account: used while it holds, then renewed at the configured endpoint and saved.
-
-import { type Lock, takeLock } from "@agentcli/local";
+import { CommandError } from "@agentcli/command-line";
+import { type Lock, takeLock } from "@agentcli/host";
 import type { KeySource } from "@agentcli/models";
 import type { AccountTokens, Auth, AuthFile } from "@agentcli/protocol";
 import type { Environment } from "../environment.ts";
-import { Problem } from "../problem.ts";
 import { authPath, readAuthFile, writeAuthFile } from "./auth-file.ts";
 import { askEndpoint, endpointUrl, tokenIn } from "./endpoint.ts";
 import { isFresh, jwtExpiryMs, renewing, type Token } from "./token.ts";
@@ -23,7 +22,8 @@ async function renewUnderLock(known: string, auth: Auth, home: string): Promise<
   const lock = await waitForLock(`${authPath(home)}.lock`);
   try {
     const saved = await readAuthFile(home);
-    if (!saved?.content.tokens) throw new Problem("auth", "The saved login is gone. Log in again: agentcli login.");
+    if (!saved?.content.tokens)
+      throw new CommandError("auth", "The saved login is gone. Log in again: agentcli login.");
     const { tokens } = saved.content;
     if (tokens.access_token !== known && isFresh(tokenOf(tokens))) return tokens;
     return await renew(tokens, saved.content, auth, home);
@@ -59,7 +59,7 @@ const textField = (value: unknown, name: string): Record<string, string> =>
 
 const tokenOf = ({ access_token: token }: AccountTokens): Token => ({ token, expiresAtMs: jwtExpiryMs(token) });
 
-const longestWaitMs = 30_000;
+const maxWaitMs = 30_000;
 const lookAgainMs = 50;
 
 async function waitForLock(path: string): Promise<Lock> {
@@ -67,10 +67,10 @@ async function waitForLock(path: string): Promise<Lock> {
   for (;;) {
     const attempt = takeLock(path);
     if (attempt.kind === "held") return attempt.lock;
-    if (Date.now() - startedMs > longestWaitMs) {
-      throw new Problem(
+    if (Date.now() - startedMs > maxWaitMs) {
+      throw new CommandError(
         "auth",
-        `Process ${attempt.pid} has been renewing the login for ${longestWaitMs / 1000} s. Try again.`,
+        `Process ${attempt.pid} has been renewing the login for ${maxWaitMs / 1000} s. Try again.`,
       );
     }
     await new Promise((resolve) => setTimeout(resolve, lookAgainMs));

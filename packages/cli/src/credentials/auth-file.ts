@@ -1,9 +1,9 @@
 // The saved login: $AGENT_HOME/auth.json, readable by its owner alone, replaced whole or not at all.
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { makePrivateDirectory } from "@agentcli/local";
+import { CommandError } from "@agentcli/command-line";
+import { makePrivateDirectory } from "@agentcli/host";
 import type { AuthFile } from "@agentcli/protocol";
-import { Problem } from "../problem.ts";
 
 export interface SavedLogin {
   path: string;
@@ -21,7 +21,7 @@ export async function readAuthFile(home: string): Promise<SavedLogin | null> {
   const content = parse(text);
   const { validateAuthFile } = await import("@agentcli/protocol/validators/saved");
   if (content === undefined || !validateAuthFile(content)) {
-    throw new Problem(
+    throw new CommandError(
       "auth",
       `${path} is damaged: ${whatIsWrong(validateAuthFile.errors)} Log in again: agentcli login.`,
     );
@@ -61,9 +61,9 @@ function readIfPresent(path: string): string | null {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return null;
-    throw new Problem(
+    throw new CommandError(
       "auth",
-      `${path} cannot be read: ${message}. Mend its permissions or log in again: agentcli login.`,
+      `${path} cannot be read: ${message}. Fix its permissions or log in again: agentcli login.`,
     );
   }
 }
@@ -76,7 +76,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Names the place and never quotes what is there. */
+/** Names the location and never quotes the content. */
 function whatIsWrong(violations: { instancePath: string; message?: string }[] | null | undefined): string {
   const [violation] = violations ?? [];
   if (!violation) return "it is not JSON.";

@@ -1,5 +1,5 @@
-// A credential in words, for people who want to know which one is used. The secret itself is never in them.
-import type { Credential } from "./find.ts";
+// Describes the credential in use for the user, without the secret.
+import type { Credential } from "./credential.ts";
 import { maskSecret } from "./mask.ts";
 import { jwtExpiryMs } from "./token.ts";
 

@@ -1,6 +1,6 @@
 // Asks a token endpoint. Answers with the fields it sent, or throws a sentence without any secret in it.
 import type { IncomingMessage, RequestOptions } from "node:http";
-import { Problem } from "../problem.ts";
+import { CommandError } from "@agentcli/command-line";
 
 export interface EndpointRequest {
   url: URL;
@@ -13,7 +13,7 @@ export interface EndpointRequest {
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-const mostTries = 3;
+const maxAttempts = 3;
 const firstDelayMs = 200;
 
 export async function askEndpoint(request: EndpointRequest): Promise<Fields> {
@@ -22,24 +22,24 @@ export async function askEndpoint(request: EndpointRequest): Promise<Fields> {
     if (answer.kind === "answered" && answer.status >= 200 && answer.status < 300)
       return readFields(answer.body, request);
     const mayPass = answer.kind === "unreachable" || answer.status >= 500;
-    if (!mayPass || attempt === mostTries) throw refusal(answer, request);
+    if (!mayPass || attempt === maxAttempts) throw refusal(answer, request);
     await new Promise((resolve) => setTimeout(resolve, firstDelayMs * 2 ** (attempt - 1)));
   }
 }
 
-/** Tokens are sent there: nobody may read along, unless the way is within this machine. */
+/** Tokens are sent there: only over TLS, unless the address is on this machine. */
 export function endpointUrl(text: string, name: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   const isLoopback = url !== null && ["127.0.0.1", "localhost", "[::1]"].includes(url.hostname);
   if (url && (url.protocol === "https:" || (url.protocol === "http:" && isLoopback))) return url;
-  throw new Problem("usage", `${name} is "${text}", which is not an https address.`);
+  throw new CommandError("usage", `${name} is "${text}", which is not an https address.`);
 }
 
 /** Part of a header: a line break or a letter beyond ASCII would make the request unsendable. */
 export function tokenIn(fields: Fields, name: string, url: URL): string {
   const token = fields[name];
   if (typeof token === "string" && /^[\x21-\x7e]+$/.test(token)) return token;
-  throw new Problem("auth", `${placeOf(url)} answered without a usable ${name}.`);
+  throw new CommandError("auth", `${locationOf(url)} answered without a usable ${name}.`);
 }
 
 type Answer = { kind: "answered"; status: number; body: string } | { kind: "unreachable"; reason: string };
@@ -69,7 +69,7 @@ async function send({ url, form, headers }: EndpointRequest): Promise<Answer> {
   });
 }
 
-const mostBytes = 1024 * 1024;
+const maxBytes = 1024 * 1024;
 
 async function readBody(answer: IncomingMessage): Promise<Answer> {
   const pieces: Buffer[] = [];
@@ -77,7 +77,7 @@ async function readBody(answer: IncomingMessage): Promise<Answer> {
   for await (const piece of answer) {
     pieces.push(piece);
     size += piece.length;
-    if (size > mostBytes) throw new Error("the answer is too long");
+    if (size > maxBytes) throw new Error("the answer is too long");
   }
   return { kind: "answered", status: answer.statusCode ?? 0, body: Buffer.concat(pieces).toString("utf8") };
 }
@@ -90,17 +90,17 @@ function readFields(body: string, { url }: EndpointRequest): Fields {
     const fields: unknown = JSON.parse(body);
     if (typeof fields === "object" && fields !== null) return fields as Fields;
   } catch {
-    // Falls through to the one message for all that is no JSON object.
+    // Falls through to the one message for everything that is not a JSON object.
   }
-  throw new Problem("auth", `${placeOf(url)} did not answer with a JSON object.`);
+  throw new CommandError("auth", `${locationOf(url)} did not answer with a JSON object.`);
 }
 
-function refusal(answer: Answer, { url, secrets }: EndpointRequest): Problem {
-  const said =
+function refusal(answer: Answer, { url, secrets }: EndpointRequest): CommandError {
+  const detail =
     answer.kind === "unreachable"
       ? `could not be reached: ${answer.reason}`
       : `answered HTTP ${answer.status}: ${messageIn(answer.body)}`;
-  return new Problem("auth", hide(`${placeOf(url)} ${said}.`, secrets));
+  return new CommandError("auth", hide(`${locationOf(url)} ${detail}.`, secrets));
 }
 
 /** OAuth says it in error_description, others in message. */
@@ -121,4 +121,4 @@ function parseObject(text: string): Fields {
 const hide = (text: string, secrets: string[]): string =>
   secrets.filter((secret) => secret !== "").reduce((shown, secret) => shown.replaceAll(secret, "[hidden]"), text);
 
-const placeOf = (url: URL): string => `The token endpoint ${url.origin}${url.pathname}`;
+const locationOf = (url: URL): string => `The token endpoint ${url.origin}${url.pathname}`;

@@ -1,29 +1,20 @@
 // Which credential a provider is asked with: its env_key, AGENT_API_KEY, the saved login, workload identity, in this order.
+import { CommandError } from "@agentcli/command-line";
 import type { KeySource } from "@agentcli/models";
-import type { AccountTokens, Auth, ModelProvider, WorkloadIdentity } from "@agentcli/protocol";
+import type { Auth, ModelProvider } from "@agentcli/protocol";
 import type { Environment } from "../environment.ts";
-import { Problem } from "../problem.ts";
 import { readAuthFile } from "./auth-file.ts";
-
-export type Credential =
-  | { source: "env_key" | "AGENT_API_KEY"; variable: string; key: string }
-  | { source: "saved-key"; path: string; key: string }
-  | { source: "saved-account"; path: string; tokens: AccountTokens }
-  | { source: "workload-identity"; identity: CompleteIdentity }
-  | { source: "none" };
-
-/** With everything an exchange needs. */
-export type CompleteIdentity = WorkloadIdentity & { token_endpoint: string; audience: string };
+import type { Credential } from "./credential.ts";
 
 export interface CredentialSearch {
   providerId: string;
   provider: ModelProvider;
   auth: Auth | undefined;
   environment: Environment;
-  say(line: string): void;
+  log(line: string): void;
 }
 
-/** Servers on this machine are never sent a key that was meant for somebody else. */
+/** Servers on this machine are never sent a key of another provider. */
 const keylessProviders = ["ollama", "lmstudio"];
 
 export async function findCredential(search: CredentialSearch): Promise<Credential> {
@@ -67,16 +58,16 @@ function inVariable(
   return key ? { source, variable, key } : null;
 }
 
-async function savedCredential({ environment, say }: CredentialSearch): Promise<Credential | null> {
+async function savedCredential({ environment, log }: CredentialSearch): Promise<Credential | null> {
   const saved = await readAuthFile(environment.agentHome);
   if (!saved) return null;
-  if (saved.warning) say(saved.warning);
+  if (saved.warning) log(saved.warning);
   const { path, content } = saved;
   const { AGENT_API_KEY: key, tokens, auth_mode: mode } = content;
   const isAccount = tokens && (!key || (mode !== undefined && mode !== "api_key"));
   if (isAccount) return { source: "saved-account", path, tokens };
   if (key?.trim()) return { source: "saved-key", path, key: key.trim() };
-  throw new Problem("auth", `${path} holds neither a key nor an account. Run agentcli login, or agentcli logout.`);
+  throw new CommandError("auth", `${path} holds neither a key nor an account. Run agentcli login, or agentcli logout.`);
 }
 
 function federated(auth: Auth | undefined): Credential {
@@ -84,7 +75,7 @@ function federated(auth: Auth | undefined): Credential {
   if (!identity) return { source: "none" };
   const { token_endpoint, audience } = identity;
   if (!token_endpoint || !audience) {
-    throw new Problem("usage", "auth.workload_identity needs both token_endpoint and audience.");
+    throw new CommandError("usage", "auth.workload_identity needs both token_endpoint and audience.");
   }
   return { source: "workload-identity", identity: { ...identity, token_endpoint, audience } };
 }

@@ -1,10 +1,10 @@
-// An API key from a person or a pipe, never from the command line.
-import { Problem } from "../problem.ts";
+// An API key from a terminal or a pipe, never from the command line.
+import { CommandError } from "@agentcli/command-line";
 
 /** From a pipe: `printenv KEY | agentcli login --with-api-key`. */
 export async function readPipedKey(signal: AbortSignal): Promise<string> {
   if (process.stdin.isTTY) {
-    throw new Problem(
+    throw new CommandError(
       "usage",
       "--with-api-key reads the key from a pipe: printenv MY_KEY | agentcli login --with-api-key. To type it, leave the flag out.",
     );
@@ -15,7 +15,7 @@ export async function readPipedKey(signal: AbortSignal): Promise<string> {
   for await (const piece of process.stdin) {
     pieces.push(piece);
     size += piece.length;
-    if (size > mostBytes) throw notAKey();
+    if (size > maxBytes) throw notAKey();
   }
   return checkedKey(Buffer.concat(pieces).toString("utf8"));
 }
@@ -23,7 +23,7 @@ export async function readPipedKey(signal: AbortSignal): Promise<string> {
 /** From a terminal, without showing it. */
 export async function askForKey(ask: (text: string) => void, signal: AbortSignal): Promise<string> {
   if (!process.stdin.isTTY) {
-    throw new Problem(
+    throw new CommandError(
       "usage",
       "Standard input is not a terminal. Pipe the key in: printenv MY_KEY | agentcli login --with-api-key",
     );
@@ -40,7 +40,7 @@ export async function askForKey(ask: (text: string) => void, signal: AbortSignal
   }
 }
 
-const mostBytes = 64 * 1024;
+const maxBytes = 64 * 1024;
 
 /** In raw mode the keys that end, stop or erase come as letters. */
 function readLine(signal: AbortSignal): Promise<string> {
@@ -64,15 +64,15 @@ function readLine(signal: AbortSignal): Promise<string> {
   });
 }
 
-const cancelled = (): Problem => new Problem("usage", "Login was cancelled; nothing was saved.");
+const cancelled = (): CommandError => new CommandError("usage", "Login was cancelled; nothing was saved.");
 
 /** One word, as a header can carry it. */
 export function checkedKey(text: string): string {
   const key = text.trim();
-  if (key === "") throw new Problem("usage", "No key was given; nothing was saved.");
+  if (key === "") throw new CommandError("usage", "No key was given; nothing was saved.");
   if (!/^[\x21-\x7e]+$/.test(key)) throw notAKey();
   return key;
 }
 
-const notAKey = (): Problem =>
-  new Problem("usage", "That is not one API key: it must be one word of plain letters, digits and signs.");
+const notAKey = (): CommandError =>
+  new CommandError("usage", "That is not one API key: it must be one word of plain letters, digits and signs.");

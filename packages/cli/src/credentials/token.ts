@@ -3,7 +3,7 @@ import type { KeySource } from "@agentcli/models";
 
 export interface Token {
   token: string;
-  /** Null where nobody said. */
+  /** Null where it is not known. */
   expiresAtMs: number | null;
 }
 

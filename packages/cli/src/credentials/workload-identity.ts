@@ -1,10 +1,10 @@
 // Workload identity: the identity token of the machine we run on, exchanged for a short-lived key (RFC 8693).
 import { readFileSync } from "node:fs";
+import { CommandError } from "@agentcli/command-line";
 import type { KeySource } from "@agentcli/models";
 import type { Environment } from "../environment.ts";
-import { Problem } from "../problem.ts";
+import type { CompleteIdentity } from "./credential.ts";
 import { askEndpoint, endpointUrl, tokenIn } from "./endpoint.ts";
-import type { CompleteIdentity } from "./find.ts";
 import { renewing, type Token } from "./token.ts";
 
 export function workloadKey(identity: CompleteIdentity, environment: Environment): KeySource {
@@ -31,13 +31,13 @@ async function exchange(identity: CompleteIdentity, environment: Environment): P
   return { token: tokenIn(fields, "access_token", url), expiresAtMs };
 }
 
-/** Read anew for every exchange: runners replace it long before our key ends. */
+/** Read again for every exchange: runners replace it long before the key expires. */
 async function identityToken(identity: CompleteIdentity, { variables }: Environment): Promise<string> {
   if (identity.token_file) return present(readToken(identity.token_file), identity.token_file);
   if (identity.token_env) return present(variables[identity.token_env], `The variable ${identity.token_env}`);
   const { ACTIONS_ID_TOKEN_REQUEST_URL: url, ACTIONS_ID_TOKEN_REQUEST_TOKEN: bearer } = variables;
   if (url && bearer) return askWorkflowRunner(url, bearer, identity.audience);
-  throw new Problem(
+  throw new CommandError(
     "auth",
     "Workload identity is configured, but there is no identity token here. Set auth.workload_identity.token_file or token_env, or give the workflow job the permission id-token: write.",
   );
@@ -54,12 +54,15 @@ function readToken(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw new Problem("auth", `The identity token file ${path} cannot be read: ${(error as Error).message}.`);
+    throw new CommandError("auth", `The identity token file ${path} cannot be read: ${(error as Error).message}.`);
   }
 }
 
-function present(text: string | undefined, place: string): string {
+function present(text: string | undefined, source: string): string {
   const token = text?.trim();
   if (token) return token;
-  throw new Problem("auth", `${place} holds no identity token. Check auth.workload_identity in the configuration.`);
+  throw new CommandError(
+    "auth",
+    `${source} holds no identity token. Check auth.workload_identity in the configuration.`,
+  );
 }

@@ -1,13 +1,14 @@
-// Looks at everything a run needs, in the order a run needs it. Nothing is changed and nobody is asked over the network.
+// Looks at everything a run needs, in the order a run needs it. Nothing is changed and no network request is made.
 import { resolve } from "node:path";
+import { exitNameOf } from "@agentcli/command-line";
+import type { RunOptions } from "@agentcli/host";
 import { findProvider, practice } from "@agentcli/models";
 import { describeOrigin, type Layer, type Requirements } from "@agentcli/project";
+import { type Settled, settle } from "../config/settings.ts";
 import { describeCredential } from "../credentials/describe.ts";
+import { resolveProvider } from "../model/provider.ts";
 import type { Program } from "../program.ts";
-import { resolveProvider } from "../provider.ts";
-import type { RunOptions } from "../run-options.ts";
-import { type Settled, settle } from "../settings.ts";
-import { composeWorkspace } from "../workspace.ts";
+import { composeWorkspace } from "../sandbox/workspace.ts";
 import { broken, doubtful, type Finding, fine } from "./finding.ts";
 import { examineGit, examineHome, examineNode, examineTools } from "./machine.ts";
 
@@ -74,10 +75,10 @@ const remedies = {
   credential: "set the variable that is named, AGENT_API_KEY, or use agentcli login; --model practice needs none",
   configuration: "change the file or the flag that is named",
   provider: "change model_provider or its entry in model_providers; agentcli config show --origin says where they are",
-  sandbox: "do what is said there, or use --sandbox danger-full-access in a container or machine you can lose",
+  sandbox: "follow that advice, or use --sandbox danger-full-access in a container or machine you can lose",
 };
 
-/** Trouble the user can mend becomes a finding. */
+/** An error that the user can fix becomes a finding. */
 async function attempt<T>(
   name: keyof typeof remedies,
   act: () => Promise<T>,
@@ -85,7 +86,7 @@ async function attempt<T>(
   try {
     return { value: await act() };
   } catch (error) {
-    if (!(error instanceof Error) || !["Problem", "ConfigProblem", "ProviderProblem"].includes(error.name)) throw error;
-    return { finding: broken(name, error.message, remedies[name]) };
+    if (exitNameOf(error) === null) throw error;
+    return { finding: broken(name, (error as Error).message, remedies[name]) };
   }
 }

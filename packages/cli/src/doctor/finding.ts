@@ -1,4 +1,4 @@
-// One thing a doctor looked at: fine, worth knowing, or in the way of a run.
+// One result of doctor: ok, a warning, or a failure that prevents runs.
 export type Finding =
   | { name: string; status: "ok"; detail: string }
   | { name: string; status: "warn" | "fail"; detail: string; mend: string };

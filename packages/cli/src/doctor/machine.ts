@@ -3,9 +3,9 @@ import { execFile } from "node:child_process";
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
+import type { RunOptions } from "@agentcli/host";
 import { findRepositoryRoot } from "@agentcli/workspace";
 import type { Environment } from "../environment.ts";
-import type { RunOptions } from "../run-options.ts";
 import { broken, doubtful, type Finding, fine } from "./finding.ts";
 
 const oldestNode = [18, 19] as const;
@@ -19,12 +19,12 @@ export function examineNode(version: string): Finding {
 }
 
 export function examineHome(home: string): Finding {
-  let place = home;
-  while (!existsSync(place) && place !== dirname(place)) place = dirname(place);
+  let directory = home;
+  while (!existsSync(directory) && directory !== dirname(directory)) directory = dirname(directory);
   try {
-    accessSync(place, constants.W_OK);
+    accessSync(directory, constants.W_OK);
   } catch {
-    return broken("agent home", `${home} cannot be written`, `mend the permissions of ${place}, or set AGENT_HOME`);
+    return broken("agent home", `${home} cannot be written`, `fix the permissions of ${directory}, or set AGENT_HOME`);
   }
   return fine("agent home", existsSync(home) ? home : `${home} (made by the first run)`);
 }

@@ -1,12 +1,12 @@
-// The hooks of this place and how each stands, for the commands that show and trust them.
+// The hooks of this directory and their status, for the commands that show and trust them.
 import { findHookFiles, type LoadedConfig, loadConfig, readHookStates } from "@agentcli/project";
 import { readHookFiles, type TrustStatus, trustStatus } from "@agentcli/project/hooks";
 import type { HookDefinition } from "@agentcli/protocol";
-import type { Invocation } from "../args.ts";
-import { configRequest, existingDirectory } from "../config-request.ts";
+import type { Invocation } from "../command.ts";
+import { configRequest, existingDirectory } from "../config/request.ts";
+import { configOptions } from "../config/run-options.ts";
 import type { Environment } from "../environment.ts";
 import type { Program } from "../program.ts";
-import { configOptions } from "../run-options.ts";
 
 export interface ListedHook {
   definition: HookDefinition;
@@ -19,7 +19,7 @@ export async function listHooks(invocation: Invocation, { environment, reporter 
   const cwd = existingDirectory(options.directory ?? ".", environment.cwd);
   const loaded = await loadConfig(configRequest(options, cwd, environment));
   const { hooks, warnings } = hooksIn(cwd, loaded, environment);
-  for (const warning of warnings) reporter.say(`warning: ${warning}`);
+  for (const warning of warnings) reporter.log(`warning: ${warning}`);
   return hooks;
 }
 

@@ -1,13 +1,13 @@
 // Adds a server to config.toml and takes one out, leaving every other line of the file as it is.
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { CommandError } from "@agentcli/command-line";
 import type { McpServer } from "@agentcli/protocol";
-import { Problem } from "../problem.ts";
 import { replaceFile } from "./credentials.ts";
 
 type Table = { [key: string]: unknown };
 
-/** Puts the server at the end of the file, in place of one of the same name. */
+/** Adds the server at the end of the file, replacing one of the same name. */
 export async function addServer(agentHome: string, name: string, server: McpServer): Promise<void> {
   const file = openFile(agentHome);
   const rest = withoutServer(file.text, name);
@@ -15,7 +15,7 @@ export async function addServer(agentHome: string, name: string, server: McpServ
   await write(file, text, { name, wanted: server });
 }
 
-/** Tells whether there was one. */
+/** Returns whether there was one. */
 export async function removeServer(agentHome: string, name: string): Promise<boolean> {
   const file = openFile(agentHome);
   const { parse } = await import("smol-toml");
@@ -75,18 +75,18 @@ function openFile(agentHome: string): ConfigFile {
     return { path: real, text: readFileSync(real, "utf8"), mode: statSync(real).mode & 0o777 };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return { path, text: "", mode: 0o600 };
-    throw new Problem("usage", `${path} cannot be read: ${(error as Error).message}.`);
+    throw new CommandError("usage", `${path} cannot be read: ${(error as Error).message}.`);
   }
 }
 
-/** Written only if it then says what it said before, but for this server. */
+/** Written only if everything but this server still parses to the same values. */
 async function write(file: ConfigFile, text: string, { name, wanted }: { name: string; wanted?: McpServer }) {
   const { parse } = await import("smol-toml");
   const before = parse(file.text) as Table;
   const { [name]: _, ...others } = (before.mcp_servers ?? {}) as Table;
   const expected = { ...before, mcp_servers: { ...others, ...(wanted && { [name]: wanted }) } };
   if (normal(parse(text)) !== normal(expected)) {
-    throw new Problem(
+    throw new CommandError(
       "usage",
       `${file.path} writes mcp_servers in a way that cannot be edited by machine. Edit mcp_servers.${name} by hand.`,
     );

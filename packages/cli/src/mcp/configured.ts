@@ -1,11 +1,11 @@
 // The configured MCP servers, for commands that look after them.
+import { CommandError } from "@agentcli/command-line";
 import { type LoadedConfig, loadConfig } from "@agentcli/project";
 import type { Config, McpServer } from "@agentcli/protocol";
-import type { Invocation } from "../args.ts";
-import { configRequest, existingDirectory } from "../config-request.ts";
-import { Problem } from "../problem.ts";
+import type { Invocation } from "../command.ts";
+import { configRequest, existingDirectory } from "../config/request.ts";
+import { configOptions } from "../config/run-options.ts";
 import type { Program } from "../program.ts";
-import { configOptions } from "../run-options.ts";
 
 export async function readConfigured(invocation: Invocation, program: Program): Promise<Config> {
   return (await readLoaded(invocation, program)).config;
@@ -19,14 +19,15 @@ export async function readLoaded(invocation: Invocation, { environment }: Progra
 
 /** The one argument of a command, as a name that a server can have. */
 export function nameOf({ positionals: [name] }: Invocation): string {
-  if (name === undefined) throw new Problem("usage", "Which server? Give its name, as agentcli mcp list shows it.");
+  if (name === undefined)
+    throw new CommandError("usage", "Which server? Give its name, as agentcli mcp list shows it.");
   return name;
 }
 
 export function serverNamed(name: string, config: Config): McpServer {
   const server = config.mcp_servers?.[name];
   if (server) return server;
-  throw new Problem("failed", notFound(name));
+  throw new CommandError("failed", notFound(name));
 }
 
 export const notFound = (name: string): string => `No MCP server named '${name}' found.`;

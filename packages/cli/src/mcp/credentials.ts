@@ -2,8 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { CommandError } from "@agentcli/command-line";
 import type { CredentialStore, Credentials } from "@agentcli/mcp";
-import { Problem } from "../problem.ts";
 
 export const credentialsPath = (agentHome: string): string => join(agentHome, ".credentials.json");
 
@@ -28,12 +28,12 @@ function readFile(path: string): Record<string, Credentials> {
     text = readFileSync(path, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
-    throw new Problem("usage", `${path} cannot be read: ${(error as Error).message}.`);
+    throw new CommandError("usage", `${path} cannot be read: ${(error as Error).message}.`);
   }
   try {
     return JSON.parse(text);
   } catch {
-    throw new Problem("usage", `${path} is not valid JSON. Remove it and log in again with agentcli mcp login.`);
+    throw new CommandError("usage", `${path} is not valid JSON. Remove it and log in again with agentcli mcp login.`);
   }
 }
 
@@ -47,6 +47,6 @@ export function replaceFile(path: string, text: string, mode = 0o600): void {
     renameSync(beside, path);
   } catch (error) {
     rmSync(beside, { force: true });
-    throw new Problem("usage", `${path} cannot be written: ${(error as Error).message}.`);
+    throw new CommandError("usage", `${path} cannot be written: ${(error as Error).message}.`);
   }
 }

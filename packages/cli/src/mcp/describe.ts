@@ -22,13 +22,13 @@ export const transportOf = (server: McpServer) =>
         http_headers_helper: server.http_headers_helper ?? null,
       };
 
-/** What is said of a server beside its configuration. */
-export interface Said {
+/** What is shown of a server beside its configuration. */
+export interface ServerExtra {
   /** Why it is not used though it is configured. */
   blocked?: string | undefined;
 }
 
-const common = (name: string, server: McpServer, { blocked }: Said) => ({
+const common = (name: string, server: McpServer, { blocked }: ServerExtra) => ({
   name,
   enabled: server.enabled ?? true,
   disabled_reason: blocked ?? null,
@@ -41,14 +41,14 @@ const waits = (server: McpServer) => ({
   tool_timeout_sec: server.tool_timeout_sec ?? null,
 });
 
-export const listEntry = (name: string, server: McpServer, { auth, ...said }: Said & { auth: AuthStatus }) => ({
-  ...common(name, server, said),
+export const listEntry = (name: string, server: McpServer, { auth, ...extra }: ServerExtra & { auth: AuthStatus }) => ({
+  ...common(name, server, extra),
   ...waits(server),
   auth_status: auth,
 });
 
-export const getEntry = (name: string, server: McpServer, said: Said = {}) => ({
-  ...common(name, server, said),
+export const getEntry = (name: string, server: McpServer, extra: ServerExtra = {}) => ({
+  ...common(name, server, extra),
   enabled_tools: server.enabled_tools ?? null,
   disabled_tools: server.disabled_tools ?? null,
   ...waits(server),
@@ -85,8 +85,8 @@ export function listText(entries: ListEntry[]): string {
     .join("\n");
 }
 
-export function getText(name: string, server: McpServer, said: Said = {}): string {
-  const { transport, enabled, disabled_reason, ...entry } = getEntry(name, server, said);
+export function getText(name: string, server: McpServer, extra: ServerExtra = {}): string {
+  const { transport, enabled, disabled_reason, ...entry } = getEntry(name, server, extra);
   const details =
     transport.type === "stdio"
       ? [
@@ -123,7 +123,7 @@ export function getText(name: string, server: McpServer, said: Said = {}): strin
   return `${name}\n${rows.map(([key, value]) => `  ${key}: ${value}`).join("\n")}\n`;
 }
 
-/** Values of variables are often secrets; their names tell enough. */
+/** Values of variables are often secrets; their names are enough. */
 const masked = (values: Record<string, string> | null): string =>
   Object.keys(values ?? {})
     .map((key) => `${key}=*****`)

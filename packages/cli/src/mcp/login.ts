@@ -1,26 +1,26 @@
-// A login to one configured server, whoever shows its address to a person.
-import type { HttpTransport, LoggedIn, ServerSettings } from "@agentcli/mcp";
+// A login to one configured server; the caller shows its address.
+import { CommandError } from "@agentcli/command-line";
+import type { HttpTransport, LoginResult, ServerSettings } from "@agentcli/mcp";
 import type { Config } from "@agentcli/protocol";
-import { Problem } from "../problem.ts";
 import type { Program } from "../program.ts";
-import { clientHost, readServer } from "./compose.ts";
 import { serverNamed } from "./configured.ts";
 import { openCredentials } from "./credentials.ts";
+import { clientHost, readServer } from "./source.ts";
 
 export interface ServerLogin {
   name: string;
   config: Config;
-  /** In place of those that are configured. */
+  /** Replaces the configured ones. */
   scopes: string[] | undefined;
   show(url: URL): void;
-  /** Longest wait for the person. */
+  /** Timeout for the user's consent. */
   limitMs: number;
   program: Program;
 }
 
 export const usualLoginLimitMs = 300_000;
 
-export async function logInTo(login: ServerLogin, signal: AbortSignal): Promise<LoggedIn> {
+export async function logInTo(login: ServerLogin, signal: AbortSignal): Promise<LoginResult> {
   const settings = await settingsOf(login);
   const { show, limitMs, program } = login;
   const { logIn } = await import("@agentcli/mcp");
@@ -28,7 +28,10 @@ export async function logInTo(login: ServerLogin, signal: AbortSignal): Promise<
     ...clientHost(program.environment.cwd, program),
     workspaceFor: () => Promise.reject(new Error("a login starts no process")),
   };
-  return logIn({ settings, store: openCredentials(program.environment.agentHome), host, show, limitMs }, signal);
+  return logIn(
+    { settings, store: openCredentials(program.environment.agentHome), host, show, timeoutMs: limitMs },
+    signal,
+  );
 }
 
 async function settingsOf({
@@ -39,6 +42,6 @@ async function settingsOf({
   const settings = await readServer(name, serverNamed(name, config), config);
   const { transport } = settings;
   if (transport.kind !== "http")
-    throw new Problem("usage", `MCP server '${name}' is a program; only a server with a url has a login.`);
+    throw new CommandError("usage", `MCP server '${name}' is a program; only a server with a url has a login.`);
   return { ...settings, transport: scopes ? { ...transport, login: { ...transport.login, scopes } } : transport };
 }

@@ -2,11 +2,11 @@
 import { execFile } from "node:child_process";
 
 const limitMs = 10_000;
-const mostBytes = 64 * 1024;
+const maxBytes = 64 * 1024;
 
 export function headersFrom(command: string, env: NodeJS.ProcessEnv): Promise<Record<string, string>> {
   return new Promise((resolve, reject) => {
-    const options = { env, timeout: limitMs, maxBuffer: mostBytes, encoding: "utf8" as const };
+    const options = { env, timeout: limitMs, maxBuffer: maxBytes, encoding: "utf8" as const };
     execFile("/bin/sh", ["-c", command], options, (error, stdout, stderr) => {
       const headers = error ? null : readHeaders(stdout);
       if (headers) resolve(headers);
@@ -19,15 +19,17 @@ const notHeaders = "must print a JSON object of header names and texts, and prin
 
 function failure(error: Error & { code?: unknown; killed?: boolean }, stderr: string): string {
   if (error.killed) return `took longer than ${limitMs / 1000} s or printed too much`;
-  const said = stderr.trim().slice(-500);
-  return `ended with exit code ${String(error.code)}${said ? `: ${said}` : ""}`;
+  const output = stderr.trim().slice(-500);
+  return `ended with exit code ${String(error.code)}${output ? `: ${output}` : ""}`;
 }
 
 function readHeaders(text: string): Record<string, string> | null {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
-    const isSound = Object.entries(value).every(([name, said]) => /^[\w!#$%&'*+.^`|~-]+$/.test(name) && isPlain(said));
+    const isSound = Object.entries(value).every(
+      ([name, output]) => /^[\w!#$%&'*+.^`|~-]+$/.test(name) && isPlain(output),
+    );
     return isSound ? (value as Record<string, string>) : null;
   } catch {
     return null;

@@ -21,9 +21,9 @@ export function removeAbsent(answer: unknown, root: Schema, satisfies: Satisfies
   /** Which of the cases is meant shows only once its nulls are gone. */
   function cleanChoice(value: unknown, cases: number, pointer: string): unknown {
     for (let index = 0; index < cases; index += 1) {
-      const place = `${pointer}/anyOf/${index}`;
-      const cleaned = clean(value, place);
-      if (satisfies(cleaned, place)) return cleaned;
+      const location = `${pointer}/anyOf/${index}`;
+      const cleaned = clean(value, location);
+      if (satisfies(cleaned, location)) return cleaned;
     }
     return value;
   }
@@ -37,9 +37,9 @@ export function removeAbsent(answer: unknown, root: Schema, satisfies: Satisfies
     const needed = new Set(Array.isArray(required) ? required : []);
     const entries = Object.entries(value).flatMap(([name, part]): [string, unknown][] => {
       if (!Object.hasOwn(known, name)) return [[name, part]];
-      const place = `${pointer}/properties/${pointerPart(name)}`;
-      const absent = part === null && !needed.has(name) && !admitsNull(known[name], place);
-      return absent ? [] : [[name, clean(part, place)]];
+      const location = `${pointer}/properties/${pointerPart(name)}`;
+      const absent = part === null && !needed.has(name) && !admitsNull(known[name], location);
+      return absent ? [] : [[name, clean(part, location)]];
     });
     const unchanged =
       entries.length === Object.keys(value).length && entries.every(([name, part]) => value[name] === part);

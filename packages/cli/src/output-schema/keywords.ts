@@ -2,7 +2,7 @@
 
 /**
  * Sent as written: the provider enforces it while the model writes. What is in neither table is left out of what is
- * sent: minLength, uniqueItems and their like only narrow, are enforced here, and the repair tells the model of them;
+ * sent: minLength, uniqueItems and their like only narrow, are enforced here, and the repair prompt names them;
  * default, examples and their like say nothing about the answer.
  */
 export const sentKeywords: ReadonlySet<string> = new Set([
@@ -22,7 +22,7 @@ export const refusedKeywords: ReadonlyMap<string, string> = new Map([
   ["dependentRequired", "use anyOf with one object per case"],
   ["dependentSchemas", "use anyOf with one object per case"],
   ["dependencies", "use anyOf with one object per case"],
-  // Strict objects are closed: every property has a name that is known beforehand.
+  // Strict objects are closed: every property name is known in advance.
   ["patternProperties", "name the properties, or use an array of objects with a name and a value"],
   ["propertyNames", "name the properties, or use an array of objects with a name and a value"],
   ["unevaluatedProperties", "strict objects are closed anyway; use additionalProperties: false"],

@@ -1,9 +1,9 @@
 // `--output-schema FILE`: read and checked before the run, sent in strict form, and held against the final message.
 import { readFileSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
+import { CommandError } from "@agentcli/command-line";
 import type { Answer } from "@agentcli/engine";
-import { type Draft, openDraft, type Validator } from "@agentcli/local/json-schema";
-import { Problem } from "../problem.ts";
+import { type Draft, openDraft, type Validator } from "@agentcli/host/json-schema";
 import { removeAbsent } from "./absence.ts";
 import { strictForm } from "./strict-form.ts";
 import { findStrictProblems } from "./strict-problems.ts";
@@ -22,7 +22,8 @@ export function loadOutputSchema(file: string, directory: string): OutputSchema 
 
 /** `what` names the schema in messages. */
 export function openOutputSchema(schema: unknown, what: string): OutputSchema {
-  if (!isObject(schema)) throw new Problem("usage", `${what}: a schema is a JSON object, this is ${kindOf(schema)}.`);
+  if (!isObject(schema))
+    throw new CommandError("usage", `${what}: a schema is a JSON object, this is ${kindOf(schema)}.`);
   const draft = openDraft(schema);
   refuse(`${what} is not a valid JSON Schema`, draft.problems());
   refuse(`${what} has what strict providers refuse`, findStrictProblems(schema));
@@ -31,14 +32,14 @@ export function openOutputSchema(schema: unknown, what: string): OutputSchema {
 
 function refuse(what: string, problems: string[]): void {
   if (problems.length === 0) return;
-  throw new Problem("usage", `${what}:\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
+  throw new CommandError("usage", `${what}:\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
 }
 
 function compile(what: string, draft: Draft): Validator {
   try {
     return draft.compile();
   } catch (error) {
-    throw new Problem("usage", `${what} is not a valid JSON Schema: ${(error as Error).message}`);
+    throw new CommandError("usage", `${what} is not a valid JSON Schema: ${(error as Error).message}`);
   }
 }
 
@@ -48,7 +49,7 @@ function readText(file: string, path: string): string {
   try {
     return readFileSync(path, "utf8").replace(/^\ufeff/, "");
   } catch (error) {
-    throw new Problem("usage", `--output-schema ${file} cannot be read: ${(error as Error).message}`);
+    throw new CommandError("usage", `--output-schema ${file} cannot be read: ${(error as Error).message}`);
   }
 }
 
@@ -56,7 +57,7 @@ function parse(file: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Problem("usage", `--output-schema ${file} is not JSON: ${(error as Error).message}`);
+    throw new CommandError("usage", `--output-schema ${file} is not JSON: ${(error as Error).message}`);
   }
 }
 
@@ -65,8 +66,8 @@ const kindOf = (value: unknown): string => {
   return Array.isArray(value) ? "a list" : `a ${typeof value}`;
 };
 
-// More would bury the cause; the model mends the first and the others with it.
-const mostProblems = 10;
+// More would bury the cause; fixing the first often fixes the others.
+const maxProblems = 10;
 
 function answerIn(schema: Schema, validator: Validator): Answer {
   return {
@@ -75,7 +76,7 @@ function answerIn(schema: Schema, validator: Validator): Answer {
       if (parsed.kind === "problem") return { ok: false, problem: parsed.problem };
       const value = removeAbsent(parsed.value, schema, validator.satisfies);
       const problems = validator.problems(value);
-      if (problems.length > 0) return { ok: false, problem: problems.slice(0, mostProblems).join("; ") };
+      if (problems.length > 0) return { ok: false, problem: problems.slice(0, maxProblems).join("; ") };
       return { ok: true, message: value === parsed.value ? message : JSON.stringify(value) };
     },
   };

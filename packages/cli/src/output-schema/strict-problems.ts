@@ -1,4 +1,4 @@
-// Finds what strict providers would refuse in a schema, each with its place and a way out.
+// Finds what strict providers would refuse in a schema, each with its location and a fix.
 import { refusedKeywords } from "./keywords.ts";
 import { typesOf } from "./types.ts";
 import { isObject, resolvePointer, type Schema, subschemas } from "./walk.ts";
@@ -20,9 +20,9 @@ function walk(schema: Schema, pointer: string, root: Schema): string[] {
   const refused = keywordProblems(schema, pointer);
   const own = refused.length > 0 ? refused : shapeProblems(schema, pointer, root);
   const inner = subschemas(schema).flatMap((part) => {
-    const place = `${pointer}${part.pointer}`;
-    if (isObject(part.schema)) return walk(part.schema, place, root);
-    return [`${place}: ${Array.isArray(part.schema) ? tuple : noSchema}`];
+    const location = `${pointer}${part.pointer}`;
+    if (isObject(part.schema)) return walk(part.schema, location, root);
+    return [`${location}: ${Array.isArray(part.schema) ? tuple : noSchema}`];
   });
   return [...own, ...inner];
 }
@@ -54,15 +54,15 @@ function shapeProblems(schema: Schema, pointer: string, root: Schema): string[] 
 }
 
 function referenceProblems(reference: string, pointer: string, root: Schema): string[] {
-  const place = `${pointer}/$ref`;
+  const location = `${pointer}/$ref`;
   if (reference !== "#" && !reference.startsWith("#/"))
-    return [`${place}: "${reference}" leads outside; copy it into $defs and refer to #/$defs/name.`];
+    return [`${location}: "${reference}" leads outside; copy it into $defs and refer to #/$defs/name.`];
   const seen = new Set<string>();
   for (let at: unknown = reference; typeof at === "string"; ) {
-    if (seen.has(at)) return [`${place}: "${reference}" leads back to itself and describes nothing.`];
+    if (seen.has(at)) return [`${location}: "${reference}" leads back to itself and describes nothing.`];
     seen.add(at);
     const target = resolvePointer(root, at);
-    if (!isObject(target)) return [`${place}: "${at}" leads nowhere in this schema.`];
+    if (!isObject(target)) return [`${location}: "${at}" leads nowhere in this schema.`];
     at = target.$ref;
   }
   return [];

@@ -9,7 +9,7 @@ const tables = ["properties", "$defs", "definitions"];
 const lists = ["anyOf"];
 const singles = ["items"];
 
-/** Puts what `change` makes of each direct subschema in its place; everything else stays. */
+/** Replaces each direct subschema by the result of `change`; everything else stays. */
 export function mapSubschemas(schema: Schema, change: (subschema: unknown, pointer: string) => unknown): Schema {
   const entries = Object.entries(schema).map(([keyword, value]): [string, unknown] => {
     if (tables.includes(keyword) && isObject(value)) return [keyword, mapTable(keyword, value, change)];

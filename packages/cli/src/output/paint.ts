@@ -1,5 +1,5 @@
-// Colours, where wanted.
-import type { Paint } from "@agentcli/engine";
+// Colours, if enabled.
+import type { Paint } from "@agentcli/surfaces/human";
 
 export function choosePaint(when: string, variables: NodeJS.ProcessEnv): Paint {
   const wanted = when === "auto" ? process.stderr.isTTY === true && !variables.NO_COLOR : when === "always";

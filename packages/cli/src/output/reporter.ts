@@ -1,5 +1,7 @@
 // Shows a run on the standard streams, as events for programs or as text for people.
-import { execEvents, humanText, type Paint, type StoredRecord } from "@agentcli/engine";
+import type { StoredRecord } from "@agentcli/engine";
+import { execEvents } from "@agentcli/surfaces/exec-jsonl";
+import { humanText, type Paint } from "@agentcli/surfaces/human";
 import type { Writer } from "./writer.ts";
 
 export interface Reporter {
@@ -8,10 +10,10 @@ export interface Reporter {
   show(stored: StoredRecord): Promise<void>;
   /** The final message, when the turn completed. */
   finish(message: string): Promise<void>;
-  /** Trouble before or outside a turn. */
+  /** An error before or outside a turn. */
   fail(message: string): Promise<void>;
   /** Something worth knowing that is not part of the run. */
-  say(line: string): void;
+  log(line: string): void;
 }
 
 export interface Streams {
@@ -29,7 +31,7 @@ export function jsonReporter({ out, err }: Streams): Reporter {
       await out.write(lines([{ type: "error", message }]));
       await err.write(`ERROR: ${message}\n`);
     },
-    say: (line) => void err.write(`${line}\n`),
+    log: (line) => void err.write(`${line}\n`),
   };
 }
 
@@ -41,7 +43,7 @@ export function humanReporter({ out, err }: Streams, options: { paint: Paint; ve
     // On a terminal the message has just been shown as progress; twice would be once too often.
     finish: async (message) => (out.terminal && err.terminal ? undefined : out.write(endLine(message))),
     fail: (message) => err.write(`${options.paint.bad("ERROR:")} ${message}\n`),
-    say: (line) => void err.write(`${line}\n`),
+    log: (line) => void err.write(`${line}\n`),
   };
 }
 

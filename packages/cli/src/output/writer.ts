@@ -12,7 +12,7 @@ export interface Writer {
 
 const roomBytes = 1024 * 1024;
 
-/** `onGone` is told why nothing more can be written: a reader that left is EPIPE. */
+/** `onGone` receives why nothing more can be written: EPIPE for a reader that left. */
 export function openWriter(
   stream: Writable & { isTTY?: boolean },
   onGone: (error: NodeJS.ErrnoException) => void,

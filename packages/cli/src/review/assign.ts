@@ -1,9 +1,9 @@
 // The change to be judged, cut to what the model can hold.
 import { fitChange, parseDiff, type ReviewAssignment } from "@agentcli/engine/review";
-import type { Run } from "../run.ts";
+import type { Run } from "@agentcli/host";
 import type { CollectedChange } from "./collect.ts";
 
-/** Without a change the instructions say what to look at. */
+/** Without a change the instructions define what to review. */
 export function assign(change: CollectedChange | null, instructions: string, run: Run): ReviewAssignment {
   if (!change) return { target: { kind: "custom" }, instructions, change };
   const { target, root, command, diff } = change;

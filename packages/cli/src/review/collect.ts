@@ -41,9 +41,9 @@ type Collected = Omit<CollectedChange, "root">;
 /** Untracked files are made known to a copy of the index, so that one diff has everything and sees renames. */
 async function uncommitted(git: Git, root: string): Promise<Collected> {
   const head = (await ask(git, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])) ?? (await emptyTree(git));
-  const place = await mkdtemp(join(tmpdir(), "agentcli-review-"));
+  const directory = await mkdtemp(join(tmpdir(), "agentcli-review-"));
   try {
-    const indexFile = join(place, "index");
+    const indexFile = join(directory, "index");
     await copyIndex(git, root, indexFile);
     const untracked = await untrackedFiles(git);
     if (untracked.length > 0)
@@ -58,7 +58,7 @@ async function uncommitted(git: Git, root: string): Promise<Collected> {
       nothing: "there are no staged, unstaged or untracked changes.",
     };
   } finally {
-    await rm(place, { recursive: true, force: true });
+    await rm(directory, { recursive: true, force: true });
   }
 }
 

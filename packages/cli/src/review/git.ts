@@ -1,6 +1,6 @@
-// Questions to git about the repository under review; trouble is told in words.
-import { type GitRequest, git, mostBytes } from "../git.ts";
-import { Problem } from "../problem.ts";
+// Questions to git about the repository under review; failures become messages for the user.
+import { CommandError } from "@agentcli/command-line";
+import { type GitRequest, git, maxBytes } from "@agentcli/host/git";
 import type { Program } from "../program.ts";
 
 /** Standard output of a command that must succeed. */
@@ -28,14 +28,14 @@ export async function ask(git: Git, args: string[]): Promise<string | null> {
 }
 
 /** Git ran and ended with an error. */
-class GitRefusal extends Problem {}
+class GitRefusal extends CommandError {}
 
 function explain(error: Error & { code?: unknown }): Error {
-  if (error.code === "ENOENT") return new Problem("usage", "git is not installed here; a review needs it.");
-  if (error.code === "ABORT_ERR") return new Problem("failed", "Interrupted while the change was collected.");
+  if (error.code === "ENOENT") return new CommandError("usage", "git is not installed here; a review needs it.");
+  if (error.code === "ABORT_ERR") return new CommandError("failed", "Interrupted while the change was collected.");
   if (error.code !== "ERR_CHILD_PROCESS_STDIO_MAXBUFFER") return error;
-  const most = `${mostBytes / 1024 / 1024} MiB`;
-  return new Problem(
+  const most = `${maxBytes / 1024 / 1024} MiB`;
+  return new CommandError(
     "usage",
     `The change is larger than ${most} as text. Review it commit by commit, or leave files out with .gitignore.`,
   );

@@ -1,6 +1,6 @@
 // What the command line asks to be reviewed.
-import type { Invocation } from "../args.ts";
-import { Problem } from "../problem.ts";
+import { CommandError } from "@agentcli/command-line";
+import type { Invocation } from "../command.ts";
 
 export type WantedTarget =
   | { kind: "uncommitted" }
@@ -18,15 +18,15 @@ export function readTarget({ has, text }: Invocation): WantedTarget {
   if (name !== undefined) wanted.push({ kind: "commit", name, title });
   if (wanted.length > 1) {
     const given = wanted.map(({ kind }) => `--${kind}`).join(" and ");
-    throw new Problem("usage", `${given} cannot be reviewed at once. Choose one target.`);
+    throw new CommandError("usage", `${given} cannot be reviewed at once. Choose one target.`);
   }
   if (title !== undefined && name === undefined)
-    throw new Problem("usage", "--title belongs to --commit: it says what the commit is about.");
+    throw new CommandError("usage", "--title belongs to --commit: it says what the commit is about.");
   return wanted[0] ?? { kind: "custom" };
 }
 
-export const noTarget = (): Problem =>
-  new Problem(
+export const noTarget = (): CommandError =>
+  new CommandError(
     "usage",
     'What is to be reviewed? Give --uncommitted, --base BRANCH or --commit SHA, or instructions: agentcli review "check the error handling of src/".',
   );

@@ -27,7 +27,7 @@ export function readCharges(path: string): SessionCharges {
   const read: SessionCharges = { charges: [], threadId: "", parentId: null, tags: {}, damagedLines: 0 };
   let turnId = "";
   for (const bytes of wholeLines(path)) {
-    if (!mayTell(bytes)) continue;
+    if (!mayReport(bytes)) continue;
     const line = parse(bytes);
     if (!line) read.damagedLines += 1;
     else if (line.record.type === "thread.created") {
@@ -44,15 +44,15 @@ export function readCharges(path: string): SessionCharges {
   return read;
 }
 
-const telling = new Set(["thread.created", "turn.begun", "model.replied", "context.compacted", "noted hook"]);
+const reporting = new Set(["thread.created", "turn.begun", "model.replied", "context.compacted", "noted hook"]);
 
 /** Outputs of tools are most of a session: what a line is shows in its first bytes. A line of another form is parsed. */
-function mayTell(line: Buffer): boolean {
+function mayReport(line: Buffer): boolean {
   const start = line.toString("latin1", 0, 128);
   const [, type, kind] =
     /^\{"v":1,"seq":\d+,"at":"[^"]*","record":\{"type":"([^"]*)"(?:,"kind":"([^"]*)")?/.exec(start) ?? [];
   if (type === undefined) return line.length > 0;
-  return telling.has(kind === undefined ? type : `${type} ${kind}`);
+  return reporting.has(kind === undefined ? type : `${type} ${kind}`);
 }
 
 function chargeOf({ at, record }: SessionLine): Omit<Charge, "turnId" | "tags"> | null {
@@ -63,8 +63,8 @@ function chargeOf({ at, record }: SessionLine): Omit<Charge, "turnId" | "tags"> 
 /** A request that answered a hook is paid for like any other. */
 function paidIn(record: ThreadRecord): Pick<RecordOf<"model.replied">, "model" | "usage" | "costUsd"> | null {
   if (record.type === "model.replied" || record.type === "context.compacted") return record;
-  if (record.type !== "noted" || record.data?.usage === undefined) return null;
-  return record.data as unknown as RecordOf<"model.replied">;
+  if (record.type !== "noted" || record.kind !== "hook") return null;
+  return record.data && "usage" in record.data ? record.data : null;
 }
 
 function parse(line: Buffer): SessionLine | null {

@@ -1,8 +1,8 @@
 // Adds up what sessions cost, by model, tag or day. A request counts once, however many forks repeat it.
+import { listSessionPaths } from "@agentcli/host/sessions";
 import type { Tags } from "@agentcli/protocol";
 import { type Charge, readCharges, type SessionCharges } from "./charges.ts";
 import { changedMs } from "./list.ts";
-import { listSessionPaths } from "./paths.ts";
 
 export type Grouping = "model" | "tag" | "day";
 
@@ -23,11 +23,11 @@ export interface CostReport {
   groups: { name: string; sum: Sum }[];
   total: Sum;
   /** What could not be read, as sentences. */
-  troubles: string[];
+  problems: string[];
 }
 
 export function addUp(home: string, sinceMs: number, by: Grouping): CostReport {
-  const { sessions, troubles } = readSessions(home, sinceMs);
+  const { sessions, problems } = readSessions(home, sinceMs);
   const tagsOf = tagsByThread(sessions);
   const groups = new Map<string, Sum>();
   const total = emptySum();
@@ -41,26 +41,26 @@ export function addUp(home: string, sinceMs: number, by: Grouping): CostReport {
     }
   }
   const listed = [...groups].map(([name, sum]) => ({ name, sum }));
-  return { groups: listed.sort(by === "day" ? byName : byCost), total, troubles };
+  return { groups: listed.sort(by === "day" ? byName : byCost), total, problems };
 }
 
 /** A file that was last changed before then has nothing newer in it. */
-function readSessions(home: string, sinceMs: number): { sessions: SessionCharges[]; troubles: string[] } {
-  const troubles: string[] = [];
+function readSessions(home: string, sinceMs: number): { sessions: SessionCharges[]; problems: string[] } {
+  const problems: string[] = [];
   const sessions = listSessionPaths(home).flatMap((path) => {
     const changed = changedMs(path);
     if (changed === null || changed < sinceMs) return [];
     try {
       const session = readCharges(path);
       const lines = session.damagedLines;
-      if (lines > 0) troubles.push(`${path}: ${lines} damaged ${lines === 1 ? "line was" : "lines were"} passed over.`);
+      if (lines > 0) problems.push(`${path}: ${lines} damaged ${lines === 1 ? "line was" : "lines were"} passed over.`);
       return [session];
     } catch (error) {
-      troubles.push(`${path} cannot be read: ${(error as Error).message}.`);
+      problems.push(`${path} cannot be read: ${(error as Error).message}.`);
       return [];
     }
   });
-  return { sessions, troubles };
+  return { sessions, problems };
 }
 
 /** A fork begins with the turns of another thread: whichever is read first has them. */

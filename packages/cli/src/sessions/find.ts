@@ -1,8 +1,8 @@
-// Which session a person means: by id, by the beginning of an id, by name, or the newest.
-import { Problem } from "../problem.ts";
+// Finds the session the user means: by id, by the beginning of an id, by name, or the newest.
+import { CommandError } from "@agentcli/command-line";
+import { readNames } from "@agentcli/host/session-files";
+import { listSessionPaths } from "@agentcli/host/sessions";
 import { listSessions } from "./list.ts";
-import { readNames } from "./names.ts";
-import { listSessionPaths } from "./paths.ts";
 import { threadIdOf } from "./summary.ts";
 
 export type Session = { by: "id"; id: string } | { by: "last"; anywhere: boolean };
@@ -12,7 +12,7 @@ export function findThread(session: Session, home: string, cwd: string): string 
   const newest = [...take(sound(home, session.anywhere ? null : cwd), 1)][0];
   if (newest) return newest;
   const where = session.anywhere ? `under ${home}/sessions` : `for ${cwd} (use --all to look in every directory)`;
-  throw new Problem("usage", `There is no session to resume ${where}. Start one with: agentcli exec "…"`);
+  throw new CommandError("usage", `There is no session to resume ${where}. Start one with: agentcli exec "…"`);
 }
 
 export function findByReference(reference: string, home: string): string {
@@ -20,7 +20,7 @@ export function findByReference(reference: string, home: string): string {
   if (found !== undefined && others.length === 0) return found;
   if (found === undefined) throw unknown(reference, home);
   const matches = [found, ...others].slice(0, 5).join("\n  ");
-  throw new Problem(
+  throw new CommandError(
     "usage",
     `${reference} is the beginning of ${others.length + 1} sessions. Say more of the id:\n  ${matches}`,
   );
@@ -57,8 +57,8 @@ export function* take<T>(values: Iterable<T>, most: number): Generator<T> {
   }
 }
 
-const unknown = (reference: string, home: string): Problem =>
-  new Problem(
+const unknown = (reference: string, home: string): CommandError =>
+  new CommandError(
     "usage",
     `There is no session ${reference} under ${home}/sessions. Give an id, its first ${shortestPrefix} letters or more, or a name; agentcli sessions list --all shows them.`,
   );

@@ -1,14 +1,13 @@
 // Sessions, newest first, without reading more of them than is asked for.
 import { realpathSync, statSync } from "node:fs";
-import { isLockHeld } from "@agentcli/local";
-import { readNames } from "./names.ts";
-import { listSessionPaths } from "./paths.ts";
-import { type Scan, scanSession } from "./scan.ts";
+import { isLockHeld } from "@agentcli/host";
+import { readNames, type Scan, scanSession } from "@agentcli/host/session-files";
+import { listSessionPaths } from "@agentcli/host/sessions";
 import { damaged, type SessionSummary, summarise } from "./summary.ts";
 
 export type Where = { in: "directory"; cwd: string } | { in: "everywhere" };
 
-/** Sub-agents have sessions of their own, but it is their parent that a person looks for. */
+/** Sub-agents have their own sessions, but users look for the parent. */
 export function* listSessions(home: string, where: Where): Generator<SessionSummary> {
   const names = readNames(home);
   for (const { path, changedMs } of newestFirst(home)) {
@@ -32,11 +31,11 @@ function newestFirst(home: string): { path: string; changedMs: number }[] {
 /** Null for a file that is gone. */
 export const changedMs = (path: string): number | null => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? null;
 
-/** A run in a working tree of its own belongs to the directory it was started in as well. */
+/** A run in its own working tree belongs to the directory it was started in as well. */
 function belongs({ created, lastTurn }: Scan, where: Where): boolean {
   if (where.in === "everywhere") return true;
-  const places = [(lastTurn ?? created).settings.cwd, created.worktree?.startedIn];
-  return places.some((place) => place !== undefined && realPath(place) === realPath(where.cwd));
+  const directories = [(lastTurn ?? created).settings.cwd, created.worktree?.startedIn];
+  return directories.some((directory) => directory !== undefined && realPath(directory) === realPath(where.cwd));
 }
 
 /** A file that is gone, or whose first line is just being written, is not a damaged one. */

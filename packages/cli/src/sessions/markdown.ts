@@ -1,6 +1,7 @@
 // A thread as a Markdown document for people.
-import { execEvents, type StoredRecord } from "@agentcli/engine";
+import type { StoredRecord } from "@agentcli/engine";
 import type { ExecEvent, RecordOf, ThreadItem } from "@agentcli/protocol";
+import { execEvents } from "@agentcli/surfaces/exec-jsonl";
 
 export function toMarkdown(records: StoredRecord[]): string {
   const project = execEvents();
@@ -40,7 +41,7 @@ function showEvent(event: ExecEvent): string {
     case "turn.failed":
       return `**Failed (${event.error.code}):** ${event.error.message}`;
     case "error":
-      return `**Trouble:** ${event.message}`;
+      return `**Error:** ${event.message}`;
     case "thread.started":
     case "turn.started":
     case "item.started":

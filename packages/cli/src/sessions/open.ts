@@ -1,10 +1,9 @@
 // A session for reading: its records, as far as they are whole lines.
+import { CommandError } from "@agentcli/command-line";
 import type { StoredRecord } from "@agentcli/engine";
+import { findSessionPath, readLines } from "@agentcli/host/sessions";
 import type { RecordOf } from "@agentcli/protocol";
-import { Problem } from "../problem.ts";
 import { findByReference } from "./find.ts";
-import { readLines } from "./lines.ts";
-import { findSessionPath } from "./paths.ts";
 
 export interface OpenedSession {
   path: string;
@@ -14,14 +13,14 @@ export interface OpenedSession {
 
 export function openSession(reference: string | undefined, home: string): OpenedSession {
   if (reference === undefined) {
-    throw new Problem("usage", "Which session? Give its id or name; agentcli sessions list shows them.");
+    throw new CommandError("usage", "Which session? Give its id or name; agentcli sessions list shows them.");
   }
   const id = findByReference(reference, home);
   const path = findSessionPath(home, id);
   const records = path === null ? [] : readLines(path);
   const created = records[0]?.record;
   if (path === null || created?.type !== "thread.created") {
-    throw new Problem(
+    throw new CommandError(
       "usage",
       `Session ${id} does not begin as a session should. Remove it: agentcli sessions delete ${id}`,
     );

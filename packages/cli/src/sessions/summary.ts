@@ -1,8 +1,8 @@
 // A session in a few words: what a list shows of it.
 import { basename } from "node:path";
-import { isLockHeld } from "@agentcli/local";
+import { isLockHeld } from "@agentcli/host";
+import type { Scan } from "@agentcli/host/session-files";
 import type { RecordOf, Tags } from "@agentcli/protocol";
-import type { Scan } from "./scan.ts";
 
 export type SessionStatus = "completed" | "failed" | "cancelled" | "running" | "interrupted" | "damaged";
 
@@ -45,7 +45,7 @@ export function summarise(path: string, scan: Scan, name: string | null): Sessio
   };
 }
 
-/** A file that does not begin as a session is listed all the same: somebody has to remove it. */
+/** A file that does not begin as a session is still listed, so that the user can remove it. */
 export const damaged = (path: string, updatedMs: number): SessionSummary => ({
   id: threadIdOf(path),
   path,
@@ -67,15 +67,15 @@ function statusOf(path: string, { end }: Scan): SessionStatus {
   return isLockHeld(`${path}.lock`) ? "running" : "interrupted";
 }
 
-const mostLetters = 80;
+const maxLength = 80;
 
 function firstWords({ input }: RecordOf<"turn.begun">): string {
   const text = input.flatMap((part) => (part.type === "text" ? [part.text] : [])).join(" ");
-  // Control characters would reach the terminal of whoever looks at the list.
+  // Control characters would reach the user's terminal.
   const words = text
-    .slice(0, mostLetters * 4)
+    .slice(0, maxLength * 4)
     .replace(/[\s\p{Cc}]+/gu, " ")
     .trim();
   const letters = [...words];
-  return letters.length > mostLetters ? `${letters.slice(0, mostLetters - 1).join("")}…` : words;
+  return letters.length > maxLength ? `${letters.slice(0, maxLength - 1).join("")}…` : words;
 }

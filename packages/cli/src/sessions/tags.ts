@@ -1,7 +1,7 @@
 // Labels of a run: `--tag team=web`. A thread keeps them; a later turn may add to them or change them.
+import { CommandError } from "@agentcli/command-line";
 import type { StoredRecord } from "@agentcli/engine";
 import type { Tags } from "@agentcli/protocol";
-import { Problem } from "../problem.ts";
 
 export function parseTags(values: string[]): Tags {
   return Object.fromEntries(values.map(parseTag));
@@ -19,7 +19,7 @@ export const recordedTags = (tags: Tags): { tags?: Tags } => (Object.keys(tags).
 function parseTag(text: string): [string, string] {
   const [, key, value] = /^([\w.-]{1,64})=(.{0,256})$/.exec(text) ?? [];
   if (key !== undefined && value !== undefined && !/\p{Cc}/u.test(value)) return [key, value];
-  throw new Problem(
+  throw new CommandError(
     "usage",
     `--tag ${text}: expected key=value, the key of letters, digits, ".", "_" or "-", for example --tag team=web.`,
   );

@@ -1,30 +1,32 @@
-// The final message held against what the host expects of it: accepted, sent back once to be mended, or given up.
+// Checks the final message with the check of the host: accepted, sent back once for correction, or failed.
 import type { RecordOf, ThreadRecord, TurnEnd } from "@agentcli/protocol";
-import { type ThreadState, textPart } from "../state.ts";
+import { textPart } from "../state/messages.ts";
+import type { ThreadState } from "../state/state.ts";
 
 export interface Answer {
-  /** Says the same of the same message every time. An accepted message comes back as users get it, a refused one with what is wrong in it. */
+  /** Deterministic. Returns the message in the form users receive, or the reason it is not accepted. */
   check(message: string): Promise<Checked>;
 }
 
 export type Checked = { ok: true; message: string } | { ok: false; problem: string };
 
-export type Verdict = { kind: "ended"; end: TurnEnd } | { kind: "repair"; records: ThreadRecord[] };
+/** `retry`: the records ask the model to correct its message. */
+export type CheckResult = { kind: "ended"; end: TurnEnd } | { kind: "retry"; records: ThreadRecord[] };
 
-/** Whether the repair is spent is read from the log: a resumed turn is not repaired twice. */
-export async function judgeAnswer(
+/** One correction per turn. The log records the request, so a resumed turn does not get a second one. */
+export async function checkFinalMessage(
   message: string | null,
   state: ThreadState,
   answer: Answer | undefined,
-): Promise<Verdict> {
+): Promise<CheckResult> {
   if (message === null) return ended(noMessage);
   const checked = answer ? await answer.check(message) : ({ ok: true, message } as const);
   if (checked.ok) return ended({ status: "completed", message: checked.message });
   if (state.turn?.repaired) return ended(notMet(checked.problem));
-  return { kind: "repair", records: [warning(checked.problem), repairRequest(checked.problem)] };
+  return { kind: "retry", records: [warning(checked.problem), repairRequest(checked.problem)] };
 }
 
-const ended = (end: TurnEnd): Verdict => ({ kind: "ended", end });
+const ended = (end: TurnEnd): CheckResult => ({ kind: "ended", end });
 
 const noMessage: TurnEnd = {
   status: "failed",
@@ -42,7 +44,7 @@ const warning = (problem: string): RecordOf<"noted"> => ({
   type: "noted",
   kind: "warning",
   data: {
-    message: `The final message does not satisfy the output schema; the model is asked once to mend it: ${problem}`,
+    message: `The final message does not satisfy the output schema; the model is asked once to fix it: ${problem}`,
   },
 });
 

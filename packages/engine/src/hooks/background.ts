@@ -1,37 +1,39 @@
-// Hooks nobody waits for: a few at a time, and none of them outlives the turn.
+// Async hooks: the turn does not wait for them, a few run at a time, and none outlives the turn.
 import type { ThreadRecord } from "@agentcli/protocol";
-import type { Log } from "../log.ts";
-import type { Heard } from "./ask-hooks.ts";
+import type { Log } from "../log/log.ts";
 import { withoutHalt } from "./notes.ts";
+import type { HookResults } from "./run-hooks.ts";
 
-const mostAtOnce = 8;
+const maxConcurrent = 8;
+
+type RunInBackground = (ended: AbortSignal) => Promise<HookResults>;
 
 export interface Background {
-  /** What it says is told to the model later, where the turn still goes on. */
-  start(ask: (ended: AbortSignal) => Promise<Heard>, log: Log): void;
-  /** Ends what is under way; settles when nothing is. */
+  /** Its context reaches the model later, if the turn is still open. */
+  start(run: RunInBackground, log: Log): void;
+  /** Aborts running hooks; settles when all have ended. */
   end(): Promise<void>;
 }
 
 export function openBackground(write: (records: ThreadRecord[], log: Log) => Promise<void>): Background {
-  const under = new Set<Promise<void>>();
+  const running = new Set<Promise<void>>();
   let stop = new AbortController();
-  const carryOut = async (ask: (ended: AbortSignal) => Promise<Heard>, log: Log) => {
-    while (under.size > mostAtOnce) await Promise.race([...under].slice(0, mostAtOnce));
-    const { notes } = await ask(stop.signal);
-    // Nobody waited, so nothing can be stopped.
+  const execute = async (run: RunInBackground, log: Log) => {
+    while (running.size > maxConcurrent) await Promise.race([...running].slice(0, maxConcurrent));
+    const { notes } = await run(stop.signal);
+    // The turn did not wait, so there is nothing left to halt.
     if (log.state.turn) await write(notes.map(withoutHalt), log);
   };
   return {
-    start(ask, log) {
-      const work: Promise<void> = carryOut(ask, log).finally(() => under.delete(work));
-      // A log that cannot be written is reported by whoever writes to it next.
+    start(run, log) {
+      const work: Promise<void> = execute(run, log).finally(() => running.delete(work));
+      // A log that cannot be written is reported by the next write of the thread.
       work.catch(() => {});
-      under.add(work);
+      running.add(work);
     },
     async end() {
       stop.abort();
-      await Promise.allSettled(under);
+      await Promise.allSettled(running);
       stop = new AbortController();
     },
   };

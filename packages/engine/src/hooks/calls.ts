@@ -1,116 +1,125 @@
-// What hooks are told of calls: before, when an approval is missing, and after.
-import type { HookDefinition, Outcome } from "@agentcli/protocol";
-import type { Drive } from "../running.ts";
-import { lastMessage, textPart } from "../state.ts";
+// Hooks around tool calls: before, when an approval is missing, and after.
+import type { Outcome } from "@agentcli/protocol";
+import type { Admission, HookContext, HookGate, PlannedCall } from "../hook-gate.ts";
+import { lastMessage, textPart } from "../state/messages.ts";
 import type { Tool } from "../tools/tool.ts";
-import { rewritten as fromAgentcli } from "./agentcli/tools.ts";
-import type { Heard } from "./ask-hooks.ts";
-import type { Admission, HookGate, PlannedCall } from "./gate.ts";
-import type { Call, Moment } from "./moment.ts";
-import { rewritten as fromPlatform } from "./platform/tools.ts";
+import type { HookCall, HookPoint } from "./point.ts";
+import type { HookHost } from "./port.ts";
+import type { HookResults } from "./run-hooks.ts";
 
 export interface CallHooks extends Pick<HookGate, "admit" | "approve" | "settled"> {
-  /** What the calls of this thread have come to. */
-  work(): { toolCalls: number; modifiedFiles: string[] };
+  /** The calls of this thread so far. */
+  activity(): { toolCalls: number; modifiedFiles: string[] };
 }
 
-type Tell = (moment: Moment, run: Drive) => Promise<Heard>;
+type RunAt = (point: HookPoint, thread: HookContext) => Promise<HookResults>;
 
-export function callHooks(tell: Tell, definitions: HookDefinition[]): CallHooks {
-  const judgesReading = definitions.some(({ event }) => event === "beforeReadFile");
+export function callHooks(runAt: RunAt, { definitions, dialects }: HookHost): CallHooks {
+  const needsContent = definitions.some(({ event, dialect }) => dialects[dialect].needsFileContent(event));
   const startedAt = new Map<string, number>();
   const modified = new Set<string>();
   let toolCalls = 0;
 
-  const finish = async (call: Call, outcome: Outcome, run: Drive): Promise<Outcome> => {
+  const finish = async (call: HookCall, outcome: Outcome, thread: HookContext): Promise<Outcome> => {
     toolCalls += 1;
     if (outcome.detail.kind === "patch") for (const { path } of outcome.detail.changes) modified.add(path);
     const durationMs = performance.now() - (startedAt.get(call.callId) ?? performance.now());
-    const { judgement } = await tell({ kind: "called", call, outcome, durationMs }, run);
-    const text = judgement.block?.reason ?? (call.mcp ? judgement.output : null);
+    const { combined } = await runAt({ kind: "called", call, outcome, durationMs }, thread);
+    const text = combined.block?.reason ?? (call.mcp ? combined.output : null);
     return text === null ? outcome : { ...outcome, parts: [textPart(text)] };
   };
 
   return {
-    async admit(planned, run) {
+    async admit(planned, thread) {
       const call = callOf(planned);
-      const content = judgesReading ? await contentFor(planned, run) : null;
-      const moment: Moment = { kind: "calling", call, content, said: saidIn(run) };
-      const { judgement } = await tell(moment, run);
-      // Hooks ended in the middle have not said yes.
-      if (run.signal.aborted) return { kind: "declined", reason: "the run was stopped before this call began" };
+      const content = needsContent ? await contentFor(planned, thread) : null;
+      const { combined } = await runAt({ kind: "calling", call, content, reply: lastReply(thread) }, thread);
+      // Hooks that were aborted have not allowed the call.
+      if (thread.signal.aborted) return { kind: "declined", reason: "the run was stopped before this call began" };
       startedAt.set(call.callId, performance.now());
-      if (judgement.block) {
-        await tell({ kind: "refused", call, reason: judgement.block.reason }, run);
-        return { kind: "declined", reason: sentence(judgement.block, call) };
+      if (combined.block) {
+        await runAt({ kind: "refused", call, reason: combined.block.reason }, thread);
+        return { kind: "declined", reason: sentence(combined.block, call) };
       }
-      return judgement.input ? rewrite(planned, call, judgement.input) : { kind: "admitted", args: planned.args };
+      return combined.input ? rewrite(planned, call, combined.input) : { kind: "admitted", args: planned.args };
     },
-    async approve(planned, run) {
-      const { judgement } = await tell({ kind: "needing-approval", call: callOf(planned) }, run);
-      if (judgement.block) return { kind: "declined", reason: judgement.block.reason };
-      return judgement.approves ? { kind: "allowed" } : null;
+    async approve(planned, thread) {
+      const { combined } = await runAt({ kind: "needing-approval", call: callOf(planned) }, thread);
+      if (combined.block) return { kind: "declined", reason: combined.block.reason };
+      return combined.approves ? { kind: "allowed" } : null;
     },
-    async settled(planned, outcome, run) {
+    async settled(planned, outcome, thread) {
       const { detail } = outcome;
-      // A command that goes on is told of when it ends, whichever call waits for that.
+      // A command that is still running is reported when it ends, by the call that observes it.
       if (detail.kind === "command" && detail.sessionId !== undefined) return outcome;
       if (detail.kind === "input") {
-        const command = detail.running ? null : commandBehind(detail.sessionId, run);
-        return command ? finish(command, outcome, run) : outcome;
+        const command = detail.running ? null : commandOf(detail.sessionId, thread);
+        return command ? finish(command, outcome, thread) : outcome;
       }
-      return finish(callOf(planned), outcome, run);
+      return finish(callOf(planned), outcome, thread);
     },
-    work: () => ({ toolCalls, modifiedFiles: [...modified] }),
+    activity: () => ({ toolCalls, modifiedFiles: [...modified] }),
   };
 }
 
-const callOf = ({ callId, tool, args }: PlannedCall): Call => ({
+const callOf = ({ callId, tool, args }: PlannedCall): HookCall => ({
   callId,
   name: tool.name,
   args: (args ?? {}) as Record<string, unknown>,
   mcp: tool.mcp,
 });
 
-/** In the words models know. */
-function sentence({ reason, event }: { reason: string; event: string }, { name, args }: Call): string {
+/** A wording that models are used to. */
+function sentence({ reason, event }: { reason: string; event: string }, { name, args }: HookCall): string {
   if (name === "exec_command") return `Command blocked by ${event} hook: ${reason}. Command: ${args.cmd}`;
   return `Tool call blocked by ${event} hook: ${reason}. Tool: ${name}`;
 }
 
-/** A hook may write whatever it likes; the tool still gets only what it takes. */
-async function rewrite({ tool, args }: PlannedCall, call: Call, input: Record<string, unknown>): Promise<Admission> {
-  const wanted = "command" in input ? fromAgentcli(call, input) : fromPlatform(call, input);
-  const problem = wanted === null ? "it gives no command" : await problemWith(wanted, tool);
-  if (problem === null) return { kind: "admitted", args: wanted };
+/** Rewritten arguments are validated like those of the model. */
+async function rewrite(
+  { tool, args }: PlannedCall,
+  call: HookCall,
+  input: Record<string, unknown>,
+): Promise<Admission> {
+  const newArgs = rewrittenArguments(call, input);
+  const problem = newArgs === null ? "it gives no command" : await problemWith(newArgs, tool);
+  if (problem === null) return { kind: "admitted", args: newArgs };
   const before = args === undefined ? "" : " The call was not made.";
   return { kind: "declined", reason: `A hook rewrote the arguments of ${tool.name}, and ${problem}.${before}` };
 }
 
+/** Null if the hook left out the command. A patch without one stays as it is. */
+function rewrittenArguments({ name, args }: HookCall, input: Record<string, unknown>): Record<string, unknown> | null {
+  if (name === "apply_patch" && !("command" in input)) return args;
+  const parameter = { exec_command: "cmd", apply_patch: "input" }[name];
+  if (parameter === undefined) return input;
+  return typeof input.command === "string" ? { ...args, [parameter]: input.command } : null;
+}
+
 async function problemWith(args: Record<string, unknown>, tool: Tool): Promise<string | null> {
-  // A patch given to a shell has a working directory besides, which no model can write.
+  // A patch given to a shell also has a working directory, which the schema does not allow.
   const { workdir: _, ...written } = args;
   const parsed = await tool.parse(JSON.stringify(tool.name === "apply_patch" ? written : args), "function");
   return parsed.kind === "problem" ? parsed.message : null;
 }
 
-const mostContentLines = 2_000;
+const maxContentLines = 2_000;
 
-/** Hooks that judge reading are shown what would be read. */
-async function contentFor({ tool, args }: PlannedCall, { workspace }: Drive): Promise<string | null> {
+/** The lines that the call would read. */
+async function contentFor({ tool, args }: PlannedCall, { workspace }: HookContext): Promise<string | null> {
   if (tool.name !== "read_file") return null;
   const { path } = args as { path: string };
-  const [file] = (await workspace.read({ files: [{ path, as: "lines", offset: 1, limit: mostContentLines }] })).files;
+  const [file] = (await workspace.read({ files: [{ path, as: "lines", offset: 1, limit: maxContentLines }] })).files;
   return file?.kind === "lines" ? file.lines.join("\n") : null;
 }
 
-function saidIn({ log }: Drive): string {
+function lastReply({ log }: HookContext): string {
   const reply = log.state.messages.findLast(({ role }) => role === "assistant");
   return reply?.role === "assistant" ? (lastMessage(reply.blocks) ?? "") : "";
 }
 
 /** The call that started a command, as it was admitted. */
-function commandBehind(sessionId: number, { log }: Drive): Call | null {
+function commandOf(sessionId: number, { log }: HookContext): HookCall | null {
   const session = log.state.sessions.get(sessionId);
   return session ? { callId: session.callId, name: "exec_command", args: { cmd: session.command } } : null;
 }

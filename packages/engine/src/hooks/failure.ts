@@ -1,30 +1,25 @@
-// When the failure of a hook counts as its refusal.
+// When the failure of a hook counts as a refusal.
 import type { HookDefinition } from "@agentcli/protocol";
-import type { HookRun } from "./port.ts";
+import type { HookDialect } from "./dialect.ts";
+import type { HookRun } from "./hook-run.ts";
 import type { Reaction } from "./reaction.ts";
 
-const refusesCalls = new Set([
-  "PreToolUse",
-  "PermissionRequest",
-  "PostToolUse",
-  "preToolUse",
-  "beforeShellExecution",
-  "beforeMCPExecution",
-  "beforeReadFile",
-  "subagentStart",
-]);
-const refusesTurns = new Set(["SessionStart", "UserPromptSubmit", "PreCompact", "beforeSubmitPrompt", "sessionStart"]);
+export interface FailedRun {
+  run: HookRun;
+  definition: HookDefinition;
+  dialect: HookDialect;
+}
 
-/** A guard that was changed behind our back guards nothing, so what it guards is refused; a managed one ends the turn. */
-export function closedOnFailure(reaction: Reaction, run: HookRun, definition: HookDefinition): Reaction {
-  const { event, source, failClosed } = definition;
+/** A hook modified since it was trusted protects nothing, so what it guards is refused; a managed one ends the turn. */
+export function failClosed(reaction: Reaction, { run, definition, dialect }: FailedRun): Reaction {
   if (reaction.status !== "failed") return reaction;
   const { reason } = reaction;
-  if (source.kind === "managed")
-    return { ...reaction, stop: reason, ...(refusesCalls.has(event) && { block: reason }) };
-  if (run.kind === "modified")
-    return refusesCalls.has(event) ? { ...reaction, status: "blocked", block: reason } : reaction;
-  if (!failClosed) return reaction;
-  if (refusesCalls.has(event)) return { ...reaction, status: "blocked", block: reason };
-  return refusesTurns.has(event) ? { ...reaction, status: "blocked", stop: reason } : reaction;
+  const refused = dialect.refusedOnFailure(definition.event);
+  if (definition.source.kind === "managed")
+    return { ...reaction, stop: reason, ...(refused === "call" && { block: reason }) };
+  if (run.kind === "modified") return refused === "call" ? { ...reaction, status: "blocked", block: reason } : reaction;
+  if (!definition.failClosed || refused === null) return reaction;
+  return refused === "call"
+    ? { ...reaction, status: "blocked", block: reason }
+    : { ...reaction, status: "blocked", stop: reason };
 }

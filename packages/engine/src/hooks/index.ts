@@ -1,3 +1,9 @@
-export type { HookGate } from "./gate.ts";
+export type { HookGate } from "../hook-gate.ts";
+export type { HookDialect, HookDialects } from "./dialect.ts";
+export type { HookAnswer, HookRequest, HookRun, HookRunner } from "./hook-run.ts";
+export { lastObject, parseObject } from "./last-object.ts";
 export { openHooks } from "./open-hooks.ts";
-export type { HookHost, HookRequest, HookRun, HookRunner, ServerPlace } from "./port.ts";
+export { mcpResult, outcomeText } from "./outcome-text.ts";
+export type { AgentActivity, HookCall, HookEvent, HookPoint, ServerLocation, ThreadInfo } from "./point.ts";
+export type { HookHost } from "./port.ts";
+export { blocked, completed, failed, type Reaction } from "./reaction.ts";

@@ -1,10 +1,10 @@
-// The JSON object a text is, or ends with: scripts and models say other things first.
+// The JSON object that a text is or ends with: scripts and models print other text first.
 export function lastObject(text: string): Record<string, unknown> | null {
   const whole = parseObject(text);
   if (whole || !text.endsWith("}")) return whole;
   for (let at = text.indexOf("{"); at !== -1; at = text.indexOf("{", at + 1)) {
-    const found = parseObject(text.slice(at));
-    if (found) return found;
+    const object = parseObject(text.slice(at));
+    if (object) return object;
   }
   return null;
 }

@@ -1,27 +1,25 @@
-// What is written down about hooks: who was asked and what follows from it.
-import type { HookDefinition, RecordOf, ThreadRecord } from "@agentcli/protocol";
+// The notes that hooks leave in the log: which ran, and what follows from their answers.
+import type { HookDefinition, NoteData, ThreadRecord } from "@agentcli/protocol";
+import type { AgentIdentity } from "../hook-gate.ts";
 import { truncateForModel } from "../output.ts";
-import { textPart } from "../state.ts";
-import type { AgentIdentity } from "./gate.ts";
-import type { Moment } from "./moment.ts";
+import { textPart } from "../state/messages.ts";
+import type { HookResult } from "./combine.ts";
+import type { HookPoint } from "./point.ts";
 import type { HookHost } from "./port.ts";
-import type { Answered } from "./reaction.ts";
 
-type Data = RecordOf<"noted">["data"];
-
-export function notesOf({ definition, reaction, durationMs, paid }: Answered, moment: Moment): ThreadRecord[] {
+export function notesOf({ definition, reaction, durationMs, charge }: HookResult, point: HookPoint): ThreadRecord[] {
   const isSkipped = reaction.status === "completed" && reaction.reason !== "";
-  const ending = moment.kind === "ending" || moment.kind === "agent-ending";
-  // What stops a turn that wants to end lets it end, unless nobody knows what the hook wanted.
+  const ending = point.kind === "ending" || point.kind === "agent-ending";
+  // A turn that is ending anyway ends as it is, unless the hook failed.
   const halts = reaction.stop !== undefined && (!ending || reaction.status === "failed");
-  const told = moment.kind === "agent-starting" ? undefined : reaction.context;
+  const context = point.kind === "agent-starting" ? undefined : reaction.context;
   const note = hookNote({
     ...identityOf(definition),
     status: isSkipped ? "skipped" : reaction.status,
     reason: reaction.reason,
     durationMs: Math.round(durationMs),
-    ...(told ? { context: truncateForModel(told, definition.contextTokens) } : {}),
-    ...(paid ? { usage: { ...paid.usage }, model: paid.model, costUsd: paid.costUsd } : {}),
+    ...(context ? { context: truncateForModel(context, definition.contextTokens) } : {}),
+    ...(charge ? { usage: { ...charge.usage }, model: charge.model, costUsd: charge.costUsd } : {}),
     ...(halts ? { halt: `The ${definition.event} hook ended the turn: ${reaction.stop}` } : {}),
   });
   const { warning } = reaction;
@@ -33,31 +31,33 @@ export const skippedNote = ({ definition, reason }: HookHost["skipped"][number])
 
 export const promptedNote: ThreadRecord = { type: "noted", kind: "hook", data: { prompted: true } };
 
-/** What was to be told with the next request is told with this one. */
-export const goOn = (reason: string, context: string[]): ThreadRecord[] => [
+/** Pending context is sent with this request. */
+export const continuationRecords = (reason: string, context: string[]): ThreadRecord[] => [
   hookNote({ continues: true }),
   { type: "input.added", origin: "hook", input: [...context, reason].map(textPart) },
 ];
 
-/** What hooks of a sub-agent say takes effect in its own thread; that they were asked is seen in the session as well. */
-export function asSeenOutside(record: ThreadRecord, { id }: AgentIdentity): ThreadRecord[] {
+/** Hooks of a sub-agent take effect in its own thread; that they ran is also noted in the main one. */
+export function mirroredNotes(record: ThreadRecord, { id }: AgentIdentity): ThreadRecord[] {
   if (record.type !== "noted") return [];
   if (record.kind !== "hook") return [record];
+  if (!("status" in record.data)) return [];
   const { event, source, key, status, reason, durationMs } = record.data;
-  if (event === undefined || source === undefined || key === undefined || status === undefined) return [];
-  return [hookNote({ event, source, key, status, reason: reason ?? "", durationMs: durationMs ?? 0, agentId: id })];
+  return [hookNote({ event, source, key, status, reason, durationMs, agentId: id })];
 }
 
-export const withoutHalt = (record: ThreadRecord): ThreadRecord => without(["halt"], record);
-
-export const withoutEffect = (record: ThreadRecord): ThreadRecord => without(["halt", "context"], record);
-
-function without(keys: string[], record: ThreadRecord): ThreadRecord {
-  if (record.type !== "noted") return record;
-  const data = Object.fromEntries(Object.entries(record.data).filter(([key]) => !keys.includes(key)));
+export function withoutHalt(record: ThreadRecord): ThreadRecord {
+  if (record.type !== "noted" || record.kind !== "hook" || !("status" in record.data)) return record;
+  const { halt: _, ...data } = record.data;
   return { ...record, data };
 }
 
-const hookNote = (data: Data): ThreadRecord => ({ type: "noted", kind: "hook", data });
+export function withoutEffect(record: ThreadRecord): ThreadRecord {
+  if (record.type !== "noted" || record.kind !== "hook" || !("status" in record.data)) return record;
+  const { halt: _, context: __, ...data } = record.data;
+  return { ...record, data };
+}
+
+const hookNote = (data: NoteData<"hook">): ThreadRecord => ({ type: "noted", kind: "hook", data });
 
 const identityOf = ({ event, source, key }: HookDefinition) => ({ event, source: source.kind, key });

@@ -1,26 +1,25 @@
-// The gate of a thread that has hooks: which moment is told when, and what follows from the answers.
-import type { ThreadRecord, TurnEnd, TurnSettings } from "@agentcli/protocol";
-import type { Log } from "../log.ts";
-import type { Drive } from "../running.ts";
-import { type Asked, askHooks, type Heard, whoIsMeant } from "./ask-hooks.ts";
+// The gate of a thread that has hooks: when each point is reached, and what follows from the reactions.
+import type { ThreadRecord, TurnEnd } from "@agentcli/protocol";
+import type { AgentIdentity, HookContext, HookGate } from "../hook-gate.ts";
+import type { Log } from "../log/log.ts";
 import { openBackground } from "./background.ts";
-import { type CallHooks, callHooks } from "./calls.ts";
-import type { AgentIdentity, HookGate } from "./gate.ts";
-import type { AgentWork, Facts, Moment } from "./moment.ts";
-import { asSeenOutside, goOn, promptedNote, skippedNote, withoutEffect } from "./notes.ts";
+import { callHooks } from "./calls.ts";
+import { continuationRecords, mirroredNotes, promptedNote, skippedNote, withoutEffect } from "./notes.ts";
+import type { AgentActivity, HookPoint, ThreadInfo } from "./point.ts";
 import type { HookHost } from "./port.ts";
+import { type HookResults, runHooks, type SelectedHook, selectHooks } from "./run-hooks.ts";
 
-/** What all threads of a session share. */
+/** Shared by all threads of a session. */
 interface Session {
   host: HookHost;
   /** Set by hooks at the start of the session, for those that run later. */
   environment: Record<string, string>;
   startedAt: number;
-  /** Of the thread a person looks at, once it has begun. */
+  /** The log of the main thread, once it has begun. */
   main: Log | null;
 }
 
-/** The place of a sub-agent in its session. */
+/** The sub-agent that a gate belongs to. */
 interface Membership {
   agent: AgentIdentity;
   parentId: string;
@@ -29,115 +28,120 @@ interface Membership {
 export const openHooks = (host: HookHost): HookGate =>
   openGate({ host, environment: {}, startedAt: performance.now(), main: null }, null);
 
-// Over 60 lines because it is the list of moments; what is done at each is a line or two.
+// Over 60 lines because it is the list of hook points; each takes a line or two.
 function openGate(session: Session, membership: Membership | null): HookGate {
   const { host } = session;
   const write = async (records: ThreadRecord[], log: Log): Promise<void> => {
     if (records.length > 0) await log.write(...records);
-    const seen = membership ? records.flatMap((record) => asSeenOutside(record, membership.agent)) : [];
-    if (seen.length > 0 && session.main?.state.turn) await session.main.write(...seen);
+    const mirrored = membership ? records.flatMap((record) => mirroredNotes(record, membership.agent)) : [];
+    if (mirrored.length > 0 && session.main?.state.turn) await session.main.write(...mirrored);
   };
   const background = openBackground(write);
   const startedAt = performance.now();
   let isStarted = false;
 
-  const ask = async (moment: Moment, run: Drive): Promise<Heard> => {
-    const facts = factsOf(run, host, membership);
-    const asking = { host, facts, drive: run, environment: session.environment, signal: run.signal };
-    const meant = whoIsMeant(moment, asking);
-    const [later, now] = [meant.filter(isAsync), meant.filter((asked) => !isAsync(asked))];
-    for (const asked of later)
-      background.start((ended) => askHooks([asked], moment, { ...asking, signal: ended }), run.log);
-    return askHooks(now, moment, asking);
+  const runWithoutNotes = async (point: HookPoint, context: HookContext): Promise<HookResults> => {
+    const thread = threadInfo(context, host, membership);
+    const options = { host, thread, context, environment: session.environment, signal: context.signal };
+    const selected = selectHooks(point, host, thread);
+    for (const hook of selected.filter(isAsync))
+      background.start((ended) => runHooks([hook], point, { ...options, signal: ended }), context.log);
+    const awaited = selected.filter((hook) => !isAsync(hook));
+    return runHooks(awaited, point, options);
   };
-  const tell = async (
-    moment: Moment,
-    run: Drive,
-    more: (heard: Heard) => ThreadRecord[] = () => [],
-  ): Promise<Heard> => {
-    const heard = await ask(moment, run);
-    await write([...heard.notes, ...more(heard)], run.log);
-    return heard;
+  const runAt = async (
+    point: HookPoint,
+    context: HookContext,
+    more: (results: HookResults) => ThreadRecord[] = () => [],
+  ): Promise<HookResults> => {
+    const results = await runWithoutNotes(point, context);
+    await write([...results.notes, ...more(results)], context.log);
+    return results;
   };
-  const calls: CallHooks = callHooks(tell, host.definitions);
+  const calls = callHooks(runAt, host);
+  const activity = ({ agent, parentId }: Membership, { log }: HookContext): AgentActivity => {
+    const durationMs = performance.now() - startedAt;
+    return { agent, parentId, durationMs, messages: log.state.messages.length, ...calls.activity() };
+  };
 
   return {
     ...calls,
-    async begin(run) {
+    async begin(thread) {
       if (membership) return;
       if (!isStarted) {
         isStarted = true;
-        session.main = run.log;
-        await run.log.write(...host.skipped.map(skippedNote));
-        const { judgement } = await tell({ kind: "session-started", source: sourceOf(run) }, run);
-        Object.assign(session.environment, judgement.environment);
+        session.main = thread.log;
+        await thread.log.write(...host.skipped.map(skippedNote));
+        const { combined } = await runAt({ kind: "session-started", source: sourceOf(thread) }, thread);
+        Object.assign(session.environment, combined.environment);
       }
-      const { turn } = run.log.state;
+      const { turn } = thread.log.state;
       if (!turn || turn.hooks.prompted || turn.hooks.halted) return;
-      await tell({ kind: "prompted", prompt: turn.prompt }, run, ({ notes }) =>
+      await runAt({ kind: "prompted", prompt: turn.prompt }, thread, ({ notes }) =>
         notes.length > 0 ? [promptedNote] : [],
       );
     },
-    async replied({ blocks, usage }, run) {
+    async replied({ blocks, usage }, thread) {
       const texts = blocks.flatMap((block) => (block.type === "message" ? [block.text] : []));
       const thoughts = blocks.flatMap((block) => (block.type === "reasoning" ? block.summary : []));
-      await tell({ kind: "replied", text: texts.join("\n").trim(), thought: thoughts.join("\n").trim(), usage }, run);
+      const [text, thought] = [texts.join("\n").trim(), thoughts.join("\n").trim()];
+      await runAt({ kind: "replied", text, thought, usage }, thread);
     },
-    async compaction(moment, run) {
-      if (moment === "before") return void (await tell(compacting(run), run));
-      await tell({ kind: "compacted" }, run);
-      if (!membership) await tell({ kind: "session-started", source: "compact" }, run);
+    async compaction(phase, thread) {
+      if (phase === "before") return void (await runAt(compacting(thread), thread));
+      await runAt({ kind: "compacted" }, thread);
+      if (!membership) await runAt({ kind: "session-started", source: "compact" }, thread);
     },
-    async mayEnd(message, run) {
-      const { hooks } = run.log.state.turn ?? {};
+    async mayEnd(message, thread) {
+      const { hooks } = thread.log.state.turn ?? {};
       const continuations = hooks?.continuations ?? 0;
-      const moment: Moment = membership
-        ? { kind: "agent-ending", message, continuations, work: workOf(membership, calls, startedAt, run) }
+      const point: HookPoint = membership
+        ? { kind: "agent-ending", message, continuations, activity: activity(membership, thread) }
         : { kind: "ending", message, continuations };
-      const { judgement } = await tell(moment, run, ({ judgement: { block, stop } }) =>
-        block && !stop ? goOn(block.reason, hooks?.context ?? []) : [],
+      const { combined } = await runAt(point, thread, ({ combined: { block, stop } }) =>
+        block && !stop ? continuationRecords(block.reason, hooks?.context ?? []) : [],
       );
-      if (run.log.state.turn?.hooks.halted) return false;
-      const isOver = judgement.block === null || judgement.stop !== null;
+      if (thread.log.state.turn?.hooks.halted) return false;
+      const isOver = combined.block === null || combined.stop !== null;
       if (isOver) await background.end();
       return isOver;
     },
-    async spawning(agent, run) {
-      const { judgement } = await tell({ kind: "agent-starting", agent }, run);
-      const { block, context } = judgement;
+    async spawning(agent, thread) {
+      const { combined } = await runAt({ kind: "agent-starting", agent }, thread);
+      const { block, context } = combined;
       if (block) return { kind: "refused", reason: `Sub-agent blocked by ${block.event} hook: ${block.reason}` };
-      return { kind: "welcome", context };
+      return { kind: "allowed", context };
     },
     forAgent: (agent, parentId) => openGate(session, { agent, parentId }),
-    async endSession(end, run) {
+    async endSession(end, thread) {
       await background.end();
       const durationMs = performance.now() - session.startedAt;
       const { status, error } = statusOf(end);
-      const moments: Moment[] = [
+      const points: HookPoint[] = [
         ...(status === "completed" ? [] : [{ kind: "ended-badly", status } as const]),
         { kind: "session-ended", status, error, durationMs },
       ];
-      for (const moment of moments) {
-        const { notes } = await ask(moment, run);
-        await write(notes.map(withoutEffect), run.log);
+      for (const point of points) {
+        const { notes } = await runWithoutNotes(point, thread);
+        await write(notes.map(withoutEffect), thread.log);
       }
     },
   };
 }
 
-/** A thread that has said anything before was begun by another program. */
-function sourceOf({ log }: Pick<Drive, "log">): "resume" | "startup" {
+/** A thread with earlier turns or replies was begun by another process. */
+function sourceOf({ log }: HookContext): "resume" | "startup" {
   const { turns, turn, repliesSinceCompaction, compactions } = log.state;
-  const isKnown = turns > 1 || repliesSinceCompaction > 0 || compactions > 0 || turn?.hooks.prompted === true;
-  return isKnown ? "resume" : "startup";
+  const hasHistory = turns > 1 || repliesSinceCompaction > 0 || compactions > 0 || turn?.hooks.prompted === true;
+  return hasHistory ? "resume" : "startup";
 }
 
-const isAsync = ({ definition }: Asked): boolean => definition.async;
+const isAsync = ({ definition }: SelectedHook): boolean => definition.async;
 
-function factsOf({ log }: Pick<Drive, "log">, host: HookHost, membership: Membership | null): Facts {
+function threadInfo({ log }: HookContext, host: HookHost, membership: Membership | null): ThreadInfo {
   const { state } = log;
   const settings = state.turn?.settings ?? state.settings;
-  if (!settings) throw new Error("hooks were asked in a thread without settings");
+  if (!settings) throw new Error("hooks ran in a thread without settings");
   const sessionId = membership?.parentId ?? state.threadId;
   return {
     sessionId,
@@ -152,20 +156,14 @@ function factsOf({ log }: Pick<Drive, "log">, host: HookHost, membership: Member
   };
 }
 
-function compacting({ log }: Drive): Moment {
+function compacting({ log }: HookContext): HookPoint {
   const { tokens, messages, compactions, turn } = log.state;
-  const window = Math.round(windowOf(turn?.settings) / 0.9);
+  // The history is compacted at nine tenths of the window.
+  const window = Math.round((turn?.settings.compactAt ?? 0) / 0.9);
   return { kind: "compacting", tokens, window, messages: messages.length, first: compactions === 0 };
 }
 
-const windowOf = (settings: TurnSettings | undefined): number => settings?.compactAt ?? 0;
-
-function workOf({ agent, parentId }: Membership, calls: CallHooks, startedAt: number, { log }: Drive): AgentWork {
-  const durationMs = performance.now() - startedAt;
-  return { agent, parentId, durationMs, messages: log.state.messages.length, ...calls.work() };
-}
-
-function statusOf(end: TurnEnd): Pick<Extract<Moment, { kind: "session-ended" }>, "status" | "error"> {
+function statusOf(end: TurnEnd): Pick<Extract<HookPoint, { kind: "session-ended" }>, "status" | "error"> {
   if (end.status === "failed") return { status: "error", error: end.message };
   return { status: end.status === "cancelled" ? "aborted" : "completed", error: null };
 }

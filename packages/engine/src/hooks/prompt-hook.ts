@@ -1,36 +1,34 @@
-// A hook that is a question: one request to a model, which answers whether the thread may go on.
-import type { HookOf, Usage } from "@agentcli/protocol";
-import { addLedgers, emptyLedger, outputCap, reservation, spentPart } from "../budget.ts";
+// A prompt hook: one request to a model, which answers whether the thread may continue.
+import type { HookOf } from "@agentcli/protocol";
+import { addLedgers, emptyLedger, outputCap, reservation, spentPart } from "../budget/ledger.ts";
+import type { HookContext } from "../hook-gate.ts";
 import { truncateForModel } from "../output.ts";
 import type { ModelRequest } from "../ports.ts";
-import { charged, request } from "../request.ts";
-import { type Drive, elsewhere } from "../running.ts";
-import { lastMessage, textPart } from "../state.ts";
-import { estimateText } from "../tokens.ts";
+import { charged, request } from "../requests/request.ts";
+import { spentByOtherAgents } from "../running.ts";
+import { lastMessage, textPart } from "../state/messages.ts";
+import { estimateText } from "../state/tokens.ts";
+import type { HookRun, HookRunResult } from "./hook-run.ts";
 import { lastObject } from "./last-object.ts";
-import type { HookRun } from "./port.ts";
-import type { Ran } from "./run-hook.ts";
 
-export interface Paid {
-  usage: Usage;
-  model: string;
-  costUsd: number | null;
-}
-
-export async function askModel(definition: HookOf<"prompt">, payload: object, drive: Drive): Promise<Ran> {
+export async function runPromptHook(
+  definition: HookOf<"prompt">,
+  payload: object,
+  context: HookContext,
+): Promise<HookRunResult> {
   const startedAt = performance.now();
-  const lasted = () => performance.now() - startedAt;
-  const asked = questionOf(definition, payload, drive);
-  const reserved = reserve(asked, drive);
+  const elapsedMs = () => performance.now() - startedAt;
+  const question = questionOf(definition, payload, context);
+  const reserved = reserve(question, context);
   if (reserved.kind === "spent") {
-    return { run: { kind: "unanswered", reason: reserved.reason, durationMs: 0 }, paid: null };
+    return { run: { kind: "unanswered", reason: reserved.reason, durationMs: 0 }, charge: null };
   }
   try {
-    const reply = await request(asked, { ...drive, onProgress() {} });
+    const reply = await request(question, { ...context, onProgress() {} });
     if (reply.kind === "fault") {
-      return { run: { kind: "unanswered", reason: reply.fault.message, durationMs: lasted() }, paid: null };
+      return { run: { kind: "unanswered", reason: reply.fault.message, durationMs: elapsedMs() }, charge: null };
     }
-    return { run: answerIn(lastMessage(reply.blocks) ?? "", definition, lasted()), paid: charged(reply, drive) };
+    return { run: readVerdict(lastMessage(reply.blocks) ?? "", elapsedMs()), charge: charged(reply, context) };
   } finally {
     reserved.release();
   }
@@ -47,12 +45,12 @@ const verdictSchema = {
   additionalProperties: false,
 };
 
-// A payload may hold a whole output; a verdict needs no more of it than a tool's reader does.
-const mostPayloadTokens = 20_000;
+// A payload may hold a whole tool output; a verdict does not need all of it.
+const maxPayloadTokens = 20_000;
 
-function questionOf({ prompt, model }: HookOf<"prompt">, payload: object, { log }: Drive): ModelRequest {
+function questionOf({ prompt, model }: HookOf<"prompt">, payload: object, { log }: HookContext): ModelRequest {
   const { turn, settings, threadId } = log.state;
-  const document = truncateForModel(JSON.stringify(payload), mostPayloadTokens);
+  const document = truncateForModel(JSON.stringify(payload), maxPayloadTokens);
   const text = prompt.includes("$ARGUMENTS")
     ? prompt.replaceAll("$ARGUMENTS", () => document)
     : `${prompt}\n\n${document}`;
@@ -71,11 +69,11 @@ function questionOf({ prompt, model }: HookOf<"prompt">, payload: object, { log 
 type Reserved = { kind: "reserved"; release(): void } | { kind: "spent"; reason: string };
 
 /** Admitted like any request of the thread: hooks are paid for from the same budget. */
-function reserve({ instructions: told, messages }: ModelRequest, drive: Drive): Reserved {
-  const { log, reservations } = drive;
-  const tokens = estimateText(told) + estimateText(JSON.stringify(messages));
+function reserve({ instructions, messages }: ModelRequest, context: HookContext): Reserved {
+  const { log, reservations } = context;
+  const tokens = estimateText(instructions) + estimateText(JSON.stringify(messages));
   const { turn } = log.state;
-  const ledger = { ...addLedgers(turn?.ledger ?? emptyLedger(), elsewhere(drive)), last: null };
+  const ledger = { ...addLedgers(turn?.ledger ?? emptyLedger(), spentByOtherAgents(context)), last: null };
   const spent = spentPart(turn?.settings.budget, ledger, tokens);
   if (spent !== undefined && spent !== "tools") return { kind: "spent", reason: `the budget of ${spent} is spent` };
   let number = 0;
@@ -85,12 +83,10 @@ function reserve({ instructions: told, messages }: ModelRequest, drive: Drive): 
   return { kind: "reserved", release: () => void reservations.delete(id) };
 }
 
-/** A verdict in the words commands use, so that each dialect makes of it what it makes of them. */
-function answerIn(text: string, { dialect }: HookOf<"prompt">, durationMs: number): HookRun {
+function readVerdict(text: string, durationMs: number): HookRun {
   const verdict = lastObject(text.trim().replace(/^```\w*\s*|\s*```$/g, ""));
-  const ran = { kind: "ran", timedOut: false, durationMs } as const;
-  if (verdict?.ok === true) return { ...ran, exitCode: 0, stdout: dialect === "platform" ? "{}" : "", stderr: "" };
+  if (verdict?.ok === true) return { kind: "judged", ok: true, reason: "", durationMs };
   if (verdict?.ok !== false) return { kind: "unclear", reason: "the model gave no verdict", durationMs };
   const reason = typeof verdict.reason === "string" && verdict.reason !== "" ? verdict.reason : "no reason given";
-  return { ...ran, exitCode: 2, stdout: dialect === "platform" ? reason : "", stderr: reason };
+  return { kind: "judged", ok: false, reason, durationMs };
 }

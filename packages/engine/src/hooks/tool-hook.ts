@@ -1,40 +1,45 @@
-// A hook that is a tool of an MCP server: what the tool says is read like the output of a command.
+// A hook that calls a tool of an MCP server: its result is read like the output of a command.
 import type { HookOf, Outcome } from "@agentcli/protocol";
+import type { HookContext } from "../hook-gate.ts";
 import type { Json } from "../json.ts";
-import type { Drive } from "../running.ts";
-import { textOf } from "./outcome-text.ts";
-import type { HookRun } from "./port.ts";
+import type { HookRun } from "./hook-run.ts";
+import { outcomeText } from "./outcome-text.ts";
 
-export async function callServer(definition: HookOf<"mcp_tool">, payload: object, drive: Drive): Promise<HookRun> {
+export async function runToolHook(
+  definition: HookOf<"mcp_tool">,
+  payload: object,
+  thread: HookContext,
+): Promise<HookRun> {
   const { server, tool: name, key, timeoutMs } = definition;
   const startedAt = performance.now();
-  const tool = drive.tools.find(({ mcp }) => mcp?.server === server && mcp.tool === name);
+  const tool = thread.tools.find(({ mcp }) => mcp?.server === server && mcp.tool === name);
   if (!tool) {
     const reason = `MCP server ${server} has no tool ${name} in this run; see agentcli mcp list`;
     return { kind: "unanswered", reason, durationMs: 0 };
   }
-  const { workspace, signal, log } = drive;
+  const { workspace, signal, log, onProgress, wait } = thread;
   const context = {
     callId: key,
     workspace,
     state: log.state,
     toolLimitMs: timeoutMs,
-    outputTokens: mostTokens,
+    outputTokens: maxTokens,
     signal,
-    makes: "",
+    onProgress,
+    wait,
   };
-  const outcome = await tool.run(filledIn(definition.input, payload), { ...context, run: drive });
+  const outcome = await tool.run(fillTemplate(definition.input, payload), context);
   const durationMs = performance.now() - startedAt;
-  if (outcome.status !== "completed") return { kind: "unanswered", reason: textOf(outcome), durationMs };
-  return { kind: "ran", exitCode: 0, stdout: saidIn(outcome), stderr: "", timedOut: false, durationMs };
+  if (outcome.status !== "completed") return { kind: "unanswered", reason: outcomeText(outcome), durationMs };
+  return { kind: "ran", exitCode: 0, stdout: resultText(outcome), stderr: "", timedOut: false, durationMs };
 }
 
-const mostTokens = 10_000;
+const maxTokens = 10_000;
 
-/** The texts of the result; a tool that answers in structure alone answers in JSON. */
-function saidIn(outcome: Outcome): string {
+/** The texts of the result, or its structured content as JSON if it has no text. */
+function resultText(outcome: Outcome): string {
   const { detail } = outcome;
-  if (detail.kind !== "mcp" || detail.result === null) return textOf(outcome);
+  if (detail.kind !== "mcp" || detail.result === null) return outcomeText(outcome);
   const texts = detail.result.content.flatMap((block) => {
     const { type, text } = block as { type?: unknown; text?: unknown };
     return type === "text" && typeof text === "string" ? [text] : [];
@@ -45,11 +50,11 @@ function saidIn(outcome: Outcome): string {
 
 const reference = /\$\{([^}]*)\}/g;
 
-/** `${tool_input.file_path}` in a text stands for what the payload has there; alone, for the value itself. */
-export function filledIn(template: Json, payload: object): Json {
-  if (Array.isArray(template)) return template.map((item) => filledIn(item, payload));
+/** `${tool_input.file_path}` in a text is replaced by that value of the payload; a template that is only a reference keeps its type. */
+export function fillTemplate(template: Json, payload: object): Json {
+  if (Array.isArray(template)) return template.map((item) => fillTemplate(item, payload));
   if (typeof template === "object" && template !== null) {
-    return Object.fromEntries(Object.entries(template).map(([key, value]) => [key, filledIn(value, payload)]));
+    return Object.fromEntries(Object.entries(template).map(([key, value]) => [key, fillTemplate(value, payload)]));
   }
   if (typeof template !== "string") return template;
   const [whole] = template.match(/^\$\{[^}]*\}$/) ?? [];

@@ -7,7 +7,7 @@ export interface EmbeddedPatch {
   patch: string;
 }
 
-/** Null for any script that does, or may do, something else as well. */
+/** Null for any script that does or may do anything else. */
 export function readEmbeddedPatch(script: string): EmbeddedPatch | null {
   const heredoc = readHeredoc(script);
   if (heredoc === null) return null;

@@ -1,7 +1,7 @@
 // The patch language as a lark grammar, for models that write the patch as free text.
 import { marker } from "./markers.ts";
 
-/** What a model should write. The parser forgives more: spaces around markers, CRLF, a heredoc around the whole. */
+/** The strict form. The parser also accepts spaces around markers, CRLF, and a heredoc around the patch. */
 export const patchGrammar = `start: "${marker.begin}" NEWLINE file+ "${marker.end}" NEWLINE?
 
 file: add | delete | update

@@ -1,4 +1,4 @@
-// The fixed words of the patch language, once for the parser and the grammar.
+// The markers of the patch language, shared by the parser and the grammar.
 export const marker = {
   begin: "*** Begin Patch",
   end: "*** End Patch",

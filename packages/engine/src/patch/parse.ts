@@ -1,4 +1,4 @@
-// Reads the text of a patch into edits. Never throws: what is wrong comes back as a sentence that names the line.
+// Parses a patch into edits. Never throws: an error is a sentence that names the line.
 import type { Edit, EditChunk } from "@agentcli/protocol";
 import { readHeredoc } from "./heredoc.ts";
 import { marker } from "./markers.ts";
@@ -20,7 +20,7 @@ export function parsePatch(text: string): ParsedPatch {
   return { kind: "patch", edits };
 }
 
-/** Stands on the next line to read; `end` is the line of the end marker. */
+/** `at` is the next line to read, `end` the line of the end marker. */
 interface Reader {
   lines: string[];
   at: number;
@@ -34,12 +34,14 @@ interface Problem {
 function readFile(reader: Reader): Edit | Problem {
   const line = reader.at + 1;
   const header = current(reader).trim();
-  const found = ([marker.add, marker.delete, marker.update] as const).find((word) => header.startsWith(word.trimEnd()));
-  if (found === undefined) return { line, problem: `'${header}' is no file header; expected ${anyHeader}` };
-  const path = header.slice(found.trimEnd().length).trim();
-  if (path === "") return { line, problem: `'${header}' names no file; expected '${found}{path}'` };
+  const operation = ([marker.add, marker.delete, marker.update] as const).find((word) =>
+    header.startsWith(word.trimEnd()),
+  );
+  if (operation === undefined) return { line, problem: `'${header}' is not a file header; expected ${anyHeader}` };
+  const path = header.slice(operation.trimEnd().length).trim();
+  if (path === "") return { line, problem: `'${header}' names no file; expected '${operation}{path}'` };
   reader.at += 1;
-  switch (found) {
+  switch (operation) {
     case marker.add:
       return { kind: "add", path, content: readAddedLines(reader) };
     case marker.delete:
@@ -105,7 +107,7 @@ function readAnchors(reader: Reader, chunk: EditChunk): void {
   }
 }
 
-/** Takes a context, removed or added line; false for any other, which is left to the caller. */
+/** Reads a context, removed or added line; false for any other line. */
 function readChangeLine(reader: Reader, chunk: EditChunk): boolean {
   if (reader.at >= reader.end) return false;
   const line = current(reader);
@@ -131,7 +133,7 @@ function skipBlank(reader: Reader): void {
   while (reader.at < reader.end && current(reader).trim() === "") reader.at += 1;
 }
 
-/** Blank lines in front of a marker are a gap; in front of anything else they are context. */
+/** Blank lines before a marker are ignored; before anything else they are context. */
 function skipGap(reader: Reader): void {
   const ahead = { ...reader };
   skipBlank(ahead);

@@ -1,4 +1,4 @@
-// Which files a patch is about, by name alone: links are the business of whoever opens them.
+// The paths that a patch names. Links are not resolved here: the workspace does that when it opens them.
 import { parsePatch } from "./parse.ts";
 
 /** Absolute; none for a patch that cannot be read. */

@@ -1,6 +1,7 @@
 // The final message of a review: any answer is accepted and turned into text.
 import type { Answer } from "../answer/answer.ts";
-import { lastMessage, type ThreadState } from "../state.ts";
+import { lastMessage } from "../state/messages.ts";
+import type { ThreadState } from "../state/state.ts";
 import type { Review } from "./findings.ts";
 import { readReview } from "./read.ts";
 import { renderReview } from "./render.ts";
@@ -9,7 +10,7 @@ export const reviewAnswer = (coverage: string | null): Answer => ({
   check: async (message) => ({ ok: true, message: renderReview(readReview(message), coverage) }),
 });
 
-/** The findings of the newest turn, read from the log; a turn without a reply has only what its end says. */
+/** The findings of the newest turn, read from the log; of a turn without a reply, from its end. */
 export function findingsOf(state: ThreadState): Review {
   const last = state.messages.at(-1);
   const message = last?.role === "assistant" ? lastMessage(last.blocks) : null;

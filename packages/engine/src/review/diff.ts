@@ -1,4 +1,4 @@
-// A unified diff of git as files and hunks. Text that is no diff is no file.
+// Parses a unified diff of git into files and hunks. Other text yields no files.
 export interface ChangedFile {
   /** Its name after the change; for a deleted file its last one. */
   path: string;
@@ -40,7 +40,7 @@ const parseHunk = (lines: string[]): Hunk => ({ lines, changedLines: countChange
 
 export const countChanged = (lines: string[]): number => lines.filter((line) => /^[+-]/.test(line)).length;
 
-/** Git names a file in the first of these that its kind of change has. */
+/** The line that names the file depends on the kind of change. */
 function pathIn(header: string[]): string {
   const named = (mark: string) => header.find((line) => line.startsWith(mark))?.slice(mark.length);
   const after = named("+++ ");
@@ -51,7 +51,7 @@ function pathIn(header: string[]): string {
   return moved === undefined ? sameNameTwice(header[0]?.slice(fileMark.length) ?? "") : unquoted(moved);
 }
 
-/** `a/x b/x`: a change without lines keeps its name, so the halves are equal. */
+/** `a/x b/x`: a change without hunks keeps its name, so both halves are equal. */
 function sameNameTwice(names: string): string {
   const half = (names.length - 1) / 2;
   return withoutPrefix(names.slice(Math.ceil(half) + 1));

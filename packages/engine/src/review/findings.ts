@@ -1,9 +1,9 @@
-// What a review finds, as programs read it, and the schema that asks a model for it.
+// The findings of a review, and the output schema that the model receives.
 export interface Review {
   findings: Finding[];
   overall_correctness: "patch is correct" | "patch is incorrect" | null;
   overall_explanation: string;
-  /** 0 to 1; null where the reviewer did not say. */
+  /** 0 to 1; null if the model gave none. */
   overall_confidence_score: number | null;
 }
 
@@ -12,7 +12,7 @@ export interface Finding {
   title: string;
   body: string;
   confidence_score: number | null;
-  /** 0 must be mended at once, 3 would be nice to have; null where the reviewer did not say. */
+  /** 0 must be fixed at once, 3 is nice to have; null if the model gave none. */
   priority: 0 | 1 | 2 | 3 | null;
   code_location: CodeLocation | null;
 }

@@ -1,5 +1,5 @@
-// A change cut down to what a model can read at once: source first, whole files while they fit, then whole hunks, then lines.
-import { byteLength, estimateText } from "../tokens.ts";
+// Shortens a change to the model's limit: source files first, whole files while they fit, then whole hunks, then lines.
+import { byteLength, estimateText } from "../state/tokens.ts";
 import type { Coverage, PartlyRead } from "./coverage.ts";
 import { type ChangedFile, countChanged, type Hunk } from "./diff.ts";
 import { rankOf } from "./importance.ts";
@@ -10,35 +10,35 @@ export interface FittedChange {
 }
 
 export function fitChange(files: ChangedFile[], maxTokens: number): FittedChange {
-  const chosen = chooseFiles(files, maxTokens);
+  const selected = selectFiles(files, maxTokens);
   return {
-    // In the order of the diff, whatever order they were chosen in: neighbours explain each other.
-    diff: files.flatMap((file) => chosen.get(file)?.text ?? []).join("\n"),
-    coverage: coverageOf(files, chosen),
+    // In the order of the diff, because neighbouring files explain each other.
+    diff: files.flatMap((file) => selected.get(file)?.text ?? []).join("\n"),
+    coverage: coverageOf(files, selected),
   };
 }
 
-interface Chosen {
+interface Selection {
   text: string;
   changedLines: number;
 }
 
-/** Small files first within their rank: one huge file must not keep twenty others out. */
-function chooseFiles(files: ChangedFile[], maxTokens: number): Map<ChangedFile, Chosen> {
+/** Small files first within their rank, so that one huge file does not displace twenty others. */
+function selectFiles(files: ChangedFile[], maxTokens: number): Map<ChangedFile, Selection> {
   const sized = files.map((file) => ({ file, rank: rankOf(file.path), tokens: sizeOf(file) }));
   const ordered = sized.sort((left, right) => left.rank - right.rank || left.tokens - right.tokens);
-  const chosen = new Map<ChangedFile, Chosen>();
+  const selected = new Map<ChangedFile, Selection>();
   let room = maxTokens;
   for (const { file, tokens } of ordered) {
     const part = tokens <= room ? whole(file) : beginningOf(file, room);
     if (!part) continue;
-    chosen.set(file, part);
+    selected.set(file, part);
     room -= estimateText(part.text) + 1;
   }
-  return chosen;
+  return selected;
 }
 
-const whole = (file: ChangedFile): Chosen => ({
+const whole = (file: ChangedFile): Selection => ({
   text: [file.header, ...file.hunks.flatMap((hunk) => hunk.lines)].join("\n"),
   changedLines: file.changedLines,
 });
@@ -48,13 +48,13 @@ function sizeOf({ header, hunks }: ChangedFile): number {
   return Math.ceil(bytes / 4) + 1;
 }
 
-// Less than this says too little about a file to be worth its header.
-const leastTokens = 100;
+// A smaller excerpt is not worth its header.
+const minTokens = 100;
 const markerTokens = 30;
 
-function beginningOf(file: ChangedFile, room: number): Chosen | null {
+function beginningOf(file: ChangedFile, room: number): Selection | null {
   let left = room - estimateText(file.header) - markerTokens;
-  if (left < leastTokens) return null;
+  if (left < minTokens) return null;
   const lines: string[] = [];
   for (const hunk of file.hunks) {
     const kept = linesWithin(hunk, left);
@@ -79,14 +79,14 @@ function linesWithin(hunk: Hunk, tokens: number): string[] {
 
 const bytesOf = (lines: string[]): number => lines.reduce((total, line) => total + byteLength(line) + 1, 0);
 
-function coverageOf(files: ChangedFile[], chosen: Map<ChangedFile, Chosen>): Coverage {
+function coverageOf(files: ChangedFile[], selected: Map<ChangedFile, Selection>): Coverage {
   const partly: PartlyRead[] = [];
   const notRead: string[] = [];
   let readLines = 0;
   for (const file of files) {
-    const read = chosen.get(file)?.changedLines ?? 0;
+    const read = selected.get(file)?.changedLines ?? 0;
     readLines += read;
-    if (!chosen.has(file)) notRead.push(file.path);
+    if (!selected.has(file)) notRead.push(file.path);
     else if (file.binary) notRead.push(`${file.path} (binary)`);
     else if (read < file.changedLines) partly.push({ path: file.path, readLines: read, ofLines: file.changedLines });
   }

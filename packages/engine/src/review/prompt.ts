@@ -1,6 +1,6 @@
-// What a reviewing model is told: how to judge, what to judge, and the change itself.
+// The input of a review turn: criteria, task, and the change itself.
 import type { ContextMessage, RecordOf } from "@agentcli/protocol";
-import { textPart } from "../state.ts";
+import { textPart } from "../state/messages.ts";
 import { coverageSentence } from "./coverage.ts";
 import type { FittedChange } from "./fit.ts";
 
@@ -12,15 +12,15 @@ export type ReviewTarget =
 
 export interface ReviewAssignment {
   target: ReviewTarget;
-  /** Of the person who asks; empty where there are none. */
+  /** From the user; empty if there are none. */
   instructions: string;
   change: (FittedChange & { root: string; command: string }) | null;
 }
 
-const mostNamesForModel = 60;
-const mostNamesForPeople = 10;
+const maxNamesForModel = 60;
+const maxNamesForPeople = 10;
 
-/** How the turn of a review begins. */
+/** The fields with which a review turn begins. */
 export function reviewTurn(assignment: ReviewAssignment): Pick<RecordOf<"turn.begun">, "context" | "input" | "review"> {
   const { change } = assignment;
   const context: ContextMessage[] = [{ role: "developer", parts: [textPart(rubric)] }];
@@ -28,7 +28,7 @@ export function reviewTurn(assignment: ReviewAssignment): Pick<RecordOf<"turn.be
   return {
     context,
     input: [textPart(request(assignment))],
-    review: { coverage: change && coverageSentence(change.coverage, mostNamesForPeople) },
+    review: { coverage: change && coverageSentence(change.coverage, maxNamesForPeople) },
   };
 }
 
@@ -52,9 +52,11 @@ function taskOf(target: ReviewTarget): string {
 }
 
 function changeText({ root, command, diff, coverage }: NonNullable<ReviewAssignment["change"]>): string {
-  const left = coverageSentence(coverage, mostNamesForModel);
+  const omitted = coverageSentence(coverage, maxNamesForModel);
   const limits =
-    left === null ? "" : `Not all of it fits here. ${left}\nLook at the rest with the command where it matters.\n`;
+    omitted === null
+      ? ""
+      : `Not all of it fits here. ${omitted}\nLook at the rest with the command where it matters.\n`;
   return `<change_under_review>
 Repository root: ${root}
 Command: ${command}
@@ -69,12 +71,12 @@ What counts as a finding
 - It is a real defect: wrong behaviour, a crash, lost or corrupted data, a security hole, a race, a leak, a broken contract with callers, or a slowdown that users would notice.
 - This change introduced it. What was wrong before is not a finding unless the change makes it worse.
 - You can name the input or situation in which it goes wrong. If you only suspect something, read the code around it with your tools first and drop it if you cannot show it.
-- The author would mend it if they knew.
+- The author would fix it if they knew.
 Style, naming, formatting, missing comments and matters of taste are not findings. Neither is a missing test, unless the instructions ask for it.
 
 How to write one
 - One finding per defect. The title is one plain line; the body says what happens, when and why in one short paragraph, without praise or blame.
-- Priority: 0 everyone is hit and it must be mended at once; 1 mend before merging; 2 mend soon; 3 would be nice.
+- Priority: 0 everyone is hit and it must be fixed at once; 1 fix before merging; 2 fix soon; 3 would be nice.
 - Location: the absolute path and the shortest range of lines in the changed file that shows it, overlapping the change.
 - Report every finding that meets the bar, the worst first. Where there is none, report none: an empty list is a good answer.
 

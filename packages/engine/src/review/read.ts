@@ -1,9 +1,9 @@
-// Reads a model's review from its final message. Whatever it wrote, nothing is lost: what is not JSON is the explanation.
+// Reads a review from the final message of the model. A message that is not JSON becomes the explanation.
 import type { CodeLocation, Finding, Review } from "./findings.ts";
 
 export function readReview(message: string): Review {
   const value = candidates(message).map(parseObject).find(isReview);
-  if (!value) return { ...nothingSaid, overall_explanation: message.trim() };
+  if (!value) return { ...emptyReview, overall_explanation: message.trim() };
   const findings = Array.isArray(value.findings) ? value.findings.flatMap(readFinding) : [];
   return {
     findings,
@@ -13,7 +13,7 @@ export function readReview(message: string): Review {
   };
 }
 
-const nothingSaid: Review = {
+const emptyReview: Review = {
   findings: [],
   overall_correctness: null,
   overall_explanation: "",
@@ -22,7 +22,7 @@ const nothingSaid: Review = {
 
 type Fields = Record<string, unknown>;
 
-/** The message itself, what stands in its code fences, and what its outermost braces hold. */
+/** The message itself, the content of its code fences, and the text between its outermost braces. */
 function candidates(message: string): string[] {
   const fenced = [...message.matchAll(/```[a-z]*[ \t]*\n([\s\S]*?)```/gi)].map((match) => match[1] ?? "");
   const braces = message.slice(message.indexOf("{"), message.lastIndexOf("}") + 1);
@@ -59,8 +59,8 @@ function readFinding(value: unknown): Finding[] {
 const priorityTag = /^\s*\[?P([0-3])\]?[\s:.–—-]+/i;
 
 function readPriority(value: unknown): Finding["priority"] {
-  const known = ([0, 1, 2, 3] as const).find((priority) => String(priority) === String(value).replace(/^P/i, ""));
-  return known ?? null;
+  const match = ([0, 1, 2, 3] as const).find((priority) => String(priority) === String(value).replace(/^P/i, ""));
+  return match ?? null;
 }
 
 function readLocation(value: unknown): CodeLocation | null {
@@ -80,8 +80,8 @@ const readConfidence = (value: unknown): number | null =>
   typeof value === "number" && value >= 0 && value <= 1 ? value : null;
 
 function readVerdict(value: unknown): Review["overall_correctness"] {
-  const known = (["patch is correct", "patch is incorrect"] as const).find((verdict) => verdict === value);
-  return known ?? null;
+  const match = (["patch is correct", "patch is incorrect"] as const).find((verdict) => verdict === value);
+  return match ?? null;
 }
 
 const asFields = (value: unknown): Fields | null =>

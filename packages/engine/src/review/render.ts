@@ -1,9 +1,9 @@
-// A review as people read it: the verdict, the findings by priority, and what was not looked at.
+// Renders a review as text: the verdict, the findings by priority, and what was not covered.
 import type { Finding, Review } from "./findings.ts";
 
 export function renderReview(review: Review, coverage: string | null): string {
   const parts = [review.overall_explanation, comments(review.findings), coverage ?? ""];
-  return parts.filter((part) => part !== "").join("\n\n") || "The review ended without findings and without a word.";
+  return parts.filter((part) => part !== "").join("\n\n") || "The review ended without findings or an explanation.";
 }
 
 function comments(findings: Finding[]): string {
@@ -20,10 +20,10 @@ const byPriority = (left: Finding, right: Finding): number =>
 function comment(finding: Finding): string {
   const tag = finding.priority === null ? "" : `[P${finding.priority}] `;
   const body = finding.body.split("\n").map((line) => `  ${line}`.trimEnd());
-  return [`- ${tag}${finding.title}${place(finding)}`, ...(finding.body === "" ? [] : body)].join("\n");
+  return [`- ${tag}${finding.title}${locationOf(finding)}`, ...(finding.body === "" ? [] : body)].join("\n");
 }
 
-function place({ code_location: location }: Finding): string {
+function locationOf({ code_location: location }: Finding): string {
   if (!location) return "";
   const { start, end } = location.line_range;
   return ` — ${location.absolute_file_path}:${start}-${end}`;

@@ -1,10 +1,11 @@
-// What a sub-agent begins with, made from what its parent has: never wider rights, never another budget.
+// The settings and first record of a sub-agent, derived from its parent: never wider rights, never another budget.
 import type { RecordOf, TurnSettings } from "@agentcli/protocol";
-import { type ThreadState, textPart } from "../state.ts";
+import { textPart } from "../state/messages.ts";
+import type { ThreadState } from "../state/state.ts";
 import { agentToolNames } from "./names.ts";
 import { type AgentRole, narrower } from "./role.ts";
 
-export interface Wanted {
+export interface ChildOptions {
   role: AgentRole;
   model?: string;
   effort?: string;
@@ -15,47 +16,54 @@ export interface Defaults {
   defaultEffort?: string;
 }
 
-export function childSettings(parent: ThreadState, wanted: Wanted, defaults: Defaults): TurnSettings {
-  const own = settingsOf(parent);
-  const { role } = wanted;
+export function childSettings(parent: ThreadState, options: ChildOptions, defaults: Defaults): TurnSettings {
+  const parentSettings = settingsOf(parent);
+  const { role } = options;
   const fixed = role.model === "inherit" ? undefined : role.model;
   return {
-    ...own,
-    model: fixed ?? wanted.model ?? defaults.defaultModel ?? own.model,
-    effort: role.effort ?? wanted.effort ?? defaults.defaultEffort ?? own.effort,
-    sandbox: narrower(own.sandbox, role.sandbox),
+    ...parentSettings,
+    model: fixed ?? options.model ?? defaults.defaultModel ?? parentSettings.model,
+    effort: role.effort ?? options.effort ?? defaults.defaultEffort ?? parentSettings.effort,
+    sandbox: narrower(parentSettings.sandbox, role.sandbox),
   };
 }
 
-/** Its own model and sandbox, under what its parent has now: that may be less than when the child was made. */
-export function heldTo(parent: ThreadState, child: TurnSettings): TurnSettings {
-  const own = settingsOf(parent);
+/** The child keeps its model; everything else is limited to what its parent has now, which may be less than at spawn. */
+export function limitedTo(parent: ThreadState, child: TurnSettings): TurnSettings {
+  const parentSettings = settingsOf(parent);
   const { model, effort, provider, compactAt } = child;
-  return { ...own, model, effort, provider, compactAt, sandbox: narrower(own.sandbox, child.sandbox) };
+  return {
+    ...parentSettings,
+    model,
+    effort,
+    provider,
+    compactAt,
+    sandbox: narrower(parentSettings.sandbox, child.sandbox),
+  };
 }
 
 function settingsOf({ turn }: ThreadState): TurnSettings {
-  if (!turn) throw new Error("a sub-agent was given work outside a turn");
+  if (!turn) throw new Error("a sub-agent received input outside a turn");
   return turn.settings;
 }
 
-export interface Birth {
+export interface NewChild {
   id: string;
   nickname: string;
   role: AgentRole;
   settings: TurnSettings;
   program: RecordOf<"thread.created">["program"];
-  /** Told to the child before its task. */
+  /** Sent to the child before its task. */
   background: string[];
-  mayHaveAgents: boolean;
+  maySpawn: boolean;
 }
 
-export function threadCreated(parent: ThreadState, birth: Birth): RecordOf<"thread.created"> {
-  const { id, nickname, role, settings, program, background, mayHaveAgents } = birth;
+export function threadCreated(parent: ThreadState, child: NewChild): RecordOf<"thread.created"> {
+  const { id, nickname, role, settings, program, background, maySpawn } = child;
   const { instructions, tools, context } = parent.frozen;
   const isAllowed = (name: string) =>
-    (mayHaveAgents || !agentToolNames.includes(name)) && (role.tools?.includes(name) ?? true);
-  const told = background.map((text) => ({ role: "user" as const, parts: [textPart(text)] }));
+    (maySpawn || !agentToolNames.includes(name)) && (role.tools?.includes(name) ?? true);
+  const messages = background.map((text) => ({ role: "user" as const, parts: [textPart(text)] }));
   return {
     type: "thread.created",
     threadId: id,
@@ -65,7 +73,7 @@ export function threadCreated(parent: ThreadState, birth: Birth): RecordOf<"thre
     frozen: {
       instructions: role.instructions ? `${instructions}\n\nYour role\n${role.instructions}` : instructions,
       tools: tools.filter((tool) => isAllowed(tool.name)),
-      context: [...context, ...told],
+      context: [...context, ...messages],
     },
     settings,
     program,

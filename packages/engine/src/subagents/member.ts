@@ -1,33 +1,33 @@
-// One sub-agent of a tree: a thread of its own, and how it stands.
+// One sub-agent of a tree: its thread and its state.
 import type { AgentState } from "@agentcli/protocol";
-import type { Log } from "../log.ts";
-import type { KnownAgent } from "./known.ts";
+import type { Log } from "../log/log.ts";
+import type { SubagentRecord } from "../state/known-agents.ts";
 
-/** `closed` is its parent's doing; those below a closed member are closed with it. */
-export interface Member extends KnownAgent {
+/** `closed` is set by its parent; descendants of a closed member are closed with it. */
+export interface Member extends SubagentRecord {
   id: string;
   role: string;
   nickname: string;
   /** Null for a child of the main thread. */
   parent: Member | null;
   log: Log;
-  /** Turns it has been given: a call that is repeated after a crash finds what it began. */
+  /** Ids of its turns: a call that is repeated after a crash finds the turn it began. */
   turnIds: Set<string>;
   stop: AbortController;
-  /** Settles, never rejects, when the member and all below it rest. */
+  /** Settles, never rejects, when the member and its descendants have stopped running. */
   resting: Promise<void>;
-  /** What ended its loop against its will. */
+  /** The error that ended its loop. */
   defect: string | null;
 }
 
-export const restingMember = (known: Omit<Member, "stop" | "resting" | "defect">): Member => ({
-  ...known,
+export const restingMember = (fields: Omit<Member, "stop" | "resting" | "defect">): Member => ({
+  ...fields,
   stop: new AbortController(),
   resting: Promise.resolve(),
   defect: null,
 });
 
-/** The main thread is at 0. */
+/** The main thread has depth 0. */
 export const depthOf = (member: Member | null): number => (member ? 1 + depthOf(member.parent) : 0);
 
 export const isClosed = (member: Member): boolean =>

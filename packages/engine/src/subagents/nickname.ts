@@ -1,4 +1,4 @@
-// What a sub-agent is called beside its id: the first free of the names of its role, then with a number.
+// The nickname of a sub-agent: the first free one of its role, then with a number.
 import type { AgentRole } from "./role.ts";
 
 export function pickNickname({ name, nicknames }: AgentRole, isTaken: (nickname: string) => boolean): string {

@@ -1,4 +1,4 @@
-// What kind of worker a sub-agent is.
+// Roles of sub-agents.
 import type { SandboxMode } from "@agentcli/protocol";
 
 export interface AgentRole {
@@ -11,9 +11,9 @@ export interface AgentRole {
   effort?: string;
   /** Can only narrow what the parent may do. */
   sandbox?: SandboxMode;
-  /** Names of the tools it has; absent: all that the parent has. */
+  /** Names of its tools; absent: all tools of the parent. */
   tools?: string[];
-  /** What its threads may be called; absent: like the role. */
+  /** Absent: the name of the role. */
   nicknames?: string[];
 }
 
@@ -46,5 +46,5 @@ export const builtInRoles: AgentRole[] = [
 const strictness: Record<SandboxMode, number> = { "danger-full-access": 0, "workspace-write": 1, "read-only": 2 };
 
 /** Never wider than the parent. */
-export const narrower = (parent: SandboxMode, wanted: SandboxMode | undefined): SandboxMode =>
-  wanted && strictness[wanted] > strictness[parent] ? wanted : parent;
+export const narrower = (parent: SandboxMode, requested: SandboxMode | undefined): SandboxMode =>
+  requested && strictness[requested] > strictness[parent] ? requested : parent;

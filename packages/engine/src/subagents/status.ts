@@ -1,4 +1,4 @@
-// How a sub-agent stands, in the words models know.
+// The state of a sub-agent in the form models expect.
 import type { AgentState } from "@agentcli/protocol";
 
 export function wireStatus({

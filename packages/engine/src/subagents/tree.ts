@@ -1,11 +1,11 @@
-// All sub-agents of one run in one table: they share its budget and its places, and none outlives those above it.
+// All sub-agents of one run in one table: they share its budget and its limit, and none runs longer than its ancestors.
 import type { RecordOf, TurnEnd, TurnSettings } from "@agentcli/protocol";
-import { addLedgers, emptyLedger, type Ledger, subtractLedger } from "../budget.ts";
-import type { Emit, Log, LogOptions } from "../log.ts";
-import type { Dependencies, Drive, Progress } from "../running.ts";
-import type { ThreadState } from "../state.ts";
-import { abandonTurn } from "../turn.ts";
-import type { Family } from "./family.ts";
+import { abandonTurn } from "../abandon-turn.ts";
+import { addLedgers, emptyLedger, type Ledger, subtractLedger } from "../budget/ledger.ts";
+import type { Emit, Log, LogOptions } from "../log/log.ts";
+import type { Progress } from "../ports.ts";
+import type { Dependencies, SubagentSupervisor, ThreadRun } from "../running.ts";
+import type { ThreadState } from "../state/state.ts";
 import { isBelow, isClosed, type Member } from "./member.ts";
 import type { AgentRole } from "./role.ts";
 import { scopedWorkspace } from "./scoped-workspace.ts";
@@ -13,22 +13,22 @@ import { scopedWorkspace } from "./scoped-workspace.ts";
 export interface TreeOptions extends Pick<LogOptions, "store" | "scrub"> {
   roles: AgentRole[];
   /** Sub-agents open at once, at all levels together. */
-  mostOpen: number;
+  maxOpen: number;
   /** How deep sub-agents may have sub-agents: with 1 only the main thread has any. */
   maxDepth: number;
   defaultModel?: string;
   defaultEffort?: string;
   newId(): string;
-  /** The loop itself. */
+  /** The loop of a thread. */
   drive(log: Log, dependencies: Dependencies, signal: AbortSignal): Promise<unknown>;
   program: RecordOf<"thread.created">["program"];
-  /** What a sub-agent needs to run under these settings; null for what the main thread has. */
+  /** Dependencies of a sub-agent with these settings; null: those of the main thread. */
   dependenciesFor(settings: TurnSettings): Promise<Dependencies | null>;
-  /** Told of everything a sub-agent does; the same for the same id. Without it nobody watches. */
-  watch?(id: string): Watching;
+  /** Receives all records and progress of a sub-agent; the same value for the same id. */
+  watch?(id: string): SubagentObserver;
 }
 
-export interface Watching {
+export interface SubagentObserver {
   emit: Emit;
   onProgress(progress: Progress): void;
 }
@@ -40,8 +40,8 @@ export const logOptions = ({ store, scrub, watch }: TreeOptions, id: string): Lo
   ...(scrub && { scrub }),
 });
 
-/** A place among those that may be open; taken until it is released, which may be said twice. */
-export interface Reserved {
+/** One of the `maxOpen` slots, held until it is released; releasing twice is harmless. */
+export interface Slot {
   release(): void;
 }
 
@@ -49,28 +49,27 @@ export interface Tree {
   readonly options: TreeOptions;
   readonly members: Map<string, Member>;
   /** The main thread as it runs now. */
-  root(): Drive;
-  rootIn(run: Drive): void;
-  /** Takes a place for a member that is not there yet; null where all are taken. */
-  reserve(): Reserved | null;
-  /** Whether no more are open than may be. */
-  isWithin(): boolean;
-  /** Lets a member work on its open turn. */
+  root(): ThreadRun;
+  setRoot(run: ThreadRun): void;
+  /** Holds a slot for a member that does not exist yet; null if all are in use. */
+  reserve(): Slot | null;
+  isWithinLimit(): boolean;
+  /** Starts the loop of a member on its open turn. */
   run(member: Member): void;
   stopBelow(above: Member | null, reason: unknown): void;
-  /** Settles when nothing below works any more. */
+  /** Stops all descendants; settles when they have stopped. */
   restBelow(above: Member | null): Promise<void>;
-  /** What all others have spent of the budget of the turn under way, and this thread in earlier turns under it. */
-  spentElsewhere(self: Member | null): Ledger;
+  /** What all other threads of the tree have spent of the budget of the current main turn, plus earlier turns of this thread within it. */
+  spentByOtherAgents(self: Member | null): Ledger;
 }
 
-/** `familyOf` is how a member sees the tree. */
-export function openTree(options: TreeOptions, familyOf: (tree: Tree, self: Member) => Family): Tree {
+/** `supervise` makes the view that a member has of the tree. */
+export function openTree(options: TreeOptions, supervise: (tree: Tree, self: Member) => SubagentSupervisor): Tree {
   const members = new Map<string, Member>();
-  let main: Drive | null = null;
-  const reserved = new Set<Reserved>();
-  const root = (): Drive => {
-    if (!main) throw new Error("sub-agents were asked for before their main thread ran");
+  let main: ThreadRun | null = null;
+  const reserved = new Set<Slot>();
+  const root = (): ThreadRun => {
+    if (!main) throw new Error("sub-agents were used before their main thread ran");
     return main;
   };
   const below = (above: Member | null) => [...members.values()].filter((member) => isBelow(member, above));
@@ -80,19 +79,19 @@ export function openTree(options: TreeOptions, familyOf: (tree: Tree, self: Memb
     options,
     members,
     root,
-    rootIn(run) {
+    setRoot(run) {
       main = run;
     },
     reserve() {
-      if (open() >= options.mostOpen) return null;
-      const place = { release: () => void reserved.delete(place) };
-      reserved.add(place);
-      return place;
+      if (open() >= options.maxOpen) return null;
+      const slot = { release: () => void reserved.delete(slot) };
+      reserved.add(slot);
+      return slot;
     },
-    isWithin: () => open() <= options.mostOpen,
+    isWithinLimit: () => open() <= options.maxOpen,
     run(member) {
       member.stop = new AbortController();
-      member.told = false;
+      member.reported = false;
       member.defect = null;
       member.resting = work(member);
     },
@@ -103,14 +102,14 @@ export function openTree(options: TreeOptions, familyOf: (tree: Tree, self: Memb
       tree.stopBelow(above, { end: parentEnded });
       await Promise.all(below(above).map((member) => member.resting));
     },
-    spentElsewhere: (self) =>
-      main ? spentElsewhere(main.log.state, self?.log.state ?? null, [...members.values()]) : emptyLedger(),
+    spentByOtherAgents: (self) =>
+      main ? spentByOtherAgents(main.log.state, self?.log.state ?? null, [...members.values()]) : emptyLedger(),
   };
 
   async function work(member: Member): Promise<void> {
     try {
       const dependencies = await dependenciesOf(member, root(), options);
-      await options.drive(member.log, { ...dependencies, family: familyOf(tree, member) }, member.stop.signal);
+      await options.drive(member.log, { ...dependencies, subagents: supervise(tree, member) }, member.stop.signal);
     } catch (error) {
       member.defect = error instanceof Error ? error.message : String(error);
       await closeTurn(member, member.defect);
@@ -125,39 +124,39 @@ export const parentEnded: Exclude<TurnEnd, { status: "completed" }> = {
   reason: "Its parent has ended.",
 };
 
-/** Where its log cannot be written either, the defect is told all the same. */
+/** If its log cannot be written either, the error is still reported to the parent. */
 async function closeTurn({ log }: Member, message: string): Promise<void> {
   await log.write(...abandonTurn(log.state, { status: "failed", code: "internal", message })).catch(() => {});
 }
 
-/** Made from what the main thread has, at every depth: what a parent lets go is never its child's. */
-async function dependenciesOf(member: Member, root: Drive, options: TreeOptions): Promise<Dependencies> {
+/** Derived from the main thread at every depth: releasing a parent's processes never affects those of its child. */
+async function dependenciesOf(member: Member, root: ThreadRun, options: TreeOptions): Promise<Dependencies> {
   const { id, role, parent, log } = member;
   const { turn, frozen } = log.state;
-  if (!turn) throw new Error(`sub-agent ${id} was to work outside a turn`);
+  if (!turn) throw new Error(`sub-agent ${id} was started outside a turn`);
   const { log: _, signal: __, ...inherited } = root;
-  const own = (await options.dependenciesFor(turn.settings)) ?? inherited;
+  const dependencies = (await options.dependenciesFor(turn.settings)) ?? inherited;
   const agent = { id, type: role, task: turn.prompt };
   return {
-    ...own,
-    // What it was not offered it does not have, whatever it calls.
-    tools: own.tools.filter(({ name }) => frozen.tools.some((offered) => offered.name === name)),
-    workspace: scopedWorkspace(own.workspace, id),
-    outside: own.outside && scopedWorkspace(own.outside, id),
-    onProgress: options.watch?.(id).onProgress ?? own.onProgress,
+    ...dependencies,
+    // A tool that was not offered cannot be called either.
+    tools: dependencies.tools.filter(({ name }) => frozen.tools.some((offered) => offered.name === name)),
+    workspace: scopedWorkspace(dependencies.workspace, id),
+    unsandboxedWorkspace: dependencies.unsandboxedWorkspace && scopedWorkspace(dependencies.unsandboxedWorkspace, id),
+    onProgress: options.watch?.(id).onProgress ?? dependencies.onProgress,
     steering: undefined,
     reservations: root.reservations,
     hooks: root.hooks?.forAgent(agent, parent?.id ?? root.log.state.threadId),
-    // What shapes the final message of the main thread is not for its sub-agents.
-    requestOptions: { ...own.requestOptions, outputSchema: undefined },
+    // The output schema is for the main thread only.
+    requestOptions: { ...dependencies.requestOptions, outputSchema: undefined },
     answer: undefined,
   };
 }
 
-function spentElsewhere(root: ThreadState, self: ThreadState | null, members: Member[]): Ledger {
-  const own = self ?? root;
-  const others = [root, ...members.map(({ log }) => log.state)].filter((state) => state !== own);
+function spentByOtherAgents(root: ThreadState, self: ThreadState | null, members: Member[]): Ledger {
+  const current = self ?? root;
+  const others = [root, ...members.map(({ log }) => log.state)].filter((state) => state !== current);
   const paid = others.filter(({ account }) => account.turnId === root.account.turnId);
-  const earlier = subtractLedger(own.account.ledger, own.turn?.ledger ?? own.account.ledger);
+  const earlier = subtractLedger(current.account.ledger, current.turn?.ledger ?? current.account.ledger);
   return paid.map(({ account }) => account.ledger).reduce(addLedgers, earlier);
 }

@@ -1,8 +1,8 @@
-// Changes files by a patch: all of it or nothing.
+// Applies a patch to files, completely or not at all.
 import type { Edit, EditResult, FileChange, Outcome } from "@agentcli/protocol";
 import { patchGrammar } from "../patch/grammar.ts";
 import { parsePatch } from "../patch/parse.ts";
-import { textPart } from "../state.ts";
+import { textPart } from "../state/messages.ts";
 import { failed, functionSpec, parseArguments, type Tool } from "./tool.ts";
 
 const description = "Edit files with a patch. All changes are made, or none if any part does not fit.";
@@ -44,12 +44,12 @@ export const applyPatch: Tool = {
   },
 };
 
-/** Paths of a patch given to a shell count from where that shell would stand. */
+/** Paths of a patch given to a shell are relative to its working directory. */
 function within(workdir: string | undefined, edit: Edit): Edit {
   if (!workdir) return edit;
-  const place = (path: string) => (path.startsWith("/") ? path : `${workdir}/${path}`);
-  const moved = edit.kind === "update" && edit.moveTo ? { moveTo: place(edit.moveTo) } : {};
-  return { ...edit, path: place(edit.path), ...moved };
+  const resolve = (path: string) => (path.startsWith("/") ? path : `${workdir}/${path}`);
+  const moved = edit.kind === "update" && edit.moveTo ? { moveTo: resolve(edit.moveTo) } : {};
+  return { ...edit, path: resolve(edit.path), ...moved };
 }
 
 function report(result: EditResult, durationMs: number): Outcome {

@@ -1,8 +1,8 @@
-// Runs a shell command in the workspace; one that takes longer goes on under a session id.
+// Runs a shell command in the workspace; one that takes longer keeps running under a session id.
 import type { ExecResult, Outcome, ToolArguments } from "@agentcli/protocol";
 import { collectOutput } from "../output.ts";
-import { sessionIdOf } from "../sessions.ts";
 import { processReport } from "./process-report.ts";
+import { sessionIdOf } from "./session-id.ts";
 import { builtIn, failed, type ToolContext } from "./tool.ts";
 
 const defaultYieldMs = 10_000;
@@ -20,7 +20,7 @@ export const execCommand = builtIn({
       request(args, context),
       (chunk) => {
         output.add(chunk.text);
-        context.run.onProgress({ type: "output", callId: context.callId, text: chunk.text });
+        context.onProgress({ type: "output", callId: context.callId, text: chunk.text });
       },
       context.signal,
     );
@@ -43,14 +43,14 @@ function request(args: ToolArguments["exec_command"], context: ToolContext) {
   };
 }
 
-interface Ran {
+interface FinishedWait {
   args: ToolArguments["exec_command"];
   context: ToolContext;
   output: string;
   durationMs: number;
 }
 
-function report(result: ExecResult, ran: Ran): Outcome {
+function report(result: ExecResult, ran: FinishedWait): Outcome {
   if (result.state === "not-started" || result.state === "unknown") return failed(result.message);
   const running = result.state === "running";
   const sessionId = running ? sessionIdOf(ran.context.callId) : undefined;

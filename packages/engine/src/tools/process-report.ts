@@ -1,8 +1,8 @@
-// The words in which the model hears of a process.
+// The report on a process that the model receives.
 import type { Part } from "@agentcli/protocol";
 import { truncateForModel } from "../output.ts";
-import { textPart } from "../state.ts";
-import { estimateText } from "../tokens.ts";
+import { textPart } from "../state/messages.ts";
+import { estimateText } from "../state/tokens.ts";
 import type { ToolContext } from "./tool.ts";
 
 interface Report {

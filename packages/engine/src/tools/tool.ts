@@ -1,32 +1,39 @@
-// What a tool is: a value with a name, a promise for resume, and a run that settles with an outcome.
+// The interface of tools, and how the built-in ones are created.
 import type { McpOrigin, Outcome, ToolArguments, ToolName, ToolSpec } from "@agentcli/protocol";
 import { toolSchemas } from "@agentcli/protocol/tool-schemas";
-import type { Workspace } from "../ports.ts";
-import type { Drive } from "../running.ts";
-import { type ThreadState, textPart } from "../state.ts";
+import type { Approver } from "../approver.ts";
+import type { Progress, Workspace } from "../ports.ts";
+import { textPart } from "../state/messages.ts";
+import type { ThreadState } from "../state/state.ts";
+import type { Subagents } from "../subagents/subagents.ts";
 
 export interface ToolContext {
   callId: string;
   workspace: Workspace;
   state: ThreadState;
-  /** Longest a command may run. */
+  /** Time limit of a call; null means unlimited. */
   toolLimitMs: number | null;
-  /** The model's copy of an output is cut beyond this, unless the call asks for less. */
+  /** The model's copy of an output is truncated to this, unless the call asks for less. */
   outputTokens: number;
   signal: AbortSignal;
-  /** Id of what the call makes, the same when it is made again after a crash. */
-  makes?: string | undefined;
-  /** The thread the call belongs to, as it runs. */
-  run: Drive;
+  /** For tools that create something: its id, the same when the call is repeated after a crash. */
+  createdId?: string | undefined;
+  onProgress(progress: Progress): void;
+  /** Resolves after this time, or at once when aborted. */
+  wait(ms: number, signal: AbortSignal): Promise<void>;
+  /** Absent in an unattended run. */
+  user?: Pick<Approver, "answer"> | undefined;
+  /** Absent if sub-agents are disabled. */
+  subagents?: Subagents | undefined;
 }
 
 export type Parsed = { kind: "arguments"; args: unknown } | { kind: "problem"; message: string };
 
 export interface Tool {
   name: string;
-  /** Whether a call interrupted by a crash may simply be made again. */
+  /** Whether a call interrupted by a crash may be repeated. */
   onResume: "rerun" | "once";
-  /** Whether calls of this tool may run beside others of the same reply. */
+  /** Whether calls of this tool may run concurrently with others of the same reply. */
   parallel: boolean;
   /** Set for a tool of an MCP server: how the call is shown. */
   mcp?: McpOrigin;
@@ -34,8 +41,8 @@ export interface Tool {
   spec(forms: { freeform: boolean }): ToolSpec;
   parse(input: string, form: "function" | "freeform"): Parsed | Promise<Parsed>;
   run(args: unknown, context: ToolContext): Promise<Outcome>;
-  /** The call makes something that is found again by its id, so making the call again makes no second one. */
-  makesNamed?: boolean;
+  /** The call creates something under an id chosen before it begins, so that repeating it creates no second one. */
+  createsWithId?: boolean;
 }
 
 interface BuiltIn<Name extends ToolName> {
@@ -43,7 +50,7 @@ interface BuiltIn<Name extends ToolName> {
   description: string;
   onResume: "rerun" | "once";
   parallel: boolean;
-  makesNamed?: boolean;
+  createsWithId?: boolean;
   run(args: ToolArguments[Name], context: ToolContext): Promise<Outcome>;
 }
 

@@ -1,5 +1,5 @@
-// Lets the model lay out its steps where people can follow them.
-import { textPart } from "../state.ts";
+// Shows the plan of the model to the user.
+import { textPart } from "../state/messages.ts";
 import { builtIn } from "./tool.ts";
 
 export const updatePlan = builtIn({

@@ -22,7 +22,7 @@ export const viewImage = builtIn({
   },
 });
 
-/** By the first bytes, in base64: the name of a file says nothing about what is in it. */
+/** By the first bytes, in base64, because file names may be wrong. */
 export function imageType(base64: string): string | null {
   if (base64.startsWith("iVBORw0KGgo")) return "image/png";
   if (base64.startsWith("/9j/")) return "image/jpeg";

@@ -1,7 +1,7 @@
-// Talks to a command that is still running: sends input, interrupts, or only waits for more output.
+// Sends input to a running command, interrupts it, or waits for more output.
 import type { ExecRequest, ToolArguments } from "@agentcli/protocol";
 import { collectOutput } from "../output.ts";
-import type { ProcessSession } from "../state.ts";
+import type { ProcessSession } from "../state/state.ts";
 import { processReport } from "./process-report.ts";
 import { builtIn, failed } from "./tool.ts";
 
@@ -21,7 +21,7 @@ export const writeStdin = builtIn({
       request(args, session),
       (chunk) => {
         output.add(chunk.text);
-        context.run.onProgress({ type: "output", callId: session.callId, text: chunk.text });
+        context.onProgress({ type: "output", callId: session.callId, text: chunk.text });
       },
       context.signal,
     );
@@ -55,7 +55,7 @@ export const writeStdin = builtIn({
 
 function request(args: ToolArguments["write_stdin"], session: ProcessSession): ExecRequest {
   const chars = args.chars ?? "";
-  // Without a terminal nobody turns ^C into a signal.
+  // Without a terminal, ^C is not turned into a signal.
   const signal = chars === interrupt && !session.terminal ? "SIGINT" : undefined;
   return {
     id: session.callId,
@@ -69,6 +69,6 @@ function request(args: ToolArguments["write_stdin"], session: ProcessSession): E
 
 const clamp = (value: number, low: number, high: number): number => Math.round(Math.min(high, Math.max(low, value)));
 
-const unknownSession = (id: number, known: number[]): string =>
+const unknownSession = (id: number, running: number[]): string =>
   `There is no running command with session id ${id}. ` +
-  (known.length > 0 ? `Running: ${known.join(", ")}.` : "No command is running; start one with exec_command.");
+  (running.length > 0 ? `Running: ${running.join(", ")}.` : "No command is running; start one with exec_command.");

@@ -1,31 +1,32 @@
-// Tokens from a login: sent along, renewed when refused, and asked for anew where a person is there to consent.
-import type { Authorization, Challenge } from "../authorization.ts";
+// OAuth tokens: sent with requests, refreshed when refused, and obtained by login when the user can consent.
+
 import type { HttpTransport } from "../settings.ts";
+import type { Authorization, Challenge } from "../transport/index.ts";
 import type { CredentialStore, Credentials } from "./credentials.ts";
-import { type Consent, openProvider, type RegisteredClient } from "./provider.ts";
+import { type ConsentFlow, openProvider, type RegisteredClient } from "./provider.ts";
 
 export interface OAuthOptions {
   server: string;
   transport: HttpTransport;
   store: CredentialStore;
   clientName: string;
-  /** How a person says yes; null where nobody is there: then tokens are only renewed. */
-  consent: Consent | null;
-  /** What the user has to do where tokens cannot be renewed. */
+  /** How the user consents; null without a user: then tokens are only refreshed. */
+  consent: ConsentFlow | null;
+  /** What the user must do when tokens cannot be refreshed. */
   advice: string;
   registered?: RegisteredClient;
-  /** Address of a document that describes this client, for servers that read one. */
+  /** URL of the client metadata document, for servers that support it. */
   clientMetadataUrl?: string;
 }
 
 export function oauthAuthorization(options: OAuthOptions): Authorization {
   const { server, transport, store, consent } = options;
-  let known: Credentials | null | undefined = consent ? null : undefined;
+  let cached: Credentials | null | undefined = consent ? null : undefined;
   let renewing: Promise<boolean> | null = null;
 
   async function current(): Promise<Credentials | null> {
-    if (known === undefined) known = await stored();
-    return known;
+    if (cached === undefined) cached = await stored();
+    return cached;
   }
 
   async function stored(): Promise<Credentials | null> {
@@ -37,13 +38,13 @@ export function oauthAuthorization(options: OAuthOptions): Authorization {
     const used = await current();
     if (!consent) {
       const newer = await stored();
-      known = newer;
-      // Another process was faster: with most servers a refresh token is good only once.
+      cached = newer;
+      // Another process was faster: most servers accept a refresh token only once.
       if (newer && newer.tokens.access_token !== used?.tokens.access_token) return true;
       if (!newer?.tokens.refresh_token || challenge.status !== 401) return false;
     }
     const keep = async (credentials: Credentials) => {
-      known = credentials;
+      cached = credentials;
       await store.write(server, credentials);
     };
     return obtain(challenge, { ...options, used, keep }, signal);
@@ -64,12 +65,12 @@ export function oauthAuthorization(options: OAuthOptions): Authorization {
   };
 }
 
-interface Obtaining extends OAuthOptions {
+interface ObtainOptions extends OAuthOptions {
   used: Credentials | null;
   keep(credentials: Credentials): Promise<void>;
 }
 
-async function obtain(challenge: Challenge, options: Obtaining, signal: AbortSignal): Promise<boolean> {
+async function obtain(challenge: Challenge, options: ObtainOptions, signal: AbortSignal): Promise<boolean> {
   const { auth, extractWWWAuthenticateParams } = await import("@modelcontextprotocol/sdk/client/auth.js");
   const { url, login } = options.transport;
   const hints = extractWWWAuthenticateParams(new Response(null, { headers: { "www-authenticate": challenge.header } }));
@@ -86,6 +87,6 @@ async function obtain(challenge: Challenge, options: Obtaining, signal: AbortSig
     return (await auth(provider, { ...request, authorizationCode })) === "AUTHORIZED";
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    throw new Error(`it gave us no token: ${message || "no reason was given"}; ${options.advice}`, { cause: error });
+    throw new Error(`could not get a token: ${message || "no reason given"}; ${options.advice}`, { cause: error });
   }
 }

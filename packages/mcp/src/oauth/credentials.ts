@@ -1,8 +1,8 @@
-// What a login leaves behind, and where it is kept.
+// The result of a login, and its store.
 import type { OAuthClientInformationMixed, OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js";
 
 export interface Credentials {
-  /** The server they are for: one that has moved gets none. */
+  /** The server they are for: a server with another URL does not get them. */
   url: string;
   client: OAuthClientInformationMixed;
   tokens: OAuthTokens;
@@ -10,8 +10,8 @@ export interface Credentials {
 
 export interface CredentialStore {
   read(server: string): Promise<Credentials | null>;
-  /** Other processes never see half of it, and other users nothing. */
+  /** Atomic, and not readable by other users. */
   write(server: string, credentials: Credentials): Promise<void>;
-  /** Tells whether there was something to remove. */
+  /** Whether there was something to remove. */
   remove(server: string): Promise<boolean>;
 }

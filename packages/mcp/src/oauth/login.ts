@@ -1,6 +1,7 @@
-// A login to one server: connects, and lets a person consent when the server asks for it.
+// Logs in to one server: connects, and asks the user for consent when the server requires it.
+
+import { openConnection } from "../connection/index.ts";
 import type { McpHost } from "../host.ts";
-import { openLink } from "../link.ts";
 import type { HttpTransport, ServerSettings } from "../settings.ts";
 import { oauthAuthorization } from "./authorization.ts";
 import type { CredentialStore } from "./credentials.ts";
@@ -11,20 +12,20 @@ export interface LoginOptions {
   host: Omit<McpHost, "authorize">;
   store: CredentialStore;
   show(url: URL): void;
-  /** Longest wait for the person. */
-  limitMs: number;
+  /** How long to wait for the user. */
+  timeoutMs: number;
 }
 
-export type LoggedIn = { kind: "logged-in" } | { kind: "not-needed" } | { kind: "failed"; message: string };
+export type LoginResult = { kind: "logged-in" } | { kind: "not-needed" } | { kind: "failed"; message: string };
 
 export async function logIn(
-  { settings, host, store, show, limitMs }: LoginOptions,
+  { settings, host, store, show, timeoutMs }: LoginOptions,
   signal: AbortSignal,
-): Promise<LoggedIn> {
+): Promise<LoginResult> {
   const { name, transport } = settings;
   const loopback = await openLoopback(transport.login.callbackPort, show);
   let hasTokens = false;
-  const noting: CredentialStore = {
+  const observedStore: CredentialStore = {
     ...store,
     async write(server, credentials) {
       await store.write(server, credentials);
@@ -36,24 +37,24 @@ export async function logIn(
       oauthAuthorization({
         server: name,
         transport,
-        store: noting,
+        store: observedStore,
         clientName: host.client.name,
         consent: loopback,
         advice: "try again",
       });
-    const linked = await openLink(
+    const connected = await openConnection(
       {
         settings,
         host: { ...host, authorize },
         processId: `login-${name}`,
-        limitMs,
+        timeoutMs,
         onToolsChanged: () => {},
         onLost: () => {},
       },
       signal,
     );
-    if (linked.kind === "fault") return { kind: "failed", message: linked.fault.message };
-    await linked.link.conversation.close();
+    if (connected.kind === "fault") return { kind: "failed", message: connected.fault.message };
+    await connected.connection.client.close();
     return { kind: hasTokens ? "logged-in" : "not-needed" };
   } finally {
     loopback.close();

@@ -1,20 +1,20 @@
-// Waits on this machine for the browser that comes back from a login.
+// Receives the OAuth redirect of the browser on the loopback address.
 import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Consent } from "./provider.ts";
+import type { ConsentFlow } from "./provider.ts";
 
-export interface Loopback extends Consent {
+export interface Loopback extends ConsentFlow {
   close(): void;
 }
 
-/** Listens on the loopback address only. `show` tells the person where to go. */
+/** Listens on the loopback address only. `show` gives the user the login URL. */
 export async function openLoopback(port: number | undefined, show: (url: URL) => void): Promise<Loopback> {
   const state = randomBytes(16).toString("hex");
   const answer = openAnswer();
   const server = createServer((request, response) => receive(request, response, state, answer));
   await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) => reject(new Error(`port ${port} cannot be listened on: ${error.message}`)));
+    server.once("error", (error) => reject(new Error(`could not listen on port ${port}: ${error.message}`)));
     server.listen(port ?? 0, "127.0.0.1", resolve);
   });
   return {
@@ -22,7 +22,7 @@ export async function openLoopback(port: number | undefined, show: (url: URL) =>
     redirectUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`,
     ask(url, signal) {
       show(url);
-      signal.addEventListener("abort", () => answer.reject(new Error("nobody came back from the login in time")));
+      signal.addEventListener("abort", () => answer.reject(new Error("the login timed out")));
       return answer.code;
     },
     close() {
@@ -45,7 +45,7 @@ function openAnswer(): PendingCode {
     resolve = settle;
     reject = refuse;
   });
-  // A refusal may come before anybody waits for it.
+  // It may be rejected before it is awaited.
   code.catch(() => {});
   return { code, resolve, reject };
 }
@@ -55,12 +55,12 @@ function receive(request: IncomingMessage, response: ServerResponse, state: stri
   const code = searchParams.get("code");
   const refusal = searchParams.get("error");
   if (pathname !== "/callback" || searchParams.get("state") !== state || (!code && !refusal)) {
-    reply(response, 404, "This address only takes the answer to the login under way.");
+    reply(response, 404, "This address only accepts the redirect of the current login.");
   } else if (code) {
-    reply(response, 200, "You are logged in. This page can be closed.");
+    reply(response, 200, "You are logged in. You can close this page.");
     answer.resolve(code);
   } else {
-    reply(response, 200, "The login was refused. This page can be closed.");
+    reply(response, 200, "The login was refused. You can close this page.");
     const why = searchParams.get("error_description");
     answer.reject(new Error(`the login was refused: ${refusal}${why ? ` (${why})` : ""}`));
   }

@@ -1,21 +1,22 @@
-// What the SDK's login asks of its surroundings: who we are, what is stored, where a person is sent to consent.
+// The SDK's OAuth client provider: client metadata, stored tokens, and the redirect to the user.
+
 import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
 import type { OAuthClientInformationMixed } from "@modelcontextprotocol/sdk/shared/auth.js";
-import type { Challenge } from "../authorization.ts";
 import type { HttpTransport } from "../settings.ts";
+import type { Challenge } from "../transport/index.ts";
 import type { Credentials } from "./credentials.ts";
 
-/** A person at a browser. */
-export interface Consent {
-  /** Where the browser is sent back to. */
+/** The user at a browser. */
+export interface ConsentFlow {
+  /** Where the browser is redirected. */
   redirectUrl: string;
-  /** Comes back with the answer, so that an answer to another question is not taken for ours. */
+  /** Comes back with the redirect, so that a redirect of another login is not accepted. */
   state: string;
-  /** Shows the address and settles with the code that came back. */
+  /** Shows the URL and settles with the authorization code. */
   ask(url: URL, signal: AbortSignal): Promise<string>;
 }
 
-/** A client somebody registered by hand. */
+/** A client registered by hand. */
 export interface RegisteredClient {
   client_id: string;
   client_secret?: string;
@@ -25,24 +26,24 @@ export interface ProviderOptions {
   transport: HttpTransport;
   clientName: string;
   clientMetadataUrl?: string;
-  consent: Consent | null;
+  consent: ConsentFlow | null;
   registered?: RegisteredClient;
   used: Credentials | null;
   keep(credentials: Credentials): Promise<void>;
 }
 
 export interface Provider extends OAuthClientProvider {
-  /** Sends the person to the address that was chosen and waits for the answer. */
+  /** Sends the user to the authorization URL and waits for the code. */
   code(signal: AbortSignal): Promise<string>;
 }
 
-/** Never visited: without a person the login ends before anybody is sent there. */
-const nowhere = "http://127.0.0.1/callback";
+/** Never visited: without a user the login ends before the redirect. */
+const placeholderRedirectUrl = "http://127.0.0.1/callback";
 
 export function openProvider(options: ProviderOptions, { status }: Challenge): Provider {
   const { transport, consent, used, keep } = options;
   const { resource } = transport.login;
-  const redirectUrl = consent?.redirectUrl ?? nowhere;
+  const redirectUrl = consent?.redirectUrl ?? placeholderRedirectUrl;
   let client: OAuthClientInformationMixed | undefined = registeredClient(options) ?? used?.client;
   let tokens = used?.tokens;
   let verifier = "";
@@ -64,7 +65,7 @@ export function openProvider(options: ProviderOptions, { status }: Challenge): P
       if (!consent) throw new Error("its client registration is no longer valid");
       client = information;
     },
-    // A token that is too narrow gets no wider by being renewed.
+    // Refreshing does not widen the scope of a token.
     tokens: () => (status === 403 ? undefined : tokens),
     async saveTokens(granted) {
       tokens = granted;
@@ -84,7 +85,7 @@ export function openProvider(options: ProviderOptions, { status }: Challenge): P
     },
     ...(resource && { validateResourceURL: async () => new URL(resource) }),
     code(signal) {
-      if (!consent || !address) throw new Error("there is nobody to ask for consent");
+      if (!consent || !address) throw new Error("no user can consent here");
       return consent.ask(address, signal);
     },
   };

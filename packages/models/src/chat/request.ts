@@ -22,7 +22,7 @@ export function chatBody(request: ModelRequest): object {
   };
 }
 
-// Chat templates of many open models allow one system message, and only in front.
+// Chat templates of many open models allow only one system message, at the start.
 function systemOf({ instructions, messages }: ModelRequest): object {
   const rules = messages.flatMap((message) => (message.role === "developer" ? [textOf(message.parts)] : []));
   return { role: "system", content: [instructions, ...rules].filter((part) => part !== "").join("\n\n") };
@@ -30,7 +30,7 @@ function systemOf({ instructions, messages }: ModelRequest): object {
 
 function conversationOf(messages: Message[]): object[] {
   const conversation: object[] = [];
-  // Tool messages carry no images on this wire, and nothing may stand between them: images follow as the user's.
+  // Tool messages cannot hold images on this wire and must be contiguous: images follow in a user message.
   let images: Part[] = [];
   const showImages = (): void => {
     if (images.length > 0) conversation.push({ role: "user", content: contentOf(images) });
@@ -49,10 +49,10 @@ function conversationOf(messages: Message[]): object[] {
 }
 
 function assistantOf(blocks: Block[]): object[] {
-  const said = blocks.flatMap((block) => (block.type === "message" ? [block.text] : [])).join("\n\n");
+  const message = blocks.flatMap((block) => (block.type === "message" ? [block.text] : [])).join("\n\n");
   const calls = blocks.flatMap((block) => (block.type === "call" ? [callOf(block)] : []));
-  if (said === "" && calls.length === 0) return [];
-  return [{ role: "assistant", content: said || null, ...(calls.length > 0 && { tool_calls: calls }) }];
+  if (message === "" && calls.length === 0) return [];
+  return [{ role: "assistant", content: message || null, ...(calls.length > 0 && { tool_calls: calls }) }];
 }
 
 const callOf = ({ wireId, name, form, input }: CallBlock): object => ({
@@ -91,6 +91,6 @@ const freeformParameters = {
   additionalProperties: false,
 };
 
-// Reasoning models of the wire's inventor refuse the old name; most other servers know only that one.
+// Reasoning models of OpenAI refuse max_tokens; most other servers know only that name.
 const tokenLimitName = (model: string): string =>
   /(^|\/)(gpt-5|o\d)/.test(model) ? "max_completion_tokens" : "max_tokens";

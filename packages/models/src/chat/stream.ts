@@ -1,15 +1,15 @@
-// Chunks of a chat completion become a reply. Lenient: servers differ in what they leave out and when they send it.
+// Builds a reply from the chunks of a chat completion. Lenient: servers differ in what they send and when.
 import type { Block, CallBlock, Usage } from "@agentcli/protocol";
 import type { StreamReader } from "../attempt.ts";
-import { type Attempt, trouble } from "../trouble.ts";
+import { type Attempt, failAttempt } from "../failure.ts";
 import { count, type Fields, fields, list, parseJson, text } from "../untrusted.ts";
-import type { Asking } from "../wire.ts";
-import { chatTrouble, finishTrouble } from "./errors.ts";
+import type { ReplyContext } from "../wire.ts";
+import { chatFailure, finishFailure } from "./errors.ts";
 
-export function chatReader({ serverName, request, onProgress }: Asking): StreamReader {
+export function chatReader({ serverName, request, onProgress }: ReplyContext): StreamReader {
   // Appending does not copy: the pieces are linked and flattened once, at the end.
-  let said = "";
-  let thought = "";
+  let messageText = "";
+  let reasoningText = "";
   const calls = openCalls((name) => onProgress({ type: "calling", name }));
   let usage: Fields = {};
   let model = request.model;
@@ -18,9 +18,9 @@ export function chatReader({ serverName, request, onProgress }: Asking): StreamR
   function take(data: string): Attempt | undefined {
     if (data.trim() === "[DONE]") return settle();
     const parsed = parseJson(data);
-    if (parsed === undefined) return trouble("protocol", `${serverName} sent an event that is not JSON.`);
+    if (parsed === undefined) return failAttempt("protocol", `${serverName} sent an event that is not JSON.`);
     const chunk = fields(parsed);
-    if (chunk.error) return chatTrouble(serverName, chunk.error);
+    if (chunk.error) return chatFailure(serverName, chunk.error);
     model = text(chunk.model) || model;
     if (chunk.usage) usage = fields(chunk.usage);
     const choice = fields(list(chunk.choices)[0]);
@@ -30,24 +30,24 @@ export function chatReader({ serverName, request, onProgress }: Asking): StreamR
   }
 
   function takeDelta(delta: Fields): void {
-    const thinking = text(delta.reasoning_content) ?? text(delta.reasoning);
-    const saying = text(delta.content) ?? text(delta.refusal);
-    if (thinking) onProgress({ type: "reasoning", delta: thinking });
-    if (saying) onProgress({ type: "text", delta: saying });
-    thought += thinking ?? "";
-    said += saying ?? "";
+    const reasoningDelta = text(delta.reasoning_content) ?? text(delta.reasoning);
+    const textDelta = text(delta.content) ?? text(delta.refusal);
+    if (reasoningDelta) onProgress({ type: "reasoning", delta: reasoningDelta });
+    if (textDelta) onProgress({ type: "text", delta: textDelta });
+    reasoningText += reasoningDelta ?? "";
+    messageText += textDelta ?? "";
     if (delta.tool_calls) for (const piece of list(delta.tool_calls)) calls.take(fields(piece));
   }
 
   function settle(): Attempt {
     const used = usageOf(usage);
-    return finishTrouble(serverName, finish, used) ?? { kind: "replied", blocks: blocks(), usage: used, model };
+    return finishFailure(serverName, finish, used) ?? { kind: "replied", blocks: blocks(), usage: used, model };
   }
 
   function blocks(): Block[] {
     const freeform = new Set(request.tools.flatMap((tool) => (tool.form === "freeform" ? [tool.name] : [])));
-    const reasoning: Block[] = thought ? [{ type: "reasoning", summary: [], text: thought }] : [];
-    const message: Block[] = said ? [{ type: "message", text: said }] : [];
+    const reasoning: Block[] = reasoningText ? [{ type: "reasoning", summary: [], text: reasoningText }] : [];
+    const message: Block[] = messageText ? [{ type: "message", text: messageText }] : [];
     return [...reasoning, ...message, ...calls.blocks(`call_${request.messages.length}`, freeform)];
   }
 
@@ -61,7 +61,7 @@ interface OpenCall {
   pieces: string[];
 }
 
-/** Puts tool calls together from pieces that name their call by index, by id, or not at all. */
+/** Joins tool calls from pieces that name their call by index, by id, or not at all. */
 function openCalls(onBegin: (name: string) => void) {
   const calls: OpenCall[] = [];
 
@@ -89,9 +89,9 @@ function openCalls(onBegin: (name: string) => void) {
   }
 
   const blocks = (idPrefix: string, freeform: Set<string>): CallBlock[] =>
-    calls.map(({ id, name, pieces }, place) => ({
+    calls.map(({ id, name, pieces }, index) => ({
       type: "call",
-      wireId: id ?? `${idPrefix}_${place}`,
+      wireId: id ?? `${idPrefix}_${index}`,
       name,
       ...(freeform.has(name)
         ? { form: "freeform", input: freeformInput(pieces.join("")) }
@@ -101,7 +101,7 @@ function openCalls(onBegin: (name: string) => void) {
   return { take, blocks };
 }
 
-// Some servers number every call 0 and tell them apart by id; some give neither, and only a new name tells.
+// Some servers give every call index 0 and different ids; some send neither, so that only a new name starts a call.
 function beginsAnother(same: OpenCall, { id, index, function: called }: Fields): boolean {
   if (text(id)) return same.id !== undefined && same.id !== id;
   return (index ?? undefined) === undefined && same.name !== "" && Boolean(text(fields(called).name));

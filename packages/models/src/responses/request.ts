@@ -5,7 +5,7 @@ import { modelFacts } from "../catalog.ts";
 
 export function responsesBody(request: ModelRequest): object {
   const { effort, reasoningSummary: summary, verbosity, maxOutputTokens } = request;
-  // Models that do not reason refuse a request that mentions it.
+  // Models without reasoning refuse a request with reasoning options.
   const { reasoning } = modelFacts(request.model, "responses");
   return {
     model: request.model,
@@ -48,11 +48,11 @@ function itemOf(block: Block): object[] {
   }
 }
 
-// Nothing is stored at the server, so thoughts go back whole: sealed where it sealed them, in words where it gave words.
+// The server stores nothing, so reasoning is sent back: encrypted if it came encrypted, otherwise as text.
 function reasoningOf({ summary, text, encrypted, wireId }: Extract<Block, { type: "reasoning" }>): object[] {
-  const told = { type: "reasoning", summary: summary.map((part) => ({ type: "summary_text", text: part })) };
-  if (encrypted !== undefined) return [{ ...told, ...(wireId && { id: wireId }), encrypted_content: encrypted }];
-  return text === undefined ? [] : [{ ...told, content: [{ type: "reasoning_text", text }] }];
+  const item = { type: "reasoning", summary: summary.map((part) => ({ type: "summary_text", text: part })) };
+  if (encrypted !== undefined) return [{ ...item, ...(wireId && { id: wireId }), encrypted_content: encrypted }];
+  return text === undefined ? [] : [{ ...item, content: [{ type: "reasoning_text", text }] }];
 }
 
 const outputOf = (parts: Part[]): string | object[] =>

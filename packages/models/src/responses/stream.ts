@@ -1,17 +1,17 @@
-// Events of the Responses stream become a reply. Finished items are the truth, deltas are only shown.
+// Builds a reply from the events of a Responses stream. Completed items count; deltas are only shown.
 import type { Block, Usage } from "@agentcli/protocol";
 import type { StreamReader } from "../attempt.ts";
-import { type Attempt, trouble } from "../trouble.ts";
+import { type Attempt, failAttempt } from "../failure.ts";
 import { count, type Fields, fields, list, parseJson, text } from "../untrusted.ts";
-import type { Asking } from "../wire.ts";
-import { failedTrouble, incompleteTrouble } from "./errors.ts";
+import type { ReplyContext } from "../wire.ts";
+import { incompleteFailure, responseFailure } from "./errors.ts";
 
-export function responsesReader({ serverName, request, onProgress }: Asking): StreamReader {
+export function responsesReader({ serverName, request, onProgress }: ReplyContext): StreamReader {
   const blocks: Block[] = [];
 
   function take(data: string, name: string): Attempt | undefined {
     const parsed = parseJson(data);
-    if (parsed === undefined) return trouble("protocol", `${serverName} sent an event that is not JSON.`);
+    if (parsed === undefined) return failAttempt("protocol", `${serverName} sent an event that is not JSON.`);
     const event = fields(parsed);
     switch (text(event.type) ?? name) {
       case "response.output_text.delta":
@@ -26,11 +26,11 @@ export function responsesReader({ serverName, request, onProgress }: Asking): St
       case "response.completed":
         return completed(fields(event.response));
       case "response.failed":
-        return failedTrouble(serverName, fields(fields(event.response).error));
+        return responseFailure(serverName, fields(fields(event.response).error));
       case "error":
-        return failedTrouble(serverName, fields(event.error ?? event));
+        return responseFailure(serverName, fields(event.error ?? event));
       case "response.incomplete":
-        return incompleteTrouble(serverName, fields(event.response), usageOf);
+        return incompleteFailure(serverName, fields(event.response), usageOf);
     }
     return undefined;
   }
@@ -65,7 +65,7 @@ const isCall = (item: Fields): boolean => item.type === "function_call" || item.
 function blockOf(item: Fields): Block[] {
   const id = text(item.id);
   if (item.type === "message") {
-    return [{ type: "message", text: list(item.content).map(saidIn).join(""), ...(id && { wireId: id }) }];
+    return [{ type: "message", text: list(item.content).map(partText).join(""), ...(id && { wireId: id }) }];
   }
   if (item.type === "reasoning") return [reasoningOf(item, id)];
   if (!isCall(item)) return [];
@@ -82,15 +82,15 @@ function blockOf(item: Fields): Block[] {
   ];
 }
 
-const saidIn = (part: unknown): string => text(fields(part).text) ?? text(fields(part).refusal) ?? "";
+const partText = (part: unknown): string => text(fields(part).text) ?? text(fields(part).refusal) ?? "";
 
 function reasoningOf(item: Fields, id: string | undefined): Block {
-  const words = list(item.content).map(saidIn).join("");
+  const reasoningText = list(item.content).map(partText).join("");
   const encrypted = text(item.encrypted_content);
   return {
     type: "reasoning",
-    summary: list(item.summary).map(saidIn),
-    ...(words && { text: words }),
+    summary: list(item.summary).map(partText),
+    ...(reasoningText && { text: reasoningText }),
     ...(encrypted && { encrypted }),
     ...(id && { wireId: id }),
   };

@@ -1,4 +1,4 @@
-// What the practice model says at the end of a turn: always labelled, never more than what the results say.
+// The final messages of the practice model: always labelled, and limited to what the results show.
 import { examples } from "./forms.ts";
 import { readInstructions } from "./instructions.ts";
 import type { Report } from "./script.ts";
@@ -6,18 +6,18 @@ import { hasEnded, type Work } from "./steps.ts";
 
 export const label = "Practice model (scripted, not an AI)";
 
-/** In words and not in the form of a review: that form cannot say that nobody judged. */
-export const notJudged = `${label}: I cannot judge code, so this change was not reviewed. Choose a real model with --model, or --oss for one on this machine.`;
+/** As text and not as a review: the format of a review cannot express that nothing was reviewed. */
+export const notReviewed = `${label}: I cannot judge code, so this change was not reviewed. Choose a real model with --model, or --oss for one on this machine.`;
 
-export function finalMessage({ reports, left }: Work): string {
-  const notAttempted = left.map(({ said }) => `- Not attempted: ${firstLine(said)}`);
+export function finalMessage({ reports, remaining }: Work): string {
+  const notAttempted = remaining.map(({ text }) => `- Not attempted: ${firstLine(text)}`);
   return [`${label}: ${verdict(reports)}`, "", ...reports.map(bullet), ...notAttempted].join("\n");
 }
 
 export const succeeded = ({ reports }: Work): boolean =>
   reports.some((report) => report.outcome === "done") && reports.every((report) => report.outcome !== "failed");
 
-/** For a prompt in which nothing can be read as an instruction. */
+/** For a prompt without a readable instruction. */
 export const helpMessage = (unknownSkills: string[]): string =>
   [
     `${label}: I did nothing, because I do not understand this prompt.`,
@@ -32,13 +32,13 @@ export const helpMessage = (unknownSkills: string[]): string =>
     "3. name another server under `[model_providers.NAME]` in `$AGENT_HOME/config.toml` and select it with `model_provider`.",
   ].join("\n");
 
-/** Replaces the conversation so far. What is left is written as instructions, so that the turn can go on from it. */
-export function summaryMessage({ reports, left }: Work): string {
-  const open = hasEnded(reports) ? [] : left.map(({ said }, index) => `${index + 1}. ${said}`);
+/** Replaces the conversation so far. Remaining steps are written as instructions, so that the turn can continue. */
+export function summaryMessage({ reports, remaining }: Work): string {
+  const open = hasEnded(reports) ? [] : remaining.map(({ text }, index) => `${index + 1}. ${text}`);
   return [summaryTitle, reportsTitle, ...reports.map(bullet), toDoTitle, ...open].join("\n");
 }
 
-/** How far the work had come when a summary of ours was written; undefined for any other text. */
+/** The progress at the time of a summary; undefined for any other text. */
 export function readSummary(prompt: string): Work | undefined {
   const start = prompt.indexOf(`${summaryTitle}\n${reportsTitle}\n`);
   const middle = prompt.lastIndexOf(`\n${toDoTitle}`);
@@ -46,7 +46,7 @@ export function readSummary(prompt: string): Work | undefined {
   const reported = prompt.slice(start + summaryTitle.length + reportsTitle.length + 2, middle);
   const open = prompt.slice(middle + toDoTitle.length + 1).replace(/<\/\w+>\s*$/, "");
   const bullets = `\n${reported}`.split("\n- ").slice(1);
-  return { reports: bullets.map(readBullet), left: readInstructions(open) };
+  return { reports: bullets.map(readBullet), remaining: readInstructions(open) };
 }
 
 const reportsTitle = "Reported so far:";

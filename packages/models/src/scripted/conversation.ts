@@ -1,43 +1,43 @@
-// Finds in a conversation what the practice model goes by: the last prompt, what was done since, and the skills at hand.
+// Reads what the practice model needs from a conversation: the last prompt, the calls since, the skills.
 import type { Message } from "@agentcli/engine";
 import type { Part } from "@agentcli/protocol";
 import { readSummary } from "./answer.ts";
-import type { Surroundings } from "./steps.ts";
+import type { PracticeEnvironment } from "./steps.ts";
 
 export interface SettledCall {
   name: string;
   input: string;
-  /** What the tool answered. */
+  /** The output of the tool. */
   result: string;
 }
 
 export interface Situation {
   prompt: string;
   settled: SettledCall[];
-  around: Surroundings;
+  environment: PracticeEnvironment;
 }
 
 export function readSituation(messages: Message[]): Situation {
   const at = messages.findLastIndex((message) => promptOf(message) !== "");
   const prompt = at < 0 ? "" : promptOf(messages[at]);
-  return { prompt, settled: settledCalls(messages.slice(at + 1)), around: readSurroundings(messages) };
+  return { prompt, settled: settledCalls(messages.slice(at + 1)), environment: readEnvironment(messages) };
 }
 
-/** What a person asked in this message; nothing for the model's own messages and for what the host put in. */
+/** The prompt in this message; empty for messages of the model and of the host. */
 function promptOf(message: Message | undefined): string {
   if (message?.role !== "user") return "";
   return textParts(message.parts)
-    .filter((text) => !isPutInByHost(text))
+    .filter((text) => !isFromHost(text))
     .map((text) => text.replace(/<stdin>[\s\S]*<\/stdin>\s*$/, "").trim())
     .filter((text) => text !== "")
     .join("\n");
 }
 
-const isPutInByHost = (text: string): boolean =>
+const isFromHost = (text: string): boolean =>
   readSummary(text) === undefined &&
   /^\s*(?:# AGENTS\.md instructions\b|<([a-z_]+)\b[^>]*>[\s\S]*<\/\1>\s*$)/.test(text);
 
-/** The calls in order, each with the result that follows it: ids may repeat within a thread, so the next one counts. */
+/** The calls in order, each with the next result of its id: ids may repeat within a thread. */
 function settledCalls(messages: Message[]): SettledCall[] {
   return messages.flatMap((message, index) => {
     if (message.role !== "assistant") return [];
@@ -52,7 +52,7 @@ function settledCalls(messages: Message[]): SettledCall[] {
 
 const unknownOutcome = "The outcome is unknown: no result was recorded.";
 
-function readSurroundings(messages: Message[]): Surroundings {
+function readEnvironment(messages: Message[]): PracticeEnvironment {
   const texts = messages.flatMap((message) =>
     message.role === "user" || message.role === "developer" ? textParts(message.parts) : [],
   );

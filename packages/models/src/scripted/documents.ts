@@ -1,4 +1,4 @@
-// The documents the practice model writes for a skill: sections and checklists. It invents nothing and says so in them.
+// The documents that the practice model writes for a skill: sections and checklists, marked as not analysed.
 
 /** A document with one heading per section of a list such as "Risks, Effort (hours or days)". */
 export function outlineText(path: string, list: string): string {
@@ -7,7 +7,7 @@ export function outlineText(path: string, list: string): string {
   return [`# ${titleOf(path)}`, ...bodies].join("\n\n");
 }
 
-/** The items of a list of quoted or comma-separated names; none when the list only describes what items look like. */
+/** The items of a list of quoted or comma-separated names; none if the list only describes its items. */
 export function checklistItems(list: string): string[] {
   const quoted = [...list.matchAll(/"([^"\n]+)"|`([^`\n]+)`|“([^”]+)”|'([^'\n]+)'/g)]
     .map((match) => match.slice(1).find((group) => group !== undefined) ?? "")
@@ -28,7 +28,7 @@ const titleOf = (path: string): string => (path.split("/").at(-1) ?? path).repla
 
 const nameOf = (section: string): string => section.replace(/\s*\(.*$/s, "");
 
-/** Where the section offers choices in brackets, the first one is taken. */
+/** If the section has choices in brackets, the first one is used. */
 function bodyOf(section: string): string {
   const choices = /\(([^)]*)\)/.exec(section)?.[1]?.split(/,\s*|\s+or\s+/) ?? [];
   const [first] = choices;

@@ -1,4 +1,4 @@
-// The forms of instruction the practice model understands, one row each. Order matters: the first that fits is taken.
+// The forms of instructions that the practice model understands, one row each. The first match wins.
 
 import { checklistItems, outlineText } from "./documents.ts";
 import { anyToken, type Masked } from "./quoting.ts";
@@ -13,16 +13,16 @@ export type Step =
   | { kind: "run"; command: string }
   | { kind: "repair" }
   | { kind: "checklist"; path: string; items: string[] }
-  | { kind: "carry-out"; path: string }
+  | { kind: "take-step"; path: string }
   | { kind: "stop-if"; path: string; text: string }
   | { kind: "commit"; message: string }
   | { kind: "commit-step" }
   | { kind: "skill"; name: string; topic: string }
   | { kind: "unclear" };
 
-/** The step a masked sentence asks for. */
+/** The step of a masked sentence. */
 export function readSentence(sentence: string, masked: Masked): Step {
-  if (sentence.length > longestSentence) return { kind: "unclear" };
+  if (sentence.length > maxSentenceLength) return { kind: "unclear" };
   const plain = sentence.trim().replace(politeness, "");
   for (const form of forms) {
     const match = form.pattern.exec(plain);
@@ -32,7 +32,7 @@ export function readSentence(sentence: string, masked: Masked): Step {
   return { kind: "unclear" };
 }
 
-/** One example per form, for people. */
+/** One example per form, for users. */
 export const examples = (): string[] => forms.flatMap((form) => (form.example ? [form.example] : []));
 
 interface Form {
@@ -41,8 +41,8 @@ interface Form {
   read(pieces: Pieces): Step | undefined;
 }
 
-// Patterns with several open ends are quadratic; quotations count as one token, so real sentences are far shorter.
-const longestSentence = 10_000;
+// Patterns with several wildcards are quadratic. Quotations count as one token, so real sentences are far shorter.
+const maxSentenceLength = 10_000;
 const politeness =
   /^(?:(?:please|now|next|first|finally|lastly|also|and|then|can you|could you|i want you to)[,:]?\s+)+/i;
 const quotation = anyToken.source;
@@ -57,11 +57,11 @@ interface Pieces {
   text(name?: string): string;
   /** A quotation, or one bare word. */
   path(name?: string): string | undefined;
-  /** A path that also looks like one, for forms whose words mean many things ("remove it", "show me"). */
+  /** A path that looks like a file name, for forms with ambiguous words ("remove it", "show me"). */
   file(): string | undefined;
-  /** A shell command; the full stop of an unquoted sentence is not part of it. */
+  /** A shell command without the full stop of an unquoted sentence. */
   command(): string;
-  /** Several things in a row, with their quotes. */
+  /** A list, with its quotes. */
   list(name: string): string;
 }
 
@@ -84,97 +84,107 @@ const forms: Form[] = [
   {
     pattern: form(`(?:write|create)\\s+${file}${path}\\s+with\\s+(?:the\\s+)?sections?:?\\s+(?<sections>[^;]+)`),
     example: "write FILE with sections A, B, C (x or y)",
-    read: (said) => withPath(said.path(), (found) => create(found, outlineText(found, said.list("sections")))),
+    read: (pieces) => withPath(pieces.path(), (found) => create(found, outlineText(found, pieces.list("sections")))),
   },
   {
     pattern: form(
       `(?:write|create)\\s+${file}${path}\\s+(?:with|as|\\()\\s*(?:an?\\s+|the\\s+)?(?:checklist|checkbox(?:es)?|steps|tasks)\\b(?<items>.*)$`,
     ),
     example: 'write FILE with checkboxes "A", "B"',
-    read: (said) =>
-      withPath(said.path(), (found) => ({ kind: "checklist", path: found, items: checklistItems(said.list("items")) })),
+    read: (pieces) =>
+      withPath(pieces.path(), (found) => ({
+        kind: "checklist",
+        path: found,
+        items: checklistItems(pieces.list("items")),
+      })),
   },
   {
     pattern: form(
       `(?:create|write|make|add)\\s+${file}${path}\\s+(?:containing|that\\s+(?:contains|says|reads)|with(?:\\s+(?:the|this|following))*(?:\\s+(?:contents?|text|lines?))?)\\s*:?\\s+(?<text>.+)$`,
     ),
     example: "create FILE containing TEXT",
-    read: (said) => withPath(said.path(), (found) => create(found, said.text())),
+    read: (pieces) => withPath(pieces.path(), (found) => create(found, pieces.text())),
   },
   {
     pattern: form(`(?:create|write|make|add)\\s+${file}${path}\\s*:?\\s+(?<text>\\uE000\\d+\\uE001)`),
-    read: (said) => withPath(said.file(), (found) => create(found, said.text())),
+    read: (pieces) => withPath(pieces.file(), (found) => create(found, pieces.text())),
   },
   {
     pattern: form(
       `(?:create|make|add)\\s+(?:an?\\s+|the\\s+)?(?:new\\s+)?empty\\s+file\\s+(?:called\\s+|named\\s+)?${path}${end}`,
     ),
-    read: (said) => withPath(said.path(), (found) => create(found, "")),
+    read: (pieces) => withPath(pieces.path(), (found) => create(found, "")),
   },
   {
     pattern: form(`append\\s+to\\s+${file}${path}\\s*:?\\s+(?:the\\s+(?:line|text)\\s+)?(?<text>.+)$`),
-    read: (said) => withPath(said.path(), (found) => ({ kind: "append", path: found, text: said.text() })),
+    read: (pieces) => withPath(pieces.path(), (found) => ({ kind: "append", path: found, text: pieces.text() })),
   },
   {
     pattern: form(
       `(?:append|add)\\s+(?:the\\s+(?:line|text)\\s+)?(?<text>.+)\\s+to\\s+(?:the\\s+(?:end|bottom)\\s+of\\s+)?${file}${path}${end}`,
     ),
     example: "append TEXT to FILE",
-    read: (said) => withPath(said.file(), (found) => ({ kind: "append", path: found, text: said.text() })),
+    read: (pieces) => withPath(pieces.file(), (found) => ({ kind: "append", path: found, text: pieces.text() })),
   },
   {
     pattern: form(
       `(?:replace|change|rename)\\s+the\\s+first\\s+(?<from>.+?)\\s+in\\s+${file}${path}\\s+(?:with|to|into|by)\\s+(?<to>${quotation}|.+?)${end}`,
     ),
     example: "change the first `- [ ]` in FILE to `- [x]`",
-    read: (said) => replace(said, "first"),
+    read: (pieces) => replace(pieces, "first"),
   },
   {
     pattern: form(
       `(?:replace|change|substitute)\\s+(?:all\\s+|every\\s+)?(?<from>.+?)\\s+(?:with|by|to|into)\\s+(?<to>.+)\\s+in\\s+${file}${path}${end}`,
     ),
     example: "replace A with B in FILE",
-    read: (said) => replace(said, "every"),
+    read: (pieces) => replace(pieces, "every"),
   },
   {
     pattern: form(`in\\s+${file}${path},?\\s+(?:replace|change)\\s+(?<from>.+?)\\s+(?:with|by|to|into)\\s+(?<to>.+)$`),
-    read: (said) => replace(said, "every"),
+    read: (pieces) => replace(pieces, "every"),
   },
   {
     pattern: form(
       `(?:check\\s+off|tick(?:\\s+off)?|mark)\\s+the\\s+first\\s+.*?\\b(?:in|of)\\s+${file}${path}(?:\\s+as\\s+.*)?${end}`,
     ),
-    read: (said) =>
-      withPath(said.file(), (found) => ({ kind: "replace", path: found, from: "- [ ]", to: "- [x]", which: "first" })),
+    read: (pieces) =>
+      withPath(pieces.file(), (found) => ({
+        kind: "replace",
+        path: found,
+        from: "- [ ]",
+        to: "- [x]",
+        which: "first",
+      })),
   },
   {
     pattern: form(
       `(?:carry\\s+out|do|implement|take)\\s+(?:only\\s+)?the\\s+first\\s+.*?\\b(?:in|of|from)\\s+${file}${path}${end}`,
     ),
-    example: "carry out the first unchecked step in FILE",
-    read: (said) => withPath(said.file(), (found) => ({ kind: "carry-out", path: found })),
+    example: "implement the first unchecked step in FILE",
+    read: (pieces) => withPath(pieces.file(), (found) => ({ kind: "take-step", path: found })),
   },
   {
     pattern: form(
       `stop\\s+(?:here\\s+)?if\\s+.*?(?<path>${quotation})\\s+(?:says|contains|is|has|reads)\\s+(?<text>.+?)${end}`,
     ),
     example: "stop if FILE says TEXT",
-    read: (said) => withPath(said.path(), (found) => ({ kind: "stop-if", path: found, text: said.text() })),
+    read: (pieces) => withPath(pieces.path(), (found) => ({ kind: "stop-if", path: found, text: pieces.text() })),
   },
   {
     pattern: form(`if\\s+${path}\\s+(?:says|contains|reads)\\s+(?<text>.+?),?\\s+(?:then\\s+)?stop\\b`),
-    read: (said) => withPath(said.file(), (found) => ({ kind: "stop-if", path: found, text: said.text() })),
+    read: (pieces) => withPath(pieces.file(), (found) => ({ kind: "stop-if", path: found, text: pieces.text() })),
   },
   {
     pattern: form(`(?:delete|remove)\\s+${file}${path}${end}`),
     example: "delete FILE",
-    read: (said) => withPath(said.file(), (found) => ({ kind: "delete", path: found })),
+    read: (pieces) => withPath(pieces.file(), (found) => ({ kind: "delete", path: found })),
   },
   {
     pattern: form(`(?:rename|move)\\s+${file}${path}\\s+(?:to|as|into)\\s+(?<to>${quotation}|\\S+?)${end}`),
     example: "move FILE to FILE",
-    read: (said) =>
-      withPath(said.file(), (found) => withPath(said.path("to"), (to) => ({ kind: "move", path: found, to }))),
+    read: (pieces) =>
+      withPath(pieces.file(), (found) => withPath(pieces.path("to"), (to) => ({ kind: "move", path: found, to }))),
   },
   {
     pattern: form(
@@ -196,18 +206,18 @@ const forms: Form[] = [
       `(?:use|run|invoke|follow|apply)?\\s*(?:the\\s+)?(?:skill\\s+)?\\$(?<name>[A-Za-z][\\w:-]*)(?![\\w/])(?<topic>.*)$`,
     ),
     example: "$SKILL, whose numbered steps use these forms",
-    read: (said) => ({ kind: "skill", name: said.text("name"), topic: topicOf(said.text("topic")) }),
+    read: (pieces) => ({ kind: "skill", name: pieces.text("name"), topic: topicOf(pieces.text("topic")) }),
   },
   {
     pattern: form(
       `(?:run|execute)\\s+(?:the\\s+(?:command\\s+)?)?(?<command>${quotation})(?:\\s*[.,;(]|\\s+(?:again|and|so|to|until)\\b|$)`,
     ),
     example: "run COMMAND",
-    read: (said) => ({ kind: "run", command: said.command() }),
+    read: (pieces) => ({ kind: "run", command: pieces.command() }),
   },
   {
     pattern: form(`(?:run|execute)\\s+(?:the\\s+command\\s+)?(?<command>.+)$`),
-    read: (said) => ({ kind: "run", command: said.command() }),
+    read: (pieces) => ({ kind: "run", command: pieces.command() }),
   },
   {
     pattern: form(`commit\\s+.*?\\bmessage\\s+(?:that\\s+)?(?:naming|names)\\b`),
@@ -216,18 +226,18 @@ const forms: Form[] = [
   {
     pattern: form(`commit\\s+.*?\\bmessage:?\\s+(?<text>.+?)${end}`),
     example: "commit with message TEXT",
-    read: (said) => ({ kind: "commit", message: said.text() }),
+    read: (pieces) => ({ kind: "commit", message: pieces.text() }),
   },
   {
     pattern: form(
       `(?:read|show|print|open|display|cat)\\s+(?:me\\s+)?(?:the\\s+)?(?:contents?\\s+of\\s+)?${file}${path}${end}`,
     ),
     example: "read FILE",
-    read: (said) => withPath(said.file(), (found) => ({ kind: "read", path: found })),
+    read: (pieces) => withPath(pieces.file(), (found) => ({ kind: "read", path: found })),
   },
   {
     pattern: form(`.*?(?<![\\w\\\\])\\$(?<name>[A-Za-z][\\w:-]*)(?![\\w/])(?<topic>.*)$`),
-    read: (said) => ({ kind: "skill", name: said.text("name"), topic: topicOf(said.text("topic")) }),
+    read: (pieces) => ({ kind: "skill", name: pieces.text("name"), topic: topicOf(pieces.text("topic")) }),
   },
 ];
 
@@ -236,9 +246,9 @@ const create = (path: string, text: string): Step => ({ kind: "create", path, te
 const withPath = (path: string | undefined, build: (path: string) => Step | undefined): Step | undefined =>
   path === undefined ? undefined : build(path);
 
-function replace(said: Pieces, which: "first" | "every"): Step | undefined {
-  const [from, to] = [said.text("from"), said.text("to")];
-  return from === "" ? undefined : withPath(said.path(), (path) => ({ kind: "replace", path, from, to, which }));
+function replace(pieces: Pieces, which: "first" | "every"): Step | undefined {
+  const [from, to] = [pieces.text("from"), pieces.text("to")];
+  return from === "" ? undefined : withPath(pieces.path(), (path) => ({ kind: "replace", path, from, to, which }));
 }
 
 const topicOf = (text: string): string =>

@@ -1,10 +1,10 @@
-// Reads a prompt as a list of steps. Takes any text and never throws: what it cannot read comes back as unclear.
+// Reads a prompt as a list of steps. Accepts any text and never throws: an unreadable sentence is `unclear`.
 import { readSentence, type Step } from "./forms.ts";
 import { anyToken, fenceToken, type Masked, maskQuotations } from "./quoting.ts";
 
 export interface Instruction {
-  /** The words that asked for it, as they were written. */
-  said: string;
+  /** The sentence as written. */
+  text: string;
   step: Step;
 }
 
@@ -14,7 +14,7 @@ export function readInstructions(prompt: string): Instruction[] {
     .flatMap((line) => splitAtThen(line))
     .flatMap((piece) => splitSentences(piece, masked))
     .filter((sentence) => /\w/.test(masked.restore(sentence)))
-    .map((sentence) => ({ said: masked.restore(sentence).trim(), step: readSentence(sentence, masked) }));
+    .map((sentence) => ({ text: masked.restore(sentence).trim(), step: readSentence(sentence, masked) }));
 }
 
 /** The numbered lines of a skill's text, each with the lines that continue it. */
@@ -35,7 +35,7 @@ const joinLines = (lines: string[]): string => lines.map((line) => line.trim()).
 const marker = /^\s*(?:\d{1,3}[.)]|[-*•])\s+(?!\[[ x]\])/;
 const announcesText = /\b(?:containing|contents?|text|lines?|following|with|says|reads)\s*:?\s*$/i;
 
-/** One instruction a line; a fence belongs to the line in front of it, and so does text announced by "containing:". */
+/** One instruction per line; a fence belongs to the line before it, and so does text after "containing:". */
 function linesOf(masked: Masked): string[] {
   const attached = masked.text.replace(new RegExp(`(?<!\\s)\\s+(?=${fenceToken.source})`, "g"), " ");
   const groups: string[][] = [];
@@ -55,9 +55,9 @@ function splitAtThen(line: string): string[] {
   return line.split(/(?:[,;.]\s+|(?<!\s)\s+)(?:and\s+)?then,?\s+|^then,?\s+/i);
 }
 
-/** Splits at a full stop, a semicolon or "and" where both sides can be read; text that is not quoted may hold any of them. */
+/** Splits at a full stop, a semicolon or "and" if both sides are readable: unquoted text may contain any of them. */
 function splitSentences(piece: string, masked: Masked): string[] {
-  if (piece.length > longestPiece) return [piece];
+  if (piece.length > maxPieceLength) return [piece];
   const sentences: string[] = [];
   let start = 0;
   for (const boundary of piece.matchAll(/[.;]\s+|,?\s+and\s+/gi)) {
@@ -71,7 +71,7 @@ function splitSentences(piece: string, masked: Masked): string[] {
 }
 
 // Reading both sides of every boundary is quadratic, and prose this long is not a list of instructions.
-const longestPiece = 2_000;
+const maxPieceLength = 2_000;
 
 function canEnd(left: string, boundary: string, masked: Masked): boolean {
   if (/[.;]/.test(boundary)) return true;

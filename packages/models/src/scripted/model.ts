@@ -1,12 +1,12 @@
-// The practice model: scripted, no network, no key. The next step depends on the conversation alone, so a resumed thread goes on.
+// The practice model: scripted, no network, no key. The next step depends only on the conversation, so a resumed thread continues.
 import type { Message, Model, ModelProgress, ModelReply, ModelRequest } from "@agentcli/engine";
 import type { Block } from "@agentcli/protocol";
-import { finalMessage, helpMessage, label, notJudged, readSummary, succeeded, summaryMessage } from "./answer.ts";
+import { finalMessage, helpMessage, label, notReviewed, readSummary, succeeded, summaryMessage } from "./answer.ts";
 import { readSituation, type SettledCall } from "./conversation.ts";
 import { readInstructions } from "./instructions.ts";
 import { answerInSchema, asksForVerdict } from "./schema-answer.ts";
 import { failed, type PlannedCall } from "./script.ts";
-import { carryOut, type Surroundings, type Work, withSkillSteps } from "./steps.ts";
+import { executeSteps, type PracticeEnvironment, type Work, withSkillSteps } from "./steps.ts";
 
 export const practiceModelName = "practice";
 
@@ -32,39 +32,41 @@ export function openPracticeModel(): Model {
 
 const interrupted: ModelReply = {
   kind: "fault",
-  fault: { code: "interrupted", message: "The request was cancelled before the practice model had answered." },
+  fault: { code: "interrupted", message: "The request was cancelled before the practice model replied." },
 };
 
-type Decision = { do: "call"; call: PlannedCall } | { do: "say"; text: string; work: Work };
+type Decision = { do: "call"; call: PlannedCall } | { do: "answer"; text: string; work: Work };
 
 function decide(request: ModelRequest): Decision {
   if (request.tools.length === 0 && !isAlone(request)) return summarise(request);
-  const { prompt, settled, around } = readSituation(request.messages);
-  const work = workIn(prompt, around);
-  if (!canFollow(work)) return { do: "say", text: helpMessage(skillsIn(work)), work };
-  const call = replay(work, around, settled, (name) => request.tools.some((tool) => tool.name === name));
-  return call ? { do: "call", call } : { do: "say", text: finalMessage(work), work };
+  const { prompt, settled, environment } = readSituation(request.messages);
+  const work = workIn(prompt, environment);
+  if (!canFollow(work)) return { do: "answer", text: helpMessage(skillsIn(work)), work };
+  const call = replay(work, environment, settled, (name) => request.tools.some((tool) => tool.name === name));
+  return call ? { do: "call", call } : { do: "answer", text: finalMessage(work), work };
 }
 
-/** One message of a program that has no agent: there is nothing behind it to sum up. */
+/** A single message without an agent: there is no conversation to summarise. */
 const isAlone = ({ instructions, messages }: ModelRequest): boolean => instructions === "" && messages.length === 1;
 
-/** A request without tools asks to sum up: before compaction, or when the budget ends. Its own prompt is not an instruction. */
+/** A request without tools asks for a summary: before compaction, or at the end of the budget. Its prompt is not an instruction. */
 function summarise({ messages }: ModelRequest): Decision {
-  const asked = readSituation(messages);
-  const isAsking = !canFollow(workIn(asked.prompt, asked.around));
-  const { prompt, settled, around } = isAsking ? readSituation(messages.slice(0, lastUserMessage(messages))) : asked;
-  const work = prompt === "" ? outOfSight() : workIn(prompt, around);
-  replay(work, around, settled, () => true);
-  return { do: "say", text: summaryMessage(work), work };
+  const current = readSituation(messages);
+  const isSummaryPrompt = !canFollow(workIn(current.prompt, current.environment));
+  const { prompt, settled, environment } = isSummaryPrompt
+    ? readSituation(messages.slice(0, lastUserMessage(messages)))
+    : current;
+  const work = prompt === "" ? promptMissing() : workIn(prompt, environment);
+  replay(work, environment, settled, () => true);
+  return { do: "answer", text: summaryMessage(work), work };
 }
 
-/** The oldest messages are left out of a request to sum up that would be too long. */
-const outOfSight = (): Work => ({
+/** A request for a summary leaves out the oldest messages if it would be too long. */
+const promptMissing = (): Work => ({
   reports: [
     failed("The prompt was no longer in sight when the conversation was summed up. What was done before it stands."),
   ],
-  left: [],
+  remaining: [],
 });
 
 const lastUserMessage = (messages: Message[]): number =>
@@ -73,32 +75,33 @@ const lastUserMessage = (messages: Message[]): number =>
     messages.findLastIndex((message) => message.role === "user"),
   );
 
-/** What a prompt asks for, before anything of it is done; a summary of ours says how much of it is done already. */
-function workIn(prompt: string, around: Surroundings): Work {
-  const { reports, left } = readSummary(prompt) ?? { reports: [], left: readInstructions(prompt) };
-  const steps = left.flatMap((instruction) => withSkillSteps(instruction, around));
-  // "Please do the following:" asks for nothing itself.
-  return { reports, left: steps.filter(({ said, step }) => step.kind !== "unclear" || !said.endsWith(":")) };
+/** The steps of a prompt. A summary also has the steps that are already done. */
+function workIn(prompt: string, environment: PracticeEnvironment): Work {
+  const { reports, remaining } = readSummary(prompt) ?? { reports: [], remaining: readInstructions(prompt) };
+  const steps = remaining.flatMap((instruction) => withSkillSteps(instruction, environment));
+  // "Please do the following:" is not a step.
+  return { reports, remaining: steps.filter(({ text, step }) => step.kind !== "unclear" || !text.endsWith(":")) };
 }
 
-/** Steps that cannot be read are skipped and reported, but at least one must be readable. */
-const canFollow = ({ reports, left }: Work): boolean =>
-  reports.length > 0 || left.some(({ step }) => step.kind !== "unclear" && step.kind !== "skill");
+/** Unreadable steps are skipped and reported, but at least one must be readable. */
+const canFollow = ({ reports, remaining }: Work): boolean =>
+  reports.length > 0 || remaining.some(({ step }) => step.kind !== "unclear" && step.kind !== "skill");
 
-const skillsIn = ({ left }: Work): string[] => left.flatMap(({ step }) => (step.kind === "skill" ? [step.name] : []));
+const skillsIn = ({ remaining }: Work): string[] =>
+  remaining.flatMap(({ step }) => (step.kind === "skill" ? [step.name] : []));
 
 /**
- * Runs the script over the results there are and returns the call it wants next, if any. Calls that are not its own,
- * say of another model that began the turn, are passed over.
+ * Runs the script over the existing results and returns its next call, if any. Calls of another model, which may have
+ * started the turn, are skipped.
  */
 function replay(
   work: Work,
-  around: Surroundings,
+  environment: PracticeEnvironment,
   settled: SettledCall[],
   isOffered: (tool: string) => boolean,
 ): PlannedCall | undefined {
   const rest = [...settled];
-  const script = carryOut(work, around);
+  const script = executeSteps(work, environment);
   for (let next = script.next(); !next.done; ) {
     const call = next.value;
     const at = rest.findIndex((done) => isSame(call, done));
@@ -117,21 +120,21 @@ const freeformInput = (call: PlannedCall): string | undefined =>
   call.name === "apply_patch" ? call.args.input : undefined;
 
 function blocksFor(decision: Decision, request: ModelRequest): Block[] {
-  if (decision.do === "say") return [{ type: "message", text: finalText(decision, request) }];
+  if (decision.do === "answer") return [{ type: "message", text: finalText(decision, request) }];
   const { call } = decision;
   const tool = request.tools.find((candidate) => candidate.name === call.name);
   const form = tool?.form ?? "function";
   const input = form === "freeform" ? (freeformInput(call) ?? "") : JSON.stringify(call.args);
   const wireId = `practice_${request.messages.length}`;
   return [
-    { type: "message", text: `${label}: ${call.says}.` },
+    { type: "message", text: `${label}: ${call.activity}.` },
     { type: "call", wireId, name: call.name, form, input },
   ];
 }
 
-function finalText({ text, work }: Extract<Decision, { do: "say" }>, request: ModelRequest): string {
+function finalText({ text, work }: Extract<Decision, { do: "answer" }>, request: ModelRequest): string {
   if (request.outputSchema === undefined) return text;
-  if (asksForVerdict(request.outputSchema)) return canFollow(work) ? `${notJudged}\n\n${text}` : notJudged;
+  if (asksForVerdict(request.outputSchema)) return canFollow(work) ? `${notReviewed}\n\n${text}` : notReviewed;
   const steps = work.reports.filter((report) => report.outcome === "done").length;
   return JSON.stringify(answerInSchema(request.outputSchema, { message: text, succeeded: succeeded(work), steps }));
 }
@@ -142,5 +145,5 @@ function announce(block: Block, onProgress: (progress: ModelProgress) => void): 
   for (const delta of block.text.match(/\S+\s*|\s+/g) ?? []) onProgress({ type: "text", delta });
 }
 
-// Four bytes a token, the same estimate the engine uses for texts it has not been billed for.
+// Four bytes per token, the same estimate as in the engine.
 const tokensOf = (value: unknown): number => Math.ceil(new TextEncoder().encode(JSON.stringify(value)).length / 4);

@@ -22,8 +22,8 @@ export const changeLines = (path: string, changes: LineChange[]): string =>
   ]);
 
 /**
- * The lines that change when `from` becomes `to`. No context lines are needed: a patch is matched from the top,
- * and an earlier equal line would hold `from` too and be part of the change itself.
+ * The lines that change when `from` becomes `to`. No context lines are needed: a patch is matched from the top, and an
+ * earlier equal line would contain `from` too and be part of the change.
  */
 export function replacementsIn(lines: string[], from: string, to: string, which: "first" | "every"): LineChange[] {
   const text = lines.join("\n");

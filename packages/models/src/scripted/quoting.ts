@@ -1,11 +1,11 @@
-// Takes quoted and fenced text out of a prompt, so that the words around it can be read without tripping over it.
+// Replaces quoted and fenced text in a prompt with tokens, so that it is not parsed as instructions.
 
 export interface Masked {
   /** The prompt with every quotation replaced by a token. */
   text: string;
-  /** The prompt's own characters of a masked piece, quotes included. */
+  /** The original characters of a masked piece, with quotes. */
   restore(piece: string): string;
-  /** What is meant by a masked piece: the inside of a single quotation, otherwise its own characters. */
+  /** The value of a masked piece: the inside of a single quotation, otherwise its original characters. */
   meaning(piece: string): string;
 }
 
@@ -14,16 +14,16 @@ interface Quotation {
   inside: string;
 }
 
-/** A token that stands for a fenced block; it is attached to the line in front of it. */
+/** The token of a fenced block, which belongs to the line before it. */
 export const fenceToken = /\uE000\d+\uE001/;
-/** A token that stands for any quotation. */
+/** The token of any quotation. */
 export const anyToken = /[\uE000\uE002]\d+\uE001/;
 
 export function maskQuotations(prompt: string): Masked {
   const quotations: Quotation[] = [];
   const keep = (opening: string, quotation: Quotation) => `${opening}${quotations.push(quotation) - 1}\uE001`;
   const text = prompt
-    // Characters that look like our tokens are quotations of themselves.
+    // Characters that look like tokens are masked too.
     .replace(/[\uE000-\uE002]+/g, (raw) => keep("\uE002", { raw, inside: raw }))
     .replace(
       fence,
@@ -36,7 +36,7 @@ export function maskQuotations(prompt: string): Masked {
   const restore = (piece: string): string =>
     piece.replace(tokens, (token, index: string) => {
       const quotation = quotations[Number(index)];
-      // A quotation may hold the token of one found before it.
+      // A quotation may contain the token of an earlier one.
       return quotation === undefined || quotation.raw === token ? token : restore(quotation.raw);
     });
   const meaning = (piece: string) => {
@@ -58,7 +58,7 @@ function insideOf(raw: string, groups: (string | undefined)[]): string {
   return raw.startsWith('"') ? inside.replace(/\\(["\\])/g, "$1") : inside;
 }
 
-/** A fence in a list is indented with its list; its text is not. */
+/** A fence in a list is indented like the list; its text is not. */
 function withoutIndent(body: string, indent: string): string {
   const lines = body.replace(/\n$/, "").split("\n");
   return lines.map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line)).join("\n");

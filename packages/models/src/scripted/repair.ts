@@ -1,16 +1,15 @@
-// Fixes a failing test the plain way: read what failed, look at the function it calls, try one small change at a time.
+// Fixes a failing test: reads the failure, finds the function under test, tries one small change at a time.
 import { changeLines } from "./patches.ts";
 import type { CommandResult } from "./results.ts";
 import { applyPatch, block, code, done, failed, type Report, readLines, runCommand, type Script } from "./script.ts";
 
 export function* repairFailingTest(cwd: string | undefined): Script<Report> {
   const before = yield* runCommand(testCommand);
-  if (before.kind !== "exited") return failed(`${code(testCommand)} did not run to its end:\n${block(textOf(before))}`);
+  if (before.kind !== "exited") return failed(`${code(testCommand)} did not finish:\n${block(textOf(before))}`);
   if (before.exitCode === 0)
     return done(`${code(testCommand)} already passes (${tally(before.output)}); nothing to fix.`);
   const failure = readFailure(before.output, cwd);
-  if (!failure)
-    return failed(`No failing test can be made out in what ${code(testCommand)} printed:\n${block(before.output)}`);
+  if (!failure) return failed(`No failing test found in the output of ${code(testCommand)}:\n${block(before.output)}`);
   const test = yield* readLines(failure.testPath);
   if (test.kind === "refused") return failed(`Could not read ${code(failure.testPath)}:\n${block(test.reason)}`);
   const subject = findSubject(test.lines, failure);
@@ -18,25 +17,25 @@ export function* repairFailingTest(cwd: string | undefined): Script<Report> {
     return failed(`The failing test in ${code(failure.testPath)} calls nothing that it imports from a file.`);
   const source = yield* readLines(subject.path);
   if (source.kind === "refused") return failed(`Could not read ${code(subject.path)}:\n${block(source.reason)}`);
-  return yield* tryChanges(subject.path, findChanges(source.lines, subject.names, failure.wanted), before.output);
+  return yield* tryChanges(subject.path, findChanges(source.lines, subject.names, failure.expected), before.output);
 }
 
 interface Failure {
   testPath: string;
   line: number;
-  /** Whether the test wants more than it got: a longer list, a larger number. */
-  wanted: "more" | "less" | "other";
+  /** Whether the test expects more than it got: a longer list, a larger number. */
+  expected: "more" | "less" | "other";
 }
 
 interface Change {
   lineNumber: number;
   before: string;
   after: string;
-  effect: Failure["wanted"];
+  effect: Failure["expected"];
 }
 
 const testCommand = "npm test";
-const mostChanges = 8;
+const maxChanges = 8;
 
 function* tryChanges(path: string, changes: Change[], firstOutput: string): Script<Report> {
   let output = firstOutput;
@@ -66,7 +65,7 @@ const describeFix = (path: string, change: Change, output: string): string =>
     `and is now ${code(change.after.trim())}. ${code(testCommand)} passes: ${tally(output)}.`,
   ].join(" ");
 
-/** What the test runner itself counted. */
+/** The counts of the test runner. */
 function tally(output: string): string {
   const counts = ["tests", "pass", "fail"].map((word) => new RegExp(`^\\S+ (${word} \\d+)`, "m").exec(output)?.[1]);
   const found = counts.filter((count) => count !== undefined);
@@ -77,18 +76,18 @@ const textOf = (result: CommandResult): string => (result.kind === "refused" ? r
 
 function readFailure(output: string, cwd: string | undefined): Failure | undefined {
   const failing = output.slice(Math.max(0, output.search(/^\s*(?:not ok|✖)/m)));
-  const place = quotedPlace.exec(failing) ?? barePlace.exec(failing);
-  if (!place?.[1]) return undefined;
-  const path = place[1].replace(/^\/\/(?=\/)/, "");
+  const location = quotedLocation.exec(failing) ?? bareLocation.exec(failing);
+  if (!location?.[1]) return undefined;
+  const path = location[1].replace(/^\/\/(?=\/)/, "");
   const testPath = cwd && path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path;
-  return { testPath, line: Number(place[2]), wanted: readWanted(failing) };
+  return { testPath, line: Number(location[2]), expected: readExpected(failing) };
 }
 
-const quotedPlace = /location: '([^'\n]+\.(?:test|spec)\.[cm]?[jt]sx?):(\d+)/;
-const barePlace = /([\w.@~/-]+\.(?:test|spec)\.[cm]?[jt]sx?):(\d+)/;
+const quotedLocation = /location: '([^'\n]+\.(?:test|spec)\.[cm]?[jt]sx?):(\d+)/;
+const bareLocation = /([\w.@~/-]+\.(?:test|spec)\.[cm]?[jt]sx?):(\d+)/;
 
-/** From the assertion's own words: `2 !== 3` names actual and expected, a diff marks what is missing with `-`. */
-function readWanted(output: string): Failure["wanted"] {
+/** From the assertion: `2 !== 3` has actual and expected, a diff marks missing lines with `-`. */
+function readExpected(output: string): Failure["expected"] {
   const numbers = /^\s*(-?\d+(?:\.\d+)?) !== (-?\d+(?:\.\d+)?)\s*$/m.exec(output);
   if (numbers) return Number(numbers[1]) < Number(numbers[2]) ? "more" : "less";
   const diff = /\+ actual - expected\s*\n([\s\S]*?)\n\s*(?:code:|at )/.exec(output)?.[1] ?? "";
@@ -97,7 +96,7 @@ function readWanted(output: string): Failure["wanted"] {
   return missing > extra ? "more" : "less";
 }
 
-/** The file under test and the names of it that the failing test calls. */
+/** The file under test and the functions of it that the failing test calls. */
 function findSubject(testLines: string[], failure: Failure): { path: string; names: string[] } | undefined {
   const rest = testLines.slice(failure.line - 1);
   const next = rest.findIndex((line, index) => index > 0 && /^\s*(?:test|it|describe)\(/.test(line));
@@ -119,12 +118,12 @@ function resolvePath(from: string, relative: string): string {
   return parts.join("/");
 }
 
-/** Small changes within the named functions: those that promise the wanted effect first, nearest to the return first. */
-function findChanges(lines: string[], names: string[], wanted: Failure["wanted"]): Change[] {
+/** Small changes within the named functions: those with the expected effect first, nearest to the return first. */
+function findChanges(lines: string[], names: string[], expected: Failure["expected"]): Change[] {
   const numbers = names.flatMap((name) => linesOfFunction(lines, name)).reverse();
   const changes = numbers.flatMap((index) => changesOfLine(lines, index));
-  const fitting = changes.filter((change) => change.effect === wanted);
-  return [...fitting, ...changes.filter((change) => change.effect !== wanted)].slice(0, mostChanges);
+  const fitting = changes.filter((change) => change.effect === expected);
+  return [...fitting, ...changes.filter((change) => change.effect !== expected)].slice(0, maxChanges);
 }
 
 function linesOfFunction(lines: string[], name: string): number[] {
@@ -137,33 +136,33 @@ function linesOfFunction(lines: string[], name: string): number[] {
   return Array.from({ length: last - start + 1 }, (_, offset) => start + offset);
 }
 
-/** Lines that occur twice, before or after the change, are left alone: a patch could not tell the two apart. */
+/** Skips lines that occur twice, before or after the change: a patch could not tell them apart. */
 function changesOfLine(lines: string[], index: number): Change[] {
   const before = lines[index] ?? "";
   if (lines.indexOf(before) !== lines.lastIndexOf(before)) return [];
-  const changes = slips.flatMap(({ pattern, instead, effect }) =>
+  const changes = commonMistakes.flatMap(({ pattern, replacement, effect }) =>
     [...before.matchAll(pattern)].map((match) => {
-      const after = before.slice(0, match.index) + instead + before.slice(match.index + match[0].length);
+      const after = before.slice(0, match.index) + replacement + before.slice(match.index + match[0].length);
       return { lineNumber: index + 1, before, after, effect };
     }),
   );
   return changes.filter((change) => !lines.includes(change.after));
 }
 
-/** The slips people make around boundaries, and what taking one back does to the result. */
-const slips: { pattern: RegExp; instead: string; effect: Failure["wanted"] }[] = [
-  { pattern: / - 1\b/g, instead: "", effect: "more" },
-  { pattern: / \+ 1\b/g, instead: "", effect: "less" },
-  { pattern: / < /g, instead: " <= ", effect: "more" },
-  { pattern: / <= /g, instead: " < ", effect: "less" },
-  { pattern: / > /g, instead: " >= ", effect: "more" },
-  { pattern: / >= /g, instead: " > ", effect: "less" },
-  { pattern: /\bMath\.floor\b/g, instead: "Math.ceil", effect: "more" },
-  { pattern: /\bMath\.ceil\b/g, instead: "Math.floor", effect: "less" },
-  { pattern: / - /g, instead: " + ", effect: "more" },
-  { pattern: / \+ /g, instead: " - ", effect: "less" },
-  { pattern: / !== /g, instead: " === ", effect: "other" },
-  { pattern: / === /g, instead: " !== ", effect: "other" },
-  { pattern: / && /g, instead: " || ", effect: "other" },
-  { pattern: / \|\| /g, instead: " && ", effect: "other" },
+/** Common mistakes at boundaries, and the effect of fixing them on the result. */
+const commonMistakes: { pattern: RegExp; replacement: string; effect: Failure["expected"] }[] = [
+  { pattern: / - 1\b/g, replacement: "", effect: "more" },
+  { pattern: / \+ 1\b/g, replacement: "", effect: "less" },
+  { pattern: / < /g, replacement: " <= ", effect: "more" },
+  { pattern: / <= /g, replacement: " < ", effect: "less" },
+  { pattern: / > /g, replacement: " >= ", effect: "more" },
+  { pattern: / >= /g, replacement: " > ", effect: "less" },
+  { pattern: /\bMath\.floor\b/g, replacement: "Math.ceil", effect: "more" },
+  { pattern: /\bMath\.ceil\b/g, replacement: "Math.floor", effect: "less" },
+  { pattern: / - /g, replacement: " + ", effect: "more" },
+  { pattern: / \+ /g, replacement: " - ", effect: "less" },
+  { pattern: / !== /g, replacement: " === ", effect: "other" },
+  { pattern: / === /g, replacement: " !== ", effect: "other" },
+  { pattern: / && /g, replacement: " || ", effect: "other" },
+  { pattern: / \|\| /g, replacement: " && ", effect: "other" },
 ];

@@ -1,4 +1,4 @@
-// Reads what tools answered. The model gets text only, so whatever is not plainly a success counts as a refusal.
+// Parses the output of tools. The model gets text only, so anything that is not clearly a success counts as a refusal.
 
 export type CommandResult =
   | { kind: "exited"; exitCode: number; output: string }
@@ -25,7 +25,7 @@ export function readPatchResult(text: string): PatchResult {
   return isApplied ? { kind: "applied" } : { kind: "refused", reason: reasonOf(exited ? output : text) };
 }
 
-/** Lines as read_file gives them, `7: text`; what is not numbered through from `firstLine` is no file. */
+/** Lines in the format of read_file, `7: text`. Text without consecutive numbers from `firstLine` is not a file. */
 export function readFileResult(text: string, firstLine: number): FileResult {
   if (text === "[the file is empty]") return { kind: "lines", lines: [], more: false };
   const more = /\n\[\d+ more lines;[^\n]*\]$/.exec(text);

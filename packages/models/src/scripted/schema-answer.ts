@@ -1,4 +1,4 @@
-// Makes a JSON value that satisfies a simple JSON Schema out of a message and whether the work succeeded.
+// Builds a JSON value for a simple JSON Schema from a message and whether the work succeeded.
 
 export interface Answer {
   message: string;
@@ -6,7 +6,7 @@ export interface Answer {
   steps: number;
 }
 
-/** A review wants a verdict, and a script has none to give. */
+/** Whether the schema is that of a review: a script cannot review code. */
 export const asksForVerdict = (schema: unknown): boolean =>
   isObject(schema) && isObject(schema.properties) && "overall_correctness" in schema.properties;
 
@@ -14,41 +14,41 @@ export function answerInSchema(schema: unknown, answer: Answer): unknown {
   return valueFor(schema, answer, { root: schema, depth: 0 });
 }
 
-interface Place {
+interface SchemaPosition {
   root: unknown;
   depth: number;
 }
 
-const deepest = 12;
+const maxDepth = 12;
 
-function valueFor(schema: unknown, answer: Answer, place: Place): unknown {
-  if (!isObject(schema) || place.depth > deepest) return answer.message;
-  const inner = { ...place, depth: place.depth + 1 };
+function valueFor(schema: unknown, answer: Answer, position: SchemaPosition): unknown {
+  if (!isObject(schema) || position.depth > maxDepth) return answer.message;
+  const inner = { ...position, depth: position.depth + 1 };
   if ("const" in schema) return schema.const;
   if (Array.isArray(schema.enum)) return choose(schema.enum, answer);
-  if (typeof schema.$ref === "string") return valueFor(resolve(schema.$ref, place.root), answer, inner);
+  if (typeof schema.$ref === "string") return valueFor(resolve(schema.$ref, position.root), answer, inner);
   const options = schema.anyOf ?? schema.oneOf;
   if (Array.isArray(options)) return valueFor(options[0], answer, inner);
   return typedValue(schema, answer, inner);
 }
 
-function typedValue(schema: Schema, answer: Answer, place: Place): unknown {
+function typedValue(schema: Schema, answer: Answer, position: SchemaPosition): unknown {
   switch (typeOf(schema)) {
     case "object":
-      return objectFor(schema, answer, place);
+      return objectFor(schema, answer, position);
     case "array":
       return Array.from({ length: Math.min(Number(schema.minItems ?? 0), 100) }, () =>
-        valueFor(schema.items, answer, place),
+        valueFor(schema.items, answer, position),
       );
     case "boolean":
       return answer.succeeded;
     case "integer":
     case "number":
-      return within(schema, answer.steps);
+      return clamp(schema, answer.steps);
     case "null":
       return null;
     default:
-      return fitted(schema, answer.message);
+      return fitLength(schema, answer.message);
   }
 }
 
@@ -62,31 +62,31 @@ function typeOf(schema: Schema): unknown {
   return schema.type ?? (isObject(schema.properties) ? "object" : "string");
 }
 
-function objectFor(schema: Schema, answer: Answer, place: Place): Schema {
+function objectFor(schema: Schema, answer: Answer, position: SchemaPosition): Schema {
   const properties = isObject(schema.properties) ? schema.properties : {};
   const names = Array.isArray(schema.required) ? schema.required.map(String) : Object.keys(properties);
-  return Object.fromEntries(names.map((name) => [name, valueFor(properties[name], answer, place)]));
+  return Object.fromEntries(names.map((name) => [name, valueFor(properties[name], answer, position)]));
 }
 
 const good = /^(?:ok|okay|success|succeeded|pass|passed|done|completed|complete|go|yes|true)$/i;
 const bad = /^(?:fail|failed|failure|error|blocked|no-go|no|false|incomplete)$/i;
 
-/** The value that means what happened, where one does; otherwise the first. */
+/** The value that matches the outcome, otherwise the first. */
 const choose = (values: unknown[], answer: Answer): unknown =>
   values.find((value) => (answer.succeeded ? good : bad).test(String(value))) ?? values[0];
 
-function within(schema: Schema, value: number): number {
-  const least = Number(schema.minimum ?? Number(schema.exclusiveMinimum ?? Number.NEGATIVE_INFINITY) + 1);
-  const most = Number(schema.maximum ?? Number(schema.exclusiveMaximum ?? Number.POSITIVE_INFINITY) - 1);
-  return Math.max(least, Math.min(most, value));
+function clamp(schema: Schema, value: number): number {
+  const min = Number(schema.minimum ?? Number(schema.exclusiveMinimum ?? Number.NEGATIVE_INFINITY) + 1);
+  const max = Number(schema.maximum ?? Number(schema.exclusiveMaximum ?? Number.POSITIVE_INFINITY) - 1);
+  return Math.max(min, Math.min(max, value));
 }
 
-function fitted(schema: Schema, text: string): string {
-  const least = Math.min(Number(schema.minLength ?? 0), 10_000);
+function fitLength(schema: Schema, text: string): string {
+  const min = Math.min(Number(schema.minLength ?? 0), 10_000);
   return [...text]
     .slice(0, Number(schema.maxLength ?? text.length))
     .join("")
-    .padEnd(least, ".");
+    .padEnd(min, ".");
 }
 
 function resolve(reference: string, root: unknown): unknown {

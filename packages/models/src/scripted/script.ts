@@ -1,4 +1,4 @@
-// A script yields the calls it wants made and is given their results; run again over the same results it takes the same path.
+// A script yields tool calls and receives their results. Run again over the same results, it takes the same path.
 import type { ToolArguments } from "@agentcli/protocol";
 import {
   type CommandResult,
@@ -9,13 +9,13 @@ import {
   readPatchResult,
 } from "./results.ts";
 
-type CallOf<Name extends keyof ToolArguments> = { name: Name; args: ToolArguments[Name]; says: string };
+type CallOf<Name extends keyof ToolArguments> = { name: Name; args: ToolArguments[Name]; activity: string };
 
 export type PlannedCall = CallOf<"exec_command"> | CallOf<"write_stdin"> | CallOf<"apply_patch"> | CallOf<"read_file">;
 
 export type Script<Result> = Generator<PlannedCall, Result, string>;
 
-/** What became of one step, for the final message. */
+/** The result of one step, for the final message. */
 export interface Report {
   outcome: "done" | "failed" | "stopped" | "skipped";
   text: string;
@@ -25,11 +25,11 @@ export const done = (text: string): Report => ({ outcome: "done", text });
 export const failed = (text: string): Report => ({ outcome: "failed", text });
 
 export function* runCommand(cmd: string): Script<CommandResult> {
-  let result = readCommandResult(yield { name: "exec_command", args: { cmd }, says: `running ${code(cmd)}` });
+  let result = readCommandResult(yield { name: "exec_command", args: { cmd }, activity: `running ${code(cmd)}` });
   let output = result.kind === "refused" ? "" : result.output;
-  for (let polls = 0; result.kind === "running" && polls < mostPolls; polls++) {
+  for (let polls = 0; result.kind === "running" && polls < maxPolls; polls++) {
     const args = { session_id: result.sessionId, yield_time_ms: 30_000 };
-    result = readCommandResult(yield { name: "write_stdin", args, says: `waiting for ${code(cmd)}` });
+    result = readCommandResult(yield { name: "write_stdin", args, activity: `waiting for ${code(cmd)}` });
     output += result.kind === "refused" ? "" : result.output;
   }
   return result.kind === "refused" ? result : { ...result, output };
@@ -37,9 +37,9 @@ export function* runCommand(cmd: string): Script<CommandResult> {
 
 export function* readLines(path: string): Script<FileResult> {
   const lines: string[] = [];
-  for (let pages = 0; pages < mostPages; pages++) {
+  for (let pages = 0; pages < maxPages; pages++) {
     const args = lines.length > 0 ? { path, offset: lines.length + 1 } : { path };
-    const text = yield { name: "read_file", args, says: `reading ${code(path)}` };
+    const text = yield { name: "read_file", args, activity: `reading ${code(path)}` };
     const page = readFileResult(text, lines.length + 1);
     if (page.kind === "refused") return page;
     lines.push(...page.lines);
@@ -48,11 +48,11 @@ export function* readLines(path: string): Script<FileResult> {
   return { kind: "refused", reason: `${path} has more than ${lines.length} lines, too many for the practice model.` };
 }
 
-export function* applyPatch(input: string, says: string): Script<PatchResult> {
-  return readPatchResult(yield { name: "apply_patch", args: { input }, says });
+export function* applyPatch(input: string, activity: string): Script<PatchResult> {
+  return readPatchResult(yield { name: "apply_patch", args: { input }, activity });
 }
 
-/** Text as inline code, whatever it holds. */
+/** Text as inline code, also if it contains backticks. */
 export function code(text: string): string {
   const line = text.includes("\n") ? `${text.split("\n")[0]} …` : text;
   return line.includes("`") ? `\`\` ${line} \`\`` : `\`${line}\``;
@@ -66,7 +66,7 @@ export function block(text: string): string {
   return `${fence}\n${shown.join("\n")}\n${fence}`;
 }
 
-// Twenty minutes of waiting at 30 seconds each; the run's own limits are shorter.
-const mostPolls = 40;
-// Of 2000 lines each.
-const mostPages = 20;
+// 20 minutes at 30 seconds each; the limits of a run are shorter.
+const maxPolls = 40;
+// 2000 lines each.
+const maxPages = 20;

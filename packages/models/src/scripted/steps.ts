@@ -1,4 +1,4 @@
-// Carries out steps through tool calls and reports what really happened. Stops at the first step that fails.
+// Executes steps through tool calls and reports their results. Stops at the first step that fails.
 import { checklistText } from "./documents.ts";
 import type { Step } from "./forms.ts";
 import { type Instruction, readInstructions, readProcedure } from "./instructions.ts";
@@ -7,54 +7,54 @@ import { repairFailingTest } from "./repair.ts";
 import type { CommandResult } from "./results.ts";
 import { applyPatch, block, code, done, failed, type Report, readLines, runCommand, type Script } from "./script.ts";
 
-/** What the conversation offers beside the prompt. */
-export interface Surroundings {
+/** What the conversation has besides the prompt. */
+export interface PracticeEnvironment {
   /** Text of each skill by name. */
   skills: Map<string, string>;
   cwd: string | undefined;
 }
 
-/** How far the work has come. The step in hand is the first of `left` until it is reported. */
+/** The progress of the work. The current step is the first of `remaining` until it is reported. */
 export interface Work {
   reports: Report[];
-  left: Instruction[];
+  remaining: Instruction[];
 }
 
-export function* carryOut({ reports, left }: Work, around: Surroundings): Script<void> {
-  for (let next = left[0]; next !== undefined && !hasEnded(reports); next = left[0]) {
-    const found = yield* perform(next, around, reports);
+export function* executeSteps({ reports, remaining }: Work, environment: PracticeEnvironment): Script<void> {
+  for (let next = remaining[0]; next !== undefined && !hasEnded(reports); next = remaining[0]) {
+    const found = yield* perform(next, environment, reports);
     reports.push(found.report);
-    left.splice(0, 1, ...found.instead);
+    remaining.splice(0, 1, ...found.replacements);
   }
 }
 
-/** Nothing is attempted after a step that failed or asked to stop. */
+/** No step is attempted after one that failed or stopped the work. */
 export const hasEnded = (reports: Report[]): boolean =>
   reports.some(({ outcome }) => outcome === "failed" || outcome === "stopped");
 
-/** A report, and for a step that stands for others those others. */
+/** A report, and the steps that replace a step such as "implement the first step in FILE". */
 interface Performed {
   report: Report;
-  instead: Instruction[];
+  replacements: Instruction[];
 }
 
-function* perform(instruction: Instruction, around: Surroundings, earlier: Report[]): Script<Performed> {
-  if (instruction.step.kind === "carry-out") return yield* takeOpenStep(instruction.step.path);
-  return { report: yield* performStep(instruction, around, earlier), instead: [] };
+function* perform(instruction: Instruction, environment: PracticeEnvironment, earlier: Report[]): Script<Performed> {
+  if (instruction.step.kind === "take-step") return yield* startOpenStep(instruction.step.path);
+  return { report: yield* performStep(instruction, environment, earlier), replacements: [] };
 }
 
-/** A skill stands for its numbered steps; anything else for itself. */
-export function withSkillSteps(instruction: Instruction, around: Surroundings): Instruction[] {
+/** Replaces a skill with its numbered steps. */
+export function withSkillSteps(instruction: Instruction, environment: PracticeEnvironment): Instruction[] {
   const { step } = instruction;
-  const text = step.kind === "skill" ? around.skills.get(step.name) : undefined;
+  const text = step.kind === "skill" ? environment.skills.get(step.name) : undefined;
   if (step.kind !== "skill" || text === undefined) return [instruction];
-  return readProcedure(text).flatMap((line) => understoodOrWhole(line).map((found) => withTopic(found, step.topic)));
+  return readProcedure(text).flatMap((line) => readableOrWhole(line).map((found) => withTopic(found, step.topic)));
 }
 
-/** The pieces of a line that can be read, or the line as one unclear piece. A skill inside a skill is not followed. */
-function understoodOrWhole(line: string): Instruction[] {
+/** The readable pieces of a line, or the line as one unclear piece. A skill inside a skill is not followed. */
+function readableOrWhole(line: string): Instruction[] {
   const pieces = readInstructions(line).filter((piece) => piece.step.kind !== "unclear" && piece.step.kind !== "skill");
-  return pieces.length > 0 ? pieces : [{ said: line, step: { kind: "unclear" } }];
+  return pieces.length > 0 ? pieces : [{ text: line, step: { kind: "unclear" } }];
 }
 
 const withTopic = (found: Instruction, topic: string): Instruction =>
@@ -62,19 +62,27 @@ const withTopic = (found: Instruction, topic: string): Instruction =>
     ? { ...found, step: { ...found.step, items: topic ? [topic] : [] } }
     : found;
 
-function* takeOpenStep(path: string): Script<Performed> {
+function* startOpenStep(path: string): Script<Performed> {
   const file = yield* readLines(path);
-  if (file.kind === "refused") return { report: unreadable(path, file.reason), instead: [] };
+  if (file.kind === "refused") return { report: unreadable(path, file.reason), replacements: [] };
   const line = file.lines.find((candidate) => candidate.includes("- [ ]"));
-  if (line === undefined) return { report: failed(`There is no open step (\`- [ ]\`) in ${code(path)}.`), instead: [] };
+  if (line === undefined)
+    return { report: failed(`There is no open step (\`- [ ]\`) in ${code(path)}.`), replacements: [] };
   const task = line.replace(/^.*?- \[ \]\s*/, "");
-  const steps = understoodOrWhole(task);
-  const isFollowable = steps.every(({ step }) => step.kind !== "unclear" && step.kind !== "carry-out");
-  if (isFollowable) return { report: done(`Took the open step ${code(task)} of ${code(path)}.`), instead: steps };
-  return { report: failed(`The open step ${code(task)} of ${code(path)} is not a form I understand.`), instead: [] };
+  const steps = readableOrWhole(task);
+  const isFollowable = steps.every(({ step }) => step.kind !== "unclear" && step.kind !== "take-step");
+  if (isFollowable) return { report: done(`Took the open step ${code(task)} of ${code(path)}.`), replacements: steps };
+  return {
+    report: failed(`The open step ${code(task)} of ${code(path)} is not a form I understand.`),
+    replacements: [],
+  };
 }
 
-function* performStep({ said, step }: Instruction, around: Surroundings, earlier: Report[]): Script<Report> {
+function* performStep(
+  { text, step }: Instruction,
+  environment: PracticeEnvironment,
+  earlier: Report[],
+): Script<Report> {
   switch (step.kind) {
     case "create":
       return yield* create(step.path, step.text);
@@ -93,7 +101,7 @@ function* performStep({ said, step }: Instruction, around: Surroundings, earlier
     case "run":
       return yield* run(step.command);
     case "repair":
-      return yield* repairFailingTest(around.cwd);
+      return yield* repairFailingTest(environment.cwd);
     case "stop-if":
       return yield* stopIf(step);
     case "commit":
@@ -102,9 +110,9 @@ function* performStep({ said, step }: Instruction, around: Surroundings, earlier
       return yield* run(`git add -A && git commit -m ${shellQuoted(lastTickedStep(earlier))}`);
     case "skill":
       return { outcome: "skipped", text: `There is no skill ${code(step.name)} in this conversation.` };
-    case "carry-out":
+    case "take-step":
     case "unclear":
-      return { outcome: "skipped", text: `Not a form I understand: ${code(said)}.` };
+      return { outcome: "skipped", text: `Not a form I understand: ${code(text)}.` };
   }
 }
 
@@ -163,16 +171,17 @@ function* stopIf(step: StepOf<"stop-if">): Script<Report> {
   const file = yield* readLines(step.path);
   if (file.kind === "refused") return unreadable(step.path, file.reason);
   const words = file.lines.join("\n").split(/[^\w-]+/);
-  const says = /^[\w-]+$/.test(step.text) ? words.includes(step.text) : file.lines.join("\n").includes(step.text);
-  if (says) return { outcome: "stopped", text: `${code(step.path)} says ${code(step.text)}.` };
+  const isContained = /^[\w-]+$/.test(step.text)
+    ? words.includes(step.text)
+    : file.lines.join("\n").includes(step.text);
+  if (isContained) return { outcome: "stopped", text: `${code(step.path)} says ${code(step.text)}.` };
   return done(`Went on: ${code(step.path)} does not say ${code(step.text)}.`);
 }
 
 function reportCommand(command: string, result: CommandResult): Report {
-  if (result.kind === "refused")
-    return failed(`${code(command)} was not carried out to its end:\n${block(result.reason)}`);
+  if (result.kind === "refused") return failed(`${code(command)} did not finish:\n${block(result.reason)}`);
   const output = result.output.trim() === "" ? " It printed nothing." : `\n${block(result.output)}`;
-  if (result.kind === "running") return failed(`${code(command)} still runs; its end was not awaited.${output}`);
+  if (result.kind === "running") return failed(`${code(command)} is still running.${output}`);
   if (result.exitCode !== 0) return failed(`${code(command)} failed with exit code ${result.exitCode}.${output}`);
   return done(`Ran ${code(command)}: exit code 0.${output}`);
 }
@@ -185,5 +194,5 @@ function lastTickedStep(earlier: Report[]): string {
   const ticked = earlier
     .map((report) => / says `+ ?- \[x\] (.*?) ?`+\.$/m.exec(report.text)?.[1])
     .filter((task) => task !== undefined);
-  return ticked.at(-1) ?? "Carry out the steps of the practice model";
+  return ticked.at(-1) ?? "Complete the steps of the practice model";
 }

@@ -1,7 +1,7 @@
-// Contract: what an answer becomes, and what a request says about its sender.
-import { call, say } from "@agentcli/testkit";
+// Contract: replies, and the headers of requests.
+import { call, replyWith } from "@agentcli/testkit";
 import { expect, test } from "vitest";
-import { openBench, secretKey, textOf, type WireName } from "../harness.ts";
+import { openHarness, secretKey, textOf, type WireName } from "../harness.ts";
 
 const patchTool = {
   form: "freeform",
@@ -11,9 +11,11 @@ const patchTool = {
 } as const;
 
 export function answers(wire: WireName): void {
-  test("plain text is shown as it comes and replied whole, with model and usage", async () => {
+  test("text is shown as it arrives and returned complete, with model and usage", async () => {
     const usage = { inputTokens: 1200, cachedInputTokens: 1000, outputTokens: 34, reasoningOutputTokens: 12 };
-    const { ask } = await openBench(wire, [say("Hello there, friend", { deltas: 6, usage, model: "gpt-5.4-today" })]);
+    const { ask } = await openHarness(wire, [
+      replyWith("Hello there, friend", { deltas: 6, usage, model: "gpt-5.4-today" }),
+    ]);
     const { reply, progress } = await ask();
     expect(reply).toMatchObject({
       kind: "replied",
@@ -25,8 +27,8 @@ export function answers(wire: WireName): void {
     expect(textOf(progress, "text")).toBe("Hello there, friend");
   });
 
-  test("a tool call is announced early and replied with its arguments as written", async () => {
-    const { ask } = await openBench(wire, [call("exec_command", '{"cmd": "ls" }', { deltas: 4 })]);
+  test("a tool call is announced early and returned with its arguments as written", async () => {
+    const { ask } = await openHarness(wire, [call("exec_command", '{"cmd": "ls" }', { deltas: 4 })]);
     const { reply, progress } = await ask();
     expect(progress).toEqual([{ type: "calling", name: "exec_command" }]);
     expect(reply).toMatchObject({
@@ -35,7 +37,7 @@ export function answers(wire: WireName): void {
   });
 
   test("a message and several calls keep their order", async () => {
-    const { ask } = await openBench(wire, [
+    const { ask } = await openHarness(wire, [
       {
         messages: ["Both at once"],
         deltas: 3,
@@ -57,30 +59,32 @@ export function answers(wire: WireName): void {
     });
   });
 
-  test("a freeform call comes back as the text the model wrote", async () => {
+  test("a freeform call has the text that the model wrote", async () => {
     const patch = '*** Begin Patch\n*** Add File: "a"\n+1\n*** End Patch';
-    const { ask } = await openBench(wire, [
+    const { ask } = await openHarness(wire, [
       { calls: [{ name: "apply_patch", arguments: patch, freeform: true }], deltas: 5 },
     ]);
     const { reply } = await ask({ tools: [patchTool] });
     expect(reply).toMatchObject({ blocks: [{ type: "call", name: "apply_patch", form: "freeform", input: patch }] });
   });
 
-  test("characters that are split between chunks arrive whole", async () => {
+  test("characters that are split between chunks are joined", async () => {
     const text = "Grüße, 世界 👩‍🚀 and \u2028 more";
-    const { ask } = await openBench(wire, [say(text, { deltas: 9, chunkBytes: 1 })]);
+    const { ask } = await openHarness(wire, [replyWith(text, { deltas: 9, chunkBytes: 1 })]);
     const { reply, progress } = await ask();
     expect(reply).toMatchObject({ blocks: [{ type: "message", text }] });
     expect(textOf(progress, "text")).toBe(text);
   });
 
-  test("slow tokens are no silence, even when the whole answer takes longer than the idle limit", async () => {
-    const { ask } = await openBench(wire, [say("slow but steady", { deltas: 15, deltaDelayMs: 60 })], { idleMs: 600 });
+  test("slow tokens do not time out, even if the response takes longer than the idle timeout", async () => {
+    const { ask } = await openHarness(wire, [replyWith("slow but steady", { deltas: 15, deltaDelayMs: 60 })], {
+      idleMs: 600,
+    });
     expect((await ask()).reply).toMatchObject({ kind: "replied", blocks: [{ text: "slow but steady" }] });
   });
 
-  test("two megabytes in 65,536 deltas arrive whole", async () => {
-    const { ask } = await openBench(wire, [{ text: { bytes: 2_000_000, deltas: 65_536 } }]);
+  test("two megabytes in 65,536 deltas arrive complete", async () => {
+    const { ask } = await openHarness(wire, [{ text: { bytes: 2_000_000, deltas: 65_536 } }]);
     const { reply, progress } = await ask();
     expect(progress).toHaveLength(65_536);
     const text = textOf(progress, "text");
@@ -88,13 +92,13 @@ export function answers(wire: WireName): void {
     expect(reply).toMatchObject({ kind: "replied", blocks: [{ type: "message", text }] });
   });
 
-  test("an answer without usage counts as none", async () => {
-    const { ask } = await openBench(wire, [say("hi", { usage: null })]);
+  test("a response without usage has zero usage", async () => {
+    const { ask } = await openHarness(wire, [replyWith("hi", { usage: null })]);
     expect((await ask()).reply).toMatchObject({ kind: "replied", usage: { inputTokens: 0, outputTokens: 0 } });
   });
 
-  test("each request says who asks, with which key, for which thread", async () => {
-    const { ask, requests } = await openBench(wire, [say("hi")], {
+  test("each request has the client, the key and the thread in its headers", async () => {
+    const { ask, requests } = await openHarness(wire, [replyWith("hi")], {
       headers: { "X-Team": "blue", Originator: "mine" },
       query: { "api-version": "1 2" },
     });
@@ -113,14 +117,14 @@ export function answers(wire: WireName): void {
   });
 
   test("without a key no authorization is sent", async () => {
-    const { ask, requests } = await openBench(wire, [say("hi")], { apiKey: undefined });
+    const { ask, requests } = await openHarness(wire, [replyWith("hi")], { apiKey: undefined });
     await ask();
     expect(requests()[0]?.headers).not.toHaveProperty("authorization");
     expect(requests()[0]?.headers.originator).toBe("agent_exec");
   });
 
   test("the same request gives the same bytes", async () => {
-    const { ask, requests } = await openBench(wire, { replies: [say("hi")], repeat: "last" });
+    const { ask, requests } = await openHarness(wire, { replies: [replyWith("hi")], repeat: "last" });
     await ask();
     await ask();
     expect(JSON.stringify(requests()[0]?.body)).toBe(JSON.stringify(requests()[1]?.body));

@@ -1,8 +1,8 @@
-// Contract: every kind of trouble becomes one fault, after as many tries as it deserves.
+// Contract: every kind of failure is one fault, after the retries of its kind.
 import type { ModelFault } from "@agentcli/engine";
 import { cut, fail, fault, garbage, incomplete, type Reply, stall } from "@agentcli/testkit";
 import { expect, test } from "vitest";
-import { faultOf, openBench, secretKey, type WireName } from "../harness.ts";
+import { faultOf, openHarness, secretKey, type WireName } from "../harness.ts";
 
 interface FaultCase {
   title: string;
@@ -45,8 +45,8 @@ const faultCases: FaultCase[] = [
   once("a failure for the context window", fail("context_length_exceeded", "too long"), { code: "context_window" }),
   once("a failure for the quota", fail("insufficient_quota", "no money"), { code: "refused" }),
   once("a failure for the prompt", fail("invalid_prompt", "no"), { code: "refused" }),
-  once("an answer cut by the token limit", incomplete("max_output_tokens"), { code: "protocol" }),
-  once("an answer stopped by a filter", incomplete("content_filter"), { code: "refused" }),
+  once("a response cut by the token limit", incomplete("max_output_tokens"), { code: "protocol" }),
+  once("a response stopped by a filter", incomplete("content_filter"), { code: "refused" }),
   afterRequestRetries("429", fault(429), { code: "rate_limited", status: 429 }),
   afterRequestRetries("500", fault(500), { code: "overloaded", status: 500 }),
   afterRequestRetries("529", fault(529, { body: "not json" }), { code: "overloaded", status: 529 }),
@@ -56,8 +56,8 @@ const faultCases: FaultCase[] = [
     retryAfterMs: 1500,
   }),
   afterRequestRetries("no first byte", stall("before-headers"), { code: "limit", limit: "first-byte" }),
-  afterStreamRetries("silence after the headers", stall("after-headers"), { code: "limit", limit: "idle" }),
-  afterStreamRetries("silence in the middle", stall(2), { code: "limit", limit: "idle" }),
+  afterStreamRetries("no data after the headers", stall("after-headers"), { code: "limit", limit: "idle" }),
+  afterStreamRetries("no data in the middle", stall(2), { code: "limit", limit: "idle" }),
   afterStreamRetries("a cut before the first event", cut(0), { code: "stream_cut" }),
   afterStreamRetries("a cut between events", cut(2), { code: "stream_cut" }),
   afterStreamRetries("a cut within an event", cut("half"), { code: "stream_cut" }),
@@ -70,7 +70,7 @@ const faultCases: FaultCase[] = [
 
 export function faults(wire: WireName): void {
   test.each(faultCases)("$title becomes fault $expected.code after $requests requests", async (faultCase) => {
-    const { ask, requests } = await openBench(
+    const { ask, requests } = await openHarness(
       wire,
       { replies: [faultCase.reply], repeat: "last" },
       { requestMaxRetries: 2, streamMaxRetries: 3, firstByteMs: 250, idleMs: 250 },
@@ -81,32 +81,32 @@ export function faults(wire: WireName): void {
     expect(progress.filter(({ type }) => type === "retrying")).toHaveLength(faultCase.requests - 1);
   });
 
-  test("a server that is not there is a network fault after retries", async () => {
-    const { ask, closeServer, waits } = await openBench(wire, []);
+  test("an unreachable server is a network fault after retries", async () => {
+    const { ask, closeServer, waits } = await openHarness(wire, []);
     await closeServer();
     expect(await faultOf(ask())).toMatchObject({ code: "network", message: expect.stringContaining("ECONNREFUSED") });
     expect(waits).toHaveLength(4);
   });
 
-  test("a refused key is told with the provider and the ways to set one", async () => {
-    const { ask } = await openBench(wire, [fault(401, { body: { error: { message: "Bad key" } } })]);
+  test("a refused key is reported with the provider and how to set one", async () => {
+    const { ask } = await openHarness(wire, [fault(401, { body: { error: { message: "Bad key" } } })]);
     const { message } = await faultOf(ask());
     expect(message).toMatch(
       /^Test server answered HTTP 401: Bad key\. The API key was refused\. Set one with .*AGENT_API_KEY/,
     );
   });
 
-  test("the server's own words are quoted, but not at any length", async () => {
-    const { ask } = await openBench(wire, [fault(400, { body: { error: { message: `No: ${"x".repeat(5000)}` } } })]);
+  test("the message of the server is quoted at limited length", async () => {
+    const { ask } = await openHarness(wire, [fault(400, { body: { error: { message: `No: ${"x".repeat(5000)}` } } })]);
     const { message } = await faultOf(ask());
     expect(message).toContain("No: xxx");
     expect(message.length).toBeLessThan(600);
   });
 
-  test("no fault shows a key, even where the server repeats it", async () => {
+  test("no fault contains a key, even if the server repeats it", async () => {
     const echo = { error: { message: `key ${secretKey} and tenant-secret-1 are wrong`, code: "server_error" } };
     const replies = [fault(401, { body: echo }), fault(500, { body: echo }), fail("oops", echo.error.message)];
-    const { ask } = await openBench(wire, replies, {
+    const { ask } = await openHarness(wire, replies, {
       headers: { "x-api-key": "tenant-secret-1" },
       requestMaxRetries: 0,
       streamMaxRetries: 0,
@@ -117,8 +117,8 @@ export function faults(wire: WireName): void {
     }
   });
 
-  test("a key that cannot be a header is a fault that does not show it", async () => {
-    const { ask } = await openBench(wire, [], { apiKey: "sk-line\nbreak" });
+  test("a key that is not a valid header is a fault that does not contain it", async () => {
+    const { ask } = await openHarness(wire, [], { apiKey: "sk-line\nbreak" });
     const { code, message } = await faultOf(ask());
     expect(code).toBe("refused");
     expect(message).toContain("authorization");

@@ -1,11 +1,16 @@
-// Contract: when a request is sent again, and how long that waits.
-import { cut, fault, type Reply, say } from "@agentcli/testkit";
+// Contract: when a request is retried, and after which delay.
+import { cut, fault, type Reply, replyWith } from "@agentcli/testkit";
 import { expect, test } from "vitest";
-import { faultOf, openBench, type WireName } from "../harness.ts";
+import { faultOf, openHarness, type WireName } from "../harness.ts";
 
 export function retries(wire: WireName): void {
-  test("a request is tried again with doubling waits until it is answered", async () => {
-    const { ask, requests, waits } = await openBench(wire, [fault(503), fault(502), fault(500), say("at last")]);
+  test("a request is retried with doubling delays until it succeeds", async () => {
+    const { ask, requests, waits } = await openHarness(wire, [
+      fault(503),
+      fault(502),
+      fault(500),
+      replyWith("at last"),
+    ]);
     const { reply, progress } = await ask();
     expect(reply).toMatchObject({ kind: "replied", blocks: [{ text: "at last" }] });
     expect(requests()).toHaveLength(4);
@@ -17,26 +22,26 @@ export function retries(wire: WireName): void {
     ]);
   });
 
-  test("a reply after a cut stream holds nothing of the abandoned attempt", async () => {
-    const { ask } = await openBench(wire, [{ messages: ["abandoned"], deltas: 8, cutAfter: 5 }, say("kept")]);
+  test("a reply after a cut stream has nothing of the failed attempt", async () => {
+    const { ask } = await openHarness(wire, [{ messages: ["abandoned"], deltas: 8, cutAfter: 5 }, replyWith("kept")]);
     const { reply } = await ask();
     expect(reply).toMatchObject({ kind: "replied", blocks: [{ type: "message", text: "kept" }] });
     expect(reply).toHaveProperty("blocks.length", 1);
   });
 
-  test("requests and streams have allowances of their own", async () => {
-    const script = [fault(500), cut(2), fault(500), cut(2), say("hi")];
-    const { ask, waits } = await openBench(wire, script, { requestMaxRetries: 2, streamMaxRetries: 2 });
+  test("requests and streams have separate retry limits", async () => {
+    const script = [fault(500), cut(2), fault(500), cut(2), replyWith("hi")];
+    const { ask, waits } = await openHarness(wire, script, { requestMaxRetries: 2, streamMaxRetries: 2 });
     expect((await ask()).reply.kind).toBe("replied");
     expect(waits).toEqual([200, 200, 400, 400]);
   });
 
-  test("chance moves a wait by a tenth at most", async () => {
+  test("jitter changes a delay by at most a tenth", async () => {
     for (const [random, waitMs] of [
       [0, 180],
       [0.999, 220],
     ] as const) {
-      const { ask, waits } = await openBench(wire, [fault(500), say("hi")], { random: () => random });
+      const { ask, waits } = await openHarness(wire, [fault(500), replyWith("hi")], { random: () => random });
       await ask();
       expect(waits).toEqual([waitMs]);
     }
@@ -50,21 +55,21 @@ export function retries(wire: WireName): void {
       headers: { date: "Mon, 02 Nov 2026 10:00:00 GMT", "retry-after": "Mon, 02 Nov 2026 10:00:30 GMT" },
       waitMs: 30_000,
     },
-  ])("a wait the server asks for $title is kept", async ({ headers, waitMs }) => {
-    const { ask, waits } = await openBench(wire, [fault(429, { headers }), say("hi")]);
+  ])("the delay that the server asks for $title is used", async ({ headers, waitMs }) => {
+    const { ask, waits } = await openHarness(wire, [fault(429, { headers }), replyWith("hi")]);
     expect((await ask()).reply.kind).toBe("replied");
     expect(waits).toEqual([waitMs]);
   });
 
-  test("a server that asks for more than a minute is not waited for", async () => {
-    const { ask, waits } = await openBench(wire, [fault(429, { headers: { "retry-after": "61" } })]);
+  test("no retry if the server asks for more than a minute", async () => {
+    const { ask, waits } = await openHarness(wire, [fault(429, { headers: { "retry-after": "61" } })]);
     expect(await faultOf(ask())).toMatchObject({ code: "rate_limited", retryAfterMs: 61_000 });
     expect(waits).toEqual([]);
   });
 
-  test("the limit for the first byte ends when the answer begins", async () => {
+  test("the first-byte timeout ends when the response begins", async () => {
     const script: Reply[] = [{ messages: ["thought over"], stall: 1, ms: 600 }];
-    const { ask, requests } = await openBench(wire, script, { firstByteMs: 200, idleMs: 20_000 });
+    const { ask, requests } = await openHarness(wire, script, { firstByteMs: 200, idleMs: 20_000 });
     expect((await ask()).reply.kind).toBe("replied");
     expect(requests()).toHaveLength(1);
   });

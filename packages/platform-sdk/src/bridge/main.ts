@@ -6,7 +6,7 @@ import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { accountCalls } from "../account.ts";
 import { agentCalls } from "../agents.ts";
-import { realSurroundings } from "../surroundings.ts";
+import { processRuntime } from "../runtime.ts";
 import { version } from "../version.ts";
 import { bridgeMethods } from "./methods.ts";
 import { openBridge } from "./server.ts";
@@ -39,29 +39,29 @@ async function main(): Promise<void> {
   if (values.help) return void process.stdout.write(usage);
   if (positionals.join(" ") !== "bridge") throw new Error(`there is no such command. ${usage}`);
   const port = Number(values.port);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new Error(`--port: ${values.port} is no port.`);
-  await serve(port, values["token-file"], values["with-stdin"] ? "with-stdin" : "until-told");
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new Error(`--port: ${values.port} is not a port.`);
+  await serve(port, values["token-file"], values["with-stdin"] ? "with-stdin" : "until-stopped");
 }
 
-async function serve(port: number, tokenFile: string | undefined, end: "with-stdin" | "until-told"): Promise<void> {
+async function serve(port: number, tokenFile: string | undefined, end: "with-stdin" | "until-stopped"): Promise<void> {
   const file =
     tokenFile === undefined ? join(mkdtempSync(join(tmpdir(), "platform-sdk-")), "token") : resolve(tokenFile);
   const token = randomBytes(32).toString("base64url");
-  let tell = () => {};
-  const told = new Promise<void>((resolve) => {
-    tell = resolve;
+  let stop = () => {};
+  const stopped = new Promise<void>((resolve) => {
+    stop = resolve;
   });
-  // Before anything is there to be left: who is told of a bridge may end it at once.
-  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.once(signal, tell);
-  const calls = { Agent: agentCalls(realSurroundings), Platform: accountCalls(realSurroundings) };
-  const { methods, close } = bridgeMethods(calls, tell);
+  // Before the bridge is announced: its parent may end it at once.
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.once(signal, stop);
+  const calls = { Agent: agentCalls(processRuntime), Platform: accountCalls(processRuntime) };
+  const { methods, close } = bridgeMethods(calls, stop);
   const bridge = await openBridge(methods, token, port);
   try {
     // Not over a file that is there: its mode might let others read.
     writeFileSync(file, token, { mode: 0o600, flag: "wx" });
     announce(bridge.port, file);
-    if (end === "with-stdin") process.stdin.resume().once("end", tell).once("error", tell);
-    await told;
+    if (end === "with-stdin") process.stdin.resume().once("end", stop).once("error", stop);
+    await stopped;
   } finally {
     await bridge.close();
     await close();

@@ -52,7 +52,7 @@ export function bridgeMethods({ Agent, Platform }: Calls, shutDown: () => void):
   const handleOf = (params: Params): SDKAgent => {
     const agent = handles.get(text(params, "agent"));
     if (agent) return agent;
-    throw invalid("agent: is no handle of this bridge; CreateAgent and ResumeAgent give them out.");
+    throw invalid("agent: is not a handle of this bridge; CreateAgent and ResumeAgent give them out.");
   };
   const agentId = (params: Params): string =>
     typeof params.agent === "string" ? handleOf(params).agentId : text(params, "agentId");
@@ -147,7 +147,7 @@ function optionsOf<Options extends object = AgentOptions>({ options = {} }: Para
   throw invalid("options: must be an object.");
 }
 
-/** Tools of the caller are carried out by the caller: `toolCallback` says where it listens. */
+/** Tools of the caller run in the caller: `toolCallback` says where it listens. */
 function localOptionsOf<Options extends AgentOptions | SendOptions = AgentOptions>(params: Params): Options {
   const options = optionsOf<Options>(params);
   const { customTools, ...local } = options.local ?? {};

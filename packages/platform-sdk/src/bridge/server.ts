@@ -1,4 +1,4 @@
-// This package for other languages: JSON over HTTP and Server-Sent Events on loopback, for whoever has the token.
+// This package for other languages: JSON over HTTP and Server-Sent Events on loopback, for clients that have the token.
 import { createHash, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";

@@ -1,4 +1,4 @@
-// Custom tools of a program in another language: described in the call, carried out by asking the program.
+// Custom tools of a program in another language: described in the call, run by asking the program.
 import { ConfigurationError } from "../errors.ts";
 import { exchange, readBody } from "../http.ts";
 import type { CustomTool, CustomToolContext, CustomToolResult } from "../local-options.ts";
@@ -32,7 +32,7 @@ export function withCallback(tools: unknown, callback: ToolCallback | undefined)
   );
 }
 
-/** The program may take as long as it needs; whoever cancels the run hangs up. */
+/** The program may take as long as it needs; cancelling the run closes the connection. */
 const silenceMs = 2 ** 31 - 1;
 
 async function ask(

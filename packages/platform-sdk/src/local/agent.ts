@@ -5,19 +5,19 @@ import type { AgentOptions, ModelSelection } from "../options.ts";
 import { openRun } from "../run.ts";
 import { beginRun, type Prompt, unknownAgent } from "./begin.ts";
 import type { DrivenRun } from "./driven.ts";
-import { type LocalContext, localPlace } from "./follow.ts";
-import { invalid, type Wishes } from "./options.ts";
+import { type LocalContext, localBackend } from "./follow.ts";
+import { invalid, type ResolvedOptions } from "./options.ts";
 import { usageIn } from "./usage.ts";
 
 export interface LocalHandle {
   agentId: string;
   birth: Prompt["birth"];
   options: AgentOptions;
-  wishes: Wishes;
+  resolved: ResolvedOptions;
 }
 
 export function openLocalAgent(handle: LocalHandle, context: LocalContext): SDKAgent {
-  const { agentId, options, wishes } = handle;
+  const { agentId, options, resolved } = handle;
   const { store } = context;
   const closing = new AbortController();
   const { signal } = closing;
@@ -39,12 +39,12 @@ export function openLocalAgent(handle: LocalHandle, context: LocalContext): SDKA
       if (signal.aborted) throw signal.reason;
       if (send.cloud)
         throw invalid("cloud is for agents on the platform. Set variables of this process.", "agent.send");
-      const started = await beginRun({ agentId, message, options, send, wishes, birth }, context);
+      const started = await beginRun({ agentId, message, options, send, resolved, birth }, context);
       birth = "known";
       const run = started.kind === "driven" ? started.driven.run : started.run;
       model = run.model ?? model;
       if (started.kind === "driven") follow(started.driven);
-      return openRun(run, { place: localPlace(run, context), signal, ...(model && { model }), observers: send });
+      return openRun(run, { backend: localBackend(run, context), signal, ...(model && { model }), observers: send });
     },
     listArtifacts: async () => [],
     async downloadArtifact(path) {

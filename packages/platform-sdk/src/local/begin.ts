@@ -3,12 +3,12 @@ import { AgentBusyError, AgentNotFoundError, ConfigurationError } from "../error
 import type { LocalAgentRecord, LocalClaim, LocalRunRecord } from "../local-store.ts";
 import type { AgentOptions, SendOptions, UserMessage } from "../options.ts";
 import { type Intent, intentOf } from "./compose/intent.ts";
-import { chooseSandbox, policyOf } from "./compose/places.ts";
+import { chooseSandbox, policyOf } from "./compose/sandboxes.ts";
 import { driveRun } from "./drive.ts";
 import { type DrivenRun, openDrivenRun } from "./driven.ts";
 import type { LocalContext } from "./follow.ts";
 import { endLeftRuns } from "./interrupted.ts";
-import type { Wishes } from "./options.ts";
+import type { ResolvedOptions } from "./options.ts";
 import { isUnderWay, nameFrom } from "./records.ts";
 
 export interface Prompt {
@@ -16,7 +16,7 @@ export interface Prompt {
   message: UserMessage;
   options: AgentOptions;
   send: SendOptions;
-  wishes: Wishes;
+  resolved: ResolvedOptions;
   /** `new`: the first prompt makes the agent. */
   birth: "new" | "known";
 }
@@ -57,15 +57,8 @@ const chosenFor = ({ selection, mode }: Intent): Pick<LocalAgentRecord, "model" 
 });
 
 /** Before anything is written down: a sandbox that was asked for is there, or the prompt is refused. */
-async function checkSandbox({ settings, wishes, machine, cwd, secrets }: Intent): Promise<void> {
-  const request = {
-    mode: settings.sandbox,
-    cwd,
-    dirs: wishes.dirs,
-    machine,
-    secrets: secrets.map(({ value }) => value),
-  };
-  await chooseSandbox(policyOf(settings.sandbox, request), machine);
+async function checkSandbox({ settings, resolved, machine, cwd }: Intent): Promise<void> {
+  await chooseSandbox(policyOf(settings.sandbox, { cwd, dirs: resolved.dirs, machine }), machine);
 }
 
 async function findRepeated({ agentId, send }: Prompt, { store }: LocalContext): Promise<LocalRunRecord | undefined> {
@@ -74,16 +67,16 @@ async function findRepeated({ agentId, send }: Prompt, { store }: LocalContext):
 }
 
 const lookMs = 100;
-/** Who only looks whether a run is still driven holds the claim for a moment. */
-const patienceMs = 250;
+/** A process that checks whether a run is still driven holds the claim for a moment. */
+const busyTimeoutMs = 250;
 const forceLimitMs = 10_000;
 
-/** With `force`, whoever drives a run is asked to stop and waited for. */
+/** With `force`, the process that drives a run is asked to stop, and waited for. */
 async function claimAgent({ agentId, send }: Prompt, context: LocalContext): Promise<LocalClaim & { kind: "held" }> {
   const { store, machine } = context;
   const never = new AbortController().signal;
   const isForced = send.local?.force === true;
-  const until = machine.clock.now() + (isForced ? forceLimitMs : patienceMs);
+  const until = machine.clock.now() + (isForced ? forceLimitMs : busyTimeoutMs);
   for (;;) {
     const claim = await store.claim(agentId);
     if (claim.kind === "held") return claim;
@@ -102,16 +95,16 @@ async function stopRuns(agentId: string, { store, driven }: LocalContext): Promi
 }
 
 async function agentOf(prompt: Prompt, { store, machine }: LocalContext): Promise<LocalAgentRecord> {
-  const { agentId, message, options, wishes, birth } = prompt;
+  const { agentId, message, options, resolved, birth } = prompt;
   const known = await store.agents.get(agentId);
   if (known?.isArchived) throw archived(agentId);
-  if (known) return { ...known, ...(wishes.cwd !== undefined && { cwd: wishes.cwd }) };
+  if (known) return { ...known, ...(resolved.cwd !== undefined && { cwd: resolved.cwd }) };
   if (birth === "known") throw unknownAgent(agentId, "agent.send");
   const now = new Date().toISOString();
   return {
     agentId,
     name: options.name ?? nameFrom(typeof message === "string" ? message : message.text),
-    cwd: wishes.cwd ?? machine.cwd(),
+    cwd: resolved.cwd ?? machine.cwd(),
     createdAt: now,
     updatedAt: now,
     isArchived: false,

@@ -1,25 +1,18 @@
 // One local run from its beginning to its end: driven in this process, written down as it goes.
-import {
-  drive,
-  emptyThread,
-  type Frame,
-  lastTurn,
-  openLog,
-  openRecorder,
-  type Recorder,
-  readThread,
-} from "@agentcli/engine";
-import type { HookDefinition, TurnEnd } from "@agentcli/protocol";
+import { emptyThread, type Log, readThread, type ThreadState } from "@agentcli/engine";
+import { asLastTurn, driveTurn, endHookTimeoutMs, type ServiceAssembly, serviceTurnRecords } from "@agentcli/host";
+import type { HookDefinition, ThreadRecord, TurnEnd } from "@agentcli/protocol";
 import type { StreamFrame } from "@agentcli/protocol/api";
+import { type Frame, openRecorder, type Recorder } from "@agentcli/surfaces/run-stream";
 import { PlatformSdkError } from "../errors.ts";
 import type { LocalAgentRecord, LocalAgentStore, LocalRunEvent, LocalRunRecord } from "../local-store.ts";
 import { usageOf } from "../messages.ts";
+import { version } from "../version.ts";
+import { openAssembly } from "./compose/assembly.ts";
 import type { Intent } from "./compose/intent.ts";
-import { type Equipment, openEquipment } from "./compose/open.ts";
 import type { DrivenRun } from "./driven.ts";
 import { sessionsOf } from "./interrupted.ts";
 import { endOf, lastFrames, type RunEnd } from "./run-end.ts";
-import { openingRecords } from "./turn.ts";
 
 export interface Driving {
   driven: DrivenRun;
@@ -44,14 +37,14 @@ export async function driveRun(driving: Driving): Promise<void> {
   });
   const stopWatching = watchForCancel(driving);
   try {
-    const end = await carryOut(driving, recorder).catch((error: unknown) => failed(error, driven.signal));
+    const end = await execute(driving, recorder).catch((error: unknown) => failed(error, driven.signal));
     await finish(end, driving, recorder);
   } finally {
     stopWatching();
   }
 }
 
-async function carryOut(driving: Driving, recorder: Recorder): Promise<RunEnd> {
+async function execute(driving: Driving, recorder: Recorder): Promise<RunEnd> {
   const { driven, agent, intent, store } = driving;
   const { signal } = driven;
   const sessions = recorded(driving, recorder);
@@ -61,32 +54,42 @@ async function carryOut(driving: Driving, recorder: Recorder): Promise<RunEnd> {
   const isNew = past.state.seq === 0;
   const frozen = (agent.hooks ?? null) as HookDefinition[] | null;
   const { progress: onProgress } = recorder;
-  const equipment = await openEquipment(
-    { intent, thread: isNew ? "new" : "known", frozen, store: sessions, onProgress },
+  const assembly = await openAssembly(
+    { intent, thread: isNew ? "new" : "existing", frozen, store: sessions, onProgress },
     signal,
   );
   try {
-    if (frozen === null) await store.agents.put({ ...agent, hooks: equipment.hooks });
+    if (frozen === null) await store.agents.put({ ...agent, hooks: assembly.hooks });
     const state = isNew ? emptyThread(threadId) : past.state;
-    const log = openLog(state, { store: sessions, emit() {}, scrub: intent.scrub });
-    await log.write(...openingRecords(state, { runId: driven.run.id, threadId, intent, equipment }));
-    return endOf(await driveToEnd(log, equipment, signal));
+    const log = assembly.openLog(state, () => {});
+    await log.write(...firstRecords(state, { runId: driven.run.id, threadId, intent, assembly }));
+    return endOf(await driveLastTurn(log, assembly, signal));
   } finally {
-    await equipment.close();
+    await assembly.close();
   }
 }
 
-/** Whoever cancels a run does not wait longer than a second. */
-const hookPatienceMs = 500;
+const driveLastTurn = (log: Log, assembly: ServiceAssembly, signal: AbortSignal): Promise<TurnEnd> =>
+  driveTurn(asLastTurn(log, assembly, { signal, hookTimeoutMs: endHookTimeoutMs.service }), assembly, signal);
 
-async function driveToEnd(
-  log: Parameters<typeof drive>[0],
-  { dependencies }: Equipment,
-  signal: AbortSignal,
-): Promise<TurnEnd> {
-  const ending = { signal, patienceMs: hookPatienceMs };
-  const { end } = await drive(lastTurn(log, dependencies, ending), dependencies, signal);
-  return end ?? { status: "failed", code: "internal", message: "The conversation rests without an end." };
+interface FirstTurn {
+  runId: string;
+  threadId: string;
+  intent: Intent;
+  assembly: ServiceAssembly;
+}
+
+function firstRecords(state: ThreadState, { runId, threadId, intent, assembly }: FirstTurn): ThreadRecord[] {
+  const { settings, message, mode, options, chosen } = intent;
+  return serviceTurnRecords(state, {
+    ...{ runId, threadId, settings, mode, assembly },
+    prompt: typeof message === "string" ? { text: message } : message,
+    instructions: assembly.instructions,
+    traits: { freeformTools: chosen.facts.freeform },
+    program: { name: "platform-sdk", version },
+    systemPrompt: options.systemPrompt,
+    onMove: "announce",
+  });
 }
 
 /** Checkpoints first: what readers are shown has happened. */
@@ -128,7 +131,7 @@ function codeOf(error: unknown): string {
   return error instanceof Error && error.name === "SandboxUnavailable" ? "sandbox_unavailable" : "internal";
 }
 
-/** Readers are told in any case, also where nothing can be written any more. */
+/** Readers get the end in any case, also where nothing can be written any more. */
 async function finish(end: RunEnd, driving: Driving, recorder: Recorder): Promise<void> {
   const { driven, store } = driving;
   const endedAt = new Date();

@@ -1,7 +1,7 @@
 // A local run's frames from the first to the result: from memory where this process drives it, else from its store.
 import type { Followed } from "../follow.ts";
 import type { LocalAgentStore, LocalRunEvent, LocalRunRecord } from "../local-store.ts";
-import type { RunPlace } from "../run.ts";
+import type { RunBackend } from "../run.ts";
 import type { DrivenRun } from "./driven.ts";
 import { settleInterrupted } from "./interrupted.ts";
 import type { Machine } from "./machine.ts";
@@ -15,7 +15,7 @@ export interface LocalContext {
 
 const lookMs = 100;
 
-export function localPlace(run: LocalRunRecord, context: LocalContext): RunPlace {
+export function localBackend(run: LocalRunRecord, context: LocalContext): RunBackend {
   return {
     async *follow(stop) {
       yield { kind: "frame", frame: { event: "status", data: { runId: run.id, status: "RUNNING" } } };
@@ -60,7 +60,7 @@ async function* remembered(driven: DrivenRun, stop: AbortSignal): AsyncGenerator
   }
 }
 
-/** Another process drives it, or nobody does any more. */
+/** Another process drives it, or none does any more. */
 async function* stored(run: LocalRunRecord, context: LocalContext, stop: AbortSignal): AsyncGenerator<LocalRunEvent> {
   const { store, machine } = context;
   for (let after = 0; ; ) {

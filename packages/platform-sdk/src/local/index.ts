@@ -9,24 +9,24 @@ import { checkLocalAgentId, checkRunId } from "../ids.ts";
 import type { LocalAgentRecord, LocalAgentStore, LocalRunRecord } from "../local-store.ts";
 import type { ListLocalAgents, RunOptions } from "../options.ts";
 import { openRun, type Run } from "../run.ts";
-import type { Surroundings } from "../surroundings.ts";
+import type { Runtime } from "../runtime.ts";
 import { openLocalAgent } from "./agent.ts";
 import { unknownAgent } from "./begin.ts";
 import { customTools } from "./compose/custom-tools.ts";
 import { modelMissing } from "./compose/intent.ts";
-import { cancelLocal, type LocalContext, localPlace } from "./follow.ts";
+import { cancelLocal, type LocalContext, localBackend } from "./follow.ts";
 import { settleInterrupted } from "./interrupted.ts";
 import { machineOf } from "./machine.ts";
 import { messagesOf } from "./messages.ts";
-import { wishesOf } from "./options.ts";
+import { resolveOptions } from "./options.ts";
 import { pageOf } from "./page.ts";
 import { infoOf } from "./records.ts";
 import { openFileStore } from "./store/files.ts";
 import { usageIn } from "./usage.ts";
 
 // A list of calls, each of a few lines.
-export function localAgents(surroundings: Surroundings, defaults: Defaults): AgentCalls {
-  const machine = machineOf(surroundings);
+export function localAgents(runtime: Runtime, defaults: Defaults): AgentCalls {
+  const machine = machineOf(runtime);
   const usual = openFileStore(machine.sdkHome);
   const driven: LocalContext["driven"] = new Map();
   const never = new AbortController().signal;
@@ -51,7 +51,7 @@ export function localAgents(surroundings: Surroundings, defaults: Defaults): Age
     throw new ConfigurationError(`There is no run ${id} ${where}.`, { code: "run_not_found", operation });
   }
   const handleOn = (run: LocalRunRecord, context: LocalContext, signal = never): Run =>
-    openRun(run, { place: localPlace(run, context), signal, ...(run.model && { model: run.model }) });
+    openRun(run, { backend: localBackend(run, context), signal, ...(run.model && { model: run.model }) });
   const stopped = async (agentId: string, operation: string, store?: LocalAgentStore) => {
     const { runs, context } = await known(agentId, operation, store);
     for (const run of runs) await cancelLocal(run, context, never);
@@ -61,21 +61,21 @@ export function localAgents(surroundings: Surroundings, defaults: Defaults): Age
 
   const create: AgentCalls["create"] = async (options = {}) => {
     if (!options.model) throw modelMissing();
-    const wishes = wishesOf(options, machine, "Agent.create");
-    customTools(wishes.customTools);
-    if (!wishes.provider) await checkModel(openConnection(options, surroundings), options.model, never);
+    const resolved = resolveOptions(options, machine, "Agent.create");
+    customTools(resolved.customTools);
+    if (!resolved.provider) await checkModel(openConnection(options, runtime), options.model, never);
     const agentId = checkLocalAgentId(options.agentId ?? `agent-${machine.newId()}`, "Agent.create");
-    return openLocalAgent({ agentId, birth: "new", options, wishes }, contextOf(options.local?.store));
+    return openLocalAgent({ agentId, birth: "new", options, resolved }, contextOf(options.local?.store));
   };
 
   return {
     create,
     async resume(agentId, options = {}) {
-      const wishes = wishesOf(options, machine, "Agent.resume");
+      const resolved = resolveOptions(options, machine, "Agent.resume");
       const id = checkLocalAgentId(agentId, "Agent.resume");
       const context = contextOf(options.local?.store);
       if (!(await context.store.agents.get(id))) throw unknownAgent(id, "Agent.resume");
-      return openLocalAgent({ agentId: id, birth: "known", options, wishes }, context);
+      return openLocalAgent({ agentId: id, birth: "known", options, resolved }, context);
     },
     async prompt(message, options) {
       const agent = await create(options);
@@ -85,11 +85,11 @@ export function localAgents(surroundings: Surroundings, defaults: Defaults): Age
         await agent[Symbol.asyncDispose]();
       }
     },
-    async list(wish = {}) {
-      const { cwd, store, includeArchived = true, limit, cursor } = wish as ListLocalAgents;
+    async list(request = {}) {
+      const { cwd, store, includeArchived = true, limit, cursor } = request as ListLocalAgents;
       const context = contextOf(store);
-      const place = resolve(machine.cwd(), cwd ?? ".");
-      const isMeant = (agent: LocalAgentRecord) => agent.cwd === place && (includeArchived || !agent.isArchived);
+      const directory = resolve(machine.cwd(), cwd ?? ".");
+      const isMeant = (agent: LocalAgentRecord) => agent.cwd === directory && (includeArchived || !agent.isArchived);
       const agents = (await context.store.agents.list()).filter(isMeant).reverse();
       const page = pageOf(agents, ({ agentId }) => agentId, { limit, cursor });
       const items = page.items.map(async (agent) =>

@@ -10,7 +10,7 @@ export interface Interrupting {
   driven: Map<string, unknown>;
 }
 
-/** Looks at an agent that somebody may be driving: then there is nothing to settle. */
+/** Does nothing where another process drives the agent. */
 export async function settleInterrupted(agentId: string, { store, driven }: Interrupting): Promise<void> {
   const left = (await store.runs.list(agentId)).filter((run) => isUnderWay(run) && !driven.has(run.id));
   if (left.length === 0) return;
@@ -23,7 +23,7 @@ export async function settleInterrupted(agentId: string, { store, driven }: Inte
   }
 }
 
-/** For who holds the claim: nobody else can be driving. */
+/** For the holder of the claim: no other process can be driving. */
 export async function endLeftRuns(agentId: string, store: LocalAgentStore): Promise<void> {
   const left = (await store.runs.list(agentId)).filter(isUnderWay);
   if (left.length === 0) return;
@@ -58,7 +58,7 @@ function endIn(records: StoredRecord[], runId: string): RunEnd | null {
   return null;
 }
 
-/** The engine's own words for calls whose outcome nobody knows. Gives back what was written before. */
+/** Ends the open turn; calls without an outcome are recorded as unknown. Returns what was written before. */
 async function closeTurn(agentId: string, store: LocalAgentStore): Promise<StoredRecord[]> {
   const sessions = sessionsOf(agentId, store);
   const { state, records } = await readThread(sessions, agentId);

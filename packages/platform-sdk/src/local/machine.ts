@@ -4,12 +4,12 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { SandboxProbe } from "@agentcli/workspace";
-import type { Surroundings } from "../surroundings.ts";
+import type { Runtime } from "../runtime.ts";
 
 export interface Machine {
-  variables: Surroundings["variables"];
-  clock: Surroundings["clock"];
-  newId: Surroundings["newId"];
+  variables: Runtime["variables"];
+  clock: Runtime["clock"];
+  newId: Runtime["newId"];
   /** Where this process is. */
   cwd(): string;
   userHome: string;
@@ -27,7 +27,7 @@ export interface Machine {
   probes: Map<string, Promise<SandboxProbe>>;
 }
 
-export function machineOf({ variables, clock, newId }: Surroundings): Machine {
+export function machineOf({ variables, clock, newId }: Runtime): Machine {
   const userHome = variables.HOME || homedir();
   const settingsHome = join(userHome, ".platform");
   return {
@@ -48,7 +48,7 @@ function usableShell(shell: string | undefined): string {
 }
 
 /** Beside the bundle, or where the build puts it when this runs from its sources. */
-function firstOf(places: string[]): string {
-  const paths = places.map((place) => fileURLToPath(new URL(place, import.meta.url)));
+function firstOf(candidates: string[]): string {
+  const paths = candidates.map((candidate) => fileURLToPath(new URL(candidate, import.meta.url)));
   return paths.find((path) => existsSync(path)) ?? paths.join(" or ");
 }

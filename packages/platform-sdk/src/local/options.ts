@@ -7,7 +7,7 @@ import type { AgentOptions } from "../options.ts";
 import { checkToolNames } from "./compose/tool-choice.ts";
 import type { Machine } from "./machine.ts";
 
-export interface Wishes {
+export interface ResolvedOptions {
   /** Undefined where the agent knows best. */
   cwd: string | undefined;
   dirs: string[];
@@ -18,7 +18,7 @@ export interface Wishes {
   provider: LocalProvider | undefined;
 }
 
-export function wishesOf(options: AgentOptions, machine: Machine, operation: string): Wishes {
+export function resolveOptions(options: AgentOptions, machine: Machine, operation: string): ResolvedOptions {
   const { local = {}, tools = [], disallowedTools = [] } = options;
   if (local.autoReview)
     throw invalid("autoReview is not offered. Gate calls with hooks (beforeShellExecution, preToolUse).", operation);
@@ -48,7 +48,7 @@ const known: Record<SettingSource, ("project" | "user" | "mdm")[]> = {
   all: ["project", "user", "mdm"],
 };
 
-function sourcesOf(names: SettingSource[], operation: string): Wishes["sources"] {
+function sourcesOf(names: SettingSource[], operation: string): ResolvedOptions["sources"] {
   const unknown = names.find((name) => !Object.hasOwn(known, name));
   if (unknown !== undefined)
     throw invalid(
@@ -60,7 +60,7 @@ function sourcesOf(names: SettingSource[], operation: string): Wishes["sources"]
 
 export function existingDirectory(path: string, name: string, operation: string): string {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
-  throw invalid(`${name}: ${path} is no directory.`, operation);
+  throw invalid(`${name}: ${path} is not a directory.`, operation);
 }
 
 export const invalid = (message: string, operation: string): ConfigurationError =>

@@ -20,10 +20,10 @@ function statusOf(runs: LocalRunRecord[]): SDKAgentStatus {
   return last === "ERROR" || last === "EXPIRED" ? "error" : "finished";
 }
 
-const longestName = 80;
+const maxNameLength = 80;
 
 /** For people: the first line of the first prompt. */
 export function nameFrom(text: string): string {
   const [line = ""] = text.trim().split("\n");
-  return line.length > longestName ? `${line.slice(0, longestName - 1)}…` : line || "Untitled";
+  return line.length > maxNameLength ? `${line.slice(0, maxNameLength - 1)}…` : line || "Untitled";
 }

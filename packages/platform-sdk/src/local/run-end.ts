@@ -1,6 +1,7 @@
 // How a local run ends: from the end of its turn, told to its readers.
-import type { FrameGroup } from "@agentcli/engine";
+
 import type { TurnEnd } from "@agentcli/protocol";
+import type { FrameGroup } from "@agentcli/surfaces/run-stream";
 import type { LocalRunRecord } from "../local-store.ts";
 
 export type RunEnd = Pick<LocalRunRecord, "result" | "error"> & { status: "FINISHED" | "CANCELLED" | "ERROR" };

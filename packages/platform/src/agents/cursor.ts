@@ -1,5 +1,5 @@
 // Where a page ends, as text that clients hand back. Rows are stamped in milliseconds, so nothing is lost on the way.
-import { ApiProblem } from "../http/index.ts";
+import { ApiError } from "../foundation/index.ts";
 
 export interface Position {
   createdAt: Date;
@@ -22,5 +22,5 @@ export function decodeCursor(cursor: string | undefined): Position | null {
   } catch {
     // Not one of ours.
   }
-  throw new ApiProblem("validation_error", "cursor: is not one that a page of this list gave out.");
+  throw new ApiError("validation_error", "cursor: is not one that a page of this list gave out.");
 }

@@ -1,15 +1,10 @@
-// Agents and their runs over HTTP.
+// What other groups may use of agents.
 export { type AgentAccess, openAgentAccess } from "./access.ts";
-export { archiveAgent, cancelRun, deleteAgent, unarchiveAgent } from "./archive.ts";
-export { type Asking, createAgent, createRun, type NewAgent } from "./create.ts";
-export { decodeCursor, encodeCursor } from "./cursor.ts";
-export { addDeliveryRoutes } from "./delivery-routes.ts";
-export { addDiffRoute } from "./diff-route.ts";
-export { findToFollowUp } from "./follow-up.ts";
-export { makeOnce, promptLimitBytes } from "./idempotency.ts";
-export { checkModel } from "./policy.ts";
-export { readAgentPage, readConversation } from "./read.ts";
-export { type AgentHost, addAgentRoutes } from "./routes.ts";
-export { addRunRoutes } from "./run-routes.ts";
-export { findRun } from "./store.ts";
-export type { ListedAgent, RunRow } from "./views.ts";
+export { type Agents, openAgents } from "./open.ts";
+export type { AgentHost } from "./routes/agents.ts";
+export { archiveAgent, cancelRun, unarchiveAgent } from "./routes/archive.ts";
+export { touchAgent } from "./store.ts";
+export type { CreateAgentRequest, CreateRunRequest, Submission, Submit } from "./submit/index.ts";
+export { openV0 } from "./v0/index.ts";
+export { readAgentPage, readConversation } from "./views/read.ts";
+export type { ListedAgent } from "./views/views.ts";

@@ -1,16 +1,15 @@
 // Agents and runs in the database, always within one team.
 import type { RunGit } from "@agentcli/protocol/api";
-import { type Kysely, sql } from "kysely";
-import type { Queries, Tables } from "../db/index.ts";
-import { branchesOf } from "../handoff/index.ts";
-import { ApiProblem } from "../http/index.ts";
-import type { AgentRow, ListedAgent, RunRow } from "./views.ts";
+import { type Kysely, type RawBuilder, sql } from "kysely";
+import { ApiError, type Queries, type Tables } from "../foundation/index.ts";
+import { branchesOf } from "../repositories/index.ts";
+import type { AgentRow, ListedAgent, RunRow } from "./views/views.ts";
 
 export type Transaction = Parameters<Parameters<ReturnType<Kysely<Tables>["transaction"]>["execute"]>[0]>[0];
 
 /**
- * Until the end of the transaction nobody else gives the agent a run, archives or deletes it, and no run of it ends.
- * The agent is locked before its runs, by everybody.
+ * Until the end of the transaction no other process adds a run to the agent, archives or deletes it, and no run of it ends.
+ * Every transaction locks the agent before its runs.
  */
 export function lockAgent(tx: Transaction, agentId: string): Promise<AgentRow | undefined> {
   return tx.selectFrom("agents").selectAll().where("id", "=", agentId).forNoKeyUpdate().executeTakeFirst();
@@ -19,7 +18,7 @@ export function lockAgent(tx: Transaction, agentId: string): Promise<AgentRow | 
 /** Of another team is the same as not there. */
 export async function findAgent(db: Queries, teamId: number, agentId: string): Promise<ListedAgent> {
   const row = await agents(db, teamId).where("agents.id", "=", agentId.toLowerCase()).executeTakeFirst();
-  if (!row) throw new ApiProblem("agent_not_found", `There is no agent ${agentId.slice(0, 100)}.`);
+  if (!row) throw new ApiError("agent_not_found", `There is no agent ${agentId.slice(0, 100)}.`);
   return row;
 }
 
@@ -30,7 +29,7 @@ export async function findRun(db: Queries, agentId: string, runId: string): Prom
     .where("agent_id", "=", agentId)
     .where("id", "=", runId.toLowerCase())
     .executeTakeFirst();
-  if (!row) throw new ApiProblem("run_not_found", `Agent ${agentId} has no run ${runId.slice(0, 100)}.`);
+  if (!row) throw new ApiError("run_not_found", `Agent ${agentId} has no run ${runId.slice(0, 100)}.`);
   return row;
 }
 
@@ -80,3 +79,7 @@ export async function readGit(db: Queries, agentId: string): Promise<RunGit | nu
   const branches = (await branchesOf(db, [agentId])).get(agentId);
   return branches ? { branches } : null;
 }
+
+/** Part of the statement that ends a run, which it sees as `fence`. */
+export const touchAgent = (endedAt: Date): RawBuilder<unknown> =>
+  sql`update agents set updated_at = ${endedAt} where id in (select agent_id from fence)`;

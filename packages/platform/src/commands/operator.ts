@@ -1,4 +1,4 @@
-// Commands act for whoever runs the server: the audit log names the operator.
-import { actingAs } from "../db/index.ts";
+// Commands act as the operator: the audit log says so.
+import { actingAs } from "../foundation/db/index.ts";
 
 export const asOperator = <T>(work: () => Promise<T>): Promise<T> => actingAs("operator", work);

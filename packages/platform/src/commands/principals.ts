@@ -1,16 +1,21 @@
-// What commands that manage keys, users and teams work with: they need the database, and no server.
+// Opens the database for commands that manage keys, users and teams; no server has to run.
 import type { Kysely } from "kysely";
-import type { Invocation } from "../args.ts";
-import type { Settings } from "../config/index.ts";
-import { openDatabase, type Tables } from "../db/index.ts";
-import { type Administration, openAdministration, openPrincipals, type Principals } from "../principals/index.ts";
-import type { Program } from "../program.ts";
-import { silentLog } from "../telemetry/index.ts";
-import { openVault, type Vault } from "../vault/index.ts";
+import type { Settings } from "../foundation/config/index.ts";
+import { openDatabase, type Tables } from "../foundation/db/index.ts";
+import { silentLog } from "../foundation/telemetry/index.ts";
+import { openVault, type Vault } from "../foundation/vault/index.ts";
+import {
+  type Administration,
+  openAdministration,
+  openPrincipals,
+  type Principals,
+} from "../identity/principals/index.ts";
+import type { Invocation } from "./command.ts";
 import { asOperator } from "./operator.ts";
+import type { Program } from "./program.ts";
 import { settingsFor } from "./settings.ts";
 
-type Use<Given, T> = (given: Given) => Promise<T>;
+type Use<Resource, T> = (resource: Resource) => Promise<T>;
 
 export const withPrincipals = <T>(invocation: Invocation, program: Program, use: Use<Principals, T>): Promise<T> =>
   withVault(invocation, program, ({ db, vault }) => use(openPrincipals({ db, vault, now: () => new Date() })));

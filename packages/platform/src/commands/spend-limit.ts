@@ -1,13 +1,13 @@
 // `--spend-limit`: dollars a month, or none.
-import type { Invocation } from "../args.ts";
-import { UsageProblem } from "../problem.ts";
+import { CommandError } from "@agentcli/command-line";
+import type { Invocation } from "./command.ts";
 
 export function readSpendLimit({ text }: Invocation): { spendLimitUsd?: number | null } {
-  const given = text("spend-limit");
-  if (given === undefined) return {};
-  if (given === "none") return { spendLimitUsd: null };
-  if (/^\d{1,9}(?:\.\d{1,6})?$/.test(given)) return { spendLimitUsd: Number(given) };
-  throw new UsageProblem(`--spend-limit ${given} is no amount. Give dollars for a month, such as 250, or none.`);
+  const value = text("spend-limit");
+  if (value === undefined) return {};
+  if (value === "none") return { spendLimitUsd: null };
+  if (/^\d{1,9}(?:\.\d{1,6})?$/.test(value)) return { spendLimitUsd: Number(value) };
+  throw new CommandError("usage", `Invalid --spend-limit ${value}: expected dollars per month, such as 250, or none.`);
 }
 
 export const shownLimit = (limit: number | null): string => (limit === null ? "no limit" : `${limit} USD a month`);

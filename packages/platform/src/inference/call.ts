@@ -1,15 +1,14 @@
-// One call of a model for a program outside: admitted, asked, charged, answered.
+// One model call on behalf of an API client: reserve, call, charge, respond.
 import { createHash, randomBytes } from "node:crypto";
 import { estimateMessage, type ModelReply, type ModelRequest } from "@agentcli/engine";
 import type { InferenceRequest, InferenceResponse } from "@agentcli/protocol/api";
-import { listModels } from "../catalogue/index.ts";
-import { ApiProblem } from "../http/index.ts";
-import type { Platform } from "../platform.ts";
-import type { Principal } from "../principals/index.ts";
+import { ApiError, type PlatformContext } from "../foundation/index.ts";
+import type { Principal } from "../identity/index.ts";
 import { type ChosenModel, chooseModel } from "../runs/index.ts";
+import { listModels } from "./catalogue/index.ts";
+import { isRejected, toApiError, toStreamError } from "./errors.ts";
 import { inputTokensOf, openMeter, type Price, priceOf, tokens } from "./estimate.ts";
 import { openResponseEvents, type ResponseEvents } from "./events.ts";
-import { errorOf, isTurnedAway, problemOf } from "./faults.ts";
 import { type Charge, reserve, settle } from "./ledger.ts";
 import { modelRequestOf } from "./request.ts";
 
@@ -22,36 +21,36 @@ export interface AdmittedCall {
   inputTokens: number;
 }
 
-/** Whoever asks tries again as often as they like; trying here too would multiply that. */
-const onlyOnce = { requestMaxRetries: 0, streamMaxRetries: 0 };
+/** Clients retry by themselves; retrying here too would multiply the attempts. */
+const noRetries = { requestMaxRetries: 0, streamMaxRetries: 0 };
 
-/** From here on the call is paid for: it must be carried out. */
+/** Reserves the cost: an admitted call must be executed and settled. */
 export async function admitCall(
-  { db, settings }: Platform,
+  { db, settings }: PlatformContext,
   body: InferenceRequest,
   principal: Principal,
 ): Promise<AdmittedCall> {
-  const known = listModels(settings.models);
-  const entry = known.find(({ id, aliases = [] }) => id === body.model || aliases.includes(body.model ?? ""));
+  const models = listModels(settings.models);
+  const entry = models.find(({ id, aliases = [] }) => id === body.model || aliases.includes(body.model ?? ""));
   if (body.model !== undefined && !entry)
-    throw new ApiProblem(
+    throw new ApiError(
       "invalid_model",
-      `model: there is no model ${body.model.slice(0, 100)}. Known: ${known.map(({ id }) => id).join(", ")}.`,
+      `model: unknown model ${body.model.slice(0, 100)}. Available: ${models.map(({ id }) => id).join(", ")}.`,
     );
   const id = `resp_${randomBytes(24).toString("hex")}`;
-  const chosen = chooseModel(entry?.id, settings, onlyOnce);
+  const chosen = chooseModel(entry?.id, settings, noRetries);
   const cacheKey = cacheKeyOf(principal.teamId, body.prompt_cache_key ?? id);
   const request = modelRequestOf(body, { model: chosen.id, callId: id, cacheKey });
   const price = priceOf(chosen.id, settings);
   const inputTokens = inputTokensOf(request);
-  const wish = { price, inputTokens, maxOutputTokens: request.maxOutputTokens };
-  const maxOutputTokens = await reserve(db, { id, principal, model: chosen.id, ...wish });
+  const estimate = { price, inputTokens, maxOutputTokens: request.maxOutputTokens };
+  const maxOutputTokens = await reserve(db, { id, principal, model: chosen.id, ...estimate });
   return { id, chosen, request: { ...request, maxOutputTokens }, price, inputTokens };
 }
 
-/** Of one team: nobody meets what others have left in a prompt cache. As it goes into a header it is no text of anybody. */
-const cacheKeyOf = (teamId: number, given: string): string =>
-  createHash("sha256").update(`${teamId}:${given}`).digest("hex").slice(0, 32);
+/** Scoped to the team, so that teams never share a provider's prompt cache. Hashed, because it is sent as a header. */
+const cacheKeyOf = (teamId: number, reported: string): string =>
+  createHash("sha256").update(`${teamId}:${reported}`).digest("hex").slice(0, 32);
 
 export const eventsOf = (call: AdmittedCall, emit: Parameters<typeof openResponseEvents>[1]): ResponseEvents =>
   openResponseEvents(
@@ -64,15 +63,15 @@ export const eventsOf = (call: AdmittedCall, emit: Parameters<typeof openRespons
     emit,
   );
 
-/** Throws ApiProblem where there is no answer and nothing of one has been sent. */
-export async function carryOut(
-  platform: Platform,
+/** Throws an API error if the call failed before any event was sent. */
+export async function executeCall(
+  platform: PlatformContext,
   call: AdmittedCall,
   events: ResponseEvents,
   signal: AbortSignal,
 ): Promise<InferenceResponse> {
   const meter = openMeter();
-  const given = await call.chosen.model.reply(
+  const reported = await call.chosen.model.reply(
     call.request,
     (progress) => {
       meter.take(progress);
@@ -80,9 +79,9 @@ export async function carryOut(
     },
     signal,
   );
-  const reply = counted(given, call.inputTokens);
+  const reply = withEstimatedUsage(reported, call.inputTokens);
   const charge = chargeOf(reply, call, meter.outputTokens());
-  await keep(platform, call, charge);
+  await recordCharge(platform, call, charge);
   if (reply.kind === "replied") return events.complete(reply);
   const { fault } = reply;
   if (fault.incomplete) return events.breakOff(fault.incomplete, charge.usage);
@@ -92,12 +91,12 @@ export async function carryOut(
     code: fault.code,
     status: fault.status,
   });
-  if (!events.hasBegun()) throw problemOf(fault, call.chosen.id);
-  return events.fail(errorOf(fault, call.chosen.id));
+  if (!events.hasBegun()) throw toApiError(fault, call.chosen.id);
+  return events.fail(toStreamError(fault, call.chosen.id));
 }
 
-/** Some servers count nothing. */
-function counted(reply: ModelReply, inputTokens: number): ModelReply {
+/** Some servers report no usage. */
+function withEstimatedUsage(reply: ModelReply, inputTokens: number): ModelReply {
   if (reply.kind === "fault" || reply.usage.inputTokens + reply.usage.outputTokens > 0) return reply;
   return { ...reply, usage: tokens(inputTokens, estimateMessage({ role: "assistant", blocks: reply.blocks })) };
 }
@@ -109,7 +108,7 @@ function chargeOf(reply: ModelReply, { request, price, inputTokens }: AdmittedCa
   if (fault.usage) return priced(fault.incomplete ? "incomplete" : "failed", fault.usage, price);
   if (fault.incomplete === "max_output_tokens")
     return priced("incomplete", tokens(inputTokens, Math.max(outputTokens, request.maxOutputTokens ?? 0)), price);
-  if (isTurnedAway(fault) && outputTokens === 0) return { status: "failed", usage: tokens(0, 0), costUsd: 0 };
+  if (isRejected(fault) && outputTokens === 0) return { status: "failed", usage: tokens(0, 0), costUsd: 0 };
   return priced(isCut ? "cut" : "failed", tokens(inputTokens, outputTokens), price);
 }
 
@@ -119,11 +118,15 @@ const priced = (status: Charge["status"], usage: Charge["usage"], price: Price):
   costUsd: price(usage),
 });
 
-/** Where it cannot be written down, what was reserved stays spent. */
-async function keep({ db, log, metrics }: Platform, { id, chosen }: AdmittedCall, charge: Charge): Promise<void> {
+/** If the charge cannot be stored, the reservation stays spent. */
+async function recordCharge(
+  { db, log, metrics }: PlatformContext,
+  { id, chosen }: AdmittedCall,
+  charge: Charge,
+): Promise<void> {
   const labels = { model: chosen.id, status: charge.status };
-  metrics.counter("platform_inference_calls_total", "Calls of models for programs outside").add(labels);
-  const used = metrics.counter("platform_inference_tokens_total", "Tokens of calls for programs outside");
+  metrics.counter("platform_inference_calls_total", "Model calls by API clients").add(labels);
+  const used = metrics.counter("platform_inference_tokens_total", "Tokens of model calls by API clients");
   used.add({ model: chosen.id, kind: "input" }, charge.usage.inputTokens);
   used.add({ model: chosen.id, kind: "output" }, charge.usage.outputTokens);
   await settle(db, id, charge).catch((error: unknown) => log.error("inference.unsettled", error, { callId: id }));

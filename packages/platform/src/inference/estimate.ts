@@ -1,10 +1,10 @@
-// What a call is expected to use and to cost before it is made, and what it has used where nobody says.
+// Estimates: tokens and cost of a call before it is made, and of one whose usage the server did not report.
 import { estimateMessage, estimateText, type ModelProgress, type ModelRequest } from "@agentcli/engine";
 import { practice, priceBook } from "@agentcli/models";
 import type { Usage } from "@agentcli/protocol";
-import type { Settings } from "../config/index.ts";
+import type { Settings } from "../foundation/index.ts";
 
-/** US dollars; null where the price of the model is not known. */
+/** US dollars; null if the price of the model is unknown. */
 export type Price = (usage: Usage) => number | null;
 
 export function priceOf(model: string, { models }: Pick<Settings, "models">): Price {
@@ -25,7 +25,7 @@ export const inputTokensOf = ({ instructions, messages, tools, outputSchema }: M
   messages.reduce((total, message) => total + estimateMessage(message), 0) +
   estimateText(JSON.stringify([tools, outputSchema ?? null]));
 
-/** Counts what of an answer has come; a call that breaks off says no more. */
+/** Counts streamed output; a stream that is cut off reports no usage. */
 export function openMeter(): { take(progress: ModelProgress): void; outputTokens(): number } {
   let streamed = 0;
   let whole = 0;
@@ -38,37 +38,37 @@ export function openMeter(): { take(progress: ModelProgress): void; outputTokens
   };
 }
 
-/** An answer that names no limit of its own is expected to be at most this long. Few are longer. */
-const usualOutputTokens = 16_384;
+/** Assumed for requests without max_output_tokens. Few replies are longer. */
+const defaultOutputTokens = 16_384;
 
-/** Providers refuse to be asked for less. */
-const leastOutputTokens = 16;
+/** Providers reject smaller limits. */
+const minOutputTokens = 16;
 
 export type Admission =
   | { kind: "admitted"; reservedUsd: number | null; maxOutputTokens: number | undefined }
   | { kind: "unpriced" }
   | { kind: "spent" };
 
-export interface Wish {
-  /** US dollars; null where nothing limits them. */
+export interface CallEstimate {
+  /** US dollars; null without a spend limit. */
   leftUsd: number | null;
   price: Price;
   inputTokens: number;
-  /** As the caller limits it. */
+  /** As requested by the caller. */
   maxOutputTokens: number | undefined;
 }
 
-/** What is reserved pays for the whole call; where little is left, the answer may be as long as that pays for. */
-export function admit({ leftUsd, price, inputTokens, maxOutputTokens }: Wish): Admission {
-  const wanted = maxOutputTokens ?? usualOutputTokens;
+/** The reservation covers the whole call; if little budget is left, max_output_tokens is lowered to what it covers. */
+export function admit({ leftUsd, price, inputTokens, maxOutputTokens }: CallEstimate): Admission {
+  const requested = maxOutputTokens ?? defaultOutputTokens;
   const inputUsd = price(tokens(inputTokens, 0));
   const millionUsd = price(tokens(0, 1_000_000));
   if (inputUsd === null || millionUsd === null)
     return leftUsd === null ? { kind: "admitted", reservedUsd: null, maxOutputTokens } : { kind: "unpriced" };
   const costOf = (outputTokens: number) => inputUsd + (outputTokens * millionUsd) / 1_000_000;
-  if (leftUsd === null || costOf(wanted) <= leftUsd)
-    return leftUsd === 0 ? { kind: "spent" } : { kind: "admitted", reservedUsd: costOf(wanted), maxOutputTokens };
-  const paid = millionUsd === 0 ? 0 : Math.floor(((leftUsd - inputUsd) * 1_000_000) / millionUsd);
-  if (paid < leastOutputTokens) return { kind: "spent" };
-  return { kind: "admitted", reservedUsd: costOf(paid), maxOutputTokens: paid };
+  if (leftUsd === null || costOf(requested) <= leftUsd)
+    return leftUsd === 0 ? { kind: "spent" } : { kind: "admitted", reservedUsd: costOf(requested), maxOutputTokens };
+  const affordable = millionUsd === 0 ? 0 : Math.floor(((leftUsd - inputUsd) * 1_000_000) / millionUsd);
+  if (affordable < minOutputTokens) return { kind: "spent" };
+  return { kind: "admitted", reservedUsd: costOf(affordable), maxOutputTokens: affordable };
 }

@@ -1,4 +1,4 @@
-// A reply on its way as events of the Responses wire: numbered, with the response as a whole at its beginning and end.
+// A streamed reply as events of the Responses wire: numbered, with the whole response in the first and last event.
 import type { ModelProgress, ModelReply } from "@agentcli/engine";
 import type { Usage } from "@agentcli/protocol";
 import type { InferenceResponse } from "@agentcli/protocol/api";
@@ -12,11 +12,11 @@ export interface ResponseEvent {
 }
 
 export interface ResponseEvents {
-  /** Says that an answer is on its way, the first time by what a stream begins with. */
+  /** Sends an in-progress event; the first call also sends the opening event. */
   stillWorking(): void;
   take(progress: ModelProgress): void;
   hasBegun(): boolean;
-  /** Each of these is the last event, and gives what it says of the whole response. */
+  /** Each of these sends the last event and returns the response it carries. */
   complete(reply: Extract<ModelReply, { kind: "replied" }>): InferenceResponse;
   breakOff(reason: string, usage: Usage): InferenceResponse;
   fail(error: { code: string; message: string }): InferenceResponse;
@@ -34,11 +34,11 @@ export function openResponseEvents(head: ResponseHead, emit: (event: ResponseEve
   let events = 0;
   const send: Send = (type, members) => emit({ type, ...members, sequence_number: events++ });
   const output = openOutput(head.id, send);
-  const tell = (type: string) => send(type, { response: responseOf(head, {}) });
+  const sendState = (type: string) => send(type, { response: responseOf(head, {}) });
 
   function stillWorking(): void {
-    if (events === 0) tell("response.created");
-    tell("response.in_progress");
+    if (events === 0) sendState("response.created");
+    sendState("response.in_progress");
   }
 
   function begin(): void {
@@ -66,8 +66,8 @@ export function openResponseEvents(head: ResponseHead, emit: (event: ResponseEve
     breakOff(reason, usage) {
       begin();
       output.breakOff();
-      const why = { incomplete_details: { reason }, usage: usageOf(usage) };
-      return end("response.incomplete", { status: "incomplete", ...why });
+      const details = { incomplete_details: { reason }, usage: usageOf(usage) };
+      return end("response.incomplete", { status: "incomplete", ...details });
     },
     fail(error) {
       begin();

@@ -1,3 +1,3 @@
-// Models for programs outside.
-export { type Inference, openInference } from "./routes.ts";
-export { addInferenceUsageRoute } from "./usage.ts";
+// What other groups may use of models and inference.
+export { listModels } from "./catalogue/index.ts";
+export { type InferenceOptions, openInference } from "./open.ts";

@@ -6,7 +6,7 @@ export type Item = InferenceResponse["output"][number];
 
 export type ItemStatus = "in_progress" | "completed" | "incomplete";
 
-/** `id` is for where the provider gave none. */
+/** `id` is used if the provider sent none. */
 export function itemOf(block: Block, id: string, status: ItemStatus): Item {
   switch (block.type) {
     case "message":
@@ -34,7 +34,7 @@ export function itemOf(block: Block, id: string, status: ItemStatus): Item {
   }
 }
 
-/** The same before anything of it is there. */
+/** The block before any content has arrived. */
 export function emptied(block: Block): Block {
   switch (block.type) {
     case "message":
@@ -50,7 +50,7 @@ export const textPart = (text: string) => ({ type: "output_text", text, annotati
 
 export const summaryPart = (text: string) => ({ type: "summary_text", text });
 
-export const givenId = (block: Block): string | undefined =>
+export const providerId = (block: Block): string | undefined =>
   (block.type === "call" ? block.itemId : block.wireId) || undefined;
 
 export const usageOf = (usage: Usage): NonNullable<InferenceResponse["usage"]> => ({

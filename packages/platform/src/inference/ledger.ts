@@ -1,19 +1,18 @@
-// Each call in the database, from before it is made: what is reserved for it counts as spent until it is known.
+// Model calls in the database, inserted before they are made: the reservation counts as spent until the call is settled.
 import type { Usage } from "@agentcli/protocol";
 import type { Kysely } from "kysely";
-import { patiently, type Tables } from "../db/index.ts";
-import { ApiProblem } from "../http/index.ts";
-import type { Principal } from "../principals/index.ts";
+import { ApiError, retryWhileAway, type Tables } from "../foundation/index.ts";
+import type { Principal } from "../identity/index.ts";
 import { leftToSpend } from "../runs/index.ts";
-import { admit, type Wish } from "./estimate.ts";
+import { admit, type CallEstimate } from "./estimate.ts";
 
-export interface NewCall extends Omit<Wish, "leftUsd"> {
+export interface NewCall extends Omit<CallEstimate, "leftUsd"> {
   id: string;
   principal: Principal;
   model: string;
 }
 
-/** The most tokens that the answer may have; undefined where nothing limits it. */
+/** Returns the limit of output tokens; undefined for none. */
 export async function reserve(db: Kysely<Tables>, call: NewCall): Promise<number | undefined> {
   const { id, principal, model } = call;
   const owner = {
@@ -22,7 +21,7 @@ export async function reserve(db: Kysely<Tables>, call: NewCall): Promise<number
     service_account_id: principal.kind === "service_account" ? principal.serviceAccountId : null,
   };
   return db.transaction().execute(async (tx) => {
-    // One after another, so that each sees what those before it have reserved.
+    // Locks the team row, so that each call sees the reservations made before it.
     await tx.selectFrom("teams").select("id").where("id", "=", owner.team_id).forNoKeyUpdate().execute();
     const leftUsd = await leftToSpend(tx, { teamId: owner.team_id, userId: owner.user_id });
     const admission = admit({ ...call, leftUsd });
@@ -37,12 +36,15 @@ export async function reserve(db: Kysely<Tables>, call: NewCall): Promise<number
   });
 }
 
-function refusal(kind: "spent" | "unpriced", model: string): ApiProblem {
+function refusal(kind: "spent" | "unpriced", model: string): ApiError {
   if (kind === "spent")
-    return new ApiProblem("spend_limit_reached", "The spend limit of this month is reached; ask an admin to raise it.");
-  return new ApiProblem(
+    return new ApiError(
+      "spend_limit_reached",
+      "The spend limit of this month has been reached; ask an admin to raise it.",
+    );
+  return new ApiError(
     "invalid_model",
-    `model: the price of ${model} is not known, so that no spend limit can hold for it. Choose another, or ask an admin to add it to [prices].`,
+    `model: the price of ${model} is unknown, so a spend limit cannot be enforced. Choose another, or ask an admin to add it to [prices].`,
   );
 }
 
@@ -54,7 +56,7 @@ export interface Charge {
 
 export async function settle(db: Kysely<Tables>, id: string, { status, usage, costUsd }: Charge): Promise<void> {
   const { inputTokens, cachedInputTokens, cacheWriteInputTokens, outputTokens, reasoningOutputTokens } = usage;
-  await patiently(() =>
+  await retryWhileAway(() =>
     db
       .updateTable("inference_calls")
       .set({

@@ -1,22 +1,22 @@
-// The items of a response while they come: what is sent when one begins, grows and is whole.
+// The output items of a streamed response: events for the start, deltas and end of each.
 import type { ModelProgress } from "@agentcli/engine";
 import type { Block } from "@agentcli/protocol";
-import { emptied, givenId, type Item, itemOf, summaryPart, textPart } from "./items.ts";
+import { emptied, type Item, itemOf, providerId, summaryPart, textPart } from "./items.ts";
 
 export type Send = (type: string, members: object) => void;
 
 export interface Output {
   take(progress: ModelProgress): void;
-  /** All blocks of the reply, of which some may have been taken as settled. */
+  /** All blocks of the reply; some may have been sent as settled already. */
   complete(blocks: Block[]): void;
-  /** What has come is all there will be. */
+  /** Ends the stream with what has arrived. */
   breakOff(): void;
-  /** Those that are whole. */
+  /** Completed items. */
   items(): Item[];
 }
 
-/** An item of which deltas were sent, and the end not yet. */
-interface Growing {
+/** An item with deltas sent and no end yet. */
+interface OpenItem {
   id: string;
   index: number;
   text: string;
@@ -24,14 +24,18 @@ interface Growing {
 
 export function openOutput(responseId: string, send: Send): Output {
   const output: Item[] = [];
-  // One of each: a wire that does not tell where a block ends has no more of them.
-  const growing = new Map<"message" | "reasoning", Growing>();
+  // At most one of each kind: wires without block ends have no more.
+  const openItems = new Map<"message" | "reasoning", OpenItem>();
   let begun = 0;
   let settled = 0;
 
-  function add(block: Block): Growing {
+  function add(block: Block): OpenItem {
     const index = begun++;
-    const item = { id: givenId(block) ?? `${prefixes[block.type]}_${responseId.slice(-16)}${index}`, index, text: "" };
+    const item = {
+      id: providerId(block) ?? `${prefixes[block.type]}_${responseId.slice(-16)}${index}`,
+      index,
+      text: "",
+    };
     const empty = itemOf(emptied(block), item.id, "in_progress");
     send("response.output_item.added", { output_index: index, item: empty });
     if (block.type === "message") send("response.content_part.added", { ...partAt(item), part: textPart("") });
@@ -39,18 +43,18 @@ export function openOutput(responseId: string, send: Send): Output {
   }
 
   function grow(type: "message" | "reasoning", delta: string): void {
-    const item = growing.get(type) ?? add(emptyBlocks[type]);
-    growing.set(type, item);
+    const item = openItems.get(type) ?? add(emptyBlocks[type]);
+    openItems.set(type, item);
     for (const [name, members] of deltaOf(type, delta, item)) send(name, members);
     item.text += delta;
   }
 
   function settle(block: Block, status: "completed" | "incomplete"): void {
-    const item = (block.type === "call" ? undefined : growing.get(block.type)) ?? add(block);
-    if (block.type !== "call") growing.delete(block.type);
+    const item = (block.type === "call" ? undefined : openItems.get(block.type)) ?? add(block);
+    if (block.type !== "call") openItems.delete(block.type);
     for (const [type, members] of endOf(block, item)) send(type, members);
-    // Sealed thoughts are good only under the name that their provider gave them, which may come with the end of them.
-    const whole = itemOf(block, (block.type === "reasoning" && givenId(block)) || item.id, status);
+    // Encrypted reasoning is only valid under the provider's own id, which may arrive with its end.
+    const whole = itemOf(block, (block.type === "reasoning" && providerId(block)) || item.id, status);
     send("response.output_item.done", { output_index: item.index, item: whole });
     output.push(whole);
   }
@@ -67,7 +71,7 @@ export function openOutput(responseId: string, send: Send): Output {
       for (const block of blocks.slice(settled)) settle(block, "completed");
     },
     breakOff() {
-      for (const [type, { text }] of [...growing])
+      for (const [type, { text }] of [...openItems])
         settle(type === "message" ? { type, text } : { type, summary: [text] }, "incomplete");
     },
     items: () => output,
@@ -81,9 +85,9 @@ const emptyBlocks: Record<"message" | "reasoning", Block> = {
   reasoning: { type: "reasoning", summary: [] },
 };
 
-const partAt = ({ id, index }: Growing) => ({ item_id: id, output_index: index, content_index: 0 });
+const partAt = ({ id, index }: OpenItem) => ({ item_id: id, output_index: index, content_index: 0 });
 
-const summaryAt = ({ id, index }: Growing, part: number) => ({
+const summaryAt = ({ id, index }: OpenItem, part: number) => ({
   item_id: id,
   output_index: index,
   summary_index: part,
@@ -92,7 +96,7 @@ const summaryAt = ({ id, index }: Growing, part: number) => ({
 function* deltaOf(
   type: "message" | "reasoning",
   delta: string,
-  item: Growing,
+  item: OpenItem,
 ): Generator<[type: string, members: object]> {
   if (type === "message") return yield ["response.output_text.delta", { ...partAt(item), delta, logprobs: [] }];
   const at = summaryAt(item, 0);
@@ -100,8 +104,8 @@ function* deltaOf(
   yield ["response.reasoning_summary_text.delta", { ...at, delta }];
 }
 
-/** What is sent of a block before its item is done: the rest of it, and that each part of it is whole. */
-function* endOf(block: Block, item: Growing): Generator<[type: string, members: object]> {
+/** Events before an item is done: the remaining deltas, and the end of each part. */
+function* endOf(block: Block, item: OpenItem): Generator<[type: string, members: object]> {
   switch (block.type) {
     case "message":
       if (item.text === "" && block.text !== "")

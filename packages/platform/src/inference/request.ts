@@ -1,4 +1,4 @@
-// The body of a Responses request as a request to a model.
+// Translates the body of a Responses request into a model request.
 import type { Message, ModelRequest } from "@agentcli/engine";
 import type { Block, Part, ToolSpec } from "@agentcli/protocol";
 import type {
@@ -9,14 +9,14 @@ import type {
   InferenceTool,
 } from "@agentcli/protocol/api";
 
-export interface Identity {
-  /** As the provider knows it. */
+export interface CallIdentity {
+  /** The provider's name of it. */
   model: string;
   callId: string;
   cacheKey: string;
 }
 
-export function modelRequestOf(body: InferenceRequest, { model, callId, cacheKey }: Identity): ModelRequest {
+export function modelRequestOf(body: InferenceRequest, { model, callId, cacheKey }: CallIdentity): ModelRequest {
   const { reasoning, text } = body;
   const schema = text?.format?.type === "json_schema" ? text.format.schema : undefined;
   return {
@@ -40,7 +40,7 @@ function messagesOf(input: InferenceRequest["input"]): Message[] {
   for (const item of input) {
     const message = messageOf(item);
     const before = messages.at(-1);
-    // What a model said in one reply is one message, however many items it has.
+    // The items of one reply form one assistant message.
     if (message.role === "assistant" && before?.role === "assistant") before.blocks.push(...message.blocks);
     else messages.push(message);
   }
@@ -93,25 +93,25 @@ const partsOf = (content: InferenceContent): Part[] =>
   typeof content === "string" ? [{ type: "text", text: content }] : content.map(partOf);
 
 function partOf(part: InferencePart): Part {
-  if (part.type !== "input_image") return { type: "text", text: wordsOf(part) };
+  if (part.type !== "input_image") return { type: "text", text: textOfPart(part) };
   return { type: "image", url: part.image_url, ...(part.detail && { detail: part.detail }) };
 }
 
 const textOf = (content: InferenceContent): string =>
-  typeof content === "string" ? content : content.map(wordsOf).join("");
+  typeof content === "string" ? content : content.map(textOfPart).join("");
 
-function wordsOf(part: InferencePart): string {
+function textOfPart(part: InferencePart): string {
   if (part.type === "input_image") return "";
   return part.type === "refusal" ? part.refusal : part.text;
 }
 
 function toolOf(tool: InferenceTool): ToolSpec {
   const { name, description } = tool;
-  const told = { name, description: description ?? "" };
+  const spec = { name, description: description ?? "" };
   if (tool.type === "function")
-    return { form: "function", ...told, parameters: (tool.parameters ?? noParameters) as Parameters };
+    return { form: "function", ...spec, parameters: (tool.parameters ?? noParameters) as Parameters };
   const definition = tool.format?.type === "grammar" ? tool.format.definition : anyText;
-  return { form: "freeform", ...told, grammar: { syntax: "lark", definition } };
+  return { form: "freeform", ...spec, grammar: { syntax: "lark", definition } };
 }
 
 type Parameters = Extract<ToolSpec, { form: "function" }>["parameters"];

@@ -1,55 +1,54 @@
-// `POST /v1/inference/responses`: models for programs outside, over the Responses wire, as a stream or in one piece.
+// `POST /v1/inference/responses`: model calls by API clients over the Responses wire, streamed or not.
 import { InferenceRequest, InferenceResponse } from "@agentcli/protocol/api";
-import { type Api, alreadySent, type Call } from "../http/index.ts";
-import type { Activity, Platform } from "../platform.ts";
-import { type AdmittedCall, admitCall, carryOut, eventsOf } from "./call.ts";
+import { type Activity, type Api, alreadySent, type Call, type PlatformContext } from "../foundation/index.ts";
+import { type AdmittedCall, admitCall, eventsOf, executeCall } from "./call.ts";
 import type { ResponseEvent } from "./events.ts";
 
-/** Conversations with many images. */
+/** Allows conversations with many images. */
 const bodyLimitBytes = 110 * 1024 * 1024;
 
-export interface Inference extends Activity {
+export interface InferenceCalls extends Activity {
   addRoute(api: Api): void;
 }
 
-export function openInference(platform: Platform): Inference {
-  const underWay = new Map<Promise<unknown>, AbortController>();
+export function openInferenceCalls(platform: PlatformContext): InferenceCalls {
+  const active = new Map<Promise<unknown>, AbortController>();
 
   async function answer({ body, principal, context }: Call<unknown, unknown, InferenceRequest>) {
     const { outgoing } = context.env;
-    const gone = new AbortController();
-    const leave = () => gone.abort();
-    outgoing.on("close", leave);
-    if (outgoing.destroyed) leave();
+    const disconnected = new AbortController();
+    const onClose = () => disconnected.abort();
+    outgoing.on("close", onClose);
+    if (outgoing.destroyed) onClose();
     const call = await admitCall(platform, body, principal);
-    const answering = body.stream
-      ? stream(call, outgoing, gone.signal)
-      : carryOut(
+    const response = body.stream
+      ? stream(call, outgoing, disconnected.signal)
+      : executeCall(
           platform,
           call,
           eventsOf(call, () => {}),
-          gone.signal,
+          disconnected.signal,
         );
-    underWay.set(answering, gone);
+    active.set(response, disconnected);
     try {
-      return await answering;
+      return await response;
     } finally {
-      underWay.delete(answering);
-      outgoing.off("close", leave);
+      active.delete(response);
+      outgoing.off("close", onClose);
     }
   }
 
-  /** Written on Node's own response. Until the first event a fault is answered with its status. */
+  /** Written directly to Node's response. Before the first event, a fault is returned as an HTTP status. */
   async function stream(call: AdmittedCall, outgoing: Outgoing, signal: AbortSignal): Promise<Response> {
     const events = eventsOf(call, (event) => {
       if (!outgoing.headersSent) outgoing.writeHead(200, streamHeaders);
       outgoing.write(encode(event));
-      if (outgoing.writableLength > mostUnreadBytes) outgoing.destroy();
+      if (outgoing.writableLength > maxUnreadBytes) outgoing.destroy();
     });
-    outgoing.setTimeout(longestUnreadMs, () => outgoing.destroy());
-    const working = setInterval(events.stillWorking, betweenSignsMs);
+    outgoing.setTimeout(unreadTimeoutMs, () => outgoing.destroy());
+    const working = setInterval(events.stillWorking, keepAliveMs);
     try {
-      await carryOut(platform, call, events, signal);
+      await executeCall(platform, call, events, signal);
     } finally {
       clearInterval(working);
     }
@@ -60,8 +59,8 @@ export function openInference(platform: Platform): Inference {
   return {
     addRoute: (api) => api.route(route, answer),
     async stop() {
-      for (const gone of underWay.values()) gone.abort();
-      await Promise.allSettled(underWay.keys());
+      for (const disconnected of active.values()) disconnected.abort();
+      await Promise.allSettled(active.keys());
     },
   };
 }
@@ -69,7 +68,7 @@ export function openInference(platform: Platform): Inference {
 const route = {
   method: "post" as const,
   path: "/v1/inference/responses",
-  summary: "Ask a model, as over the Responses API",
+  summary: "Call a model over the Responses API",
   tag: "Inference",
   scope: "inference:create" as const,
   body: InferenceRequest,
@@ -86,14 +85,14 @@ const route = {
 
 type Outgoing = Call<unknown, unknown, unknown>["context"]["env"]["outgoing"];
 
-/** Clients give up on a server that says nothing for a minute; their wire has an event for that. */
-const betweenSignsMs = 10_000;
+/** Clients time out after a minute of silence; the wire has an event to prevent that. */
+const keepAliveMs = 10_000;
 
-/** Models do not wait for whoever reads. One who falls further behind than a long answer has left. */
-const mostUnreadBytes = 16 * 1024 * 1024;
+/** The model is not slowed down by a slow client; one further behind than a long reply is disconnected. */
+const maxUnreadBytes = 16 * 1024 * 1024;
 
-/** Signs that the answer is on its way come more often, so that in this time a reader takes in something. */
-const longestUnreadMs = 60_000;
+/** Longer than the keep-alive interval: a live client reads something in this time. */
+const unreadTimeoutMs = 60_000;
 
 const streamHeaders = {
   "content-type": "text/event-stream; charset=utf-8",

@@ -1,16 +1,15 @@
-// `GET /v1/inference/usage`: what the owner of a key has used this month, by model.
+// `GET /v1/inference/usage`: usage of the key's owner this month, by model.
 import { InferenceUsage, type TokenUsage } from "@agentcli/protocol/api";
 import { sql } from "kysely";
-import type { Api } from "../http/index.ts";
-import type { Platform } from "../platform.ts";
-import type { Principal } from "../principals/index.ts";
+import type { Api, PlatformContext } from "../foundation/index.ts";
+import type { Principal } from "../identity/index.ts";
 
-export function addInferenceUsageRoute(api: Api, { db }: Platform): void {
+export function addInferenceUsageRoute(api: Api, { db }: PlatformContext): void {
   api.route(
     {
       method: "get",
       path: "/v1/inference/usage",
-      summary: "What models have cost that were asked through the platform",
+      summary: "Show the usage and cost of model calls",
       tag: "Inference",
       scope: "inference:create",
       answer: { status: 200, schema: InferenceUsage, description: "Of this key's owner, this month" },
@@ -62,7 +61,7 @@ function tokensOf(rows: ModelRow[]): TokenUsage {
   };
 }
 
-/** A sum with an unknown part would be a wrong figure. */
+/** No cost if any part of it is unknown: the sum would be wrong. */
 function costOf(rows: ModelRow[]): Pick<InferenceUsage, "cost"> {
   if (rows.some(({ isPriced }) => !isPriced)) return {};
   const cents = rows.reduce((total, { usd }) => total + usd * 100, 0);

@@ -1,18 +1,23 @@
 // The page of a user's accounts on source hosts.
-
 import type { Context } from "hono";
-import { type Account, addAccountCallback, listAccounts, openConnecting, removeAccount } from "../accounts/index.ts";
-import { ApiProblem, type Env } from "../http/index.ts";
-import type { Principal } from "../principals/index.ts";
+import { ApiError, type Env } from "../foundation/index.ts";
+import type { Principal } from "../identity/index.ts";
+import {
+  type Account,
+  addAccountCallback,
+  listAccounts,
+  openConnecting,
+  removeAccount,
+} from "../repositories/index.ts";
 import { button } from "./agent-pages.ts";
-import type { PageHost } from "./host.ts";
+import type { PageHost, Pages } from "./host.ts";
 import { type Html, html } from "./html.ts";
 import { answerPage, moment } from "./layout.ts";
-import type { Pages } from "./routes.ts";
-import { doorOf, visitorOf } from "./session.ts";
+import { visitorOf } from "./session.ts";
 
-export function addAccountPages(pages: Pages, { platform, api, github, agents }: PageHost): void {
+export function addAccountPages(pages: Pages, { platform, api, identity, repositories, agents }: PageHost): void {
   const { db, vault } = platform;
+  const github = repositories.accounts;
   pages.get("/accounts", async (context, visitor) => {
     const accounts = await listAccounts(db, userOf(visitor.principal));
     const body = accountsPage({ accounts, host: github?.host ?? null, token: visitor.formToken });
@@ -28,8 +33,8 @@ export function addAccountPages(pages: Pages, { platform, api, github, agents }:
   pages.get("/accounts/github/connect", (context, { principal }) =>
     connecting.begin(context, { teamId: principal.teamId, userId: userOf(principal) }),
   );
-  const door = doorOf(platform);
-  const userIn = async (context: Context<Env>) => (await visitorOf(door, context))?.principal.userId ?? null;
+  const userIn = async (context: Context<Env>) =>
+    (await visitorOf(identity.sessionAuthenticator, context))?.principal.userId ?? null;
   addAccountCallback(api.app, { ...options, userIn }, (context, outcome) => {
     const text = outcome.kind === "connected" ? `Your account ${outcome.login} is connected.` : outcome.reason;
     const body = html`<section class="card"><h1>Accounts</h1><p>${text}</p><p><a href="/accounts">Go on</a></p></section>`;
@@ -39,12 +44,12 @@ export function addAccountPages(pages: Pages, { platform, api, github, agents }:
 
 function userOf(principal: Principal): number {
   if (principal.kind === "user") return principal.userId;
-  throw new ApiProblem("forbidden", "Only users have accounts on source hosts.");
+  throw new ApiError("forbidden", "Only users have accounts on source hosts.");
 }
 
 interface AccountsView {
   accounts: Account[];
-  /** Where one can be connected. */
+  /** The host where an account can be connected. */
   host: string | null;
   token: string;
 }

@@ -1,15 +1,14 @@
-// What an agent has made, on pages: its changes so far, and the files it left for people.
-import { linkArtifact } from "../artifacts/index.ts";
-import type { RepositoryChange } from "../handoff/index.ts";
-import type { PageHost } from "./host.ts";
+// Changes and artifacts of an agent, on its pages.
+import type { RepositoryChange } from "../repositories/index.ts";
+import { linkArtifact } from "../runs/index.ts";
+import type { PageHost, Pages } from "./host.ts";
 import { type Html, html } from "./html.ts";
 import { answerPage } from "./layout.ts";
 import { diffLines } from "./repository-pages.ts";
-import type { Pages } from "./routes.ts";
 
 const diffLimitMs = 60_000;
 
-export function addAgentFiles(pages: Pages, { agents, diffs }: PageHost): void {
+export function addAgentFiles(pages: Pages, { agents, repositories: { diffs } }: PageHost): void {
   pages.get("/agents/:id/diff", async (context, visitor) => {
     const { id } = await agents.access.find(visitor.principal, context.req.param("id") ?? "", "read");
     const changes = await diffs.read(id, AbortSignal.timeout(diffLimitMs));

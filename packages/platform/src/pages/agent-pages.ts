@@ -1,8 +1,9 @@
-// Agents as pages: the list with a form for a new one, and one agent with its runs.
+// The pages of agents: the list with a form for a new agent, and one agent with its runs.
 import type { Agent, AgentListItem, Artifact, Run } from "@agentcli/protocol/api";
 import { type Html, html } from "./html.ts";
 import { hiddenToken, moment } from "./layout.ts";
 import type { SharedView } from "./shared-view.ts";
+import { hiddenSubmission } from "./submission.ts";
 
 export interface AgentsView {
   agents: AgentListItem[];
@@ -16,7 +17,7 @@ export const agentsPage = ({ agents, repositories, models, token, next }: Agents
 <section class="card">
 <h1>New agent</h1>
 <form method="post" action="/agents">
-${hiddenToken(token)}
+${hiddenToken(token)}${hiddenSubmission()}
 <label>What should it do?<textarea name="prompt" rows="3" required placeholder="Fix the failing test"></textarea></label>
 <div class="row">
 <label>Repository<select name="repository"><option value="">None</option>
@@ -54,7 +55,7 @@ export interface AgentView {
   /** Newest first. */
   runs: (Run & { prompt: string })[];
   token: string;
-  /** Pull requests of our own host, by their address. */
+  /** Pull requests of the embedded git host, by URL. */
   pulls: Map<string, string>;
   artifacts: Artifact[];
   shared: SharedView;
@@ -82,7 +83,7 @@ ${
   shared.mayFollowUp &&
   html`<section class="card">
 <form method="post" action="/agents/${agent.id}/runs">
-${hiddenToken(token)}
+${hiddenToken(token)}${hiddenSubmission()}
 <label>Follow up<textarea name="prompt" rows="2" required></textarea></label>
 <button>Send</button>
 </form>
@@ -90,7 +91,7 @@ ${hiddenToken(token)}
 }`;
 }
 
-/** A repository in which nothing was changed has no branch. */
+/** A repository without changes has no branch. */
 function branches(run: Run | undefined, pulls: Map<string, string>): Html | false {
   const pushed = (run?.git?.branches ?? []).filter(({ branch }) => branch !== undefined);
   return (
@@ -102,7 +103,7 @@ function branches(run: Run | undefined, pulls: Map<string, string>): Html | fals
   );
 }
 
-/** Nothing where it left nothing. */
+/** Empty if the agent has no artifacts. */
 const artifactList = (agentId: string, artifacts: Artifact[]): Html | false =>
   artifacts.length > 0 &&
   html`<section class="card"><h2>Files</h2><ul class="plain">${artifacts.map(
@@ -110,7 +111,7 @@ const artifactList = (agentId: string, artifacts: Artifact[]): Html | false =>
       html`<li><a href="/agents/${agentId}/artifacts?path=${encodeURIComponent(path)}">${path}</a> ${sizeBytes} bytes</li>`,
   )}</ul></section>`;
 
-/** The stream fills it in; what is known of the end is there without it. */
+/** Filled in by the stream; the result of an ended run is shown without it. */
 const runSection = (
   agentId: string,
   { id, status, prompt, result, error, durationMs }: Run & { prompt: string },

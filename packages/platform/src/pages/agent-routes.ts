@@ -1,39 +1,28 @@
-// What the pages of agents show and do: the same as the API, for whoever is logged in.
+// Routes of the pages of agents: the API's actions for logged-in users.
 import { CreateAgent, CreateRun } from "@agentcli/protocol/api";
-import {
-  archiveAgent,
-  cancelRun,
-  checkModel,
-  createAgent,
-  createRun,
-  findToFollowUp,
-  readAgentPage,
-  readConversation,
-  unarchiveAgent,
-} from "../agents/index.ts";
-import { shownArtifacts } from "../artifacts/index.ts";
-import { listModels } from "../catalogue/index.ts";
-import { ApiProblem, invalid } from "../http/index.ts";
-import { streamRun } from "../streams/index.ts";
+import { archiveAgent, cancelRun, readAgentPage, readConversation, unarchiveAgent } from "../agents/index.ts";
+import { ApiError, validate } from "../foundation/index.ts";
+import { listModels } from "../inference/index.ts";
+import { shownArtifacts, streamRun } from "../runs/index.ts";
 import { addAgentFiles } from "./agent-files.ts";
 import { agentPage, agentsPage } from "./agent-pages.ts";
 import type { Fields } from "./form.ts";
-import type { PageHost } from "./host.ts";
+import type { PageHost, Pages } from "./host.ts";
 import { answerPage } from "./layout.ts";
-import type { Pages } from "./routes.ts";
-import { doorOf, type Visitor, visitorOf } from "./session.ts";
+import { visitorOf } from "./session.ts";
 import { sharedView } from "./shared-view.ts";
+import { submissionOf } from "./submission.ts";
 
 export function addAgentPages(pages: Pages, host: PageHost): void {
   addList(pages, host);
   addOne(pages, host);
-  addDeeds(pages, host);
+  addActions(pages, host);
   addAgentFiles(pages, host);
 }
 
-function addList(pages: Pages, { platform, agents, githost }: PageHost): void {
+function addList(pages: Pages, { platform, agents, repositories: { githost } }: PageHost): void {
   pages.get("/agents", async (context, visitor) => {
-    // The address that v0 gives out.
+    // The URL that API v0 returns.
     const id = context.req.query("id");
     if (id !== undefined) return context.redirect(`/agents/${encodeURIComponent(id)}`);
     const { teamId } = visitor.principal;
@@ -53,22 +42,13 @@ function addList(pages: Pages, { platform, agents, githost }: PageHost): void {
   });
 
   pages.form("/agents", async (context, visitor, fields) => {
-    const wish = read(CreateAgent, wishOf(fields));
-    checkModel(wish.model, platform.settings);
-    await agents.checkRepositories(visitor.principal, wish.repos ?? []);
-    const { agentId } = await platform.db
-      .transaction()
-      .execute((tx) =>
-        createAgent(
-          { tx, platform, asking: asking(visitor, context.get("requestId")) },
-          { ...wish, webhook: undefined },
-        ),
-      );
+    const { webhook: _, ...request } = validate(CreateAgent, agentIn(fields), "body");
+    const { agentId } = await agents.submit.createAgent(request, submissionOf(context, visitor, fields));
     return context.redirect(`/agents/${agentId}`, 303);
   });
 }
 
-function addOne(pages: Pages, { platform, agents, githost, streams }: PageHost): void {
+function addOne(pages: Pages, { platform, identity, agents, repositories: { githost }, streams }: PageHost): void {
   pages.get("/agents/:id", async (context, visitor) => {
     const { principal } = visitor;
     const found = await agents.access.find(principal, context.req.param("id") ?? "", "read");
@@ -87,29 +67,25 @@ function addOne(pages: Pages, { platform, agents, githost, streams }: PageHost):
     return answerPage(context, { title: view.agent.name ?? "Agent", visitor, body, scripts: ["/assets/stream.js"] });
   });
 
-  const door = doorOf(platform);
   pages.get("/agents/:id/runs/:runId/stream", async (context, { principal }) => {
     const { id = "", runId = "" } = context.req.param();
     const whoAsks = async () => {
-      const visitor = await visitorOf(door, context);
-      if (!visitor) throw new ApiProblem("unauthorized", "The session is over. Log in again.");
+      const visitor = await visitorOf(identity.sessionAuthenticator, context);
+      if (!visitor) throw new ApiError("unauthorized", "The session is over. Log in again.");
       return visitor.principal;
     };
-    return streamRun(context, { ...streams, principal, whoAsks, agentId: id, runId });
+    return streamRun(context, { ...streams, principal, authenticate: whoAsks, agentId: id, runId });
   });
 }
 
-function addDeeds(pages: Pages, { platform, agents }: PageHost): void {
-  const { db } = platform;
-  const { access } = agents;
+function addActions(pages: Pages, { platform, agents }: PageHost): void {
+  const { access, submit } = agents;
 
-  pages.form("/agents/:id/runs", async (context, visitor, { prompt = "" }) => {
-    const agent = await findToFollowUp(agents, visitor.principal, context.req.param("id") ?? "");
-    const wish = read(CreateRun, { prompt: { text: prompt } });
-    await db
-      .transaction()
-      .execute((tx) => createRun({ tx, platform, asking: asking(visitor, context.get("requestId")) }, agent.id, wish));
-    return context.redirect(`/agents/${agent.id}`, 303);
+  pages.form("/agents/:id/runs", async (context, visitor, fields) => {
+    const request = validate(CreateRun, { prompt: { text: fields.prompt ?? "" } }, "body");
+    const submission = submissionOf(context, visitor, fields);
+    const { agentId } = await submit.createRun(context.req.param("id") ?? "", request, submission);
+    return context.redirect(`/agents/${agentId}`, 303);
   });
 
   pages.form("/agents/:id/runs/:runId/cancel", async (context, { principal }) => {
@@ -130,23 +106,9 @@ function addDeeds(pages: Pages, { platform, agents }: PageHost): void {
     });
 }
 
-const asking = ({ principal }: Visitor, requestId: string) => ({ principal, requestId, source: "WEBSITE" });
-
-const wishOf = ({ prompt = "", repository = "", model = "", mode = "agent", pullRequest }: Fields) => ({
+const agentIn = ({ prompt = "", repository = "", model = "", mode = "agent", pullRequest }: Fields) => ({
   prompt: { text: prompt },
   mode,
   ...(model !== "" && { model: { id: model } }),
   ...(repository !== "" && { repos: [{ url: repository }], autoCreatePR: pullRequest === "on" }),
 });
-
-interface Schema<Value> {
-  safeParse(
-    value: unknown,
-  ): { success: true; data: Value } | { success: false; error: { issues: { message: string }[] } };
-}
-
-function read<Value>(schema: Schema<Value>, value: unknown): Value {
-  const parsed = schema.safeParse(value);
-  if (!parsed.success) throw invalid(parsed.error.issues.map(({ message }) => message));
-  return parsed.data;
-}

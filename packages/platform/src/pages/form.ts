@@ -1,18 +1,18 @@
-// What a form of a page holds, as texts.
+// Reads the fields of a form as strings.
 import type { Context } from "hono";
-import { ApiProblem, type Env, readBody } from "../http/index.ts";
+import { ApiError, type Env, readBody } from "../foundation/index.ts";
 
 export type Fields = Record<string, string>;
 
 const limitBytes = 1024 * 1024;
 
-/** As browsers send forms without files; anything else holds nothing. Of a name that comes twice the last counts. */
+/** URL-encoded forms only; any other content has no fields. If a name occurs twice, the last value counts. */
 export async function readFields({ env: { incoming } }: Context<Env>): Promise<Fields> {
   const body = await readBody(incoming, limitBytes);
   if (!/^application\/x-www-form-urlencoded\b/i.test(incoming.headers["content-type"] ?? "")) return {};
   const fields = Object.fromEntries(new URLSearchParams(body.toString("utf8")));
-  // The database cannot hold it.
+  // PostgreSQL cannot store NUL.
   if (Object.values(fields).some((text) => text.includes("\0")))
-    throw new ApiProblem("validation_error", "The form contains a NUL character.");
+    throw new ApiError("validation_error", "The form contains a NUL character.");
   return fields;
 }

@@ -1,22 +1,28 @@
-// What the pages are made from.
+// Dependencies of the pages.
+import type { Context } from "hono";
 import type { AgentHost } from "../agents/index.ts";
-import type { GitHost } from "../githost/index.ts";
-import type { Diffs } from "../handoff/index.ts";
-import type { Api } from "../http/index.ts";
-import type { OidcLogin } from "../oidc/index.ts";
-import type { Platform } from "../platform.ts";
-import type { GithubAccounts } from "../scm/index.ts";
-import type { StreamHost } from "../streams/index.ts";
+import type { Api, Env, ServerContext } from "../foundation/index.ts";
+import type { Identity } from "../identity/index.ts";
+import type { Repositories } from "../repositories/index.ts";
+import type { StreamHost } from "../runs/index.ts";
+import type { Fields } from "./form.ts";
+import type { Visitor } from "./session.ts";
 
-export interface PageHost {
-  platform: Platform;
-  api: Api;
-  streams: StreamHost;
+export interface PageOptions {
+  identity: Identity;
   agents: AgentHost;
-  diffs: Diffs;
-  githost: GitHost;
-  /** Where users can connect accounts; null where they cannot. */
-  github: GithubAccounts | null;
-  /** The provider that users log in with; null where there is none. */
-  oidc: OidcLogin | null;
+  streams: StreamHost;
+  repositories: Repositories;
+}
+
+export interface PageHost extends PageOptions {
+  platform: ServerContext;
+  api: Api;
+}
+
+/** Pages for users who are logged in; others get the login page. */
+export interface Pages {
+  get(path: string, show: (context: Context<Env>, visitor: Visitor) => Promise<Response>): void;
+  /** A form of these pages; its fields are strings. */
+  form(path: string, act: (context: Context<Env>, visitor: Visitor, fields: Fields) => Promise<Response>): void;
 }

@@ -1,4 +1,4 @@
-// HTML as values: whatever is put into a page is text, unless it is HTML already.
+// HTML as values: interpolated values are escaped unless they are HTML already.
 
 export interface Html {
   readonly markup: string;

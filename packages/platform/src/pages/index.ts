@@ -1,3 +1,3 @@
-// Pages for people, until the web app.
-export { addPages } from "./routes.ts";
+// HTML pages for users, until the web app exists.
+export { openPages } from "./routes.ts";
 export { loginLink } from "./session.ts";

@@ -1,5 +1,5 @@
-// Keys as a page: one's own, and for administrators those of the team.
-import type { KeyEntry, RotatedKey } from "../principals/index.ts";
+// The page of keys: the visitor's own, and for administrators those of the team.
+import type { KeyEntry, RotatedKey } from "../identity/index.ts";
 import { badge } from "./agent-pages.ts";
 import { type Html, html } from "./html.ts";
 import { hiddenToken, moment } from "./layout.ts";
@@ -12,10 +12,10 @@ export interface KeysView {
   ownId: number;
 }
 
-/** Shown this once. */
+/** Shown only once. */
 export interface FreshKey {
   key: string;
-  /** Of the one it replaces. */
+  /** Expiry of the key it replaces. */
   formerUntil: RotatedKey["formerUntil"] | null;
 }
 
@@ -52,7 +52,7 @@ export const keyForm = (
 <label>May<select name="access"><option value="all">read and write</option><option value="read">only read</option></select></label>
 <button>Make a key</button></form>`;
 
-/** Whoever rotates a key gets the next one: nobody becomes another user by it. */
+/** The user who rotates a key sees the new one, so only its owner may: no other user acts as that user. */
 export const mayRotate = ({ owner }: KeyEntry, userId: number | null): boolean =>
   owner.kind === "service_account" || owner.userId === userId;
 
@@ -70,7 +70,7 @@ const keyRow = (key: KeyEntry, token: string, ownId: number | null): Html => htm
 <td data-label="Made">${moment(key.createdAt)}</td>
 <td data-label="Last used">${key.lastUsedAt ? moment(key.lastUsedAt) : html`<span class="soft">never</span>`}</td>
 <td data-label="Ends">${ending(key)}</td>
-<td class="deeds">${isOver(key) ? null : deeds(key, token, ownId)}</td>
+<td class="actions">${isOver(key) ? null : actions(key, token, ownId)}</td>
 </tr>`;
 
 const isOver = ({ revokedAt, expiresAt }: KeyEntry): boolean =>
@@ -82,7 +82,7 @@ function ending(key: KeyEntry): Html {
   return html`${key.expiresAt ? moment(key.expiresAt) : html`<span class="soft">never</span>`}${key.successorId !== null && html`<br><span class="soft">replaced by plt_${key.successorId}_…</span>`}`;
 }
 
-const deeds = (
+const actions = (
   key: KeyEntry,
   token: string,
   ownId: number | null,

@@ -1,17 +1,16 @@
-// What the page of keys shows and does. Members see to their own keys, administrators to all of the team.
+// Routes of the page of keys. Members manage their own keys, administrators all keys of the team.
 import type { Context } from "hono";
-import { ApiProblem, type Env } from "../http/index.ts";
-import type { KeyEntry } from "../principals/index.ts";
-import type { PageHost } from "./host.ts";
+import { ApiError, type Env } from "../foundation/index.ts";
+import type { KeyEntry } from "../identity/index.ts";
+import type { PageHost, Pages } from "./host.ts";
+import { makeKey } from "./key-form.ts";
 import { type FreshKey, keysPage, mayRotate } from "./key-pages.ts";
-import { makeKey } from "./key-wish.ts";
 import { answerPage } from "./layout.ts";
-import type { Pages } from "./routes.ts";
 import { showServiceAccounts } from "./service-account-routes.ts";
 import { isAdmin, type Visitor } from "./session.ts";
 
-export function addKeyPages(pages: Pages, { platform }: PageHost): void {
-  const { principals } = platform;
+export function addKeyPages(pages: Pages, host: PageHost): void {
+  const { principals } = host.identity;
 
   const ownKeys = async (visitor: Visitor): Promise<KeyEntry[]> => {
     const { teamId, userId } = visitor.principal;
@@ -20,9 +19,9 @@ export function addKeyPages(pages: Pages, { platform }: PageHost): void {
   };
 
   const keyIn = async (context: Context<Env>, visitor: Visitor): Promise<KeyEntry> => {
-    const found = (await ownKeys(visitor)).find(({ id }) => id === context.req.param("id"));
-    if (!found) throw new ApiProblem("not_found", "There is no such key.");
-    return found;
+    const key = (await ownKeys(visitor)).find(({ id }) => id === context.req.param("id"));
+    if (!key) throw new ApiError("not_found", "There is no such key.");
+    return key;
   };
 
   const show = async (context: Context<Env>, visitor: Visitor, fresh: FreshKey | null): Promise<Response> => {
@@ -34,7 +33,7 @@ export function addKeyPages(pages: Pages, { platform }: PageHost): void {
   pages.get("/keys", (context, visitor) => show(context, visitor, null));
   pages.form("/keys", async (context, visitor, fields) => {
     const owner = { kind: "user", email: visitor.principal.email } as const;
-    return show(context, visitor, await makeKey(platform, visitor, { owner, fields }));
+    return show(context, visitor, await makeKey(host, visitor, { owner, fields }));
   });
   pages.form("/keys/:id/revoke", async (context, visitor) => {
     const { id, owner } = await keyIn(context, visitor);
@@ -45,11 +44,11 @@ export function addKeyPages(pages: Pages, { platform }: PageHost): void {
     const key = await keyIn(context, visitor);
     const { id, owner } = key;
     if (!mayRotate(key, visitor.principal.userId))
-      throw new ApiProblem("forbidden", "Only its owner rotates a key of a user. You may revoke it.");
-    if (!/^\d{1,4}$/.test(hours)) throw new ApiProblem("validation_error", "Give the overlap in hours.");
+      throw new ApiError("forbidden", "Only its owner rotates a key of a user. You may revoke it.");
+    if (!/^\d{1,4}$/.test(hours)) throw new ApiError("validation_error", "Give the overlap in hours.");
     const fresh = await principals.rotateKey(id, Number(hours) * 3_600_000);
     return owner.kind === "user"
       ? show(context, visitor, fresh)
-      : showServiceAccounts(platform, { context, visitor, fresh });
+      : showServiceAccounts(host, { context, visitor, fresh });
   });
 }

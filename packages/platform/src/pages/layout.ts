@@ -1,6 +1,6 @@
-// What all pages have around them.
+// The layout of all pages.
 import type { Context } from "hono";
-import type { Env } from "../http/index.ts";
+import type { Env } from "../foundation/index.ts";
 import { type Html, html } from "./html.ts";
 import type { Visitor } from "./session.ts";
 
@@ -8,11 +8,11 @@ export interface Page {
   title: string;
   body: Html;
   visitor: Visitor | null;
-  /** Programs of the page, from our own files. */
+  /** Scripts of the page, served by this server. */
   scripts?: string[];
 }
 
-/** Nothing is loaded from elsewhere, and nobody may put us into a frame. */
+/** Nothing is loaded from other origins, and no site may frame the pages. */
 const policy = [
   "default-src 'none'",
   "style-src 'self'",
@@ -78,7 +78,7 @@ ${hiddenToken(formToken)}
 
 export const hiddenToken = (token: string): Html => html`<input type="hidden" name="token" value="${token}">`;
 
-/** A moment as people of any place read it. */
+/** A time formatted independently of locale. */
 export const moment = (at: Date | string): Html => {
   const iso = typeof at === "string" ? at : at.toISOString();
   return html`<time datetime="${iso}">${iso.slice(0, 16).replace("T", " ")} UTC</time>`;

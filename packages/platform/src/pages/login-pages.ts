@@ -1,17 +1,17 @@
-// What is shown to whoever is not in yet.
-import type { InvitationEntry } from "../invitations/index.ts";
+// Pages for visitors who are not logged in.
+import type { InvitationEntry } from "../identity/index.ts";
 import { type Html, html } from "./html.ts";
 import { hiddenToken, moment } from "./layout.ts";
 
 export interface LoginView {
-  /** What people call it; null where there is none. */
+  /** Display name of the identity provider; null if there is none. */
   provider: string | null;
   next: string;
 }
 
 export const loginPage = ({ provider, next }: LoginView): Html => html`<section class="card narrow"><h1>Log in</h1>
 ${provider !== null && html`<p><a class="action" href="/login/oidc?next=${encodeURIComponent(next)}">Log in with ${provider}</a></p>`}
-<p class="${provider === null ? "" : "hint"}">${provider === null ? "Open" : "Or open"} a login link. Whoever runs the server makes one: <code>platform login-link</code></p>
+<p class="${provider === null ? "" : "hint"}">${provider === null ? "Open" : "Or open"} a login link. The operator of the server creates one: <code>platform login-link</code></p>
 </section>`;
 
 export const linkPage = ({ email, secret }: { email: string; secret: string }): Html =>

@@ -1,7 +1,5 @@
-// Members of a team, and who is invited, as a page.
-import type { InvitationEntry } from "../invitations/index.ts";
-import type { UserEntry } from "../principals/index.ts";
-import type { Presence } from "../sessions/index.ts";
+// The page of a team's members and open invitations.
+import type { InvitationEntry, Presence, UserEntry } from "../identity/index.ts";
 import { badge, button } from "./agent-pages.ts";
 import { type Html, html } from "./html.ts";
 import { hiddenToken, moment } from "./layout.ts";
@@ -11,17 +9,17 @@ export interface MembersView {
   presence: Map<number, Presence>;
   invitations: InvitationEntry[];
   ownId: number;
-  /** Null for those who only look. */
+  /** Null if the visitor may only read. */
   token: string | null;
   hasProvider: boolean;
-  /** Shown this once. */
+  /** Shown only once. */
   fresh: Fresh | null;
 }
 
 export interface Fresh {
   email: string;
   link: string;
-  /** How long it is good; null for half an hour. */
+  /** How long the link is valid; null for half an hour. */
   days: number | null;
 }
 
@@ -42,7 +40,7 @@ const freshLink = ({ email, link, days }: Fresh): Html => html`<section class="c
 <p><code class="key">${link}</code></p>
 </section>`;
 
-const inviteForm = (token: string): Html => html`<section class="card"><h2>Invite somebody</h2>
+const inviteForm = (token: string): Html => html`<section class="card"><h2>Invite a member</h2>
 <form method="post" action="/invitations" class="row">${hiddenToken(token)}
 <label class="wide">E-mail address<input type="email" name="email" required maxlength="254" autocomplete="off"></label>
 <label>Role<select name="role"><option value="member">Member</option><option value="admin">Administrator</option></select></label>
@@ -56,13 +54,13 @@ function memberRow(user: UserEntry, view: MembersView): Html {
 <td data-label="Role">${badge(user.role)}</td>
 <td data-label="Last seen">${presence ? html`${moment(presence.lastSeenAt)}<br><span class="soft">${sessionsText(presence.sessions)}</span>` : html`<span class="soft">not logged in</span>`}</td>
 <td data-label="Since">${moment(user.createdAt)}</td>
-${view.token !== null && html`<td class="deeds">${memberDeeds(user, presence, view.token, view.hasProvider)}</td>`}
+${view.token !== null && html`<td class="actions">${memberActions(user, presence, view.token, view.hasProvider)}</td>`}
 </tr>`;
 }
 
 const sessionsText = (count: number): string => (count === 1 ? "1 session" : `${count} sessions`);
 
-function memberDeeds(user: UserEntry, presence: Presence | undefined, token: string, hasProvider: boolean): Html {
+function memberActions(user: UserEntry, presence: Presence | undefined, token: string, hasProvider: boolean): Html {
   const path = `/members/${user.id}`;
   const other = user.role === "admin" ? "member" : "admin";
   return html`<details><summary>Change</summary><div class="menu">
@@ -78,14 +76,14 @@ ${presence && button(`${path}/end-sessions`, "End all sessions", token)}
 const invitationTable = (invitations: InvitationEntry[], token: string): Html => html`<h2>Open invitations</h2>
 ${
   invitations.length === 0
-    ? html`<p class="empty">Nobody is invited at the moment.</p>`
+    ? html`<p class="empty">There are no open invitations.</p>`
     : html`<table class="stack">
 <thead><tr><th>Address</th><th>Role</th><th>Invited</th><th>Good until</th><th></th></tr></thead>
 <tbody>${invitations.map(
         (invitation) => html`<tr>
 <td data-label="Address">${invitation.email}</td><td data-label="Role">${badge(invitation.role)}</td>
 <td data-label="Invited">${moment(invitation.createdAt)}</td><td data-label="Good until">${moment(invitation.expiresAt)}</td>
-<td class="deeds">${button(`/invitations/${invitation.id}/revoke`, "Revoke", token)}</td></tr>`,
+<td class="actions">${button(`/invitations/${invitation.id}/revoke`, "Revoke", token)}</td></tr>`,
       )}</tbody>
 </table>`
 }`;

@@ -1,32 +1,37 @@
-// The page of a team's members: everybody sees them, administrators change them and invite others.
+// The page of a team's members: all members see it, administrators change members and invite others.
 import type { Context } from "hono";
-import { ApiProblem, type Env } from "../http/index.ts";
-import { openInvitations } from "../invitations/index.ts";
-import { isEmail, openAdministration, type Role, type UserEntry } from "../principals/index.ts";
-import { makeLoginLink } from "../sessions/index.ts";
+import { ApiError, type Env } from "../foundation/index.ts";
+import {
+  isEmail,
+  makeLoginLink,
+  openAdministration,
+  openInvitations,
+  type Role,
+  type UserEntry,
+} from "../identity/index.ts";
 import type { Fields } from "./form.ts";
-import type { PageHost } from "./host.ts";
+import type { PageHost, Pages } from "./host.ts";
 import { answerPage } from "./layout.ts";
 import { type Fresh, membersPage } from "./member-pages.ts";
-import type { Pages } from "./routes.ts";
 import { isAdmin, requireAdmin, teamNameOf, type Visitor } from "./session.ts";
 
 export function addMemberPages(pages: Pages, host: PageHost): void {
   pages.get("/members", (context, visitor) => show(host, { context, visitor, fresh: null }));
-  addMemberDeeds(pages, host);
+  addMemberActions(pages, host);
   addInviting(pages, host);
 }
 
-function addMemberDeeds(pages: Pages, host: PageHost): void {
-  const { platform, agents, oidc } = host;
-  const { db, vault, sessions } = platform;
+function addMemberActions(pages: Pages, host: PageHost): void {
+  const { platform, agents, identity } = host;
+  const { db, vault } = platform;
+  const { sessions, oidc } = identity;
   const administration = openAdministration(db, vault);
 
   const memberIn = async (context: Context<Env>, visitor: Visitor): Promise<UserEntry> => {
     requireAdmin(visitor);
     const users = await administration.listUsers(await teamNameOf(db, visitor));
     const found = users.find(({ id }) => String(id) === context.req.param("id"));
-    if (!found) throw new ApiProblem("not_found", "There is no such member.");
+    if (!found) throw new ApiError("not_found", "There is no such member.");
     return found;
   };
 
@@ -47,7 +52,7 @@ function addMemberDeeds(pages: Pages, host: PageHost): void {
   });
   pages.form("/members/:id/login-link", async (context, visitor) => {
     const { id, email } = await memberIn(context, visitor);
-    if (oidc) throw new ApiProblem("forbidden", `Members log in with ${oidc.name}. There are no links beside it.`);
+    if (oidc) throw new ApiError("forbidden", `Members log in with ${oidc.name}. There are no links beside it.`);
     const link = await makeLoginLink(db, id, agents.publicUrl());
     return show(host, { context, visitor, fresh: { email, link, days: null } });
   });
@@ -59,15 +64,15 @@ function addInviting(pages: Pages, host: PageHost): void {
   pages.form("/invitations", async (context, visitor, fields) => {
     requireAdmin(visitor);
     const email = emailIn(fields);
-    const wish = { teamId: visitor.principal.teamId, email, role: roleIn(fields) };
-    const { secret } = await invitations.invite(wish);
+    const request = { teamId: visitor.principal.teamId, email, role: roleIn(fields) };
+    const { secret } = await invitations.invite(request);
     const link = `${agents.publicUrl()}/join?token=${secret}`;
     return show(host, { context, visitor, fresh: { email, link, days: 7 } });
   });
   pages.form("/invitations/:id/revoke", async (context, visitor) => {
     requireAdmin(visitor);
     if (!(await invitations.revoke(visitor.principal.teamId, context.req.param("id") ?? "")))
-      throw new ApiProblem("not_found", "There is no such invitation, or it was used.");
+      throw new ApiError("not_found", "There is no such invitation, or it was used.");
     return context.redirect("/members", 303);
   });
 }
@@ -78,16 +83,16 @@ interface Showing {
   fresh: Fresh | null;
 }
 
-async function show({ platform, oidc }: PageHost, { context, visitor, fresh }: Showing): Promise<Response> {
-  const { db, vault, sessions } = platform;
+async function show({ platform, identity }: PageHost, { context, visitor, fresh }: Showing): Promise<Response> {
+  const { db, vault } = platform;
   const { teamId, userId } = visitor.principal;
   const body = membersPage({
     users: await openAdministration(db, vault).listUsers(await teamNameOf(db, visitor)),
-    presence: await sessions.presence(teamId),
+    presence: await identity.sessions.presence(teamId),
     invitations: isAdmin(visitor) ? await openInvitations(db, () => new Date()).list(teamId) : [],
     ownId: userId,
     token: isAdmin(visitor) ? visitor.formToken : null,
-    hasProvider: oidc !== null,
+    hasProvider: identity.oidc !== null,
     fresh,
   });
   return answerPage(context, { title: "Members", visitor, body });
@@ -95,11 +100,11 @@ async function show({ platform, oidc }: PageHost, { context, visitor, fresh }: S
 
 function roleIn({ role = "" }: Fields): Role {
   if (role === "admin" || role === "member") return role;
-  throw new ApiProblem("validation_error", "A role is admin or member.");
+  throw new ApiError("validation_error", "A role is admin or member.");
 }
 
 function emailIn({ email = "" }: Fields): string {
-  const given = email.trim();
-  if (isEmail(given)) return given;
-  throw new ApiProblem("validation_error", `"${given}" is no e-mail address.`);
+  const trimmed = email.trim();
+  if (isEmail(trimmed)) return trimmed;
+  throw new ApiError("validation_error", `Invalid e-mail address: "${trimmed}".`);
 }

@@ -1,5 +1,5 @@
-// Repositories of the embedded host and their pull requests, as pages.
-import type { CommentRecord, HostedRepository, PullRequestRecord, ReviewRecord } from "../githost/index.ts";
+// The pages of repositories of the embedded git host and their pull requests.
+import type { CommentRecord, HostedRepository, PullRequestRecord, ReviewRecord } from "../repositories/index.ts";
 import { badge, button } from "./agent-pages.ts";
 import { type Html, html } from "./html.ts";
 import { hiddenToken, moment } from "./layout.ts";

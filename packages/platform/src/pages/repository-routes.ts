@@ -1,14 +1,13 @@
-// What the pages of repositories show and do.
+// Routes of the pages of repositories.
 import type { Context } from "hono";
-import { type GitHost, type HostedRepository, mergeAs, readDiff } from "../githost/index.ts";
-import { ApiProblem, type Env } from "../http/index.ts";
-import type { PageHost } from "./host.ts";
+import { ApiError, type Env } from "../foundation/index.ts";
+import { type GitHost, type HostedRepository, mergeAs, readDiff } from "../repositories/index.ts";
+import type { PageHost, Pages } from "./host.ts";
 import { answerPage } from "./layout.ts";
 import { pullPage, pullsPage, repositoriesPage } from "./repository-pages.ts";
-import type { Pages } from "./routes.ts";
 import type { Visitor } from "./session.ts";
 
-export function addRepositoryPages(pages: Pages, { githost }: PageHost): void {
+export function addRepositoryPages(pages: Pages, { repositories: { githost } }: PageHost): void {
   addLists(pages, githost);
   addPullRequest(pages, githost);
 }
@@ -16,15 +15,15 @@ export function addRepositoryPages(pages: Pages, { githost }: PageHost): void {
 async function find(githost: GitHost, context: Context<Env>, { principal }: Visitor): Promise<HostedRepository> {
   const name = context.req.param("name") ?? "";
   const repository = await githost.repositories.find(principal.teamId, name);
-  if (!repository) throw new ApiProblem("repository_not_found", `There is no repository ${name.slice(0, 100)}.`);
+  if (!repository) throw new ApiError("repository_not_found", `There is no repository ${name.slice(0, 100)}.`);
   return repository;
 }
 
 function addLists(pages: Pages, githost: GitHost): void {
   pages.get("/repositories", async (context, visitor) => {
-    const found = await githost.repositories.list(visitor.principal.teamId);
+    const repositories = await githost.repositories.list(visitor.principal.teamId);
     const body = repositoriesPage(
-      found.map((repository) => ({ repository, cloneUrl: githost.cloneUrl(repository.name) })),
+      repositories.map((repository) => ({ repository, cloneUrl: githost.cloneUrl(repository.name) })),
     );
     return answerPage(context, { title: "Repositories", visitor, body });
   });
@@ -41,13 +40,13 @@ function addPullRequest(pages: Pages, githost: GitHost): void {
     const repository = await find(githost, context, visitor);
     const number = numberIn(context);
     const pull = await githost.pullRequests(repository).read(number);
-    const remarks = githost.remarks(repository);
+    const review = githost.remarks(repository);
     const body = pullPage({
       name: repository.name,
       pull,
       diff: await readDiff(repository, { pull }),
-      comments: await remarks.comments(number),
-      reviews: await remarks.reviews(number),
+      comments: await review.comments(number),
+      reviews: await review.reviews(number),
       token: visitor.formToken,
     });
     return answerPage(context, { title: pull.title, visitor, body });
@@ -56,7 +55,7 @@ function addPullRequest(pages: Pages, githost: GitHost): void {
   pages.form("/repositories/:name/pulls/:number/comments", async (context, visitor, { body = "" }) => {
     const repository = await find(githost, context, visitor);
     const number = numberIn(context);
-    if (body.trim() === "") throw new ApiProblem("validation_error", "A comment needs some words.");
+    if (body.trim() === "") throw new ApiError("validation_error", "A comment needs some words.");
     await githost.pullRequests(repository).read(number);
     await githost.remarks(repository).comment(number, { author: authorOf(visitor), body });
     return context.redirect(`/repositories/${repository.name}/pulls/${number}`, 303);
@@ -79,7 +78,7 @@ function addPullRequest(pages: Pages, githost: GitHost): void {
 
 function numberIn(context: Context<Env>): number {
   const text = context.req.param("number") ?? "";
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new ApiProblem("not_found", "There is no such pull request.");
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new ApiError("not_found", "There is no such pull request.");
   return Number(text);
 }
 

@@ -1,12 +1,12 @@
-// Service accounts of a team as a page, each with its keys.
-import type { KeyEntry, ServiceAccountEntry } from "../principals/index.ts";
+// The page of a team's service accounts, each with its keys.
+import type { KeyEntry, ServiceAccountEntry } from "../identity/index.ts";
 import { type Html, html } from "./html.ts";
 import { type FreshKey, freshKey, keyForm, keyTable } from "./key-pages.ts";
 import { hiddenToken, moment } from "./layout.ts";
 
 export interface ServiceAccountsView {
   accounts: ServiceAccountEntry[];
-  /** Of the whole team. */
+  /** Keys of the whole team. */
   keys: KeyEntry[];
   fresh: FreshKey | null;
   token: string;
@@ -14,7 +14,7 @@ export interface ServiceAccountsView {
 
 export const serviceAccountsPage = ({ accounts, keys, fresh, token }: ServiceAccountsView): Html => html`
 <div class="title"><h1>Service accounts</h1><p class="facts"><a href="/members">Members</a> <a href="/keys">Keys</a></p></div>
-<p class="soft">They are for programs: what they do is nobody's own, and their keys stay when people leave.</p>
+<p class="soft">They are for programs: they belong to the team, and their keys stay valid when members leave.</p>
 ${fresh && freshKey(fresh)}
 <section class="card"><h2>New service account</h2>
 <form method="post" action="/service-accounts" class="row">${hiddenToken(token)}

@@ -1,21 +1,17 @@
-// What the page of service accounts shows and does, for administrators.
+// Routes of the page of service accounts, for administrators.
 import type { Context } from "hono";
-import { ApiProblem, type Env } from "../http/index.ts";
-import type { Platform } from "../platform.ts";
-import { createServiceAccount, listServiceAccounts } from "../principals/index.ts";
-import type { PageHost } from "./host.ts";
+import { ApiError, type Env } from "../foundation/index.ts";
+import { createServiceAccount, listServiceAccounts } from "../identity/index.ts";
+import type { PageHost, Pages } from "./host.ts";
+import { makeKey, nameIn } from "./key-form.ts";
 import type { FreshKey } from "./key-pages.ts";
-import { makeKey, nameIn } from "./key-wish.ts";
 import { answerPage } from "./layout.ts";
-import type { Pages } from "./routes.ts";
 import { serviceAccountsPage } from "./service-account-pages.ts";
 import { requireAdmin, type Visitor } from "./session.ts";
 
-export function addServiceAccountPages(pages: Pages, { platform }: PageHost): void {
-  const { db } = platform;
-  pages.get("/service-accounts", (context, visitor) =>
-    showServiceAccounts(platform, { context, visitor, fresh: null }),
-  );
+export function addServiceAccountPages(pages: Pages, host: PageHost): void {
+  const { db } = host.platform;
+  pages.get("/service-accounts", (context, visitor) => showServiceAccounts(host, { context, visitor, fresh: null }));
   pages.form("/service-accounts", async (context, visitor, fields) => {
     requireAdmin(visitor);
     await createServiceAccount(db, visitor.principal.teamId, nameIn(fields));
@@ -25,10 +21,10 @@ export function addServiceAccountPages(pages: Pages, { platform }: PageHost): vo
     requireAdmin(visitor);
     const accounts = await listServiceAccounts(db, visitor.principal.teamId);
     const account = accounts.find(({ id }) => id === context.req.param("id"));
-    if (!account) throw new ApiProblem("not_found", "There is no such service account.");
+    if (!account) throw new ApiError("not_found", "There is no such service account.");
     const owner = { kind: "service_account", name: account.name } as const;
-    const fresh = await makeKey(platform, visitor, { owner, fields });
-    return showServiceAccounts(platform, { context, visitor, fresh });
+    const fresh = await makeKey(host, visitor, { owner, fields });
+    return showServiceAccounts(host, { context, visitor, fresh });
   });
 }
 
@@ -38,12 +34,15 @@ export interface Showing {
   fresh: FreshKey | null;
 }
 
-export async function showServiceAccounts(platform: Platform, { context, visitor, fresh }: Showing): Promise<Response> {
+export async function showServiceAccounts(
+  { platform, identity }: PageHost,
+  { context, visitor, fresh }: Showing,
+): Promise<Response> {
   requireAdmin(visitor);
   const { teamId } = visitor.principal;
   const body = serviceAccountsPage({
     accounts: await listServiceAccounts(platform.db, teamId),
-    keys: (await platform.principals.listKeys(teamId)).reverse(),
+    keys: (await identity.principals.listKeys(teamId)).reverse(),
     token: visitor.formToken,
     fresh,
   });

@@ -1,13 +1,12 @@
-// The page of one's own sessions: where one is logged in, and how to end that.
-import { ApiProblem } from "../http/index.ts";
-import type { SessionEntry } from "../sessions/index.ts";
+// The page of the visitor's sessions.
+import { ApiError } from "../foundation/index.ts";
+import type { SessionEntry } from "../identity/index.ts";
 import { badge, button } from "./agent-pages.ts";
-import type { PageHost } from "./host.ts";
+import type { PageHost, Pages } from "./host.ts";
 import { type Html, html } from "./html.ts";
 import { answerPage, moment } from "./layout.ts";
-import type { Pages } from "./routes.ts";
 
-export function addSessionPages(pages: Pages, { platform: { sessions } }: PageHost): void {
+export function addSessionPages(pages: Pages, { identity: { sessions } }: PageHost): void {
   pages.get("/sessions", async (context, visitor) => {
     const body = sessionsPage({
       sessions: await sessions.list(visitor.principal.userId),
@@ -18,7 +17,7 @@ export function addSessionPages(pages: Pages, { platform: { sessions } }: PageHo
   });
   pages.form("/sessions/:id/end", async (context, { principal }) => {
     const ended = await sessions.endOf(principal.userId, { id: context.req.param("id") ?? "" });
-    if (ended === 0) throw new ApiProblem("not_found", "There is no such session, or it is over.");
+    if (ended === 0) throw new ApiError("not_found", "There is no such session, or it is over.");
     return context.redirect("/sessions", 303);
   });
   pages.form("/sessions/end-others", async (context, { id: ownId, principal }) => {
@@ -45,7 +44,7 @@ ${sessions.length > 1 && button("/sessions/end-others", "End all others", token)
 <td data-label="By">${methods[session.method]}</td>
 <td data-label="Last seen">${moment(session.lastSeenAt)}</td>
 <td data-label="Ends">${moment(session.expiresAt)}</td>
-<td class="deeds">${session.id === ownId ? badge("this one") : button(`/sessions/${session.id}/end`, "End", token)}</td>
+<td class="actions">${session.id === ownId ? badge("this one") : button(`/sessions/${session.id}/end`, "End", token)}</td>
 </tr>`,
 )}</tbody></table>`;
 

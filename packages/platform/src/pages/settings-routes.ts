@@ -1,11 +1,9 @@
-// The page of a team's settings: everybody reads them, administrators change them.
-import type { FollowUps } from "../db/index.ts";
-import { ApiProblem } from "../http/index.ts";
-import { followUps } from "../principals/index.ts";
-import type { PageHost } from "./host.ts";
+// The page of a team's settings: all members read them, administrators change them.
+import { ApiError, type FollowUps } from "../foundation/index.ts";
+import { followUps, setFollowUps } from "../identity/index.ts";
+import type { PageHost, Pages } from "./host.ts";
 import { type Html, html } from "./html.ts";
 import { answerPage, hiddenToken } from "./layout.ts";
-import type { Pages } from "./routes.ts";
 import { isAdmin, requireAdmin } from "./session.ts";
 
 export function addSettingsPages(pages: Pages, { platform: { db } }: PageHost): void {
@@ -23,12 +21,12 @@ export function addSettingsPages(pages: Pages, { platform: { db } }: PageHost): 
     return answerPage(context, { title: "Settings", visitor, body });
   });
 
-  pages.form("/settings/follow-ups", async (context, visitor, { followUps: wanted = "" }) => {
+  pages.form("/settings/follow-ups", async (context, visitor, { followUps: selected = "" }) => {
     requireAdmin(visitor);
-    const follow_ups = followUps.find((value) => value === wanted);
+    const follow_ups = followUps.find((value) => value === selected);
     if (follow_ups === undefined)
-      throw new ApiProblem("validation_error", `Team follow-ups are one of ${followUps.join(", ")}.`);
-    await db.updateTable("teams").set({ follow_ups }).where("id", "=", visitor.principal.teamId).execute();
+      throw new ApiError("validation_error", `Team follow-ups are one of ${followUps.join(", ")}.`);
+    await setFollowUps(db, visitor.principal.teamId, follow_ups);
     return context.redirect("/settings", 303);
   });
 }
@@ -36,7 +34,7 @@ export function addSettingsPages(pages: Pages, { platform: { db } }: PageHost): 
 interface SettingsView {
   team: string;
   followUps: FollowUps;
-  /** Null where the visitor may only read. */
+  /** Null if the visitor may only read. */
   token: string | null;
 }
 
@@ -46,16 +44,16 @@ const words: Record<FollowUps, string> = {
   all: "All agents take them from the whole team",
 };
 
-const settingsPage = ({ team, followUps: chosen, token }: SettingsView): Html => html`
+const settingsPage = ({ team, followUps: current, token }: SettingsView): Html => html`
 <section class="card"><h1>Settings of ${team}</h1>
 <h2>Team follow-ups</h2>
-<p>Everybody in the team reads each other's agents, as far as they can read the repositories. Who may send them messages:</p>
+<p>All members of the team can read each other's agents if they can read the repositories. Who may send follow-ups:</p>
 ${
   token === null
-    ? html`<p><strong>${words[chosen]}.</strong> Administrators can change this.</p>`
+    ? html`<p><strong>${words[current]}.</strong> Administrators can change this.</p>`
     : html`<form method="post" action="/settings/follow-ups" class="row">${hiddenToken(token)}
 <label>Follow-ups<select name="followUps">${followUps.map(
-        (value) => html`<option value="${value}"${value === chosen && html` selected`}>${words[value]}</option>`,
+        (value) => html`<option value="${value}"${value === current && html` selected`}>${words[value]}</option>`,
       )}</select></label>
 <button>Save</button></form>`
 }

@@ -1,15 +1,14 @@
-// What a visitor may do with an agent, and what its page says where that is not everything.
+// What a visitor may do with an agent, and what its page shows if that is restricted.
 import type { AgentHost, ListedAgent } from "../agents/index.ts";
-import type { Queries } from "../db/index.ts";
-import type { Principal } from "../principals/index.ts";
-import { relationOf } from "../sharing/index.ts";
+import type { Queries } from "../foundation/index.ts";
+import { type Principal, relationOf } from "../identity/index.ts";
 
 export interface SharedView {
   mayFollowUp: boolean;
   mayManage: boolean;
-  /** The latest run: whoever asked for it may too. */
+  /** The latest run; its requester may cancel it too. */
   mayCancel: boolean;
-  /** Whose agent it is, and why it can only be read; null for its owner. */
+  /** The owner of the agent and why it is read-only; null for the owner. */
   notice: string | null;
 }
 
@@ -27,12 +26,12 @@ export async function sharedView(
   return {
     mayFollowUp: refusal === null,
     mayManage,
-    mayCancel: mayManage || (await isAsker(db, principal, agent)),
+    mayCancel: mayManage || (await isRequester(db, principal, agent)),
     notice: `This agent belongs to ${await ownerName(db, agent)}. ${follow}`,
   };
 }
 
-async function isAsker(db: Queries, principal: Principal, { latest_run_id }: ListedAgent): Promise<boolean> {
+async function isRequester(db: Queries, principal: Principal, { latest_run_id }: ListedAgent): Promise<boolean> {
   const run = await db
     .selectFrom("runs")
     .select(["user_id", "service_account_id"])
@@ -49,5 +48,5 @@ async function ownerName(db: Queries, { user_id, service_account_id }: ListedAge
     .select("name")
     .where("id", "=", service_account_id)
     .executeTakeFirst();
-  return account ? `the service account ${account.name}` : "nobody any more";
+  return account ? `the service account ${account.name}` : "a user who no longer exists";
 }

@@ -1,4 +1,4 @@
-// The program of an agent's page: shows each run as its stream tells it.
+// The script of an agent's page: shows each run from its stream.
 
 export const streamScript = `"use strict";
 for (const section of document.querySelectorAll("section.run")) follow(section);

@@ -63,8 +63,8 @@ select, input { min-height: 2.45rem; }
 button.danger { color: var(--bad); border-color: currentColor; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 summary { cursor: pointer; color: var(--accent); }
-.deeds { text-align: right; white-space: nowrap; } .deeds form, .menu form { margin: 0; }
-.deeds details { position: relative; } .deeds summary { list-style: none; } .deeds summary::-webkit-details-marker { display: none; }
+.actions { text-align: right; white-space: nowrap; } .actions form, .menu form { margin: 0; }
+.actions details { position: relative; } .actions summary { list-style: none; } .actions summary::-webkit-details-marker { display: none; }
 .menu { position: absolute; right: 0; z-index: 1; display: grid; gap: .5rem; width: max-content; max-width: 18rem; padding: .75rem; text-align: left; white-space: normal;
   background: var(--card); border: 1px solid var(--line); border-radius: 10px; box-shadow: 0 6px 24px rgb(0 0 0 / .15); }
 .menu button { width: 100%; } .menu select + button, .menu label + button { margin-top: .5rem; }
@@ -76,6 +76,6 @@ summary { cursor: pointer; color: var(--accent); }
   table.stack td { display: flex; flex-wrap: wrap; justify-content: end; gap: 0 .5rem; padding: .15rem 0; border: 0; text-align: right; overflow-wrap: anywhere; }
   table.stack td[data-label]::before { content: attr(data-label); margin-right: auto; color: var(--soft); font-size: .85rem; }
   table.stack td br { display: none; } table.stack td code { flex-basis: 100%; }
-  .deeds details { width: 100%; } .menu { position: static; width: 100%; max-width: none; margin-top: .5rem; box-shadow: none; }
+  .actions details { width: 100%; } .menu { position: static; width: 100%; max-width: none; margin-top: .5rem; box-shadow: none; }
 }
 `;

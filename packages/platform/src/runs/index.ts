@@ -1,13 +1,24 @@
-// Runs: who drives them, and what they do.
-export type { ArtifactOwner, Artifacts } from "./artifacts.ts";
-export { type ChosenModel, chooseModel, openSandboxes, probeForAgents, type Sandboxes } from "./compose/index.ts";
-export type { RunHost } from "./execute.ts";
-export { RunFault } from "./fault.ts";
-export { newId, threadOf } from "./ids.ts";
-export { type Fence, type Leases, openLeases } from "./lease.ts";
-export { findUnpriced, modelsOfSubagents, unpriced } from "./pricing.ts";
-export * from "./request.ts";
-export { type Runner, startRunner } from "./runner.ts";
-export { openSessionStore, readThreadRecords } from "./session-store.ts";
-export { leftToSpend, type Spender } from "./spend.ts";
-export { readReport, readStory } from "./story.ts";
+// Exports of runs for other groups.
+export type { FindReadableAgent, ReadableAgent } from "./agent-reader.ts";
+export { linkArtifact, shownArtifacts } from "./artifacts/index.ts";
+export { insertRun, type NewRun, requestCancel, requestCancelOfAll, waitForEnd } from "./control.ts";
+export type { ArtifactOwner, Artifacts } from "./execution/artifacts.ts";
+export {
+  type ChosenModel,
+  chooseModel,
+  openSandboxes,
+  probeForAgents,
+  type Sandboxes,
+} from "./execution/compose/index.ts";
+export type { RunHost } from "./execution/execute.ts";
+export { RunFault } from "./execution/fault.ts";
+export { newId, threadOf } from "./execution/ids.ts";
+export { findUnpriced, modelsOfSubagents, unpriced } from "./execution/pricing.ts";
+export * from "./execution/request.ts";
+export { readReport, readSummary } from "./execution/run-summary.ts";
+export { type Runner, startRunner } from "./execution/runner.ts";
+export { openSessionStore, readThreadRecords } from "./execution/session-store.ts";
+export { type Fence, type Leases, openLeases } from "./leases/lease.ts";
+export { openRuns, type Runs } from "./open.ts";
+export { type StreamHost, streamRun } from "./streams/index.ts";
+export { leftToSpend, type Spender } from "./usage/index.ts";

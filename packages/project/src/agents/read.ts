@@ -1,6 +1,6 @@
-// The custom agents of a run: built in, the user's, the repository's. The nearest definition of a name wins.
+// The custom agents of a run: built-in, of the user, of the repository. The nearest definition of a name wins.
 import { join } from "node:path";
-import { directoriesBetween } from "../files/places.ts";
+import { directoriesBetween } from "../files/directories.ts";
 import type { FileProblem } from "../files/problem.ts";
 import { readProjectText } from "../files/project-text.ts";
 import { findFiles } from "../files/walk.ts";
@@ -8,12 +8,12 @@ import { parseMarkdownRole } from "./markdown-role.ts";
 import { type AgentRole, builtInRoles, completeRole, type RoleDefinition } from "./role.ts";
 import { type DeclaredRole, type ParsedRole, type ParseToml, parseTomlRole, tableRole } from "./toml-role.ts";
 
-export interface AgentPlaces {
+export interface AgentSources {
   root: string;
   cwd: string;
-  /** Null where there is no user. */
+  /** Null if there is no user. */
   agentHome: string | null;
-  /** `[agents.NAME]` of the configuration: a table, and perhaps a file. */
+  /** `[agents.NAME]` of the configuration: a table, optionally with a file. */
   declared?: Record<string, DeclaredTable>;
 }
 
@@ -27,8 +27,8 @@ export interface AgentRoles {
   problems: FileProblem[];
 }
 
-export async function readAgentRoles(places: AgentPlaces): Promise<AgentRoles> {
-  const files = [...declaredFiles(places), ...foundFiles(places)];
+export async function readAgentRoles(sources: AgentSources): Promise<AgentRoles> {
+  const files = [...declaredFiles(sources), ...filesInFolders(sources)];
   const parseToml = files.some(({ path, declared }) => path && (declared || isToml(path)))
     ? (await import("smol-toml")).parse
     : noToml;
@@ -49,18 +49,18 @@ interface RoleFile {
   declared?: DeclaredRole;
 }
 
-/** Before all that is found: a file in a folder of agents is nearer than a table that speaks of it. */
-const declaredFiles = ({ declared = {} }: AgentPlaces): RoleFile[] =>
-  Object.entries(declared).map(([name, { config_file: path = null, ...said }]) => ({
+/** First, because a file in a folder of agents overrides the table. */
+const declaredFiles = ({ declared = {} }: AgentSources): RoleFile[] =>
+  Object.entries(declared).map(([name, { config_file: path = null, ...settings }]) => ({
     path,
     within: null,
-    declared: { name, ...said },
+    declared: { name, ...settings },
   }));
 
-function foundFiles(places: AgentPlaces): RoleFile[] {
-  const declared = new Set(Object.values(places.declared ?? {}).map(({ config_file }) => config_file));
-  return foldersOf(places).flatMap(({ path: folder, within, isWanted }) =>
-    findFiles(folder, { isWanted })
+function filesInFolders(sources: AgentSources): RoleFile[] {
+  const declared = new Set(Object.values(sources.declared ?? {}).map(({ config_file }) => config_file));
+  return foldersOf(sources).flatMap(({ path: folder, within, matchesName }) =>
+    findFiles(folder, { matchesName })
       .files.filter(({ path }) => !declared.has(path))
       .map(({ path }) => ({ path, within })),
   );
@@ -73,9 +73,9 @@ interface Read {
 
 function readRole({ path, within, declared }: RoleFile, known: Map<string, AgentRole>, parseToml: ParseToml): Read {
   if (path === null) return orProblem(tableRole(declared ?? {}, known.get(declared?.name ?? "")), "config.toml", []);
-  const { text, problems } = readProjectText(path, { mostBytes: mostRoleBytes, within });
+  const { text, problems } = readProjectText(path, { maxBytes: maxRoleBytes, within });
   if (text === null && problems.length === 0 && declared)
-    return orProblem({ problem: `there is no such file; mend agents.${declared.name}.config_file` }, path, []);
+    return orProblem({ problem: `there is no such file; fix agents.${declared.name}.config_file` }, path, []);
   if (text === null) return { role: null, problems: problems.map(malformed) };
   const isFromToml = isToml(path) || declared !== undefined;
   const role = isFromToml ? parseTomlRole(text, { source: path, declared }, parseToml) : parseMarkdownRole(text, path);
@@ -90,20 +90,20 @@ function orProblem(role: ParsedRole, path: string, problems: FileProblem[]): Rea
   };
 }
 
-const mostRoleBytes = 262_144;
+const maxRoleBytes = 262_144;
 const isMarkdown = (name: string): boolean => /\.(?:md|mdc|markdown)$/.test(name);
 const isToml = (name: string): boolean => name.endsWith(".toml");
 const isMarkdownOrToml = (name: string): boolean => isMarkdown(name) || isToml(name);
 
 /** Later ones win. */
-function foldersOf({ root, cwd, agentHome }: AgentPlaces) {
+function foldersOf({ root, cwd, agentHome }: AgentSources) {
   const home = agentHome === null ? null : join(agentHome, "agents");
   const repository = directoriesBetween(root, cwd).flatMap((directory) => [
-    { path: join(directory, ".platform", "agents"), within: root, isWanted: isMarkdown },
-    { path: join(directory, ".agentcli", "agents"), within: root, isWanted: isToml },
+    { path: join(directory, ".platform", "agents"), within: root, matchesName: isMarkdown },
+    { path: join(directory, ".agentcli", "agents"), within: root, matchesName: isToml },
   ]);
-  const own = home === null ? [] : [{ path: home, within: null, isWanted: isMarkdownOrToml }];
-  return [...own, ...repository.filter(({ path }) => path !== home)];
+  const userFolder = home === null ? [] : [{ path: home, within: null, matchesName: isMarkdownOrToml }];
+  return [...userFolder, ...repository.filter(({ path }) => path !== home)];
 }
 
 const noToml: ParseToml = () => {

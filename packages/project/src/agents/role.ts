@@ -1,14 +1,14 @@
-// A custom agent: who it is, what it is told, and how far it is held back. A role only ever narrows what its parent may do.
+// A custom agent: name, instructions and restrictions. A role can only narrow what its parent may do.
 import { type AgentRole as EngineRole, builtInRoles as engineRoles } from "@agentcli/engine";
 
-/** A role of the engine, and where it is from. */
+/** A role of the engine, with its source. */
 export interface AgentRole extends EngineRole {
   readonly: boolean;
-  /** The file it comes from, or `built-in`. */
+  /** Its file, or `built-in`. */
   source: string;
 }
 
-/** What a definition says; what it leaves out comes from one of the same name further out, or is the default. */
+/** A definition; absent members come from an outer definition of the same name, or are defaults. */
 export type RoleDefinition = Pick<AgentRole, "name" | "description" | "instructions" | "source"> &
   Partial<Omit<AgentRole, "name" | "description" | "instructions" | "source">>;
 

@@ -2,12 +2,12 @@
 import type { SandboxMode } from "@agentcli/protocol";
 import type { RoleDefinition } from "./role.ts";
 
-/** A sentence says what is wrong. */
+/** The problem as a sentence. */
 export type ParsedRole = RoleDefinition | { problem: string };
 
 export type ParseToml = (text: string) => Record<string, unknown>;
 
-/** What the configuration says of a role beside its file; the file wins. */
+/** Fields of a role in the configuration; its file has precedence. */
 export interface DeclaredRole {
   name?: string | undefined;
   description?: string | undefined;
@@ -26,7 +26,7 @@ export function parseTomlRole(
   }
 }
 
-/** A role that a table of the configuration describes, without a file of its own. */
+/** A role defined by a table of the configuration, without a file. */
 export function tableRole({ name, description, nickname_candidates }: DeclaredRole, outer: RoleDefinition | undefined) {
   const described = { name, description: description ?? outer?.description, nickname_candidates };
   const role = toRole({ ...described, developer_instructions: "none" }, `agents.${name}`);
@@ -34,7 +34,7 @@ export function tableRole({ name, description, nickname_candidates }: DeclaredRo
 }
 
 function toRole(table: Record<string, unknown>, source: string): ParsedRole {
-  const unknown = Object.keys(table).find((key) => !known.has(key));
+  const unknown = Object.keys(table).find((key) => !knownKeys.has(key));
   if (unknown !== undefined) return { problem: `it has an unknown key ${unknown}` };
   for (const key of ["name", "description", "developer_instructions"]) {
     const value = table[key];
@@ -78,8 +78,8 @@ const checks: [string, (value: unknown) => boolean, string][] = [
   ],
 ];
 
-/** Keys of the configuration may stand here too; those that would widen what the agent may do have no effect. */
-const known = new Set([
+/** Configuration keys are accepted here; those that would widen the agent's rights have no effect. */
+const knownKeys = new Set([
   ...["name", "description", "developer_instructions", "nickname_candidates", "tools", "readonly"],
   ...["model", "model_provider", "model_reasoning_effort", "model_reasoning_summary", "model_verbosity"],
   ...["sandbox_mode", "sandbox_workspace_write", "approval_policy", "mcp_servers", "skills", "features"],

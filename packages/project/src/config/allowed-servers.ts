@@ -1,6 +1,6 @@
-// Which MCP servers an administrator allows: those listed by name, when they are what the list says they are.
+// MCP servers that an administrator allows: listed by name, with matching identity.
 import type { Config, McpServer, RequiredServer } from "@agentcli/protocol";
-import { ConfigProblem } from "./problem.ts";
+import { ConfigError } from "./config-error.ts";
 
 /** One requirements file that lists servers. */
 export interface ServerList {
@@ -14,7 +14,7 @@ export interface AllowedServers {
   blocked: Record<string, string>;
 }
 
-/** Every file that has a list must allow a server. One that a run must not start without is refused, not left out. */
+/** Every list must allow a server. A required server that is not allowed is an error, others are skipped. */
 export function allowServers(servers: Config["mcp_servers"], lists: ServerList[]): AllowedServers {
   if (!servers || lists.length === 0) return { servers, blocked: {} };
   const blocked: Record<string, string> = {};
@@ -22,7 +22,7 @@ export function allowServers(servers: Config["mcp_servers"], lists: ServerList[]
     const list = lists.find(({ servers: allowed }) => !isListed(server, allowed[name]));
     if (!list) return [name, server];
     blocked[name] = `not allowed by mcp_servers in ${list.path}`;
-    if (server.required && server.enabled !== false) throw new ConfigProblem(refusal(name, blocked[name]));
+    if (server.required && server.enabled !== false) throw new ConfigError(refusal(name, blocked[name]));
     return [name, { ...server, enabled: false }];
   });
   return { servers: Object.fromEntries(judged), blocked };

@@ -1,4 +1,4 @@
-// What holds where nothing is configured: the lowest layer.
+// Default values: the lowest layer.
 import type { Config, Limits } from "@agentcli/protocol";
 
 export const defaults = {
@@ -22,5 +22,5 @@ export const defaults = {
   } satisfies Required<Limits>,
 } satisfies Config;
 
-/** A configuration in which everything that has a default is there. */
+/** A configuration in which every key with a default is set. */
 export type EffectiveConfig = Config & Required<Pick<Config, keyof typeof defaults>> & { limits: Required<Limits> };

@@ -1,13 +1,13 @@
-// Reads configuration files. A file that is not there is no file; one that cannot be read or parsed is a problem.
+// Reads configuration files. A missing file is ignored; one that cannot be read or parsed is an error.
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { ConfigProblem } from "./problem.ts";
+import { ConfigError } from "./config-error.ts";
 import { resolvePaths } from "./relative.ts";
 import { dottedKey, type Table, withoutValueAt } from "./table.ts";
 
 export type UnknownKeys = "warn" | "refuse";
 
-/** A table that was inspected, with what there is to say about its keys. */
+/** An inspected table, with warnings about its keys. */
 export interface Inspected {
   table: Table;
   warnings: string[];
@@ -16,8 +16,8 @@ export interface Inspected {
 export async function readLayerFile(path: string, unknownKeys: UnknownKeys): Promise<Inspected | null> {
   const table = await readTable(path);
   if (table === null) return null;
-  const known = await inspected({ table, source: path, declared: "config", unknownKeys });
-  return { table: resolvePaths(known.table, dirname(path)), warnings: known.warnings };
+  const inspection = await inspected({ table, source: path, declared: "config", unknownKeys });
+  return { table: resolvePaths(inspection.table, dirname(path)), warnings: inspection.warnings };
 }
 
 export async function readTable(path: string): Promise<Table | null> {
@@ -27,7 +27,7 @@ export async function readTable(path: string): Promise<Table | null> {
   try {
     return parse(text);
   } catch (error) {
-    throw new ConfigProblem(`${path} is not valid TOML: ${(error as Error).message.trim()}`);
+    throw new ConfigError(`${path} is not valid TOML: ${(error as Error).message.trim()}`);
   }
 }
 
@@ -37,7 +37,7 @@ export function readIfPresent(path: string): string | null {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return null;
-    throw new ConfigProblem(`${path} cannot be read: ${message}. Mend its permissions or set AGENT_HOME elsewhere.`);
+    throw new ConfigError(`${path} cannot be read: ${message}. Fix its permissions or set AGENT_HOME elsewhere.`);
   }
 }
 
@@ -45,24 +45,24 @@ export interface Candidate {
   table: Table;
   /** The file, or `-c`: messages begin with it. */
   source: string;
-  /** What its keys are declared as. */
+  /** The declared shape of its keys. */
   declared: "config" | "requirements";
   unknownKeys: UnknownKeys;
 }
 
-/** What is known of a table, with warnings about the rest unless that is refused; a value of the wrong kind always is. */
+/** The known keys of a table, with warnings about unknown keys unless they are errors; a value of the wrong type always is an error. */
 export async function inspected({ table, source, declared, unknownKeys }: Candidate): Promise<Inspected> {
   const { inspect } = await import("./inspect.ts");
   const { wrong, unknown } = inspect(table, declared);
-  if (wrong.length > 0) throw new ConfigProblem(`${source}: ${wrong.join("; ")}.`);
-  const complaints = unknown.map(
+  if (wrong.length > 0) throw new ConfigError(`${source}: ${wrong.join("; ")}.`);
+  const messages = unknown.map(
     ({ path, meant }) => `${source}: unknown key ${dottedKey(path)}${meant ? ` (did you mean ${meant}?)` : ""}`,
   );
-  if (unknownKeys === "refuse" && complaints.length > 0) {
-    throw new ConfigProblem(`${complaints.join("; ")}. Mend or remove what is unknown.`);
+  if (unknownKeys === "refuse" && messages.length > 0) {
+    throw new ConfigError(`${messages.join("; ")}. Fix or remove what is unknown.`);
   }
   return {
     table: unknown.reduce((known, { path }) => withoutValueAt(known, path), table),
-    warnings: complaints.map((complaint) => `${complaint}; it is ignored.`),
+    warnings: messages.map((message) => `${message}; it is ignored.`),
   };
 }

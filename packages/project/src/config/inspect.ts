@@ -13,57 +13,57 @@ export interface Inspection {
 const shapes = { config: configShape, requirements: requirementsShape };
 
 export function inspect(table: Table, declared: keyof typeof shapes): Inspection {
-  const found: Inspection = { wrong: [], unknown: [] };
-  look(table, shapes[declared], [], found);
-  return found;
+  const result: Inspection = { wrong: [], unknown: [] };
+  look(table, shapes[declared], [], result);
+  return result;
 }
 
-function look(value: unknown, shape: Shape, path: string[], found: Inspection): void {
-  const complaint = complain(value, shape);
-  if (shape.anyOf) lookAtChoice(value, shape.anyOf, path, found);
-  else if (complaint) found.wrong.push(`${dottedKey(path) || "the configuration"} ${complaint}`);
+function look(value: unknown, shape: Shape, path: string[], result: Inspection): void {
+  const error = describeError(value, shape);
+  if (shape.anyOf) lookAtChoice(value, shape.anyOf, path, result);
+  else if (error) result.wrong.push(`${dottedKey(path) || "the configuration"} ${error}`);
   else if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) look(item, shape.items ?? {}, [...path, String(index)], found);
-  } else if (isTable(value)) lookInside(value, shape, path, found);
+    for (const [index, item] of value.entries()) look(item, shape.items ?? {}, [...path, String(index)], result);
+  } else if (isTable(value)) lookInside(value, shape, path, result);
 }
 
-function lookInside(table: Table, shape: Shape, path: string[], found: Inspection): void {
+function lookInside(table: Table, shape: Shape, path: string[], result: Inspection): void {
   const { properties = {}, additionalProperties: others } = shape;
   if (!shape.properties && !others) return;
   for (const [key, value] of Object.entries(table)) {
     const inner = Object.hasOwn(properties, key) ? properties[key] : others;
     const here = [...path, key];
-    if (inner) look(value, inner, here, found);
-    else found.unknown.push({ path: here, meant: nearest(key, Object.keys(properties)) });
+    if (inner) look(value, inner, here, result);
+    else result.unknown.push({ path: here, meant: nearest(key, Object.keys(properties)) });
   }
 }
 
-/** The first choice that fits; where none does, what the first one says. */
-function lookAtChoice(value: unknown, choices: Shape[], path: string[], found: Inspection): void {
-  const looks = choices.map((choice) => {
+/** The first alternative that matches; if none does, the error of the first. */
+function lookAtChoice(value: unknown, choices: Shape[], path: string[], result: Inspection): void {
+  const attempts = choices.map((choice) => {
     const inspection: Inspection = { wrong: [], unknown: [] };
     look(value, choice, path, inspection);
     return inspection;
   });
-  const chosen = looks.find(({ wrong }) => wrong.length === 0) ?? looks[0];
-  found.wrong.push(...(chosen?.wrong ?? []));
-  found.unknown.push(...(chosen?.unknown ?? []));
+  const best = attempts.find(({ wrong }) => wrong.length === 0) ?? attempts[0];
+  result.wrong.push(...(best?.wrong ?? []));
+  result.unknown.push(...(best?.unknown ?? []));
 }
 
-function complain(value: unknown, shape: Shape): string | undefined {
+function describeError(value: unknown, shape: Shape): string | undefined {
   if (shape.enum) {
     if (typeof value === "string" && shape.enum.includes(value)) return undefined;
     return `must be one of ${shape.enum.join(", ")}, not ${typeof value === "string" ? JSON.stringify(value) : kindOf(value)}`;
   }
   if (shape.type && !hasType(value, shape.type)) return `must be ${nameOf(shape.type)}, not ${kindOf(value)}`;
-  if (typeof value === "number") return complainOfSize(value, shape);
+  if (typeof value === "number") return describeRangeError(value, shape);
   if (typeof value === "string" && shape.pattern && !new RegExp(shape.pattern, "u").test(value))
     return `must be ${shape.expected ?? `text like ${shape.pattern}`}, not ${JSON.stringify(value)}`;
   if (Array.isArray(value) && value.length < (shape.minItems ?? 0)) return `must name at least ${shape.minItems}`;
   return undefined;
 }
 
-function complainOfSize(value: number, { minimum, exclusiveMinimum, maximum }: Shape): string | undefined {
+function describeRangeError(value: number, { minimum, exclusiveMinimum, maximum }: Shape): string | undefined {
   if (minimum !== undefined && !(value >= minimum)) return `must be ${minimum} or more, not ${value}`;
   if (exclusiveMinimum !== undefined && !(value > exclusiveMinimum))
     return `must be more than ${exclusiveMinimum}, not ${value}`;
@@ -80,10 +80,10 @@ function hasType(value: unknown, type: Type): boolean {
   return typeof value === type && (type !== "number" || Number.isFinite(value));
 }
 
-/** The words of TOML, where they are others. */
+/** Type names of TOML, where they differ from those of JSON. */
 const nameOf = (type: Type): string => ({ array: "a list", object: "a table" })[type as string] ?? type;
 
-/** Not the value itself: it may be a secret in the wrong place. */
+/** Not the value itself: it may be a misplaced secret. */
 function kindOf(value: unknown): string {
   if (typeof value === "string") return "text";
   if (Array.isArray(value)) return "a list";

@@ -1,4 +1,4 @@
-// The effective configuration: layers from defaults up to flags, kept within what requirements allow.
+// The effective configuration: layers from defaults to flags, limited by requirements.
 import { join } from "node:path";
 import type { Config } from "@agentcli/protocol";
 import { findProject, type Project } from "../trust/project.ts";
@@ -19,7 +19,7 @@ export interface ConfigRequest {
   home: string;
   systemDirectory: string;
   requirementFiles: string[];
-  /** Where the run works, absolute and without symbolic links. */
+  /** The working directory of the run, absolute and without symbolic links. */
   cwd: string;
   profile?: string;
   /** `-c key=value`, in order. */
@@ -30,12 +30,12 @@ export interface ConfigRequest {
   projectTrust: "configured" | "granted";
 }
 
-/** What a flag says about a key: its value, or more items for its list. */
+/** The value of a flag: the value of its key, or additional items for its list. */
 export type FlagValue = { flag: string; key: string[] } & ({ value: unknown } | { items: unknown[] });
 
 export interface LoadedConfig {
   config: EffectiveConfig;
-  /** What the command line set: unlike files, it may widen the policy of a resumed thread. */
+  /** Set on the command line, which unlike files may widen the policy of a resumed thread. */
   overridden: Config;
   origins: Origins;
   warnings: string[];
@@ -50,10 +50,10 @@ export interface LoadedConfig {
 export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> {
   const base = await readBaseLayers(request);
   const override = await readOverrideLayer(request);
-  const around = merged([...base.layers, ...override.layers]) as EffectiveConfig;
-  const project = findProject(request.cwd, around.project_root_markers);
+  const outerConfig = merged([...base.layers, ...override.layers]) as EffectiveConfig;
+  const project = findProject(request.cwd, outerConfig.project_root_markers);
   const isTrusted = (directory: string) =>
-    request.projectTrust === "granted" || trustLevel(directory, project, around.projects ?? {}) === "trusted";
+    request.projectTrust === "granted" || trustLevel(directory, project, outerConfig.projects ?? {}) === "trusted";
   const { home, cwd, unknownKeys } = request;
   const local = await readProjectLayers({ project, cwd, home, unknownKeys, isTrusted });
   const files = [...base.layers, ...local.layers, ...override.layers];
@@ -112,21 +112,21 @@ function baseFiles({ home, systemDirectory, profile, userConfig }: ConfigRequest
 async function readOverrideLayer({ overrides, cwd, unknownKeys }: ConfigRequest): Promise<Layers> {
   if (overrides.length === 0) return { layers: [], warnings: [] };
   const { parse } = await import("smol-toml");
-  const said = readOverrides(overrides, parse);
-  const { table, warnings } = await inspected({ table: said, source: "-c", declared: "config", unknownKeys });
+  const overrideTable = readOverrides(overrides, parse);
+  const { table, warnings } = await inspected({ table: overrideTable, source: "-c", declared: "config", unknownKeys });
   const origin = { kind: "override" } as const;
   return { layers: [{ state: "enabled", origin, table: resolvePaths(table, cwd) }], warnings };
 }
 
-/** Flags were checked by whoever read them; more items for a list come behind those it has. */
+/** Flags are validated by the parser; additional items are appended to the list. */
 function flagLayers(flags: FlagValue[], below: Table): Layer[] {
-  return flags.map((said) => {
-    const listed = valueAt(below, said.key);
-    const value = "value" in said ? said.value : [...(Array.isArray(listed) ? listed : []), ...said.items];
+  return flags.map((setting) => {
+    const listed = valueAt(below, setting.key);
+    const value = "value" in setting ? setting.value : [...(Array.isArray(listed) ? listed : []), ...setting.items];
     return {
       state: "enabled",
-      origin: { kind: "flag", flag: said.flag },
-      table: withValueAt({}, said.key, value),
+      origin: { kind: "flag", flag: setting.flag },
+      table: withValueAt({}, setting.key, value),
     };
   });
 }

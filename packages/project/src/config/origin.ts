@@ -1,4 +1,4 @@
-// The layers of a configuration, and which of them a value comes from.
+// The layers of a configuration, and the layer of each value.
 import { dottedKey, leavesOf, type Table, valueAt } from "./table.ts";
 
 export type Origin =

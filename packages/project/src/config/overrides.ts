@@ -1,5 +1,5 @@
 // `-c key=value`: a dotted key and a TOML value, or a plain string where it is not TOML.
-import { ConfigProblem } from "./problem.ts";
+import { ConfigError } from "./config-error.ts";
 import { type Table, withValueAt } from "./table.ts";
 
 export type ParseToml = (text: string) => Table;
@@ -16,10 +16,10 @@ export function parseOverride(override: string, parseToml: ParseToml): { path: s
   const equals = override.indexOf("=");
   const key = override.slice(0, Math.max(0, equals)).trim();
   if (equals === -1 || key === "") {
-    throw new ConfigProblem(`-c ${override}: expected key=value, for example -c model="gpt-5.4".`);
+    throw new ConfigError(`-c ${override}: expected key=value, for example -c model="gpt-5.4".`);
   }
   const path = key.split(".");
-  if (path.some((part) => part === "")) throw new ConfigProblem(`-c ${override}: the key ${key} has an empty part.`);
+  if (path.some((part) => part === "")) throw new ConfigError(`-c ${override}: the key ${key} has an empty part.`);
   return { path, value: parseValue(override.slice(equals + 1).trim(), parseToml) };
 }
 
@@ -29,7 +29,7 @@ function parseValue(text: string, parseToml: ParseToml): unknown {
     const table = parseToml(`value = ${text}`);
     if (Object.keys(table).length === 1) return table.value;
   } catch {
-    // Not TOML: the text itself is meant.
+    // Not TOML: the text itself is the value.
   }
   return text.replace(/^(["'])(.*)\1$/s, "$2");
 }

@@ -1,18 +1,19 @@
-// A profile is a file of its own beside config.toml, chosen by name.
+// A profile is a separate file next to config.toml, selected by name.
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { ConfigProblem } from "./problem.ts";
+import { ConfigError } from "./config-error.ts";
 
 const ending = ".config.toml";
 
 export function findProfile(home: string, name: string): string {
   if (!/^[A-Za-z0-9_-]+$/.test(name))
-    throw new ConfigProblem(`--profile ${name}: a profile is named with letters, digits, - and _ only.`);
+    throw new ConfigError(`--profile ${name}: a profile is named with letters, digits, - and _ only.`);
   const path = join(home, `${name}${ending}`);
   if (existsSync(path)) return path;
-  const known = listProfiles(home);
-  const hint = known.length > 0 ? `Known profiles: ${known.join(", ")}.` : "Write that file, or leave out --profile.";
-  throw new ConfigProblem(`There is no profile ${name}: ${path} does not exist. ${hint}`);
+  const existing = listProfiles(home);
+  const hint =
+    existing.length > 0 ? `Known profiles: ${existing.join(", ")}.` : "Write that file, or leave out --profile.";
+  throw new ConfigError(`There is no profile ${name}: ${path} does not exist. ${hint}`);
 }
 
 function listProfiles(home: string): string[] {

@@ -1,4 +1,4 @@
-// Configuration a repository brings along: `.agentcli/config.toml` from its top down to where the run works.
+// Configuration of a repository: `.agentcli/config.toml` from its root down to the working directory.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Project } from "../trust/project.ts";
@@ -9,7 +9,7 @@ import { dottedKey, type Table, valueAt, withoutValueAt } from "./table.ts";
 export interface ProjectFiles {
   project: Project;
   cwd: string;
-  /** The agent home may lie inside a project; its own file is not the project's. */
+  /** The agent home may be inside a project; its file is not part of the project. */
   home: string;
   unknownKeys: UnknownKeys;
   isTrusted(directory: string): boolean;
@@ -45,7 +45,7 @@ function directoriesBetween(root: string, cwd: string): string[] {
   return directories;
 }
 
-/** A repository must not choose who is sent the code and the credentials, who is told, or whom to trust. */
+/** A repository must not choose providers, notification programs, or trust. */
 const forbidden = [
   ["openai_base_url"],
   ["model_provider"],

@@ -1,10 +1,10 @@
-// Paths in a layer are meant from where the layer is, not from where the program runs.
+// Paths in a layer are relative to its file, not to the working directory.
 import { isAbsolute, resolve } from "node:path";
 import { isTable, type Table, valueAt, withValueAt } from "./table.ts";
 
 const pathKeys = [["sandbox_workspace_write", "writable_roots"], ["model_instructions_file"]];
 
-/** The table has been inspected: what should be text is text. */
+/** The table is validated: strings are strings. */
 export function resolvePaths(table: Table, directory: string): Table {
   const absolute = (path: string) => (isAbsolute(path) ? path : resolve(directory, path));
   const resolved = pathKeys.reduce((result, key) => {

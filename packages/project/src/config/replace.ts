@@ -1,15 +1,15 @@
-// Configuration files that are changed by us: whole or not at all, and nothing else of them.
+// Replaces configuration files atomically.
 import { closeSync, fsyncSync, mkdirSync, openSync, realpathSync, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { dottedKey, leavesOf, type Table } from "./table.ts";
 
-export function saysTheSame(left: Table, right: Table): boolean {
+export function isSameConfig(left: Table, right: Table): boolean {
   const byKey = (table: Table) => new Map([...leavesOf(table)].map(({ path, value }) => [dottedKey(path), value]));
   return isDeepStrictEqual(byKey(left), byKey(right));
 }
 
-/** Whole or not at all, readable by its owner only. A link keeps pointing where it did. */
+/** Atomic, readable by its owner only. A symbolic link is kept. */
 export function replaceFile(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const target = realPath(path);

@@ -1,9 +1,9 @@
-// What an administrator allows. Of several files the stricter wins, key by key.
+// Limits set by an administrator. Of several files the stricter wins, key by key.
 import type { Requirements as RequirementsFile } from "@agentcli/protocol";
 import type { ServerList } from "./allowed-servers.ts";
+import { ConfigError } from "./config-error.ts";
 import { inspected, readTable } from "./files.ts";
 import { describeOrigin, type Origins } from "./origin.ts";
-import { ConfigProblem } from "./problem.ts";
 import { dottedKey, type Table, valueAt, withValueAt } from "./table.ts";
 
 /** The only values a key may have. */
@@ -18,7 +18,7 @@ export interface Rule {
 export interface Requirements {
   rules: Rule[];
   managedHooksOnly: boolean;
-  /** Hooks every run has, with the file each table is from. */
+  /** Hooks of every run, with the file of each table. */
   managedHooks: { path: string; hooks: Table }[];
   /** Lists of the only MCP servers; each must allow a server. */
   serverLists: ServerList[];
@@ -31,7 +31,7 @@ export async function readRequirements(paths: string[]): Promise<Requirements> {
   for (const path of paths) {
     const table = await readTable(path);
     if (table === null) continue;
-    // Refused even where a configuration is not strict: a rule that is not understood cannot be kept.
+    // An error even where the configuration is not strict: an unknown requirement cannot be enforced.
     await inspected({ table, source: path, declared: "requirements", unknownKeys: "refuse" });
     files.push({ path, table: table as RequirementsFile });
   }
@@ -63,8 +63,8 @@ function rulesOf(table: RequirementsFile, path: string): Rule[] {
 function combine(rules: Rule[]): Rule[] {
   const byName = new Map<string, Rule>();
   for (const rule of rules) {
-    const known = byName.get(rule.name);
-    byName.set(rule.name, known ? intersect(known, rule) : rule);
+    const existing = byName.get(rule.name);
+    byName.set(rule.name, existing ? intersect(existing, rule) : rule);
   }
   return [...byName.values()];
 }
@@ -73,12 +73,10 @@ function intersect(first: Rule, second: Rule): Rule {
   const paths = [...first.paths, ...second.paths];
   const allowed = first.allowed.filter((value) => second.allowed.includes(value));
   if (allowed.length > 0) return { ...first, allowed, paths };
-  throw new ConfigProblem(
-    `${first.name} leaves nothing: ${paths.join(" and ")} contradict each other. Mend one of them.`,
-  );
+  throw new ConfigError(`${first.name} leaves nothing: ${paths.join(" and ")} contradict each other. Fix one of them.`);
 }
 
-/** A default gives way to the first allowed value; whatever was chosen and is not allowed is refused. */
+/** A default is replaced by the first allowed value; a configured value that is not allowed is an error. */
 export function applyRules(
   config: Table,
   origins: Origins,
@@ -92,7 +90,7 @@ export function applyRules(
     const value = valueAt(config, rule.key);
     if (value !== undefined && rule.allowed.includes(value)) continue;
     const origin = origins.get(key) ?? { kind: "default" };
-    if (origin.kind !== "default") throw new ConfigProblem(refusal(rule, value, describeOrigin(origin)));
+    if (origin.kind !== "default") throw new ConfigError(refusal(rule, value, describeOrigin(origin)));
     const [first] = rule.allowed;
     result = withValueAt(result, rule.key, first);
     owners.set(key, { kind: "requirement", path: rule.paths.join(", ") });
@@ -102,7 +100,7 @@ export function applyRules(
   return { config: result, origins: owners, warnings };
 }
 
-/** For a value that comes from elsewhere, such as a resumed thread; undefined when it is allowed. */
+/** For a value from another source, such as a resumed thread; undefined when it is allowed. */
 export function refusalOf(requirements: Requirements, key: string, value: unknown, source: string): string | undefined {
   const rule = requirements.rules.find((candidate) => dottedKey(candidate.key) === key);
   return !rule || rule.allowed.includes(value) ? undefined : refusal(rule, value, source);

@@ -1,4 +1,4 @@
-// A TOML table before it is known to be a valid configuration, and what is done with tables of any kind.
+// A TOML table before validation, and operations on tables.
 export type Table = { [key: string]: unknown };
 
 export const isTable = (value: unknown): value is Table =>
@@ -18,7 +18,7 @@ export interface Leaf {
   value: unknown;
 }
 
-/** Everything that is no table, and tables with nothing in them. */
+/** All values that are not tables, and empty tables. */
 export function* leavesOf(table: Table, path: string[] = []): Generator<Leaf> {
   for (const [key, value] of Object.entries(table)) {
     const here = [...path, key];
@@ -27,19 +27,19 @@ export function* leavesOf(table: Table, path: string[] = []): Generator<Leaf> {
   }
 }
 
-/** Undefined where there is nothing. */
+/** Undefined if the path does not exist. */
 export function valueAt(table: Table, path: string[]): unknown {
   return path.reduce<unknown>((value, key) => (isTable(value) ? ownValue(value, key) : undefined), table);
 }
 
-/** A value in the way of a table is replaced by the table. */
+/** A value on the path is replaced by a table. */
 export function withValueAt(table: Table, [key = "", ...rest]: string[], value: unknown): Table {
   if (rest.length === 0) return { ...table, [key]: value };
   const inner = ownValue(table, key);
   return { ...table, [key]: withValueAt(isTable(inner) ? inner : {}, rest, value) };
 }
 
-/** Leaves alone what the path does not lead to. */
+/** Unchanged if the path does not exist. */
 export function withoutValueAt(table: Table, [key = "", ...rest]: string[]): Table {
   if (!Object.hasOwn(table, key)) return table;
   const { [key]: inner, ...others } = table;
@@ -47,11 +47,11 @@ export function withoutValueAt(table: Table, [key = "", ...rest]: string[]): Tab
   return isTable(inner) ? { ...table, [key]: withoutValueAt(inner, rest) } : table;
 }
 
-/** As it would be written in a file: `projects."/home/me/project".trust_level`. */
+/** As written in a file: `projects."/home/me/project".trust_level`. */
 export const dottedKey = (path: string[]): string =>
   path.map((key) => (/^[A-Za-z0-9_-]+$/.test(key) ? key : quoted(key))).join(".");
 
-/** TOML escapes as JSON does, and DEL besides. */
+/** TOML escapes like JSON, plus DEL. */
 export const quoted = (text: string): string => JSON.stringify(text).replaceAll("\u007f", "\\u007f");
 
 const ownValue = (table: Table, key: string): unknown => (Object.hasOwn(table, key) ? table[key] : undefined);

@@ -1,42 +1,42 @@
-// Changes values of a TOML text and leaves comments, order and layout of everything else as they are. Pure.
+// Changes values of a TOML text and preserves comments, order and layout of the rest. Pure.
 import { isDeepStrictEqual } from "node:util";
+import { ConfigError } from "./config-error.ts";
 import type { ParseToml } from "./overrides.ts";
-import { ConfigProblem } from "./problem.ts";
 import { dottedKey, isTable, leavesOf, type Table, valueAt, withoutValueAt, withValueAt } from "./table.ts";
 import { type Header, type Pair, type Statement, statementsOf } from "./toml-statements.ts";
 import { tomlValue } from "./toml-value.ts";
 
 export interface TomlEdit {
   path: string[];
-  /** Undefined takes it out. */
+  /** Undefined removes it. */
   value: unknown;
 }
 
-/** Refuses what cannot be written without touching something else. */
+/** Fails if the value cannot be written without changing something else. */
 export function editToml(text: string, edits: TomlEdit[], parse: ParseToml): string {
   return edits.reduce((now, edit) => {
     const { path, value } = edit;
     const before = parse(now);
     refuseInsideLists(before, path);
-    const wanted = value === undefined ? withoutValueAt(before, path) : withValueAt(before, path, value);
-    if (means(before, wanted)) return now;
+    const expected = value === undefined ? withoutValueAt(before, path) : withValueAt(before, path, value);
+    if (means(before, expected)) return now;
     const edited = withEdit(now, edit, parse);
-    if (means(parsed(edited, parse), wanted)) return edited;
-    throw new ConfigProblem(`${dottedKey(path)} is written in a form that is not edited here. Change it by hand.`);
+    if (means(parsed(edited, parse), expected)) return edited;
+    throw new ConfigError(`${dottedKey(path)} is written in a form that is not edited here. Change it by hand.`);
   }, text);
 }
 
 function refuseInsideLists(table: Table, path: string[]): void {
   const list = path.findIndex((_, length) => Array.isArray(valueAt(table, path.slice(0, length))));
   if (list === -1) return;
-  throw new ConfigProblem(`${dottedKey(path.slice(0, list))} is a list. Write the whole list.`);
+  throw new ConfigError(`${dottedKey(path.slice(0, list))} is a list. Write the whole list.`);
 }
 
 function withEdit(text: string, { path, value }: TomlEdit, parse: ParseToml): string {
   const statements = statementsOf(text, parse);
-  const around = statements.filter(isPair).find((pair) => isWithin(path, pair.path));
-  if (around && around.path.length < path.length) return insideInline(text, around, { path, value }, parse);
-  if (around && value !== undefined) return spliced(text, around.valueFrom, around.valueTo, tomlValue(value));
+  const enclosing = statements.filter(isPair).find((pair) => isWithin(path, pair.path));
+  if (enclosing && enclosing.path.length < path.length) return insideInline(text, enclosing, { path, value }, parse);
+  if (enclosing && value !== undefined) return spliced(text, enclosing.valueFrom, enclosing.valueTo, tomlValue(value));
   const cleared = without(text, statements, path);
   if (value === undefined) return cleared;
   if (!isTable(value) || Object.keys(value).length === 0) return inserted(cleared, path, value, parse);
@@ -44,16 +44,16 @@ function withEdit(text: string, { path, value }: TomlEdit, parse: ParseToml): st
   return leaves.reduce((now, leaf) => withEdit(now, leaf, parse), cleared);
 }
 
-/** Within `key = { … }`, which is written anew. */
-function insideInline(text: string, around: Pair, { path, value }: TomlEdit, parse: ParseToml): string {
-  const now = valueAt(parse(text), around.path);
+/** Within `key = { … }`, which is rewritten. */
+function insideInline(text: string, enclosing: Pair, { path, value }: TomlEdit, parse: ParseToml): string {
+  const now = valueAt(parse(text), enclosing.path);
   const table = isTable(now) ? now : {};
-  const inner = path.slice(around.path.length);
+  const inner = path.slice(enclosing.path.length);
   const changed = value === undefined ? withoutValueAt(table, inner) : withValueAt(table, inner, value);
-  return spliced(text, around.valueFrom, around.valueTo, tomlValue(changed));
+  return spliced(text, enclosing.valueFrom, enclosing.valueTo, tomlValue(changed));
 }
 
-/** A table goes with the comments in it; those in front of it and behind its last pair stay. */
+/** A table is removed with its inner comments; those before it and after its last pair stay. */
 function without(text: string, statements: Statement[], path: string[]): string {
   const spans: { from: number; to: number }[] = [];
   statements.forEach((statement, index) => {
@@ -67,7 +67,7 @@ function without(text: string, statements: Statement[], path: string[]): string 
   return spans.reduceRight((now, { from, to }) => spliced(now, from, seam(now, from, to), ""), text);
 }
 
-/** Where a cut leaves two empty lines, one of them goes too. */
+/** Where a removal leaves two empty lines, one is removed too. */
 function seam(text: string, from: number, to: number): number {
   const isGap = from === 0 || /\n\r?\n$/.test(text.slice(Math.max(0, from - 3), from));
   const [blank = ""] = isGap ? (/^\r?\n/.exec(text.slice(to, to + 2)) ?? []) : [];
@@ -125,20 +125,20 @@ const isPair = (statement: Statement): statement is Pair => statement.kind === "
 const isWithin = (path: string[], outer: string[]): boolean => outer.every((key, index) => path[index] === key);
 const isSame = (one: string[], other: string[]): boolean => one.length === other.length && isWithin(one, other);
 
-/** Tables that hold nothing say nothing. */
+/** Empty tables have no meaning. */
 function means(left: Table, right: Table): boolean {
-  const said = (table: Table) => [...leavesOf(table)].filter(({ value }) => !isTable(value));
-  const byKey = (table: Table) => new Map(said(table).map(({ path, value }) => [dottedKey(path), plain(value)]));
+  const leafValues = (table: Table) => [...leavesOf(table)].filter(({ value }) => !isTable(value));
+  const byKey = (table: Table) => new Map(leafValues(table).map(({ path, value }) => [dottedKey(path), plain(value)]));
   return isDeepStrictEqual(byKey(left), byKey(right));
 }
 
-/** The parser's tables have no prototype, those of others have one. */
+/** Tables of the parser have no prototype, others do. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   return isTable(value) ? new Map(Object.entries(value).map(([key, inner]) => [key, plain(inner)])) : value;
 }
 
-/** Nothing where the edit did not come out as TOML, because the file says it in a way of its own. */
+/** Undefined if the result is not TOML, because the file has an unusual layout. */
 function parsed(text: string, parse: ParseToml): Table {
   try {
     return parse(text);

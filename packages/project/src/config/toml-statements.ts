@@ -1,9 +1,9 @@
-// The statements of a TOML text by where they stand, so that one can be changed and every other byte kept. The text is known to parse.
+// The statements of a valid TOML text with their positions, so that one can be changed and every other byte kept.
 import type { ParseToml } from "./overrides.ts";
 import { isTable } from "./table.ts";
 
-interface Place {
-  /** Where its line begins, and where the line after it does. */
+interface Span {
+  /** Start of its line, and of the next line. */
   from: number;
   to: number;
   /** From the top of the file. */
@@ -11,13 +11,13 @@ interface Place {
 }
 
 /** `[path]`, or `[[path]]` for one more entry of a list. */
-export interface Header extends Place {
+export interface Header extends Span {
   kind: "table" | "list-entry";
 }
 
-export interface Pair extends Place {
+export interface Pair extends Span {
   kind: "pair";
-  /** The header it stands under. */
+  /** Its header. */
   table: string[];
   valueFrom: number;
   valueTo: number;
@@ -37,7 +37,7 @@ export function statementsOf(text: string, parse: ParseToml): Statement[] {
   return statements;
 }
 
-/** The parts of `a."b c".d`; null where this is no such key. */
+/** The parts of `a."b c".d`; null if this is not a key. */
 export function pathOfKey(text: string, parse: ParseToml): string[] | null {
   if (endOf(dotted, text, 0) !== text.length || /(^|\.)[ \t]*(\.|$)/.test(text)) return null;
   const path: string[] = [];
@@ -77,7 +77,7 @@ function knownPath(key: string, parse: ParseToml): string[] {
   return path;
 }
 
-/** At the first line break or comment that is in no bracket and in no text. */
+/** At the first line break or comment outside brackets and strings. */
 function endOfValue(text: string, from: number): number {
   let depth = 0;
   let at = from;

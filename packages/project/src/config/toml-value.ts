@@ -1,4 +1,4 @@
-// A value as it would stand behind `key =` in a TOML file, on one line.
+// A value as written after `key =` in a TOML file, on one line.
 import { dottedKey, quoted } from "./table.ts";
 
 export function tomlValue(value: unknown): string {

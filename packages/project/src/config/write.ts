@@ -1,8 +1,8 @@
-// Writes values into a configuration file: checked before, whole or not at all, comments and order of the rest kept.
+// Writes values into a configuration file: validated first, atomically, preserving comments and order of the rest.
 import { createHash } from "node:crypto";
+import { ConfigError } from "./config-error.ts";
 import { readIfPresent } from "./files.ts";
 import type { Inspection } from "./inspect.ts";
-import { ConfigProblem } from "./problem.ts";
 import { replaceFile } from "./replace.ts";
 import { type Requirements, refusalOf } from "./requirements.ts";
 import { dottedKey, isTable, leavesOf, type Table, valueAt } from "./table.ts";
@@ -12,16 +12,16 @@ import { pathOfKey } from "./toml-statements.ts";
 export interface ConfigEdit {
   /** As it would be written in the file: `limits.idle`. */
   key: string;
-  /** JSON; null takes the key out. */
+  /** JSON; null removes the key. */
   value: unknown;
-  /** What becomes of the keys a table has and the new one has not. */
+  /** What happens to keys that the new table does not have. */
   merge: "replace" | "upsert";
 }
 
 export interface ConfigWrite {
   path: string;
   edits: ConfigEdit[];
-  /** Written only while the file is as it was then. */
+  /** Written only if the file still has this version. */
   expectedVersion: string | undefined;
   requirements: Requirements;
 }
@@ -35,7 +35,7 @@ export type WrittenConfig =
 export async function writeConfig(write: ConfigWrite): Promise<WrittenConfig> {
   const [{ parse, TomlError }, { inspect }] = await Promise.all([import("smol-toml"), import("./inspect.ts")]);
   const { path, edits, expectedVersion, requirements } = write;
-  // Nothing waits from here on: what is replaced is what was read.
+  // Nothing is awaited from here on: the replaced file is the one that was read.
   const before = readIfPresent(path) ?? "";
   if (expectedVersion !== undefined && expectedVersion !== versionOf(before)) return conflict(path, versionOf(before));
   try {
@@ -48,21 +48,22 @@ export async function writeConfig(write: ConfigWrite): Promise<WrittenConfig> {
     if (text !== before) replaceFile(path, text);
     return { kind: "written", version: versionOf(text), paths };
   } catch (error) {
-    if (error instanceof ConfigProblem) return { kind: "refused", reason: "invalid", message: error.message };
+    if (error instanceof ConfigError) return { kind: "refused", reason: "invalid", message: error.message };
     if (!(error instanceof TomlError)) throw error;
     const message = `${path} is not valid TOML: ${error.message.trim()}`;
     return { kind: "refused", reason: "invalid", message };
   }
 }
 
-/** The same for the same text; a file that is not there is an empty one. */
+/** Depends only on the text; a missing file counts as empty. */
 export const versionOf = (text: string): string => `sha256:${createHash("sha256").update(text).digest("hex")}`;
 
 export const fileVersion = (path: string): string => versionOf(readIfPresent(path) ?? "");
 
 function stepsOf({ key, value, merge }: ConfigEdit, parse: (text: string) => Table): TomlEdit[] {
   const path = pathOfKey(key, parse);
-  if (path === null) throw new ConfigProblem(`${JSON.stringify(key)} is no key. Write parts with dots: limits.idle.`);
+  if (path === null)
+    throw new ConfigError(`${JSON.stringify(key)} is not a key. Separate parts with dots: limits.idle.`);
   if (value === null) return [{ path, value: undefined }];
   refuseNothing(value, key);
   if (merge === "replace" || !isTable(value)) return [{ path, value }];
@@ -71,7 +72,7 @@ function stepsOf({ key, value, merge }: ConfigEdit, parse: (text: string) => Tab
 
 /** TOML has no null. */
 function refuseNothing(value: unknown, key: string): void {
-  if (value === null || value === undefined) throw new ConfigProblem(`${key} holds a null, which TOML cannot say.`);
+  if (value === null || value === undefined) throw new ConfigError(`${key} holds a null, which TOML cannot say.`);
   if (typeof value === "object") for (const inner of Object.values(value)) refuseNothing(inner, key);
 }
 
@@ -80,7 +81,7 @@ function conflict(path: string, version: string): WrittenConfig {
   return { kind: "refused", reason: "version-conflict", message };
 }
 
-/** Unknown keys that were there before are the reader's affair, not the writer's. */
+/** Unknown keys that the file already had are not reported here: reading it reports them. */
 function refusal({ wrong, unknown }: Inspection, paths: string[][]): WrittenConfig | undefined {
   if (wrong.length > 0) return { kind: "refused", reason: "invalid", message: `${wrong.join("; ")}.` };
   const written = unknown.find((one) => paths.some((path) => touches(one.path, path)));

@@ -1,9 +1,9 @@
-// What repository and user have written for the model: instructions, rules and skills, read when they are needed.
+// Instructions, rules and skills of repository and user, read when they are needed.
 import type { Repository } from "@agentcli/engine";
 import type { ContextMessage } from "@agentcli/protocol";
-import { directoriesBetween } from "../files/places.ts";
+import { directoriesBetween } from "../files/directories.ts";
 import { describeProblem, type FileProblem } from "../files/problem.ts";
-import { defaultMaxBytes, type InstructionPlaces, readInstructions } from "../instructions/agents-md.ts";
+import { defaultMaxBytes, type InstructionSources, readInstructions } from "../instructions/agents-md.ts";
 import { readNested } from "../instructions/nested.ts";
 import { mentionedRules, readRules, ruleBody, ruleMessage, ruleTexts } from "../instructions/rules.ts";
 import { catalogueBudget, skillCatalogue } from "../skills/catalogue.ts";
@@ -24,11 +24,11 @@ export interface PromptTexts {
 }
 
 export interface ProjectContext {
-  /** What a new thread begins with. */
+  /** The context of a new thread. */
   forThread(): ThreadTexts;
   /** Files the instructions of a new thread come from. */
   sources(): string[];
-  /** Skills and rules that a prompt calls by name. */
+  /** Skills and rules that a prompt names. */
   forPrompt(prompt: string): PromptTexts;
   repository: Repository;
 }
@@ -37,34 +37,34 @@ export interface ContextRequest {
   /** Of the project. */
   root: string;
   cwd: string;
-  /** Where the user's own instructions are; null where there is no user. */
+  /** Directory of the user's instructions; null if there is no user. */
   home: string | null;
-  /** Most bytes of all instructions together. */
+  /** Maximum bytes of all instructions together. */
   maxBytes?: number | undefined;
-  /** Names to look for where AGENTS.md is missing. */
+  /** Fallback names where AGENTS.md is missing. */
   fallbackNames?: string[] | undefined;
-  skills: SkillChoice;
-  /** Tokens; null where nobody knows. */
+  skills: SkillOptions;
+  /** Tokens; null if it is not known. */
   contextWindow: number | null;
 }
 
-export interface SkillChoice {
+export interface SkillOptions {
   roots: SkillRoot[];
   switches?: SkillSwitch[] | undefined;
-  /** Whether the model is told which there are. */
-  catalogue: "listed" | "left out";
+  /** Whether the model receives the list. */
+  catalogue: "listed" | "omitted";
   maxTokens?: number | undefined;
 }
 
 export function openContext({ skills: choice, contextWindow, ...request }: ContextRequest): ProjectContext {
   const { root, cwd, home, maxBytes = defaultMaxBytes, fallbackNames = [] } = request;
-  const places: InstructionPlaces = { root, cwd, home, maxBytes, fallbackNames };
+  const instructionSources: InstructionSources = { root, cwd, home, maxBytes, fallbackNames };
   const rules = once(() => readRules(directoriesBetween(root, cwd), root));
   const skills = once(() => usableSkills(choice));
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return {
     forThread() {
-      const instructions = readInstructions(places);
+      const instructions = readInstructions(instructionSources);
       const always = ruleTexts(rules().rules, maxBytes);
       const listed = choice.catalogue === "listed" ? skills() : null;
       const catalogue = skillCatalogue(listed?.skills ?? [], catalogueBudget(contextWindow, choice.maxTokens));
@@ -78,7 +78,7 @@ export function openContext({ skills: choice, contextWindow, ...request }: Conte
         ],
       };
     },
-    sources: () => readInstructions(places).sources,
+    sources: () => readInstructions(instructionSources).sources,
     forPrompt(prompt) {
       const called = prompt.includes("@") ? mentionedRules(prompt, rules().rules) : [];
       const { messages, warnings } = /\$|^\s*\//.test(prompt) ? skillTexts(prompt, skills()) : noTexts;
@@ -86,17 +86,17 @@ export function openContext({ skills: choice, contextWindow, ...request }: Conte
       return { messages: [...texts.map(userMessage), ...messages], warnings };
     },
     repository: {
-      async textsFor(touched, given) {
-        const { texts, problems } = readNested({ ...places, rules: rules().rules }, touched, given);
-        const warnings = warningsOf(problems).filter((warning) => !told.has(warning));
-        for (const warning of warnings) told.add(warning);
+      async textsFor(touched, sent) {
+        const { texts, problems } = readNested({ ...instructionSources, rules: rules().rules }, touched, sent);
+        const warnings = warningsOf(problems).filter((warning) => !reported.has(warning));
+        for (const warning of warnings) reported.add(warning);
         return { texts, warnings };
       },
     },
   };
 }
 
-/** Read at most once, and only where it is asked for. */
+/** Read at most once, and only when needed. */
 function once<Value>(read: () => Value): () => Value {
   let value: { read: Value } | undefined;
   return () => {
@@ -105,8 +105,8 @@ function once<Value>(read: () => Value): () => Value {
   };
 }
 
-/** Without those that are switched off. */
-function usableSkills({ roots, switches }: SkillChoice): Skills {
+/** Without disabled ones. */
+function usableSkills({ roots, switches }: SkillOptions): Skills {
   const { skills, problems } = readSkills(roots, switches);
   return { skills: skills.filter(({ enabled }) => enabled), problems };
 }
@@ -129,11 +129,11 @@ function skillTexts(prompt: string, { skills }: Skills): PromptTexts {
 
 const userMessage = (text: string): ContextMessage => ({ role: "user", parts: [{ type: "text", text }] });
 
-const mostWarnings = 10;
+const maxWarnings = 10;
 
-/** A repository full of mistakes must not bury what the run says. */
+/** A repository with many mistakes must not flood the output. */
 function warningsOf(problems: FileProblem[]): string[] {
-  const shown = problems.slice(0, mostWarnings).map(describeProblem);
+  const shown = problems.slice(0, maxWarnings).map(describeProblem);
   const more = problems.length - shown.length;
   return more === 0 ? shown : [...shown, `${more} more files of this kind cannot be used. See agentcli skills check.`];
 }

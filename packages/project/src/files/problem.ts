@@ -1,9 +1,9 @@
-// A file of the project that is not as it should be; the run goes on without it, or with what can be used of it.
+// A problem with a file of the project; the run continues without it, or with the usable part.
 export interface FileProblem {
   path: string;
-  /** Counted from 1; null where it is about the file as a whole. */
+  /** Counted from 1; null if it is about the file as a whole. */
   line: number | null;
-  /** A warning is worth mending; an error means that something does not work as written. */
+  /** A warning is worth fixing; an error means that something does not work as written. */
   severity: "error" | "warning";
   message: string;
 }

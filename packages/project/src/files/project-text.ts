@@ -1,10 +1,10 @@
-// A text file of the project as the model may read it: bounded, inside the project, without hidden characters.
+// A text file of the project for the model: bounded, inside the project, without hidden characters.
 import { visibleText } from "../sanitize/visible.ts";
 import type { FileProblem } from "./problem.ts";
 import { type ReadOptions, readTextFile } from "./text-file.ts";
 
 export interface ProjectText {
-  /** Null where there is nothing to use. */
+  /** Null if nothing is usable. */
   text: string | null;
   isCut: boolean;
   problems: FileProblem[];
@@ -16,7 +16,7 @@ export function readProjectText(path: string, options: ReadOptions): ProjectText
   if (file.kind === "problem")
     return { text: null, isCut: false, problems: [{ path, line: null, severity: "error", message: file.message }] };
   const { text, removed } = visibleText(file.text);
-  const message = `${removed} hidden characters were left out; look at what they were with agentcli sanitize --report`;
+  const message = `${removed} hidden characters were removed; show them with agentcli sanitize --report`;
   return {
     text,
     isCut: file.isCut,

@@ -1,6 +1,6 @@
-// Reads the start of a text file, whatever stands at its path: nothing here throws or waits.
+// Reads the start of a text file. Never throws or blocks, whatever is at the path.
 import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync, realpathSync, statSync } from "node:fs";
-import { contains } from "./places.ts";
+import { contains } from "./directories.ts";
 
 export type TextFile =
   | { kind: "text"; text: string; isCut: boolean }
@@ -9,12 +9,12 @@ export type TextFile =
   | { kind: "problem"; message: string };
 
 export interface ReadOptions {
-  mostBytes: number;
-  /** Links may not lead out of this directory: a repository must not name the user's own files. Null: anywhere. */
+  maxBytes: number;
+  /** Links must stay inside this directory: a repository must not reach the user's files. Null: no restriction. */
   within: string | null;
 }
 
-export function readTextFile(path: string, { mostBytes, within }: ReadOptions): TextFile {
+export function readTextFile(path: string, { maxBytes, within }: ReadOptions): TextFile {
   let descriptor: number | undefined;
   try {
     if (!statSync(path).isFile()) return { kind: "missing" };
@@ -22,7 +22,7 @@ export function readTextFile(path: string, { mostBytes, within }: ReadOptions): 
     const { size } = fstatSync(descriptor);
     if (within !== null && !contains(within, openedPath(descriptor, path)))
       return { kind: "problem", message: "it is a link that leads out of the project; it is not read" };
-    return decode(readStart(descriptor, Math.min(mostBytes, size)), size > mostBytes);
+    return decode(readStart(descriptor, Math.min(maxBytes, size)), size > maxBytes);
   } catch (error) {
     return explain(error as NodeJS.ErrnoException);
   } finally {
@@ -30,7 +30,7 @@ export function readTextFile(path: string, { mostBytes, within }: ReadOptions): 
   }
 }
 
-/** What was really opened: the name may lead elsewhere by now. */
+/** The path that was really opened: the name may point elsewhere by now. */
 function openedPath(descriptor: number, path: string): string {
   try {
     return readlinkSync(`/proc/self/fd/${descriptor}`);
@@ -57,7 +57,7 @@ function decode(bytes: Buffer, isCut: boolean): TextFile {
   return { kind: "text", text: whole.toString("utf8").replace(/^\ufeff/, ""), isCut };
 }
 
-/** Without the first bytes of a character that was cut apart. */
+/** Without the first bytes of an incomplete character. */
 function endOfLastCharacter(bytes: Buffer): number {
   const first = bytes.findLastIndex((byte) => (byte & 0xc0) !== 0x80);
   const lead = bytes[first] ?? 0;

@@ -1,10 +1,10 @@
-// Finds files below a directory within bounds: depth, directories and entries are counted, circles of links are not followed.
+// Finds files below a directory within limits of depth, directories and entries; link cycles are not followed.
 import { type Dirent, readdirSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 export interface FoundFile {
   path: string;
-  /** Without links: two ways to one file have the same. */
+  /** Without symbolic links: two paths of one file have the same. */
   realPath: string;
 }
 
@@ -16,57 +16,57 @@ export interface WalkLimits {
 
 export interface Walk {
   files: FoundFile[];
-  /** A bound was reached: there may be more. */
+  /** A limit was reached: there may be more. */
   isCut: boolean;
 }
 
-export const usualLimits: WalkLimits = { depth: 6, directories: 2_000, entries: 20_000 };
+export const defaultLimits: WalkLimits = { depth: 6, directories: 2_000, entries: 20_000 };
 
 export interface Search {
-  isWanted(name: string): boolean;
-  /** Directories that are passed over beside one that is wanted. */
-  passedOver?: Set<string>;
+  matchesName(name: string): boolean;
+  /** Names of directories that are skipped next to a matching file. */
+  skippedDirectories?: Set<string>;
   limits?: WalkLimits;
 }
 
-/** In the order of their names. Hidden directories are passed over, directories that are links are followed. */
-export function findFiles(root: string, { isWanted, passedOver, limits = usualLimits }: Search): Walk {
+/** In the order of their names. Hidden directories are skipped, linked directories are followed. */
+export function findFiles(root: string, { matchesName, skippedDirectories, limits = defaultLimits }: Search): Walk {
   const files: FoundFile[] = [];
-  const left = { ...limits };
+  const remaining = { ...limits };
   const seen = new Set<string>();
   const visit = (path: string, realPath: string, depth: number): void => {
-    if (seen.has(realPath) || left.directories === 0) return;
+    if (seen.has(realPath) || remaining.directories === 0) return;
     seen.add(realPath);
-    left.directories -= 1;
+    remaining.directories -= 1;
     const entries = entriesOf(path);
-    const isFound = passedOver !== undefined && entries.some(({ name }) => isWanted(name));
+    const hasMatch = skippedDirectories !== undefined && entries.some(({ name }) => matchesName(name));
     for (const entry of entries) {
-      if (left.entries === 0) return;
-      left.entries -= 1;
-      const found = look(entry, path, realPath);
-      if (found?.kind === "file" && isWanted(entry.name)) files.push(found.file);
-      if (isFound && passedOver.has(entry.name)) continue;
-      if (found?.kind === "directory" && depth < limits.depth && !entry.name.startsWith("."))
-        visit(found.file.path, found.file.realPath, depth + 1);
+      if (remaining.entries === 0) return;
+      remaining.entries -= 1;
+      const classified = classify(entry, path, realPath);
+      if (classified?.kind === "file" && matchesName(entry.name)) files.push(classified.file);
+      if (hasMatch && skippedDirectories.has(entry.name)) continue;
+      if (classified?.kind === "directory" && depth < limits.depth && !entry.name.startsWith("."))
+        visit(classified.file.path, classified.file.realPath, depth + 1);
     }
   };
   const realRoot = realPathOf(root);
   if (realRoot !== null) visit(root, realRoot, 0);
-  return { files, isCut: left.directories === 0 || left.entries === 0 };
+  return { files, isCut: remaining.directories === 0 || remaining.entries === 0 };
 }
 
 function entriesOf(directory: string): Dirent[] {
   try {
     return readdirSync(directory, { withFileTypes: true }).sort((one, other) => (one.name < other.name ? -1 : 1));
   } catch {
-    // Not there, not a directory or not ours to read: then there is nothing to find in it.
+    // Missing, not a directory, or not readable: nothing to find.
     return [];
   }
 }
 
-type Looked = { kind: "file" | "directory"; file: FoundFile };
+type Entry = { kind: "file" | "directory"; file: FoundFile };
 
-function look(entry: Dirent, directory: string, realDirectory: string): Looked | null {
+function classify(entry: Dirent, directory: string, realDirectory: string): Entry | null {
   const path = join(directory, entry.name);
   if (entry.isFile() || entry.isDirectory()) {
     return { kind: entry.isFile() ? "file" : "directory", file: { path, realPath: join(realDirectory, entry.name) } };

@@ -10,7 +10,7 @@ export type FrontMatter =
       body: string;
     }
   | { kind: "none" }
-  /** It begins, but its end is not in the text. */
+  /** It has no end in the text. */
   | { kind: "unclosed" }
   | { kind: "problem"; line: number; message: string };
 
@@ -23,8 +23,8 @@ export function readFrontMatter(text: string): FrontMatter {
   const front = text.slice(open[0].length, close.index);
   const parsed = parseYaml(front.split(/\r?\n/));
   if (parsed.kind === "problem") return { kind: "problem", line: parsed.line + 1, message: parsed.message };
-  const places = new Map([...parsed.lines].map(([key, line]) => [key, line + 1]));
-  return { kind: "matter", values: parsed.values, lines: places, body: text.slice(closing.lastIndex) };
+  const fileLines = new Map([...parsed.lines].map(([key, line]) => [key, line + 1]));
+  return { kind: "matter", values: parsed.values, lines: fileLines, body: text.slice(closing.lastIndex) };
 }
 
 const closing = /^(?:---|\.\.\.)[ \t]*\r?(?:\n|$)/gm;

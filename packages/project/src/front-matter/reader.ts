@@ -1,4 +1,4 @@
-// Where a reader of front matter stands, and what it says when it cannot go on.
+// The position of a front matter reader, and its error.
 export interface Reader {
   lines: string[];
   /** The line to read next. */
@@ -9,7 +9,7 @@ export interface Reader {
 }
 
 /** Caught by the parser and turned into a value; lines are counted from 1. */
-export class YamlProblem extends Error {
+export class YamlError extends Error {
   readonly line: number;
 
   constructor(line: number, message: string) {

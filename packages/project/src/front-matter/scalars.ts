@@ -1,9 +1,9 @@
 // Values of front matter on one line or several: plain, quoted, block scalars and lists in brackets.
-import { type Reader, YamlProblem } from "./reader.ts";
+import { type Reader, YamlError } from "./reader.ts";
 
 export type YamlValue = string | number | boolean | null | YamlValue[] | { [key: string]: YamlValue };
 
-/** Reads from `rest` of the current line on and leaves the reader behind the value. */
+/** Reads from `rest` of the current line on and moves the reader past the value. */
 export function readScalar(reader: Reader, indent: number, rest: string): YamlValue {
   const line = reader.at + 1;
   const quote = rest[0];
@@ -11,11 +11,11 @@ export function readScalar(reader: Reader, indent: number, rest: string): YamlVa
   const text = readContinued(reader, indent, rest);
   if (text.startsWith("[") && text.endsWith("]")) return readFlowList(text) ?? text;
   if (text.startsWith("{") && text.endsWith("}") && /:\s/.test(text))
-    throw new YamlProblem(line, "maps in braces are not supported; write one key a line");
+    throw new YamlError(line, "maps in braces are not supported; write one key a line");
   return plainValue(text);
 }
 
-/** Plain text goes on over lines that are indented further. A colon within it is prose. */
+/** Plain text continues on lines that are indented further. A colon within it is text. */
 function readContinued(reader: Reader, indent: number, rest: string): string {
   const pieces = [withoutComment(rest)];
   reader.at += 1;
@@ -39,13 +39,13 @@ function readQuoted(reader: Reader, rest: string, quote: string): string {
       reader.at += 1;
       return quote === '"' ? unescapeText(closed[1] ?? "") : (closed[1] ?? "").replaceAll("''", "'");
     }
-    if (text.length > mostQuoted) break;
+    if (text.length > maxQuoted) break;
     text += ` ${(reader.lines[reader.at + 1] ?? "").trim()}`;
   }
-  throw new YamlProblem(line, `the text that begins with ${quote} does not end, or more stands behind it`);
+  throw new YamlError(line, `the text that begins with ${quote} does not end, or more stands behind it`);
 }
 
-const mostQuoted = 8_192;
+const maxQuoted = 8_192;
 
 const unescapeText = (text: string): string =>
   text.replace(/\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|([\s\S]))/g, (_, short, long, character) =>
@@ -75,14 +75,14 @@ export function readBlockScalar(reader: Reader, indent: number, { folded, chomp 
   return chomp === "-" || text === "" ? text : `${text}\n`;
 }
 
-/** Lines of one paragraph become one; an empty line stays a line end. */
+/** Lines of one paragraph are joined; an empty line becomes a line end. */
 const fold = (lines: string[]): string =>
   lines
     .join("\n")
     .replace(/(\S)\n(?=\S)/g, "$1 ")
     .replace(/\n\n/g, "\n");
 
-/** Null where it is no list, such as a glob that begins and ends with brackets. */
+/** Null if it is not a list, such as a glob that begins and ends with brackets. */
 function readFlowList(text: string): YamlValue[] | null {
   const inner = text.slice(1, -1).trim();
   if (inner === "") return [];

@@ -1,5 +1,5 @@
 // The part of YAML that people write in front matter: maps, lists and scalars by indentation. No anchors, tags or documents.
-import { type Reader, YamlProblem } from "./reader.ts";
+import { type Reader, YamlError } from "./reader.ts";
 import { readBlockScalar, readScalar, type YamlValue } from "./scalars.ts";
 
 export type { YamlValue } from "./scalars.ts";
@@ -9,7 +9,7 @@ export type ParsedYaml =
   /** Lines are counted from 1. */
   | { kind: "problem"; line: number; message: string };
 
-/** Never throws: what is not understood is a problem with its line. */
+/** Never throws: what cannot be parsed is a problem with its line. */
 export function parseYaml(lines: string[]): ParsedYaml {
   const reader: Reader = { lines: [...lines], at: 0, keys: new Map(), depth: 0 };
   try {
@@ -19,12 +19,12 @@ export function parseYaml(lines: string[]): ParsedYaml {
     if (reader.at < lines.length) throw misplaced(reader);
     return { kind: "values", values, lines: reader.keys };
   } catch (error) {
-    if (error instanceof YamlProblem) return { kind: "problem", line: error.line, message: error.message };
+    if (error instanceof YamlError) return { kind: "problem", line: error.line, message: error.message };
     throw error;
   }
 }
 
-const mostDepth = 16;
+const maxDepth = 16;
 const entry = /^(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)'|([^\s#'"[\]{},:][^:]*)):(?=\s|$)\s*/;
 
 function readMap(reader: Reader, indent: number): Record<string, YamlValue> {
@@ -36,21 +36,21 @@ function readMap(reader: Reader, indent: number): Record<string, YamlValue> {
     const key = here === indent ? entry.exec(line) : null;
     if (!key) throw misplaced(reader);
     const name = (key[1] ?? key[2] ?? key[3] ?? "").trim();
-    if (name in values) throw new YamlProblem(reader.at + 1, `the key ${name} is there twice`);
+    if (name in values) throw new YamlError(reader.at + 1, `the key ${name} is there twice`);
     if (reader.depth === 0) reader.keys.set(name, reader.at + 1);
     values[name] = readValue(reader, { indent, rest: line.slice(key[0].length) });
   }
   return values;
 }
 
-interface Place {
-  /** Of the key or the dash the value belongs to. */
+interface ValueStart {
+  /** Of the key or the dash of the value. */
   indent: number;
   /** What follows them on the line. */
   rest: string;
 }
 
-function readValue(reader: Reader, { indent, rest }: Place): YamlValue {
+function readValue(reader: Reader, { indent, rest }: ValueStart): YamlValue {
   const block = /^([|>])([+-]?)\d?([+-]?)\s*(?:#.*)?$/.exec(rest);
   if (block) return readBlockScalar(reader, indent, { folded: block[1] === ">", chomp: block[2] || block[3] || "" });
   if (rest !== "" && !rest.startsWith("#")) return readScalar(reader, indent, rest);
@@ -86,7 +86,7 @@ function readMapInList(reader: Reader, indent: number, rest: string): YamlValue 
 }
 
 function nested<Value>(reader: Reader, read: () => Value): Value {
-  if (reader.depth === mostDepth) throw new YamlProblem(reader.at + 1, "this is nested too deeply");
+  if (reader.depth === maxDepth) throw new YamlError(reader.at + 1, "this is nested too deeply");
   reader.depth += 1;
   const value = read();
   reader.depth -= 1;
@@ -101,11 +101,11 @@ function indentOf(reader: Reader): number {
   const line = reader.lines[reader.at] ?? "";
   const indent = line.length - line.trimStart().length;
   if (line.slice(0, indent).includes("\t"))
-    throw new YamlProblem(reader.at + 1, "a tab stands where only spaces may indent");
+    throw new YamlError(reader.at + 1, "a tab stands where only spaces may indent");
   return indent;
 }
 
-const misplaced = (reader: Reader): YamlProblem => {
+const misplaced = (reader: Reader): YamlError => {
   const line = (reader.lines[reader.at] ?? "").trim();
-  return new YamlProblem(reader.at + 1, `expected "key: value", found ${JSON.stringify(line.slice(0, 60))}`);
+  return new YamlError(reader.at + 1, `expected "key: value", found ${JSON.stringify(line.slice(0, 60))}`);
 };

@@ -1,27 +1,27 @@
-// What both dialects need to make a definition, and to say what is wrong with one.
+// Shared by both dialects: definitions, and problems with them.
 import type { HookDefinition } from "@agentcli/protocol";
+import type { HookFile } from "../config/hook-files.ts";
 import type { Table } from "../config/table.ts";
-import type { HookFile } from "./find.ts";
 
-/** Not looked at yet: the file its command runs. */
-export type Written = HookDefinition;
+/** Without the hash of the script that its command runs. */
+export type ReadDefinition = HookDefinition;
 
 export interface ReadHooks {
-  definitions: Written[];
+  definitions: ReadDefinition[];
   /** A sentence each, beginning with the file. */
   problems: string[];
 }
 
-/** Collects what is wrong while the rest is read on. */
-export interface Reading {
+/** Collects problems while the rest is read. */
+export interface ReadContext {
   file: HookFile;
   problems: string[];
 }
 
-export const complain = ({ file, problems }: Reading, problem: string): void =>
+export const addProblem = ({ file, problems }: ReadContext, problem: string): void =>
   void problems.push(`${file.path}: ${problem}`);
 
-/** The value, or the default where there is none; a value of the wrong kind is a problem and no hook. */
+/** The value, or the default if there is none; a value of the wrong type is a problem. */
 export function field<T>(
   entry: Table,
   name: string,

@@ -1,4 +1,4 @@
-// A hook's definition as one value, the same however its file is laid out.
+// Hash of a hook definition, independent of the layout of its file.
 import { createHash } from "node:crypto";
 import { isTable } from "../config/table.ts";
 

@@ -1,5 +1,6 @@
-export { agentcliEvents } from "./agentcli.ts";
+export { agentcliEventNames } from "./agentcli/definitions.ts";
+export { hookDialects } from "./dialects.ts";
 export { type LoadedHooks, readHookFiles } from "./read.ts";
-export type { ScriptPlace } from "./script.ts";
-export { isUnchanged, type TrustGiven, type TrustStatus, trustStatus, whySkipped } from "./trust.ts";
+export type { ScriptSearch } from "./script.ts";
+export { isUnchanged, type TrustOptions, type TrustStatus, trustStatus, whySkipped } from "./trust.ts";
 export { trustHooks, untrustHooks } from "./write.ts";

@@ -1,28 +1,28 @@
-// Hook files as definitions, whichever dialect they are in. What is wrong in one file leaves the others alone.
+// Reads hook files of both dialects into definitions. A problem in one file does not affect the others.
 import { readFileSync, statSync } from "node:fs";
 import type { HookDefinition } from "@agentcli/protocol";
+import { ConfigError } from "../config/config-error.ts";
 import { readTable } from "../config/files.ts";
-import { ConfigProblem } from "../config/problem.ts";
+import type { HookFile } from "../config/hook-files.ts";
 import { isTable } from "../config/table.ts";
-import { readAgentcliFile, readAgentcliTable } from "./agentcli.ts";
-import type { ReadHooks, Reading, Written } from "./definition.ts";
-import type { HookFile } from "./find.ts";
-import { readPlatformFile } from "./platform.ts";
-import { type ScriptPlace, scriptOf } from "./script.ts";
+import { readAgentcliFile, readAgentcliTable } from "./agentcli/definitions.ts";
+import type { ReadContext, ReadDefinition, ReadHooks } from "./definition.ts";
+import { readPlatformFile } from "./platform/definitions.ts";
+import { type ScriptSearch, scriptOf } from "./script.ts";
 
 export interface LoadedHooks {
   definitions: HookDefinition[];
   warnings: string[];
 }
 
-export function readHookFiles(files: HookFile[], place: ScriptPlace): LoadedHooks {
+export function readHookFiles(files: HookFile[], search: ScriptSearch): LoadedHooks {
   const read = files.map((file) => ({ file, ...readHookFile(file) }));
   for (const { file, problems } of read) {
-    // A run that its administrator wants guarded does not start unguarded.
-    if (file.kind === "managed" && problems.length > 0) throw new ConfigProblem(problems.join("\n"));
+    // A run must not start without the hooks its administrator requires.
+    if (file.kind === "managed" && problems.length > 0) throw new ConfigError(problems.join("\n"));
   }
   return {
-    definitions: read.flatMap(({ definitions }) => definitions.map((written) => withScript(written, place))),
+    definitions: read.flatMap(({ definitions }) => definitions.map((definition) => withScript(definition, search))),
     warnings: [
       ...read.flatMap(({ problems }) => problems.map((problem) => `${problem}. This hook does not run.`)),
       ...twoForms(files),
@@ -30,20 +30,20 @@ export function readHookFiles(files: HookFile[], place: ScriptPlace): LoadedHook
   };
 }
 
-function withScript(written: Written, place: ScriptPlace): HookDefinition {
-  if (!("command" in written)) return written;
-  const directories = written.directory === undefined ? place.directories : [written.directory];
-  const script = scriptOf(written.command, { ...place, directories });
-  return script ? { ...written, script } : written;
+function withScript(definition: ReadDefinition, search: ScriptSearch): HookDefinition {
+  if (!("command" in definition)) return definition;
+  const directories = definition.directory === undefined ? search.directories : [definition.directory];
+  const script = scriptOf(definition.command, { ...search, directories });
+  return script ? { ...definition, script } : definition;
 }
 
 export function readHookFile(file: HookFile): ReadHooks {
-  const reading: Reading = { file, problems: [] };
+  const reading: ReadContext = { file, problems: [] };
   const definitions = file.table ? readAgentcliTable(file.table, reading) : readJsonFile(file, reading);
   return { definitions, problems: reading.problems };
 }
 
-/** The definition hashes a file has now; what cannot be read has none. */
+/** The current definition hashes of a file; none if it cannot be read. */
 export async function currentHashes({ source, dialect }: HookDefinition): Promise<string[]> {
   const { kind, path } = source;
   if (path.endsWith(".json")) return hashesOf({ kind, dialect, path });
@@ -55,9 +55,9 @@ export async function currentHashes({ source, dialect }: HookDefinition): Promis
 
 const hashesOf = (file: HookFile): string[] => readHookFile(file).definitions.map(({ hash }) => hash);
 
-const mostBytes = 1_048_576;
+const maxBytes = 1_048_576;
 
-function readJsonFile(file: HookFile, reading: Reading): Written[] {
+function readJsonFile(file: HookFile, reading: ReadContext): ReadDefinition[] {
   try {
     const json = parseFile(file.path);
     return file.dialect === "agentcli" ? readAgentcliFile(json, reading) : readPlatformFile(json, reading);
@@ -67,15 +67,15 @@ function readJsonFile(file: HookFile, reading: Reading): Written[] {
   }
 }
 
-/** Only files: opening a pipe would wait for ever. */
+/** Only regular files: opening a pipe would block. */
 function parseFile(path: string): unknown {
   const stats = statSync(path);
   if (!stats.isFile()) throw new Error("this is not a file");
-  if (stats.size > mostBytes) throw new Error(`the file is larger than ${mostBytes} bytes`);
+  if (stats.size > maxBytes) throw new Error(`the file is larger than ${maxBytes} bytes`);
   return JSON.parse(readFileSync(path, "utf8").replace(/^\uFEFF/, ""));
 }
 
-/** Both count, but whoever looks into one of them may not know of the other. */
+/** Both are used, but a reader of one may not know of the other. */
 function twoForms(files: HookFile[]): string[] {
   return files.flatMap(({ path, table }) => {
     const beside = path.replace(/config\.toml$/, "hooks.json");

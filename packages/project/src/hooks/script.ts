@@ -1,39 +1,39 @@
-// The file of the repository that a hook's command runs: what it says is trusted together with the command.
+// The repository file that a hook's command runs: its content is trusted together with the command.
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from "node:fs";
 import { basename, isAbsolute, relative, resolve } from "node:path";
 import type { HookDefinition } from "@agentcli/protocol";
 import { splitWords } from "../shell/split-words.ts";
 import { sha256 } from "./hash.ts";
 
-export interface ScriptPlace {
-  /** Where relative words may be meant from, the likeliest first. */
+export interface ScriptSearch {
+  /** Base directories of relative paths, the likeliest first. */
   directories: string[];
   repository: string;
 }
 
-/** Undefined where the command runs nothing of the repository. */
-export function scriptOf(command: string, place: ScriptPlace): HookDefinition["script"] {
+/** Undefined if the command runs no file of the repository. */
+export function scriptOf(command: string, search: ScriptSearch): HookDefinition["script"] {
   const word = programWord(splitWords(command) ?? []);
   if (word === undefined) return undefined;
-  const meant = expanded(word, place.repository);
-  for (const directory of place.directories) {
-    const path = isAbsolute(meant) ? meant : resolve(directory, meant);
-    const hash = isInside(path, place.repository) ? hashOfFile(path) : null;
+  const expandedPath = expanded(word, search.repository);
+  for (const directory of search.directories) {
+    const path = isAbsolute(expandedPath) ? expandedPath : resolve(directory, expandedPath);
+    const hash = isInside(path, search.repository) ? hashOfFile(path) : null;
     if (hash !== null) return { path, hash };
   }
   return undefined;
 }
 
-/** No script is larger; whoever may write the file could have us read for ever. */
-const mostBytes = 64 * 1024 * 1024;
+/** Limit of a script, so that a huge or endless file is not read. */
+const maxBytes = 64 * 1024 * 1024;
 
-/** Null where there is no such file. Does not wait at a pipe that was put in its place this moment. */
+/** Null if there is no such file. Does not block on a pipe that replaced it meanwhile. */
 export function hashOfFile(path: string): string | null {
   let descriptor: number | undefined;
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = fstatSync(descriptor);
-    return stats.isFile() && stats.size <= mostBytes ? `sha256:${sha256(readFileSync(descriptor))}` : null;
+    return stats.isFile() && stats.size <= maxBytes ? `sha256:${sha256(readFileSync(descriptor))}` : null;
   } catch {
     return null;
   } finally {
@@ -44,7 +44,7 @@ export function hashOfFile(path: string): string | null {
 const interpreters = /^(?:node|nodejs|bun|deno|tsx|python[\d.]*|ruby|perl|php|bash|sh|zsh|dash|pwsh)$/;
 const wrappers = new Set(["env", "exec", "command", "time", "nice", "nohup"]);
 
-/** The first word, or the script an interpreter named by it is given. */
+/** The first word, or the script argument of an interpreter. */
 function programWord(words: string[]): string | undefined {
   const [first, ...rest] = words;
   if (first === undefined) return undefined;

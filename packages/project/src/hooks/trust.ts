@@ -1,20 +1,20 @@
-// Whether a hook runs: managed ones do, others when their user has seen them as they are now.
+// Whether a hook runs: managed ones always, others if the user trusted their current version.
 import type { HookDefinition } from "@agentcli/protocol";
-import { notRun } from "./agentcli.ts";
-import type { HookState } from "./find.ts";
+import type { HookState } from "../config/hook-files.ts";
+import { notRun } from "./agentcli/definitions.ts";
 import { currentHashes } from "./read.ts";
 import { hashOfFile } from "./script.ts";
 
 export type TrustStatus = "managed" | "trusted" | "modified" | "untrusted";
 
-export interface TrustGiven {
+export interface TrustOptions {
   states: Map<string, HookState>;
-  /** Definition hashes that the command line vouches for. */
+  /** Definition hashes trusted on the command line. */
   hashes: string[];
   bypass: "none" | "all";
 }
 
-export function trustStatus(definition: HookDefinition, { states, hashes }: TrustGiven): TrustStatus {
+export function trustStatus(definition: HookDefinition, { states, hashes }: TrustOptions): TrustStatus {
   if (definition.source.kind === "managed") return "managed";
   if (hashes.includes(definition.hash)) return "trusted";
   const state = states.get(definition.key);
@@ -23,13 +23,13 @@ export function trustStatus(definition: HookDefinition, { states, hashes }: Trus
   return isSame ? "trusted" : "modified";
 }
 
-/** Why it does not run; null where it does. */
-export function whySkipped(definition: HookDefinition, given: TrustGiven): string | null {
+/** Why it does not run; null if it does. */
+export function whySkipped(definition: HookDefinition, options: TrustOptions): string | null {
   if (definition.type === "agent") return notRun;
-  const status = trustStatus(definition, given);
+  const status = trustStatus(definition, options);
   if (status === "managed") return null;
-  if (given.states.get(definition.key)?.enabled === false) return "switched off in hooks.state";
-  if (status === "trusted" || given.bypass === "all") return null;
+  if (options.states.get(definition.key)?.enabled === false) return "switched off in hooks.state";
+  if (status === "trusted" || options.bypass === "all") return null;
   const ways = `see it with agentcli hooks list, then agentcli hooks trust, or --trust-hooks ${definition.hash}`;
   return status === "modified" ? `changed since it was trusted; ${ways}` : `not trusted; ${ways}`;
 }

@@ -1,8 +1,8 @@
 // Writes trust in hooks into the user's configuration. Every other byte of the file stays as it is.
 import type { HookDefinition } from "@agentcli/protocol";
+import { ConfigError } from "../config/config-error.ts";
 import { readIfPresent, readTable } from "../config/files.ts";
-import { ConfigProblem } from "../config/problem.ts";
-import { replaceFile, saysTheSame } from "../config/replace.ts";
+import { isSameConfig, replaceFile } from "../config/replace.ts";
 import { quoted, type Table, valueAt, withoutValueAt, withValueAt } from "../config/table.ts";
 
 export async function trustHooks(configFile: string, definitions: HookDefinition[]): Promise<void> {
@@ -12,38 +12,38 @@ export async function trustHooks(configFile: string, definitions: HookDefinition
   }));
   const lines = (state: object) => Object.entries(state).map(([name, value]) => `${name} = ${quoted(value)}`);
   const blocks = entries.map(({ key, state }) => [`[hooks.state.${quoted(key)}]`, ...lines(state), ""]);
-  const wanted = (table: Table) =>
+  const expected = (table: Table) =>
     entries.reduce((result, { key, state }) => withValueAt(result, ["hooks", "state", key], state), table);
   const keys = entries.map(({ key }) => key);
-  await edit(configFile, keys, { blocks: blocks.map((block) => block.join("\n")), wanted });
+  await edit(configFile, keys, { blocks: blocks.map((block) => block.join("\n")), expected });
 }
 
 export async function untrustHooks(configFile: string, keys: string[]): Promise<void> {
-  await edit(configFile, keys, { blocks: [], wanted: (table) => table });
+  await edit(configFile, keys, { blocks: [], expected: (table) => table });
 }
 
 interface Edit {
   blocks: string[];
-  /** The file's meaning afterwards, from what it means without the old entries. */
-  wanted(table: Table): Table;
+  /** The expected content of the file, given its content without the old entries. */
+  expected(table: Table): Table;
 }
 
-async function edit(configFile: string, keys: string[], { blocks, wanted }: Edit): Promise<void> {
+async function edit(configFile: string, keys: string[], { blocks, expected }: Edit): Promise<void> {
   const before = (await readTable(configFile)) ?? {};
   const without = keys.reduce((table, key) => withoutValueAt(table, ["hooks", "state", key]), before);
   const kept = withoutBlocks(readIfPresent(configFile) ?? "", keys);
   const gap = kept === "" || kept.endsWith("\n\n") ? "" : kept.endsWith("\n") ? "\n" : "\n\n";
   const text = blocks.length > 0 ? `${kept}${gap}${blocks.join("\n")}` : kept;
   const { parse } = await import("smol-toml");
-  if (!saysTheSame(withoutEmptyState(parsed(text, parse)), withoutEmptyState(wanted(without)))) {
-    throw new ConfigProblem(
+  if (!isSameConfig(withoutEmptyState(parsed(text, parse)), withoutEmptyState(expected(without)))) {
+    throw new ConfigError(
       `${configFile} writes hooks.state in a form that is not edited here. Edit it by hand:\n${text}`,
     );
   }
   replaceFile(configFile, text);
 }
 
-/** The tables of these keys, from their header to the next. */
+/** Removes the tables of these keys, from their header to the next. */
 function withoutBlocks(text: string, keys: string[]): string {
   const lines = text.split("\n");
   let isOld = false;
@@ -65,7 +65,7 @@ function keyOf(line: string): string | undefined {
   }
 }
 
-/** Tables that hold nothing say nothing. */
+/** Empty tables have no meaning. */
 function withoutEmptyState(table: Table): Table {
   const isEmpty = (path: string[]) =>
     Object.keys((valueAt(table, path) as object | undefined) ?? { a: 1 }).length === 0;

@@ -1,18 +1,18 @@
-// AGENTS.md: the user's own, then the project's from its root to where the run works, as one text for the model.
+// AGENTS.md: of the user, then of the project from its root to the working directory, as one text for the model.
 import { join } from "node:path";
-import { directoriesBetween } from "../files/places.ts";
+import { directoriesBetween } from "../files/directories.ts";
 import type { FileProblem } from "../files/problem.ts";
 import { readProjectText } from "../files/project-text.ts";
 
-export interface InstructionPlaces {
-  /** The project's top directory; `cwd` where there is none. */
+export interface InstructionSources {
+  /** The project's top directory; `cwd` if there is none. */
   root: string;
   cwd: string;
-  /** The agent home; null where there is no user. */
+  /** The agent home; null if there is no user. */
   home: string | null;
-  /** Most bytes of all project files together; 0 reads none. */
+  /** Maximum bytes of all project files together; 0 reads none. */
   maxBytes: number;
-  /** Names to look for where AGENTS.md is missing. */
+  /** Fallback names where AGENTS.md is missing. */
   fallbackNames: string[];
 }
 
@@ -23,15 +23,15 @@ export interface Instructions {
   problems: FileProblem[];
 }
 
-export function readInstructions(places: InstructionPlaces): Instructions {
-  const own = places.home === null ? { text: "", problems: [] } : readOwn(places.home);
-  const project = readProject(places, directoriesBetween(places.root, places.cwd));
+export function readInstructions(sources: InstructionSources): Instructions {
+  const user = sources.home === null ? { text: "", problems: [] } : readUserFile(sources.home);
+  const project = readProject(sources, directoriesBetween(sources.root, sources.cwd));
   const documents = project.texts.map(({ text }) => text).join("\n\n");
-  const whole = [own.text, documents].filter((text) => text !== "").join("\n\n--- project-doc ---\n\n");
+  const whole = [user.text, documents].filter((text) => text !== "").join("\n\n--- project-doc ---\n\n");
   return {
-    texts: whole === "" ? [] : [instructionMessage(places.cwd, whole)],
+    texts: whole === "" ? [] : [instructionMessage(sources.cwd, whole)],
     sources: project.texts.map(({ source }) => source),
-    problems: [...own.problems, ...project.problems],
+    problems: [...user.problems, ...project.problems],
   };
 }
 
@@ -40,13 +40,13 @@ export const instructionMessage = (directory: string, text: string): string =>
 
 export const defaultMaxBytes = 32_768;
 
-/** Not counted, yet bounded: the user wrote it. */
-const mostOwnBytes = 1_048_576;
+/** Limited separately, because the user wrote it. */
+const maxOwnBytes = 1_048_576;
 
-function readOwn(home: string): { text: string; problems: FileProblem[] } {
+function readUserFile(home: string): { text: string; problems: FileProblem[] } {
   const problems: FileProblem[] = [];
   for (const name of ["AGENTS.override.md", "AGENTS.md"]) {
-    const file = readProjectText(join(home, name), { mostBytes: mostOwnBytes, within: null });
+    const file = readProjectText(join(home, name), { maxBytes: maxOwnBytes, within: null });
     problems.push(...file.problems);
     if (file.text !== null && file.text.trim() !== "") return { text: file.text, problems };
   }
@@ -58,9 +58,9 @@ export interface SourcedText {
   text: string;
 }
 
-/** The file of each directory, in order, until the bytes are used up. */
+/** The file of each directory, in order, until the limit is reached. */
 export function readProject(
-  { root, maxBytes, fallbackNames }: Pick<InstructionPlaces, "root" | "maxBytes" | "fallbackNames">,
+  { root, maxBytes, fallbackNames }: Pick<InstructionSources, "root" | "maxBytes" | "fallbackNames">,
   directories: string[],
 ): { texts: SourcedText[]; problems: FileProblem[] } {
   const texts: SourcedText[] = [];
@@ -71,7 +71,7 @@ export function readProject(
     if (left <= 0) break;
     for (const name of names) {
       const source = join(directory, name);
-      const file = readProjectText(source, { mostBytes: left, within: root });
+      const file = readProjectText(source, { maxBytes: left, within: root });
       problems.push(...file.problems);
       if (file.text === null && file.problems.length === 0) continue;
       if (file.isCut) problems.push(cut(source, left));

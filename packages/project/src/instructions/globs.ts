@@ -1,5 +1,5 @@
-// Globs of rules: without a slash they judge the name of a file, with one its path from the rule's directory.
-// Matched by following all ways at once: a repository must not be able to write a glob that takes for ever.
+// Globs of rules: without a slash they match the name of a file, with one its path relative to the rule's directory.
+// Matched by following all states at once: a repository must not be able to cause exponential time.
 
 export function compileGlob(glob: string): (path: string) => boolean {
   const body = glob.replace(/^\.?\//, "");
@@ -21,9 +21,9 @@ export function splitGlobs(text: string): string[] {
   return globs.map((glob) => glob.trim()).filter((glob) => glob !== "");
 }
 
-const mostWays = 64;
+const maxWays = 64;
 
-/** `a{b,c}` as `ab` and `ac`; beyond a bound, or where a brace does not close, braces are plain characters. */
+/** `a{b,c}` as `ab` and `ac`; above a limit, or without a closing brace, braces are plain characters. */
 function expandBraces(glob: string): string[] {
   let ways = [glob];
   for (;;) {
@@ -31,7 +31,7 @@ function expandBraces(glob: string): string[] {
       const brace = /^([^{}]*)\{([^{}]*)\}([\s\S]*)$/.exec(way);
       return brace ? (brace[2] ?? "").split(",").map((choice) => `${brace[1]}${choice}${brace[3]}`) : [way];
     });
-    if (expanded.length > mostWays || expanded.join() === ways.join()) return ways;
+    if (expanded.length > maxWays || expanded.join() === ways.join()) return ways;
     ways = expanded;
   }
 }
@@ -46,21 +46,21 @@ const tokensOf = (glob: string): Token[] =>
     return piece === "?" ? { match: "one" } : { match: "character", character: piece };
   });
 
-/** A place is twice the token it stands before, plus one inside a run of folders that has not reached its slash. */
+/** A state is twice the index of its token, plus one inside a run of folders that has not reached its slash. */
 function follow(tokens: Token[], path: string): boolean {
-  let places = reach([0], tokens);
+  let positions = reach([0], tokens);
   for (const character of path) {
-    places = reach(
-      places.flatMap((place) => advance(place, tokens[place >> 1], character)),
+    positions = reach(
+      positions.flatMap((position) => advance(position, tokens[position >> 1], character)),
       tokens,
     );
-    if (places.length === 0) return false;
+    if (positions.length === 0) return false;
   }
-  return places.includes(tokens.length * 2);
+  return positions.includes(tokens.length * 2);
 }
 
-function advance(place: number, token: Token | undefined, character: string): number[] {
-  const next = (place | 1) + 1;
+function advance(position: number, token: Token | undefined, character: string): number[] {
+  const next = (position | 1) + 1;
   switch (token?.match) {
     case undefined:
       return [];
@@ -69,21 +69,21 @@ function advance(place: number, token: Token | undefined, character: string): nu
     case "one":
       return character === "/" ? [] : [next];
     case "name":
-      return character === "/" ? [] : [place];
+      return character === "/" ? [] : [position];
     case "anything":
-      return [place];
+      return [position];
     case "folders":
-      return character === "/" ? [place | 1, next] : [place | 1];
+      return character === "/" ? [position | 1, next] : [position | 1];
   }
 }
 
-/** With the places that can be had without a character: stars and runs of folders may be empty. */
-function reach(places: number[], tokens: Token[]): number[] {
-  const found = new Set(places);
-  for (const place of found) {
-    const match = tokens[place >> 1]?.match;
-    const isEmptiable = match === "name" || match === "anything" || (match === "folders" && place % 2 === 0);
-    if (isEmptiable) found.add((place | 1) + 1);
+/** With the states that are reachable without a character: stars and runs of folders may be empty. */
+function reach(positions: number[], tokens: Token[]): number[] {
+  const found = new Set(positions);
+  for (const position of found) {
+    const match = tokens[position >> 1]?.match;
+    const isEmptiable = match === "name" || match === "anything" || (match === "folders" && position % 2 === 0);
+    if (isEmptiable) found.add((position | 1) + 1);
   }
   return [...found];
 }

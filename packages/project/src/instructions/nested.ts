@@ -1,9 +1,9 @@
-// Instructions that apply once something is touched: AGENTS.md of the folders on the way to it, rules for such files.
+// Instructions for touched files: AGENTS.md of the folders above them, and matching rules.
 import { statSync } from "node:fs";
 import { dirname, relative, resolve, sep } from "node:path";
-import { contains, directoriesBelow, directoriesBetween, directoryOf } from "../files/places.ts";
+import { contains, directoriesBelow, directoriesBetween, directoryOf } from "../files/directories.ts";
 import type { FileProblem } from "../files/problem.ts";
-import { type InstructionPlaces, instructionMessage, readProject, type SourcedText } from "./agents-md.ts";
+import { type InstructionSources, instructionMessage, readProject, type SourcedText } from "./agents-md.ts";
 import { compileGlob } from "./globs.ts";
 import { type Rule, readRules, ruleBody, ruleMessage } from "./rules.ts";
 
@@ -12,19 +12,19 @@ export interface Touched {
   kind: "file" | "directory";
 }
 
-/** The folders whose AGENTS.md the model has not been given, outermost first. Those above `cwd` it has from the start. */
-export function nestedInstructions(places: NestedPlaces, given: string[]): string[] {
-  const known = new Set(given.map((source) => dirname(source)));
-  return foldersOf(places).filter((folder) => !known.has(folder));
+/** Folders whose AGENTS.md was not sent to the model yet, outermost first. Those above `cwd` are sent at the start. */
+export function nestedInstructions(sources: NestedSources, sent: string[]): string[] {
+  const sentFolders = new Set(sent.map((source) => dirname(source)));
+  return foldersOf(sources).filter((folder) => !sentFolders.has(folder));
 }
 
-export interface NestedPlaces {
+export interface NestedSources {
   root: string;
   cwd: string;
   touched: Touched[];
 }
 
-function foldersOf({ root, cwd, touched }: NestedPlaces): string[] {
+function foldersOf({ root, cwd, touched }: NestedSources): string[] {
   const fromStart = new Set(directoriesBetween(root, cwd));
   const folders = touched.flatMap(({ path, kind }) => directoriesBelow(root, directoryOf(path, kind)));
   return [...new Set(folders)].filter((folder) => !fromStart.has(folder)).sort(byDepth);
@@ -33,18 +33,18 @@ function foldersOf({ root, cwd, touched }: NestedPlaces): string[] {
 const byDepth = (one: string, other: string): number =>
   one.split(sep).length - other.split(sep).length || (one < other ? -1 : 1);
 
-/** What is to be told about these paths, given what was told before. */
+/** The instructions for these paths that were not sent before. */
 export function readNested(
-  places: InstructionPlaces & { rules: Rule[] },
+  sources: InstructionSources & { rules: Rule[] },
   paths: string[],
-  given: string[],
+  sent: string[],
 ): { texts: SourcedText[]; problems: FileProblem[] } {
-  const touched = paths.flatMap((path) => look(resolve(places.cwd, path), places.root));
-  const { root, cwd } = places;
-  const documents = readProject(places, nestedInstructions({ root, cwd, touched }, given));
+  const touched = paths.flatMap((path) => look(resolve(sources.cwd, path), sources.root));
+  const { root, cwd } = sources;
+  const documents = readProject(sources, nestedInstructions({ root, cwd, touched }, sent));
   const folders = foldersOf({ root, cwd, touched });
   const nested = readRules(folders, root);
-  const rules = [...places.rules, ...nested.rules].filter((rule) => !given.includes(rule.path));
+  const rules = [...sources.rules, ...nested.rules].filter((rule) => !sent.includes(rule.path));
   const fitting = rules.filter((rule) => fits(rule, touched, folders));
   return {
     texts: [
@@ -55,7 +55,7 @@ export function readNested(
   };
 }
 
-/** A path that is gone still says where something was done. */
+/** A deleted path still shows where something was done. */
 function look(path: string, root: string): Touched[] {
   if (!contains(root, path)) return [];
   const kind = kindOf(path);
@@ -64,7 +64,7 @@ function look(path: string, root: string): Touched[] {
   return kindOf(folder) === "directory" ? [{ path: folder, kind: "directory" }] : [];
 }
 
-/** Null where nothing is there, or nothing that could be looked at. */
+/** Null if it does not exist or cannot be read. */
 function kindOf(path: string): Touched["kind"] | null {
   try {
     return statSync(path).isDirectory() ? "directory" : "file";

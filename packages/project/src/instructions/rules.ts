@@ -1,4 +1,4 @@
-// `.platform/rules/**/*.mdc`: rules that always apply, that come with matching files, that are read on request, or by name.
+// `.platform/rules/**/*.mdc`: rules that always apply, apply to matching files, are read on request, or by name.
 import { join } from "node:path";
 import type { FileProblem } from "../files/problem.ts";
 import { readProjectText } from "../files/project-text.ts";
@@ -10,7 +10,7 @@ import { splitGlobs } from "./globs.ts";
 export interface Rule {
   name: string;
   path: string;
-  /** Where the `.platform` folder is; globs count from here. */
+  /** The directory of the `.platform` folder; globs are relative to it. */
   directory: string;
   description: string;
   body: string;
@@ -22,17 +22,17 @@ export interface Rules {
   problems: FileProblem[];
 }
 
-const mostRuleBytes = 65_536;
-const mostDescription = 1_536;
+const maxRuleBytes = 65_536;
+const maxDescription = 1_536;
 
-/** Of these directories, in order; links may not lead out of `root`. */
+/** Of these directories, in order; links must stay inside `root`. */
 export function readRules(directories: string[], root: string): Rules {
   const rules: Rule[] = [];
   const problems: FileProblem[] = [];
   for (const directory of directories) {
     const folder = join(directory, ".platform", "rules");
-    for (const { path } of findFiles(folder, { isWanted: (name) => name.endsWith(".mdc") }).files) {
-      const read = readProjectText(path, { mostBytes: mostRuleBytes, within: root });
+    for (const { path } of findFiles(folder, { matchesName: (name) => name.endsWith(".mdc") }).files) {
+      const read = readProjectText(path, { maxBytes: maxRuleBytes, within: root });
       problems.push(...read.problems);
       const rule = read.text === null ? null : parseRule(read.text, path);
       if (rule === null) continue;
@@ -54,7 +54,7 @@ function parseRule(text: string, path: string): RuleText | FileProblem {
   const { values, body } = matter;
   const description = typeof values.description === "string" ? values.description.trim() : "";
   return {
-    description: description.slice(0, mostDescription),
+    description: description.slice(0, maxDescription),
     body: body.trim(),
     applies: application(values, description),
   };
@@ -68,7 +68,7 @@ function application(values: Record<string, YamlValue>, description: string): Ru
   return description === "" ? { when: "named" } : { when: "asked" };
 }
 
-/** What the model is told at the start; nothing where no rule concerns it yet. */
+/** The text for the model at the start; null if no rule applies yet. */
 export function ruleTexts(rules: Rule[], maxBytes: number): { texts: string[]; problems: FileProblem[] } {
   const { bodies, problems } = withinBytes(
     rules.filter(({ applies }) => applies.when === "always"),
@@ -96,7 +96,7 @@ function withinBytes(rules: Rule[], maxBytes: number): { bodies: string[]; probl
     left -= bytes;
     if (left >= 0) bodies.push(ruleBody(rule));
     else {
-      const message = `it is left out: rules that always apply may take ${maxBytes} bytes together (project_doc_max_bytes)`;
+      const message = `it is skipped: rules that always apply may take ${maxBytes} bytes together (project_doc_max_bytes)`;
       problems.push({ path: rule.path, line: null, severity: "error", message });
     }
   }
@@ -105,9 +105,9 @@ function withinBytes(rules: Rule[], maxBytes: number): { bodies: string[]; probl
 
 const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim();
 
-/** Rules a prompt calls with `@name`. */
+/** Rules that a prompt names with `@name`. */
 export function mentionedRules(prompt: string, rules: Rule[]): Rule[] {
   const names = new Set([...prompt.matchAll(/(?:^|[\s("'`])@([\w./-]+)/g)].map(([, name = ""]) => name));
-  const isNamed = ({ name }: Rule) => [...names].some((said) => said.replace(/[.:]$|\.mdc$/, "") === name);
+  const isNamed = ({ name }: Rule) => [...names].some((mention) => mention.replace(/[.:]$|\.mdc$/, "") === name);
   return rules.filter((rule) => rule.applies.when !== "always" && isNamed(rule));
 }

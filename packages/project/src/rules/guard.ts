@@ -1,4 +1,4 @@
-// Judges commands by the rules before the guard behind it does. An allowing rule opens nothing: what the sandbox forbids stays forbidden.
+// Judges commands by the rules, before the next guard. An allow rule does not lift the sandbox.
 import type { Guard, ProposedCall, Verdict } from "@agentcli/engine";
 import type { TurnSettings } from "@agentcli/protocol";
 import type { Commands, ShellReader } from "../shell/commands.ts";
@@ -7,7 +7,7 @@ import { judge, type Match } from "./judge.ts";
 import type { RuleSet } from "./rule.ts";
 
 export interface RulesGuardOptions {
-  /** Called once, when the first command is to be judged. */
+  /** Called once, for the first command. */
   openShellReader(): Promise<ShellReader>;
 }
 
@@ -34,7 +34,7 @@ function refuse(rules: RuleSet, commands: Commands, settings: TurnSettings): Ver
   return null;
 }
 
-/** The shell the user has is ours to start; another one the model asks for is a command of its own. */
+/** The user's shell is trusted; another shell that the model names is judged as a command. */
 function commandsOfCall({ args }: ProposedCall, shell: ShellReader): Commands {
   const { cmd, shell: program } = args as { cmd: string; shell?: string };
   return program === undefined ? shell.commandsOf(cmd) : shell.commandsOfWords([program, "-c", cmd]);
@@ -48,7 +48,7 @@ function forbiddenReason({ command, rule, prefix }: Match): string {
 function promptReason({ command, rule }: Match, { approval }: TurnSettings): string {
   if (approval === "never") return "approval required by policy, but AskForApproval is set to Never";
   const why = rule.justification ? ` (${rule.justification})` : "";
-  return `\`${showWords(command.words)}\` needs an approval by policy${why} and nobody is here to give one; do without it`;
+  return `\`${showWords(command.words)}\` needs an approval by policy${why} and no user is present to give one; do without it`;
 }
 
 const declined = (reason: string): Verdict => ({ kind: "declined", reason });

@@ -1,21 +1,21 @@
-// What the rules say about commands: the strictest of all that fit.
+// The decision of the rules about commands: the strictest of all that match.
 import { posix } from "node:path";
 import type { Command, Commands } from "../shell/commands.ts";
 import { isKnown } from "../shell/word.ts";
-import { fitsPattern } from "./match.ts";
+import { matchesPattern } from "./match.ts";
 import type { Decision, PrefixRule, Ranked, RuleSet } from "./rule.ts";
 
 export interface Match {
   command: Command;
   rule: PrefixRule;
-  /** The words of the command the pattern fits. */
+  /** The words of the command that the pattern matches. */
   prefix: string[];
-  /** The absolute path, where the rule only names the program. */
+  /** The absolute path, where the rule names only the program. */
   resolvedProgram: string | null;
 }
 
 export interface Judgement {
-  /** `unmatched`: there is no rule for at least one command, and none that is against any. */
+  /** `unmatched`: at least one command has no rule, and no rule forbids any. */
   decision: Decision | "unmatched";
   matches: Match[];
 }
@@ -26,7 +26,7 @@ export function judge(rules: RuleSet, commands: Commands): Judgement {
   const has = (decision: Decision) => matches.some(({ rule }) => rule.decision === decision);
   if (has("forbidden")) return { decision: "forbidden", matches };
   if (has("prompt")) return { decision: "prompt", matches };
-  // A wrapper without a rule of its own stands or falls with what it runs.
+  // A wrapper without its own rule is judged by the command it runs.
   const isAllowed = judged.every((one) => one.matches.length > 0 || one.command.wraps);
   const everythingIsAllowed = commands.kind === "commands" && matches.length > 0 && isAllowed;
   return { decision: everythingIsAllowed ? "allow" : "unmatched", matches };
@@ -34,13 +34,13 @@ export function judge(rules: RuleSet, commands: Commands): Judgement {
 
 /** Rules for the program as written come first; an absolute path without one is judged by the rules for its name. */
 function matchesOf(command: Command, rules: RuleSet): Match[] {
-  const exact = rules.prefixes.filter((rule) => fitsPattern(rule.pattern, command.words));
+  const exact = rules.prefixes.filter((rule) => matchesPattern(rule.pattern, command.words));
   if (exact.length > 0) return exact.map((rule) => match(rule, command, null));
   const [program, ...rest] = command.words;
   if (!isKnown(program) || !program.startsWith("/")) return [];
   const named = [posix.basename(program), ...rest];
   return rules.prefixes
-    .filter((rule) => fitsPattern(rule.pattern, named) && mayStandFor(program, rule, rules))
+    .filter((rule) => matchesPattern(rule.pattern, named) && mayStandFor(program, rule, rules))
     .map((rule) => match(rule, { ...command, words: named }, program));
 }
 

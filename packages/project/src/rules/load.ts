@@ -1,10 +1,10 @@
-// Rules from the files of all layers. A project that is not trusted may forbid and ask, but not allow.
+// Loads rules from the files of all layers. An untrusted project may forbid and require approval, but not allow.
 import { readFileSync, statSync } from "node:fs";
+import { findRuleFiles, type RuleFile, type RuleLayer } from "../config/rule-files.ts";
 import { defineRule } from "./define.ts";
-import { RulesFault } from "./fault.ts";
-import { findRuleFiles, type RuleFile, type RuleLayer } from "./find.ts";
 import { parseRules } from "./parse.ts";
 import type { Rule, RuleSet } from "./rule.ts";
+import { RulesError } from "./rules-error.ts";
 
 export interface LoadedRules {
   rules: RuleSet;
@@ -31,13 +31,13 @@ export function readRuleFiles(files: RuleFile[]): LoadedRules {
 
 const rank: Record<RuleFile["kind"], number> = { system: 3, user: 2, "project-trusted": 1, "project-untrusted": 0 };
 
-/** A list of paths can only make other rules fit less often. */
+/** A list of paths can only make other rules match less often. */
 function mayCount(rule: Rule, kind: RuleFile["kind"]): boolean {
   if (kind !== "project-untrusted") return true;
   return rule.kind !== "executable" && rule.decision !== "allow";
 }
 
-const mostBytes = 1_048_576;
+const maxBytes = 1_048_576;
 
 function readRuleFile(path: string): { rules: Rule[]; problems: string[] } {
   const rules: Rule[] = [];
@@ -55,17 +55,16 @@ function readRuleFile(path: string): { rules: Rule[]; problems: string[] } {
   return { rules, problems };
 }
 
-/** Only files: opening a pipe would wait for ever. */
+/** Only regular files: opening a pipe would block. */
 function readText(path: string): string {
   const stats = statSync(path);
-  if (!stats.isFile()) throw new RulesFault({ line: 1, column: 1 }, "this is not a file");
-  if (stats.size > mostBytes)
-    throw new RulesFault({ line: 1, column: 1 }, `the file is larger than ${mostBytes} bytes`);
+  if (!stats.isFile()) throw new RulesError({ line: 1, column: 1 }, "this is not a file");
+  if (stats.size > maxBytes) throw new RulesError({ line: 1, column: 1 }, `the file is larger than ${maxBytes} bytes`);
   return readFileSync(path, "utf8").replace(/^\uFEFF/, "");
 }
 
 function explain(error: unknown): string {
-  if (error instanceof RulesFault) return `${error.place.line}:${error.place.column}: ${error.message}`;
+  if (error instanceof RulesError) return `${error.location.line}:${error.location.column}: ${error.message}`;
   const { code, message } = error as NodeJS.ErrnoException;
   if (code !== undefined) return `1:1: the file cannot be read: ${message}`;
   throw error;

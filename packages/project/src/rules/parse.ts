@@ -1,8 +1,8 @@
-// A rules file as the calls it makes: a subset of Starlark with constants, strings, lists, tuples and calls, nothing that runs.
-import { type Place, RulesFault } from "./fault.ts";
+// Parses a rules file into calls: a subset of Starlark with constants, strings, lists, tuples and calls, without execution.
+import { type Location, RulesError } from "./rules-error.ts";
 import { type Token, tokenize } from "./tokens.ts";
 
-export type Value = Place &
+export type Value = Location &
   (
     | { kind: "string"; text: string }
     | { kind: "number"; value: number }
@@ -11,13 +11,13 @@ export type Value = Place &
     | { kind: "boolean"; value: boolean }
   );
 
-export interface Argument extends Place {
+export interface Argument extends Location {
   /** Null for a positional argument. */
   name: string | null;
   value: Value;
 }
 
-export interface Call extends Place {
+export interface Call extends Location {
   name: string;
   arguments: Argument[];
 }
@@ -42,16 +42,16 @@ interface Reader {
   depth: number;
 }
 
-const mostDepth = 50;
+const maxDepth = 50;
 
-/** A name that begins a statement is a constant, a rule, or something we do not have. */
+/** A name at the start of a statement is a constant, a rule, or unsupported. */
 function readStatement(token: Token, reader: Reader): Call[] {
   if (token.kind !== "name") throw unexpected(token, "a rule such as prefix_rule(…)");
   const hint = unsupported.get(token.text);
-  if (hint) throw new RulesFault(token, `${token.text} is not supported in rules files; ${hint}`);
-  if (accept(reader, "(")) return [{ ...placeOf(token), name: token.text, arguments: readArguments(reader) }];
+  if (hint) throw new RulesError(token, `${token.text} is not supported in rules files; ${hint}`);
+  if (accept(reader, "(")) return [{ ...locationOf(token), name: token.text, arguments: readArguments(reader) }];
   expect(reader, "=", `( or = after ${token.text}`);
-  if (reader.constants.has(token.text)) throw new RulesFault(token, `${token.text} already has a value`);
+  if (reader.constants.has(token.text)) throw new RulesError(token, `${token.text} already has a value`);
   reader.constants.set(token.text, readExpression(reader));
   return [];
 }
@@ -70,12 +70,12 @@ function readArguments(reader: Reader): Argument[] {
     const name = token.kind === "name" && after && isSign(after, "=") ? token.text : null;
     if (name !== null) reader.at += 2;
     else if (found.some((argument) => argument.name !== null)) {
-      throw new RulesFault(token, "an argument without a name cannot follow one with a name");
+      throw new RulesError(token, "an argument without a name cannot follow one with a name");
     }
     if (name !== null && found.some((argument) => argument.name === name)) {
-      throw new RulesFault(token, `${name} is given twice`);
+      throw new RulesError(token, `${name} is given twice`);
     }
-    found.push({ ...placeOf(token), name, value: readExpression(reader) });
+    found.push({ ...locationOf(token), name, value: readExpression(reader) });
     if (!accept(reader, ",") && !isSign(peek(reader), ")")) throw unexpected(peek(reader), ", or )");
   }
   return found;
@@ -83,7 +83,7 @@ function readArguments(reader: Reader): Argument[] {
 
 /** Values may be joined with +: strings with strings, lists with lists. */
 function readExpression(reader: Reader): Value {
-  if (++reader.depth > mostDepth) throw new RulesFault(peek(reader), "lists are nested too deeply");
+  if (++reader.depth > maxDepth) throw new RulesError(peek(reader), "lists are nested too deeply");
   let value = readValue(reader);
   while (accept(reader, "+")) value = join(value, readValue(reader));
   reader.depth--;
@@ -96,45 +96,45 @@ function join(left: Value, right: Value): Value {
   if (left.kind === "list" && right.kind === "list") {
     return { ...left, items: bounded([...left.items, ...right.items], left) };
   }
-  throw new RulesFault(right, "+ joins two strings or two lists");
+  throw new RulesError(right, "+ joins two strings or two lists");
 }
 
-/** Constants made of constants could double in size with every line. */
-function bounded<T extends { length: number }>(value: T, place: Place): T {
-  if (value.length > 100_000) throw new RulesFault(place, "the value is too long");
+/** Constants built from constants could double in size with every line. */
+function bounded<T extends { length: number }>(value: T, location: Location): T {
+  if (value.length > 100_000) throw new RulesError(location, "the value is too long");
   return value;
 }
 
 function readValue(reader: Reader): Value {
   const token = take(reader);
-  const place = placeOf(token);
+  const location = locationOf(token);
   if (token.kind === "string") {
     return {
-      ...place,
+      ...location,
       kind: "string",
       text: token.isFormat ? bounded(fillIn(token, token.text, reader), token) : token.text,
     };
   }
-  if (token.kind === "number") return { ...place, kind: "number", value: token.value };
+  if (token.kind === "number") return { ...location, kind: "number", value: token.value };
   if (token.kind === "name") return readName(token, token.text, reader);
-  if (isSign(token, "[")) return { ...place, kind: "list", items: readItems(reader, "]").items };
-  if (isSign(token, "(")) return readTuple(place, reader);
+  if (isSign(token, "[")) return { ...location, kind: "list", items: readItems(reader, "]").items };
+  if (isSign(token, "(")) return readTuple(location, reader);
   throw unexpected(token, "a string, a list, a number, True, False, None or a constant");
 }
 
-function readName(place: Place, name: string, reader: Reader): Value {
-  if (name === "True" || name === "False") return { ...placeOf(place), kind: "boolean", value: name === "True" };
-  if (name === "None") return { ...placeOf(place), kind: "none" };
+function readName(location: Location, name: string, reader: Reader): Value {
+  if (name === "True" || name === "False") return { ...locationOf(location), kind: "boolean", value: name === "True" };
+  if (name === "None") return { ...locationOf(location), kind: "none" };
   const constant = reader.constants.get(name);
-  if (constant) return { ...constant, ...placeOf(place) };
-  throw new RulesFault(place, `${name} is not defined; text needs quotation marks`);
+  if (constant) return { ...constant, ...locationOf(location) };
+  throw new RulesError(location, `${name} is not defined; text needs quotation marks`);
 }
 
-/** Brackets around one value without a comma only group it. */
-function readTuple(place: Place, reader: Reader): Value {
+/** Parentheses around one value without a comma only group it. */
+function readTuple(location: Location, reader: Reader): Value {
   const { items, commas } = readItems(reader, ")");
   const [only] = items;
-  return only && commas === 0 ? only : { ...place, kind: "list", items };
+  return only && commas === 0 ? only : { ...location, kind: "list", items };
 }
 
 function readItems(reader: Reader, close: string): { items: Value[]; commas: number } {
@@ -144,7 +144,7 @@ function readItems(reader: Reader, close: string): { items: Value[]; commas: num
     items.push(readExpression(reader));
     const token = peek(reader);
     if (token.kind === "name" && token.text === "for") {
-      throw new RulesFault(token, `comprehensions are not supported in rules files; ${writeOut}`);
+      throw new RulesError(token, `comprehensions are not supported in rules files; ${writeOut}`);
     }
     if (accept(reader, ",")) commas++;
     else if (!isSign(token, close)) throw unexpected(token, `, or ${close}`);
@@ -153,12 +153,12 @@ function readItems(reader: Reader, close: string): { items: Value[]; commas: num
 }
 
 /** `f"{name}"`; a doubled brace is a brace. */
-const fillIn = (place: Place, text: string, reader: Reader): string =>
+const fillIn = (location: Location, text: string, reader: Reader): string =>
   text.replace(/\{\{|\}\}|\{([^{}]*)\}|[{}]/g, (found, name: string | undefined) => {
     if (found === "{{" || found === "}}") return found.slice(1);
-    if (name === undefined) throw new RulesFault(place, `a lone ${found} in a format string; double it`);
+    if (name === undefined) throw new RulesError(location, `a lone ${found} in a format string; double it`);
     const value = reader.constants.get(name.trim());
-    if (value?.kind !== "string") throw new RulesFault(place, `{${name}} is not a constant string of this file`);
+    if (value?.kind !== "string") throw new RulesError(location, `{${name}} is not a constant string of this file`);
     return value.text;
   });
 
@@ -192,10 +192,10 @@ function expect(reader: Reader, sign: string, wanted: string): void {
 }
 
 const isSign = (token: Token, sign: string): boolean => token.kind === "sign" && token.text === sign;
-const placeOf = ({ line, column }: Place): Place => ({ line, column });
+const locationOf = ({ line, column }: Location): Location => ({ line, column });
 
-function unexpected(token: Token, wanted: string): RulesFault {
-  return new RulesFault(token, `expected ${wanted}, found ${describe(token)}`);
+function unexpected(token: Token, wanted: string): RulesError {
+  return new RulesError(token, `expected ${wanted}, found ${describe(token)}`);
 }
 
 function describe(token: Token): string {

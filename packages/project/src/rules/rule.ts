@@ -1,16 +1,16 @@
-// What a rules file can say, once it is understood.
+// Parsed rules.
 export type Decision = "allow" | "prompt" | "forbidden";
 
-/** Where a rule was written: shown in messages. */
+/** The location of a rule, for messages. */
 export interface Origin {
   file: string;
   line: number;
 }
 
-/** A command whose first words fit the pattern is allowed, needs an approval, or is forbidden. */
+/** A command whose first words match the pattern is allowed, needs an approval, or is forbidden. */
 export interface PrefixRule {
   kind: "prefix";
-  /** Each place of the prefix with the words that may stand there. */
+  /** For each position of the prefix, the words that match. */
   pattern: string[][];
   decision: Decision;
   justification: string | null;
@@ -26,7 +26,7 @@ export interface NetworkRule {
   origin: Origin;
 }
 
-/** Only these absolute paths may stand for the program of that name. */
+/** The only absolute paths that count as the program of that name. */
 export interface HostExecutable {
   kind: "executable";
   name: string;
@@ -42,5 +42,5 @@ export interface RuleSet {
   executables: Ranked<HostExecutable>[];
 }
 
-/** The higher the rank, the closer to the machine's owner. A path list says nothing about rules of a higher rank. */
+/** A higher rank is closer to the administrator. A path list does not affect rules of a higher rank. */
 export type Ranked<R> = R & { rank: number };

@@ -1,5 +1,5 @@
 // A position in the text of a rules file that moves forward and counts lines.
-import type { Place } from "./fault.ts";
+import type { Location } from "./rules-error.ts";
 
 export interface Source {
   text: string;
@@ -9,7 +9,7 @@ export interface Source {
   brackets: number;
 }
 
-export const placeIn = ({ line, at, lineStart }: Source): Place => ({ line, column: at - lineStart + 1 });
+export const locationIn = ({ line, at, lineStart }: Source): Location => ({ line, column: at - lineStart + 1 });
 
 /** Moves past this many characters, counting lines. */
 export function advance(source: Source, length: number): string {

@@ -1,9 +1,9 @@
 // The text of a rules file as tokens. Ends of lines count only outside brackets.
-import { type Place, RulesFault } from "./fault.ts";
-import { advance, placeIn, type Source } from "./source.ts";
+import { type Location, RulesError } from "./rules-error.ts";
+import { advance, locationIn, type Source } from "./source.ts";
 import { readString } from "./strings.ts";
 
-export type Token = Place &
+export type Token = Location &
   (
     | { kind: "name"; text: string }
     | { kind: "string"; text: string; isFormat: boolean }
@@ -32,22 +32,22 @@ function skipBlank(source: Source): void {
 }
 
 function nextToken(source: Source): Token {
-  const place = placeIn(source);
-  if (source.at >= source.text.length) return { ...place, kind: "end" };
+  const location = locationIn(source);
+  if (source.at >= source.text.length) return { ...location, kind: "end" };
   const prefix = match(source, /(?:[rR]?[fF]?|[fF][rR])(?=["'])/y);
-  if (prefix !== null) return { ...place, ...readString(source, prefix) };
+  if (prefix !== null) return { ...location, ...readString(source, prefix) };
   const name = match(source, /[A-Za-z_]\w*/y);
-  if (name !== null) return { ...place, kind: "name", text: advance(source, name.length) };
+  if (name !== null) return { ...location, kind: "name", text: advance(source, name.length) };
   const number = match(source, /\d+/y);
-  if (number !== null) return { ...place, kind: "number", value: Number(advance(source, number.length)) };
+  if (number !== null) return { ...location, kind: "number", value: Number(advance(source, number.length)) };
   const sign = advance(source, 1);
-  if (sign === "\n") return { ...place, kind: "line-end" };
+  if (sign === "\n") return { ...location, kind: "line-end" };
   if (!/[()[\]{},=+:;.*<>!%/|&^~@-]/.test(sign)) {
-    throw new RulesFault(place, `${JSON.stringify(sign)} means nothing here; put text in quotation marks`);
+    throw new RulesError(location, `${JSON.stringify(sign)} means nothing here; put text in quotation marks`);
   }
   if (/[([{]/.test(sign)) source.brackets++;
   if (/[)\]}]/.test(sign)) source.brackets = Math.max(0, source.brackets - 1);
-  return { ...place, kind: "sign", text: sign };
+  return { ...location, kind: "sign", text: sign };
 }
 
 function match(source: Source, pattern: RegExp): string | null {

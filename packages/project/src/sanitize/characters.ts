@@ -1,10 +1,10 @@
-// Characters that carry text nobody sees, found by Unicode property. What visible emoji and letters need stays.
+// Removes invisible characters, found by Unicode property. Those that visible emoji and letters need stay.
 import type { RemovalKind, Removals } from "./removals.ts";
 
 const plain = /^[\n\t\x20-\x7e]*$/;
 const candidates = /[\p{Cf}\p{Cc}\p{Co}\p{Cn}\p{Cs}\p{Default_Ignorable_Code_Point}]/u;
 
-/** The result holds nothing this function would remove. */
+/** Idempotent. */
 export function stripCharacters(text: string, removals: Removals): string {
   if (plain.test(text)) return text;
   const kept: string[] = [];
@@ -12,7 +12,7 @@ export function stripCharacters(text: string, removals: Removals): string {
   let at = 0;
   const keep = (piece: string) => {
     kept.push(piece);
-    before = (before + piece).slice(-longestContext);
+    before = (before + piece).slice(-maxContextLength);
   };
   for (const run of text.matchAll(new RegExp(`${candidates.source}+`, "gu"))) {
     keep(text.slice(at, run.index));
@@ -28,19 +28,19 @@ export const hiddenKind = (character: string): RemovalKind | null =>
     ? kindOf(character)
     : null;
 
-interface Surroundings {
+interface RunContext {
   removals: Removals;
-  /** What follows the run. */
+  /** The character after the run. */
   after: string;
-  /** The end of what is kept so far. */
+  /** The end of the kept text so far. */
   before(): string;
   keep(piece: string): void;
 }
 
-const longestContext = 24;
+const maxContextLength = 24;
 
-/** Within a run of hidden characters, keeps those that belong to what is seen around them. */
-function keepNeeded(run: string, { removals, after, before, keep }: Surroundings): void {
+/** Within a run of hidden characters, keeps those that belong to the visible text around them. */
+function keepNeeded(run: string, { removals, after, before, keep }: RunContext): void {
   let tags = "";
   const reportTags = () => {
     if (tags !== "") removals.add("tag-character", tags);
@@ -62,7 +62,7 @@ function keepNeeded(run: string, { removals, after, before, keep }: Surroundings
   reportTags();
 }
 
-/** The three flags written with tag characters; any other sequence of them is a message. */
+/** The three flags that use tag characters; any other sequence is hidden text. */
 const flags = ["gbeng", "gbsct", "gbwls"].map(
   (region) => `${[...region].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join("")}\u{e007f}`,
 );
@@ -73,7 +73,7 @@ function flagTags(before: string, characters: string[], index: number): string |
   return flags.find((flag) => following.startsWith(flag)) ?? null;
 }
 
-/** Line ends of other systems become ours; they are not hidden text. */
+/** Line ends of other systems are converted; they are not hidden text. */
 const isLineEnd = (character: string, next: string): boolean => character === "\r" && !next.startsWith("\n");
 
 function isNeeded(character: string, before: string, next: string): boolean {
@@ -91,14 +91,14 @@ const joinable = /\p{Extended_Pictographic}(?:\ufe0f|\p{Emoji_Modifier})?$/u;
 const startsWithEmoji = /^(?!\p{Cn})\p{Extended_Pictographic}/u;
 const isJoiner = (character: string): boolean => character === "\u200c" || character === "\u200d";
 
-/** Scripts whose letters change shape by what they are joined to. */
+/** Scripts whose letters change shape when joined. */
 const joiningScripts = [
   ...["Arabic", "Syriac", "Nko", "Mongolian", "Mandaic", "Adlam", "Hanifi_Rohingya"],
   ...["Devanagari", "Bengali", "Gurmukhi", "Gujarati", "Oriya", "Tamil", "Telugu", "Kannada", "Malayalam"],
   ...["Sinhala", "Khmer", "Myanmar", "Tibetan", "Balinese", "Javanese"],
 ];
 
-/** Made when first needed: these classes take milliseconds, and most texts hold no joiner. */
+/** Created when first needed: these classes take milliseconds, and most texts contain no joiner. */
 let joining: { start: RegExp; end: RegExp } | undefined;
 
 function joiningPatterns(): { start: RegExp; end: RegExp } {
@@ -107,7 +107,7 @@ function joiningPatterns(): { start: RegExp; end: RegExp } {
   return { start: new RegExp(`^${letter}`, "u"), end: new RegExp(`${letter}$`, "u") };
 }
 
-/** Format characters by category, yet seen: signs that span the digits after them. */
+/** Visible although of category format: signs that span the digits after them. */
 const isVisibleMark = (character: string): boolean =>
   /[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]/u.test(character);
 

@@ -1,4 +1,4 @@
-// Which HTML elements a reader does not see, and which attributes only say where something is.
+// HTML elements that are not displayed, and attributes that are kept.
 import { decodeReferences } from "./references.ts";
 import type { Attribute, Tag } from "./tags.ts";
 
@@ -13,7 +13,7 @@ const withoutContent = new Set([
 
 export const hasContent = ({ name }: Tag): boolean => !withoutContent.has(name);
 
-/** Elements of this name are never shown; one that merely names itself in a text is not hiding anything. */
+/** Elements of this name are never displayed; an unclosed tag in prose hides nothing. */
 export const isHiddenByName = ({ kind, name }: Tag): boolean => kind === "open" && hiddenByName.has(name);
 
 export function isHiddenByAttribute(tag: Tag): boolean {
@@ -26,7 +26,7 @@ export function isHiddenByAttribute(tag: Tag): boolean {
   });
 }
 
-/** A style that leaves nothing to see, whatever disguise CSS allows. */
+/** A style that makes an element invisible, also with CSS escapes and comments. */
 function hides(style: string): boolean {
   const plain = withoutComments(unescapeStyle(decodeReferences(style)))
     .replace(/\s+/g, "")
@@ -34,7 +34,7 @@ function hides(style: string): boolean {
   return plain.split(";").some((declaration) => invisible.some((pattern) => pattern.test(declaration)));
 }
 
-/** Not one expression: those that know comments take quadratic time over comments that do not end. */
+/** Not one regular expression: with comments it would take quadratic time for unclosed ones. */
 function withoutComments(style: string): string {
   const [first = "", ...opened] = style.split("/*");
   return first + opened.map((piece) => (piece.includes("*/") ? piece.slice(piece.indexOf("*/") + 2) : "")).join("");
@@ -62,7 +62,7 @@ const invisible = [
   /^clip(?:-path)?:(?:rect\(0|inset\((?:50|100)%|circle\(0|polygon\(0)/,
 ];
 
-/** Kept, so that links and pictures still lead somewhere; everything else could carry words nobody sees. */
+/** Kept, so that links and images still work; any other attribute could carry hidden text. */
 export function isKept({ name, value }: Attribute): boolean {
   if (name === "href" || name === "src") return true;
   return layout.has(name) && /^[\w#%.-]{0,16}$/.test(value);

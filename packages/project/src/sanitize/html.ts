@@ -1,4 +1,4 @@
-// Takes HTML comments, elements nobody sees and telling attributes out of a text; tags themselves stay.
+// Removes HTML comments, invisible elements and text-carrying attributes; other tags stay.
 import { hasContent, isHiddenByAttribute, isHiddenByName, isKept } from "./hidden-elements.ts";
 import type { Removals } from "./removals.ts";
 import { openTagReader, type Tag, type TagReader } from "./tags.ts";
@@ -22,11 +22,11 @@ interface Page {
   text: string;
   removals: Removals;
   tags: TagReader;
-  /** The next place of this mark at or behind a place, or -1; asked in rising order it looks at the text once. */
+  /** The next position of this mark at or after a position, or -1; calls in ascending order scan the text once. */
   find(mark: string, from: number): number;
-  /** From these places on, elements of the name are not closed any more. */
+  /** From these positions on, elements of this name are never closed. */
   unclosed: Map<string, number>;
-  /** Elements that never end are followed to the end of the text only so often. */
+  /** How often unclosed elements may be followed to the end of the text. */
   retries: number;
 }
 
@@ -36,7 +36,7 @@ interface Taken {
 }
 
 function openPage(text: string, removals: Removals): Page {
-  const known = new Map<string, { from: number; at: number }>();
+  const positions = new Map<string, { from: number; at: number }>();
   // Letters of other scripts may change their length.
   const lower = text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
   return {
@@ -44,10 +44,10 @@ function openPage(text: string, removals: Removals): Page {
     removals,
     tags: openTagReader(text),
     find(mark, from) {
-      const last = known.get(mark);
+      const last = positions.get(mark);
       if (last && last.from <= from && (last.at === -1 || last.at >= from)) return last.at;
       const at = lower.indexOf(mark, from);
-      known.set(mark, { from, at });
+      positions.set(mark, { from, at });
       return at;
     },
     unclosed: new Map(),
@@ -65,7 +65,7 @@ function takeComment(page: Page, open: number): Taken | null {
   return { kept: "", end: behind };
 }
 
-/** Comments, declarations and processing instructions: none of them is shown. */
+/** Comments, declarations and processing instructions, which browsers do not show. */
 function commentEnd({ text, find }: Page, open: number): number | "never" | null {
   const behind = (mark: string, from: number) => {
     const at = find(mark, from);
@@ -93,7 +93,7 @@ function takeTag(page: Page, open: number): Taken | null {
   return { kept: withoutWords(tag, page), end: tag.end };
 }
 
-/** Where the hidden element ends that this tag opens; null where it opens none. */
+/** The end of the hidden element that this tag opens; null if it opens none. */
 function hiddenElementEnd(page: Page, tag: Tag): number | null {
   const byAttribute = isHiddenByAttribute(tag);
   if (!byAttribute && !isHiddenByName(tag)) return null;
@@ -114,7 +114,7 @@ function rawEnd(page: Page, tag: Tag): number | null {
   return null;
 }
 
-/** The closing tag that belongs to this one: elements of the same name may lie inside. */
+/** The matching closing tag: elements of the same name may be nested. */
 function elementEnd(page: Page, tag: Tag): number | null {
   if (page.retries === 0 || page.find(`</${tag.name}`, tag.end) === -1) return null;
   let depth = 1;
@@ -142,7 +142,7 @@ function withoutWords(tag: Tag, { text, removals }: Page): string {
 
 const codeReach = 200;
 
-/** A tag between backticks on one line is being talked about. */
+/** A tag between backticks on one line is quoted text. */
 function isQuotedAsCode(text: string, start: number, end: number): boolean {
   const before =
     text

@@ -1,10 +1,10 @@
 // The parts of Markdown links: where a destination ends and which text is only a title.
 export interface Target {
-  /** Behind the destination. */
+  /** After the destination. */
   destinationEnd: number;
-  /** The title, from the white space before it; null where there is none. */
+  /** The title, from the white space before it; null if there is none. */
   title: { start: number; end: number } | null;
-  /** Behind everything. */
+  /** After the whole link. */
   end: number;
 }
 
@@ -30,7 +30,7 @@ export function readDefinitionTarget(text: string, at: number): Target | null {
   return bare === null ? null : { destinationEnd, title: null, end: bare };
 }
 
-const mostBrackets = 32;
+const maxBrackets = 32;
 
 function readDestination(text: string, at: number): number | null {
   if (text[at] === "<") {
@@ -42,14 +42,14 @@ function readDestination(text: string, at: number): number | null {
     const character = text[index];
     if (character === undefined || character <= " ") return index;
     if (character === "\\") index += 1;
-    if (character === "(" && ++depth > mostBrackets) return null;
+    if (character === "(" && ++depth > maxBrackets) return null;
     if (character === ")" && --depth < 0) return index;
   }
 }
 
 const closing: Record<string, string> = { '"': '"', "'": "'", "(": ")" };
 
-/** A title needs white space before it and goes on over lines, but not over an empty one. */
+/** A title needs white space before it and may span lines, but not an empty one. */
 function readTitle(text: string, at: number): { start: number; end: number } | null {
   const open = skipSpace(text, at);
   const close = closing[text[open] ?? ""];
@@ -63,12 +63,12 @@ function readTitle(text: string, at: number): { start: number; end: number } | n
   return null;
 }
 
-/** Behind white space, which holds one line end at most. */
+/** After white space, which may contain one line end. */
 function skipSpace(text: string, at: number): number {
   return at + (matchAt(/[ \t]*\n?[ \t]*/y, text, at)?.[0].length ?? 0);
 }
 
-/** Behind the line end, where nothing but white space comes before it. */
+/** After the line end, if only white space precedes it. */
 function lineEnd(text: string, at: number): number | null {
   const rest = matchAt(/[ \t]*(?:\n|$)/y, text, at);
   return rest ? at + rest[0].length : null;

@@ -1,4 +1,4 @@
-// Takes out of Markdown what is written but not shown: titles, descriptions of pictures, definitions nobody refers to.
+// Removes Markdown that is not displayed: titles, descriptions of images, unused definitions.
 import { matchAt, readDefinitionTarget, readInlineTarget } from "./link-parts.ts";
 import type { RemovalKind, Removals } from "./removals.ts";
 
@@ -17,7 +17,7 @@ export function stripMarkdown(text: string, removals: Removals): string {
 interface Pair {
   open: number;
   close: number;
-  /** No brackets lie inside. */
+  /** It contains no brackets. */
   isInnermost: boolean;
 }
 
@@ -44,16 +44,16 @@ function pairBrackets(text: string): Pair[] {
     const start = mark === "]" ? open.pop() : undefined;
     if (!start) continue;
     pairs.push({ open: start.at, close: index, isInnermost: start.isInnermost });
-    const around = open.at(-1);
-    if (around) around.isInnermost = false;
+    const enclosing = open.at(-1);
+    if (enclosing) enclosing.isInnermost = false;
   }
   return pairs;
 }
 
-const mostLabel = 999;
+const maxLabel = 999;
 
 function readDefinitions(text: string, brackets: Pair[]): Definition[] {
-  const labelled = brackets.filter(({ open, close, isInnermost }) => isInnermost && close - open <= mostLabel + 1);
+  const labelled = brackets.filter(({ open, close, isInnermost }) => isInnermost && close - open <= maxLabel + 1);
   const begins = labelled.flatMap((pair) => {
     const start = text[pair.close + 1] === ":" ? definitionStart(text, pair.open) : null;
     return start === null ? [] : [{ pair, start }];
@@ -73,15 +73,15 @@ function readDefinitions(text: string, brackets: Pair[]): Definition[] {
   return found.map(({ definition }) => ({ ...definition, isReferredTo: used.has(definition.label) }));
 }
 
-/** The line's start, where only quotation marks and white space stand before the bracket. */
+/** The start of the line, if only quote marks and white space precede the bracket. */
 function definitionStart(text: string, open: number): number | null {
-  const before = text.slice(Math.max(0, open - mostIndent), open);
+  const before = text.slice(Math.max(0, open - maxIndent), open);
   const lead = /(?:^|\n)([ \t>]*)$/.exec(before);
-  if (!lead || (lead[0] === before && open > mostIndent)) return null;
+  if (!lead || (lead[0] === before && open > maxIndent)) return null;
   return open - (lead[1] ?? "").length;
 }
 
-const mostIndent = 40;
+const maxIndent = 40;
 
 function restOfLine(text: string, from: number) {
   const end = text.indexOf("\n", from);
@@ -105,7 +105,7 @@ function cutPair({ open, close }: Pair, text: string, labels: Set<string>): Cut[
   return title;
 }
 
-/** A picture is seen, its description is not; where that names the picture, they go together. */
+/** An image is displayed, its description is not; where the description is also a label, both are removed. */
 function cutDescription(
   { open, close, isInline }: { open: number; close: number; isInline: boolean },
   text: string,
@@ -114,7 +114,7 @@ function cutDescription(
   const description: Cut = { kind: "image-description", start: open + 1, end: close };
   const label = isInline ? null : matchAt(/\[([^[\]]{0,999})\]/y, text, close + 1);
   if (isInline || label?.[1]) return close > open + 1 ? [description] : [];
-  const name = normalise(text.slice(open + 1, Math.min(close, open + 1 + mostLabel)));
+  const name = normalise(text.slice(open + 1, Math.min(close, open + 1 + maxLabel)));
   if (!labels.has(name)) return [];
   return [{ ...description, start: open - 1, end: close + 1 + (label?.[0].length ?? 0) }];
 }

@@ -1,8 +1,8 @@
-// Character references such as &#8203; that stand for something hidden, and escape sequences of terminals.
+// Removes character references such as &#8203; to hidden characters, and escape sequences of terminals.
 import { hiddenKind } from "./characters.ts";
 import type { Removals } from "./removals.ts";
 
-/** Before the characters themselves are judged: an escape sequence without its first character would be noise. */
+/** Runs before single characters are checked: an escape sequence without its first character would be noise. */
 export function stripEscapes(text: string, removals: Removals): string {
   if (!/[\x1b\x9b]/.test(text)) return text;
   return text.replace(/(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)/g, (removed) => {
@@ -21,7 +21,7 @@ export function stripReferences(text: string, removals: Removals): string {
   });
 }
 
-/** The references in a text as the characters they stand for; unknown ones stay. */
+/** Replaces references by their characters; unknown ones stay. */
 export const decodeReferences = (text: string): string =>
   text.includes("&") ? text.replace(reference, (written) => decodeReference(written) ?? written) : text;
 
@@ -34,7 +34,7 @@ function decodeReference(written: string): string | null {
   return code <= 0x10ffff ? String.fromCodePoint(code) : null;
 }
 
-/** Those that stand for something hidden, and those that could disguise a style. */
+/** References to hidden characters, and references that could disguise a style. */
 const named: Record<string, string> = {
   zwj: "\u200d",
   zwnj: "\u200c",

@@ -1,4 +1,4 @@
-// What was taken out of a text, by kind: how often, and one example.
+// What was removed from a text, by kind: count and one example.
 export type RemovalKind =
   | "control-character"
   | "tag-character"
@@ -37,19 +37,19 @@ export function collectRemovals(): Removals {
   const found = new Map<RemovalKind, Removal>();
   return {
     add(kind, removed) {
-      const known = found.get(kind);
-      if (known) known.count += 1;
+      const existing = found.get(kind);
+      if (existing) existing.count += 1;
       else found.set(kind, { kind, count: 1, sample: describe(removed) });
     },
     report: () => [...found.values()].sort((one, other) => (one.kind < other.kind ? -1 : 1)),
   };
 }
 
-const mostSampleCharacters = 80;
+const maxSampleCharacters = 80;
 
-/** Tag characters are a second alphabet that nobody sees: spelled out, they say what was hidden. */
+/** Tag characters are an invisible alphabet: decoded, they show the hidden text. */
 function describe(removed: string): string {
-  const start = removed.slice(0, mostSampleCharacters);
+  const start = removed.slice(0, maxSampleCharacters);
   return start.replace(/[^\x20-\x7e\p{L}\p{N}\p{P}\p{S}\p{M}]|\p{Cs}/gu, (character) => {
     const code = character.codePointAt(0) ?? 0;
     return code >= 0xe0020 && code < 0xe007f

@@ -1,4 +1,4 @@
-// Takes out of a text what a reader would not see, and says what it took. Linear, never longer, stable when repeated.
+// Removes hidden content from a text and reports what it removed. Linear, never longer, idempotent.
 import { stripCharacters } from "./characters.ts";
 import { stripHtml } from "./html.ts";
 import { stripMarkdown } from "./markdown.ts";
@@ -15,7 +15,7 @@ export interface Sanitized {
 export function sanitize(text: string): Sanitized {
   const removals = collectRemovals();
   let clean = text;
-  for (let round = 0; round < mostRounds; round += 1) {
+  for (let round = 0; round < maxRounds; round += 1) {
     const before = clean;
     clean = passes.reduce((rest, pass) => pass(rest, removals), clean);
     if (clean === before) return { text: clean, report: removals.report() };
@@ -25,10 +25,10 @@ export function sanitize(text: string): Sanitized {
 
 const passes = [stripEscapes, stripCharacters, stripReferences, stripHtml, stripMarkdown];
 
-/** What is hidden inside the pieces of something hidden shows only after that is gone; nobody nests deeper by accident. */
-const mostRounds = 12;
+/** Removing one hidden part can reveal another; legitimate text does not nest deeper. */
+const maxRounds = 12;
 
-/** Markup still coming apart after that many rounds was made to: it loses the characters that could make up more. */
+/** Markup that still changes after that many rounds is adversarial: it loses the characters that could form more. */
 function untangle(text: string, removals: Removals): string {
   removals.add("tangled-markup", text);
   return stripCharacters(text.replace(/[<&[\]]/g, ""), removals).replace(/\u200c|\u200d|\ufe0f/g, "");

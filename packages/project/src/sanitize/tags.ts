@@ -1,4 +1,4 @@
-// Reads one HTML tag. Each place of a text is looked at a bounded number of times, however many tags seem to begin there.
+// Parses one HTML tag. Each position is visited a bounded number of times, however many tags seem to begin there.
 export interface Attribute {
   /** In lower case. */
   name: string;
@@ -14,16 +14,16 @@ export interface Tag {
   attributes: Attribute[];
   /** The name as written. */
   written: string;
-  /** What stands behind the last attribute, up to `>`. */
+  /** The text after the last attribute, up to `>`. */
   ending: string;
   start: number;
-  /** Behind the tag. */
+  /** After the tag. */
   end: number;
 }
 
 export interface TagReader {
   text: string;
-  /** The tag that begins at this `<`, or null where it is only a character. */
+  /** The tag that begins at this `<`, or null if it is only a character. */
   read(at: number): Tag | null;
 }
 
@@ -49,7 +49,7 @@ const attributeName = /[^\s/><="'][^\s/><=]*/y;
 const assignment = /\s*=\s*/y;
 const unquoted = /[^\s"'=<>`][^\s<>]*/y;
 
-/** `deadEnds` are places from which no tag could be completed: two attempts that meet at one share their fate. */
+/** `deadEnds` are positions from which no tag can be completed: later attempts that reach one fail at once. */
 function readAttributes(text: string, from: number, deadEnds: Set<number>) {
   const attributes: Attribute[] = [];
   const visited: number[] = [];
@@ -65,7 +65,7 @@ function readAttributes(text: string, from: number, deadEnds: Set<number>) {
     attributes.push({ ...attribute, source: before.replace(/\//g, " ") + text.slice(start, attribute.end) });
     at = attribute.end;
   }
-  for (const place of visited) deadEnds.add(place);
+  for (const position of visited) deadEnds.add(position);
   return null;
 }
 

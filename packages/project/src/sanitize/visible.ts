@@ -1,4 +1,4 @@
-// Text of the project itself: comments and titles are its author's business, characters nobody can see are not.
+// Text of the project itself: comments and titles stay, invisible characters are removed.
 import { stripCharacters } from "./characters.ts";
 import { collectRemovals } from "./removals.ts";
 

@@ -1,4 +1,4 @@
-// One command of the syntax tree with all that belongs to it, and what the grammar overlooks.
+// One command of the syntax tree with its redirections, and corrections of the grammar.
 import type { SyntaxNode } from "./grammar.ts";
 import { literal, literalProgram } from "./literal.ts";
 import { isKnown, type Word } from "./word.ts";
@@ -28,7 +28,7 @@ function joinTouching(nodes: SyntaxNode[]): SyntaxNode[][] {
   return words;
 }
 
-/** What belongs to a command but stands behind it in the tree: `git > log push`, `bash <<EOF`. */
+/** Parts of a command that follow it in the tree: `git > log push`, `bash <<EOF`. */
 export interface Tail {
   words: SyntaxNode[];
   input: string | null;

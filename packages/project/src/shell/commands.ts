@@ -1,9 +1,9 @@
-// The commands a shell script really runs: those in its branches, substitutions and functions, and those that wrappers run.
+// The commands that a shell script runs: in its branches, substitutions and functions, and through wrappers.
 import { hiddenSubstitutions, lastCommandOf, noTail, readCommandNode, type Tail, tailOf } from "./command-node.ts";
 import { openGrammar, type Parse, type SyntaxNode } from "./grammar.ts";
 import { splitWords } from "./split-words.ts";
 import type { Word } from "./word.ts";
-import { lookInside } from "./wrappers.ts";
+import { readWrapped } from "./wrappers.ts";
 
 export interface Command {
   words: Word[];
@@ -31,7 +31,7 @@ export async function openShellReader(grammarDirectory: string): Promise<ShellRe
     reasons: [],
     depth: 0,
     scripts: 0,
-    until: performance.now() + mostMs,
+    until: performance.now() + maxMs,
   });
   return {
     commandsOf(script) {
@@ -57,17 +57,17 @@ interface Reading {
   until: number;
 }
 
-const mostDepth = 100;
-const mostScripts = 1_000;
-/** A sound script of the greatest length takes about 300 ms. */
-const mostMs = 2_000;
+const maxDepth = 100;
+const maxScripts = 1_000;
+/** A valid script of maximum length takes about 300 ms. */
+const maxMs = 2_000;
 
 function result({ commands, reasons: [reason] }: Reading): Commands {
   return reason === undefined ? { kind: "commands", commands } : { kind: "unknown", commands, reason };
 }
 
 function readScript(script: string, reading: Reading): void {
-  const parsed = ++reading.scripts > mostScripts ? tooMany : reading.parse(script, reading.until);
+  const parsed = ++reading.scripts > maxScripts ? tooMany : reading.parse(script, reading.until);
   if (parsed.kind === "unreadable") {
     reading.reasons.push(parsed.reason);
     readRoughly(script, reading);
@@ -78,7 +78,7 @@ function readScript(script: string, reading: Reading): void {
   for (const text of hiddenSubstitutions(parsed.root)) within(reading, () => readScript(text, reading));
 }
 
-const tooMany = { kind: "unreadable", reason: `there are more than ${mostScripts} scripts within the script` } as const;
+const tooMany = { kind: "unreadable", reason: `there are more than ${maxScripts} scripts within the script` } as const;
 
 function visit(node: SyntaxNode, tail: Tail, reading: Reading): void {
   const command = node.type === "command" ? readCommandNode(node, tail) : null;
@@ -97,7 +97,7 @@ function visit(node: SyntaxNode, tail: Tail, reading: Reading): void {
 const isBackticked = (node: SyntaxNode): boolean => node.type === "command_substitution" && node.text.startsWith("`");
 
 function addCommand(words: Word[], input: string | null, reading: Reading): void {
-  const inside = lookInside(words, input);
+  const inside = readWrapped(words, input);
   reading.commands.push({ words, wraps: inside.kind !== "nothing" && inside.kind !== "unknown" });
   if (inside.kind === "unknown" || inside.kind === "template") reading.reasons.push(inside.reason);
   if (inside.kind === "script" || inside.kind === "template") {
@@ -111,7 +111,7 @@ function addCommand(words: Word[], input: string | null, reading: Reading): void
 }
 
 function within(reading: Reading, read: () => void): void {
-  if (reading.depth >= mostDepth) {
+  if (reading.depth >= maxDepth) {
     reading.reasons.push("commands are nested too deeply");
     return;
   }
@@ -120,10 +120,10 @@ function within(reading: Reading, read: () => void): void {
   reading.depth--;
 }
 
-/** Text the grammar does not understand may still be run: each stretch of it counts as a command. */
+/** Text that does not parse may still run: each part of it counts as a command. */
 function readRoughly(text: string, reading: Reading): void {
-  for (const stretch of text.split(/[\n;&|(){}`]+/)) {
-    const words = splitWords(stretch) ?? stretch.split(/\s+/);
+  for (const part of text.split(/[\n;&|(){}`]+/)) {
+    const words = splitWords(part) ?? part.split(/\s+/);
     const program = words.findIndex((word) => !mayPrecedeProgram.test(word));
     if (program !== -1) within(reading, () => addCommand(words.slice(program), null, reading));
   }

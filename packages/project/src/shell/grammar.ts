@@ -1,4 +1,4 @@
-// The bash grammar of tree-sitter: loaded when first asked for, every parse bounded, the tree handed out as plain data.
+// The bash grammar of tree-sitter: loaded on first use, every parse bounded, the tree returned as plain data.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
@@ -6,7 +6,7 @@ import type { Parser, TreeCursor } from "@vscode/tree-sitter-wasm";
 
 export interface SyntaxNode {
   type: string;
-  /** The role in its parent, such as `argument`; null where it has none. */
+  /** The role in its parent, such as `argument`; null if it has none. */
   field: string | null;
   named: boolean;
   text: string;
@@ -16,7 +16,7 @@ export interface SyntaxNode {
 }
 
 export type Parsed = { kind: "tree"; root: SyntaxNode; sound: boolean } | { kind: "unreadable"; reason: string };
-/** `until`: when to give up, on the clock of `performance`. Some texts of allowed length would take minutes. */
+/** `until`: deadline on the clock of `performance`. Some texts of allowed length would take minutes. */
 export type Parse = (script: string, until: number) => Parsed;
 
 /** `directory` holds tree-sitter.wasm and tree-sitter-bash.wasm. */
@@ -49,13 +49,13 @@ async function load(directory: string): Promise<Parse> {
   }
 }
 
-/** Linux starts no program with a longer argument, so no longer script can run. */
-export const mostCharacters = 131_072;
-/** Nodes within nodes: deeper trees would not fit the stack of those who walk them. */
-const mostDepth = 800;
+/** Linux limits arguments to this length, so no longer script can run. */
+export const maxCharacters = 131_072;
+/** Maximum nesting: deeper trees would overflow the stack of recursive functions. */
+const maxDepth = 800;
 
 function parse(openParser: () => Parser, script: string, until: number): Parsed {
-  if (script.length > mostCharacters) return unreadable(`the script is longer than ${mostCharacters} characters`);
+  if (script.length > maxCharacters) return unreadable(`the script is longer than ${maxCharacters} characters`);
   if (script.includes("\0")) return unreadable("the script has a NUL character in it");
   if (performance.now() > until) return tooTangled;
   const parser = openParser();
@@ -77,7 +77,7 @@ function parse(openParser: () => Parser, script: string, until: number): Parsed 
   }
 }
 
-/** Null when it is nested too deeply. The tree itself lives in the memory of the grammar and has to be freed. */
+/** Null when it is nested too deeply. The tree itself is in the memory of the grammar and must be freed. */
 function copyTree(cursor: TreeCursor, script: string): SyntaxNode | null {
   try {
     const root = copyNode(cursor, script);
@@ -94,7 +94,7 @@ function copyTree(cursor: TreeCursor, script: string): SyntaxNode | null {
       const node = copyNode(cursor, script);
       open.at(-1)?.children.push(node);
       open.push(node);
-      if (open.length > mostDepth) return null;
+      if (open.length > maxDepth) return null;
     }
     return root;
   } finally {

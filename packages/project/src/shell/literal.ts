@@ -1,8 +1,8 @@
-// What a piece of shell source comes to as a word: its text after quoting is undone, or unknown until it runs.
+// Evaluates a piece of shell source as a word: its text without quoting, or unknown until run time.
 import type { SyntaxNode } from "./grammar.ts";
 import { unknown, type Word } from "./word.ts";
 
-/** The pieces stand next to each other without a gap and are one word to the shell. */
+/** Adjacent pieces without a gap, which are one word to the shell. */
 export function literal(pieces: SyntaxNode[]): Word {
   const parts = pieces.flatMap(flatten);
   const source = pieces.map((piece) => piece.text).join("");
@@ -11,7 +11,7 @@ export function literal(pieces: SyntaxNode[]): Word {
   return texts.every((text) => text !== null) ? texts.join("") : unknown(source);
 }
 
-/** The name of a program: a pattern there is replaced by the files that fit it. */
+/** The name of a program: a pattern there is replaced by matching files. */
 export function literalProgram(pieces: SyntaxNode[]): Word {
   const isPattern = pieces.flatMap(flatten).some((part) => part.type === "word" && /(?<!\\)[*?[]/.test(part.text));
   return isPattern ? unknown(pieces.map((piece) => piece.text).join("")) : literal(pieces);
@@ -46,13 +46,13 @@ function plainString(node: SyntaxNode): string | null {
   return undoEscapes(node.text.slice(1, -1), escapedInString);
 }
 
-/** What a string comes to when its expansions are left as they are written. */
-export const leaveExpansions = (source: string): string =>
+/** The value of a string with its expansions as written. */
+export const withExpansions = (source: string): string =>
   /^".*"$/s.test(source) ? undoEscapes(source.slice(1, -1), escapedInString) : source;
 
 const escapedInString = /\\([$`"\\\n])/g;
 
-/** An escaped end of line is nothing at all. */
+/** An escaped line end is removed. */
 const undoEscapes = (text: string, escapes: RegExp): string =>
   text.replace(escapes, (_, escaped: string) => (escaped === "\n" ? "" : escaped));
 

@@ -1,6 +1,6 @@
 // Splits plain text into words the way a shell does, without expanding anything.
 
-/** Null when a quotation is not closed. */
+/** Null when a quote is not closed. */
 export function splitWords(text: string): string[] | null {
   const words: string[] = [];
   let word: string | null = null;

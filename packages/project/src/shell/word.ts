@@ -1,11 +1,11 @@
-// A word of a command: its text, or the source of what is only known when it runs.
+// A word of a command: its text, or its source where the value is only known at run time.
 export type Word = string | { unknown: string };
 
 export const unknown = (source: string): Word => ({ unknown: source });
 
 export const isKnown = (word: Word | undefined): word is string => typeof word === "string";
 
-/** As a person would write it. */
+/** As written in a shell. */
 export function showWords(words: Word[]): string {
   return words.map((word) => (isKnown(word) ? quote(word) : word.unknown)).join(" ");
 }

@@ -1,18 +1,18 @@
-// Programs that run another command they are given: what they run, read from their own words.
-import { leaveExpansions } from "./literal.ts";
+// Programs that run another command: which command, read from their arguments.
+import { withExpansions } from "./literal.ts";
 import { splitWords } from "./split-words.ts";
 import { isKnown, unknown, type Word } from "./word.ts";
 
-export type Inside =
+export type WrappedCommand =
   | { kind: "nothing" }
   | { kind: "commands"; commands: Word[][] }
   | { kind: "script"; script: string }
-  /** Expansions are left in it as written: more may run than can be read. */
+  /** Expansions stay as written: more may run than can be determined. */
   | { kind: "template"; script: string; reason: string }
   | { kind: "unknown"; reason: string };
 
-/** `input` is the text of a here-document or here-string, where there is one. */
-export function lookInside(words: Word[], input: string | null): Inside {
+/** `input` is the text of a here-document or here-string, if there is one. */
+export function readWrapped(words: Word[], input: string | null): WrappedCommand {
   const [program] = words;
   if (!isKnown(program)) return { kind: "unknown", reason: `which program \`${program?.unknown}\` is, is not known` };
   const name = program.slice(program.lastIndexOf("/") + 1);
@@ -22,12 +22,12 @@ export function lookInside(words: Word[], input: string | null): Inside {
   return shape ? command(afterOptions(words, shape)) : nothing;
 }
 
-/** How a program that is put in front of a command takes its own options. */
+/** How a wrapper program takes its own options. */
 interface Shape {
   /** Letters of options whose value may be the next word. */
   valued?: string;
   longValued?: string[];
-  /** Words of its own between options and command. */
+  /** Number of operands between options and command. */
   operands?: number;
   takesAssignments?: true;
 }
@@ -53,7 +53,7 @@ const prefixes: Record<string, Shape> = {
   timeout: { valued: "ks", longValued: ["kill-after", "signal"], operands: 1 },
 };
 
-const shell: typeof lookInside = (words, input) => {
+const shell: typeof readWrapped = (words, input) => {
   const { given, rest } = shellOptions(words);
   const [first] = rest;
   if (given.includes("c") && first !== undefined) return scriptOf([first]);
@@ -62,10 +62,10 @@ const shell: typeof lookInside = (words, input) => {
   return { kind: "unknown", reason: "a shell reads its commands from standard input" };
 };
 
-const sourced: typeof lookInside = () => ({ kind: "unknown", reason: "a script file is run" });
+const sourced: typeof readWrapped = () => ({ kind: "unknown", reason: "a script file is run" });
 
-/** Programs whose words need more than a shape. */
-const specials: Record<string, typeof lookInside> = {
+/** Programs that need special handling. */
+const specials: Record<string, typeof readWrapped> = {
   bash: shell,
   dash: shell,
   ksh: shell,
@@ -81,13 +81,14 @@ const specials: Record<string, typeof lookInside> = {
   xargs: (words) => command(xargsCommand(words)),
 };
 
-const nothing: Inside = { kind: "nothing" };
+const nothing: WrappedCommand = { kind: "nothing" };
 
-const command = (words: Word[]): Inside => (words.length > 0 ? { kind: "commands", commands: [words] } : nothing);
+const command = (words: Word[]): WrappedCommand =>
+  words.length > 0 ? { kind: "commands", commands: [words] } : nothing;
 
-function scriptOf(words: Word[]): Inside {
+function scriptOf(words: Word[]): WrappedCommand {
   if (words.length === 0) return nothing;
-  const script = words.map((word) => (isKnown(word) ? word : leaveExpansions(word.unknown))).join(" ");
+  const script = words.map((word) => (isKnown(word) ? word : withExpansions(word.unknown))).join(" ");
   if (words.every(isKnown)) return { kind: "script", script };
   return { kind: "template", script, reason: "the text of a script is made when it runs" };
 }
@@ -109,7 +110,7 @@ function afterOptions(words: Word[], shape: Shape): Word[] {
   return skipAssignments(words.slice(at + (shape.operands ?? 0)), shape);
 }
 
-/** How many words an option takes up; 0 where the command begins. */
+/** Number of words of an option; 0 where the command begins. */
 function optionLength(word: string, { valued = "", longValued = [] }: Shape): number {
   if (word === "!" || word === "-") return 1;
   if (word.startsWith("--")) return longValued.includes(word.slice(2)) ? 2 : 1;
@@ -124,7 +125,7 @@ function skipAssignments(words: Word[], shape: Shape): Word[] {
   return first === -1 ? [] : words.slice(first);
 }
 
-/** `X=$(…)` is an assignment too, whatever its value comes to. */
+/** `X=$(…)` is an assignment too, whatever its value. */
 const isAssignment = (word: Word): boolean => /^\w+=/.test(isKnown(word) ? word : word.unknown);
 
 /** `env -S "git push"` splits the text itself. */
@@ -168,7 +169,7 @@ function xargsCommand(words: Word[]): Word[] {
   return placeholder === null ? [...found, unknown("…")] : replaced(found, placeholder);
 }
 
-/** What stands for the input in the command; null when the input is appended. */
+/** The placeholder of the input in the command; null when the input is appended. */
 function xargsPlaceholder(options: Word[]): string | null {
   for (const [at, option] of options.entries()) {
     const match = isKnown(option) ? /^(?:-[0rtx]*([IJi])(.*)|--replace(?:=(.*))?)$/s.exec(option) : null;
@@ -180,7 +181,7 @@ function xargsPlaceholder(options: Word[]): string | null {
   return null;
 }
 
-/** Within a longer word, such as a script, the placeholder is left: the rest of it can still be judged. */
+/** Within a longer word, such as a script, the placeholder stays: the rest can still be checked. */
 const replaced = (words: Word[], placeholder: string): Word[] =>
   words.map((word, at) => {
     const isReplaced = isKnown(word) && (at === 0 ? word.includes(placeholder) : word === placeholder);
@@ -188,13 +189,13 @@ const replaced = (words: Word[], placeholder: string): Word[] =>
   });
 
 /** `trap -` and `trap ''` only restore or ignore. */
-function trapped(words: Word[]): Inside {
+function trapped(words: Word[]): WrappedCommand {
   const [action] = words;
   if (action === undefined || (isKnown(action) && /^(-.*|\d*)$/.test(action))) return nothing;
   return scriptOf([action]);
 }
 
-/** The letters given, and what follows the options. `-o` and `-O` take the next word. */
+/** The option letters, and the words after the options. `-o` and `-O` take the next word. */
 function shellOptions(words: Word[]): { given: string; rest: Word[] } {
   let given = "";
   let at = 1;

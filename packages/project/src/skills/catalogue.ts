@@ -1,8 +1,8 @@
 // The skills the model may choose from: one line each, within a budget. Descriptions are shortened before skills are left out.
-import { mostDescription, type Skill } from "./skill.ts";
+import { maxDescription, type Skill } from "./skill.ts";
 
 export interface Catalogue {
-  /** Null where there is nothing to list. */
+  /** Null if there is nothing to list. */
   text: string | null;
   /** Skills that did not fit, even without descriptions. */
   leftOut: number;
@@ -14,24 +14,24 @@ export function skillCatalogue(skills: Skill[], budgetBytes: number): Catalogue 
   const shortest = listed.map((skill) => Buffer.byteLength(line(skill, 0)) + 1);
   const fitting = countWithin(shortest, budgetBytes);
   const kept = listed.slice(0, fitting);
-  const longest = longestDescription(kept, budgetBytes);
+  const longest = maxDescriptionLength(kept, budgetBytes);
   const lines = kept.map((skill) => line(skill, longest));
   const leftOut = listed.length - fitting;
   return { text: fitting === 0 ? null : `${introduction}\n${lines.join("\n")}\n${usage}`, leftOut };
 }
 
-/** 2 % of the context window at four bytes a token, or what the user gave. */
+/** 2 % of the context window at four bytes a token, or the configured size. */
 export function catalogueBudget(contextWindow: number | null, maxContextTokens: number | undefined): number {
   if (maxContextTokens !== undefined) return Math.min(maxContextTokens, 10_000) * 4;
   return contextWindow === null ? 8_000 : Math.floor(contextWindow * 0.02) * 4;
 }
 
 function line({ name, description, path }: Skill, longest: number): string {
-  const told = shorten(description, longest);
-  return `- ${name}:${told === "" ? "" : ` ${told}`} (file: ${path})`;
+  const shown = shorten(description, longest);
+  return `- ${name}:${shown === "" ? "" : ` ${shown}`} (file: ${path})`;
 }
 
-/** Never within a character of two halves. */
+/** Never within a surrogate pair. */
 function shorten(text: string, longest: number): string {
   if (text.length <= longest) return text;
   return longest === 0 ? "" : `${text.slice(0, longest - 1).replace(/[\s\ud800-\udbff]+$/, "")}…`;
@@ -46,12 +46,12 @@ function countWithin(sizes: number[], budget: number): number {
   return over === -1 ? sizes.length : over;
 }
 
-/** The same for all, so that none crowds out another. */
-function longestDescription(skills: Skill[], budget: number): number {
+/** The same length for all, so that none displaces another. */
+function maxDescriptionLength(skills: Skill[], budget: number): number {
   const bare = skills.reduce((sum, skill) => sum + Buffer.byteLength(line(skill, 0)) + 2, 0);
   const sizeAt = (longest: number) =>
     skills.reduce((sum, { description }) => sum + Buffer.byteLength(shorten(description, longest)), bare);
-  let [low, high] = [0, mostDescription];
+  let [low, high] = [0, maxDescription];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
     if (sizeAt(middle) <= budget) low = middle;

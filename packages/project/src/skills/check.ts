@@ -1,4 +1,4 @@
-// Holds skills against the agent-skills rules: one file, one skill's folder, or everything below a folder.
+// Checks skills against the agent-skills rules: one file, one skill folder, or all below a folder.
 import { statSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { FileProblem } from "../files/problem.ts";
@@ -6,7 +6,7 @@ import { findSkillFiles, readSkill } from "./read.ts";
 import { repositoryFolders } from "./roots.ts";
 
 export interface CheckedSkills {
-  /** The SKILL.md files that were looked at. */
+  /** The SKILL.md files that were checked. */
   files: string[];
   problems: FileProblem[];
 }
@@ -20,7 +20,7 @@ export function checkSkills(paths: string[]): CheckedSkills {
 function skillFilesAt(path: string): string[] {
   const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
   if (isFile) return basename(path) === "SKILL.md" ? [path] : [];
-  // Hidden folders are not looked into, except those that skills live in.
+  // Hidden folders are skipped, except those that contain skills.
   const folders = [path, ...repositoryFolders.map((folder) => join(path, folder, "skills"))];
   return folders.flatMap((folder) => findSkillFiles(folder).files.map((file) => file.path));
 }

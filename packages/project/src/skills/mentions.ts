@@ -1,4 +1,4 @@
-// Skills a prompt calls: `$name`, `[$name](path)` or, at its start, `/name`.
+// Skills that a prompt names: `$name`, `[$name](path)` or, at its start, `/name`.
 import { dirname, resolve } from "node:path";
 import type { FileProblem } from "../files/problem.ts";
 import { readTextFile } from "../files/text-file.ts";
@@ -11,7 +11,7 @@ export interface Mentions {
   ambiguous: { name: string; paths: string[] }[];
 }
 
-/** Variables people write in prompts about shells. */
+/** Variables that occur in prompts about shells. */
 const variables = new Set([
   ...["PATH", "HOME", "USER", "SHELL", "PWD", "TMPDIR", "TEMP", "TMP", "LANG", "TERM", "XDG_CONFIG_HOME"],
 ]);
@@ -36,7 +36,7 @@ function namesIn(prompt: string): string[] {
   return [...new Set([...(called === undefined ? [] : [called]), ...named])].filter((name) => !variables.has(name));
 }
 
-/** A colon or hyphen behind a name may be the sentence's. */
+/** A colon or hyphen after a name may be punctuation. */
 function meanings(name: string, skills: Skill[]): Skill[] {
   const exact = skills.filter((skill) => skill.name === name);
   const trimmed = name.replace(/[:-]+$/, "");
@@ -47,16 +47,16 @@ const leadsTo = (path: string, skill: Skill): boolean =>
   [skill.path, dirname(skill.path)].includes(resolve("/", path)) ||
   skill.path.endsWith(`/${path.replace(/^\.?\/+/, "")}`);
 
-const mostSkillBytes = 262_144;
+const maxSkillBytes = 262_144;
 
-/** The whole of SKILL.md, as the model reads it. */
+/** The whole SKILL.md, as the model reads it. */
 export function skillMessage({ name, path, within = null }: Skill): { text: string } | FileProblem {
-  const file = readTextFile(path, { mostBytes: mostSkillBytes, within });
+  const file = readTextFile(path, { maxBytes: maxSkillBytes, within });
   if (file.kind !== "text") {
     const message = file.kind === "missing" ? "the skill is gone" : file.message;
     return { path, line: null, severity: "error", message };
   }
   const { text } = visibleText(file.text);
-  const rest = file.isCut ? `\n[cut after ${mostSkillBytes} bytes; read on in the file]` : "";
+  const rest = file.isCut ? `\n[cut after ${maxSkillBytes} bytes; read on in the file]` : "";
   return { text: `<skill>\n<name>${name}</name>\n<path>${path}</path>\n${text.trimEnd()}${rest}\n</skill>` };
 }

@@ -1,10 +1,10 @@
-// `<skill>/agents/*.yaml`: how programs show a skill, whether a model may choose it, and what it needs. Faults are passed over.
+// `<skill>/agents/*.yaml`: display, whether the model may use the skill, and dependencies. Invalid files are ignored.
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { readTextFile } from "../files/text-file.ts";
 import { parseYaml, type YamlValue } from "../front-matter/yaml.ts";
 import { visibleText } from "../sanitize/visible.ts";
-import type { FoundSkill } from "./roots.ts";
+import type { SkillPath } from "./roots.ts";
 
 export interface SkillMetadata {
   /** display_name, short_description, icon_small, icon_large, brand_color, default_prompt. */
@@ -20,8 +20,8 @@ export interface SkillDependency {
   [detail: string]: string;
 }
 
-/** Where several files speak, our own has the last word. */
-export function readMetadata({ path, within = null }: FoundSkill): SkillMetadata {
+/** Of several files, our own has precedence. */
+export function readMetadata({ path, within = null }: SkillPath): SkillMetadata {
   const folder = join(dirname(path), "agents");
   const tables = existsSync(folder) ? filesIn(folder).map((file) => readTable(file, within)) : [];
   const all = Object.assign({}, ...tables.map(({ interface: shown }) => textsOf(shown)));
@@ -30,13 +30,13 @@ export function readMetadata({ path, within = null }: FoundSkill): SkillMetadata
   return { interface: all, mayBeChosen: chosen ?? true, dependencies: needed };
 }
 
-const own = "agentcli.yaml";
-const mostBytes = 65_536;
+const agentcliFile = "agentcli.yaml";
+const maxBytes = 65_536;
 
 function filesIn(folder: string): string[] {
   try {
-    const names = readdirSync(folder).filter((name) => /\.ya?ml$/.test(name) && name !== own);
-    return [...names.sort(), own].map((name) => join(folder, name));
+    const names = readdirSync(folder).filter((name) => /\.ya?ml$/.test(name) && name !== agentcliFile);
+    return [...names.sort(), agentcliFile].map((name) => join(folder, name));
   } catch {
     return [];
   }
@@ -45,7 +45,7 @@ function filesIn(folder: string): string[] {
 type YamlTable = Record<string, YamlValue>;
 
 function readTable(path: string, within: string | null): YamlTable {
-  const file = readTextFile(path, { mostBytes, within });
+  const file = readTextFile(path, { maxBytes, within });
   if (file.kind !== "text" || file.isCut) return {};
   const parsed = parseYaml(visibleText(file.text).text.split(/\r?\n/));
   return parsed.kind === "values" ? parsed.values : {};

@@ -1,13 +1,13 @@
-// Finds the skills of a run. Only the front matter of each is read: three hundred of them must not delay a prompt.
+// Finds the skills of a run. Only their front matter is read, so that 300 of them do not delay a prompt.
 import { basename } from "node:path";
 import type { FileProblem } from "../files/problem.ts";
 import { readTextFile } from "../files/text-file.ts";
 import { findFiles, type Walk } from "../files/walk.ts";
 import { visibleText } from "../sanitize/visible.ts";
 import { readMetadata } from "./metadata.ts";
-import type { FoundSkill, SkillRoot, SkillScope } from "./roots.ts";
+import type { SkillPath, SkillRoot, SkillScope } from "./roots.ts";
 import { parseSkill, type ReadSkill, type Skill } from "./skill.ts";
-import { isSwitchedOn, type SkillSwitch } from "./switches.ts";
+import { isEnabled, type SkillSwitch } from "./switches.ts";
 
 export interface Skills {
   /** Administrator, repository, user; by name within each. */
@@ -27,14 +27,13 @@ export function readSkills(roots: SkillRoot[], switches: SkillSwitch[] = []): Sk
       seen.add(realPath);
       const read = readSkill({ path, scope, within });
       problems.push(...read.problems);
-      if (read.kind === "skill")
-        skills.push({ ...withMetadata(read.skill), enabled: isSwitchedOn(read.skill, switches) });
+      if (read.kind === "skill") skills.push({ ...withMetadata(read.skill), enabled: isEnabled(read.skill, switches) });
     }
   }
   return { skills: skills.sort(byScopeAndName), problems };
 }
 
-/** What the metadata says of a skill counts where the skill itself says nothing, and can only hold it back. */
+/** Metadata fills in what the skill itself leaves out, and can only restrict it. */
 function withMetadata(skill: Skill): Skill {
   const { interface: shown, mayBeChosen, dependencies } = readMetadata(skill);
   const isSilent = skill.shortDescription === skill.description;
@@ -47,25 +46,25 @@ function withMetadata(skill: Skill): Skill {
   };
 }
 
-/** What a skill brings along is looked into only when it is used. */
-const passedOver = new Set(["references", "scripts", "assets"]);
+/** Files of a skill are read only when it is used. */
+const skippedDirectories = new Set(["references", "scripts", "assets"]);
 
 export const findSkillFiles = (root: string): Walk =>
-  findFiles(root, { isWanted: (name) => name === "SKILL.md", passedOver });
+  findFiles(root, { matchesName: (name) => name === "SKILL.md", skippedDirectories });
 
 const headBytes = 4_096;
-const mostFrontMatterBytes = 65_536;
+const maxFrontMatterBytes = 65_536;
 
-export function readSkill(place: FoundSkill): ReadSkill {
-  const head = readHead(place, headBytes);
-  return head.isCut && head.read.kind === "unusable" ? readHead(place, mostFrontMatterBytes).read : head.read;
+export function readSkill(skillPath: SkillPath): ReadSkill {
+  const head = readHead(skillPath, headBytes);
+  return head.isCut && head.read.kind === "unusable" ? readHead(skillPath, maxFrontMatterBytes).read : head.read;
 }
 
-function readHead(place: FoundSkill, mostBytes: number): { read: ReadSkill; isCut: boolean } {
-  const { path, within = null } = place;
-  const file = readTextFile(path, { mostBytes, within });
+function readHead(skillPath: SkillPath, maxBytes: number): { read: ReadSkill; isCut: boolean } {
+  const { path, within = null } = skillPath;
+  const file = readTextFile(path, { maxBytes, within });
   if (file.kind === "text")
-    return { read: parseSkill({ ...place, text: visibleText(file.text).text }), isCut: file.isCut };
+    return { read: parseSkill({ ...skillPath, text: visibleText(file.text).text }), isCut: file.isCut };
   const message = file.kind === "missing" ? "there is no such file" : file.message;
   return { read: { kind: "unusable", problems: [{ path, line: null, severity: "error", message }] }, isCut: false };
 }
@@ -81,5 +80,5 @@ const tooMany = (path: string): FileProblem => ({
   path,
   line: null,
   severity: "warning",
-  message: `there is more below ${basename(path)} than is looked through for skills; move them up or remove what is no skill`,
+  message: `there is more below ${basename(path)} than is searched for skills; move them up or remove other files`,
 });

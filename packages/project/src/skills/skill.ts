@@ -1,23 +1,23 @@
-// What a skill is, read from the front matter of its SKILL.md and held against the agent-skills rules.
+// A skill, read from the front matter of its SKILL.md and checked against the agent-skills rules.
 import { basename, dirname } from "node:path";
 import type { FileProblem } from "../files/problem.ts";
 import { readFrontMatter } from "../front-matter/front-matter.ts";
 import type { YamlValue } from "../front-matter/yaml.ts";
 import type { SkillDependency } from "./metadata.ts";
-import type { FoundSkill } from "./roots.ts";
+import type { SkillPath } from "./roots.ts";
 
-export interface Skill extends FoundSkill {
+export interface Skill extends SkillPath {
   name: string;
   description: string;
-  /** For people; the description where there is none. */
+  /** For display; the description if there is none. */
   shortDescription: string;
-  /** Whether the model is told of it, or a person has to name it. */
+  /** Whether the model sees it, or the user has to name it. */
   invocation: "by-model" | "by-name";
-  /** How programs show it, as its metadata says. */
+  /** Display data from its metadata. */
   interface: Record<string, string>;
-  /** What it needs, such as an MCP server. */
+  /** Dependencies, such as an MCP server. */
   dependencies: SkillDependency[];
-  /** Whether the configuration leaves it switched on. */
+  /** Whether the configuration enables it. */
   enabled: boolean;
 }
 
@@ -25,13 +25,13 @@ export type ReadSkill =
   | { kind: "skill"; skill: Skill; problems: FileProblem[] }
   | { kind: "unusable"; problems: FileProblem[] };
 
-export interface SkillFile extends FoundSkill {
-  /** Its start is enough, as long as the front matter ends in it. */
+export interface SkillFile extends SkillPath {
+  /** Its start is enough, if it contains the whole front matter. */
   text: string;
 }
 
-const mostName = 64;
-export const mostDescription = 1_024;
+const maxName = 64;
+export const maxDescription = 1_024;
 
 export function parseSkill({ path, scope, within, text }: SkillFile): ReadSkill {
   const matter = readFrontMatter(text);
@@ -47,13 +47,13 @@ export function parseSkill({ path, scope, within, text }: SkillFile): ReadSkill 
   if (name !== folder) report("warning", "name", `the name ${name} is not that of its folder ${folder}`);
   if (description === "")
     report("error", "description", "the description is missing; say what it does and when to use it");
-  if (description.length > mostDescription)
+  if (description.length > maxDescription)
     report(
       "error",
       "description",
-      `the description has ${description.length} characters; the most is ${mostDescription}`,
+      `the description has ${description.length} characters; the most is ${maxDescription}`,
     );
-  if (description === "" || !/^[\w:-]+$/.test(name) || name.length > mostName) return { kind: "unusable", problems };
+  if (description === "" || !/^[\w:-]+$/.test(name) || name.length > maxName) return { kind: "unusable", problems };
   const invocation = values["disable-model-invocation"] === true ? "by-name" : "by-model";
   const shown = { shortDescription: shortOf(values) || description, interface: {}, dependencies: [] };
   const skill: Skill = { name, description, ...shown, path, scope, within, invocation, enabled: true };
@@ -62,7 +62,7 @@ export function parseSkill({ path, scope, within, text }: SkillFile): ReadSkill 
 
 function nameProblems(name: string): string[] {
   const problems = [];
-  if (name.length > mostName) problems.push(`the name has ${name.length} characters; the most is ${mostName}`);
+  if (name.length > maxName) problems.push(`the name has ${name.length} characters; the most is ${maxName}`);
   if (!/^[a-z0-9-]+$/.test(name)) problems.push(`the name ${JSON.stringify(name)} may hold only a-z, 0-9 and hyphens`);
   else if (/^-|-$|--/.test(name))
     problems.push(`the name ${name} may not begin or end with a hyphen, nor hold two in a row`);

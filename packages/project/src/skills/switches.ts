@@ -1,4 +1,4 @@
-// `[[skills.config]]`: which skills a user or a project has switched off. The last entry that means a skill decides.
+// `[[skills.config]]`: skills that a user or a project disabled. The last matching entry wins.
 import { realpathSync } from "node:fs";
 import { basename, dirname } from "node:path";
 
@@ -9,11 +9,11 @@ export interface SkillSwitch {
   enabled?: boolean | undefined;
 }
 
-export function isSwitchedOn(skill: { name: string; path: string }, switches: SkillSwitch[] = []): boolean {
+export function isEnabled(skill: { name: string; path: string }, switches: SkillSwitch[] = []): boolean {
   return switches.findLast((each) => means(each, skill))?.enabled ?? true;
 }
 
-/** An entry with neither path nor name means none. */
+/** An entry without path and name matches no skill. */
 function means({ path, name }: SkillSwitch, skill: { name: string; path: string }): boolean {
   if (path === undefined) return name === skill.name;
   const folder = (file: string) => (basename(file) === "SKILL.md" ? dirname(file) : file);

@@ -1,11 +1,11 @@
-// A project is the directory tree around a working directory, up to what marks its top.
+// A project is the directory tree around a working directory, up to its project marker.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 
 export interface Project {
-  /** The working directory itself where nothing marks a top. */
+  /** The working directory itself where there is no project marker. */
   root: string;
-  /** The top of the repository a worktree belongs to; the root, where there is only one. */
+  /** The main checkout of a worktree; otherwise the root. */
   mainRoot: string;
 }
 
@@ -21,19 +21,19 @@ function findRoot(directory: string, markers: string[]): string | undefined {
   }
 }
 
-/** An empty `.git` directory is no repository, to git neither. */
+/** An empty `.git` directory is not a repository, as in git. */
 function marks(path: string, marker: string): boolean {
   if (!existsSync(path)) return false;
   return marker !== ".git" || !statSync(path).isDirectory() || existsSync(join(path, "HEAD"));
 }
 
-/** In a worktree `.git` is a file that leads to the git directory, which leads to the one all worktrees share. */
+/** In a worktree `.git` is a file with the path of its git directory, which names the shared one. */
 function findMainRoot(root: string): string | undefined {
   const pointer = /^gitdir: (.+)$/m.exec(readText(join(root, ".git")))?.[1];
   if (pointer === undefined) return undefined;
   const gitDirectory = resolve(root, pointer.trim());
   const common = resolve(gitDirectory, readText(join(gitDirectory, "commondir")).trim());
-  // The repository must know of the worktree in turn, or any directory could claim to belong to a trusted one.
+  // The repository must list the worktree too, or any directory could claim to belong to a trusted one.
   const isListed = dirname(gitDirectory) === join(common, "worktrees");
   const pointsBack = resolve(gitDirectory, readText(join(gitDirectory, "gitdir")).trim()) === join(root, ".git");
   return isListed && pointsBack && basename(common) === ".git" ? dirname(common) : undefined;

@@ -1,4 +1,4 @@
-// Whether a project's own configuration counts: only when its user said so.
+// Whether a project's configuration is used: only when the user trusts it.
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Config, TrustLevel } from "@agentcli/protocol";
@@ -10,23 +10,23 @@ export function isTrusted(directory: string, config: Pick<Config, "projects" | "
   return trustLevel(directory, project, config.projects ?? {}) === "trusted";
 }
 
-/** The nearest decision holds: for the directory, for its project, for the repository a worktree belongs to. */
+/** The nearest decision counts: for the directory, for its project, for the main checkout of a worktree. */
 export function trustLevel(
   directory: string,
   { root, mainRoot }: Project,
   projects: NonNullable<Config["projects"]>,
 ): TrustLevel | undefined {
-  for (const place of [directory, root, mainRoot]) {
-    const [, entry] = Object.entries(projects).find(([path]) => isSame(path, place)) ?? [];
+  for (const candidate of [directory, root, mainRoot]) {
+    const [, entry] = Object.entries(projects).find(([path]) => isSame(path, candidate)) ?? [];
     if (entry?.trust_level) return entry.trust_level;
   }
   return undefined;
 }
 
-function isSame(path: string, place: string): boolean {
-  if (resolve(path) === place) return true;
+function isSame(path: string, directory: string): boolean {
+  if (resolve(path) === directory) return true;
   try {
-    return realpathSync(path) === place;
+    return realpathSync(path) === directory;
   } catch {
     return false;
   }

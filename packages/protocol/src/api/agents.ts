@@ -1,4 +1,4 @@
-// Agents: what creates one, and what the API says about it.
+// Agents: the request that creates one, and its representation.
 import { z } from "zod";
 import { AgentId, ModelSelection, PageQuery, pageOf, Timestamp } from "./common.ts";
 import { EnvVars } from "./env-vars.ts";
@@ -49,7 +49,7 @@ export const CreateAgent = z
     runEnvVars: EnvVars.optional().describe("For the first run only; wins over envVars"),
     mcpServers: McpServers.optional(),
     mode: AgentMode.optional(),
-    webhook: Webhook.optional().describe("Who is told when a run of the agent ends"),
+    webhook: Webhook.optional().describe("Notified when a run of the agent ends"),
     agentId: AgentId.optional().describe("Chosen by the caller, so that creating twice makes one agent"),
     agentServeAgent: z.string().max(200).optional().describe("Ignored"),
   })

@@ -1,4 +1,4 @@
-// Files an agent leaves for people: screenshots, logs, reports.
+// Files that an agent produces for its user: screenshots, logs, reports.
 import { z } from "zod";
 import { Timestamp } from "./common.ts";
 

@@ -1,4 +1,4 @@
-// Who asks and what there is to ask for: `GET /v1/me`, `GET /v1/models`, `GET /v1/repositories`.
+// The caller, and what is available to it: `GET /v1/me`, `GET /v1/models`, `GET /v1/repositories`.
 import { z } from "zod";
 
 export const Me = z

@@ -1,4 +1,4 @@
-// Pieces that several requests and answers share.
+// Shapes that several requests and responses share.
 import { z } from "zod";
 
 const uuid = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}";
@@ -11,7 +11,7 @@ export const Timestamp = z.iso.datetime().describe("UTC with milliseconds");
 export const defaultPageSize = 20;
 export const largestPage = 100;
 
-/** Query of every list; the cursor of the next page comes with the page before it. */
+/** Query of every list; each page has the cursor of the next one. */
 export const PageQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(largestPage).default(defaultPageSize),
   cursor: z.string().min(1).max(512).optional(),
@@ -20,7 +20,7 @@ export const PageQuery = z.strictObject({
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.object({ items: z.array(item), nextCursor: z.string().optional().describe("Absent on the last page") });
 
-/** The answer to what is done to a whole resource. */
+/** The response to an action on a whole resource. */
 export const Acknowledged = z.object({ id: z.string() });
 
 export const ModelSelection = z.strictObject({
@@ -39,7 +39,7 @@ export const bytes = (most: number, least = 0) =>
     return size >= least && size <= most;
   }, `must be ${least} to ${most} bytes`);
 
-/** Also asked of what is no address at all, which another check says. */
+/** Also called for values that are not addresses: another check reports those. */
 export const withoutUser = (url: string): boolean => {
   if (!URL.canParse(url)) return true;
   const { username, password } = new URL(url);

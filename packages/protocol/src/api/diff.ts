@@ -1,4 +1,4 @@
-// What an agent has changed, as patches.
+// Changes of an agent, as patches.
 import { z } from "zod";
 
 export const RepositoryDiff = z.object({

@@ -1,4 +1,4 @@
-// Environment variables given with a request.
+// Environment variables in a request.
 import { z } from "zod";
 import { bytes } from "./common.ts";
 

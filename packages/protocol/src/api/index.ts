@@ -1,4 +1,4 @@
-// What the platform's HTTP API takes and answers. A subpath of its own: names such as Run mean a resource here.
+// Requests and responses of the platform's HTTP API. A separate subpath, because names such as Run mean a resource here.
 export * from "./agents.ts";
 export * from "./artifacts.ts";
 export * from "./catalogue.ts";

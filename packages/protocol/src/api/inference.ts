@@ -1,5 +1,5 @@
 // Inference over the Responses wire, with a key of the platform: `POST /v1/inference/responses`, and what it has cost.
-// Members that are not named here are taken and ignored: clients of that wire send many.
+// Other members are accepted and ignored: clients of that wire send many.
 import { z } from "zod";
 import { Cost, TokenUsage } from "./usage.ts";
 
@@ -75,7 +75,7 @@ export type InferenceTool = z.infer<typeof InferenceTool>;
 
 const word = z.string().max(100).nullish();
 
-/** Ignoring these would change what the answer means, so that they are refused. */
+/** Refused, because ignoring them would change the meaning of the response. */
 const stateless = z
   .null({ error: "is not supported: nothing of a conversation is kept here, send it whole" })
   .optional();

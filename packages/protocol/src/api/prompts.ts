@@ -1,7 +1,7 @@
-// What is said to an agent: text and images.
+// Prompts: text and images.
 import { z } from "zod";
 
-export const mostImages = 5;
+export const maxImages = 5;
 export const largestImageBytes = 15 * 1024 * 1024;
 
 export const ImageDimension = z.strictObject({ width: z.int().positive(), height: z.int().positive() });
@@ -28,6 +28,6 @@ export type PromptImage = z.infer<typeof PromptImage>;
 
 export const Prompt = z.strictObject({
   text: z.string().min(1).max(1_000_000),
-  images: z.array(PromptImage).max(mostImages).optional(),
+  images: z.array(PromptImage).max(maxImages).optional(),
 });
 export type Prompt = z.infer<typeof Prompt>;

@@ -1,4 +1,4 @@
-// MCP servers given with a request.
+// MCP servers in a request.
 import { z } from "zod";
 import { withoutUser } from "./common.ts";
 

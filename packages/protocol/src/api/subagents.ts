@@ -1,4 +1,4 @@
-// Sub-agents given with a request.
+// Sub-agents in a request.
 import { z } from "zod";
 import { ModelSelection } from "./common.ts";
 

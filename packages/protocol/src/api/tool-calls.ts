@@ -1,4 +1,4 @@
-// Calls of tools as a run's stream shows them. Readers drop a frame whose type of tool they do not know.
+// Tool calls in a run's stream. Readers drop frames of unknown tool types.
 import { z } from "zod";
 
 const failure = z.object({ status: z.literal("error"), error: z.object({ message: z.string() }) });

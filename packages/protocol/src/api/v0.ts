@@ -1,14 +1,14 @@
 // API v0, for clients from before v1: other words for the same agents.
 import { z } from "zod";
 import { AgentId, PageQuery, Timestamp } from "./common.ts";
-import { ImageBytes, ImageDimension, mostImages } from "./prompts.ts";
+import { ImageBytes, ImageDimension, maxImages } from "./prompts.ts";
 import { Webhook } from "./webhooks.ts";
 
 export const V0Prompt = z.strictObject({
   text: z.string().min(1).max(1_000_000),
   images: z
     .array(z.strictObject({ data: ImageBytes, dimension: ImageDimension.optional() }))
-    .max(mostImages)
+    .max(maxImages)
     .optional(),
 });
 export type V0Prompt = z.infer<typeof V0Prompt>;

@@ -1,4 +1,4 @@
-// Webhooks: who is told when a run ends, what they are told, and how that went.
+// Webhooks: receivers of run notifications, payloads, and deliveries.
 import { z } from "zod";
 import { AgentId, PageQuery, pageOf, RunId, Timestamp, withoutUser } from "./common.ts";
 import { RunStatus } from "./runs.ts";
@@ -20,7 +20,7 @@ export type Webhook = z.infer<typeof Webhook>;
 /** The body of a message. */
 export const RunStatusChange = z
   .object({
-    event: z.enum(["statusChange", "run.statusChange"]).describe("The first for agents made through API v0"),
+    event: z.enum(["statusChange", "run.statusChange"]).describe("The first for agents created through API v0"),
     timestamp: Timestamp.describe("When the run ended"),
     id: AgentId,
     agentId: AgentId.optional().describe("Absent in v0, as runId"),

@@ -1,4 +1,4 @@
-// Who pays: credentials, their login and logout, and what the provider says about limits.
+// Credentials: login, logout, and the limits that the provider reports.
 import { z } from "zod";
 import { maybe, whole } from "./maybe.ts";
 

@@ -1,9 +1,9 @@
-// What the server asks a client: may this be done, what does the person say.
+// Requests of the server to a client: approvals and questions to the user.
 import { z } from "zod";
 import { CommandAction, DynamicToolContent } from "./items.ts";
 import { JsonValue, maybe, whole } from "./maybe.ts";
 
-const place = { threadId: z.string(), turnId: z.string(), itemId: z.string() };
+const itemIds = { threadId: z.string(), turnId: z.string(), itemId: z.string() };
 const NetworkPolicyAmendment = z.object({ host: z.string(), action: z.enum(["allow", "deny"]) });
 
 export const CommandExecutionApprovalDecision = z.union([
@@ -14,7 +14,7 @@ export const CommandExecutionApprovalDecision = z.union([
 export type CommandExecutionApprovalDecision = z.infer<typeof CommandExecutionApprovalDecision>;
 
 export const CommandExecutionRequestApprovalParams = z.object({
-  ...place,
+  ...itemIds,
   startedAtMs: whole,
   approvalId: maybe(z.string()),
   environmentId: maybe(z.string()),
@@ -30,7 +30,7 @@ export const CommandExecutionRequestApprovalParams = z.object({
 export const CommandExecutionRequestApprovalResponse = z.object({ decision: CommandExecutionApprovalDecision });
 
 export const FileChangeRequestApprovalParams = z.object({
-  ...place,
+  ...itemIds,
   startedAtMs: whole,
   reason: maybe(z.string()),
   grantRoot: maybe(z.string()),
@@ -48,7 +48,7 @@ const Permissions = z.object({
   network: maybe(z.object({ enabled: maybe(z.boolean()) })),
 });
 export const PermissionsRequestApprovalParams = z.object({
-  ...place,
+  ...itemIds,
   environmentId: maybe(z.string()),
   startedAtMs: whole,
   cwd: z.string(),
@@ -61,7 +61,7 @@ export const PermissionsRequestApprovalResponse = z.object({
 });
 
 export const ToolRequestUserInputParams = z.object({
-  ...place,
+  ...itemIds,
   questions: z.array(
     z.object({
       id: z.string(),

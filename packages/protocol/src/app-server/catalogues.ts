@@ -1,4 +1,4 @@
-// What there is to choose from: models, features, permission profiles, skills, hooks, MCP servers.
+// Lists of what is available: models, features, permission profiles, skills, hooks, MCP servers.
 import { z } from "zod";
 import { JsonValue, maybe, pageOf, pageParams, whole } from "./maybe.ts";
 

@@ -1,4 +1,4 @@
-// Commands a client runs itself, outside any thread.
+// Commands that a client runs outside any thread.
 import { z } from "zod";
 import { maybe, whole } from "./maybe.ts";
 import { SandboxPolicy } from "./policies.ts";
@@ -9,7 +9,7 @@ const TerminalSize = z.object({ rows: whole.min(1), cols: whole.min(1) });
 export const CommandExecParams = z.object({
   command: z.array(z.string()).min(1).describe("Program and arguments"),
   cwd: maybe(z.string()),
-  env: maybe(z.record(z.string(), z.string().nullable())).describe("null takes a variable away"),
+  env: maybe(z.record(z.string(), z.string().nullable())).describe("null removes a variable"),
   timeoutMs: maybe(whole.min(0)),
   disableTimeout: maybe(z.boolean()),
   outputBytesCap: maybe(whole.min(0)),

@@ -27,7 +27,7 @@ export const ConfigReadResponse = z.object({
 
 const ConfigEdit = z.object({
   keyPath: z.string(),
-  value: JsonValue.describe("null takes the key away"),
+  value: JsonValue.describe("null removes the key"),
   mergeStrategy: z.enum(["replace", "upsert"]),
 });
 const target = { filePath: maybe(z.string()), expectedVersion: maybe(z.string()) };

@@ -1,4 +1,4 @@
-// What went wrong, in the words clients of the app server know.
+// Errors of turns, as clients of the app server receive them.
 import { z } from "zod";
 import { maybe, whole } from "./maybe.ts";
 
@@ -27,7 +27,7 @@ export const ErrorInfo = z.union([
 ]);
 export type ErrorInfo = z.infer<typeof ErrorInfo>;
 
-/** Existing clients read `codexErrorInfo`; both say the same. */
+/** Existing clients read `codexErrorInfo`; both have the same value. */
 export const TurnError = z.object({
   message: z.string(),
   errorInfo: maybe(ErrorInfo),

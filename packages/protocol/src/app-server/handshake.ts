@@ -1,4 +1,4 @@
-// The first request of a connection: who is there, and what it wants to be told.
+// The first request of a connection: the client, and the notifications it wants.
 import { z } from "zod";
 import { JsonValue, maybe, whole } from "./maybe.ts";
 
@@ -13,7 +13,7 @@ export const InitializeParams = z.object({
   capabilities: maybe(
     z.object({
       experimentalApi: maybe(z.boolean()),
-      optOutNotificationMethods: maybe(z.array(z.string())).describe("Notifications this client is not sent"),
+      optOutNotificationMethods: maybe(z.array(z.string())).describe("Notifications that are not sent to this client"),
       requestAttestation: maybe(z.boolean()),
       extensions: maybe(z.record(z.string(), JsonValue)),
       mcpServerOpenaiFormElicitation: maybe(z.boolean()),
@@ -29,6 +29,6 @@ export const InitializeResponse = z.object({
 });
 export type InitializeResponse = z.infer<typeof InitializeResponse>;
 
-/** The answer of everything that has nothing to say but that it is done. */
+/** The result of requests that return nothing. */
 export const EmptyResponse = z.object({});
 export const NoParams = z.object({});

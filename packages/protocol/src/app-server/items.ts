@@ -1,4 +1,4 @@
-// Items of a turn, and what a person or program puts into one.
+// Items of a turn, and user input.
 import { z } from "zod";
 import { JsonValue, maybe, whole } from "./maybe.ts";
 

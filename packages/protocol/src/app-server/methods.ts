@@ -1,4 +1,4 @@
-// Every method of the app server in four tables: dispatch, types and the published schemas are made from them.
+// Every method of the app server in four tables: dispatch, types and the published schemas are derived from them.
 import type { z } from "zod";
 import * as accounts from "./accounts.ts";
 import * as approvals from "./approvals.ts";
@@ -18,7 +18,7 @@ interface Call {
 
 const { ThreadIdParams, ThreadReadResponse, ThreadStartResponse } = threads;
 
-/** What a client may ask. One that the program does not carry out is refused by name. */
+/** Requests of a client. A method that the program does not implement is refused by name. */
 export const clientRequests = {
   initialize: { params: InitializeParams, result: InitializeResponse },
 
@@ -124,7 +124,7 @@ export const clientRequests = {
   },
 } satisfies Record<string, Call>;
 
-/** What the server may ask a client. */
+/** Requests of the server to a client. */
 export const serverRequests = {
   "item/commandExecution/requestApproval": {
     params: approvals.CommandExecutionRequestApprovalParams,

@@ -1,4 +1,4 @@
-// What the server tells its clients about threads, turns and items while they go on.
+// Notifications of the server about threads, turns and items.
 import { z } from "zod";
 import { HookSource } from "./catalogues.ts";
 import { TurnError } from "./errors.ts";
@@ -10,7 +10,7 @@ import { Turn } from "./turns.ts";
 
 const threadId = z.string();
 const turnId = z.string();
-const itemPlace = { threadId, turnId, itemId: z.string() };
+const itemReference = { threadId, turnId, itemId: z.string() };
 
 export const ErrorNotification = z.object({ error: TurnError, willRetry: z.boolean(), threadId, turnId });
 export const WarningNotification = z.object({ threadId: maybe(threadId), message: z.string() });
@@ -57,21 +57,21 @@ export const TurnPlanUpdatedNotification = z.object({
 
 export const ItemStartedNotification = z.object({ item: ThreadItem, threadId, turnId, startedAtMs: whole });
 export const ItemCompletedNotification = z.object({ item: ThreadItem, threadId, turnId, completedAtMs: whole });
-export const ItemDeltaNotification = z.object({ ...itemPlace, delta: z.string() });
+export const ItemDeltaNotification = z.object({ ...itemReference, delta: z.string() });
 export const ReasoningSummaryTextDeltaNotification = z.object({
-  ...itemPlace,
+  ...itemReference,
   delta: z.string(),
   summaryIndex: whole,
 });
-export const ReasoningSummaryPartAddedNotification = z.object({ ...itemPlace, summaryIndex: whole });
-export const ReasoningTextDeltaNotification = z.object({ ...itemPlace, delta: z.string(), contentIndex: whole });
+export const ReasoningSummaryPartAddedNotification = z.object({ ...itemReference, summaryIndex: whole });
+export const ReasoningTextDeltaNotification = z.object({ ...itemReference, delta: z.string(), contentIndex: whole });
 export const TerminalInteractionNotification = z.object({
-  ...itemPlace,
+  ...itemReference,
   processId: z.string(),
   stdin: z.string(),
 });
-export const FileChangePatchUpdatedNotification = z.object({ ...itemPlace, changes: z.array(FileUpdateChange) });
-export const McpToolCallProgressNotification = z.object({ ...itemPlace, message: z.string() });
+export const FileChangePatchUpdatedNotification = z.object({ ...itemReference, changes: z.array(FileUpdateChange) });
+export const McpToolCallProgressNotification = z.object({ ...itemReference, message: z.string() });
 
 export const HookRunSummary = z.object({
   id: z.string(),

@@ -1,4 +1,4 @@
-// Who may do what: sandbox and approval policies as the app server speaks of them.
+// Sandbox and approval policies in the form of the app server.
 import { z } from "zod";
 import { maybe } from "./maybe.ts";
 

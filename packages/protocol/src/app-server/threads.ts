@@ -1,4 +1,4 @@
-// Threads: what opens, lists, changes and ends one, and what it looks like.
+// Threads: requests that open, list, change and end them, and their shape.
 import { z } from "zod";
 import { JsonValue, maybe, pageOf, pageParams, whole } from "./maybe.ts";
 import { ApprovalsReviewer, AskForApproval, SandboxMode, SandboxPolicy } from "./policies.ts";
@@ -71,7 +71,7 @@ export const Thread = z.object({
 });
 export type Thread = z.infer<typeof Thread>;
 
-/** What a thread may be given when it is opened, whichever way that is. */
+/** Options of every request that opens a thread. */
 const overrides = {
   model: maybe(z.string()),
   modelProvider: maybe(z.string()),
@@ -148,7 +148,7 @@ export const ThreadUnsubscribeResponse = z.object({
 export const ThreadSetNameParams = z.object({ threadId: z.string(), name: z.string() });
 export const ThreadMetadataUpdateParams = z.object({
   threadId: z.string(),
-  gitInfo: maybe(GitInfo).describe("A member left out stays, null clears it"),
+  gitInfo: maybe(GitInfo).describe("An absent member is kept, null clears it"),
 });
 export const ThreadRollbackParams = z.object({ threadId: z.string(), numTurns: whole.min(1) });
 export const ThreadInjectItemsParams = z.object({ threadId: z.string(), items: z.array(JsonValue) });

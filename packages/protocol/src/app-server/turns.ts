@@ -1,4 +1,4 @@
-// Turns: what starts, steers and interrupts one, and what it looks like.
+// Turns: requests that start, steer and interrupt them, and their shape.
 import { z } from "zod";
 import { TurnError } from "./errors.ts";
 import { ThreadItem, UserInput } from "./items.ts";
@@ -32,7 +32,7 @@ export const TurnStartParams = z.object({
   summary: maybe(z.enum(["auto", "concise", "detailed", "none"])),
   personality: maybe(z.enum(["none", "friendly", "pragmatic"])),
   serviceTier: maybe(z.string()),
-  outputSchema: maybe(JsonValue).describe("Holds for this turn only; the other members stay for later turns"),
+  outputSchema: maybe(JsonValue).describe("Applies to this turn only; the other members also apply to later turns"),
   clientUserMessageId: maybe(z.string()),
 });
 export type TurnStartParams = z.infer<typeof TurnStartParams>;

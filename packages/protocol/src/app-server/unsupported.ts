@@ -1,6 +1,6 @@
-// Methods that are known by name only. Each is refused by that name, so that a client can tell it from a misspelling.
+// Methods that are known by name only. They are refused by name, so that a client can tell them from misspelled ones.
 
-/** Part of the stable interface, without a meaning in this program. */
+/** Part of the stable interface, not applicable to this program. */
 export const unsupportedMethods = [
   "thread/section/move",
   "thread/approveGuardianDeniedAction",
@@ -41,7 +41,7 @@ export const unsupportedMethods = [
   "windowsSandbox/setupStart",
 ] as const;
 
-/** `*` stands for any ending. Asked for without `experimentalApi` they say so, with it they are unsupported. */
+/** `*` matches any ending. Without `experimentalApi` the error says that it is required, with it that they are unsupported. */
 export const experimentalMethods = [
   "thread/turns/list",
   "thread/items/list",

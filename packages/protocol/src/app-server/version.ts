@@ -1,2 +1,2 @@
-// Version of the app server's protocol: the first number changes when an existing client would no longer be understood.
+// Version of the app server's protocol: the first number changes with changes that break existing clients.
 export const protocolVersion = "2.0";

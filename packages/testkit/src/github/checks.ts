@@ -1,8 +1,8 @@
 // Checks beside commits, as the pretended GitHub keeps them: only apps may make any.
-import { type Desk, type Operation, pageOf } from "./desk.ts";
-import { type FakeCheck, Refusal } from "./state.ts";
+import { type Operation, pageOf, type RequestReader } from "./request.ts";
+import { type FakeCheck, GithubError } from "./state.ts";
 
-export const checkOperations = ({ shapes, at }: Desk): Record<string, Operation> => ({
+export const checkOperations = ({ shapes, repositoryRequest: at }: RequestReader): Record<string, Operation> => ({
   "checks/list-for-ref": async (context) => {
     const { repository } = at(context, ["checks", "read"]);
     const { check_name } = context.request.query;
@@ -14,9 +14,9 @@ export const checkOperations = ({ shapes, at }: Desk): Record<string, Operation>
   },
   "checks/create": async (context) => {
     const { repository, login, kind, body } = at(context, ["checks", "write"]);
-    if (kind !== "app") throw new Refusal(403, "You must authenticate via a GitHub App.");
+    if (kind !== "app") throw new GithubError(403, "You must authenticate via a GitHub App.");
     const known = await repository.git("cat-file", "-t", body.head_sha).catch(() => "nothing");
-    if (known !== "commit") throw new Refusal(422, `No commit found for SHA: ${body.head_sha}`);
+    if (known !== "commit") throw new GithubError(422, `No commit found for SHA: ${body.head_sha}`);
     checkConclusion(body);
     const check: FakeCheck = {
       id: repository.id * 10_000 + repository.checks.length + 1,
@@ -35,7 +35,7 @@ export const checkOperations = ({ shapes, at }: Desk): Record<string, Operation>
   "checks/update": async (context) => {
     const { repository, body } = at(context, ["checks", "write"]);
     const check = repository.checks.find(({ id }) => id === Number(context.request.params.check_run_id));
-    if (check === undefined) throw new Refusal(404, "Not Found");
+    if (check === undefined) throw new GithubError(404, "Not Found");
     checkConclusion(body);
     const { status = check.status, conclusion = check.conclusion, output = check.output } = body;
     Object.assign(check, { status, conclusion, output });
@@ -46,5 +46,5 @@ export const checkOperations = ({ shapes, at }: Desk): Record<string, Operation>
 /** The description lets this pass; GitHub does not. */
 function checkConclusion({ status, conclusion }: { status?: string; conclusion?: string }): void {
   if (status === "completed" && conclusion === undefined)
-    throw new Refusal(422, "Invalid request. conclusion is missing.");
+    throw new GithubError(422, "Invalid request. conclusion is missing.");
 }

@@ -1,4 +1,4 @@
-// The official description of the API, as a validator can take it.
+// The official description of the API, in a form that validators accept.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Document } from "openapi-backend";
@@ -8,13 +8,14 @@ const excerpt = join(import.meta.dirname, "../../generated/github-api.json");
 export const readDescription = (path = excerpt): Document =>
   nullable(JSON.parse(readFileSync(path, "utf8"))) as Document;
 
-/** Said beside something other than a type, it is said in a way that validators understand. */
+/** Rewrites `nullable` beside anything but a type, which validators ignore, as `anyOf`. */
 function nullable(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(nullable);
   if (typeof value !== "object" || value === null) return value;
-  const mended = Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, nullable(inner)]));
-  if (mended.nullable !== true) return mended;
-  if ("type" in mended) return Array.isArray(mended.enum) ? { ...mended, enum: [...mended.enum, null] } : mended;
-  const { nullable: _said, ...rest } = mended;
+  const converted = Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, nullable(inner)]));
+  if (converted.nullable !== true) return converted;
+  if ("type" in converted)
+    return Array.isArray(converted.enum) ? { ...converted, enum: [...converted.enum, null] } : converted;
+  const { nullable: _nullable, ...rest } = converted;
   return { anyOf: [rest, { enum: [null] }] };
 }

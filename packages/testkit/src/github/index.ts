@@ -1,3 +1,3 @@
-// A pretended GitHub, for whoever talks to the real one.
+// A fake GitHub for tests of its clients.
 export { type FakeGithub, startGithub } from "./server.ts";
 export type { FakePull, FakeRepository } from "./state.ts";

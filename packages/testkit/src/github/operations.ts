@@ -1,56 +1,56 @@
 // The operations that the platform uses, with the rules that GitHub has for them.
 import type { Context } from "openapi-backend";
 import { checkOperations } from "./checks.ts";
-import { type Desk, type Operation, pageOf } from "./desk.ts";
+import { type Operation, pageOf, type RequestReader } from "./request.ts";
 import { idOf, type Shapes } from "./shapes.ts";
-import { type FakePull, type FakeRepository, type GithubState, Refusal, tipOf } from "./state.ts";
+import { type FakePull, type FakeRepository, GithubError, type GithubState, tipOf } from "./state.ts";
 import { findGrant, grantFor, type Need, requireApp, requireGrant } from "./tokens.ts";
 
 export function operationsOf(state: GithubState, shapes: Shapes): Record<string, Operation> {
-  const desk = openDesk(state, shapes);
+  const reader = openRequestReader(state, shapes);
   return {
     ...appOperations(state, shapes),
     ...personOperations(state, shapes),
-    ...pullOperations(desk),
-    ...reviewOperations(desk),
-    ...commentOperations(desk),
-    ...checkOperations(desk),
+    ...pullOperations(reader),
+    ...reviewOperations(reader),
+    ...commentOperations(reader),
+    ...checkOperations(reader),
   };
 }
 
-function openDesk(state: GithubState, shapes: Shapes): Desk {
+function openRequestReader(state: GithubState, shapes: Shapes): RequestReader {
   const at = (context: Context, permission: Need["permission"]) => {
     const repository = findRepository(state, context);
     const { login, kind } = requireGrant(state, headerOf(context, "authorization"), { repository, permission });
-    if (repository === undefined) throw new Refusal(404, "Not Found");
+    if (repository === undefined) throw new GithubError(404, "Not Found");
     return { repository, login, kind, body: context.request.requestBody };
   };
   const onPull = (context: Context, permission: Need["permission"]) => {
-    const place = at(context, permission);
+    const found = at(context, permission);
     const number = Number(context.request.params.pull_number ?? context.request.params.issue_number);
-    const pull = place.repository.pulls.find((one) => one.number === number);
-    if (pull === undefined) throw new Refusal(404, "Not Found");
-    return { ...place, pull };
+    const pull = found.repository.pulls.find((one) => one.number === number);
+    if (pull === undefined) throw new GithubError(404, "Not Found");
+    return { ...found, pull };
   };
   const shown = async (repository: FakeRepository, pull: FakePull) =>
     shapes.pull(repository, pull, await tipsOf(repository, pull));
-  return { shapes, at, onPull, shown };
+  return { shapes, repositoryRequest: at, pullRequest: onPull, showPull: shown };
 }
 
 const appOperations = (state: GithubState, shapes: Shapes): Record<string, Operation> => ({
   "apps/get-repo-installation": async (context) => {
     requireApp(state, headerOf(context, "authorization"));
     const repository = findRepository(state, context);
-    if (!repository?.isInstalled) throw new Refusal(404, "Not Found");
+    if (!repository?.isInstalled) throw new GithubError(404, "Not Found");
     return { status: 200, body: shapes.installation(repository) };
   },
   "apps/create-installation-access-token": async (context) => {
     requireApp(state, headerOf(context, "authorization"));
     const known = state.repositories.map(({ owner }) => idOf(owner));
     const id = Number(context.request.params.installation_id);
-    if (!known.includes(id)) throw new Refusal(404, "Not Found");
+    if (!known.includes(id)) throw new GithubError(404, "Not Found");
     if (state.repositories.some(({ owner, isSuspended }) => idOf(owner) === id && isSuspended))
-      throw new Refusal(403, "This installation has been suspended");
+      throw new GithubError(403, "This installation has been suspended");
     return { status: 201, body: shapes.token(grantFor(state, context.request.requestBody ?? {})) };
   },
 });
@@ -58,7 +58,7 @@ const appOperations = (state: GithubState, shapes: Shapes): Record<string, Opera
 const personOperations = (state: GithubState, shapes: Shapes): Record<string, Operation> => ({
   "users/get-authenticated": async (context) => {
     const grant = findGrant(state, headerOf(context, "authorization"));
-    if (grant === undefined) throw new Refusal(401, "Bad credentials");
+    if (grant === undefined) throw new GithubError(401, "Bad credentials");
     return { status: 200, body: shapes.with("users/get-authenticated", { login: grant.login, id: idOf(grant.login) }) };
   },
   "repos/get": async (context) => {
@@ -72,7 +72,7 @@ const personOperations = (state: GithubState, shapes: Shapes): Record<string, Op
       status: 200,
       body: shapes.with("repos/get", {
         name: repository?.name,
-        // The official example has forks in it without their language, and none of its own: no answer may be like that.
+        // The official example violates its own schema here: forks without a language.
         language: null,
         parent: undefined,
         source: undefined,
@@ -83,7 +83,12 @@ const personOperations = (state: GithubState, shapes: Shapes): Record<string, Op
   },
 });
 
-const pullOperations = ({ shapes, at, onPull, shown }: Desk): Record<string, Operation> => ({
+const pullOperations = ({
+  shapes,
+  repositoryRequest: at,
+  pullRequest: onPull,
+  showPull: shown,
+}: RequestReader): Record<string, Operation> => ({
   "pulls/list": async (context) => {
     const { repository } = at(context, ["pull_requests", "read"]);
     const found = repository.pulls.filter((pull) => matchesQuery(repository, pull, context.request.query));
@@ -97,8 +102,8 @@ const pullOperations = ({ shapes, at, onPull, shown }: Desk): Record<string, Ope
   "pulls/create": async (context) => {
     const { repository, login, body } = at(context, ["pull_requests", "write"]);
     await checkBranches(repository, body);
-    if (body.draft && !repository.takesDrafts)
-      throw new Refusal(422, "Draft pull requests are not supported in this repository.");
+    if (body.draft && !repository.allowsDrafts)
+      throw new GithubError(422, "Draft pull requests are not supported in this repository.");
     const pull: FakePull = {
       number: repository.pulls.length + 1,
       title: body.title,
@@ -125,19 +130,25 @@ const pullOperations = ({ shapes, at, onPull, shown }: Desk): Record<string, Ope
   },
 });
 
-const reviewOperations = ({ shapes, at, onPull, shown }: Desk): Record<string, Operation> => ({
+const reviewOperations = ({
+  shapes,
+  repositoryRequest: at,
+  pullRequest: onPull,
+  showPull: shown,
+}: RequestReader): Record<string, Operation> => ({
   "pulls/list-requested-reviewers": async (context) => {
     const { pull } = onPull(context, ["pull_requests", "read"]);
     return { status: 200, body: { users: pull.reviewers.map(shapes.user), teams: [] } };
   },
   "pulls/request-reviewers": async (context) => {
     const { repository, pull, body } = onPull(context, ["pull_requests", "write"]);
-    const wished: string[] = body.reviewers ?? [];
-    if (wished.includes(pull.author)) throw new Refusal(422, "Review cannot be requested from pull request author.");
-    if (wished.some((login) => !repository.collaborators.includes(login)))
-      throw new Refusal(422, "Reviews may only be requested from collaborators.");
-    pull.requests.push(wished);
-    pull.reviewers = [...new Set([...pull.reviewers, ...wished])];
+    const requested: string[] = body.reviewers ?? [];
+    if (requested.includes(pull.author))
+      throw new GithubError(422, "Review cannot be requested from pull request author.");
+    if (requested.some((login) => !repository.collaborators.includes(login)))
+      throw new GithubError(422, "Reviews may only be requested from collaborators.");
+    pull.requests.push(requested);
+    pull.reviewers = [...new Set([...pull.reviewers, ...requested])];
     return { status: 201, body: await shown(repository, pull) };
   },
   "pulls/list-reviews": async (context) => {
@@ -150,25 +161,27 @@ const reviewOperations = ({ shapes, at, onPull, shown }: Desk): Record<string, O
   "pulls/create-review": async (context) => {
     const { pull, login, body } = onPull(context, ["pull_requests", "write"]);
     if (pull.author === login && body.event !== "COMMENT")
-      throw new Refusal(422, "Unprocessable Entity", ["Can not approve your own pull request"] as never);
+      throw new GithubError(422, "Unprocessable Entity", ["Can not approve your own pull request"] as never);
     if (body.event !== "APPROVE" && !body.body && !body.comments?.length)
-      throw new Refusal(422, "Unprocessable Entity", [{ message: "Body can't be blank" }]);
+      throw new GithubError(422, "Unprocessable Entity", [{ message: "Body can't be blank" }]);
     pull.reviews.push({ event: body.event, body: body.body ?? "", author: login, comments: body.comments ?? [] });
     return { status: 200, body: shapes.with("pulls/create-review", { user: shapes.user(login) }) };
   },
   "repos/check-collaborator": async (context) => {
     const { repository } = at(context, ["metadata", "read"]);
     if (!repository.collaborators.includes(String(context.request.params.username)))
-      throw new Refusal(404, "Not Found");
+      throw new GithubError(404, "Not Found");
     return { status: 204 };
   },
 });
 
-const commentOperations = ({ shapes, onPull }: Desk): Record<string, Operation> => ({
+const commentOperations = ({ shapes, pullRequest: onPull }: RequestReader): Record<string, Operation> => ({
   "pulls/create-review-comment": async (context) => {
     const { repository, pull, body } = onPull(context, ["pull_requests", "write"]);
     if (body.commit_id !== (await tipOf(repository, pull.head)))
-      throw new Refusal(422, "Validation Failed", [{ field: "pull_request_review_thread.commit_id", code: "invalid" }]);
+      throw new GithubError(422, "Validation Failed", [
+        { field: "pull_request_review_thread.commit_id", code: "invalid" },
+      ]);
     pull.comments.push({ body: body.body, path: body.path, line: body.line, commit: body.commit_id });
     return { status: 201, body: shapes.with("pulls/create-review-comment", { body: body.body }) };
   },
@@ -204,12 +217,12 @@ async function tipsOf(repository: FakeRepository, { head, base }: FakePull): Pro
   return { head: headTip, base: baseTip };
 }
 
-/** With the words that GitHub has for it. */
+/** With the messages of GitHub. */
 async function checkBranches(
   repository: FakeRepository,
   { head, base }: { head: string; base: string },
 ): Promise<void> {
-  const failed = (error: object) => new Refusal(422, "Validation Failed", [{ resource: "PullRequest", ...error }]);
+  const failed = (error: object) => new GithubError(422, "Validation Failed", [{ resource: "PullRequest", ...error }]);
   const [headTip, baseTip] = [await tipOf(repository, head), await tipOf(repository, base)];
   if (headTip === undefined) throw failed({ field: "head", code: "invalid" });
   if (baseTip === undefined) throw failed({ field: "base", code: "invalid" });

@@ -1,4 +1,4 @@
-// What the pretended GitHub remembers.
+// State of the fake GitHub.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
@@ -9,24 +9,24 @@ export interface GithubState {
   publicKey: string;
   repositories: FakeRepository[];
   grants: Grant[];
-  asked: Asked[];
-  /** Requests and answers of ours that the official description does not allow. */
-  complaints: string[];
-  surprises: Surprise[];
+  requests: LoggedOperation[];
+  /** Requests, and responses of the fake, that the official description does not allow. */
+  violations: string[];
+  plannedResponses: PlannedResponse[];
   tokenLifeMs: number;
-  /** Who sits before the browser. */
-  person: string;
-  /** Codes and tokens that stand for a token to come, each good for one time. */
+  /** Signed in to the browser. */
+  user: string;
+  /** Authorization codes and refresh tokens, each valid once. */
   codes: Map<string, Code>;
-  /** Former full names of repositories, with the present ones. */
-  moves: Map<string, string>;
-  /** What the app was installed with. */
+  /** Former full name of a repository to its current one. */
+  renames: Map<string, string>;
+  /** Permissions of the installed app. */
   appPermissions: Record<string, string>;
 }
 
 export interface Code {
   login: string;
-  /** The token that ends with its use. */
+  /** The token that its use revokes. */
   renews: Grant | null;
 }
 
@@ -39,11 +39,11 @@ export interface FakeRepository {
   /** Whether the app is installed for it, and may be used. */
   isInstalled: boolean;
   isSuspended: boolean;
-  takesDrafts: boolean;
+  allowsDrafts: boolean;
   pulls: FakePull[];
   checks: FakeCheck[];
   git(...args: string[]): Promise<string>;
-  /** What it was called before leads to it. */
+  /** The former name redirects to the new one. */
   rename(fullName: string): Promise<void>;
 }
 
@@ -68,45 +68,45 @@ export interface FakePull {
   state: "open" | "closed";
   isMerged: boolean;
   isDraft: boolean;
-  /** From a repository of somebody else. */
+  /** From a repository of another owner. */
   isFork: boolean;
   author: string;
   reviewers: string[];
-  /** Each request for reviews, with those it named. */
+  /** Logins of each request for reviews. */
   requests: string[][];
   comments: { body: string; path?: string; line?: number; commit?: string }[];
   reviews: { event: string; body: string; author: string; comments: unknown[] }[];
 }
 
-/** A token with what it is good for. */
+/** A token with its permissions. */
 export interface Grant {
   token: string;
   expiresAt: number;
   isRevoked: boolean;
-  /** Whom it speaks for, as pull requests show it. */
+  /** Author that pull requests show. */
   login: string;
-  /** An app by itself; else a person, who may push only where they collaborate. */
+  /** The app itself, or a user, who may push only where they collaborate. */
   kind: "app" | "person";
   /** Names without owner; null: all. */
   repositories: string[] | null;
   permissions: Record<string, string>;
 }
 
-export interface Asked {
+export interface LoggedOperation {
   operation: string;
   path: string;
   status: number;
   body: unknown;
 }
 
-/** What the next request of an operation gets in place of its answer. */
-export interface Surprise {
+/** Replaces the response to the next request of an operation. */
+export interface PlannedResponse {
   operation: string;
-  answer: { status: number; body: object; headers?: Record<string, string> } | "carry out, then hang up";
+  response: { status: number; body: object; headers?: Record<string, string> } | "execute, then disconnect";
 }
 
-/** Carries an answer other than the usual one. */
-export class Refusal extends Error {
+/** An error response. */
+export class GithubError extends Error {
   readonly status: number;
   readonly errors: object[];
 

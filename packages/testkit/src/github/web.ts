@@ -1,4 +1,4 @@
-// The pages of the pretended GitHub on which a person lets an app act for them. The person always says yes.
+// The OAuth pages of the fake GitHub. The user always consents.
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Code, GithubState } from "./state.ts";
@@ -6,22 +6,22 @@ import { addGrant } from "./tokens.ts";
 
 export const client = { id: "Iv1.fake", secret: "client-secret" };
 
-/** False where the request is about something else. */
+/** False where the request is for another part of the server. */
 export async function answerWeb(
   state: GithubState,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<boolean> {
   const url = new URL(request.url ?? "", state.url);
-  if (url.pathname === "/login/oauth/authorize") sendBack(state, url, response);
+  if (url.pathname === "/login/oauth/authorize") redirectBack(state, url, response);
   else if (url.pathname === "/login/oauth/access_token") await giveToken(state, request, response);
   else return false;
   return true;
 }
 
-function sendBack(state: GithubState, { searchParams }: URL, response: ServerResponse): void {
+function redirectBack(state: GithubState, { searchParams }: URL, response: ServerResponse): void {
   const target = new URL(searchParams.get("redirect_uri") ?? "");
-  target.searchParams.set("code", newCode(state, { login: state.person, renews: null }));
+  target.searchParams.set("code", newCode(state, { login: state.user, renews: null }));
   target.searchParams.set("state", searchParams.get("state") ?? "");
   response.writeHead(302, { location: target.href }).end();
 }
@@ -49,9 +49,9 @@ const wrongCode = {
 };
 
 function tokensFor(state: GithubState, { login, renews }: Code) {
-  // Whoever renews a token has the new one only.
+  // A refresh revokes the old token.
   if (renews) renews.isRevoked = true;
-  const grant = addGrant(state, { kind: "person", login, repositories: null, permissions: ofPersons });
+  const grant = addGrant(state, { kind: "person", login, repositories: null, permissions: userPermissions });
   return {
     access_token: grant.token,
     token_type: "bearer",
@@ -60,8 +60,8 @@ function tokensFor(state: GithubState, { login, renews }: Code) {
   };
 }
 
-/** What the app may do, as far as the person may. */
-const ofPersons = { contents: "write", pull_requests: "write", metadata: "read" };
+/** Permissions of the app, limited by those of the user. */
+const userPermissions = { contents: "write", pull_requests: "write", metadata: "read" };
 
 function newCode(state: GithubState, stands: Code): string {
   const code = randomBytes(10).toString("hex");

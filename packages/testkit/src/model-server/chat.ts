@@ -1,4 +1,4 @@
-// The chat completions wire: an answer as chunks, or as one JSON object.
+// The chat completions wire: a reply as chunks, or as one JSON object.
 import { type Content, type Ending, type Piece, split } from "./content.ts";
 
 export function* chatFrames(content: Content, withUsage: "with-usage" | "without-usage"): Generator<string> {

@@ -1,5 +1,5 @@
-// A scripted answer with every blank filled in, the same for both wires.
-import type { Answer, ScriptedCall, ScriptedUsage } from "../script.ts";
+// A scripted reply with all defaults filled in, the same for both wires.
+import type { PlainReply, ScriptedCall, ScriptedUsage } from "./script.ts";
 
 export interface Content {
   id: string;
@@ -19,8 +19,8 @@ export type Ending =
   | { kind: "failed"; code: string; message: string }
   | { kind: "incomplete"; reason: string };
 
-/** `number` tells the answers of one server apart, so that their ids differ and are the same in each run. */
-export function fillIn(answer: Answer, ending: Ending, number: number, requestedModel: string): Content {
+/** `number` makes ids unique within a server and the same in each run. */
+export function fillIn(answer: PlainReply, ending: Ending, number: number, requestedModel: string): Content {
   const prefix = `${number}`;
   return {
     id: `resp_${prefix}`,
@@ -51,19 +51,19 @@ const usualUsage: Required<ScriptedUsage> = {
   reasoningOutputTokens: 0,
 };
 
-function reasoningOf({ reasoning }: Answer, prefix: string): Piece[] {
+function reasoningOf({ reasoning }: PlainReply, prefix: string): Piece[] {
   if (!reasoning) return [];
   return [{ type: "reasoning", id: `rs_${prefix}`, summary: reasoning.summary, encrypted: reasoning.encrypted }];
 }
 
-function messagesOf(answer: Answer, prefix: string): Piece[] {
+function messagesOf(answer: PlainReply, prefix: string): Piece[] {
   const deltas = answer.deltas ?? 1;
   const texts = (answer.messages ?? []).map((text) => ({ text, deltas }));
   if (answer.text) texts.push({ text: filler(answer.text.bytes), deltas: answer.text.deltas ?? deltas });
   return texts.map((text, index) => ({ type: "message", id: `msg_${prefix}_${index}`, ...text }));
 }
 
-function callsOf(answer: Answer, prefix: string): Piece[] {
+function callsOf(answer: PlainReply, prefix: string): Piece[] {
   return (answer.calls ?? []).map((call, index) => ({
     type: "call",
     id: `${call.freeform ? "ctc" : "fc"}_${prefix}_${index}`,

@@ -1,7 +1,7 @@
 // The model server as a program: model-server --script FILE.json [--port N] [--log FILE.jsonl]
 import { appendFileSync, fstatSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { parseScript, type Script } from "../script.ts";
+import { parseScript, type Script } from "./script.ts";
 import { startModelServer } from "./server.ts";
 
 const usage = "Usage: model-server --script FILE.json [--port N] [--log FILE.jsonl]";
@@ -45,7 +45,7 @@ function stopWith(close: () => Promise<void>): void {
   const stop = () => void close().then(() => process.exit(0));
   process.once("SIGTERM", stop);
   process.once("SIGINT", stop);
-  // Only a pipe has an owner who can close it; a shell gives background programs /dev/null, which ends at once.
+  // Only a pipe can be closed by the parent process; a shell gives background programs /dev/null, which ends at once.
   const input = fstatSync(0);
   if (!input.isFIFO() && !input.isSocket()) return;
   process.stdin.once("end", stop);

@@ -1,5 +1,5 @@
-// Which reply of a script answers which request: the first unused one whose `when` fits.
-import type { Reply, Script } from "../script.ts";
+// Selects the reply to a request: the first unused one whose `when` matches.
+import type { Reply, Script } from "./script.ts";
 
 export interface Picker {
   /** Undefined when the script has nothing left for this request. */

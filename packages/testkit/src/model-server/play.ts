@@ -1,13 +1,13 @@
-// Plays one reply of a script on an HTTP response: the answer, or the trouble it stands for.
+// Plays one reply of a script on an HTTP response: a model reply, or a fault.
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Answer, Reply } from "../script.ts";
 import { chatFrames, chatObject } from "./chat.ts";
 import { type Content, type Ending, fillIn } from "./content.ts";
 import { responsesFrames, responsesObject } from "./responses.ts";
+import type { PlainReply, Reply } from "./script.ts";
 
-export interface Asked {
+export interface ModelRequest {
   wire: "responses" | "chat";
   /** How many model requests came before this one. */
   number: number;
@@ -23,7 +23,7 @@ export interface Outlet {
 }
 
 /** Settles when the reply is sent; throws when the reader is gone before that. */
-export async function play(reply: Reply, asked: Asked, outlet: Outlet): Promise<void> {
+export async function play(reply: Reply, asked: ModelRequest, outlet: Outlet): Promise<void> {
   const { response, gone } = outlet;
   if ("status" in reply) return sendStatus(response, reply);
   if ("garbage" in reply) {
@@ -75,7 +75,7 @@ function* take(frames: Iterator<string>, count: number): Generator<string> {
   }
 }
 
-type Pace = Pick<Answer, "deltaDelayMs" | "chunkBytes">;
+type Pace = Pick<PlainReply, "deltaDelayMs" | "chunkBytes">;
 
 // Frames are written in blocks: a system call per delta would measure the server, not its client.
 const blockLength = 16_384;
@@ -117,8 +117,8 @@ function endingOf(reply: StreamReply): Ending {
   return { kind: "completed" };
 }
 
-const framesOf = (content: Content, asked: Asked): Generator<string> =>
+const framesOf = (content: Content, asked: ModelRequest): Generator<string> =>
   asked.wire === "responses" ? responsesFrames(content) : chatFrames(content, asked.usage);
 
-const wholeOf = (content: Content, asked: Asked): object =>
+const wholeOf = (content: Content, asked: ModelRequest): object =>
   asked.wire === "responses" ? responsesObject(content) : chatObject(content);

@@ -1,4 +1,4 @@
-// The Responses wire: an answer as server-sent events, or as one JSON object.
+// The Responses wire: a reply as server-sent events, or as one JSON object.
 import { type Content, type Piece, split } from "./content.ts";
 
 export function* responsesFrames(content: Content): Generator<string> {
@@ -7,7 +7,7 @@ export function* responsesFrames(content: Content): Generator<string> {
     `event: ${type}\ndata: ${JSON.stringify({ type, ...fields, sequence_number: sequence++ })}\n\n`;
   yield frame("response.created", { response: { ...responseHead(content), status: "in_progress", output: [] } });
   for (const [index, piece] of content.pieces.entries()) {
-    yield frame("response.output_item.added", { output_index: index, item: begunItem(piece) });
+    yield frame("response.output_item.added", { output_index: index, item: startedItem(piece) });
     for (const [type, fields] of deltasOf(piece))
       yield frame(type, { item_id: piece.id, output_index: index, ...fields });
     yield frame("response.output_item.done", { output_index: index, item: doneItem(piece) });
@@ -47,7 +47,7 @@ function* deltasOf(piece: Piece): Generator<[type: string, fields: object]> {
   }
 }
 
-const begunItem = (piece: Piece): object => ({ ...itemOf(emptied(piece)), status: "in_progress" });
+const startedItem = (piece: Piece): object => ({ ...itemOf(emptied(piece)), status: "in_progress" });
 const doneItem = (piece: Piece): object => ({ ...itemOf(piece), status: "completed" });
 
 function emptied(piece: Piece): Piece {

@@ -1,9 +1,9 @@
-// A model server on 127.0.0.1 that answers from a script and remembers what it was asked.
+// A model server on 127.0.0.1 that replies from a script and logs its requests.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { parseScript, type Reply, type Script } from "../script.ts";
 import { openScript, type Picker } from "./pick.ts";
-import { type Asked, play, sendStatus } from "./play.ts";
+import { type ModelRequest, play, sendStatus } from "./play.ts";
+import { parseScript, type Reply, type Script } from "./script.ts";
 
 export interface LoggedRequest {
   index: number;
@@ -20,13 +20,13 @@ export interface ModelServer {
   /** Base URL for a provider, ending in /v1. */
   url: string;
   requests(): LoggedRequest[];
-  /** Ends open answers and settles when no connection is left. May be called again. */
+  /** Ends open responses; resolves when all connections are closed. May be called again. */
   close(): Promise<void>;
 }
 
 export interface ModelServerOptions {
   port?: number;
-  /** Told of each request before it is answered. */
+  /** Called for each request before it is answered. */
   onRequest?: (request: LoggedRequest) => void;
 }
 
@@ -35,7 +35,7 @@ export async function startModelServer(
   options: ModelServerOptions = {},
 ): Promise<ModelServer> {
   const requests: LoggedRequest[] = [];
-  const answer = answerFrom(openScript(parseScript(script)));
+  const answer = respondFrom(openScript(parseScript(script)));
   const server = createServer((request, response) => {
     receive(request)
       .then(({ received, text }) => {
@@ -50,9 +50,9 @@ export async function startModelServer(
   return { url: `http://127.0.0.1:${port}/v1`, requests: () => [...requests], close: () => close(server) };
 }
 
-type Answerer = (request: LoggedRequest, text: string, response: ServerResponse) => Promise<void>;
+type Responder = (request: LoggedRequest, text: string, response: ServerResponse) => Promise<void>;
 
-function answerFrom(picker: Picker): Answerer {
+function respondFrom(picker: Picker): Responder {
   let answered = 0;
   return async (request, text, response) => {
     if (request.method === "GET" && request.path.endsWith("/models")) return sendStatus(response, modelList);
@@ -62,11 +62,11 @@ function answerFrom(picker: Picker): Answerer {
     const number = answered++;
     const reply = picker.next(text);
     if (!reply) return sendStatus(response, exhausted(number));
-    await playUntilGone(reply, { wire, number, ...wishesOf(request.body) }, response);
+    await playUntilGone(reply, { wire, number, ...requestOptions(request.body) }, response);
   };
 }
 
-async function playUntilGone(reply: Reply, asked: Asked, response: ServerResponse): Promise<void> {
+async function playUntilGone(reply: Reply, asked: ModelRequest, response: ServerResponse): Promise<void> {
   const gone = new AbortController();
   response.once("close", () => gone.abort());
   try {
@@ -76,7 +76,7 @@ async function playUntilGone(reply: Reply, asked: Asked, response: ServerRespons
   }
 }
 
-function wireOf({ method, path }: LoggedRequest): Asked["wire"] | undefined {
+function wireOf({ method, path }: LoggedRequest): ModelRequest["wire"] | undefined {
   const { pathname } = new URL(path, "http://127.0.0.1");
   if (method !== "POST") return undefined;
   if (pathname.endsWith("/responses")) return "responses";
@@ -89,7 +89,7 @@ interface WireBody {
   stream_options?: { include_usage?: unknown } | null;
 }
 
-function wishesOf(body: unknown): Pick<Asked, "model" | "form" | "usage"> {
+function requestOptions(body: unknown): Pick<ModelRequest, "model" | "form" | "usage"> {
   const { model, stream, stream_options }: WireBody = body ?? {};
   return {
     model: typeof model === "string" ? model : "scripted",

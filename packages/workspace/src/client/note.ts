@@ -1,4 +1,4 @@
-// A line of ours behind what a process said.
+// Adds a line of the host to the output of a process.
 import type { Chunk, ExecResult } from "@agentcli/protocol";
 
 type Exited = Extract<ExecResult, { state: "exited" }>;

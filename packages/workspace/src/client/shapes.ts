@@ -1,4 +1,4 @@
-// What a workspace may answer, checked by hand: the server sits inside the sandbox and is not trusted.
+// Validates what a workspace server sends, by hand: it runs inside the sandbox and is not trusted.
 import type {
   Chunk,
   EditResult,
@@ -30,7 +30,7 @@ const listOf = <Value>(shape: Shape<Value>): Shape<Value[]> =>
 const either = <Value>(...shapes: Shape<Value>[]): Shape<Value> =>
   ((value) => shapes.some((shape) => shape(value))) as Shape<Value>;
 
-/** Fields that are not named here are let through and ignored. */
+/** Other members are allowed and ignored. */
 function record<Value extends object>(fields: { [Name in keyof Value]-?: Shape<Value[Name]> }): Shape<Value> {
   const entries = Object.entries(fields) as [string, Shape<unknown>][];
   return ((value) =>
@@ -150,7 +150,7 @@ const isServerFrame = either<ServerFrame>(
   record<Of<ServerFrame, "frame", "hello">>({ frame: oneOf("hello"), root: text, incarnation: text }),
 );
 
-/** Undefined for anything that is not a frame of a server. */
+/** Undefined for anything that is not a server frame. */
 export function parseServerFrame(line: string): ServerFrame | undefined {
   try {
     const value: unknown = JSON.parse(line);

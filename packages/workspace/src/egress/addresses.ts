@@ -1,9 +1,9 @@
-// Which addresses belong to the public internet, and not to this machine, its networks or its cloud.
+// Which addresses are on the public internet, and not of this machine, its networks or its cloud.
 import { BlockList, isIPv4 } from "node:net";
 import { networkInterfaces } from "node:os";
 import { embeddedIPv4 } from "./hosts.ts";
 
-/** Takes addresses in the shortest form of hosts.ts. */
+/** Expects addresses in the shortest form, as hosts.ts gives them. */
 export function isPublic(address: string): boolean {
   if (isIPv4(address)) return !privateIPv4.check(address);
   const behindGateway = embeddedIPv4(address, "64:ff9b::");
@@ -35,7 +35,7 @@ const privateIPv4 = blockList("ipv4", [
 
 const globalIPv6 = blockList("ipv6", ["2000::/3"]);
 
-/** Within the global range, yet tunnels to IPv4 or nobody's. */
+/** In the global range, but tunnels to IPv4 or unassigned. */
 const specialIPv6 = blockList("ipv6", ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"]);
 
 function blockList(family: "ipv4" | "ipv6", ranges: string[]): BlockList {

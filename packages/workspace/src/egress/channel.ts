@@ -1,10 +1,10 @@
-// One connection of many that share a stream: a duplex whose unread bytes are bounded on both sides.
+// One of many connections over a shared stream: a duplex whose unread bytes are bounded on both sides.
 import { Duplex } from "node:stream";
 
-/** How much one side may send before the other has read it. */
+/** How much a side may send before the other has read it. */
 export const windowBytes = 256 * 1024;
-/** Small, so that connections take turns. */
-export const largestPayload = 16 * 1024;
+/** Small, so that connections share the stream fairly. */
+export const maxPayloadBytes = 16 * 1024;
 
 /** What a channel sends through the shared stream. */
 export interface ChannelWire {
@@ -12,13 +12,13 @@ export interface ChannelWire {
   end(): void;
   reset(): void;
   credit(bytes: number): void;
-  /** Nothing will be sent or taken any more. */
-  gone(): void;
+  /** Nothing will be sent or received any more. */
+  closed(): void;
 }
 
 export interface Channel {
   duplex: Duplex;
-  /** Each returns whether the other side kept to the rules. */
+  /** Each returns false if the other side violated the protocol. */
   onData(bytes: Buffer): boolean;
   onEnd(): boolean;
   onCredit(bytes: number): boolean;
@@ -29,17 +29,17 @@ interface Pending {
   done: () => void;
 }
 
-// Longer than others because both directions of one connection share the state of its end.
+// Over 60 lines because both directions of one connection share the state of its end.
 export function openChannel(wire: ChannelWire): Channel {
   let sendCredit = windowBytes;
   let pending: Pending | undefined;
-  let room = windowBytes;
+  let receiveWindow = windowBytes;
   let hasEnded = false;
   let otherHasEnded = false;
 
   function pump(): void {
     while (pending !== undefined && sendCredit > 0) {
-      const part = pending.bytes.subarray(0, Math.min(sendCredit, largestPayload));
+      const part = pending.bytes.subarray(0, Math.min(sendCredit, maxPayloadBytes));
       sendCredit -= part.length;
       if (part.length > 0) wire.data(part);
       const { bytes, done } = pending;
@@ -51,9 +51,9 @@ export function openChannel(wire: ChannelWire): Channel {
   const duplex = new Duplex({
     allowHalfOpen: true,
     read() {
-      const freed = windowBytes - room - duplex.readableLength;
+      const freed = windowBytes - receiveWindow - duplex.readableLength;
       if (freed <= 0 || otherHasEnded) return;
-      room += freed;
+      receiveWindow += freed;
       wire.credit(freed);
     },
     write(bytes: Buffer, _encoding, done) {
@@ -67,7 +67,7 @@ export function openChannel(wire: ChannelWire): Channel {
     },
     destroy(error, done) {
       if (!hasEnded || !otherHasEnded) wire.reset();
-      wire.gone();
+      wire.closed();
       done(error);
     },
   });
@@ -75,8 +75,8 @@ export function openChannel(wire: ChannelWire): Channel {
   return {
     duplex,
     onData(bytes) {
-      room -= bytes.length;
-      if (room < 0 || otherHasEnded) return false;
+      receiveWindow -= bytes.length;
+      if (receiveWindow < 0 || otherHasEnded) return false;
       duplex.push(bytes);
       return true;
     },

@@ -1,4 +1,4 @@
-// The wire of the multiplexer: type (1 byte), channel (4), length (2), payload.
+// The multiplexer's frame format: type (1 byte), channel (4), length (2), payload.
 export interface Frame {
   type: (typeof frameTypes)[number];
   channel: number;
@@ -17,8 +17,8 @@ export function writeFrame({ type, channel, payload }: Frame): Buffer {
   return frame;
 }
 
-/** Takes bytes as they come and gives the frames that are whole; undefined, from then on useless, after what is none. */
-export function frameReader(largestPayload: number): (data: Buffer) => Frame[] | undefined {
+/** Takes bytes as they arrive, returns the complete frames. Undefined after an invalid frame; unusable from then on. */
+export function frameReader(maxPayloadBytes: number): (data: Buffer) => Frame[] | undefined {
   let rest: Buffer = Buffer.alloc(0);
   return (data) => {
     rest = rest.length === 0 ? data : Buffer.concat([rest, data]);
@@ -26,7 +26,7 @@ export function frameReader(largestPayload: number): (data: Buffer) => Frame[] |
     while (rest.length >= headerBytes) {
       const type = frameTypes[rest.readUInt8(0)];
       const length = rest.readUInt16BE(5);
-      if (type === undefined || length > largestPayload) return undefined;
+      if (type === undefined || length > maxPayloadBytes) return undefined;
       if (rest.length < headerBytes + length) break;
       frames.push({ type, channel: rest.readUInt32BE(1), payload: rest.subarray(headerBytes, headerBytes + length) });
       rest = rest.subarray(headerBytes + length);

@@ -1,7 +1,7 @@
-// Hosts and ports as programs write them, brought into one form or refused. Pure.
+// Normalizes hosts and ports, or refuses them. Pure.
 import { isIPv4, isIPv6 } from "node:net";
 
-/** Names are lower case without a final dot; addresses are in their shortest form, IPv4 never dressed as IPv6. */
+/** Names are lower case without a final dot; addresses are in their shortest form, IPv4 never as mapped IPv6. */
 export type Host = { kind: "name"; name: string } | { kind: "address"; address: string };
 
 export interface Target {
@@ -20,24 +20,24 @@ export function readTarget(authority: string, defaultPort?: number): Target | un
   return { host, port };
 }
 
-/** A name or an address, IPv6 without brackets. Undefined for everything that two readers could take differently. */
+/** A name or an address, IPv6 without brackets. Undefined for anything that two parsers could read differently. */
 export function readHost(text: string): Host | undefined {
   if (text.includes(":")) return readIPv6(text);
   const name = text.toLowerCase().replace(/\.$/, "");
   const labels = name.split(".");
-  // Resolvers take 0x7f.1, 2130706433 and 0177.0.0.1 for addresses; only the plain form is one here.
+  // Resolvers accept 0x7f.1, 2130706433 and 0177.0.0.1 as addresses; here only dotted decimal is one.
   if (isNumber(labels.at(-1) ?? "")) return isIPv4(name) ? { kind: "address", address: name } : undefined;
   return name.length <= 253 && labels.every(isLabel) ? { kind: "name", name } : undefined;
 }
 
 function readIPv6(text: string): Host | undefined {
-  // A zone names an interface of whoever resolves it.
+  // A zone names an interface of the resolving machine.
   if (text.includes("%") || !isIPv6(text)) return undefined;
   const shortest = new URL(`http://[${text}]/`).hostname.slice(1, -1);
   return { kind: "address", address: embeddedIPv4(shortest, "::ffff:") ?? shortest };
 }
 
-/** The last 32 bits of an address in shortest form, where it begins like this. */
+/** The last 32 bits of an address in shortest form, if it has this prefix. */
 export function embeddedIPv4(address: string, prefix: string): string | undefined {
   if (!address.startsWith(prefix)) return undefined;
   const [, high, low] = /^(?:([0-9a-f]{1,4}):)?([0-9a-f]{1,4})$/.exec(address.slice(prefix.length)) ?? [];

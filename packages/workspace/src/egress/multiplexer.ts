@@ -1,24 +1,24 @@
-// Many connections over one stream. Whatever the other side sends, memory stays bounded and nobody else is disturbed.
+// Many connections over one stream. Whatever the other side sends, memory stays bounded and other connections are unaffected.
 import type { Duplex } from "node:stream";
-import { type Channel, largestPayload, openChannel } from "./channel.ts";
+import { type Channel, maxPayloadBytes, openChannel } from "./channel.ts";
 import { type Frame, frameReader, writeFrame } from "./frames.ts";
 
 export interface MultiplexerOptions {
   stream: Duplex;
-  /** Takes what the other side opens; without it the other side may not open anything. */
+  /** Called for each connection the other side opens; absent: it may not open any. */
   onChannel?(kind: number, channel: Duplex): void;
 }
 
 export interface Multiplexer {
-  /** A new connection; one that the other side refuses is closed at once. */
+  /** A new connection; closed at once if the other side refuses it. */
   open(kind: number): Duplex;
 }
 
-const mostChannels = 512;
-/** One that sends without reading what comes back is cut off at this much. */
-const mostUnsentBytes = 256 * 1024 * 1024;
+const maxChannels = 512;
+/** A peer that sends but does not read is cut off at this. */
+const maxUnsentBytes = 256 * 1024 * 1024;
 
-// Over 60 lines because both ends of the stream work on one table of channels that nobody else may touch.
+// Over 60 lines because all of it works on one table of channels.
 export function openMultiplexer({ stream, onChannel }: MultiplexerOptions): Multiplexer {
   const channels = new Map<number, Channel>();
   let lastOpened = 0;
@@ -26,7 +26,7 @@ export function openMultiplexer({ stream, onChannel }: MultiplexerOptions): Mult
   function send(type: Frame["type"], channel: number, payload: Buffer = Buffer.alloc(0)): void {
     if (stream.destroyed) return;
     stream.write(writeFrame({ type, channel, payload }));
-    if (stream.writableLength > mostUnsentBytes) stream.destroy();
+    if (stream.writableLength > maxUnsentBytes) stream.destroy();
   }
 
   function add(id: number): Duplex {
@@ -35,13 +35,13 @@ export function openMultiplexer({ stream, onChannel }: MultiplexerOptions): Mult
       end: () => send("end", id),
       reset: () => send("reset", id),
       credit: (bytes) => send("credit", id, numberPayload(bytes)),
-      gone: () => void channels.delete(id),
+      closed: () => void channels.delete(id),
     });
     channels.set(id, channel);
     return channel.duplex;
   }
 
-  /** Returns whether it kept to the rules. What concerns a channel that is gone was sent before the other side knew. */
+  /** Returns false on a protocol violation. Frames of a closed channel were sent before the other side knew. */
   function receive({ type, channel: id, payload }: Frame): boolean {
     if (type === "open") return accept(id, payload);
     const channel = channels.get(id);
@@ -63,7 +63,7 @@ export function openMultiplexer({ stream, onChannel }: MultiplexerOptions): Mult
   function accept(id: number, payload: Buffer): boolean {
     const kind = payload[0];
     if (onChannel === undefined || kind === undefined || channels.has(id)) return false;
-    if (channels.size >= mostChannels) send("reset", id);
+    if (channels.size >= maxChannels) send("reset", id);
     else onChannel(kind, add(id));
     return true;
   }
@@ -73,12 +73,12 @@ export function openMultiplexer({ stream, onChannel }: MultiplexerOptions): Mult
     for (const { duplex } of channels.values()) duplex.destroy();
   }
 
-  const read = frameReader(largestPayload);
+  const read = frameReader(maxPayloadBytes);
   stream.on("data", (data: Buffer) => {
     const frames = read(data);
     if (frames === undefined || !frames.every(receive)) end();
   });
-  // The end of the stream is the end of all connections, whatever it was.
+  // However the stream ends, all connections end.
   stream.on("error", end);
   stream.on("end", end);
   stream.on("close", end);

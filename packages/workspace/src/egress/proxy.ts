@@ -1,39 +1,40 @@
-// The proxy on the host: takes the connections of one sandbox and lets through what the rules allow.
+// The proxy on the host: accepts the connections of one sandbox and forwards what the rules allow.
+
 import { promises as dns } from "node:dns";
 import type { Duplex } from "node:stream";
-import { type ChannelKind, kindOf } from "./bridge-wire.ts";
+import { type ChannelKind, kindOf } from "../wire/index.ts";
+import { type Denial, type Dial, openDialer, type Resolve } from "./dial.ts";
 import { openHttpProxy } from "./http-proxy.ts";
 import { openMultiplexer } from "./multiplexer.ts";
-import { type Denial, openReach, type Reach, type Resolve } from "./reach.ts";
 import type { EgressRules } from "./rules.ts";
 import { serveSocks } from "./socks.ts";
 
 export interface EgressOptions {
   rules: EgressRules;
   onDenied(denial: Denial): void;
-  /** How names are looked up; the system's way when absent. */
+  /** DNS resolution; the system's when absent. */
   resolve?: Resolve;
 }
 
 export interface EgressProxy {
-  /** One connection of a client that speaks this protocol. */
+  /** Serves one client connection of this protocol. */
   accept(kind: ChannelKind, connection: Duplex): void;
-  /** All connections a bridge brings, until its stream ends. */
+  /** Serves all connections of a bridge, until its stream ends. */
   serveBridge(stream: Duplex): void;
 }
 
 export function openEgressProxy({ rules, onDenied, resolve = lookUp }: EgressOptions): EgressProxy {
-  const judged = openReach(rules, resolve);
-  const reach: Reach = async (target, signal) => {
-    const reached = await judged(target, signal);
-    if (reached.kind === "denied") onDenied(reached.denial);
-    return reached;
+  const dialAllowed = openDialer(rules, resolve);
+  const dial: Dial = async (target, signal) => {
+    const result = await dialAllowed(target, signal);
+    if (result.kind === "denied") onDenied(result.denial);
+    return result;
   };
-  const http = openHttpProxy({ reach, onDenied });
+  const http = openHttpProxy({ dial, onDenied });
 
   function accept(kind: ChannelKind, connection: Duplex): void {
     if (kind === "http") http.serve(connection);
-    else serveSocks(connection, reach).catch(() => connection.destroy());
+    else serveSocks(connection, dial).catch(() => connection.destroy());
   }
 
   return {

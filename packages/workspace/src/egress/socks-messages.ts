@@ -1,4 +1,4 @@
-// Reads the two messages a SOCKS5 client sends. Pure.
+// Parses the two messages of a SOCKS5 client. Pure.
 import { readHost, type Target } from "./hosts.ts";
 
 export type SocksReading<Message> =

@@ -1,7 +1,7 @@
 // The SOCKS5 side of the proxy: no authentication, CONNECT only.
 import type { Duplex } from "node:stream";
-import { join } from "./join.ts";
-import type { Reach, Reached } from "./reach.ts";
+import { connectStreams } from "./connect-streams.ts";
+import type { Dial, DialResult } from "./dial.ts";
 import { readGreeting, readRequest, type SocksReading } from "./socks-messages.ts";
 
 const version = 5;
@@ -9,7 +9,7 @@ const noAuthentication = 0;
 const noneAcceptable = 0xff;
 const replies = { succeeded: 0, failed: 1, notAllowed: 2, unreachable: 4, commandNotSupported: 7, badAddress: 8 };
 
-export async function serveSocks(connection: Duplex, reach: Reach): Promise<void> {
+export async function serveSocks(connection: Duplex, dial: Dial): Promise<void> {
   const stop = new AbortController();
   connection.on("error", () => {});
   connection.once("close", () => stop.abort());
@@ -21,20 +21,20 @@ export async function serveSocks(connection: Duplex, reach: Reach): Promise<void
   if (request === undefined) return void connection.destroy();
   if (request.kind === "not-connect") return void connection.end(reply(replies.commandNotSupported));
   if (request.kind === "no-host") return void connection.end(reply(replies.badAddress));
-  const reached = await reach(request.target, stop.signal);
-  if (reached.kind !== "connected") return void connection.end(reply(refusal(reached)));
-  if (connection.destroyed) return void reached.socket.destroy();
+  const result = await dial(request.target, stop.signal);
+  if (result.kind !== "connected") return void connection.end(reply(replyCode(result)));
+  if (connection.destroyed) return void result.socket.destroy();
   connection.write(reply(replies.succeeded));
-  join(connection, reached.socket);
+  connectStreams(connection, result.socket);
 }
 
-const refusal = (reached: Exclude<Reached, { kind: "connected" }>): number =>
-  reached.kind === "denied" ? replies.notAllowed : replies.unreachable;
+const replyCode = (result: Exclude<DialResult, { kind: "connected" }>): number =>
+  result.kind === "denied" ? replies.notAllowed : replies.unreachable;
 
-/** Where we are connected from is nobody's business: 0.0.0.0:0. */
+/** The bound address is not disclosed: 0.0.0.0:0. */
 const reply = (code: number): Buffer => Buffer.of(version, code, 0, 1, 0, 0, 0, 0, 0, 0);
 
-/** The next message, with what came after it put back; undefined when the stream ends or says something else. */
+/** The next message, with the bytes after it put back; undefined when the stream ends or is invalid. */
 function receive<Message>(
   connection: Duplex,
   read: (bytes: Buffer) => SocksReading<Message>,

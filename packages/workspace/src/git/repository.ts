@@ -2,14 +2,14 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
-export interface Head {
+export interface GitHead {
   /** Null when HEAD names a commit instead of a branch. */
   branch: string | null;
   /** Null before the first commit. */
   commit: string | null;
 }
 
-/** The nearest directory at or above this one that git would take for the top of a working tree. */
+/** The nearest directory at or above this one that is the top of a working tree. */
 export function findRepositoryRoot(directory: string): string | undefined {
   for (let here = resolve(directory); ; here = dirname(here)) {
     if (findGitDirectory(here) !== undefined) return here;
@@ -17,7 +17,7 @@ export function findRepositoryRoot(directory: string): string | undefined {
   }
 }
 
-/** Where the repository of this working tree keeps its state: `.git`, or where a `.git` file points. */
+/** The git directory of a working tree: `.git`, or where a `.git` file points. */
 export function findGitDirectory(root: string): string | undefined {
   const path = join(root, ".git");
   const directory = isDirectory(path) ? path : readPointer(path, root);
@@ -25,17 +25,17 @@ export function findGitDirectory(root: string): string | undefined {
   return directory;
 }
 
-/** What several working trees of one repository share; the git directory itself, when there is only one. */
+/** The directory shared by all working trees; the git directory itself if there is only one. */
 export function findCommonDirectory(gitDirectory: string): string {
   const pointer = readText(join(gitDirectory, "commondir"))?.trim();
   return pointer ? resolve(gitDirectory, pointer) : gitDirectory;
 }
 
-export function readHead(root: string): Head {
+export function readHead(root: string): GitHead {
   const directory = findGitDirectory(root);
   if (directory === undefined) return { branch: null, commit: null };
   const head = readText(join(directory, "HEAD"))?.trim() ?? "";
-  // How a repository with the newer table of references says that this file does not know.
+  // What HEAD contains with the reftable format.
   if (head === "ref: refs/heads/.invalid") return { branch: null, commit: null };
   const reference = /^ref: (.+)$/.exec(head)?.[1];
   if (reference === undefined) return { branch: null, commit: asCommit(head) };
@@ -67,7 +67,7 @@ function isDirectory(path: string): boolean {
   }
 }
 
-/** Undefined when there is no such file, or none that we may read. Does not wait at a pipe that stands in its place. */
+/** Undefined if there is no readable regular file. Does not block on a FIFO. */
 function readText(path: string): string | undefined {
   let descriptor: number | undefined;
   try {

@@ -1,4 +1,4 @@
-// Where a control group of ours could be made, read from the kernel's own tables. Pure.
+// Where a control group could be created, read from the kernel's tables. Pure.
 import { dirname, join } from "node:path";
 
 export type Controller = "memory" | "pids";
@@ -6,8 +6,8 @@ export type Controller = "memory" | "pids";
 export interface CgroupTree {
   version: 1 | 2;
   controller: Controller;
-  /** Directories to try, the best first. */
-  places: string[];
+  /** Parent directories to try, in order of preference. */
+  parents: string[];
 }
 
 export interface KernelTables {
@@ -17,23 +17,23 @@ export interface KernelTables {
   memberships: string;
 }
 
-/** One of version 1 before one of version 2: where both are mounted, a controller belongs to the former. */
+/** Version 1 before version 2: if both are mounted, a controller belongs to version 1. */
 export function findTrees({ mounts, memberships }: KernelTables): CgroupTree[] {
   const mounted = mounts.split("\n").flatMap(readMount);
   return (["memory", "pids"] as const).flatMap((controller): CgroupTree[] => {
     const old = mounted.find(({ type, options }) => type === "cgroup" && options.includes(controller));
-    if (old) return [{ version: 1, controller, places: [ownDirectory(old, memberOf(memberships, controller))] }];
+    if (old) return [{ version: 1, controller, parents: [ownDirectory(old, memberOf(memberships, controller))] }];
     const unified = mounted.find(({ type }) => type === "cgroup2");
     if (!unified) return [];
-    // A group that holds processes cannot pass controllers on, so a neighbour is made where there can be no child.
+    // A group with processes cannot enable controllers for children, so a sibling is created instead.
     const own = ownDirectory(unified, memberOf(memberships, ""));
-    const neighbours = own === unified.point ? [] : [dirname(own)];
-    return [{ version: 2, controller, places: [own, ...neighbours] }];
+    const siblings = own === unified.point ? [] : [dirname(own)];
+    return [{ version: 2, controller, parents: [own, ...siblings] }];
   });
 }
 
 interface CgroupMount {
-  /** The group that is shown at the mount point. */
+  /** The group at the mount point. */
   root: string;
   point: string;
   type: string;
@@ -45,14 +45,14 @@ function readMount(line: string): CgroupMount[] {
   const [, , , root = "", point = ""] = before.split(" ");
   const [type = "", , options = ""] = after.split(" ");
   if (type !== "cgroup" && type !== "cgroup2") return [];
-  return [{ root: plainPath(root), point: plainPath(point), type, options: options.split(",") }];
+  return [{ root: unescapePath(root), point: unescapePath(point), type, options: options.split(",") }];
 }
 
-/** The kernel writes blanks and backslashes as octal. */
-const plainPath = (path: string) =>
+/** The kernel escapes blanks and backslashes in octal. */
+const unescapePath = (path: string) =>
   path.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 
-/** Lines read `number:controllers:path`; version 2 has no controllers there. */
+/** Lines are `number:controllers:path`; version 2 has no controllers there. */
 function memberOf(memberships: string, controller: string): string {
   for (const line of memberships.split("\n")) {
     const [, controllers = "", path = "/"] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
@@ -61,7 +61,7 @@ function memberOf(memberships: string, controller: string): string {
   return "/";
 }
 
-/** In a container the mount shows a part of the tree only; a path outside of it is of no use. */
+/** In a container the mount may show only part of the tree; a path outside it cannot be used. */
 function ownDirectory({ root, point }: CgroupMount, path: string): string {
   const prefix = root === "/" ? "" : root;
   const isShown = path.startsWith(`${prefix}/`) && path !== "/";

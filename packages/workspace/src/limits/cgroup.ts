@@ -1,4 +1,4 @@
-// One control group around a sandbox: made, limited, watched and removed. Speaks both versions of the interface.
+// One control group around a sandbox: created, limited, watched and removed. Supports both cgroup versions.
 import { accessSync, constants, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -7,46 +7,46 @@ import type { CgroupTree, Controller } from "./cgroup-trees.ts";
 export interface Cgroup {
   controller: Controller;
   version: 1 | 2;
-  /** A process that writes its number here becomes a member. */
+  /** A process joins by writing its pid here. */
   membersFile: string;
-  /** How often the limit was met. */
-  timesMet(): number;
-  /** Once no member is left. */
+  /** How often the limit was reached. */
+  timesReached(): number;
+  /** Settles once no member is left, or after a timeout. */
   remove(): Promise<void>;
 }
 
 const namePrefix = "agentcli-";
-const removeLimitMs = 2000;
+const removeTimeoutMs = 2000;
 const pollMs = 10;
 
-/** Undefined where we may not make groups. */
+/** Undefined if this process may not create groups. */
 export function openCgroup(tree: CgroupTree, limit: number, name: string): Cgroup | undefined {
-  for (const place of tree.places) {
-    const directory = make(tree, place, name);
+  for (const parent of tree.parents) {
+    const directory = create(tree, parent, name);
     if (directory === undefined) continue;
-    sweep(place);
+    removeStale(parent);
     if (setLimit(tree, directory, limit)) return describe(tree, directory);
     tryRemove(directory);
   }
   return undefined;
 }
 
-/** A name that tells whose group it is. */
+/** The name contains the pid of its owner. */
 export const groupName = (token: string): string => `${namePrefix}${process.pid}-${token}`;
 
-function make({ version, controller }: CgroupTree, place: string, name: string): string | undefined {
+function create({ version, controller }: CgroupTree, parent: string, name: string): string | undefined {
   try {
     if (version === 2) {
-      const passedOn = readFileSync(join(place, "cgroup.subtree_control"), "utf8").trim().split(/\s+/);
+      const passedOn = readFileSync(join(parent, "cgroup.subtree_control"), "utf8").trim().split(/\s+/);
       if (!passedOn.includes(controller)) return undefined;
-      // Whoever moves a process needs to write here as well.
-      accessSync(join(place, "cgroup.procs"), constants.W_OK);
+      // Moving a process requires write access here as well.
+      accessSync(join(parent, "cgroup.procs"), constants.W_OK);
     }
-    mkdirSync(join(place, name));
-    return join(place, name);
+    mkdirSync(join(parent, name));
+    return join(parent, name);
   } catch (error) {
-    // Made for another controller a moment ago: in version 2 one directory serves all.
-    if (isErrno(error, "EEXIST")) return join(place, name);
+    // Created for another controller before: in version 2 one directory serves all.
+    if (isErrno(error, "EEXIST")) return join(parent, name);
     if (isRefusal(error)) return undefined;
     throw error;
   }
@@ -55,7 +55,7 @@ function make({ version, controller }: CgroupTree, place: string, name: string):
 function setLimit({ version, controller }: CgroupTree, directory: string, limit: number): boolean {
   const [first, ...others] = limitFiles[controller][version].map(({ file, value }) => ({ file, value: value(limit) }));
   if (first === undefined || !tryWrite(join(directory, first.file), first.value)) return false;
-  // Swap is accounted for only on some systems.
+  // Only some systems account for swap.
   for (const { file, value } of others) tryWrite(join(directory, file), value);
   return true;
 }
@@ -90,10 +90,10 @@ function describe({ version, controller }: CgroupTree, directory: string): Cgrou
     controller,
     version,
     membersFile: join(directory, "cgroup.procs"),
-    timesMet: () => readCount(join(directory, file), word),
+    timesReached: () => readCount(join(directory, file), word),
     async remove() {
-      // Busy until the last of the dead has been waited for.
-      for (let waited = 0; !tryRemove(directory) && waited < removeLimitMs; waited += pollMs) await delay(pollMs);
+      // Busy until the last zombie is reaped.
+      for (let waited = 0; !tryRemove(directory) && waited < removeTimeoutMs; waited += pollMs) await delay(pollMs);
     },
   };
 }
@@ -105,16 +105,16 @@ function readCount(path: string, word: string): number {
       .find((entry) => entry.startsWith(`${word} `));
     return Number(line?.slice(word.length + 1) ?? 0);
   } catch {
-    // Not every kernel counts, and a group that is gone counts no more.
+    // Not every kernel counts, and a removed group has no count.
     return 0;
   }
 }
 
-/** Removes what was left by runs that were killed. */
-function sweep(place: string): void {
-  for (const name of readdirSync(place)) {
+/** Removes groups left by runs that were killed. */
+function removeStale(parent: string): void {
+  for (const name of readdirSync(parent)) {
     const pid = name.startsWith(namePrefix) ? Number(/^(\d+)-/.exec(name.slice(namePrefix.length))?.[1]) : Number.NaN;
-    if (pid > 0 && !isAlive(pid)) tryRemove(join(place, name));
+    if (pid > 0 && !isAlive(pid)) tryRemove(join(parent, name));
   }
 }
 
@@ -129,7 +129,7 @@ function isAlive(pid: number): boolean {
 
 function tryWrite(path: string, value: string): boolean {
   try {
-    // Without the flag to create: outside of a real group there is nothing to write.
+    // Must not create the file: only a real group has it.
     writeFileSync(path, value, { flag: "r+" });
     return true;
   } catch {
@@ -137,7 +137,7 @@ function tryWrite(path: string, value: string): boolean {
   }
 }
 
-/** True when it is gone, whoever removed it. */
+/** True if it no longer exists. */
 function tryRemove(directory: string): boolean {
   try {
     rmdirSync(directory);

@@ -1,4 +1,4 @@
-// Limits of one sandbox: control groups where they can be had, limits of each process otherwise, and the truth about it.
+// Limits of one sandbox: control groups if possible, else rlimits per process, and a report of what is enforced.
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type Cgroup, groupName, openCgroup } from "./cgroup.ts";
@@ -12,7 +12,7 @@ export interface ResourceLimits {
 export type Enforcer = "cgroup-v1" | "cgroup-v2" | "rlimit" | "nothing";
 
 export interface LimitsReport {
-  /** A control group counts all processes together, an rlimit each by itself. */
+  /** A control group counts all processes together, an rlimit each one. */
   memory: { bytes: number | null; by: Enforcer };
   /** Threads count as processes. */
   processes: { count: number | null; by: Enforcer };
@@ -20,41 +20,41 @@ export interface LimitsReport {
 
 export interface OpenedLimits {
   report: LimitsReport;
-  /** The same program, started within the limits. */
+  /** The command line that starts the program within the limits. */
   enter(program: string, argv: string[]): { program: string; argv: string[] };
-  /** Which limits were met since this was last asked, as sentences. */
-  newlyMet(): string[];
-  /** Once everything inside has ended. */
+  /** Limits reached since the last call, as sentences. */
+  newlyReached(): string[];
+  /** To be called once everything inside has ended. */
   close(): Promise<void>;
 }
 
-export function openLimits(wanted: ResourceLimits, tables: KernelTables = readTables()): OpenedLimits {
-  const amounts: Record<Controller, number | null> = { memory: wanted.memoryBytes, pids: wanted.processes };
+export function openLimits(limits: ResourceLimits, tables: KernelTables = readTables()): OpenedLimits {
+  const amounts: Record<Controller, number | null> = { memory: limits.memoryBytes, pids: limits.processes };
   const name = groupName(randomBytes(6).toString("hex"));
   const groups = findTrees(tables).flatMap((tree): Cgroup[] => {
     const amount = amounts[tree.controller];
     const group = amount === null ? undefined : openCgroup(tree, amount, name);
     return group ? [group] : [];
   });
-  const report = reportOf(wanted, groups);
-  const met = new Map(groups.map((group) => [group, 0]));
+  const report = reportOf(limits, groups);
+  const reached = new Map(groups.map((group) => [group, 0]));
   return {
     report,
     enter: (program, argv) => enter(report, groups, [program, ...argv]),
-    newlyMet: () =>
+    newlyReached: () =>
       groups.flatMap((group) => {
-        const times = group.timesMet();
-        const isNew = times > (met.get(group) ?? 0);
-        met.set(group, times);
-        return isNew ? [sentenceOf(group, report)] : [];
+        const times = group.timesReached();
+        const isNew = times > (reached.get(group) ?? 0);
+        reached.set(group, times);
+        return isNew ? [describeReached(group, report)] : [];
       }),
     close: async () => void (await Promise.all(groups.map((group) => group.remove()))),
   };
 }
 
-/** What would be enforced here; tried out, nothing is left of it. */
-export async function describeLimits(wanted: ResourceLimits): Promise<LimitsReport> {
-  const limits = openLimits(wanted);
+/** What would be enforced here, found out by trying. */
+export async function describeLimits(requested: ResourceLimits): Promise<LimitsReport> {
+  const limits = openLimits(requested);
   await limits.close();
   return limits.report;
 }
@@ -75,7 +75,7 @@ function reportOf({ memoryBytes, processes }: ResourceLimits, groups: Cgroup[]):
   const by = (controller: Controller, amount: number | null): Enforcer => {
     const group = groups.find((one) => one.controller === controller);
     if (group) return `cgroup-v${group.version}`;
-    // The kernel does not count the processes of root.
+    // The kernel does not limit the processes of root.
     const counts = controller === "memory" || process.geteuid?.() !== 0;
     return amount === null || !counts || process.platform !== "linux" ? "nothing" : "rlimit";
   };
@@ -85,16 +85,16 @@ function reportOf({ memoryBytes, processes }: ResourceLimits, groups: Cgroup[]):
   };
 }
 
-/** A shell that becomes the program: limited before it runs, at the cost of a millisecond. */
+/** A shell that limits itself and then execs the program; costs a millisecond. */
 function enter(report: LimitsReport, groups: Cgroup[], argv: string[]): { program: string; argv: string[] } {
   const { memory, processes } = report;
   const steps = groups.map(() => 'echo $$ > "$1"; shift');
-  // Address space would be the classic limit, but many run-times reserve far more of it than they use.
+  // Not the address space: many runtimes reserve far more than they use.
   if (memory.by === "rlimit" && memory.bytes !== null) steps.push(`ulimit -d ${Math.ceil(memory.bytes / 1024)}`);
   if (processes.by === "rlimit" && processes.count !== null) {
-    // The kernel counts all of the user's threads, wherever they run. Shells do not agree on the letter.
-    const most = processes.count + threadsAlive();
-    steps.push(`ulimit -u ${most} 2> /dev/null || ulimit -p ${most} 2> /dev/null`);
+    // The kernel counts all threads of the user, also outside. Shells differ in the option letter.
+    const max = processes.count + threadsAlive();
+    steps.push(`ulimit -u ${max} 2> /dev/null || ulimit -p ${max} 2> /dev/null`);
   }
   const [program = "", ...rest] = argv;
   if (steps.length === 0) return { program, argv: rest };
@@ -102,14 +102,14 @@ function enter(report: LimitsReport, groups: Cgroup[], argv: string[]): { progra
   return { program: "/bin/sh", argv: ["-c", script, "limits", ...groups.map((group) => group.membersFile), ...argv] };
 }
 
-/** Of the whole machine: an upper bound that costs one small read. */
+/** Of the whole machine: an upper bound, cheap to read. */
 function threadsAlive(): number {
   return Number(/\/(\d+) /.exec(readFileSync("/proc/loadavg", "utf8"))?.[1] ?? 0);
 }
 
-function sentenceOf({ controller }: Cgroup, { memory, processes }: LimitsReport): string {
+function describeReached({ controller }: Cgroup, { memory, processes }: LimitsReport): string {
   if (controller === "memory") {
-    return `The sandbox reached its memory limit of ${inUnits(memory.bytes ?? 0)} (limits.memory), so a process in it was ended.`;
+    return `The sandbox reached its memory limit of ${inUnits(memory.bytes ?? 0)} (limits.memory), so a process in it was killed.`;
   }
   return `The sandbox reached its limit of ${processes.count} processes and threads (limits.processes), so no more could be started.`;
 }

@@ -1,25 +1,32 @@
-// The back ends a sandbox can stand on, and what each admits that it cannot stop. Pure.
+// The back ends of the sandbox, and the known gaps of each. Pure.
 import { scopingVersion } from "./landlock/rights.ts";
 import type { SandboxPolicy } from "./policy.ts";
 
 export type BackEnd =
-  /** Shared processes: where a container masks /proc, a pid namespace could not show its own. */
+  /** "shared" where a container masks /proc, so that a pid namespace cannot mount its own. */
   | { kind: "bubblewrap"; program: string; processes: "own" | "shared" }
   | { kind: "landlock"; version: number }
   | { kind: "seatbelt"; program: string };
 
-/** Only a network of its own can be made to end at a proxy. */
-export const canProxy = ({ kind }: BackEnd): boolean => kind === "bubblewrap";
+/** A back end that does not work here. */
+export interface UnavailableBackEnd {
+  backEnd: "bubblewrap" | "landlock" | "seatbelt";
+  reason: string;
+  remedy: string;
+}
 
-/** Why there is no proxy, and what to do. */
-export const noProxy = ({ kind }: BackEnd): [reason: string, remedy: string] => [
-  `Commands cannot be held to allowed_domains on ${kind}.`,
-  "Install bubblewrap, or leave the network off.",
+/** Only a network namespace can be limited to a proxy. */
+export const supportsProxy = ({ kind }: BackEnd): boolean => kind === "bubblewrap";
+
+/** Why the proxy is unavailable, and what to do. */
+export const proxyUnavailable = ({ kind }: BackEnd): [reason: string, remedy: string] => [
+  `allowed_domains cannot be enforced with ${kind}.`,
+  "Install bubblewrap, or turn the network off.",
 ];
 
 const sentences = {
   "hard-links": "a file inside that was hard-linked to one outside before: writing it changes both",
-  server: "a command can crash or misuse the server beside it, which may no more than the command itself",
+  server: "a command can crash or misuse the server beside it, which has no more rights than the command",
   "protected-names": ".git, .agentcli, .agents and .platform inside writable directories can be changed",
   "file-attributes": "modes, owners, dates and attributes of the user's own files outside can be changed",
   "file-names": "names, sizes and dates of hidden files can be seen",
@@ -30,26 +37,26 @@ const sentences = {
   "left-behind": "a process that means to can outlive the sandbox, still confined by it",
 } as const;
 
-export type Admission = keyof typeof sentences;
+export type KnownGap = keyof typeof sentences;
 
-export const describeAdmission = (admission: Admission): string => sentences[admission];
+export const describeKnownGap = (admission: KnownGap): string => sentences[admission];
 
-type Choice = Pick<SandboxPolicy, "mode" | "unixSockets">;
+type EnforcedPolicy = Pick<SandboxPolicy, "mode" | "unixSockets">;
 
-export function admissionsOf(backEnd: BackEnd, choice: Choice): Admission[] {
-  return [...(choice.mode === "workspace-write" ? writing : []), "server", ...admissionsBeyond(backEnd, choice)];
+export function knownGapsOf(backEnd: BackEnd, policy: EnforcedPolicy): KnownGap[] {
+  return [...(policy.mode === "workspace-write" ? gapsOfWriting : []), "server", ...backEndGaps(backEnd, policy)];
 }
 
-const writing: Admission[] = ["hard-links"];
+const gapsOfWriting: KnownGap[] = ["hard-links"];
 
-function admissionsBeyond(backEnd: BackEnd, choice: Choice): Admission[] {
+function backEndGaps(backEnd: BackEnd, policy: EnforcedPolicy): KnownGap[] {
   switch (backEnd.kind) {
     case "bubblewrap":
       return backEnd.processes === "own" ? [] : ["other-processes", "signals", "left-behind"];
     case "landlock":
       return [
-        ...(choice.mode === "workspace-write" ? ["protected-names" as const] : []),
-        ...(choice.unixSockets === "allowed" ? ["unix-sockets" as const] : []),
+        ...(policy.mode === "workspace-write" ? ["protected-names" as const] : []),
+        ...(policy.unixSockets === "allowed" ? ["unix-sockets" as const] : []),
         ...(backEnd.version < scopingVersion ? ["signals" as const] : []),
         "file-attributes",
         "file-names",

@@ -1,47 +1,45 @@
-// Opens a workspace where its policy says: in this process, or inside a sandbox on the back end that was found.
+// Opens a workspace as its policy requires: in this process, or inside a sandbox.
+
 import type { Workspace } from "@agentcli/protocol";
-import { connectWorkspace } from "../client/client.ts";
-import type { OpenedWorkspace } from "../client/lazy.ts";
-import { proxyVariables } from "../egress/bridge-wire.ts";
-import type { EgressProxy } from "../egress/proxy.ts";
-import type { Denial } from "../egress/reach.ts";
-import { withLimitNotes } from "../limits/limit-notes.ts";
-import { type OpenedLimits, openLimits, type ResourceLimits } from "../limits/limits.ts";
-import type { Environment } from "../server/login-environment.ts";
-import type { ServerConfig } from "../server/server.ts";
-import { type BackEnd, canProxy, noProxy } from "./back-end.ts";
+import { connectWorkspace } from "../client/index.ts";
+import type { Denial, EgressProxy } from "../egress/index.ts";
+import { type Environment, type EnvironmentPolicy, environmentPolicy } from "../environment/index.ts";
+import type { OpenedWorkspace } from "../lifecycle/index.ts";
+import { type OpenedLimits, openLimits, type ResourceLimits } from "../limits/index.ts";
+import { openServer, type ServerConfig } from "../server/index.ts";
+import { proxyVariables } from "../wire/index.ts";
+import { type BackEnd, proxyUnavailable, supportsProxy } from "./back-end.ts";
+import { findBubblewrap } from "./bubblewrap/find.ts";
+import { withCommits } from "./commits/commits.ts";
 import type { ConfinedProcess } from "./confined-process.ts";
-import type { Enclosure, ServerProgram } from "./enclosure.ts";
-import { type EnvironmentPolicy, environmentPolicy } from "./environment-policy.ts";
-import { findBubblewrap } from "./find-bubblewrap.ts";
-import { withCommits } from "./git-commit.ts";
+import { withLimitNotes } from "./limit-notes.ts";
 import type { SandboxPolicy } from "./policy.ts";
 import { SandboxUnavailable } from "./sandbox-unavailable.ts";
+import type { ServerProgram, StartedSandbox } from "./started-sandbox.ts";
 
 export interface WorkspaceOptions {
   /** The built server: one file that Node can run. */
   serverProgram: string;
   /** The Node that runs it; this one when absent. */
   nodePath?: string;
-  /** What every tool gets; see toolEnvironment. */
+  /** The environment of every tool; see toolEnvironment. */
   env: Environment;
   incarnation: string;
-  /** What a probe found; bubblewrap from PATH when absent. */
+  /** As probed; bubblewrap from PATH when absent. */
   backEnd?: BackEnd;
   warmLoginShell?: string;
-  /** What of a login shell's environment tools get. */
+  /** Which variables of a login shell tools get. */
   environmentPolicy?: EnvironmentPolicy;
-  /** Told of every connection the proxy refused. */
+  /** Called for every connection the proxy refused. */
   onDenied?(denial: Denial): void;
   /** None when absent. */
   limits?: ResourceLimits;
 }
 
-const startLimitMs = 30_000;
+const startTimeoutMs = 30_000;
 
 export async function openWorkspace(policy: SandboxPolicy, options: WorkspaceOptions): Promise<OpenedWorkspace> {
   if (policy.mode !== "danger-full-access") return openSandbox(policy, options);
-  const { openServer } = await import("../server/server.ts");
   return openServer({
     ...configOf(policy, options),
     env: options.env,
@@ -55,31 +53,31 @@ export async function openSandbox(policy: SandboxPolicy, options: WorkspaceOptio
   const backEnd = options.backEnd ?? bubblewrapOnPath(policy, options.env);
   const egress = await openEgress(policy, options, backEnd);
   const limits = openLimits(options.limits ?? { memoryBytes: null, processes: null });
-  const enclosure = await enclose(policy, backEnd, programOf(options, limits, egress)).catch(async (error) => {
+  const sandbox = await startSandboxed(policy, backEnd, programOf(options, limits, egress)).catch(async (error) => {
     await limits.close();
     throw error;
   });
   const close = async () => {
-    await enclosure.close();
+    await sandbox.close();
     await limits.close();
   };
   try {
-    const config = { ...configOf(policy, options), ...enclosure.config };
-    const { stdout } = enclosure.process;
+    const config = { ...configOf(policy, options), ...sandbox.config };
+    const { stdout } = sandbox.process;
     const opened = {
-      ...(await greet(enclosure.process, egress ? throughProxy(config) : config)),
-      // The server holds back its processes when nobody reads.
+      ...(await connect(sandbox.process, egress ? withProxy(config) : config)),
+      // The server pauses its processes when its output is not read.
       holdOutput: () => void stdout.pause(),
       resumeOutput: () => void stdout.resume(),
       close,
     };
     return withLimitNotes(
-      commits(policy, backEnd) ? withCommits(opened, { policy, path: options.env.PATH ?? "" }) : opened,
+      supportsCommits(policy, backEnd) ? withCommits(opened, { policy, path: options.env.PATH ?? "" }) : opened,
       limits,
     );
   } catch (error) {
     await close();
-    throw enclosure.explain(enclosure.process.said()) ?? notStarted(error);
+    throw sandbox.explainFailure(sandbox.process.stderr()) ?? notStarted(error);
   }
 }
 
@@ -89,34 +87,35 @@ const programOf = (
   egress: EgressProxy | undefined,
 ): ServerProgram => ({ serverProgram, nodePath, env, enter, onBridge: egress?.serveBridge });
 
-async function enclose(policy: SandboxPolicy, backEnd: BackEnd, program: ServerProgram): Promise<Enclosure> {
+async function startSandboxed(
+  policy: SandboxPolicy,
+  backEnd: BackEnd,
+  program: ServerProgram,
+): Promise<StartedSandbox> {
   switch (backEnd.kind) {
     case "bubblewrap":
-      return (await import("./enclose-bubblewrap.ts")).encloseWithBubblewrap(policy, backEnd, program);
+      return (await import("./bubblewrap/start.ts")).startWithBubblewrap(policy, backEnd, program);
     case "landlock":
-      return (await import("./landlock/enclose.ts")).encloseWithLandlock(policy, program);
+      return (await import("./landlock/start.ts")).startWithLandlock(policy, program);
     case "seatbelt":
-      return (await import("./seatbelt-enclose.ts")).encloseWithSeatbelt(policy, backEnd, program);
+      return (await import("./seatbelt/start.ts")).startWithSeatbelt(policy, backEnd, program);
   }
 }
 
-/** Before anything is started: domains that cannot be read are refused here. */
+/** Before anything is started: throws on invalid domains. */
 async function openEgress(
   { network, allowedDomains, deniedDomains }: SandboxPolicy,
   { onDenied = () => {} }: WorkspaceOptions,
   backEnd: BackEnd,
 ): Promise<EgressProxy | undefined> {
   if (network !== "proxy") return undefined;
-  if (!canProxy(backEnd)) throw new SandboxUnavailable(...noProxy(backEnd));
-  const [{ openEgressProxy }, { readRules }] = await Promise.all([
-    import("../egress/proxy.ts"),
-    import("../egress/rules.ts"),
-  ]);
-  return openEgressProxy({ rules: readRules(allowedDomains, deniedDomains), onDenied });
+  if (!supportsProxy(backEnd)) throw new SandboxUnavailable(...proxyUnavailable(backEnd));
+  const { openEgressProxy, readRules } = await import("../egress/index.ts");
+  return openEgressProxy({ rules: await readRules(allowedDomains, deniedDomains), onDenied });
 }
 
-/** A profile cannot lead tools past the proxy. */
-function throughProxy(config: ServerConfig): ServerConfig {
+/** A shell profile cannot override the proxy variables. */
+function withProxy(config: ServerConfig): ServerConfig {
   const variables = proxyVariables();
   const policy = config.environmentPolicy ?? environmentPolicy();
   return {
@@ -127,8 +126,8 @@ function throughProxy(config: ServerConfig): ServerConfig {
   };
 }
 
-/** Where the repository is not protected, git itself can write it. */
-const commits = ({ mode, git }: SandboxPolicy, backEnd: BackEnd) =>
+/** If the repository is not protected, git itself can write it. */
+const supportsCommits = ({ mode, git }: SandboxPolicy, backEnd: BackEnd) =>
   mode === "workspace-write" && git === "commit" && backEnd.kind === "bubblewrap";
 
 const bubblewrapOnPath = ({ root, writableRoots }: SandboxPolicy, env: Environment): BackEnd => ({
@@ -137,9 +136,9 @@ const bubblewrapOnPath = ({ root, writableRoots }: SandboxPolicy, env: Environme
   processes: "own",
 });
 
-/** Hands over the configuration and waits for the hello of the very server that was configured. */
-async function greet(confined: ConfinedProcess, config: ServerConfig): Promise<Workspace> {
-  const limit = setTimeout(() => void confined.kill(), startLimitMs);
+/** Sends the configuration and waits for the hello of that server. */
+async function connect(confined: ConfinedProcess, config: ServerConfig): Promise<Workspace> {
+  const limit = setTimeout(() => void confined.kill(), startTimeoutMs);
   try {
     confined.stdin.write(`${JSON.stringify(config)}\n`);
     const workspace = await connectWorkspace({
@@ -148,15 +147,15 @@ async function greet(confined: ConfinedProcess, config: ServerConfig): Promise<W
       describeEnd: confined.describeEnd,
     });
     if (workspace.root === config.root && workspace.incarnation === config.incarnation) return workspace;
-    throw new Error(`Another server answered: ${workspace.root}, ${workspace.incarnation}.`);
+    throw new Error(`A different server responded: ${workspace.root}, ${workspace.incarnation}.`);
   } finally {
     clearTimeout(limit);
   }
 }
 
-type Common = Omit<ServerConfig, "env" | "writable" | "orphans" | "terminalModule">;
+type SharedConfig = Omit<ServerConfig, "env" | "writable" | "orphans" | "terminalModule">;
 
-function configOf(policy: SandboxPolicy, options: WorkspaceOptions): Common {
+function configOf(policy: SandboxPolicy, options: WorkspaceOptions): SharedConfig {
   const { incarnation, warmLoginShell, environmentPolicy } = options;
   return {
     root: policy.root,
@@ -168,5 +167,8 @@ function configOf(policy: SandboxPolicy, options: WorkspaceOptions): Common {
 
 function notStarted(error: unknown): SandboxUnavailable {
   const reason = error instanceof Error ? error.message : String(error);
-  return new SandboxUnavailable(`The server inside the sandbox did not start. ${reason}`, "Reinstall, or report this.");
+  return new SandboxUnavailable(
+    `The server inside the sandbox did not start. ${reason}`,
+    "Reinstall agentcli, or report this as a bug.",
+  );
 }

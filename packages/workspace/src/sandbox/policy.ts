@@ -1,4 +1,4 @@
-// What commands of one thread may touch: a value, made once, enforced by the kernel.
+// What the commands of one thread may access: a value, created once, enforced by the kernel.
 import { realpathSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
@@ -8,33 +8,33 @@ export interface SandboxPolicy {
   mode: SandboxMode;
   /** Absolute, without symlinks. */
   root: string;
-  /** More directories that may be written in workspace-write. */
+  /** Additional writable directories in workspace-write. */
   writableRoots: string[];
-  /** With a proxy only the hosts of allowedDomains can be reached, and nothing goes around it. */
+  /** With "proxy", only the hosts of allowedDomains can be reached. */
   network: "on" | "off" | "proxy";
   allowedDomains: string[];
   deniedDomains: string[];
   unixSockets: "allowed" | "refused";
-  /** Files and directories that seem empty or unreadable inside. Those that do not exist are passed over. */
+  /** Files and directories that are empty or unreadable inside. Missing ones are ignored. */
   hidden: string[];
-  /** Shown read-only even inside something hidden. */
+  /** Readable even inside a hidden directory. */
   shown: string[];
-  /** Directly under every writable root these stay as they are, and cannot be made when missing. */
+  /** Directly under every writable root these cannot be changed, nor created if missing. */
   protectedNames: string[];
-  /** Whether git add, commit, mv and rm may bring commits into protected repositories. */
+  /** Whether git add, commit, mv and rm work in protected repositories. */
   git: "commit" | "none";
-  /** Nested sandboxes need user namespaces of their own. */
+  /** Nested sandboxes create user namespaces. */
   nestedSandboxes: "allowed" | "refused";
 }
 
 export const protectedNames = [".git", ".agentcli", ".agents", ".platform"];
 
-export type PolicyChoice = Pick<SandboxPolicy, "mode" | "root"> & Partial<SandboxPolicy>;
+export type PolicyOptions = Pick<SandboxPolicy, "mode" | "root"> & Partial<SandboxPolicy>;
 
-/** Fills in what was not chosen: no network, nothing more to write, nothing hidden. */
-export function sandboxPolicy(choice: PolicyChoice): SandboxPolicy {
+/** Defaults: no network, no additional writable directories, nothing hidden. */
+export function sandboxPolicy(options: PolicyOptions): SandboxPolicy {
   return {
-    network: choice.mode === "danger-full-access" ? "on" : "off",
+    network: options.mode === "danger-full-access" ? "on" : "off",
     allowedDomains: [],
     deniedDomains: [],
     unixSockets: "refused",
@@ -43,14 +43,14 @@ export function sandboxPolicy(choice: PolicyChoice): SandboxPolicy {
     protectedNames,
     git: "commit",
     nestedSandboxes: "refused",
-    ...choice,
-    root: realpathSync(choice.root),
-    writableRoots: (choice.writableRoots ?? []).map(resolveWhereThere),
+    ...options,
+    root: realpathSync(options.root),
+    writableRoots: (options.writableRoots ?? []).map(resolveIfExists),
   };
 }
 
-/** One that is missing keeps its name, so that opening the sandbox can refuse it by name. */
-function resolveWhereThere(path: string): string {
+/** A missing directory keeps its name, so that opening the sandbox can name it in the error. */
+function resolveIfExists(path: string): string {
   try {
     return realpathSync(path);
   } catch {
@@ -58,7 +58,7 @@ function resolveWhereThere(path: string): string {
   }
 }
 
-const secretsInHome = [
+const credentialPaths = [
   ".agentcli",
   ".ssh",
   ".aws",
@@ -84,18 +84,20 @@ const secretsInHome = [
   ".azure",
 ];
 
-/** What a tool has no business reading: the agent's own home and the usual places of credentials. */
+/** The agent's own home, and the usual locations of credentials. */
 export const hiddenByDefault = (home: string, agentHome: string): string[] => [
   agentHome,
-  ...[...new Set([home, ...accountHome()])].flatMap((each) => secretsInHome.map((path) => join(each, path))),
+  ...[...new Set([home, ...accountHome()])].flatMap((directory) =>
+    credentialPaths.map((path) => join(directory, path)),
+  ),
 ];
 
-/** HOME may point elsewhere, as it does in CI; the keys stay where the account has them. */
+/** HOME may point elsewhere, as in CI; the credentials are in the home of the account. */
 function accountHome(): string[] {
   try {
     return [userInfo().homedir];
   } catch {
-    // An account without an entry in the password file, as in many containers.
+    // No entry in the password file, as in many containers.
     return [];
   }
 }

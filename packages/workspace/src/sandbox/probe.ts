@@ -1,43 +1,36 @@
-// Which back end works on this machine? The first of the ladder that does; for each above it: why not, and what to do.
+// Finds the first back end that works on this machine; for each before it: why it does not, and what to do.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import type { BackEnd } from "./back-end.ts";
-import { bubblewrapArguments, privateMounts } from "./bubblewrap.ts";
-import { explainFailure, findBubblewrap } from "./find-bubblewrap.ts";
-import { tryLandlock } from "./landlock/try.ts";
+import type { BackEnd, UnavailableBackEnd } from "./back-end.ts";
+import { bubblewrapArguments, privateMounts } from "./bubblewrap/arguments.ts";
+import { explainBubblewrapFailure, findBubblewrap } from "./bubblewrap/find.ts";
+import { probeLandlock } from "./landlock/probe.ts";
 import { SandboxUnavailable } from "./sandbox-unavailable.ts";
-import { seatbeltProgram } from "./seatbelt.ts";
-
-/** A rung of the ladder that does not bear. */
-export interface Shortfall {
-  backEnd: "bubblewrap" | "landlock" | "seatbelt";
-  reason: string;
-  remedy: string;
-}
 
 export type SandboxProbe =
-  | { kind: "available"; backEnd: BackEnd; shortfalls: Shortfall[] }
+  | { kind: "available"; backEnd: BackEnd; shortfalls: UnavailableBackEnd[] }
   | { kind: "unavailable"; reason: string; remedy: string };
 
-export interface Surroundings {
-  /** Where programs are looked for. */
+export interface ProbeOptions {
+  /** PATH. */
   path: string;
-  /** A program in here is not trusted: the model may have written it. */
+  /** Programs in these directories are not trusted: the model may have written them. */
   untrusted: string[];
-  /** The built server; the launcher of Landlock lies beside it. */
+  /** The built server; the Landlock launcher is beside it. */
   serverProgram: string;
 }
 
-const probeLimitMs = 10_000;
+const probeTimeoutMs = 10_000;
+const seatbeltProgram = "/usr/bin/sandbox-exec";
 
-export async function probeSandbox(surroundings: Surroundings): Promise<SandboxProbe> {
-  const shortfalls: Shortfall[] = [];
-  for (const tryOut of ladder(process.platform)) {
-    const tried = await tryOut(surroundings);
-    if ("kind" in tried) return { kind: "available", backEnd: tried, shortfalls };
-    shortfalls.push(tried);
+export async function probeSandbox(options: ProbeOptions): Promise<SandboxProbe> {
+  const shortfalls: UnavailableBackEnd[] = [];
+  for (const probe of backEndProbes(process.platform)) {
+    const result = await probe(options);
+    if ("kind" in result) return { kind: "available", backEnd: result, shortfalls };
+    shortfalls.push(result);
   }
-  if (shortfalls.length === 0) return unknownSystem(process.platform);
+  if (shortfalls.length === 0) return unsupportedPlatform(process.platform);
   return {
     kind: "unavailable",
     reason: shortfalls.map(({ reason }) => reason).join(" "),
@@ -45,39 +38,39 @@ export async function probeSandbox(surroundings: Surroundings): Promise<SandboxP
   };
 }
 
-/** Every rung, also those below the first that bears. */
-export const probeEveryRung = (surroundings: Surroundings): Promise<(BackEnd | Shortfall)[]> =>
-  Promise.all(ladder(process.platform).map((tryOut) => tryOut(surroundings)));
+/** Every back end, also after the first that works. */
+export const probeAllBackEnds = (options: ProbeOptions): Promise<(BackEnd | UnavailableBackEnd)[]> =>
+  Promise.all(backEndProbes(process.platform).map((probe) => probe(options)));
 
-type TryOut = (surroundings: Surroundings) => Promise<BackEnd | Shortfall>;
+type BackEndProbe = (options: ProbeOptions) => Promise<BackEnd | UnavailableBackEnd>;
 
-function ladder(platform: string): TryOut[] {
-  if (platform === "linux") return [tryBubblewrap, tryLandlock];
-  return platform === "darwin" ? [trySeatbelt] : [];
+function backEndProbes(platform: string): BackEndProbe[] {
+  if (platform === "linux") return [probeBubblewrap, probeLandlock];
+  return platform === "darwin" ? [probeSeatbelt] : [];
 }
 
-const unknownSystem = (platform: string): SandboxProbe => ({
+const unsupportedPlatform = (platform: string): SandboxProbe => ({
   kind: "unavailable",
   reason: `There is no sandbox for ${platform}.`,
-  remedy: "Run on Linux or macOS, or use danger-full-access inside a container or machine you can lose.",
+  remedy: "Run on Linux or macOS, or use danger-full-access in a disposable container or machine.",
 });
 
-async function tryBubblewrap(surroundings: Surroundings): Promise<BackEnd | Shortfall> {
+async function probeBubblewrap(options: ProbeOptions): Promise<BackEnd | UnavailableBackEnd> {
   try {
-    const program = findBubblewrap(surroundings);
-    const failure = await failureOf(program, "own");
+    const program = findBubblewrap(options);
+    const failure = await bubblewrapFailure(program, "own");
     if (failure === undefined) return { kind: "bubblewrap", program, processes: "own" };
-    const isMasked = (await failureOf(program, "shared")) === undefined;
+    const isMasked = (await bubblewrapFailure(program, "shared")) === undefined;
     if (isMasked) return { kind: "bubblewrap", program, processes: "shared" };
-    return { backEnd: "bubblewrap", ...explainFailure(failure) };
+    return { backEnd: "bubblewrap", ...explainBubblewrapFailure(failure) };
   } catch (error) {
     if (!(error instanceof SandboxUnavailable)) throw error;
     return { backEnd: "bubblewrap", reason: error.reason, remedy: error.remedy };
   }
 }
 
-/** What it said when it failed. */
-async function failureOf(program: string, processes: "own" | "shared"): Promise<string | undefined> {
+/** Its error output if it fails. */
+async function bubblewrapFailure(program: string, processes: "own" | "shared"): Promise<string | undefined> {
   const plan = {
     root: "/",
     network: "off",
@@ -85,33 +78,33 @@ async function failureOf(program: string, processes: "own" | "shared"): Promise<
     processes,
     mounts: privateMounts(process.geteuid?.() ?? 0),
   } as const;
-  const { code, said } = await runToEnd(
+  const { code, stderr } = await runProgram(
     program,
     bubblewrapArguments(plan, { argv: ["true"], seccompDescriptor: undefined }),
   );
-  return code === 0 ? undefined : said || `it exited with code ${code}`;
+  return code === 0 ? undefined : stderr || `it exited with code ${code}`;
 }
 
-async function trySeatbelt(): Promise<BackEnd | Shortfall> {
-  const remedy = "Use danger-full-access inside a machine you can lose.";
+async function probeSeatbelt(): Promise<BackEnd | UnavailableBackEnd> {
+  const remedy = "Use danger-full-access on a disposable machine.";
   if (!existsSync(seatbeltProgram)) return { backEnd: "seatbelt", reason: `There is no ${seatbeltProgram}.`, remedy };
-  const { code, said } = await runToEnd(seatbeltProgram, ["-p", "(version 1)(allow default)", "/usr/bin/true"]);
+  const { code, stderr } = await runProgram(seatbeltProgram, ["-p", "(version 1)(allow default)", "/usr/bin/true"]);
   if (code === 0) return { kind: "seatbelt", program: seatbeltProgram };
-  return { backEnd: "seatbelt", reason: `${seatbeltProgram} does not work here: ${said.trim()}.`, remedy };
+  return { backEnd: "seatbelt", reason: `${seatbeltProgram} does not work here: ${stderr.trim()}.`, remedy };
 }
 
-function runToEnd(program: string, argv: string[]): Promise<{ code: number | null; said: string }> {
+function runProgram(program: string, argv: string[]): Promise<{ code: number | null; stderr: string }> {
   return new Promise((resolve) => {
     const child = spawn(program, argv, {
       stdio: ["ignore", "ignore", "pipe"],
-      timeout: probeLimitMs,
+      timeout: probeTimeoutMs,
       killSignal: "SIGKILL",
     });
-    let said = "";
+    let stderr = "";
     child.stderr.on("data", (data: Buffer) => {
-      said += data.toString();
+      stderr += data.toString();
     });
-    child.on("error", (error) => resolve({ code: null, said: error.message }));
-    child.on("close", (code) => resolve({ code, said }));
+    child.on("error", (error) => resolve({ code: null, stderr: error.message }));
+    child.on("close", (code) => resolve({ code, stderr }));
   });
 }

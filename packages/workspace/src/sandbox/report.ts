@@ -1,9 +1,9 @@
-// What is really enforced for a run, not what was asked for.
+// Reports what is enforced for a run, not what was requested.
 import type { SandboxReport } from "@agentcli/protocol";
-import { admissionsOf, describeAdmission } from "./back-end.ts";
+import { describeKnownGap, knownGapsOf } from "./back-end.ts";
 import type { SandboxPolicy } from "./policy.ts";
 import type { SandboxProbe } from "./probe.ts";
-import { architectureOf } from "./seccomp.ts";
+import { architectureOf } from "./seccomp/filter.ts";
 
 export function describeSandbox(policy: SandboxPolicy, probe: SandboxProbe): SandboxReport {
   const { mode, network } = policy;
@@ -18,6 +18,6 @@ export function describeSandbox(policy: SandboxPolicy, probe: SandboxProbe): San
     net: network,
     pid: backEnd.kind === "bubblewrap" && backEnd.processes === "own",
     syscalls: backEnd.kind !== "seatbelt" && architectureOf(process.arch) !== undefined,
-    admits: admissionsOf(backEnd, policy).map(describeAdmission),
+    admits: knownGapsOf(backEnd, policy).map(describeKnownGap),
   };
 }

@@ -1,4 +1,4 @@
-// What the server itself needs to see inside, though it may lie in /tmp, in /run or in something hidden.
+// What the server must be able to read inside, even if it is in /tmp, /run or a hidden directory.
 import { createRequire } from "node:module";
 import { delimiter, dirname } from "node:path";
 import type { SandboxPolicy } from "./policy.ts";
@@ -6,7 +6,7 @@ import type { SandboxPolicy } from "./policy.ts";
 export interface Runtime {
   serverProgram: string;
   nodePath: string;
-  /** Where programs are looked for inside. */
+  /** PATH inside. */
   path: string;
   terminals: TerminalLibrary | undefined;
 }
@@ -18,14 +18,14 @@ export interface TerminalLibrary {
 }
 
 export function showRuntime(policy: SandboxPolicy, runtime: Runtime): SandboxPolicy {
-  const programs = runtime.path.split(delimiter).filter((place) => place.startsWith("/"));
-  // On many systems this is a link into /run.
-  const names = policy.network === "on" ? ["/etc/resolv.conf"] : [];
+  const programs = runtime.path.split(delimiter).filter((directory) => directory.startsWith("/"));
+  // On many systems a symlink into /run.
+  const resolverFiles = policy.network === "on" ? ["/etc/resolv.conf"] : [];
   const own = [runtime.nodePath, dirname(runtime.serverProgram), ...(runtime.terminals?.directories ?? [])];
-  return { ...policy, shown: [...policy.shown, ...own, ...programs, ...names] };
+  return { ...policy, shown: [...policy.shown, ...own, ...programs, ...resolverFiles] };
 }
 
-/** Looked for from the server program, then from here. Undefined where it is not installed: then there are no terminals. */
+/** Searched from the server program, then from here. Undefined if not installed: then there are no terminals. */
 export function findTerminalLibrary(serverProgram: string): TerminalLibrary | undefined {
   const native = `@lydell/node-pty-${process.platform}-${process.arch}/package.json`;
   for (const from of [serverProgram, import.meta.url]) {
@@ -34,7 +34,7 @@ export function findTerminalLibrary(serverProgram: string): TerminalLibrary | un
       const module = require.resolve("@lydell/node-pty");
       return { module, directories: [dirname(module), dirname(createRequire(module).resolve(native))] };
     } catch {
-      // Not installed next to this one.
+      // Not installed there.
     }
   }
   return undefined;

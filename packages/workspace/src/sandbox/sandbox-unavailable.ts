@@ -1,5 +1,9 @@
-// The sandbox that was asked for cannot be had. Nothing is run without it.
+// The requested sandbox is unavailable. Nothing runs without it.
+import type { ExitName } from "@agentcli/protocol/exit-codes";
+
 export class SandboxUnavailable extends Error {
+  /** Exit code of a program that ends with this error. */
+  readonly exit: ExitName = "sandbox";
   readonly reason: string;
   readonly remedy: string;
 

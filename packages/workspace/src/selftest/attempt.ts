@@ -1,7 +1,8 @@
 // One attempt to break out: what a hostile model would do, and how to see from outside whether it worked.
+
 import type { ExecRequest, Workspace } from "@agentcli/protocol";
-import type { Admission } from "../sandbox/back-end.ts";
-import type { World } from "./world.ts";
+import type { KnownGap } from "../sandbox/index.ts";
+import type { EscapeFixture } from "./fixture.ts";
 
 export interface Attempt {
   /** Goes on from "a command cannot". */
@@ -10,23 +11,26 @@ export interface Attempt {
   mode?: "read-only";
   network?: "on";
   /** A back end that admits this is not blamed for it. */
-  admission?: Admission;
-  /** Prepares the world before the sandbox is opened. Opening may then be refused, which holds too. */
-  arrange?(world: World): void;
+  knownGap?: KnownGap;
+  /** Prepares the fixture before the sandbox is opened. Opening may then be refused, which counts as held. */
+  prepare?(fixture: EscapeFixture): void;
   /** More that is hidden. Opening may then be refused as well. */
-  hides?(world: World): string[];
+  hiddenPaths?(fixture: EscapeFixture): string[];
   /** Returns what the attempt saw. */
-  carryOut(inside: Inside): Promise<string>;
+  run(inside: AttemptContext): Promise<string>;
   /** Looked at while the sandbox is open, or after it has been closed. */
-  escaped: { seen: "while-open" | "after-close"; by(world: World, told: string): boolean | Promise<boolean> };
-  /** A sandbox and a world of its own, because it may break them. */
-  alone?: true;
-  /** Whether it may be carried out without a sandbox, to see that success would be noticed. */
+  escaped: {
+    when: "while-open" | "after-close";
+    check(fixture: EscapeFixture, output: string): boolean | Promise<boolean>;
+  };
+  /** Its own sandbox and fixture, because it may break them. */
+  ownSandbox?: true;
+  /** Whether it may run without a sandbox, to check that success would be noticed. */
   control: "harmless" | "harmless-as-root" | "never";
 }
 
-export interface Inside {
-  world: World;
+export interface AttemptContext {
+  fixture: EscapeFixture;
   workspace: Workspace;
   /** Runs a script with bash; everything it printed, in order. */
   shell(script: string, more?: Partial<NonNullable<ExecRequest["start"]>>): Promise<string>;
@@ -34,13 +38,13 @@ export interface Inside {
 
 type Escaped = Attempt["escaped"];
 
-export const byScript =
-  (script: (world: World) => string): Attempt["carryOut"] =>
-  ({ shell, world }) =>
-    shell(script(world));
+export const runScript =
+  (script: (fixture: EscapeFixture) => string): Attempt["run"] =>
+  ({ shell, fixture }) =>
+    shell(script(fixture));
 
-export const seen = (by: Escaped["by"]): Escaped => ({ seen: "while-open", by });
-export const seenLater = (by: Escaped["by"]): Escaped => ({ seen: "after-close", by });
-export const printsSecret: Escaped = seen(({ secret }, told) => told.includes(secret));
+export const whileOpen = (check: Escaped["check"]): Escaped => ({ when: "while-open", check });
+export const afterClose = (check: Escaped["check"]): Escaped => ({ when: "after-close", check });
+export const printsSecret: Escaped = whileOpen(({ secret }, output) => output.includes(secret));
 /** For attempts that can tell themselves. */
-export const saysSo: Escaped = seen((_, told) => told.includes("SUCCEEDED"));
+export const printsSucceeded: Escaped = whileOpen((_, output) => output.includes("SUCCEEDED"));

@@ -1,147 +1,167 @@
-// Carries out attempts to break out, one after the other, and says of each how it went.
+// Runs attempts to break out, one after the other, and reports the outcome of each.
+
 import { randomUUID } from "node:crypto";
 import type { Chunk } from "@agentcli/protocol";
-import type { OpenedWorkspace } from "../client/lazy.ts";
-import { WorkspaceLost } from "../client/workspace-lost.ts";
-import { admissionsOf, type BackEnd } from "../sandbox/back-end.ts";
-import { toolEnvironment } from "../sandbox/environment.ts";
-import { openWorkspace } from "../sandbox/launch.ts";
-import { hiddenByDefault, type SandboxPolicy, sandboxPolicy } from "../sandbox/policy.ts";
-import { SandboxUnavailable } from "../sandbox/sandbox-unavailable.ts";
-import { findObstacle } from "../server/child.ts";
-import type { Attempt, Inside } from "./attempt.ts";
+import { toolEnvironment } from "../environment/index.ts";
+import { type OpenedWorkspace, WorkspaceLost } from "../lifecycle/index.ts";
+import {
+  type BackEnd,
+  hiddenByDefault,
+  knownGapsOf,
+  openWorkspace,
+  type SandboxPolicy,
+  SandboxUnavailable,
+  sandboxPolicy,
+} from "../sandbox/index.ts";
+import { explainStartFailure } from "../server/index.ts";
+import type { Attempt, AttemptContext } from "./attempt.ts";
 import { attempts } from "./attempts/index.ts";
-import { type Given, openWorld, type World } from "./world.ts";
+import { type EscapeFixture, type FixtureOptions, openFixture } from "./fixture.ts";
 
 /** Admitted: it worked, and the back end had said that it cannot stop it. */
-export type Outcome = "held" | "admitted" | "ESCAPED";
+export type AttemptOutcome = "held" | "admitted" | "ESCAPED";
 
-export interface Finding {
+export interface AttemptResult {
   name: string;
-  outcome: Outcome;
+  outcome: AttemptOutcome;
   /** What it saw, cut short. */
-  told: string;
+  output: string;
 }
 
-export interface SelftestOptions extends Given {
+export interface SelftestOptions extends FixtureOptions {
   /** Undefined: without a sandbox, to see that success would be noticed. */
   backEnd: BackEnd | undefined;
   serverProgram: string;
   variables: NodeJS.ProcessEnv;
 }
 
-export async function* runSelftest(options: SelftestOptions, chosen: Attempt[] = attempts): AsyncGenerator<Finding> {
-  requirePrograms(options.variables);
-  const shared = new Map<string, Place>();
+export async function* runSelftest(
+  options: SelftestOptions,
+  selected: Attempt[] = attempts,
+): AsyncGenerator<AttemptResult> {
+  await requirePrograms(options.variables);
+  const shared = new Map<string, TestSandbox>();
   try {
-    for (const attempt of chosen) yield await carryOut(attempt, options, shared);
+    for (const attempt of selected) yield await runAttempt(attempt, options, shared);
   } finally {
-    for (const place of shared.values()) await close(place);
+    for (const sandbox of shared.values()) await close(sandbox);
   }
 }
 
 /** Without them attempts would fail by themselves and seem to be held. */
-function requirePrograms({ PATH = "" }: NodeJS.ProcessEnv): void {
+async function requirePrograms({ PATH = "" }: NodeJS.ProcessEnv): Promise<void> {
   for (const program of ["bash", "perl", "prlimit", "nsenter", "unshare"]) {
-    const obstacle = findObstacle({ argv: [program], cwd: "/", env: { PATH }, input: undefined });
-    if (obstacle !== undefined) throw new Error(`The attempts cannot be made. ${obstacle}`);
+    const failure = await explainStartFailure({ argv: [program], cwd: "/", env: { PATH }, input: undefined });
+    if (failure !== undefined) throw new Error(`The attempts cannot be made. ${failure}`);
   }
 }
 
-interface Place {
-  world: World;
+interface TestSandbox {
+  fixture: EscapeFixture;
   policy: SandboxPolicy;
   /** Undefined when the sandbox refused to start in this world. */
   workspace: OpenedWorkspace | undefined;
 }
 
-async function carryOut(attempt: Attempt, options: SelftestOptions, shared: Map<string, Place>): Promise<Finding> {
+async function runAttempt(
+  attempt: Attempt,
+  options: SelftestOptions,
+  shared: Map<string, TestSandbox>,
+): Promise<AttemptResult> {
   const { name, escaped } = attempt;
-  const place = await placeOf(attempt, options, shared);
-  const { world, policy, workspace } = place;
+  const sandbox = await sandboxFor(attempt, options, shared);
+  const { fixture, policy, workspace } = sandbox;
   let isClosed = false;
   try {
-    if (workspace === undefined) return { name, outcome: "held", told: "The sandbox refuses to start there." };
-    const told = await attempt.carryOut(insideOf(world, workspace)).catch((error) => explainLoss(error, attempt));
-    if (escaped.seen === "after-close") {
+    if (workspace === undefined) return { name, outcome: "held", output: "The sandbox refuses to start there." };
+    const output = await attempt.run(contextOf(fixture, workspace)).catch((error) => explainLoss(error, attempt));
+    if (escaped.when === "after-close") {
       await workspace.close();
       isClosed = true;
     }
-    const worked = await escaped.by(world, told);
-    return { name, outcome: judge(worked, attempt, { policy, backEnd: options.backEnd }), told: told.slice(0, 2000) };
+    const worked = await escaped.check(fixture, output);
+    return {
+      name,
+      outcome: outcomeOf(worked, attempt, { policy, backEnd: options.backEnd }),
+      output: output.slice(0, 2000),
+    };
   } finally {
-    if (attempt.alone) await (isClosed ? world.remove() : close(place));
+    if (attempt.ownSandbox) await (isClosed ? fixture.remove() : close(sandbox));
   }
 }
 
 /** One that breaks its own sandbox has only itself to blame; a shared one must last. */
 function explainLoss(error: unknown, attempt: Attempt): string {
-  if (error instanceof WorkspaceLost && attempt.alone) return error.message;
+  if (error instanceof WorkspaceLost && attempt.ownSandbox) return error.message;
   throw new Error(`The attempt to ${attempt.name} could not be made.`, { cause: error });
 }
 
-function judge(
+function outcomeOf(
   worked: boolean,
-  { admission }: Attempt,
-  place: Pick<SelftestOptions, "backEnd"> & { policy: SandboxPolicy },
-): Outcome {
+  { knownGap: admission }: Attempt,
+  enforced: Pick<SelftestOptions, "backEnd"> & { policy: SandboxPolicy },
+): AttemptOutcome {
   if (!worked) return "held";
   const isAdmitted =
-    place.backEnd !== undefined &&
+    enforced.backEnd !== undefined &&
     admission !== undefined &&
-    admissionsOf(place.backEnd, place.policy).includes(admission);
+    knownGapsOf(enforced.backEnd, enforced.policy).includes(admission);
   return isAdmitted ? "admitted" : "ESCAPED";
 }
 
-async function placeOf(attempt: Attempt, options: SelftestOptions, shared: Map<string, Place>): Promise<Place> {
-  if (attempt.alone) return openPlace(attempt, options);
+async function sandboxFor(
+  attempt: Attempt,
+  options: SelftestOptions,
+  shared: Map<string, TestSandbox>,
+): Promise<TestSandbox> {
+  if (attempt.ownSandbox) return openTestSandbox(attempt, options);
   const key = `${attempt.mode} ${attempt.network}`;
-  const known = shared.get(key) ?? (await openPlace(attempt, options));
-  shared.set(key, known);
-  return known;
+  const existing = shared.get(key) ?? (await openTestSandbox(attempt, options));
+  shared.set(key, existing);
+  return existing;
 }
 
-async function openPlace(attempt: Attempt, options: SelftestOptions): Promise<Place> {
+async function openTestSandbox(attempt: Attempt, options: SelftestOptions): Promise<TestSandbox> {
   const { backEnd, serverProgram, variables } = options;
-  const world = await openWorld(options);
-  attempt.arrange?.(world);
+  const fixture = await openFixture(options);
+  attempt.prepare?.(fixture);
   const policy = sandboxPolicy({
     mode: backEnd === undefined ? "danger-full-access" : (attempt.mode ?? "workspace-write"),
-    root: world.root,
-    writableRoots: [world.second, world.tree],
+    root: fixture.root,
+    writableRoots: [fixture.second, fixture.tree],
     network: attempt.network ?? "off",
-    hidden: [...hiddenByDefault(world.home, world.agentHome), ...(attempt.hides?.(world) ?? [])],
+    hidden: [...hiddenByDefault(fixture.home, fixture.agentHome), ...(attempt.hiddenPaths?.(fixture) ?? [])],
   });
-  const env = toolEnvironment({ ...variables, HOME: world.home }, { home: world.home });
-  const opening = openWorkspace(policy, { serverProgram, env, incarnation: world.word, ...(backEnd && { backEnd }) });
-  return { world, policy, workspace: await opening.catch((error) => refusalOf(error, attempt, world)) };
+  const env = toolEnvironment({ ...variables, HOME: fixture.home }, { home: fixture.home });
+  const opening = openWorkspace(policy, { serverProgram, env, incarnation: fixture.word, ...(backEnd && { backEnd }) });
+  return { fixture, policy, workspace: await opening.catch((error) => refusalOf(error, attempt, fixture)) };
 }
 
 /** Only a world that was made to be refused may be refused. */
-function refusalOf(error: unknown, attempt: Attempt, world: World): undefined {
-  if (error instanceof SandboxUnavailable && (attempt.arrange || attempt.hides)) return undefined;
-  world.remove();
+function refusalOf(error: unknown, attempt: Attempt, fixture: EscapeFixture): undefined {
+  if (error instanceof SandboxUnavailable && (attempt.prepare || attempt.hiddenPaths)) return undefined;
+  fixture.remove();
   throw error;
 }
 
-async function close({ world, workspace }: Place): Promise<void> {
+async function close({ fixture, workspace }: TestSandbox): Promise<void> {
   await workspace?.close();
-  world.remove();
+  fixture.remove();
 }
 
-function insideOf(world: World, workspace: OpenedWorkspace): Inside {
+function contextOf(fixture: EscapeFixture, workspace: OpenedWorkspace): AttemptContext {
   return {
-    world,
+    fixture,
     workspace,
     async shell(script, more = {}) {
-      let told = "";
+      let output = "";
       const listen = (chunk: Chunk) => {
-        told += chunk.text;
+        output += chunk.text;
       };
       const start = { argv: ["bash", "-c", script], timeoutMs: 20_000, ...more };
       const id = randomUUID();
       const result = await workspace.exec({ id, start }, listen, new AbortController().signal);
-      return result.state === "not-started" ? result.message : told;
+      return result.state === "not-started" ? result.message : output;
     },
   };
 }

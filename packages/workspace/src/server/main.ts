@@ -1,8 +1,9 @@
 // The program that serves a workspace on its standard streams: configuration on the first line, then frames.
+
 import { closeSync } from "node:fs";
 import { Socket } from "node:net";
 import { PassThrough, type Readable } from "node:stream";
-import { inheritedDescriptors } from "../sandbox/inherited.ts";
+import { inheritedDescriptors } from "../descriptors/index.ts";
 import { openServer, type ServerConfig } from "./server.ts";
 import { serveWorkspace } from "./stream.ts";
 
@@ -10,7 +11,7 @@ import { serveWorkspace } from "./stream.ts";
 process.title = "agent-workspace";
 // Node would open a debugger, and with it this process, to any command that sends this signal.
 process.on("SIGUSR1", () => {});
-// Placeholders for what the host inherited; commands are to have their three streams and nothing else.
+// Placeholders for descriptors the host inherited: commands must have only their three streams.
 for (const descriptor of inheritedDescriptors()) closeSync(descriptor);
 void main();
 
@@ -19,7 +20,7 @@ async function main(): Promise<void> {
   const output = new Socket({ fd: 1, readable: false, writable: true });
   const { firstLine, rest } = await readFirstLine(process.stdin);
   const config = JSON.parse(firstLine) as ServerConfig;
-  if (config.egress === "bridge") await (await import("../egress/bridge.ts")).openBridge();
+  if (config.egress === "bridge") await (await import("../egress/index.ts")).openBridge();
   const workspace = openServer(config);
   await serveWorkspace(workspace, rest, output);
   await workspace.close();

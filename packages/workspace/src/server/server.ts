@@ -1,24 +1,24 @@
 // The operations of a workspace, served where this process runs.
+
 import { randomUUID } from "node:crypto";
 import { realpathSync } from "node:fs";
 import type { Workspace } from "@agentcli/protocol";
-import { type EnvironmentPolicy, environmentPolicy, inherits } from "../sandbox/environment-policy.ts";
-import type { Environment } from "./login-environment.ts";
-import type { Place } from "./place.ts";
-import { openProcesses } from "./processes.ts";
+import { type Environment, type EnvironmentPolicy, environmentPolicy, inherits } from "../environment/index.ts";
+import type { FileScope } from "./file-scope.ts";
+import { openProcesses } from "./processes/processes.ts";
+import { openWatchdog } from "./processes/watchdog.ts";
 import { readStatus } from "./status.ts";
-import { openWatchdog } from "./watchdog.ts";
 
 export interface ServerConfig {
   root: string;
-  writable: Place["writable"];
-  /** The environment of every process, already without what tools must not see. */
+  writable: FileScope["writable"];
+  /** The environment of every process, already filtered for tools. */
   env: Environment;
   /** Names this server; random when absent. */
   incarnation?: string;
   /** The environment of this login shell is captured at once, so that the first command need not wait for it. */
   warmLoginShell?: string;
-  /** Decides what is taken over from a login shell; `env` has been made by the same rules. */
+  /** Decides what is inherited from a login shell; `env` follows the same rules. */
   environmentPolicy?: EnvironmentPolicy;
   /** Where the terminal library is, when the server cannot find it by name. */
   terminalModule?: string;
@@ -29,7 +29,7 @@ export interface ServerConfig {
 }
 
 export interface WorkspaceServer extends Workspace {
-  /** Processes block instead of writing on, until output may flow again. */
+  /** Pauses output: processes block on writes until it resumes. */
   holdOutput(): void;
   resumeOutput(): void;
   /** Ends everything that was started here. */
@@ -38,7 +38,7 @@ export interface WorkspaceServer extends Workspace {
 
 export function openServer(config: ServerConfig): WorkspaceServer {
   const root = realpathSync(config.root);
-  const place: Place = { root, writable: config.writable };
+  const scope: FileScope = { root, writable: config.writable };
   const incarnation = config.incarnation ?? randomUUID();
   const processes = openProcesses({
     ...config,
@@ -51,10 +51,10 @@ export function openServer(config: ServerConfig): WorkspaceServer {
     root,
     incarnation,
     exec: processes.exec,
-    read: async (request) => (await import("./files/index.ts")).readFiles(place, request),
-    list: async (request) => (await import("./files/index.ts")).listDirectory(place, request),
-    search: async (request) => (await import("./files/index.ts")).searchFiles(place, request),
-    edit: async (request) => (await import("./edit/index.ts")).applyEdits(place, request),
+    read: async (request) => (await import("./files/index.ts")).readFiles(scope, request),
+    list: async (request) => (await import("./files/index.ts")).listDirectory(scope, request),
+    search: async (request) => (await import("./files/index.ts")).searchFiles(scope, request),
+    edit: async (request) => (await import("./edit/index.ts")).applyEdits(scope, request),
     status: async () => readStatus({ root, incarnation, env: config.env }, processes.list()),
     release: processes.release,
     holdOutput: processes.holdOutput,
@@ -63,7 +63,7 @@ export function openServer(config: ServerConfig): WorkspaceServer {
   };
 }
 
-/** A profile cannot bring back what the policy leaves out, nor change what was set on purpose. */
+/** A profile cannot set what the policy excludes, nor change what is set explicitly. */
 function deniedToLoginShells(policy: EnvironmentPolicy): (name: string) => boolean {
   const mayPass = inherits(policy);
   return (name) => name in policy.set || !mayPass(name);

@@ -1,13 +1,14 @@
-// What a workspace says about itself, read from files: no git process on the way.
+// The status of a workspace, read from files without starting git.
+
 import { userInfo } from "node:os";
 import type { StatusResult } from "@agentcli/protocol";
-import { findRepositoryRoot, readHead } from "../git/repository.ts";
+import { findRepositoryRoot, readHead } from "../git/index.ts";
 
 export function readStatus(
-  place: { root: string; incarnation: string; env: Record<string, string> },
+  server: { root: string; incarnation: string; env: Record<string, string> },
   processes: StatusResult["processes"],
 ): StatusResult {
-  const { root, incarnation, env } = place;
+  const { root, incarnation, env } = server;
   const repository = findRepositoryRoot(root);
   return {
     root,

@@ -1,7 +1,8 @@
 // Serves a workspace over a byte stream: newline-delimited frames in, newline-delimited frames out.
+
 import type { Readable, Writable } from "node:stream";
 import type { OperationFrame, Workspace } from "@agentcli/protocol";
-import { type LineWriter, openLineWriter, readLines } from "../lines.ts";
+import { type LineWriter, openLineWriter, readLines } from "../wire/index.ts";
 import type { WorkspaceServer } from "./server.ts";
 
 type CallFrame = Extract<OperationFrame, { frame: "call" }>;
@@ -13,13 +14,13 @@ export function serveWorkspace(workspace: WorkspaceServer, readable: Readable, w
   let lastCall = 0;
 
   /** An abort may come before its call: then the call finds it. One that comes after the answer is nothing any more. */
-  function abortOf(call: number): AbortController | undefined {
+  function abortControllerOf(call: number): AbortController | undefined {
     if (call > lastCall && !aborts.has(call)) aborts.set(call, new AbortController());
     return aborts.get(call);
   }
 
-  async function answer(frame: CallFrame): Promise<void> {
-    const abort = abortOf(frame.call) ?? new AbortController();
+  async function handleCall(frame: CallFrame): Promise<void> {
+    const abort = abortControllerOf(frame.call) ?? new AbortController();
     lastCall = Math.max(lastCall, frame.call);
     try {
       const result = await perform(workspace, frame, { writer, signal: abort.signal });
@@ -40,8 +41,8 @@ export function serveWorkspace(workspace: WorkspaceServer, readable: Readable, w
     readLines(readable, {
       onLine(line) {
         const frame = JSON.parse(line) as OperationFrame;
-        if (frame.frame === "call") void answer(frame);
-        if (frame.frame === "abort") abortOf(frame.call)?.abort();
+        if (frame.frame === "call") void handleCall(frame);
+        if (frame.frame === "abort") abortControllerOf(frame.call)?.abort();
       },
       onEnd: () => resolve(),
     });

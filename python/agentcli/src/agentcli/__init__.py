@@ -1,7 +1,8 @@
 """Drive agentcli from Python: threads, turns, approvals. See docs/sdk-python.md."""
 
-from .async_client import AsyncClient, AsyncThread, AsyncTurnHandle
-from .client import Client, Thread, TurnHandle
+from .async_client import AsyncClient
+from .async_threads import AsyncThread, AsyncTurnHandle
+from .client import Client
 from .config import ClientConfig
 from .errors import (
     ClientError,
@@ -49,7 +50,7 @@ from .notifications import (
     TurnStarted,
 )
 from .options import ApprovalMode, Sandbox
-from .questions import (
+from .server_requests import (
     ApprovalRequest,
     CommandApproval,
     Decision,
@@ -75,6 +76,7 @@ from .shapes import (
     TurnErrorInfo,
     TurnInfo,
 )
+from .threads import Thread, TurnHandle
 from .turns import TurnResult
 from .version import __version__
 

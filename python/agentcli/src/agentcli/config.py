@@ -1,4 +1,4 @@
-"""How the program is started, and under which name this client speaks to it."""
+"""How the program is started, and how this client identifies itself."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .version import __version__
 @dataclass(frozen=True, kw_only=True)
 class ClientConfig:
     agent_bin: str | os.PathLike[str] | None = None
-    """Another program than the one this package ships with; a JavaScript file is started with node."""
+    """The program to run in place of the bundled one; a JavaScript file is run with node."""
     launch_args_override: tuple[str, ...] | None = None
-    """The whole command line, in place of the one made here."""
+    """The whole command line, in place of the default."""
     config_overrides: tuple[str, ...] = ()
-    """Configuration for every thread, each `key=value` as after `-c`."""
+    """Configuration for every thread, each `key=value` as for `-c`."""
     cwd: str | os.PathLike[str] | None = None
     env: Mapping[str, str] | None = None
     """Added to the environment of this process."""
@@ -28,43 +28,43 @@ class ClientConfig:
     client_version: str = __version__
     experimental_api: bool = True
     start_timeout_s: float = 30.0
-    """How long the program may take to answer for the first time."""
+    """How long to wait for the first response of the program."""
 
 
 def command_line(config: ClientConfig) -> list[str]:
     if config.launch_args_override is not None:
         return list(config.launch_args_override)
     overrides = [word for override in config.config_overrides for word in ("--config", override)]
-    return [*_program(config), *overrides, "app-server", "--listen", "stdio://"]
+    return [*_find_program(config), *overrides, "app-server", "--listen", "stdio://"]
 
 
 def environment(config: ClientConfig) -> dict[str, str]:
     return {**os.environ, **(config.env or {})}
 
 
-SHIPPED = Path(__file__).parent / "_program" / "bin" / "agentcli.cjs"
+BUNDLED_PROGRAM = Path(__file__).parent / "_program" / "bin" / "agentcli.cjs"
 
 
-def _program(config: ClientConfig) -> list[str]:
-    """The one that was named, else the one inside this package, else the one on the path."""
+def _find_program(config: ClientConfig) -> list[str]:
+    """The configured program, else the bundled one, else the one on PATH."""
     if config.agent_bin is not None:
-        return _runnable(os.fspath(config.agent_bin), config)
-    if SHIPPED.exists():
-        return _runnable(str(SHIPPED), config)
-    found = shutil.which("agentcli", path=environment(config).get("PATH"))
-    if found is None:
+        return _command(os.fspath(config.agent_bin), config)
+    if BUNDLED_PROGRAM.exists():
+        return _command(str(BUNDLED_PROGRAM), config)
+    program = shutil.which("agentcli", path=environment(config).get("PATH"))
+    if program is None:
         raise LaunchError(
-            "The program agentcli was not found: it is not inside this package and not on PATH. "
+            "Program not found: agentcli is neither bundled with this package nor on PATH. "
             "Install it (npm install -g agentcli), or set ClientConfig(agent_bin=…)."
         )
-    return [found]
+    return [program]
 
 
-def _runnable(program: str, config: ClientConfig) -> list[str]:
+def _command(program: str, config: ClientConfig) -> list[str]:
     if not program.endswith((".cjs", ".js", ".mjs")):
         return [program]
     if not os.path.exists(program):
-        raise LaunchError(f"{program} could not be started: there is no such file. Correct ClientConfig(agent_bin=…).")
+        raise LaunchError(f"Could not start {program}: file not found. Correct ClientConfig(agent_bin=…).")
     node = shutil.which("node", path=environment(config).get("PATH"))
     if node is None:
         raise LaunchError(f"{program} needs node, which is not on PATH. Install Node 18.19 or newer.")

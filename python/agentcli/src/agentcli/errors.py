@@ -1,4 +1,4 @@
-"""Everything this package raises of its own accord, as one tree."""
+"""The exceptions of this package, as one tree."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ if TYPE_CHECKING:
 
 
 class ClientError(Exception):
-    """Whatever goes wrong between this process and agentcli."""
+    """Any failure between this process and agentcli."""
 
 
 class LaunchError(ClientError):
-    """The program could not be started, or did not answer as an app server."""
+    """The program could not be started, or did not respond as an app server."""
 
 
 class TransportClosedError(ClientError):
-    """The program is gone, in the middle of something or before it."""
+    """The program has ended, or the client was closed."""
 
     def __init__(
         self, message: str, *, exit_code: int | None = None, signal: str | None = None, stderr_tail: str = ""
@@ -29,11 +29,11 @@ class TransportClosedError(ClientError):
 
 
 class ProtocolError(ClientError):
-    """The program said what does not belong to the protocol."""
+    """The program sent something that the protocol does not allow."""
 
 
 class TurnFailedError(ClientError, RuntimeError):
-    """A turn ended as failed; `result` has what was done until then."""
+    """A turn failed; `result` has what was done until then."""
 
     def __init__(self, message: str, result: TurnResult) -> None:
         super().__init__(message)
@@ -41,7 +41,7 @@ class TurnFailedError(ClientError, RuntimeError):
 
 
 class JsonRpcError(ClientError):
-    """A request was refused."""
+    """A request failed."""
 
     def __init__(self, code: int, message: str, data: object = None) -> None:
         super().__init__(f"{message} (code {code})")
@@ -51,7 +51,7 @@ class JsonRpcError(ClientError):
 
 
 class ClientRpcError(JsonRpcError):
-    """A request was refused with one of the codes of the protocol."""
+    """A request failed with an error code of the protocol."""
 
 
 class ParseError(ClientRpcError):
@@ -59,27 +59,27 @@ class ParseError(ClientRpcError):
 
 
 class InvalidRequestError(ClientRpcError):
-    """Not a request, or not one for now: an unknown thread, no turn to interrupt."""
+    """The request is malformed or not possible now: an unknown thread, no turn to interrupt."""
 
 
 class MethodNotFoundError(ClientRpcError):
-    """The program does not have this method."""
+    """The program has no such method."""
 
 
 class InvalidParamsError(ClientRpcError):
-    """The values of the request do not do."""
+    """The parameters of the request are invalid."""
 
 
 class InternalRpcError(ClientRpcError):
-    """The program failed at the request."""
+    """The program failed while it handled the request."""
 
 
 class ServerBusyError(ClientRpcError):
-    """Too many requests at once; the same request may succeed later."""
+    """Too many concurrent requests; the same request may succeed later."""
 
 
 class RetryLimitExceededError(ServerBusyError):
-    """Tried as often as allowed, and still too busy."""
+    """The program was still too busy at the last attempt."""
 
 
 _BY_CODE: dict[int, type[ClientRpcError]] = {
@@ -93,7 +93,18 @@ _BY_CODE: dict[int, type[ClientRpcError]] = {
 
 
 def rpc_error(code: int, message: str, data: object = None) -> JsonRpcError:
-    """The class of the tree that fits the code."""
+    """Builds the exception for an error code."""
     if -32099 <= code <= -32000 and "server_overloaded" in str(data):
         return ServerBusyError(code, message, data)
     return _BY_CODE.get(code, JsonRpcError)(code, message, data)
+
+
+def unexpected_value(details: str) -> ProtocolError:
+    return ProtocolError(f"agentcli {details}")
+
+
+def start_timeout(timeout_s: float) -> LaunchError:
+    return LaunchError(
+        f"agentcli did not respond within {timeout_s} s. "
+        "Check that agent_bin is agentcli, or raise start_timeout_s."
+    )

@@ -1,4 +1,4 @@
-"""What a turn can be given: text, pictures, skills, mentions."""
+"""Input of a turn: text, images, skills, mentions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class TextInput:
 
 @dataclass(frozen=True)
 class ImageInput:
-    """A picture by its address; `data:` will do."""
+    """An image by its URL; `data:` URLs are allowed."""
 
     url: str
 
@@ -29,7 +29,7 @@ class LocalImageInput:
 
 @dataclass(frozen=True)
 class SkillInput:
-    """The skill that `$name` in the text means."""
+    """The skill that `$name` in the text refers to."""
 
     name: str
     path: str | os.PathLike[str]
@@ -46,7 +46,7 @@ Input = Union[str, InputItem, Sequence[InputItem]]
 
 
 def wire_input(value: Input) -> list[Json]:
-    """Relative paths are those of this process."""
+    """Resolves relative paths against the directory of this process."""
     if isinstance(value, str):
         return [_wire(TextInput(value))]
     if isinstance(value, (TextInput, ImageInput, LocalImageInput, SkillInput, MentionInput)):
@@ -65,4 +65,4 @@ def _wire(item: InputItem) -> Json:
         return {"type": "skill", "name": item.name, "path": os.path.abspath(item.path)}
     if isinstance(item, MentionInput):
         return {"type": "mention", "name": item.name, "path": os.fspath(item.path)}
-    raise TypeError(f"{item!r} is no input. Give text, or TextInput, ImageInput, LocalImageInput, SkillInput, MentionInput.")
+    raise TypeError(f"Invalid input {item!r}: expected text, TextInput, ImageInput, LocalImageInput, SkillInput or MentionInput.")

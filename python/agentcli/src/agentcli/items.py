@@ -1,4 +1,4 @@
-"""Items of a turn: what the agent said and did."""
+"""Items of a turn: messages, commands, file changes, tool calls."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class ImageViewItem:
 
 @dataclass(frozen=True, kw_only=True)
 class OtherItem:
-    """An item of a kind this version has no class for, as it came."""
+    """An item of a type that this version has no class for, unchanged."""
 
     id: str
     type: str

@@ -1,4 +1,4 @@
-"""What the app server tells while a turn goes on."""
+"""Notifications of the app server during a turn."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class TurnStarted:
 
 @dataclass(frozen=True, kw_only=True)
 class TurnCompleted:
-    """The last of a turn, however it ended: `turn.status` says."""
+    """The last notification of a turn; `turn.status` says how it ended."""
 
     thread_id: str
     turn: TurnInfo
@@ -40,7 +40,7 @@ class ItemCompleted:
 
 @dataclass(frozen=True, kw_only=True)
 class Delta:
-    """A piece of an item that is still growing; the method says of what."""
+    """A piece of an item that is not complete yet; the method says of which kind."""
 
     thread_id: str
     turn_id: str
@@ -78,7 +78,7 @@ class TokenUsageUpdated:
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorReported:
-    """Trouble on the way; with `will_retry` the turn goes on."""
+    """An error during the turn; with `will_retry` the turn continues."""
 
     thread_id: str
     turn_id: str
@@ -88,7 +88,7 @@ class ErrorReported:
 
 @dataclass(frozen=True, kw_only=True)
 class OtherPayload:
-    """A notification this version has no class for, as it came."""
+    """A notification that this version has no class for, unchanged."""
 
     data: Json
 
@@ -136,7 +136,7 @@ def read_notification(method: str, params: Json) -> Notification:
 
 
 def turn_id_of(params: Json) -> str | None:
-    """Which turn a notification is about, where it is about one."""
+    """The turn that a notification belongs to, if any."""
     turn = params.get("turn")
-    found = turn.get("id") if isinstance(turn, dict) else params.get("turnId")
-    return found if isinstance(found, str) else None
+    turn_id = turn.get("id") if isinstance(turn, dict) else params.get("turnId")
+    return turn_id if isinstance(turn_id, str) else None

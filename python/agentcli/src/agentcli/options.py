@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Literal, TypedDict
 
-from .wire import Json, encode
+from .wire import Json, camel
 
 Personality = Literal["none", "friendly", "pragmatic"]
 ReasoningSummary = Literal["auto", "concise", "detailed", "none"]
@@ -22,10 +22,10 @@ class Sandbox(str, Enum):
 
 
 class ApprovalMode(str, Enum):
-    """Who decides about what the sandbox does not allow."""
+    """Who decides about actions that the sandbox does not allow."""
 
     auto_review = "auto_review"
-    """The model may ask; without an approvals callback the answer is no."""
+    """The model may ask; without an approvals callback the request is declined."""
     ask = "ask"
     """The approvals callback of the client decides."""
     deny_all = "deny_all"
@@ -33,7 +33,7 @@ class ApprovalMode(str, Enum):
 
 
 class ThreadOptions(TypedDict, total=False):
-    """What a thread can be opened with."""
+    """Options of `thread_start`, `thread_resume` and `thread_fork`."""
 
     approval_mode: ApprovalMode | None
     base_instructions: str | None
@@ -49,7 +49,7 @@ class ThreadOptions(TypedDict, total=False):
 
 
 class TurnOptions(TypedDict, total=False):
-    """All but `output_schema` also hold for later turns of the thread."""
+    """All but `output_schema` also apply to later turns of the thread."""
 
     approval_mode: ApprovalMode | None
     cwd: str | os.PathLike[str] | None
@@ -63,7 +63,7 @@ class TurnOptions(TypedDict, total=False):
 
 
 class ListOptions(TypedDict, total=False):
-    """Which threads to list."""
+    """Filters and paging of `thread_list`."""
 
     archived: bool | None
     cursor: str | None
@@ -94,11 +94,11 @@ _APPROVALS = {
 
 
 def thread_params(options: ThreadOptions, default_mode: ApprovalMode | None) -> Json:
-    """`default_mode` is None where the thread keeps what it has."""
-    values = _checked(options, ThreadOptions)
+    """`default_mode` None leaves the mode as the thread has it."""
+    values = _validate(options, ThreadOptions)
     mode = values.pop("approval_mode", None) or default_mode
     sandbox = values.pop("sandbox", None)
-    return encode(
+    return _to_wire(
         {
             **values,
             "cwd": _path(values.get("cwd")),
@@ -109,10 +109,10 @@ def thread_params(options: ThreadOptions, default_mode: ApprovalMode | None) -> 
 
 
 def turn_params(options: TurnOptions) -> Json:
-    values = _checked(options, TurnOptions)
+    values = _validate(options, TurnOptions)
     mode = values.pop("approval_mode", None)
     sandbox = values.pop("sandbox", None)
-    return encode(
+    return _to_wire(
         {
             **values,
             "cwd": _path(values.get("cwd")),
@@ -123,17 +123,22 @@ def turn_params(options: TurnOptions) -> Json:
 
 
 def list_params(options: ListOptions) -> Json:
-    values = _checked(options, ListOptions)
-    return encode({**values, "cwd": _path(values.get("cwd"))})
+    values = _validate(options, ListOptions)
+    return _to_wire({**values, "cwd": _path(values.get("cwd"))})
 
 
-def _checked(options: Mapping[str, Any], known: Any) -> dict[str, Any]:
-    unknown = [name for name in options if name not in known.__annotations__]
+def _validate(options: Mapping[str, Any], allowed: Any) -> dict[str, Any]:
+    unknown = [name for name in options if name not in allowed.__annotations__]
     if unknown:
-        names = ", ".join(sorted(known.__annotations__))
-        raise TypeError(f"There is no option {unknown[0]}. There are: {names}.")
+        names = ", ".join(sorted(allowed.__annotations__))
+        raise TypeError(f"Unknown option {unknown[0]}: expected one of {names}.")
     return dict(options)
 
 
 def _path(path: Any) -> str | None:
     return None if path is None else os.path.abspath(path)
+
+
+def _to_wire(values: Mapping[str, object]) -> Json:
+    """Leaves out members that are None."""
+    return {camel(name): value for name, value in values.items() if value is not None}

@@ -1,4 +1,4 @@
-"""Asking again while the program has too much to do."""
+"""Retries while the program is overloaded."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def retry_on_overload(
     max_delay_s: float = 2.0,
     jitter_ratio: float = 0.2,
 ) -> T:
-    """Calls `operation` until it is not refused as too much; waits in between, twice as long each time."""
+    """Calls `operation` until it does not raise ServerBusyError. The delay doubles after each attempt."""
     delays = _delays(max_attempts, initial_delay_s, max_delay_s, jitter_ratio)
     while True:
         try:
@@ -61,7 +61,7 @@ def _next_delay(delays: Iterator[float], error: ServerBusyError) -> float:
 
 def _delays(max_attempts: int, initial_s: float, max_s: float, jitter_ratio: float) -> Iterator[float]:
     if max_attempts < 1:
-        raise ValueError(f"max_attempts is {max_attempts}; an operation is tried at least once.")
+        raise ValueError(f"Invalid max_attempts {max_attempts}: expected at least 1.")
     for attempt in range(max_attempts - 1):
         delay = min(max_s, initial_s * 2**attempt)
         yield max(0.0, delay * (1 + random.uniform(-jitter_ratio, jitter_ratio)))

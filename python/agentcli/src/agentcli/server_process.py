@@ -1,4 +1,4 @@
-"""The program as a process of ours: lines in, lines out, and how it ended."""
+"""The app server as a child process: JSON lines in, JSON lines out, and how it ended."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .config import ClientConfig, command_line, environment
 from .errors import LaunchError, TransportClosedError
 from .wire import Json
 
-_MOST_TAIL = 8192
-_PATIENCE_S = 2.0
+_MAX_STDERR_TAIL_BYTES = 8192
+_EXIT_TIMEOUT_S = 2.0
 
 
 class ServerProcess:
-    """`on_message` and, once and last, `on_end` are called from a thread of their own."""
+    """Calls `on_message`, and `on_end` once as the last, from a thread of its own."""
 
     def __init__(
         self,
@@ -37,20 +37,20 @@ class ServerProcess:
         self._run(self._write)
 
     def send(self, message: Json) -> None:
-        """Never waits for the program to read."""
+        """Never blocks, also while the program does not read."""
         self._outbox.put(json.dumps(message, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
 
     def close(self) -> None:
-        """The end of its input ends the program, children and all; one that stays is made to go."""
+        """Closes standard input, which ends the program and its children; then SIGTERM, then SIGKILL."""
         self._outbox.put(None)
-        for insist in (None, self._process.terminate, self._process.kill):
-            if insist:
-                insist()
+        for send_signal in (None, self._process.terminate, self._process.kill):
+            if send_signal:
+                send_signal()
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(_PATIENCE_S)
+                self._process.wait(_EXIT_TIMEOUT_S)
                 break
         if threading.current_thread() is not self._reader_thread:
-            self._reader_thread.join(_PATIENCE_S)
+            self._reader_thread.join(_EXIT_TIMEOUT_S)
 
     @staticmethod
     def _run(target: Callable[[], None]) -> threading.Thread:
@@ -65,15 +65,15 @@ class ServerProcess:
                 message = json.loads(line)
             except ValueError:
                 self._process.kill()
-                self._on_end(self._ending(f"agentcli wrote what is no message: {line[:200]!r}"))
+                self._on_end(self._closed_error(f"agentcli wrote a line that is not a JSON message: {line[:200]!r}"))
                 return
             self._on_message(message)
-        self._on_end(self._ending(None))
+        self._on_end(self._closed_error(None))
 
     def _write(self) -> None:
         stdin = self._process.stdin
         assert stdin is not None
-        # A program that is gone breaks the pipe; how it ended is told where its output is read.
+        # A program that has ended breaks the pipe; the reader reports how it ended.
         with contextlib.suppress(OSError):
             while (line := self._outbox.get()) is not None:
                 stdin.write(line)
@@ -84,17 +84,17 @@ class ServerProcess:
     def _read_stderr(self) -> None:
         assert self._process.stderr is not None
         for line in self._process.stderr:
-            self._tail = (self._tail + line)[-_MOST_TAIL:]
+            self._tail = (self._tail + line)[-_MAX_STDERR_TAIL_BYTES:]
 
-    def _ending(self, why: str | None) -> TransportClosedError:
+    def _closed_error(self, reason: str | None) -> TransportClosedError:
         code = self._process.wait()
-        self._stderr_thread.join(_PATIENCE_S)
+        self._stderr_thread.join(_EXIT_TIMEOUT_S)
         stderr = self._tail.decode("utf-8", "replace")
         name = _signal_name(-code) if code < 0 else None
-        how = f"was ended by {name}" if name else f"ended with exit code {code}"
-        said = f": {stderr.strip()}" if stderr.strip() else "."
+        how = f"was killed by {name}" if name else f"ended with exit code {code}"
+        details = f": {stderr.strip()}" if stderr.strip() else "."
         return TransportClosedError(
-            why or f"agentcli app-server {how}{said}",
+            reason or f"agentcli app-server {how}{details}",
             exit_code=None if name else code,
             signal=name,
             stderr_tail=stderr,
@@ -113,8 +113,8 @@ def _start(config: ClientConfig) -> subprocess.Popen[bytes]:
             env=environment(config),
         )
     except (OSError, ValueError) as error:
-        advice = "Check that it is installed and may be executed."
-        raise LaunchError(f"{command[0]} could not be started: {error}. {advice}") from error
+        advice = "Check that it is installed and executable."
+        raise LaunchError(f"Could not start {command[0]}: {error}. {advice}") from error
 
 
 def _signal_name(number: int) -> str:

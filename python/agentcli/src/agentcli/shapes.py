@@ -1,4 +1,4 @@
-"""What the app server tells about itself, threads, turns, models and accounts."""
+"""Responses of the app server: threads, turns, models, accounts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TurnStatus = Literal["inProgress", "completed", "interrupted", "failed"]
 
 @dataclass(frozen=True, kw_only=True)
 class Metadata:
-    """The answer to `initialize`."""
+    """The response to `initialize`."""
 
     user_agent: str
     agent_home: str
@@ -75,7 +75,7 @@ class ThreadInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class ThreadSettings:
-    """With what a thread was opened."""
+    """The settings that a thread was opened with."""
 
     thread: ThreadInfo
     model: str
@@ -128,7 +128,7 @@ class Account:
 
 @dataclass(frozen=True, kw_only=True)
 class AccountStatus:
-    """`account` is None where nobody is logged in."""
+    """`account` is None if no account is logged in."""
 
     requires_openai_auth: bool
     account: Account | None = None

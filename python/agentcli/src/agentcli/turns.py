@@ -1,4 +1,4 @@
-"""What comes of a turn, gathered from its notifications."""
+"""The result of a turn, collected from its notifications."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class TurnResult:
     usage: TokenUsage | None
 
 
-class TurnGatherer:
-    """Is shown every notification of one turn, then tells the result."""
+class TurnCollector:
+    """Takes every notification of one turn with `add`, then builds the `result`."""
 
     def __init__(self) -> None:
         self._items: list[ThreadItem] = []
@@ -41,10 +41,10 @@ class TurnGatherer:
             self._turn = payload.turn
 
     def result(self) -> TurnResult:
-        """A failed turn is raised; an interrupted one is a result like any other."""
+        """Raises TurnFailedError for a failed turn; an interrupted one is a normal result."""
         turn = self._turn
         if turn is None:
-            raise RuntimeError("The turn has not ended, or its stream was read elsewhere. Use stream() or run(), once.")
+            raise RuntimeError("The turn has not ended, or its stream was already read. Call stream() or run() once per turn.")
         result = TurnResult(
             id=turn.id,
             status=turn.status,
@@ -52,7 +52,7 @@ class TurnGatherer:
             started_at=turn.started_at,
             completed_at=turn.completed_at,
             duration_ms=turn.duration_ms,
-            # Of these the answer to a schema is the one that was checked.
+            # The items of the turn hold the response that was validated against the output schema.
             final_response=final_response(turn.items) or final_response(self._items),
             items=self._items or turn.items,
             usage=self._usage,
@@ -63,9 +63,9 @@ class TurnGatherer:
 
 
 def final_response(items: list[ThreadItem]) -> str | None:
-    """The last final answer, else the last message that is not marked as anything."""
+    """The last message of phase final_answer, else the last one without a phase."""
     messages = [item for item in items if isinstance(item, AgentMessageItem)]
     finals = [item.text for item in messages if item.phase == "final_answer"]
     plain = [item.text for item in messages if item.phase is None]
-    said = finals or plain
-    return said[-1] if said else None
+    texts = finals or plain
+    return texts[-1] if texts else None

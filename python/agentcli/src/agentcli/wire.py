@@ -1,4 +1,4 @@
-"""Wire values as dataclasses: camelCase outside, snake_case inside, unknown members ignored."""
+"""JSON from the wire as dataclasses: camelCase outside, snake_case inside, unknown members ignored."""
 
 from __future__ import annotations
 
@@ -9,35 +9,30 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, TypeVar, Union
 
-from .errors import ProtocolError
+from .errors import unexpected_value
 
 Json = dict[str, Any]
 T = TypeVar("T")
 
 
 def decode(kind: type[T], wire: object) -> T:
-    """A dataclass from its wire form. A member that is missing is an error that names it."""
+    """Builds a dataclass from its wire form. Raises an error that names the first missing member."""
     if not isinstance(wire, Mapping):
-        raise ProtocolError(f"agentcli sent {wire!r} where {kind.__name__} was expected.")
+        raise unexpected_value(f"sent {wire!r} where {kind.__name__} was expected.")
     values = {}
-    described: Any = kind
-    for name, hint, required in _fields(described):
+    dataclass: Any = kind
+    for name, hint, required in _fields(dataclass):
         key = camel(name)
         if wire.get(key) is not None:
             values[name] = _convert(hint, wire[key])
         elif required:
-            raise ProtocolError(f"agentcli sent a {kind.__name__} without {key}.")
+            raise unexpected_value(f"sent a {kind.__name__} without {key}.")
     return kind(**values)
 
 
 def camel(name: str) -> str:
     first, *rest = name.split("_")
     return first + "".join(part.capitalize() for part in rest)
-
-
-def encode(values: Mapping[str, object]) -> Json:
-    """Members that are None are left out."""
-    return {camel(name): value for name, value in values.items() if value is not None}
 
 
 @lru_cache(maxsize=None)
@@ -66,14 +61,21 @@ def _convert(hint: Any, value: Any) -> Any:
     return value
 
 
-def _convert_union(arguments: tuple[Any, ...], value: Any) -> Any:
-    """Of several dataclasses the one whose `type` says so; one without such a default takes the rest."""
-    classes: list[Any] = [argument for argument in arguments if dataclasses.is_dataclass(argument)]
-    if not classes or not isinstance(value, dict):
-        return value
-    kinds = {_type_of(argument): argument for argument in classes}
-    fitting = kinds.get(value.get("type"), kinds.get(None, classes[0]))
-    return fitting.from_wire(value) if hasattr(fitting, "from_wire") else decode(fitting, value)
+def _convert_union(choices: tuple[Any, ...], value: Any) -> Any:
+    classes: list[Any] = [choice for choice in choices if dataclasses.is_dataclass(choice)]
+    if classes:
+        return _convert_to_one_of(classes, value)
+    generic = next((choice for choice in choices if typing.get_origin(choice)), None)
+    return value if generic is None else _convert(generic, value)
+
+
+def _convert_to_one_of(classes: list[Any], value: Any) -> Any:
+    """Picks the dataclass whose `type` default matches; one without such a default accepts every other type."""
+    by_type = {_type_of(kind): kind for kind in classes}
+    tag = value.get("type") if isinstance(value, dict) else None
+    fallback = by_type.get(None, classes[0])
+    match = by_type.get(tag, fallback) if isinstance(tag, str) else fallback
+    return match.from_wire(value) if hasattr(match, "from_wire") and isinstance(value, dict) else decode(match, value)
 
 
 def _type_of(kind: Any) -> object:

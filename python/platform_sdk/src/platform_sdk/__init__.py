@@ -4,7 +4,8 @@ from .account import AsyncPlatform, Platform
 from .agents import Agent, Agents
 from .async_agents import AsyncAgent, AsyncAgents
 from .async_client import AsyncClient
-from .async_runs import AsyncPage, AsyncRun
+from .async_pages import AsyncPage
+from .async_runs import AsyncRun
 from .client import Client
 from .conversation import AgentConversationTurn, ConversationStep, ConversationText, ConversationTurn, InteractionUpdate
 from .errors import (
@@ -63,7 +64,9 @@ from .options import (
     StdioMcpServerConfig,
     SubagentDefinition,
 )
-from .runs import Run, RunEvent
+from .pages import Page
+from .run_core import RunEvent
+from .runs import Run
 from .shapes import (
     AgentEnvironment,
     AgentInfo,
@@ -74,7 +77,6 @@ from .shapes import (
     Model,
     ModelParameter,
     ModelSelection,
-    Page,
     Repository,
     RunBranch,
     RunError,
@@ -87,7 +89,7 @@ from .shapes import (
 )
 from .version import __version__
 
-# Names that programs know these things by.
+# Aliases that programs import.
 PlatformClient = Client
 AsyncPlatformClient = AsyncClient
 AgentDefinition = SubagentDefinition

@@ -1,4 +1,4 @@
-"""`Platform`: whose key it is, and what there is to work with, for programs without a client of their own."""
+"""`Platform`: the owner of the key, models and repositories, without a client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agents, wherever they are: a handle on one, and what one does with them by id."""
+"""Agents on the platform or on this machine: a handle for one, and operations by id."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
-from .agent_calls import AgentCalls, ListWish
-from .agent_lookups import AgentLookups, client_for
+from .agent_backend import AgentBackend, ListOptions
+from .agent_lookups import AgentLookups
+from .coerce import coerce
+from .default_client import open_client
 from .errors import PlatformAgentError
 from .ids import is_cloud_agent_id
-from .chosen import apart, is_local
-from .given import taken
 from .images import Message, UserMessage
+from .merge_options import is_local, split_key
 from .options import AgentFields, AgentOptions, SendOptions
 from .shapes import ModelSelection
-from .surroundings import Stop
+from .stop_signal import StopSignal
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from .client import Client
     from .messages import AgentMessage
     from .runs import Run
-    from .shapes import AgentInfo, AgentUsage, Artifact, Page, RunResult
+    from .pages import Page
+    from .shapes import AgentInfo, AgentUsage, Artifact, RunResult
 
 
 class Agent(AgentLookups, ABC):
@@ -35,7 +37,7 @@ class Agent(AgentLookups, ABC):
 
     def __init__(self, client: Client) -> None:
         self.client = client
-        self._stop = Stop()
+        self._stop = StopSignal()
 
     @classmethod
     def create(
@@ -47,9 +49,9 @@ class Agent(AgentLookups, ABC):
         base_url: str | None = None,
         **fields: Unpack[AgentFields],
     ) -> Agent:
-        """Makes sure of the model and nothing else: the first `send` creates the agent."""
-        chosen, key = apart(options, fields, api_key)
-        return client_for(client, key, base_url, is_local=is_local(chosen)).agents.create(chosen)
+        """Checks the model and nothing else: the first `send` creates the agent."""
+        merged, key = split_key(options, fields, api_key)
+        return open_client(client, key, base_url, is_local=is_local(merged)).agents.create(merged)
 
     @classmethod
     def resume(
@@ -61,10 +63,10 @@ class Agent(AgentLookups, ABC):
         api_key: str | None = None,
         base_url: str | None = None,
     ) -> Agent:
-        """A handle on an agent that is there. The platform is not asked."""
-        chosen, key = apart(options, {}, api_key)
-        here = not is_cloud_agent_id(agent_id)
-        return client_for(client, key, base_url, is_local=here).agents.resume(agent_id, chosen)
+        """A handle for an existing agent. Sends no request to the platform."""
+        merged, key = split_key(options, {}, api_key)
+        is_here = not is_cloud_agent_id(agent_id)
+        return open_client(client, key, base_url, is_local=is_here).agents.resume(agent_id, merged)
 
     @classmethod
     def prompt(
@@ -77,14 +79,14 @@ class Agent(AgentLookups, ABC):
         base_url: str | None = None,
         **fields: Unpack[AgentFields],
     ) -> RunResult:
-        """One agent, one prompt, to its end."""
-        chosen, key = apart(options, fields, api_key)
-        return client_for(client, key, base_url, is_local=is_local(chosen)).agents.prompt(message, chosen)
+        """Creates an agent, sends one prompt and waits for its end."""
+        merged, key = split_key(options, fields, api_key)
+        return open_client(client, key, base_url, is_local=is_local(merged)).agents.prompt(message, merged)
 
     @property
     @abstractmethod
     def agent_id(self) -> str:
-        """Raises before the first `send` of an agent with env_vars: the platform chooses its id."""
+        """Raises before the first `send` of an agent with env_vars, whose id the platform chooses."""
 
     @property
     @abstractmethod
@@ -93,10 +95,10 @@ class Agent(AgentLookups, ABC):
     def send(
         self, message: Message, options: SendOptions | Mapping[str, Any] | None = None, *, idempotency_key: str | None = None
     ) -> Run:
-        """Raises AgentBusyError while a run is under way."""
-        send = taken(SendOptions, options)
-        said = message if isinstance(message, str) else taken(UserMessage, message)
-        return self._send(said, send if idempotency_key is None else replace(send, idempotency_key=idempotency_key))
+        """Raises AgentBusyError while a run is active."""
+        send = coerce(SendOptions, options)
+        prompt = message if isinstance(message, str) else coerce(UserMessage, message)
+        return self._send(prompt, send if idempotency_key is None else replace(send, idempotency_key=idempotency_key))
 
     @abstractmethod
     def _send(self, message: str | UserMessage, send: SendOptions) -> Run: ...
@@ -127,9 +129,9 @@ class Agent(AgentLookups, ABC):
         self.client.agents.delete(self.agent_id)
 
     def close(self) -> None:
-        """Ends whatever follows runs of this handle. A cloud agent and its runs go on, a local one rests."""
+        """Ends all waits on runs of this handle. Runs of a cloud agent continue; those of a local agent are cancelled."""
         self._stop.set(
-            PlatformAgentError("This agent was closed. Get a new handle with Agent.resume.", code="closed")
+            PlatformAgentError("This agent handle is closed. Get a new one with Agent.resume.", code="closed")
         )
 
     def __enter__(self) -> Self:
@@ -142,12 +144,12 @@ class Agent(AgentLookups, ABC):
 
 
 class Agents:
-    """What one does with agents by id. Those of this machine are told by their options and ids."""
+    """Agents by id. Their options and ids tell local agents from cloud agents."""
 
-    def __init__(self, cloud: AgentCalls, local: Callable[[], AgentCalls], owned_by: Callable[[str], Agents]) -> None:
+    def __init__(self, cloud: AgentBackend, local: Callable[[], AgentBackend], with_key: Callable[[str], Agents]) -> None:
         self._cloud = cloud
         self._local = local
-        self._owned_by = owned_by
+        self._with_key = with_key
 
     def create(
         self,
@@ -156,17 +158,17 @@ class Agents:
         api_key: str | None = None,
         **fields: Unpack[AgentFields],
     ) -> Agent:
-        """`api_key` goes before the client's, for this agent."""
-        chosen, key = apart(options, fields, api_key)
+        """`api_key` overrides the key of the client for this agent."""
+        merged, key = split_key(options, fields, api_key)
         if key is not None:
-            return self._owned_by(key).create(chosen)
-        return (self._local() if is_local(chosen) else self._cloud).create(chosen)
+            return self._with_key(key).create(merged)
+        return (self._local() if is_local(merged) else self._cloud).create(merged)
 
     def resume(self, agent_id: str, options: AgentOptions | Mapping[str, Any] | None = None) -> Agent:
-        chosen, key = apart(options, {}, None)
+        merged, key = split_key(options, {}, None)
         if key is not None:
-            return self._owned_by(key).resume(agent_id, chosen)
-        return self._of(agent_id).resume(agent_id, chosen)
+            return self._with_key(key).resume(agent_id, merged)
+        return self._backend_of(agent_id).resume(agent_id, merged)
 
     def prompt(
         self,
@@ -190,8 +192,8 @@ class Agents:
         runtime: Literal["cloud", "local"] = "cloud",
         cwd: str | os.PathLike[str] | None = None,
     ) -> Page[AgentInfo]:
-        """Newest first. Local ones are those that work in `cwd`."""
-        wish = ListWish(
+        """Newest first. With runtime `local`: agents that work in `cwd`."""
+        options = ListOptions(
             limit=limit,
             cursor=cursor,
             pr_url=pr_url,
@@ -200,38 +202,38 @@ class Agents:
             runtime=runtime,
             cwd=cwd,
         )
-        return (self._local() if runtime == "local" else self._cloud).list(wish)
+        return (self._local() if runtime == "local" else self._cloud).list(options)
 
     def get(self, agent_id: str) -> AgentInfo:
-        return self._of(agent_id).get(agent_id)
+        return self._backend_of(agent_id).get(agent_id)
 
     def list_runs(self, agent_id: str, *, limit: int | None = None, cursor: str | None = None) -> Page[Run]:
         """Newest first."""
-        return self._of(agent_id).list_runs(agent_id, limit, cursor)
+        return self._backend_of(agent_id).list_runs(agent_id, limit, cursor)
 
     def get_run(self, run_id: str, *, agent_id: str) -> Run:
-        return self._of(agent_id).get_run(run_id, agent_id)
+        return self._backend_of(agent_id).get_run(run_id, agent_id)
 
     def cancel_run(self, run_id: str, *, agent_id: str) -> None:
-        self._of(agent_id).cancel_run(run_id, agent_id)
+        self._backend_of(agent_id).cancel_run(run_id, agent_id)
 
     def archive(self, agent_id: str) -> None:
-        """Ends its run, and it takes no more prompts. A second time changes nothing."""
-        self._of(agent_id).archive(agent_id)
+        """Cancels its run; it accepts no more prompts. Archiving it again changes nothing."""
+        self._backend_of(agent_id).archive(agent_id)
 
     def unarchive(self, agent_id: str) -> None:
-        self._of(agent_id).unarchive(agent_id)
+        self._backend_of(agent_id).unarchive(agent_id)
 
     def delete(self, agent_id: str) -> None:
-        """For good, with its conversation and its files."""
-        self._of(agent_id).delete(agent_id)
+        """Permanently, with its conversation and its files."""
+        self._backend_of(agent_id).delete(agent_id)
 
     def get_usage(self, agent_id: str, *, run_id: str | None = None) -> AgentUsage:
-        return self._of(agent_id).get_usage(agent_id, run_id)
+        return self._backend_of(agent_id).get_usage(agent_id, run_id)
 
     def list_messages(self, agent_id: str) -> builtins.list[AgentMessage]:
         """The whole conversation of a local agent, oldest first."""
-        return self._of(agent_id).list_messages(agent_id)
+        return self._backend_of(agent_id).list_messages(agent_id)
 
-    def _of(self, agent_id: str) -> AgentCalls:
+    def _backend_of(self, agent_id: str) -> AgentBackend:
         return self._cloud if is_cloud_agent_id(agent_id) else self._local()

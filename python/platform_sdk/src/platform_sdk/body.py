@@ -1,4 +1,4 @@
-"""Options as bodies of requests. Members that are absent stay absent."""
+"""Request bodies from options. Members that are None are left out."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from .encode import encode
 from .images import UserMessage
 from .options import AgentOptions, CloudAgentOptions, McpServerConfig, SendOptions, SubagentDefinition
 from .shapes import ModelSelection
-from .wire import Json, encode
+from .wire import Json
 
 
 def create_body(agent_id: str | None, message: str | UserMessage, options: AgentOptions, send: SendOptions) -> Json:
-    """The first prompt makes the agent. What comes with it goes before what the agent was declared with."""
+    """The first prompt creates the agent. Its options override those of the agent."""
     cloud = options.cloud or CloudAgentOptions()
     return _present(
         agentId=agent_id,
@@ -29,7 +30,7 @@ def create_body(agent_id: str | None, message: str | UserMessage, options: Agent
 
 
 def run_body(message: str | UserMessage, options: AgentOptions, send: SendOptions) -> Json:
-    """Servers the agent was created with are repeated: a run without any would have none."""
+    """Repeats the servers of the agent: a run has only those that it is sent with."""
     return _present(
         prompt=_prompt(message),
         mcpServers=_servers(send.mcp_servers, options.mcp_servers),
@@ -52,8 +53,8 @@ def _model(model: ModelSelection | str | None) -> Json | None:
 
 
 def _servers(*choices: Mapping[str, McpServerConfig] | None) -> list[Json] | None:
-    chosen = next((servers for servers in choices if servers is not None), None)
-    return None if chosen is None else [{"name": name, **encode(server)} for name, server in chosen.items()]
+    servers = next((choice for choice in choices if choice is not None), None)
+    return None if servers is None else [{"name": name, **encode(server)} for name, server in servers.items()]
 
 
 def _subagents(agents: Mapping[str, SubagentDefinition] | None) -> list[Json] | None:

@@ -1,4 +1,4 @@
-"""Options as the bridge takes them: the words of the TypeScript SDK. Members that are absent stay absent."""
+"""Options as the bridge takes them, with the names of the TypeScript SDK. Members that are None are left out."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from .encode import encode
 from .options import AgentOptions, LocalAgentOptions, SendOptions, SubagentDefinition
 from .shapes import ModelSelection
-from .wire import Json, encode
+from .wire import Json
 
 
 def agent_body(options: AgentOptions, agent_id: str | None) -> Json:
@@ -41,7 +42,7 @@ def send_body(send: SendOptions) -> Json:
 
 
 def _local(local: LocalAgentOptions | None) -> Json | None:
-    """Paths are from where this process works: the bridge may work elsewhere."""
+    """Resolves paths in this process: the bridge may run in another directory."""
     if local is None:
         return None
     body: Json = encode(replace(local, cwd=None, dirs=None, custom_tools=None))

@@ -1,4 +1,4 @@
-"""The bridge as a process of ours: found, launched, and ended with this process, however that ends."""
+"""The bridge as a child process that ends when this process ends, however that ends."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .bridge import Bridge
 from .errors import ConfigurationError
 
 _READY = "platform-sdk-bridge ready "
-_LAUNCH_S = 60.0
-_PATIENCE_S = 5.0
-_MOST_TAIL = 8192
+_LAUNCH_TIMEOUT_S = 60.0
+_EXIT_TIMEOUT_S = 5.0
+_MAX_STDERR_TAIL_CHARACTERS = 8192
 
 
 def launch_bridge(
@@ -39,7 +39,7 @@ _sharing = threading.Lock()
 
 
 def shared_bridge() -> Bridge:
-    """One for all agents that did not bring another. A key comes with each call."""
+    """The bridge of all agents without one of their own. Each call brings its key."""
     global _shared
     with _sharing:
         if _shared is None or not _shared.is_alive():
@@ -48,28 +48,28 @@ def shared_bridge() -> Bridge:
 
 
 def _command(program: str | os.PathLike[str] | None) -> list[str]:
-    named = os.fspath(program) if program is not None else os.environ.get("PLATFORM_SDK_BRIDGE")
-    found = named or shutil.which("platform-sdk")
-    if not found:
-        message = "There is no platform-sdk on PATH, which runs local agents."
+    configured = os.fspath(program) if program is not None else os.environ.get("PLATFORM_SDK_BRIDGE")
+    bridge = configured or shutil.which("platform-sdk")
+    if not bridge:
+        message = "platform-sdk not found on PATH. It runs local agents."
         raise _missing(f"{message} Install @agentcli/platform-sdk with npm, or set PLATFORM_SDK_BRIDGE to its program.")
-    if not Path(found).exists() and not shutil.which(found):
-        raise _missing(f"There is no bridge at {found}. Correct PLATFORM_SDK_BRIDGE.")
+    if not Path(bridge).exists() and not shutil.which(bridge):
+        raise _missing(f"Bridge not found at {bridge}. Correct PLATFORM_SDK_BRIDGE.")
     node = shutil.which("node")
     if not node:
-        raise _missing("There is no node on PATH, which the bridge needs. Install Node 20 or newer.")
-    return [node, found] if found.endswith((".mjs", ".cjs", ".js")) else [found]
+        raise _missing("node not found on PATH. It runs the bridge: install Node 20 or newer.")
+    return [node, bridge] if bridge.endswith((".mjs", ".cjs", ".js")) else [bridge]
 
 
 class _BridgeProcess:
     def __init__(
         self, command: list[str], workspace: str | os.PathLike[str] | None, environment: dict[str, str]
     ) -> None:
-        self._told: list[str] = []
-        self._is_told = threading.Event()
+        self._ready_lines: list[str] = []
+        self._is_ready_or_ended = threading.Event()
         self._tail = ""
         try:
-            # Its standard input is ours alone: when this process ends, however it ends, so does the bridge.
+            # The bridge ends with its standard input, which closes when this process ends, however it ends.
             self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
@@ -81,44 +81,44 @@ class _BridgeProcess:
                 errors="replace",
             )
         except OSError as error:
-            raise _missing(f"The bridge {command[0]} cannot be started: {error}.") from error
+            raise _missing(f"Could not start the bridge {command[0]}: {error}.") from error
         threading.Thread(target=self._read, name="platform_sdk bridge", daemon=True).start()
         atexit.register(self.end)
 
     def ready(self) -> tuple[str, str]:
-        """Its address and its token."""
-        if not self._is_told.wait(_LAUNCH_S) or not self._told:
+        """Returns its URL and its token."""
+        if not self._is_ready_or_ended.wait(_LAUNCH_TIMEOUT_S) or not self._ready_lines:
             self.end()
-            said = self._tail.strip() or "it said nothing"
-            raise _missing(f"The bridge did not start: {said}")
-        facts = json.loads(self._told[0])
-        return facts["url"], Path(facts["authTokenFile"]).read_text()
+            output = self._tail.strip() or "it wrote nothing to standard error"
+            raise _missing(f"The bridge did not start: {output}")
+        ready = json.loads(self._ready_lines[0])
+        return ready["url"], Path(ready["authTokenFile"]).read_text()
 
     def is_alive(self) -> bool:
         return self._process.poll() is None
 
     def end(self) -> None:
-        """The end of its input ends it, with everything its agents have started; one that stays is made to go."""
+        """Closes standard input, which ends the bridge and all processes of its agents; then SIGTERM, then SIGKILL."""
         atexit.unregister(self.end)
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):
             self._process.stdin.close()
-        for insist in (None, self._process.terminate, self._process.kill):
-            if insist:
-                insist()
+        for send_signal in (None, self._process.terminate, self._process.kill):
+            if send_signal:
+                send_signal()
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(_PATIENCE_S)
+                self._process.wait(_EXIT_TIMEOUT_S)
                 return
 
     def _read(self) -> None:
         assert self._process.stderr is not None
         with self._process.stderr as lines:
             for line in lines:
-                if line.startswith(_READY) and not self._told:
-                    self._told.append(line[len(_READY) :])
-                    self._is_told.set()
-                self._tail = (self._tail + line)[-_MOST_TAIL:]
-        self._is_told.set()
+                if line.startswith(_READY) and not self._ready_lines:
+                    self._ready_lines.append(line[len(_READY) :])
+                    self._is_ready_or_ended.set()
+                self._tail = (self._tail + line)[-_MAX_STDERR_TAIL_CHARACTERS:]
+        self._is_ready_or_ended.set()
 
 
 def _missing(message: str) -> ConfigurationError:

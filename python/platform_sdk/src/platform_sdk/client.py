@@ -1,4 +1,4 @@
-"""The platform for ordinary code: every call waits for its answer."""
+"""The platform for ordinary code: every call blocks until its response has arrived."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from .bridge_process import launch_bridge, shared_bridge
 from .cloud_agents import CloudAgents
 from .connection import Connection, Request
 from .shapes import Me, Model, Repository
-from .surroundings import Clock, Stop
+from .clock import Clock
+from .stop_signal import StopSignal
 from .wire import Json, decode
 
 if TYPE_CHECKING:
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
 
 
 class Client:
-    """The key from `api_key` or PLATFORM_API_KEY, the address from `base_url` or PLATFORM_BACKEND_URL.
+    """The key is `api_key` or PLATFORM_API_KEY, the address `base_url` or PLATFORM_BACKEND_URL.
 
-    `timeout` is the longest silence of the platform, in seconds. Local agents run through a bridge, which is launched
-    when the first is asked for and ends with this process."""
+    `timeout` limits how long the platform may send nothing, in seconds. Local agents run in a bridge, which starts with
+    the first of them and ends with this process."""
 
     def __init__(
         self,
@@ -39,16 +40,18 @@ class Client:
         connection = Connection(
             api_key=api_key, base_url=base_url, timeout_s=timeout, max_retries=max_retries, clock=clock or Clock()
         )
-        self._patience = (timeout, max_retries)
+        self._limits = (timeout, max_retries)
         self._connection: Connection | None = connection
-        known = {"apiKey": connection.key, "backendUrl": connection.origin}
+        credentials = {"apiKey": connection.key, "backendUrl": connection.origin}
         self._open(
             Agents(
                 CloudAgents(connection, self),
-                lambda: BridgeAgents(shared_bridge(), self, known),
+                lambda: BridgeAgents(shared_bridge(), self, credentials),
                 lambda key: self._with_key(key).agents,
             ),
-            lambda place: connection.ask(Request(operation=_OPERATIONS[place], method="GET", path=f"/v1/{place}"), Stop()),
+            lambda resource: connection.request(
+                Request(operation=_OPERATIONS[resource], method="GET", path=f"/v1/{resource}"), StopSignal()
+            ),
         )
 
     @classmethod
@@ -60,67 +63,69 @@ class Client:
         base_url: str | None = None,
         program: str | os.PathLike[str] | None = None,
     ) -> Self:
-        """A client over a bridge of its own, which works in `workspace` and ends with the client or this process.
+        """A client with a bridge of its own, which works in `workspace` and ends with the client or this process.
 
-        The bridge is `program`, PLATFORM_SDK_BRIDGE or `platform-sdk` on PATH."""
+        The program of the bridge is `program`, PLATFORM_SDK_BRIDGE or `platform-sdk` on PATH."""
         return cls._over(launch_bridge(workspace=workspace, api_key=api_key, base_url=base_url, program=program))
 
     @classmethod
     def connect(cls, base_url: str, auth_token: str) -> Self:
-        """A client over a bridge that is there; its key is the bridge's."""
+        """A client for a running bridge, with the key of the bridge."""
         return cls._over(open_bridge(base_url, auth_token))
 
     @classmethod
     def _without_key(cls) -> Self:
-        """Over the bridge that all share; closing it is nobody's."""
+        """A client for the shared bridge, which its `close` leaves running."""
         client = cls._over(shared_bridge())
         client._close = lambda: None
         return client
 
     @classmethod
-    def _over(cls, bridge: Bridge, known: Json | None = None) -> Self:
+    def _over(cls, bridge: Bridge, credentials: Json | None = None) -> Self:
         client = cls.__new__(cls)
-        client._patience = (60, 2)
+        client._limits = (60, 2)
         client._connection = None
-        calls = BridgeAgents(bridge, client, known or {})
+        backend = BridgeAgents(bridge, client, credentials or {})
         client._open(
-            Agents(calls, lambda: calls, lambda key: cls._over(bridge, {"apiKey": key}).agents),
-            lambda place: bridge.ask(f"SdkPlatformService/{_METHODS[place]}", {"options": known or {}}, Stop()),
+            Agents(backend, lambda: backend, lambda key: cls._over(bridge, {"apiKey": key}).agents),
+            lambda resource: bridge.call(
+                f"SdkPlatformService/{_METHODS[resource]}", {"options": credentials or {}}, StopSignal()
+            ),
             bridge.close,
         )
         return client
 
     def _open(
-        self, agents: Agents, ask: Callable[[str], Json], close: Callable[[], None] = lambda: None
+        self, agents: Agents, get: Callable[[str], Json], close: Callable[[], None] = lambda: None
     ) -> None:
         self.agents = agents
-        self.models = Models(ask)
-        self.repositories = Repositories(ask)
-        self._ask = ask
+        self.models = Models(get)
+        self.repositories = Repositories(get)
+        self._get = get
         self._close = close
 
     def with_options(self, *, timeout: float | None = None, max_retries: int | None = None) -> Self:
-        """The same platform, asked with other patience. A bridge has its own."""
+        """The same platform with another timeout or number of retries. A bridge has its own."""
         if self._connection is None:
             return self
         return self._with_key(self._connection.key, timeout=timeout, max_retries=max_retries)
 
     def _with_key(self, key: str, *, timeout: float | None = None, max_retries: int | None = None) -> Self:
         assert self._connection is not None
-        known_timeout, known_retries = self._patience
+        own_timeout, own_retries = self._limits
         return type(self)(
             api_key=key,
             base_url=self._connection.origin,
-            timeout=known_timeout if timeout is None else timeout,
-            max_retries=known_retries if max_retries is None else max_retries,
+            timeout=own_timeout if timeout is None else timeout,
+            max_retries=own_retries if max_retries is None else max_retries,
             clock=self._connection.clock,
         )
 
     def me(self) -> Me:
-        return decode(Me, self._ask("me"))
+        return decode(Me, self._get("me"))
 
     def close(self) -> None:
-        """Ends the bridge that the client launched."""
+        """Ends the bridge that this client launched, if any."""
         self._close()
 
     def __enter__(self) -> Self:
@@ -137,18 +142,18 @@ _METHODS = {"me": "Me", "models": "ListModels", "repositories": "ListRepositorie
 
 
 class Models:
-    def __init__(self, ask: Callable[[str], Json]) -> None:
-        self._ask = ask
+    def __init__(self, get: Callable[[str], Json]) -> None:
+        self._get = get
 
     def list(self) -> list[Model]:
-        return [decode(Model, item) for item in self._ask("models")["items"]]
+        return [decode(Model, item) for item in self._get("models")["items"]]
 
 
 class Repositories:
-    """Those the platform knows by itself."""
+    """The repositories that the platform has in its configuration."""
 
-    def __init__(self, ask: Callable[[str], Json]) -> None:
-        self._ask = ask
+    def __init__(self, get: Callable[[str], Json]) -> None:
+        self._get = get
 
     def list(self) -> list[Repository]:
-        return [decode(Repository, item) for item in self._ask("repositories")["items"]]
+        return [decode(Repository, item) for item in self._get("repositories")["items"]]

@@ -1,4 +1,4 @@
-"""Agents on the platform: a handle on one, and what one does with them by id."""
+"""Agents on the platform: a handle for one, and operations by id."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import builtins
 import uuid
 from typing import TYPE_CHECKING, Any
 
-from .agent_calls import ListWish
+from .agent_backend import ListOptions
 from .agents import Agent
 from .body import selected
 from .connection import Connection, Request
@@ -15,11 +15,13 @@ from .ids import check_agent_id, check_run_id
 from .images import UserMessage
 from .messages import AgentMessage
 from .options import AgentOptions, SendOptions
-from .places import CloudPlace, run_path
-from .prompts import Prompts
+from .pages import Page
+from .prompt_sender import PromptSender
+from .run_backend import CloudRunBackend, run_path
+from .run_core import RunCore
 from .runs import Run
-from .shapes import AgentInfo, AgentUsage, Artifact, Model, ModelSelection, Page
-from .surroundings import Stop
+from .shapes import AgentInfo, AgentUsage, Artifact, Model, ModelSelection
+from .stop_signal import StopSignal
 from .wire import Json, decode
 
 if TYPE_CHECKING:
@@ -40,44 +42,44 @@ class CloudAgent(Agent):
     ) -> None:
         super().__init__(client)
         self._connection = connection
-        self._prompts = Prompts(connection, options, self._stop, agent_id=agent_id, is_created=is_created)
+        self._sender = PromptSender(connection, options, self._stop, agent_id=agent_id, is_created=is_created)
 
     @property
     def agent_id(self) -> str:
-        return self._prompts.agent_id
+        return self._sender.agent_id
 
     @property
     def model(self) -> ModelSelection | str | None:
-        return self._prompts.model
+        return self._sender.model
 
     def _send(self, message: str | UserMessage, send: SendOptions) -> Run:
         self._stop.check()
         if send.local:
-            raise ConfigurationError("local: is for local agents. Leave it out.", code="invalid_option", operation="agent.send")
-        run = self._prompts.deliver(message, send)
-        place = CloudPlace(self._connection, self.agent_id, run["id"])
-        return Run(run, place, self._stop, model=selected(self.model), observers=send)
+            raise ConfigurationError("local is only for local agents. Leave it out.", code="invalid_option", operation="agent.send")
+        run = self._sender.send(message, send)
+        backend = CloudRunBackend(self._connection, self.agent_id, run["id"])
+        return Run(RunCore(run, backend, self._stop, model=selected(self.model), observers=send))
 
     def list_artifacts(self) -> list[Artifact]:
-        if not self._prompts.is_created:
+        if not self._sender.is_created:
             return []
         path = f"/v1/agents/{self.agent_id}/artifacts"
-        answer = self._connection.ask(Request(operation="artifacts.list", method="GET", path=path), self._stop)
-        return [decode(Artifact, item) for item in answer["items"]]
+        response = self._connection.request(Request(operation="artifacts.list", method="GET", path=path), self._stop)
+        return [decode(Artifact, item) for item in response["items"]]
 
     def download_artifact(self, path: str) -> bytes:
-        """The link may lead to another server, so the key is not sent along."""
+        """The link may lead to another server, so the key is not sent."""
         operation = "artifacts.download"
-        if not self._prompts.is_created:
-            message = "There is no such agent yet. The first send creates it."
+        if not self._sender.is_created:
+            message = "The agent does not exist yet. The first send creates it."
             raise ConfigurationError(message, code="agent_not_created", operation=operation)
-        place = f"/v1/agents/{self.agent_id}/artifacts/download"
-        request = Request(operation=operation, method="GET", path=place, query={"path": path})
-        return self._connection.download(self._connection.ask(request, self._stop)["url"], operation, self._stop)
+        link_path = f"/v1/agents/{self.agent_id}/artifacts/download"
+        request = Request(operation=operation, method="GET", path=link_path, query={"path": path})
+        return self._connection.download(self._connection.request(request, self._stop)["url"], operation, self._stop)
 
     def reload(self) -> None:
-        """Makes sure that the agent is still there. A cloud agent keeps nothing here that could be out of date."""
-        if self._prompts.is_created:
+        """Checks that the agent still exists. The handle of a cloud agent has no state to reload."""
+        if self._sender.is_created:
             self.client.agents.get(self.agent_id)
 
 
@@ -85,7 +87,7 @@ class CloudAgents:
     def __init__(self, connection: Connection, client: Client) -> None:
         self._connection = connection
         self._client = client
-        self._stop = Stop()
+        self._stop = StopSignal()
 
     def create(self, options: AgentOptions) -> Agent:
         agent_id = _id_for(options)
@@ -97,19 +99,19 @@ class CloudAgents:
         id = check_agent_id(agent_id, "Agent.resume")
         return CloudAgent(self._connection, options, client=self._client, agent_id=id, is_created=True)
 
-    def list(self, wish: ListWish) -> Page[AgentInfo]:
+    def list(self, options: ListOptions) -> Page[AgentInfo]:
         query = {
-            "limit": wish.limit,
-            "prUrl": wish.pr_url,
-            "includeArchived": wish.include_archived,
-            "source": wish.source,
+            "limit": options.limit,
+            "prUrl": options.pr_url,
+            "includeArchived": options.include_archived,
+            "source": options.source,
         }
 
         def read(cursor: str | None) -> Page[AgentInfo]:
-            answer = self._get("agents.list", "/v1/agents", {**query, "cursor": cursor})
-            return Page([_info(item) for item in answer["items"]], answer.get("nextCursor"), read)
+            response = self._get("agents.list", "/v1/agents", {**query, "cursor": cursor})
+            return Page([_info(item) for item in response["items"]], response.get("nextCursor"), read)
 
-        return read(wish.cursor)
+        return read(options.cursor)
 
     def get(self, agent_id: str) -> AgentInfo:
         return _info(self._get("agents.get", f"/v1/agents/{check_agent_id(agent_id, 'agents.get')}"))
@@ -118,8 +120,8 @@ class CloudAgents:
         path = f"/v1/agents/{check_agent_id(agent_id, 'agents.list_runs')}/runs"
 
         def read(cursor: str | None) -> Page[Run]:
-            answer = self._get("runs.list", path, {"limit": limit, "cursor": cursor})
-            return Page([self._run(item) for item in answer["items"]], answer.get("nextCursor"), read)
+            response = self._get("runs.list", path, {"limit": limit, "cursor": cursor})
+            return Page([self._run(item) for item in response["items"]], response.get("nextCursor"), read)
 
         return read(cursor)
 
@@ -138,10 +140,10 @@ class CloudAgents:
     def delete(self, agent_id: str) -> None:
         path = f"/v1/agents/{check_agent_id(agent_id, 'agents.delete')}"
         request = Request(operation="agents.delete", method="DELETE", path=path, retry="never")
-        self._connection.ask(request, self._stop)
+        self._connection.request(request, self._stop)
 
     def list_messages(self, agent_id: str) -> builtins.list[AgentMessage]:
-        message = "Messages are listed for local agents. Use run.conversation()."
+        message = "Only local agents list their messages. Use run.conversation()."
         raise ConfigurationError(message, code="unsupported", operation="agents.list_messages")
 
     def get_usage(self, agent_id: str, run_id: str | None) -> AgentUsage:
@@ -150,30 +152,30 @@ class CloudAgents:
         return decode(AgentUsage, self._get("usage.read", path, {"runId": run}))
 
     def _run(self, wire: Json) -> Run:
-        return Run(wire, CloudPlace(self._connection, wire["agentId"], wire["id"]), self._stop)
+        return Run(RunCore(wire, CloudRunBackend(self._connection, wire["agentId"], wire["id"]), self._stop))
 
     def _get(self, operation: str, path: str, query: dict[str, Any] | None = None) -> Json:
-        return self._connection.ask(Request(operation=operation, method="GET", path=path, query=query), self._stop)
+        return self._connection.request(Request(operation=operation, method="GET", path=path, query=query), self._stop)
 
     def _post(self, operation: str, path: str) -> None:
-        self._connection.ask(Request(operation=operation, method="POST", path=path), self._stop)
+        self._connection.request(Request(operation=operation, method="POST", path=path), self._stop)
 
     def _check_model(self, selection: ModelSelection | None) -> None:
-        """What cannot be asked now is left to the platform, which checks again."""
+        """Skips the check if the list is not available: the platform checks again."""
         request = Request(operation="models.list", method="GET", path="/v1/models", retry="never")
         try:
-            models = [decode(Model, item) for item in self._connection.ask(request, self._stop)["items"]]
+            models = [decode(Model, item) for item in self._connection.request(request, self._stop)["items"]]
         except (NetworkError, AuthenticationError, RateLimitError):
             return
-        wished = selection.id if selection else None
-        if not any(wished == model.id or wished in model.aliases for model in models):
+        model_id = selection.id if selection else None
+        if not any(model_id == model.id or model_id in model.aliases for model in models):
             names = ", ".join(model.id for model in models)
-            message = f"There is no model {wished}. There are: {names}."
+            message = f"There is no model {model_id}. Use one of: {names}."
             raise ConfigurationError(message, code="invalid_model", operation="Agent.create")
 
 
 def _id_for(options: AgentOptions) -> str | None:
-    """None where the platform has to choose: variables are sealed under a key that is made with the id."""
+    """None if the platform must choose the id: it seals variables under a key that it creates with the id."""
     if not (options.cloud and options.cloud.env_vars):
         return check_agent_id(options.agent_id, "Agent.create") if options.agent_id else f"bc-{uuid.uuid4()}"
     if options.agent_id is None:
@@ -188,7 +190,7 @@ def _checked_path(run_id: str, agent_id: str, operation: str) -> str:
 
 def _info(wire: Json) -> AgentInfo:
     name = wire.get("name") or ""
-    shown = {
+    renamed = {
         "agentId": wire["id"],
         "name": name,
         "summary": name,
@@ -197,4 +199,4 @@ def _info(wire: Json) -> AgentInfo:
         "lastModified": wire["updatedAt"],
         "repos": [repository["url"] for repository in wire.get("repos") or []],
     }
-    return decode(AgentInfo, {**wire, **shown})
+    return decode(AgentInfo, {**wire, **renamed})

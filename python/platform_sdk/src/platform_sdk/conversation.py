@@ -1,4 +1,4 @@
-"""Updates of a run's stream as the turns a person would read."""
+"""Turns of a conversation, from the updates of a run's stream."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from .wire import Json, camel, encode
+from .encode import encode
+from .wire import Json, camel
 
 
 class InteractionUpdate(dict[str, Any]):
-    """An update of the stream as it came; its members are there by their Python names too."""
+    """An update of the stream, unchanged; its members are also attributes with Python names."""
 
     def __getattr__(self, name: str) -> Any:
         if camel(name) in self:
@@ -26,7 +27,7 @@ class ConversationText:
 
 @dataclass
 class ConversationStep:
-    """`message` is what was said or thought, or the call that was made."""
+    """`message` is a text, a thought or a tool call."""
 
     type: Literal["thinkingMessage", "assistantMessage", "toolCall"]
     message: ConversationText | Json
@@ -34,7 +35,7 @@ class ConversationStep:
 
     @property
     def text(self) -> str:
-        """Empty for a call."""
+        """Empty for a tool call."""
         return self.message.text if isinstance(self.message, ConversationText) else ""
 
     @property
@@ -45,7 +46,7 @@ class ConversationStep:
 @dataclass
 class AgentConversationTurn:
     user_message: dict[str, str] | None = None
-    """Its `text`."""
+    """`{"text": …}`."""
     steps: list[ConversationStep] = field(default_factory=list)
 
 
@@ -68,24 +69,24 @@ def as_json(turns: list[ConversationTurn]) -> str:
 
 
 class Conversation:
-    """A reply that was begun and given up never completes, and does not count."""
+    """Collects complete replies. One that the model broke off never completes and is left out."""
 
     def __init__(self) -> None:
         self.turns: list[ConversationTurn] = []
         self._reply: list[ConversationStep] = []
 
     def add(self, update: Json) -> list[ConversationStep]:
-        """The steps that are complete with this update."""
+        """Returns the steps that this update completes."""
         kind = update["type"]
         if kind == "user-message-appended":
-            said = {"text": update["userMessage"]["text"]}
-            self.turns.append(ConversationTurn(AgentConversationTurn(user_message=said)))
+            message = {"text": update["userMessage"]["text"]}
+            self.turns.append(ConversationTurn(AgentConversationTurn(user_message=message)))
         elif kind == "step-started":
             self._reply = []
         elif kind == "thinking-delta":
             self._extend("thinkingMessage", update["text"])
         elif kind == "thinking-completed":
-            self._time(update["thinkingDurationMs"])
+            self._set_duration(update["thinkingDurationMs"])
         elif kind == "text-delta":
             self._extend("assistantMessage", update["text"])
         elif kind == "step-completed":
@@ -110,7 +111,7 @@ class Conversation:
         else:
             self._reply.append(ConversationStep(type=kind, message=ConversationText(text)))
 
-    def _time(self, duration_ms: int) -> None:
+    def _set_duration(self, duration_ms: int) -> None:
         last = self._reply[-1].message if self._reply else None
         if isinstance(last, ConversationText) and self._reply[-1].type == "thinkingMessage":
             last.thinking_duration_ms = duration_ms

@@ -1,4 +1,4 @@
-"""Everything this package raises of its own accord, as one tree."""
+"""The exceptions of this package, as one tree."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class PlatformSdkError(Exception):
-    """`code` is the platform's, or one of ours: `network`, `invalid_option`, `closed`."""
+    """`code` comes from the platform or from this package: `network`, `invalid_option`, `closed`."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class PlatformSdkError(Exception):
         return self.status
 
     def to_dict(self) -> dict[str, Any]:
-        """For logs. Without the cause, which may hold what was sent."""
+        """For logs. Leaves out the cause, which may contain the request."""
         return {"name": type(self).__name__, **self.__dict__}
 
 
@@ -43,7 +43,7 @@ PlatformSDKError = PlatformSdkError
 
 
 class PlatformAgentError(PlatformSdkError):
-    """Whatever goes wrong with an agent or a run."""
+    """Any failure of an agent or a run."""
 
 
 class AuthenticationError(PlatformAgentError):
@@ -53,116 +53,116 @@ class AuthenticationError(PlatformAgentError):
 class RateLimitError(PlatformAgentError):
     """Too many requests; the same one may succeed later."""
 
-    def __init__(self, message: str, *, retry_after_s: float | None = None, **facts: Any) -> None:
-        super().__init__(message, **facts)
+    def __init__(self, message: str, *, retry_after_s: float | None = None, **details: Any) -> None:
+        super().__init__(message, **details)
         self.retry_after_s = retry_after_s
 
     @property
     def retry_after(self) -> str | None:
-        """As the platform said it."""
+        """The Retry-After header, in seconds."""
         return None if self.retry_after_s is None else f"{self.retry_after_s:g}"
 
 
 class ConfigurationError(PlatformAgentError):
-    """The request cannot succeed as it is."""
+    """The request is invalid: it cannot succeed unchanged."""
 
 
 class BadRequestError(ConfigurationError):
-    """400: something in the request is wrong."""
+    """400: the request is invalid."""
 
 
 class NotFoundError(ConfigurationError):
-    """404: there is no such thing, or none that this key may see."""
+    """404: not found, or not visible with this key."""
 
 
 class AgentNotFoundError(NotFoundError):
-    """There is no agent of this id, or none that this key may see."""
+    """No agent has this id, or it is not visible with this key."""
 
 
 class IntegrationNotConnectedError(ConfigurationError):
-    """An account must be connected first; `help_url` is where."""
+    """An account must be connected first, at `help_url`."""
 
-    def __init__(self, message: str, *, help_url: str, provider: str, **facts: Any) -> None:
-        super().__init__(message, **facts)
+    def __init__(self, message: str, *, help_url: str, provider: str, **details: Any) -> None:
+        super().__init__(message, **details)
         self.help_url = help_url
         self.provider = provider
 
 
 class UnsupportedRunOperationError(ConfigurationError):
-    """What this run cannot do any more; `run.unsupported_reason` says why."""
+    """The run no longer supports this; `run.unsupported_reason` says why."""
 
 
 class AgentBusyError(PlatformAgentError):
-    """The agent has a run under way. Asking again helps only once that run is over."""
+    """The agent has an active run. A retry succeeds only after that run is over."""
 
 
 class NetworkError(PlatformAgentError):
-    """No answer, half of one, or one that says the platform is in trouble."""
+    """No response, an incomplete one, or a server error of the platform."""
 
 
 class APITimeoutError(NetworkError):
-    """Nothing came for longer than anybody waits."""
+    """The platform sent nothing within the timeout."""
 
 
 class InternalServerError(NetworkError):
-    """500 or more: the platform is in trouble."""
+    """500 or higher: the platform failed."""
 
 
 class UnknownAgentError(PlatformAgentError):
-    """The platform refused for a reason that has no class of its own."""
+    """The platform refused the request for a reason without a class of its own."""
 
 
 class PermissionDeniedError(UnknownAgentError):
-    """403: this key may not do that."""
+    """403: the key does not allow this."""
 
 
-def narrowed(kind: type[PlatformSdkError], status: int | None) -> type[PlatformSdkError]:
-    """The class for this status, where the one that all languages have is divided further here."""
+def narrow(kind: type[PlatformSdkError], status: int | None) -> type[PlatformSdkError]:
+    """The subclass for this status: Python has more classes than the other languages."""
     if kind is NetworkError and (status or 0) >= 500:
         return InternalServerError
-    narrower: dict[tuple[type[PlatformSdkError], int | None], type[PlatformSdkError]] = {
+    subclasses: dict[tuple[type[PlatformSdkError], int | None], type[PlatformSdkError]] = {
         (ConfigurationError, 400): BadRequestError,
         (ConfigurationError, 404): NotFoundError,
         (UnknownAgentError, 403): PermissionDeniedError,
     }
-    return narrower.get((kind, status), kind)
+    return subclasses.get((kind, status), kind)
 
 
 def error_from(
     status: int, body: str, *, retry_after: str | None, request_id: str | None, endpoint: str, operation: str
 ) -> PlatformSdkError:
-    """An answer that is no success, as the error that fits it."""
-    problem = _read_problem(body)
-    code = problem.get("code")
-    said = problem.get("message") or f"The platform answered {status} to {endpoint}."
-    explained = f"[{code}] {said}" if code else said
-    facts: dict[str, Any] = {
+    """Builds the error for an unsuccessful response."""
+    fields = _read_error(body)
+    code = fields.get("code")
+    message = fields.get("message") or f"The platform responded with status {status} to {endpoint}."
+    message_with_code = f"[{code}] {message}" if code else message
+    details: dict[str, Any] = {
         "code": code or "unknown",
         "status": status,
         "endpoint": endpoint,
         "request_id": request_id,
         "operation": operation,
     }
-    help_url, provider = problem.get("helpUrl"), problem.get("provider")
+    help_url, provider = fields.get("helpUrl"), fields.get("provider")
     if code == "agent_busy":
-        return AgentBusyError(explained, **facts)
+        return AgentBusyError(message_with_code, **details)
     if code == "integration_not_connected" and help_url and provider:
-        return IntegrationNotConnectedError(explained, help_url=help_url, provider=provider, **facts)
+        return IntegrationNotConnectedError(message_with_code, help_url=help_url, provider=provider, **details)
     if status == 401:
-        return AuthenticationError(said, **facts)
+        return AuthenticationError(message, **details)
     if status == 429:
-        return RateLimitError(said, is_retryable=True, retry_after_s=_seconds(retry_after), **facts)
+        return RateLimitError(message, is_retryable=True, retry_after_s=_seconds(retry_after), **details)
     if code == "agent_not_found":
-        return AgentNotFoundError(explained, **facts)
+        return AgentNotFoundError(message_with_code, **details)
     if status in (400, 404, 409):
-        return narrowed(ConfigurationError, status)(explained, **facts)
+        return narrow(ConfigurationError, status)(message_with_code, **details)
     if status >= 500:
-        return InternalServerError(explained, is_retryable=True, **facts)
-    return narrowed(UnknownAgentError, status)(explained, **facts)
+        return InternalServerError(message_with_code, is_retryable=True, **details)
+    return narrow(UnknownAgentError, status)(message_with_code, **details)
 
 
-def _read_problem(text: str) -> dict[str, str]:
-    """Takes `{error: {code, message}}`, a flat `{code, message}`, and the `{error: "Reason", message}` of proxies."""
+def _read_error(text: str) -> dict[str, str]:
+    """Accepts `{error: {code, message}}`, a flat `{code, message}`, and the `{error: "Reason", message}` of proxies."""
     try:
         body = json.loads(text)
     except ValueError:
@@ -181,3 +181,7 @@ def _seconds(retry_after: str | None) -> float | None:
     except ValueError:
         return None
     return seconds if seconds >= 0 else None
+
+
+def unexpected_value(details: str) -> PlatformAgentError:
+    return PlatformAgentError(f"The platform {details}", code="protocol")

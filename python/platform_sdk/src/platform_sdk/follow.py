@@ -1,4 +1,4 @@
-"""A run's frames from the first to the result, each once, over as many connections as it takes."""
+"""The frames of a run from the first to the result, each once, over as many connections as needed."""
 
 from __future__ import annotations
 
@@ -8,64 +8,65 @@ from typing import Literal, Union
 
 from .errors import AuthenticationError, ConfigurationError, PlatformSdkError, UnknownAgentError
 from .frame import Frame, read_frame
-from .position import Position
+from .stream_position import StreamPosition
 from .sse import read_events
-from .surroundings import Clock, Stop
+from .clock import Clock
+from .stop_signal import StopSignal
 from .wire import Json
 
 _RECONNECT_S = (1, 2, 4, 8, 16, 30)
 _POLL_S = 15
-_LONGEST_S = 2 * 60 * 60
+_MAX_FOLLOW_S = 2 * 60 * 60
 
 
 @dataclass(frozen=True)
 class RunSource:
-    """Where a run can be seen: its stream behind the frames with an id, and the run itself."""
+    """Opens the stream of a run after an event id, and reads the run itself."""
 
-    open: Callable[[Union[str, None], Stop], Iterator[bytes]]
-    read: Callable[[Stop], Json]
+    open: Callable[[Union[str, None], StopSignal], Iterator[bytes]]
+    read: Callable[[StopSignal], Json]
 
 
 @dataclass(frozen=True)
-class Ended:
-    """The run is over, and its stream could not be had to the end."""
+class RunEnded:
+    """The run is over, and its stream could not be read to the end."""
 
     run: Json
-    why: Literal["expired", "dropped"]
+    reason: Literal["expired", "dropped"]
 
 
 @dataclass(frozen=True)
-class Late:
-    """It takes longer than anybody waits."""
+class FollowTimeout:
+    """The run was not over within two hours."""
 
 
-Followed = Union[Frame, Ended, Late]
+FollowEvent = Union[Frame, RunEnded, FollowTimeout]
 Attempt = Literal["over", "expired", "dropped", "dropped-after-progress"]
 
 
-def follow_run(source: RunSource, clock: Clock, stop: Stop) -> Iterator[Followed]:
-    return _Following(source, clock, stop).follow()
+def follow_run(source: RunSource, clock: Clock, stop: StopSignal) -> Iterator[FollowEvent]:
+    return _RunFollower(source, clock, stop).follow()
 
 
 def is_over(status: str) -> bool:
     return status not in ("CREATING", "RUNNING")
 
 
-class _Following:
-    def __init__(self, source: RunSource, clock: Clock, stop: Stop) -> None:
+class _RunFollower:
+    def __init__(self, source: RunSource, clock: Clock, stop: StopSignal) -> None:
         self._source = source
         self._clock = clock
         self._stop = stop
-        self._position = Position()
-        self._ends_at = clock.now() + _LONGEST_S
+        self._position = StreamPosition()
+        self._ends_at = clock.now() + _MAX_FOLLOW_S
 
-    def follow(self) -> Iterator[Followed]:
+    def follow(self) -> Iterator[FollowEvent]:
         failures = 0
         while self._clock.now() < self._ends_at:
             attempt = yield from self._read_stream()
             if attempt == "over":
                 return
-            run = self._look()
+            run = self._read_run()
             if run and is_over(run["status"]):
                 yield from self._read_rest(run, attempt)
                 return
@@ -76,10 +77,10 @@ class _Following:
                 return
             self._clock.wait(_RECONNECT_S[failures], self._stop)
             failures += 1
-        yield Late()
+        yield FollowTimeout()
 
     def _read_stream(self) -> Generator[Frame, None, Attempt]:
-        """One connection, to the result or to where it breaks. Raises what no other connection would mend."""
+        """One connection, to the result or until it breaks. Raises errors that a retry cannot fix."""
         attempt: Attempt = "dropped"
         self._position.reconnect()
         try:
@@ -101,15 +102,15 @@ class _Following:
             if error.code == "stream_expired":
                 return "expired"
             if error.code == "invalid_last_event_id":
-                self._position.start_again()
+                self._position.restart()
             elif _is_final(error):
                 raise
         except ValueError:
-            pass  # Not JSON: the stream is broken, and the next connection may be better.
+            pass  # Not JSON: the connection is broken, so try the next one.
         return attempt
 
-    def _look(self) -> Json | None:
-        """None where the platform cannot be asked for the moment."""
+    def _read_run(self) -> Json | None:
+        """None while the platform does not respond."""
         try:
             return self._source.read(self._stop)
         except PlatformSdkError as error:
@@ -117,20 +118,21 @@ class _Following:
                 raise
             return None
 
-    def _read_rest(self, run: Json, why: Attempt) -> Iterator[Followed]:
-        """The run ended while nobody listened: what was said meanwhile comes first."""
-        attempt = why if why == "expired" else (yield from self._read_stream())
+    def _read_rest(self, run: Json, attempt: Attempt) -> Iterator[FollowEvent]:
+        """The run ended while disconnected: the rest of its stream comes before its end."""
+        if attempt != "expired":
+            attempt = yield from self._read_stream()
         if attempt != "over":
-            yield Ended(run, "expired" if attempt == "expired" else "dropped")
+            yield RunEnded(run, "expired" if attempt == "expired" else "dropped")
 
-    def _poll(self, why: Attempt) -> Iterator[Followed]:
+    def _poll(self, attempt: Attempt) -> Iterator[FollowEvent]:
         while self._clock.now() < self._ends_at:
             self._clock.wait(_POLL_S, self._stop)
-            run = self._look()
+            run = self._read_run()
             if run and is_over(run["status"]):
-                yield from self._read_rest(run, why)
+                yield from self._read_rest(run, attempt)
                 return
-        yield Late()
+        yield FollowTimeout()
 
 
 def _stream_error(data: Json) -> Exception:
@@ -141,9 +143,9 @@ def _stream_error(data: Json) -> Exception:
         return UnknownAgentError(message, code=code, operation="run.stream", status=403)
     if code == "not_found":
         return ConfigurationError(message, code=code, operation="run.stream")
-    return ValueError(f"the stream says {code}: {message}")
+    return ValueError(f"the stream failed with {code}: {message}")
 
 
 def _is_final(error: PlatformSdkError) -> bool:
-    """The caller's doing, so that no second attempt would go better."""
+    """An error of the caller, which a retry would only repeat."""
     return isinstance(error, (AuthenticationError, ConfigurationError)) or error.status == 403

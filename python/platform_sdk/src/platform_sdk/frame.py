@@ -1,4 +1,4 @@
-"""One event of a run's stream as a frame. What a newer platform adds is left out; what is not JSON is a broken stream."""
+"""Frames of a run's stream, from its events. Unknown events of a newer platform are skipped."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Frame:
 
 
 def read_frame(event: ServerEvent) -> Frame | None:
-    """None for what this package does not know. Raises ValueError where the data is not JSON."""
+    """None for an unknown event. Raises ValueError if the data is not JSON."""
     parsed = json.loads(event.data)
     data = _fields(parsed)
     if event.event == "tool_call" and "callId" not in data:

@@ -1,4 +1,4 @@
-"""Ids as the platform writes them. A wrong one is refused here, with words that say what it should be."""
+"""Ids of the platform. An invalid one is refused before a request is sent."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def check_run_id(id: str, operation: str) -> str:
 def _check(id: str, pattern: str, shape: str, operation: str) -> str:
     if re.fullmatch(pattern, id, re.IGNORECASE):
         return id.lower()
-    message = f"{id!r} is no id of this kind: it must look like {shape}."
+    message = f"Invalid id {id!r}: expected {shape}."
     raise ConfigurationError(message, code="invalid_id", operation=operation)
 
 
 def is_cloud_agent_id(id: str) -> bool:
-    """Local ones begin with another word; whatever is no id at all is refused as one of the platform's."""
+    """Local ids begin with `agent-`. Anything else counts as a cloud id, which the platform refuses if it is invalid."""
     return not id.lower().startswith("agent-")

@@ -1,4 +1,4 @@
-"""A prompt with images: what is said to an agent, and what it is shown."""
+"""A prompt with images."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class SDKImageDimension:
 
 @dataclass(frozen=True, kw_only=True)
 class SDKImage:
-    """Made with `from_file`, `data_image` or `url_image`."""
+    """Create it with `from_file`, `data_image` or `url_image`."""
 
     data: str | None = None
     mime_type: str | None = None
@@ -32,14 +32,14 @@ class SDKImage:
     ) -> SDKImage:
         kind = mime_type or mimetypes.guess_type(str(path))[0]
         if kind is None:
-            raise ValueError(f"{path}: its name does not say what image it is. Pass mime_type.")
+            raise ValueError(f"Unknown image type of {path}. Pass mime_type.")
         return cls.data_image(Path(path).read_bytes(), kind, dimension)
 
     @classmethod
     def data_image(
         cls, data: bytes | str, mime_type: str, dimension: SDKImageDimension | None = None
     ) -> SDKImage:
-        """From the bytes of a file, or from a text that is base64 already."""
+        """From bytes, or from a string that is already base64."""
         text = data if isinstance(data, str) else base64.b64encode(data).decode("ascii")
         return cls(data=text, mime_type=mime_type, dimension=dimension)
 

@@ -1,4 +1,4 @@
-"""A login that was kept with `Platform.auth.login` of the TypeScript SDK: the key of calls that name none."""
+"""The login saved by `Platform.auth.login` of the TypeScript SDK, used by calls without a key."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from pathlib import Path
 @dataclass(frozen=True)
 class Login:
     base_url: str
-    """The key is sent to this platform and to no other."""
+    """The key is sent to this platform only."""
     api_key: str
 
 
 def read_login() -> Login | None:
-    """None where nobody is logged in: there is no file, it is not ours, or its key is too old."""
+    """None if not logged in: the file is missing or of another version, or the key has expired."""
     home = os.environ.get("PLATFORM_SDK_HOME") or os.path.expanduser("~/.platform/sdk")
     try:
-        kept = json.loads(Path(home, "auth.json").read_text())
+        saved = json.loads(Path(home, "auth.json").read_text())
     except (FileNotFoundError, ValueError):
         return None
-    if not isinstance(kept, Mapping) or kept.get("version") != 1:
+    if not isinstance(saved, Mapping) or saved.get("version") != 1:
         return None
-    base_url, api_key, expires_at_ms = kept.get("backendUrl"), kept.get("apiKey"), kept.get("apiKeyExpiresAtMs")
+    base_url, api_key, expires_at_ms = saved.get("backendUrl"), saved.get("apiKey"), saved.get("apiKeyExpiresAtMs")
     if isinstance(expires_at_ms, (int, float)) and expires_at_ms <= time.time() * 1000:
         return None
     return Login(base_url, api_key) if isinstance(base_url, str) and isinstance(api_key, str) else None

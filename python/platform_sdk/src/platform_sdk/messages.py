@@ -1,4 +1,4 @@
-"""What a run's stream says to the users of this package: frames as messages."""
+"""Messages of a run, from the frames of its stream."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ class MessageContent:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _OfRun:
+class _RunMessage:
     agent_id: str
     run_id: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class SystemMessage(_OfRun):
+class SystemMessage(_RunMessage):
     model: ModelSelection | None = None
     subtype: Literal["init"] = "init"
     type: Literal["system"] = "system"
 
 
 @dataclass(frozen=True, kw_only=True)
-class RequestMessage(_OfRun):
+class RequestMessage(_RunMessage):
     request_id: str
     type: Literal["request"] = "request"
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Said(_OfRun):
+class _TextMessage(_RunMessage):
     message: MessageContent
 
     @property
@@ -51,36 +51,36 @@ class _Said(_OfRun):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PromptMessage(_Said):
-    """What the agent was asked."""
+class PromptMessage(_TextMessage):
+    """The prompt of the run."""
 
     type: Literal["user"] = "user"
 
 
 @dataclass(frozen=True, kw_only=True)
-class AssistantMessage(_Said):
-    """A piece of what the agent says."""
+class AssistantMessage(_TextMessage):
+    """A piece of the agent's text."""
 
     type: Literal["assistant"] = "assistant"
 
 
 @dataclass(frozen=True, kw_only=True)
-class AgentMessage(_Said):
-    """One thing said in the conversation of a local agent; `uuid` is the same whenever it is read."""
+class AgentMessage(_TextMessage):
+    """A message in the conversation of a local agent. `uuid` never changes."""
 
     type: Literal["user", "assistant"]
     uuid: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class ThinkingMessage(_OfRun):
+class ThinkingMessage(_RunMessage):
     text: str
     type: Literal["thinking"] = "thinking"
 
 
 @dataclass(frozen=True, kw_only=True)
-class ToolCallMessage(_OfRun):
-    """`truncated` says which of arguments and result was too large to be sent."""
+class ToolCallMessage(_RunMessage):
+    """`truncated` says whether arguments or result were too large to send."""
 
     call_id: str
     name: str
@@ -92,8 +92,8 @@ class ToolCallMessage(_OfRun):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaskMessage(_OfRun):
-    """A summary that took the place of the older part of the conversation."""
+class TaskMessage(_RunMessage):
+    """A summary that replaced the older part of the conversation."""
 
     text: str | None = None
     status: str | None = None
@@ -101,13 +101,13 @@ class TaskMessage(_OfRun):
 
 
 @dataclass(frozen=True, kw_only=True)
-class UsageMessage(_OfRun):
+class UsageMessage(_RunMessage):
     usage: TokenUsage
     type: Literal["usage"] = "usage"
 
 
 @dataclass(frozen=True, kw_only=True)
-class StatusMessage(_OfRun):
+class StatusMessage(_RunMessage):
     status: str
     message: str | None = None
     type: Literal["status"] = "status"
@@ -129,33 +129,33 @@ SDKMessage = Union[
 class Messages:
     def __init__(self, agent_id: str, run_id: str) -> None:
         self._ids: dict[str, Any] = {"agent_id": agent_id, "run_id": run_id}
-        self._told: str | None = None
+        self._last_status: str | None = None
 
     def opening(self, request_id: str | None, model: ModelSelection | None) -> list[SDKMessage]:
-        """What comes before anything of the stream."""
+        """The messages before the stream."""
         first: list[SDKMessage] = [SystemMessage(**self._ids, model=model)]
         return first + ([RequestMessage(**self._ids, request_id=request_id)] if request_id else [])
 
-    def closing(self, status: str, message: str | None) -> list[SDKMessage]:
-        """How the run ended, or what it is doing. Each connection begins with it; it is news where it changed."""
-        if status == self._told:
+    def status(self, status: str, message: str | None) -> list[SDKMessage]:
+        """Empty if the status has not changed: every connection begins with it."""
+        if status == self._last_status:
             return []
-        self._told = status
+        self._last_status = status
         return [StatusMessage(**self._ids, status=status, message=message)]
 
     def of(self, frame: Frame) -> list[SDKMessage]:
         ids, data = self._ids, frame.data
         if frame.event == "status":
-            return self.closing(data["status"], None)
+            return self.status(data["status"], None)
         if frame.event == "result":
-            return self.closing(data["status"], (data.get("error") or {}).get("message"))
+            return self.status(data["status"], (data.get("error") or {}).get("message"))
         if frame.event == "assistant":
             return [AssistantMessage(**ids, message=_content("assistant", data["text"]))]
         if frame.event == "thinking":
             return [ThinkingMessage(**ids, text=data["text"])]
         if frame.event == "tool_call":
-            more = {name: data[name] for name in ("args", "result", "truncated") if data.get(name) is not None}
-            return [ToolCallMessage(**ids, call_id=data["callId"], name=data["name"], status=data["status"], **more)]
+            optional = {name: data[name] for name in ("args", "result", "truncated") if data.get(name) is not None}
+            return [ToolCallMessage(**ids, call_id=data["callId"], name=data["name"], status=data["status"], **optional)]
         return self._of_update(data) if frame.event == "interaction_update" else []
 
     def _of_update(self, update: Json) -> list[SDKMessage]:

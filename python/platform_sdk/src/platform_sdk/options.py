@@ -1,4 +1,4 @@
-"""What can be asked for: of an agent, of one prompt."""
+"""Options of agents and of single prompts."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class CloudAgentOptions:
 SettingSource = Literal["project", "user", "team", "mdm", "plugins", "all"]
 
 
-def _no_function() -> None:
-    """Where `execute` was left out."""
+def _missing_function() -> None:
+    """The default of `execute`, which is required."""
 
 
 @dataclass(frozen=True)
@@ -47,23 +47,23 @@ class CustomToolContext:
 class CustomTool:
     """A function of this program that the model may call with arguments that satisfy `input_schema`.
 
-    `execute` may be a coroutine function, and may take a CustomToolContext behind the arguments. A result that is no text is told as JSON; a mapping with a list `content` is
-    taken as it is. What it raises is told to the model."""
+    `execute` may be a coroutine function, and may take a CustomToolContext as its second argument. A result that is
+    not text is sent as JSON; a mapping with a list `content` is sent unchanged. The model sees what it raises."""
 
     description: str | None = None
     input_schema: Mapping[str, Any] | None = None
-    execute: Callable[..., object] = field(default=_no_function)
+    execute: Callable[..., object] = field(default=_missing_function)
     output_schema: Mapping[str, Any] | None = field(default=None, kw_only=True)
     annotations: Mapping[str, Any] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        if self.execute is _no_function:
-            raise ConfigurationError("A tool needs execute.", code="invalid_option", operation="CustomTool")
+        if self.execute is _missing_function:
+            raise ConfigurationError("A custom tool needs execute. Pass the function to call.", code="invalid_option", operation="CustomTool")
 
 
 @dataclass(frozen=True, kw_only=True)
 class LocalProvider:
-    """Who is asked for inference in place of the platform. `api_key_env` names the variable that has the key."""
+    """A model provider in place of the platform. `api_key_env` names the environment variable with the key."""
 
     base_url: str
     wire_api: Literal["responses", "chat"] | None = None
@@ -79,15 +79,15 @@ class SandboxOptions:
 
 @dataclass(frozen=True)
 class LocalAgentOptions:
-    """The agent works on this machine, in `cwd`, through the bridge. Without a sandbox its commands can do whatever
-    this process can."""
+    """The agent works on this machine, in `cwd`, through the bridge. Without a sandbox its commands have the same
+    access as this process."""
 
     cwd: str | os.PathLike[str] | None = None
     dirs: Sequence[str | os.PathLike[str]] | None = None
     setting_sources: Sequence[SettingSource] | None = None
     sandbox_options: SandboxOptions | None = None
     auto_review: bool | None = None
-    """Is refused: nobody reviews here."""
+    """Refused: local agents have no reviewer."""
     custom_tools: Mapping[str, CustomTool] | None = None
     enable_agent_retries: bool | None = None
     provider: LocalProvider | None = None
@@ -95,7 +95,7 @@ class LocalAgentOptions:
 
 @dataclass(frozen=True)
 class LocalSendOptions:
-    """`force` ends a run that is under way; `custom_tools` take the place of the agent's for this run."""
+    """`force` ends an active run; `custom_tools` replace those of the agent for this run."""
 
     force: bool | None = None
     custom_tools: Mapping[str, CustomTool] | None = None
@@ -122,7 +122,7 @@ class StdioMcpServerConfig:
     args: Sequence[str] | None = None
     env: Mapping[str, str] | None = None
     cwd: str | None = None
-    """For local agents: elsewhere a server runs in the repository."""
+    """For local agents. On the platform a server runs in the repository."""
     type: Literal["stdio"] = "stdio"
 
 
@@ -141,7 +141,7 @@ class SubagentDefinition:
     description: str
     prompt: str
     model: ModelSelection | str | None = None
-    """A selection, a model's id, or `inherit`."""
+    """A selection, a model id, or `inherit`."""
     mcp_servers: Sequence[str] | None = None
     """Names of the agent's servers."""
 
@@ -149,9 +149,9 @@ class SubagentDefinition:
 @dataclass(frozen=True, kw_only=True)
 class AgentOptions:
     model: ModelSelection | str | None = None
-    """Without one the platform's default. One that the platform does not list is refused at once."""
+    """Default: that of the platform. A model that the platform does not list is refused at once."""
     api_key: str | None = None
-    """Before the client's, for this agent."""
+    """Overrides the key of the client for this agent."""
     name: str | None = None
     mode: AgentMode | None = None
     cloud: CloudAgentOptions | None = None
@@ -160,18 +160,19 @@ class AgentOptions:
     mcp_servers: Mapping[str, McpServerConfig] | None = None
     agents: Mapping[str, SubagentDefinition] | None = None
     agent_id: str | None = None
-    """`bc-<uuid>`, so that creating twice makes one agent; a local one is `agent-<uuid>`. Not together with `env_vars`."""
+    """`bc-<uuid>`, so that creating it twice creates one agent; `agent-<uuid>` for a local one. Not together with
+    `env_vars`."""
     idempotency_key: str | None = None
     tools: Sequence[str] | None = None
-    """Local only: the tools it has, by the names its messages show."""
+    """Local only: the allowed tools, by their names in messages."""
     disallowed_tools: Sequence[str] | None = None
-    """Local only: tools it does not have, also if `tools` lists them."""
+    """Local only: denied tools, also if `tools` lists them."""
     system_prompt: str | None = None
-    """Local only: in place of what the model is told about its work."""
+    """Local only: replaces the built-in instructions."""
 
 
 class AgentFields(TypedDict, total=False):
-    """The members of AgentOptions, for calls that take them one by one."""
+    """The members of AgentOptions, for calls that take them by name."""
 
     model: ModelSelection | Mapping[str, Any] | str | None
     name: str | None
@@ -194,7 +195,7 @@ class CloudSendOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class SendOptions:
-    """`model` and `mode` hold for later prompts too; `mcp_servers` and variables for this run only."""
+    """`model` and `mode` also apply to later prompts; `mcp_servers` and variables to this run only."""
 
     model: ModelSelection | str | None = None
     mcp_servers: Mapping[str, McpServerConfig] | None = None
@@ -205,9 +206,9 @@ class SendOptions:
     local: LocalSendOptions | None = None
     idempotency_key: str | None = None
     on_step: Callable[[ConversationStep], object] | None = None
-    """Told of each step once it is complete, in a thread of its own. What it raises, `wait` raises."""
+    """Called with each complete step, in a thread of its own. `wait` raises what it raises."""
     on_delta: Callable[[InteractionUpdate], object] | None = None
-    """Told of every update of the stream, in order."""
+    """Called with every update of the stream, in order."""
 
     @property
     def variables(self) -> Mapping[str, str] | None:

@@ -1,14 +1,10 @@
-"""What the platform tells about agents, runs, files, models and keys."""
+"""Responses of the platform: agents, runs, artifacts, models, keys."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, TypeVar
-
-from .errors import ConfigurationError
-
-T = TypeVar("T")
+from typing import Any, Literal
 
 RunStatus = Literal["running", "finished", "error", "cancelled", "expired"]
 RunOperation = Literal["stream", "wait", "cancel", "conversation"]
@@ -68,7 +64,7 @@ class AgentEnvironment:
 
 @dataclass(frozen=True, kw_only=True)
 class AgentInfo:
-    """`status` is how its last run stands, None where it is archived. Local ones have a `cwd` and no `url`."""
+    """`status` is that of the last run, None if the agent is archived. Local agents have a `cwd` and no `url`."""
 
     agent_id: str
     name: str
@@ -97,7 +93,7 @@ class Artifact:
 
 @dataclass(frozen=True, kw_only=True)
 class TokenUsage:
-    """The total has the reasoning within the output, not a second time."""
+    """Reasoning tokens are part of the output tokens, so the total counts them once."""
 
     input_tokens: int
     output_tokens: int
@@ -127,7 +123,7 @@ class RunUsage:
 
 @dataclass(frozen=True, kw_only=True)
 class AgentUsage:
-    """`cost` is None where a price is not known. Runs come newest first."""
+    """`cost` is None if a price is unknown. Runs come newest first."""
 
     total_usage: TokenUsage
     runs: list[RunUsage]
@@ -146,7 +142,7 @@ class RunError:
 
 @dataclass(frozen=True, kw_only=True)
 class RunBranch:
-    """`repo_url` is without scheme: host/owner/name."""
+    """`repo_url` has no scheme: host/owner/name."""
 
     repo_url: str
     branch: str | None = None
@@ -185,33 +181,3 @@ class RunResult:
     @property
     def error_message(self) -> str | None:
         return self.error.message if self.error else None
-
-
-@dataclass(frozen=True)
-class Page(Generic[T]):
-    """`next_cursor` is None on the last page."""
-
-    items: list[T]
-    next_cursor: str | None
-    _read_next: Callable[[str], Page[T]] = field(repr=False, compare=False)
-
-    def __iter__(self) -> Iterator[T]:
-        """The items of this page."""
-        return iter(self.items)
-
-    def has_next_page(self) -> bool:
-        return self.next_cursor is not None
-
-    def get_next_page(self) -> Page[T]:
-        if self.next_cursor is None:
-            raise ConfigurationError("This page is the last one.", code="invalid_cursor", operation="get_next_page")
-        return self._read_next(self.next_cursor)
-
-    def auto_paging_iter(self) -> Iterator[T]:
-        """The items of this page and of all behind it."""
-        page = self
-        while True:
-            yield from page.items
-            if page.next_cursor is None:
-                return
-            page = page._read_next(page.next_cursor)

@@ -1,4 +1,4 @@
-"""Server-Sent Events from bytes, as the standard has them: any line ending, data over several lines, comments."""
+"""Parses Server-Sent Events from bytes: any line ending, multi-line data, comments."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-_LONGEST_EVENT = 64 * 1024 * 1024
+_MAX_EVENT_CHARACTERS = 64 * 1024 * 1024
 _LINE_ENDING = re.compile(r"\r\n|\n|\r")
 
 
 @dataclass(frozen=True)
 class ServerEvent:
-    """`id` is None where the event brought none of its own."""
+    """`id` is None if the event has none of its own."""
 
     id: str | None
     event: str
@@ -21,7 +21,7 @@ class ServerEvent:
 
 
 def read_events(chunks: Iterable[bytes]) -> Iterator[ServerEvent]:
-    """An event counts once the empty line behind it has come: half of one is what a cut connection leaves."""
+    """Yields complete events only: a broken connection may leave half of one."""
     reader = EventReader()
     for chunk in chunks:
         yield from reader.push(chunk)
@@ -39,14 +39,14 @@ class EventReader:
         self._data: list[str] = []
 
     def push(self, chunk: bytes) -> list[ServerEvent]:
-        """The events that are complete with this chunk."""
+        """Returns the events that this chunk completes."""
         text = self._decoder.decode(chunk)
         if not text:
             return []
         if self._is_at_start:
             text = text.removeprefix("\ufeff")
             self._is_at_start = False
-        # The second half of a line ending that two chunks share.
+        # The second half of a line ending that is split between two chunks.
         if self._ended_in_return:
             text = text.removeprefix("\n")
         self._ended_in_return = text.endswith("\r")
@@ -57,8 +57,8 @@ class EventReader:
             self._rest = []
         self._rest.append(rest)
         self._size += len(text)
-        if self._size > _LONGEST_EVENT:
-            raise ValueError("An event of the stream is larger than 64 MiB.")
+        if self._size > _MAX_EVENT_CHARACTERS:
+            raise ValueError("An event of the stream is larger than 64 Mi characters.")
         return events
 
     def _line(self, line: str) -> list[ServerEvent]:

@@ -1,25 +1,55 @@
-"""Waiting code for those who may not wait: calls and streams in threads, awaited from a loop."""
+"""Blocking code for asyncio: calls and iterators run in threads, awaited from a loop."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import functools
-import inspect
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from typing import Any, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from .errors import PlatformSdkError
-from .surroundings import Stop
+from .stop_signal import StopSignal
 
 T = TypeVar("T")
+R = TypeVar("R")
+S = TypeVar("S")
+P = ParamSpec("P")
 
-_MOST_UNREAD = 64
+_MAX_UNREAD_ITEMS = 64
 
 
-async def in_thread(function: Callable[[], T], stop: Stop | None = None) -> T:
-    """Giving up the await sets `stop`, which ends what the function waits for."""
+class Wrapper(Generic[S]):
+    """An asyncio class over a blocking one."""
+
+    def __init__(self, blocking: S) -> None:
+        self._blocking = blocking
+
+
+def awaited(
+    method: Callable[Concatenate[S, P], T],
+) -> Callable[Concatenate[Wrapper[S], P], Coroutine[Any, Any, T]]:
+    """The method of the blocking class, as a coroutine method with the same parameters."""
+    return awaited_as(lambda result: result, method)
+
+
+def awaited_as(
+    convert: Callable[[T], R], method: Callable[Concatenate[S, P], T]
+) -> Callable[Concatenate[Wrapper[S], P], Coroutine[Any, Any, R]]:
+    """The same, with a converted result."""
+
+    @functools.wraps(method)
+    async def call(self: Wrapper[S], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        # By name: subclasses override the method.
+        bound: Callable[..., T] = getattr(self._blocking, method.__name__)
+        return convert(await in_thread(lambda: bound(*args, **kwargs)))
+
+    return call
+
+
+async def in_thread(function: Callable[[], T], stop: StopSignal | None = None) -> T:
+    """Cancelling the await sets `stop`, which ends the wait of the function."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
 
@@ -32,7 +62,7 @@ async def in_thread(function: Callable[[], T], stop: Stop | None = None) -> T:
             outcome: tuple[Callable[[Any], None], object] = (future.set_result, function())
         except BaseException as error:
             outcome = (future.set_exception, error)
-        # Nobody awaits it where the loop is closed.
+        # A closed loop awaits nothing.
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(settle, *outcome)
 
@@ -41,69 +71,46 @@ async def in_thread(function: Callable[[], T], stop: Stop | None = None) -> T:
         return await future
     except asyncio.CancelledError:
         if stop:
-            stop.set(_given_up())
+            stop.set(_cancelled())
         raise
 
 
-async def iterate_in_thread(read: Callable[[Stop], Iterator[T]], parent: Stop) -> AsyncIterator[T]:
-    """One thread for all of it, at most so many items ahead of the reader."""
+async def iterate_in_thread(read: Callable[[StopSignal], Iterator[T]], parent: StopSignal) -> AsyncIterator[T]:
+    """One thread per iteration. It reads a limited number of items ahead of the caller."""
     loop = asyncio.get_running_loop()
-    arrived: asyncio.Queue[tuple[str, Any]] = asyncio.Queue()
-    room = threading.Semaphore(_MOST_UNREAD)
-    stop = Stop(parent)
-    stop.on_set(room.release)
+    results: asyncio.Queue[tuple[str, Any]] = asyncio.Queue()
+    slots = threading.Semaphore(_MAX_UNREAD_ITEMS)
+    stop = StopSignal(parent)
+    stop.on_set(slots.release)
 
-    def tell(kind: str, value: object = None) -> None:
+    def put(kind: str, value: object = None) -> None:
         with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(arrived.put_nowait, (kind, value))
+            loop.call_soon_threadsafe(results.put_nowait, (kind, value))
 
     def work() -> None:
         try:
             for item in read(stop):
-                room.acquire()
+                slots.acquire()
                 stop.check()
-                tell("item", item)
-            tell("end")
+                put("item", item)
+            put("end")
         except BaseException as error:
-            tell("error", error)
+            put("error", error)
 
     threading.Thread(target=work, name="platform_sdk stream", daemon=True).start()
     try:
         while True:
-            kind, value = await arrived.get()
-            room.release()
+            kind, value = await results.get()
+            slots.release()
             if kind == "error":
                 raise value
             if kind == "end":
                 return
             yield value
     finally:
-        stop.set(_given_up())
-        stop.leave()
+        stop.set(_cancelled())
+        stop.detach()
 
 
-def call_in_loop(function: Callable[[T], object], loop: asyncio.AbstractEventLoop) -> Callable[[T], None]:
-    """For a thread: calls it where the loop runs, waits for it, and raises what it raises."""
-
-    async def call(value: T) -> None:
-        outcome = function(value)
-        if inspect.isawaitable(outcome):
-            await outcome
-
-    return lambda value: asyncio.run_coroutine_threadsafe(call(value), loop).result()
-
-
-def await_in_loop(
-    function: Callable[..., Coroutine[Any, Any, object]], loop: asyncio.AbstractEventLoop
-) -> Callable[..., object]:
-    """The same for what must be awaited there."""
-
-    @functools.wraps(function)
-    def call(*values: object) -> object:
-        return asyncio.run_coroutine_threadsafe(function(*values), loop).result()
-
-    return call
-
-
-def _given_up() -> PlatformSdkError:
-    return PlatformSdkError("Nobody waits for it any more.", code="closed")
+def _cancelled() -> PlatformSdkError:
+    return PlatformSdkError("The caller stopped waiting.", code="closed")

@@ -1,4 +1,4 @@
-"""Custom tools, where the bridge finds them: a server on loopback that carries them out for whoever has its token."""
+"""A loopback server through which the bridge calls custom tools. Every call needs its token."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from typing import Any
 from .options import CustomTool, CustomToolContext
 from .wire import Json
 
-_LARGEST_CALL = 64 * 1024 * 1024
+_MAX_CALL_BYTES = 64 * 1024 * 1024
 
 
 class ToolCallback:
-    """Listens from the first tools that are offered. Each offer has an address of its own, as names may repeat."""
+    """Starts with the first offer. Each offer has its own URL, because tool names may repeat."""
 
     def __init__(self) -> None:
         self._offers: dict[str, Mapping[str, CustomTool]] = {}
@@ -29,7 +29,7 @@ class ToolCallback:
         self._server: ThreadingHTTPServer | None = None
 
     def offer(self, tools: Mapping[str, CustomTool]) -> tuple[str, Json]:
-        """The name of the offer, and what the bridge is told about it."""
+        """Returns the name of the offer, and the URL and token for the bridge."""
         name = str(uuid.uuid4())
         with self._lock:
             if self._server is None:
@@ -51,27 +51,27 @@ class ToolCallback:
             server.server_close()
 
 
-def described(tools: Mapping[str, CustomTool]) -> Json:
+def describe(tools: Mapping[str, CustomTool]) -> Json:
     return {name: _description(tool) for name, tool in tools.items()}
 
 
 def _description(tool: CustomTool) -> Json:
-    known = {
+    members = {
         "description": tool.description,
         "inputSchema": tool.input_schema,
         "outputSchema": tool.output_schema,
         "annotations": tool.annotations,
     }
-    return {name: value for name, value in known.items() if value is not None}
+    return {name: value for name, value in members.items() if value is not None}
 
 
-def _carry_out(tool: CustomTool, args: dict[str, Any], context: CustomToolContext) -> object:
+def _execute(tool: CustomTool, args: dict[str, Any], context: CustomToolContext) -> object:
     result = tool.execute(args, context) if _takes_context(tool.execute) else tool.execute(args)
-    return asyncio.run(_awaited(result)) if inspect.isawaitable(result) else result
+    return asyncio.run(_result_of(result)) if inspect.isawaitable(result) else result
 
 
 def _takes_context(execute: Callable[..., object]) -> bool:
-    """Whether it has room for a second argument."""
+    """Whether it accepts a second argument."""
     try:
         inspect.signature(execute).bind({}, None)
     except (TypeError, ValueError):
@@ -79,30 +79,31 @@ def _takes_context(execute: Callable[..., object]) -> bool:
     return True
 
 
-async def _awaited(result: Any) -> object:
+async def _result_of(result: Any) -> object:
     return await result
 
 
 def _handler(token: str, offers: Mapping[str, Mapping[str, CustomTool]]) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            given = (self.headers.get("Authorization") or "").encode()
+            authorization = (self.headers.get("Authorization") or "").encode()
             length = int(self.headers.get("Content-Length") or 0)
-            if not hmac.compare_digest(given, f"Bearer {token}".encode()):
-                return self._answer(401, _failure("The token is not the one that was given out."))
-            if length > _LARGEST_CALL:
-                return self._answer(413, _failure("The call is too large."))
+            if not hmac.compare_digest(authorization, f"Bearer {token}".encode()):
+                return self._respond(401, _failure("Invalid token."))
+            if length > _MAX_CALL_BYTES:
+                return self._respond(413, _failure(f"The call is larger than {_MAX_CALL_BYTES} bytes."))
             try:
                 call = json.loads(self.rfile.read(length))
                 tool = offers.get(self.path[1:], {}).get(call["name"])
                 if tool is None:
-                    return self._answer(404, _failure(f"There is no tool {call['name']} any more."))
-                answer = json.dumps({"result": _carry_out(tool, call.get("args") or {}, CustomToolContext(call.get("toolCallId")))}).encode()
-            except Exception as error:  # Whatever it is, the model is told and the agent goes on.
-                return self._answer(500, _failure(str(error) or type(error).__name__))
-            self._answer(200, answer)
+                    return self._respond(404, _failure(f"The tool {call['name']} is not available."))
+                result = _execute(tool, call.get("args") or {}, CustomToolContext(call.get("toolCallId")))
+                response = json.dumps({"result": result}).encode()
+            except Exception as error:  # The model sees every failure, and the agent continues.
+                return self._respond(500, _failure(str(error) or type(error).__name__))
+            self._respond(200, response)
 
-        def _answer(self, status: int, body: bytes) -> None:
+        def _respond(self, status: int, body: bytes) -> None:
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))

@@ -1,4 +1,5 @@
-"""Wire values as dataclasses: camelCase outside, snake_case inside, unknown members ignored."""
+# Generated from python/agentcli/src/agentcli/wire.py by npm run generate. Do not edit.
+"""JSON from the wire as dataclasses: camelCase outside, snake_case inside, unknown members ignored."""
 
 from __future__ import annotations
 
@@ -9,44 +10,30 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, TypeVar, Union
 
-from .errors import PlatformAgentError
+from .errors import unexpected_value
 
 Json = dict[str, Any]
 T = TypeVar("T")
 
-_UNUSUAL = {"auto_create_pr": "autoCreatePR", "client_id": "CLIENT_ID", "client_secret": "CLIENT_SECRET"}
-
 
 def decode(kind: type[T], wire: object) -> T:
-    """A dataclass from its wire form. A member that is missing is an error that names it."""
+    """Builds a dataclass from its wire form. Raises an error that names the first missing member."""
     if not isinstance(wire, Mapping):
-        raise PlatformAgentError(f"The platform sent {wire!r} where {kind.__name__} was expected.", code="protocol")
+        raise unexpected_value(f"sent {wire!r} where {kind.__name__} was expected.")
     values = {}
-    described: Any = kind
-    for name, hint, required in _fields(described):
+    dataclass: Any = kind
+    for name, hint, required in _fields(dataclass):
         key = camel(name)
         if wire.get(key) is not None:
             values[name] = _convert(hint, wire[key])
         elif required:
-            raise PlatformAgentError(f"The platform sent a {kind.__name__} without {key}.", code="protocol")
+            raise unexpected_value(f"sent a {kind.__name__} without {key}.")
     return kind(**values)
-
-
-def encode(value: object) -> Any:
-    """The wire form of dataclasses and of what holds them. Members that are None are left out."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        members = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-        return {camel(name): encode(member) for name, member in members.items() if member is not None}
-    if isinstance(value, (list, tuple)):
-        return [encode(item) for item in value]
-    if isinstance(value, Mapping):
-        return {key: encode(item) for key, item in value.items()}
-    return value
 
 
 def camel(name: str) -> str:
     first, *rest = name.split("_")
-    return _UNUSUAL.get(name) or first + "".join(part.capitalize() for part in rest)
+    return first + "".join(part.capitalize() for part in rest)
 
 
 @lru_cache(maxsize=None)
@@ -68,7 +55,32 @@ def _convert(hint: Any, value: Any) -> Any:
         return decode(hint, value)
     if origin is list and isinstance(value, list):
         return [_convert(arguments[0], item) for item in value]
+    if origin is dict and isinstance(value, dict):
+        return {key: _convert(arguments[1], item) for key, item in value.items()}
     if origin in (Union, types.UnionType):
-        classes = [argument for argument in arguments if dataclasses.is_dataclass(argument) or typing.get_origin(argument)]
-        return _convert(classes[0], value) if classes else value
+        return _convert_union(arguments, value)
     return value
+
+
+def _convert_union(choices: tuple[Any, ...], value: Any) -> Any:
+    classes: list[Any] = [choice for choice in choices if dataclasses.is_dataclass(choice)]
+    if classes:
+        return _convert_to_one_of(classes, value)
+    generic = next((choice for choice in choices if typing.get_origin(choice)), None)
+    return value if generic is None else _convert(generic, value)
+
+
+def _convert_to_one_of(classes: list[Any], value: Any) -> Any:
+    """Picks the dataclass whose `type` default matches; one without such a default accepts every other type."""
+    by_type = {_type_of(kind): kind for kind in classes}
+    tag = value.get("type") if isinstance(value, dict) else None
+    fallback = by_type.get(None, classes[0])
+    match = by_type.get(tag, fallback) if isinstance(tag, str) else fallback
+    return match.from_wire(value) if hasattr(match, "from_wire") and isinstance(value, dict) else decode(match, value)
+
+
+def _type_of(kind: Any) -> object:
+    for field in dataclasses.fields(kind):
+        if field.name == "type" and field.default is not dataclasses.MISSING:
+            return field.default
+    return None

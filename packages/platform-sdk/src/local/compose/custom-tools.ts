@@ -1,12 +1,12 @@
 // Functions of the calling program as tools of a server named custom-user-tools.
 import type { Parsed, Tool, ToolContext } from "@agentcli/engine";
-import { type Draft, openDraft, type Validator } from "@agentcli/local/json-schema";
-import { type CallResult, nameTools, parseObject, succeeded } from "@agentcli/mcp";
+import { type Draft, openDraft, type Validator } from "@agentcli/host/json-schema";
+import { type CallResult, nameTools, parseObject, resultOutcome } from "@agentcli/mcp";
 import type { McpResult, Outcome } from "@agentcli/protocol";
 import { ConfigurationError } from "../../errors.ts";
 import type { CustomTool, CustomToolContent } from "../../local-options.ts";
 
-/** As it stands in results: whatever JSON can say. */
+/** As it is in results: any JSON. */
 type Json = McpResult["structuredContent"];
 
 export const customServer = "custom-user-tools";
@@ -46,7 +46,7 @@ interface Callable {
 async function call(callable: Callable, args: Record<string, unknown>, context: ToolContext): Promise<Outcome> {
   const begunAt = performance.now();
   const result = await resultOf(callable, args, context);
-  return succeeded(
+  return resultOutcome(
     {
       origin: { server: customServer, tool: callable.tool },
       args: args as Json,
@@ -68,13 +68,13 @@ async function resultOf(
     const problems = result.structuredContent === null ? [] : (output?.problems(result.structuredContent) ?? []);
     return problems.length === 0
       ? result
-      : failure(`${tool} gave a result against its outputSchema: ${told(problems)}`);
+      : failure(`${tool} gave a result against its outputSchema: ${shown(problems)}`);
   } catch (error) {
     return failure(error instanceof Error ? error.message : String(error));
   }
 }
 
-/** A function that does not look at its signal is left alone; nobody waits for it any longer. */
+/** A function that ignores its signal keeps running, but the run does not wait for it. */
 function untilStopped<Value>(act: () => Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(new Error("the run was stopped"));
@@ -112,21 +112,21 @@ const failure = (text: string): CallResult => ({
 function checked(parsed: Parsed, validator: Validator): Parsed {
   if (parsed.kind === "problem") return parsed;
   const problems = validator.problems(parsed.args);
-  return problems.length === 0 ? parsed : { kind: "problem", message: `wrong arguments: ${told(problems)}` };
+  return problems.length === 0 ? parsed : { kind: "problem", message: `wrong arguments: ${shown(problems)}` };
 }
 
 // More would bury the cause.
-const told = (problems: string[]): string => problems.slice(0, 10).join("; ");
+const shown = (problems: string[]): string => problems.slice(0, 10).join("; ");
 
 function compiled(tool: string, member: string, schema: Record<string, unknown>): Validator {
   const draft: Draft = openDraft(schema);
   const problems = draft.problems();
   if (member === "inputSchema" && (schema.type ?? "object") !== "object") problems.push("/type must be object");
-  if (problems.length > 0) throw invalid(tool, `${member} is no JSON Schema that can be used: ${told(problems)}`);
+  if (problems.length > 0) throw invalid(tool, `${member} is not a usable JSON Schema: ${shown(problems)}`);
   try {
     return draft.compile();
   } catch (error) {
-    throw invalid(tool, `${member} is no JSON Schema that can be used: ${(error as Error).message}`);
+    throw invalid(tool, `${member} is not a usable JSON Schema: ${(error as Error).message}`);
   }
 }
 

@@ -6,7 +6,7 @@ import { ConfigurationError } from "../../errors.ts";
 import type { LocalAgentRecord } from "../../local-store.ts";
 import type { AgentOptions, ModelSelection, SendOptions, UserMessage } from "../../options.ts";
 import type { Machine } from "../machine.ts";
-import type { Wishes } from "../options.ts";
+import type { ResolvedOptions } from "../options.ts";
 import { customTools } from "./custom-tools.ts";
 import { type ChosenModel, chooseModel } from "./model.ts";
 import { type NamedServer, secretsOf, serversOf } from "./servers.ts";
@@ -14,7 +14,7 @@ import { type NamedServer, secretsOf, serversOf } from "./servers.ts";
 export interface Intent {
   message: UserMessage;
   options: AgentOptions;
-  wishes: Wishes;
+  resolved: ResolvedOptions;
   machine: Machine;
   /** The project the agent's directory is part of. */
   root: string;
@@ -34,25 +34,25 @@ export interface IntentRequest {
   agent: LocalAgentRecord;
   options: AgentOptions;
   send: SendOptions;
-  wishes: Wishes;
+  resolved: ResolvedOptions;
   machine: Machine;
 }
 
-/** Throws what the caller has to mend; nothing has been done then. */
-export function intentOf({ message, agent, options, send, wishes, machine }: IntentRequest): Intent {
+/** Throws what the caller has to fix; nothing has been done then. */
+export function intentOf({ message, agent, options, send, resolved, machine }: IntentRequest): Intent {
   const selection = send.model ?? agent.model ?? options.model;
   if (!selection) throw modelMissing();
   const { cwd } = agent;
   const mode = send.mode ?? agent.mode ?? options.mode ?? "agent";
-  const { provider: own, retries, sources } = wishes;
+  const { provider: own, retries, sources } = resolved;
   const chosen = chooseModel({ id: selection.id, own, retries, connection: options, variables: machine.variables });
   const { root } = findProject(cwd, [".git"]);
   const servers = serversOf(send.mcpServers ?? options.mcpServers ?? {}, { sources, root, machine });
-  const custom = customTools(send.local?.customTools ?? wishes.customTools);
+  const custom = customTools(send.local?.customTools ?? resolved.customTools);
   const secrets = [...chosen.secrets, ...secretsOf(servers)];
-  const settings = settingsOf({ selection, chosen, cwd, mode, sandbox: wishes.sandbox, shell: machine.shell });
+  const settings = settingsOf({ selection, chosen, cwd, mode, sandbox: resolved.sandbox, shell: machine.shell });
   return {
-    ...{ message, options, wishes, machine, root, cwd, mode, selection, chosen, settings, servers, custom, secrets },
+    ...{ message, options, resolved, machine, root, cwd, mode, selection, chosen, settings, servers, custom, secrets },
     scrub: scrubber(secrets),
   };
 }
@@ -62,7 +62,7 @@ interface SettingsRequest {
   chosen: ChosenModel;
   cwd: string;
   mode: "agent" | "plan";
-  sandbox: Wishes["sandbox"];
+  sandbox: ResolvedOptions["sandbox"];
   shell: string;
 }
 
@@ -74,7 +74,7 @@ function settingsOf({ selection, chosen, cwd, mode, sandbox, shell }: SettingsRe
     ...(effort && { effort }),
     cwd,
     shell,
-    // A plan changes nothing, whoever asks for it.
+    // A plan never changes files.
     sandbox: mode === "plan" ? "read-only" : sandbox === "none" ? "danger-full-access" : sandbox,
     approval: "never",
     compactAt: Math.floor(chosen.facts.contextWindow * 0.9),

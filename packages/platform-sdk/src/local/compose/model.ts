@@ -57,7 +57,7 @@ function platformProvider(options: ConnectionOptions, variables: ModelRequest["v
 function ownProvider(own: LocalProvider, variables: ModelRequest["variables"]): Reached {
   const { baseUrl, wireApi = "responses", apiKeyEnv, headers } = own;
   if (!/^https?:\/\/[^/]+/.test(baseUrl))
-    throw invalid(`local.provider.baseUrl: ${baseUrl} is no http or https address.`);
+    throw invalid(`local.provider.baseUrl: ${baseUrl} is not an http or https address.`);
   if (wireApi !== "responses" && wireApi !== "chat") throw invalid("local.provider.wireApi: is responses or chat.");
   const apiKey = own.apiKey ?? (apiKeyEnv === undefined ? undefined : variables[apiKeyEnv]);
   if (apiKeyEnv !== undefined && !apiKey) throw invalid(`local.provider.apiKeyEnv: ${apiKeyEnv} is not set.`);

@@ -17,10 +17,10 @@ export function readServerFile(path: string): Record<string, McpServerConfig> {
 function serverIn(path: string, name: string, server: unknown): McpServerConfig {
   const { type, command, args = [], env = {}, cwd, url, headers = {} } = fieldsOf(server);
   const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
-  const place = `mcpServers.${name}`;
-  if (isText(command) === isText(url)) throw wrong(path, `${place} needs command or url`);
-  if (!isTexts(args)) throw wrong(path, `${place}.args must be a list of texts`);
-  if (!isPairs(env) || !isPairs(headers)) throw wrong(path, `${place}: values of env and headers must be texts`);
+  const location = `mcpServers.${name}`;
+  if (isText(command) === isText(url)) throw wrong(path, `${location} needs command or url`);
+  if (!isTexts(args)) throw wrong(path, `${location}.args must be a list of texts`);
+  if (!isPairs(env) || !isPairs(headers)) throw wrong(path, `${location}: values of env and headers must be texts`);
   if (isText(command)) return { command, args, env, ...(isText(cwd) && { cwd }) };
   return { url: String(url), headers, type: type === "sse" ? "sse" : "http" };
 }

@@ -41,7 +41,7 @@ export interface ToolChoice {
 }
 
 /** Tools of the calling program are there unless they are denied: it gave them on purpose. */
-export function chosenTools(all: Tool[], custom: Tool[], { tools, disallowedTools = [] }: ToolChoice): Tool[] {
+export function selectTools(all: Tool[], custom: Tool[], { tools, disallowedTools = [] }: ToolChoice): Tool[] {
   const isMeant = (names: string[], { name }: Tool) =>
     names.some((each) => each === name || shownAs[each]?.includes(name) || (each === "mcp" && isMcpTool(name)));
   const isDenied = (tool: Tool) => isMeant(disallowedTools, tool);

@@ -2,7 +2,7 @@
 //   <home>/agents/<agent id>/agent.json, lock, runs/<run id>.{json,jsonl,cancel}, threads/<thread id>.jsonl
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type LineFile, type LockAttempt, makePrivateDirectory, openLineFile, takeLock } from "@agentcli/local";
+import { type LineFile, type LockAttempt, makePrivateDirectory, openLineFile, takeLock } from "@agentcli/host";
 import { ConfigurationError } from "../../errors.ts";
 import type {
   LocalAgentRecord,
@@ -15,28 +15,28 @@ import { openLineReader } from "./line-reader.ts";
 
 export function openFileStore(home: string): LocalAgentStore {
   const agents = join(home, "agents");
-  const place = (agentId: string, ...parts: string[]) => join(agents, agentId, ...parts);
-  const eventsOf = (agentId: string, runId: string) => place(agentId, "runs", `${runId}.jsonl`);
-  const cancelOf = (agentId: string, runId: string) => place(agentId, "runs", `${runId}.cancel`);
-  const threadOf = (agentId: string, threadId: string) => place(agentId, "threads", `${threadId}.jsonl`);
+  const pathOf = (agentId: string, ...parts: string[]) => join(agents, agentId, ...parts);
+  const eventsOf = (agentId: string, runId: string) => pathOf(agentId, "runs", `${runId}.jsonl`);
+  const cancelOf = (agentId: string, runId: string) => pathOf(agentId, "runs", `${runId}.cancel`);
+  const threadOf = (agentId: string, threadId: string) => pathOf(agentId, "threads", `${threadId}.jsonl`);
   const writers = openWriters();
   const readEvents = openLineReader<LocalRunEvent>();
   return {
     agents: {
-      list: async () => sorted(names(agents).flatMap((id) => readJson<LocalAgentRecord>(place(id, "agent.json")))),
-      get: async (agentId) => readJson<LocalAgentRecord>(place(agentId, "agent.json"))[0] ?? null,
-      put: async (agent) => replace(place(agent.agentId, "agent.json"), agent),
+      list: async () => sorted(names(agents).flatMap((id) => readJson<LocalAgentRecord>(pathOf(id, "agent.json")))),
+      get: async (agentId) => readJson<LocalAgentRecord>(pathOf(agentId, "agent.json"))[0] ?? null,
+      put: async (agent) => replace(pathOf(agent.agentId, "agent.json"), agent),
       async delete(agentId) {
         writers.close(agentId);
-        rmSync(place(agentId), { recursive: true, force: true });
+        rmSync(pathOf(agentId), { recursive: true, force: true });
       },
     },
     runs: {
       async list(agentId) {
-        const files = names(place(agentId, "runs")).filter((name) => name.endsWith(".json"));
-        return sorted(files.flatMap((name) => readJson<LocalRunRecord>(place(agentId, "runs", name))));
+        const files = names(pathOf(agentId, "runs")).filter((name) => name.endsWith(".json"));
+        return sorted(files.flatMap((name) => readJson<LocalRunRecord>(pathOf(agentId, "runs", name))));
       },
-      put: async (run) => replace(place(run.agentId, "runs", `${run.id}.json`), run),
+      put: async (run) => replace(pathOf(run.agentId, "runs", `${run.id}.json`), run),
       requestCancel: async (agentId, runId) => writeFileSync(cancelOf(agentId, runId), "", { mode: 0o600 }),
       isCancelRequested: async (agentId, runId) => existsSync(cancelOf(agentId, runId)),
     },
@@ -55,7 +55,7 @@ export function openFileStore(home: string): LocalAgentStore {
       read: async (agentId, threadId) => openLineReader<LocalCheckpoint>()(threadOf(agentId, threadId), 0),
     },
     async claim(agentId) {
-      const attempt = lockIn(home, place(agentId));
+      const attempt = lockIn(home, pathOf(agentId));
       if (attempt.kind === "busy") return { kind: "busy", holder: `process ${attempt.pid}` };
       return {
         kind: "held",
@@ -80,7 +80,7 @@ function lockIn(home: string, directory: string): LockAttempt {
   }
 }
 
-/** Files that the holder of a claim writes, open until it lets go. */
+/** Files that the holder of a claim writes, open until it is released. */
 function openWriters() {
   const open = new Map<string, Map<string, LineFile>>();
   return {
@@ -118,7 +118,7 @@ function readJson<Value>(path: string): Value[] {
     return [JSON.parse(readFileSync(path, "utf8"))];
   } catch (error) {
     if (isAbsent(error)) return [];
-    throw new Error(`${path} cannot be read: ${(error as Error).message}. Mend or remove it.`, { cause: error });
+    throw new Error(`${path} cannot be read: ${(error as Error).message}. Fix or remove it.`, { cause: error });
   }
 }
 

@@ -1,4 +1,4 @@
-// Gives up rights of this process for good, by calls Node has no words for.
+// Drops rights of this process for good, by system calls that Node does not offer.
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import koffi from "koffi";
 import type { Rule } from "./plan.ts";
@@ -7,16 +7,16 @@ import { rightsOf, ruleAttribute, rulesetAttribute } from "./rights.ts";
 export interface Confinement {
   rules: Rule[];
   network: "on" | "off";
-  /** The system-call filter; undefined where there is none for this processor. */
+  /** The system-call filter; undefined if there is none for this architecture. */
   filter: Buffer | undefined;
 }
 
 export interface Kernel {
-  /** The version of the Landlock interface; 0 where the kernel has none or keeps it off. */
+  /** The Landlock ABI version; 0 if the kernel does not support or enable it. */
   landlockVersion(): number;
-  /** Binds the calling thread and everything it starts or becomes. */
+  /** Restricts the calling thread and everything it starts or becomes. */
   confine(confinement: Confinement): void;
-  /** Becomes another program. All threads of this one end, so none is left that was not bound. */
+  /** execve. Ends all threads of this process, so no unrestricted one is left. */
   become(argv: string[], env: Record<string, string>): never;
 }
 
@@ -25,20 +25,20 @@ export function openKernel(): Kernel {
   return {
     landlockVersion: library.version,
     confine({ rules, network, filter }) {
-      library.refusePrivileges();
-      // Real root would otherwise keep powers that know no paths; without new privileges no program brings them back.
+      library.setNoNewPrivileges();
+      // Real root would otherwise keep capabilities that ignore paths; with no_new_privs no program regains them.
       library.dropCapabilities();
       restrict(library, rules, network);
       if (filter !== undefined) library.filterCalls(filter);
     },
     become(argv, env) {
-      // Node marks its standard streams to be closed.
+      // Node marks its standard streams close-on-exec.
       for (const stream of [0, 1, 2]) library.keepOpen(stream);
       library.execute(
         argv,
         Object.entries(env).map(([name, value]) => `${name}=${value}`),
       );
-      throw new Error(`${argv[0]} could not be executed: error number ${koffi.errno()}.`);
+      throw new Error(`${argv[0]} could not be executed: errno ${koffi.errno()}.`);
     },
   };
 }
@@ -58,7 +58,7 @@ function restrict(library: Library, rules: Rule[], network: Confinement["network
 
 const pathOnly = 0o10000000;
 
-/** Undefined when it is gone meanwhile, or a link now: then there is nothing to grant. */
+/** Undefined if it no longer exists or is a symlink now: nothing to grant. */
 function openPath(path: string): { descriptor: number; kind: "directory" | "file" } | undefined {
   try {
     const descriptor = openSync(path, pathOnly | constants.O_NOFOLLOW);
@@ -73,10 +73,10 @@ function openPath(path: string): { descriptor: number; kind: "directory" | "file
 
 type Library = ReturnType<typeof openLibrary>;
 
-/** System calls without a name in the C library; the same on every processor we have a filter for. */
+/** System calls without a C library wrapper; the same on every supported architecture. */
 const calls = { createRuleset: 444, addRule: 445, restrictSelf: 446 };
 const pathBeneath = 1;
-const askVersion = 1;
+const versionFlag = 1;
 const control = { setSeccomp: 22, filterMode: 2, setNoNewPrivileges: 38, setDescriptorFlags: 2 };
 const capabilityFormat = 0x20080522;
 
@@ -92,31 +92,31 @@ function openLibrary() {
   const setForDescriptor = library.func("fcntl", "int", ["int", "int", "int"]);
   const execute = library.func("execve", "int", ["str", "str *", "str *"]);
   return {
-    version: (): number => Math.max(0, createRuleset(calls.createRuleset, null, 0, askVersion)),
+    version: (): number => Math.max(0, createRuleset(calls.createRuleset, null, 0, versionFlag)),
     createRuleset: (bytes: Buffer) =>
-      must("landlock_create_ruleset", createRuleset(calls.createRuleset, bytes, bytes.length, 0)),
+      checked("landlock_create_ruleset", createRuleset(calls.createRuleset, bytes, bytes.length, 0)),
     addRule: (ruleset: number, bytes: Buffer) =>
-      must("landlock_add_rule", addRule(calls.addRule, ruleset, pathBeneath, bytes, 0)),
-    restrictSelf: (ruleset: number) => must("landlock_restrict_self", restrictSelf(calls.restrictSelf, ruleset, 0)),
-    refusePrivileges: () => must("prctl no_new_privs", setForProcess(control.setNoNewPrivileges, 1, 0, 0, 0)),
+      checked("landlock_add_rule", addRule(calls.addRule, ruleset, pathBeneath, bytes, 0)),
+    restrictSelf: (ruleset: number) => checked("landlock_restrict_self", restrictSelf(calls.restrictSelf, ruleset, 0)),
+    setNoNewPrivileges: () => checked("prctl no_new_privs", setForProcess(control.setNoNewPrivileges, 1, 0, 0, 0)),
     dropCapabilities() {
       const header = Buffer.alloc(8);
       header.writeUInt32LE(capabilityFormat, 0);
-      must("capset", setCapabilities(header, Buffer.alloc(24)));
+      checked("capset", setCapabilities(header, Buffer.alloc(24)));
     },
     filterCalls: (filter: Buffer) =>
-      must(
+      checked(
         "prctl seccomp",
         setFilter(control.setSeccomp, control.filterMode, { length: filter.length / 8, instructions: filter }, 0, 0),
       ),
-    keepOpen: (stream: number) => must("fcntl", setForDescriptor(stream, control.setDescriptorFlags, 0)),
-    /** Returns only when it failed. */
+    keepOpen: (stream: number) => checked("fcntl", setForDescriptor(stream, control.setDescriptorFlags, 0)),
+    /** Returns only on failure. */
     execute: (argv: string[], env: string[]): number => execute(argv[0], [...argv, null], [...env, null]),
   };
 }
 
-/** Nothing goes on after a wall that could not be put up. */
-function must(what: string, result: number): number {
+/** Stops if a restriction could not be applied. */
+function checked(what: string, result: number): number {
   if (result >= 0) return result;
-  throw new Error(`${what} failed with error number ${koffi.errno()}.`);
+  throw new Error(`${what} failed with errno ${koffi.errno()}.`);
 }

@@ -1,7 +1,7 @@
-// Looks at the disk and turns a policy into Landlock rules, or refuses one that could not be kept.
-import { type Dirent, existsSync, readdirSync, realpathSync } from "node:fs";
+// Turns a policy into Landlock rules for the files on disk, or refuses a policy that cannot be enforced.
+import { type Dirent, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { contains, hiddenFromRoot } from "../plan.ts";
+import { contains, hiddenFromRoot, resolveExisting } from "../paths.ts";
 import type { SandboxPolicy } from "../policy.ts";
 import { SandboxUnavailable } from "../sandbox-unavailable.ts";
 import type { Grant } from "./rights.ts";
@@ -11,14 +11,14 @@ export interface Rule {
   grant: Grant;
 }
 
-/** Not shared with the sandbox: other people's temporary files, sockets and secrets of services, disks and terminals. */
+/** Not shared with the sandbox: temporary files of others, sockets and secrets of services, disks and terminals. */
 const notShared = ["/tmp", "/run", "/dev"];
 const harmlessDevices = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
-/** Landlock can only add, so around something hidden every neighbour is a rule; a rule takes about 10 µs. */
-const mostRules = 5000;
+/** Landlock can only allow, so each sibling of a hidden path needs a rule; a rule takes about 10 µs. */
+const maxRules = 5000;
 
 export interface PlanOptions {
-  /** The one directory for temporary files; Landlock cannot make /tmp private. */
+  /** The only directory for temporary files: Landlock cannot make /tmp private. */
   temporary: string;
   euid: number;
 }
@@ -27,27 +27,27 @@ export function planRules(policy: SandboxPolicy, { temporary, euid }: PlanOption
   const hidden = [...policy.hidden, ...(euid === 0 ? hiddenFromRoot : [])].flatMap(resolveExisting);
   const roots = policy.mode === "workspace-write" ? [policy.root, ...policy.writableRoots].map(resolveRoot) : [];
   for (const root of roots) refuseHiddenInside(root, hidden);
-  const around = readable("/", [...hidden, ...notShared]);
-  const shown = [policy.root, ...policy.shown].flatMap(resolveExisting).flatMap((path) => readable(path, hidden));
+  const systemPaths = readableParts("/", [...hidden, ...notShared]);
+  const shown = [policy.root, ...policy.shown].flatMap(resolveExisting).flatMap((path) => readableParts(path, hidden));
   const rules = [
-    ...[...around, ...shown].map((path): Rule => ({ path, grant: "read" })),
+    ...[...systemPaths, ...shown].map((path): Rule => ({ path, grant: "read" })),
     ...[...roots, temporary].map((path): Rule => ({ path, grant: "write" })),
     ...harmlessDevices.filter((path) => existsSync(path)).map((path): Rule => ({ path, grant: "device" })),
   ];
-  if (rules.length > mostRules) throw tooManyRules(rules.length);
+  if (rules.length > maxRules) throw tooManyRules(rules.length);
   return rules;
 }
 
-/** What together makes up the directory without what is closed in it. */
-function readable(path: string, closed: string[]): string[] {
-  if (closed.includes(path)) return [];
-  if (!closed.some((secret) => contains(path, secret))) return [path];
+/** The paths that make up the directory without the excluded ones. */
+function readableParts(path: string, excluded: string[]): string[] {
+  if (excluded.includes(path)) return [];
+  if (!excluded.some((other) => contains(path, other))) return [path];
   return entriesOf(path)
     .filter((entry) => !entry.isSymbolicLink())
-    .flatMap((entry) => readable(join(path, entry.name), closed));
+    .flatMap((entry) => readableParts(join(path, entry.name), excluded));
 }
 
-/** Nothing in a directory that we may not list ourselves. */
+/** Empty for a directory that this process may not list. */
 function entriesOf(directory: string): Dirent[] {
   try {
     return readdirSync(directory, { withFileTypes: true });
@@ -59,15 +59,10 @@ function entriesOf(directory: string): Dirent[] {
 function resolveRoot(path: string): string {
   const [real] = resolveExisting(path);
   if (real !== undefined) return real;
-  throw new SandboxUnavailable(`The writable directory ${path} does not exist.`, "Create it or leave it out.");
-}
-
-function resolveExisting(path: string): string[] {
-  try {
-    return [realpathSync(path)];
-  } catch {
-    return [];
-  }
+  throw new SandboxUnavailable(
+    `The writable directory ${path} does not exist.`,
+    "Create it, or remove it from the writable directories.",
+  );
 }
 
 function refuseHiddenInside(root: string, hidden: string[]): void {
@@ -75,12 +70,12 @@ function refuseHiddenInside(root: string, hidden: string[]): void {
   if (secret === undefined) return;
   throw new SandboxUnavailable(
     `Landlock cannot hide ${secret} inside the writable directory ${root}.`,
-    "Work in a directory without it, run read-only, or make bubblewrap work: see agentcli sandbox probe.",
+    "Work in another directory, run read-only, or fix bubblewrap: see agentcli sandbox probe.",
   );
 }
 
 const tooManyRules = (count: number) =>
   new SandboxUnavailable(
-    `Hiding what must be hidden would take ${count} Landlock rules, more than ${mostRules}.`,
-    "Move what is hidden out of directories with very many entries, or make bubblewrap work.",
+    `Hiding the hidden paths needs ${count} Landlock rules, more than the limit of ${maxRules}.`,
+    "Move hidden files out of directories with very many entries, or fix bubblewrap: see agentcli sandbox probe.",
   );

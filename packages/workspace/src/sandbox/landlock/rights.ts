@@ -1,11 +1,11 @@
-// The rights Landlock tells apart, by the version of its interface. Pure.
+// Landlock access rights, by ABI version. Pure.
 
-/** What may be done at and below a path. */
+/** What is allowed at and below a path. */
 export type Grant = "read" | "write" | "device";
 
-/** Before this version anybody could empty files outside by truncating them. */
-export const oldestUsefulVersion = 3;
-/** From this version on signals and abstract sockets end at the domain. */
+/** Earlier versions cannot stop truncation of files outside. */
+export const minVersion = 3;
+/** From this version on signals and abstract sockets are confined to the domain. */
 export const scopingVersion = 6;
 
 const right = (bit: number) => 2 ** bit;
@@ -24,29 +24,29 @@ const deviceControl = right(15);
 const toRead = execute + readFile + readDirectory;
 const toWrite = toRead + writeFile + remove + make + moveBetween + truncate;
 const toUseDevice = readFile + writeFile + truncate + deviceControl;
-/** All that can be said of something that is no directory. */
+/** The rights that apply to files. */
 const ofFiles = execute + writeFile + readFile + truncate + deviceControl;
 
 const byGrant: Record<Grant, number> = { read: toRead, write: toWrite, device: toUseDevice };
 
-/** Everything this version can refuse; what is not granted then is refused. */
+/** Every right this version can restrict; those not granted are denied. */
 export const handledRights = (version: number): number => toWrite + makeDevices + (version >= 5 ? deviceControl : 0);
 
 export function rightsOf(grant: Grant, kind: "directory" | "file", version: number): number {
-  const known = byGrant[grant] & handledRights(version);
-  return kind === "directory" ? known : known & ofFiles;
+  const rights = byGrant[grant] & handledRights(version);
+  return kind === "directory" ? rights : rights & ofFiles;
 }
 
-/** The ruleset attribute: rights on files, on TCP ports, and what ends at the domain. */
+/** The ruleset attribute: rights on files, on TCP ports, and the scope of signals and sockets. */
 export function rulesetAttribute(version: number, network: "on" | "off"): Buffer {
   const bindAndConnect = network === "off" ? 3 : 0;
   const abstractSocketsAndSignals = 3;
   const fields = [handledRights(version), bindAndConnect, abstractSocketsAndSignals];
-  const known = version >= scopingVersion ? 3 : version >= 4 ? 2 : 1;
-  return Buffer.concat(fields.slice(0, known).map(encode));
+  const fieldCount = version >= scopingVersion ? 3 : version >= 4 ? 2 : 1;
+  return Buffer.concat(fields.slice(0, fieldCount).map(encode));
 }
 
-/** One rule: rights, and the descriptor of the path they hold at and below. */
+/** One rule: rights, and the descriptor of the path they apply to. */
 export const ruleAttribute = (rights: number, descriptor: number): Buffer => {
   const bytes = Buffer.alloc(12);
   bytes.writeBigUInt64LE(BigInt(rights), 0);

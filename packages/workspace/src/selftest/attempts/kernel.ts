@@ -1,13 +1,13 @@
 // Attempts on the kernel itself: its settings, its devices, its mounts and namespaces, its rarer calls.
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { type Attempt, byScript, saysSo, seen } from "../attempt.ts";
+import { type Attempt, printsSucceeded, runScript, whileOpen } from "../attempt.ts";
 import { type CallNumber, numberOf, perl, systemCall } from "../snippets.ts";
 
 const call = (name: string, number: CallNumber, ...values: (number | string)[]): Attempt => ({
   name,
-  carryOut: byScript(() => systemCall(number, ...values)),
-  escaped: saysSo,
+  run: runScript(() => systemCall(number, ...values)),
+  escaped: printsSucceeded,
   control: "harmless-as-root",
 });
 
@@ -15,41 +15,41 @@ export const onKernel: Attempt[] = [
   {
     name: "write kernel settings",
     // The value it has already, so that success changes nothing.
-    carryOut: byScript(() => 'f=/proc/sys/kernel/core_pattern; v=$(cat $f); echo "$v" > $f && echo SUCCEEDED'),
-    escaped: saysSo,
+    run: runScript(() => 'f=/proc/sys/kernel/core_pattern; v=$(cat $f); echo "$v" > $f && echo SUCCEEDED'),
+    escaped: printsSucceeded,
     control: "never",
   },
   {
     name: "open a file of the kernel for writing",
-    carryOut: byScript(
+    run: runScript(
       () =>
         `find /proc /sys -maxdepth 4 -path '/proc/[0-9]*' -prune -o -path '/proc/*self' -prune -o -type f -print | ${perl('while (<>) { chomp; sysopen(my $f, $_, 1) and print "SUCCEEDED $_\\n" and exit }')}`,
     ),
-    escaped: saysSo,
+    escaped: printsSucceeded,
     control: "never",
   },
   {
     name: "read or write a disk or the memory of the machine",
-    carryOut: byScript(
+    run: runScript(
       () =>
         `for d in $(ls /sys/block | sed s,^,/dev/,) $(find /dev -type b) /dev/mem /dev/kmem /dev/port /dev/kmsg /dev/kvm /dev/fuse /dev/net/tun; do head -c 1 $d > /dev/null && echo SUCCEEDED $d; done; head -c 1 /proc/kcore && echo SUCCEEDED`,
     ),
-    escaped: saysSo,
+    escaped: printsSucceeded,
     control: "never",
   },
   {
     name: "make a device",
-    carryOut: byScript(() => "mknod device b 7 0 && echo SUCCEEDED; mknod device c 1 1 && echo SUCCEEDED"),
-    escaped: saysSo,
+    run: runScript(() => "mknod device b 7 0 && echo SUCCEEDED; mknod device c 1 1 && echo SUCCEEDED"),
+    escaped: printsSucceeded,
     control: "never",
   },
   {
     name: "leave a set-id file",
-    carryOut: byScript(
+    run: runScript(
       () =>
         `cp /bin/true tool; chmod u+s tool; chmod g+s tool; install -m 4755 /bin/true tool2; ${perl(`chmod 06755, "tool"; sysopen(my $f, "tool3", 0102, 04755); syscall(${numberOf({ x64: 259, arm64: 33 })}, -100, "tool4", 0104755, 0)`)}; true`,
     ),
-    escaped: seen(({ root }) =>
+    escaped: whileOpen(({ root }) =>
       ["tool", "tool2", "tool3", "tool4"].some(
         (name) => ((statSync(join(root, name), { throwIfNoEntry: false })?.mode ?? 0) & 0o6000) !== 0,
       ),
@@ -58,60 +58,58 @@ export const onKernel: Attempt[] = [
   },
   {
     name: "gain rights from a set-id program or keep capabilities",
-    carryOut: byScript(
+    run: runScript(
       () =>
         `grep -q '^NoNewPrivs:.1' /proc/self/status || echo SUCCEEDED; grep '^Cap[EPA]' /proc/self/status | grep -v 0000000000000000 && echo SUCCEEDED`,
     ),
-    escaped: saysSo,
+    escaped: printsSucceeded,
     control: "harmless",
   },
   {
     name: "mount, unmount or remount something",
-    carryOut: byScript(
+    run: runScript(
       () =>
         "mount -t tmpfs none directory && echo SUCCEEDED; mount -o remount,rw,bind / && echo SUCCEEDED; umount .git && echo SUCCEEDED; umount /proc && echo SUCCEEDED; mount --bind / directory && echo SUCCEEDED",
     ),
-    escaped: saysSo,
+    escaped: printsSucceeded,
     control: "never",
   },
   {
     name: "make a namespace",
-    carryOut: byScript(
+    run: runScript(
       () =>
         "for kind in user mount pid net ipc uts cgroup; do unshare --$kind true && echo SUCCEEDED; done; unshare --user --map-root-user mount -t tmpfs none directory && echo SUCCEEDED",
     ),
-    escaped: saysSo,
+    escaped: printsSucceeded,
     control: "never",
   },
   {
     name: "enter a namespace of another process",
-    carryOut: byScript(
-      ({ hostPid }) => `for p in 1 $PPID ${hostPid}; do nsenter -t $p -m -u true && echo SUCCEEDED; done`,
-    ),
-    escaped: saysSo,
+    run: runScript(({ hostPid }) => `for p in 1 $PPID ${hostPid}; do nsenter -t $p -m -u true && echo SUCCEEDED; done`),
+    escaped: printsSucceeded,
     control: "never",
   },
   {
     name: "break out with a program that lies in memory only",
-    carryOut: byScript(({ outside }) =>
+    run: runScript(({ outside }) =>
       perl(
         `my $f = syscall(${numberOf({ x64: 319, arm64: 279 })}, "x", 0); open(my $m, ">&=", $f); open(my $s, "<", "/bin/sh"); binmode $m; binmode $s; local $/; print $m <$s>; $m->flush if $m->can("flush"); $| = 1; exec {"/proc/self/fd/$f"} "sh", "-c", "echo x > ${outside}/memory"`,
       ),
     ),
-    escaped: seen(({ outside }) => statSync(join(outside, "memory"), { throwIfNoEntry: false }) !== undefined),
+    escaped: whileOpen(({ outside }) => statSync(join(outside, "memory"), { throwIfNoEntry: false }) !== undefined),
     control: "never",
   },
   {
     name: "slip a library into later tools",
-    carryOut: async ({ shell, world }) => {
-      const places = [".profile", ".bashrc", ".bash_profile"].map((name) => join(world.home, name));
-      const line = `export LD_PRELOAD=${world.root}/evil.so`;
-      await shell(`${line}; for f in ${places.join(" ")}; do echo '${line}' >> $f; done`);
+    run: async ({ shell, fixture }) => {
+      const profiles = [".profile", ".bashrc", ".bash_profile"].map((name) => join(fixture.home, name));
+      const line = `export LD_PRELOAD=${fixture.root}/evil.so`;
+      await shell(`${line}; for f in ${profiles.join(" ")}; do echo '${line}' >> $f; done`);
       return shell('test -n "$LD_PRELOAD" && echo SUCCEEDED; : >> /etc/ld.so.preload && echo SUCCEEDED', {
         loginShell: "/bin/bash",
       });
     },
-    escaped: saysSo,
+    escaped: printsSucceeded,
     control: "never",
   },
   call("load a program into the kernel", { x64: 321, arm64: 280 }, 0, 0, 0),

@@ -2,185 +2,185 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Chunk } from "@agentcli/protocol";
-import { type Attempt, byScript, type Inside, saysSo, seen, seenLater } from "../attempt.ts";
+import { type Attempt, type AttemptContext, afterClose, printsSucceeded, runScript, whileOpen } from "../attempt.ts";
+import type { EscapeFixture } from "../fixture.ts";
 import { numberOf, perl, systemCall } from "../snippets.ts";
-import type { World } from "../world.ts";
 
 /** The descriptor a careless host left open. Node itself closes the low ones. */
-export const leftOpen = 60;
+export const openDescriptor = 60;
 
 export const onProcesses: Attempt[] = [
   {
     name: "signal a process of the machine",
-    admission: "signals",
-    carryOut: byScript(({ hostPid }) => `kill -0 ${hostPid} && echo SUCCEEDED`),
-    escaped: saysSo,
+    knownGap: "signals",
+    run: runScript(({ hostPid }) => `kill -0 ${hostPid} && echo SUCCEEDED`),
+    escaped: printsSucceeded,
     control: "harmless",
   },
   {
     name: "see processes of the machine",
-    admission: "other-processes",
-    carryOut: byScript(({ hostPid }) => `grep -qa . /proc/${hostPid}/cmdline && echo SUCCEEDED`),
-    escaped: saysSo,
+    knownGap: "other-processes",
+    run: runScript(({ hostPid }) => `grep -qa . /proc/${hostPid}/cmdline && echo SUCCEEDED`),
+    escaped: printsSucceeded,
     control: "harmless",
   },
   {
     name: "limit a process of the machine",
     // The limit it has already.
-    carryOut: byScript(
+    run: runScript(
       ({ hostPid }) =>
         `l=$(prlimit --pid ${hostPid} --core --output SOFT --noheadings --raw | tr -d ' ') && prlimit --pid ${hostPid} --core=$l: && echo SUCCEEDED`,
     ),
-    escaped: saysSo,
+    escaped: printsSucceeded,
     control: "harmless",
   },
   {
     name: "write through a descriptor the host left open",
     // Of these processes only: without a sandbox a look at all would write into files of strangers.
-    carryOut: byScript(
+    run: runScript(
       ({ hostPid }) =>
-        `echo x >&${leftOpen}; for p in self $PPID ${hostPid}; do echo x > /proc/$p/fd/${leftOpen}; done`,
+        `echo x >&${openDescriptor}; for p in self $PPID ${hostPid}; do echo x > /proc/$p/fd/${openDescriptor}; done`,
     ),
-    escaped: seen(({ descriptorFile }) => statSync(descriptorFile).size > 0),
+    escaped: whileOpen(({ descriptorFile }) => statSync(descriptorFile).size > 0),
     control: "harmless",
   },
   {
     name: "inherit a descriptor beyond the three standard ones",
-    carryOut: byScript(() =>
+    run: runScript(() =>
       perl(
         'opendir(my $d, "/proc/self/fd"); for (readdir $d) { print "SUCCEEDED $_ ", readlink("/proc/self/fd/$_"), "\\n" if /^\\d+$/ && $_ > 2 && readlink("/proc/self/fd/$_") !~ m{^/proc/\\d+/fd$} }',
       ),
     ),
-    escaped: saysSo,
+    escaped: printsSucceeded,
     control: "never",
   },
   {
     name: "find a file of the machine among the descriptors of the processes around it",
-    // What points into the workspace, to a temporary file, a stream or a device is no file of the machine.
-    carryOut: byScript(
+    // What points into the workspace, to a temporary file, a stream or a device is not a file of the machine.
+    run: runScript(
       ({ root }) =>
         `for f in /proc/1/fd/* /proc/$PPID/fd/*; do t=$(readlink $f) || continue; case "$t" in socket:*|pipe:*|anon_inode:*|/dev/*|/proc/*|/tmp/.agent-*|"$TMPDIR"/*|"${root}"*) ;; /*) echo "SUCCEEDED $f $t";; esac; done`,
     ),
-    escaped: saysSo,
+    escaped: printsSucceeded,
     control: "never",
   },
   {
     name: "trace a process",
     // PTRACE_SEIZE on a child of its own, which is allowed outside.
-    carryOut: byScript(() =>
+    run: runScript(() =>
       perl(
         `my $c = fork; if (!$c) { sleep 5; exit } my $r = syscall(${numberOf({ x64: 101, arm64: 117 })}, 0x4206, $c, 0, 0); print "SUCCEEDED\\n" if $r == 0; kill 9, $c`,
       ),
     ),
-    escaped: saysSo,
+    escaped: printsSucceeded,
     control: "harmless",
   },
   {
     name: "read the memory of the server beside it by a system call",
-    carryOut: byScript(() => systemCall({ x64: 310, arm64: 270 }, "getppid()", 0, 0, 0, 0, 0)),
-    escaped: saysSo,
+    run: runScript(() => systemCall({ x64: 310, arm64: 270 }, "getppid()", 0, 0, 0, 0, 0)),
+    escaped: printsSucceeded,
     control: "harmless",
   },
   {
     name: "take descriptors out of another process",
-    carryOut: byScript(() => systemCall({ x64: 438, arm64: 438 }, -1, 0, 0)),
-    escaped: saysSo,
+    run: runScript(() => systemCall({ x64: 438, arm64: 438 }, -1, 0, 0)),
+    escaped: printsSucceeded,
     control: "harmless",
   },
   {
     name: "write into the memory of the server beside it",
-    carryOut: byScript(() => perl('open(my $m, "+<", "/proc/" . getppid() . "/mem") and print "SUCCEEDED\\n"')),
-    escaped: saysSo,
+    run: runScript(() => perl('open(my $m, "+<", "/proc/" . getppid() . "/mem") and print "SUCCEEDED\\n"')),
+    escaped: printsSucceeded,
     control: "harmless",
   },
   {
     name: "start a debugger in the server beside it",
-    carryOut: byScript(
+    run: runScript(
       () =>
         `kill -USR1 $PPID; for i in 1 2 3 4 5 6 7 8; do sleep 0.1; echo > /dev/tcp/127.0.0.1/9229 && echo SUCCEEDED; done`,
     ),
-    escaped: saysSo,
-    alone: true,
+    escaped: printsSucceeded,
+    ownSandbox: true,
     control: "never",
   },
   {
     name: "forge an answer of the server beside it",
-    carryOut: (inside) => forgeAnswers(inside, "/proc/$PPID/fd/[012] /proc/1/fd/[012]"),
-    escaped: seen((_, told) => told !== "real"),
-    alone: true,
+    run: (context) => forgeAnswers(context, "/proc/$PPID/fd/[012] /proc/1/fd/[012]"),
+    escaped: whileOpen((_, output) => output !== "real"),
+    ownSandbox: true,
     control: "never",
   },
   {
     name: "disturb the server beside it through the streams it keeps for itself",
-    admission: "server",
-    carryOut: (inside) => forgeAnswers(inside, "/proc/$PPID/fd/*"),
-    escaped: seen((_, told) => told !== "real"),
-    alone: true,
+    knownGap: "server",
+    run: (context) => forgeAnswers(context, "/proc/$PPID/fd/*"),
+    escaped: whileOpen((_, output) => output !== "real"),
+    ownSandbox: true,
     control: "never",
   },
   {
     name: "type into the terminal of the user",
-    carryOut: byScript(() => systemCall({ x64: 16, arm64: 29 }, 0, 0x5412, '(my $c = "x")')),
-    escaped: saysSo,
+    run: runScript(() => systemCall({ x64: 16, arm64: 29 }, 0, 0x5412, '(my $c = "x")')),
+    escaped: printsSucceeded,
     control: "harmless",
   },
   {
     name: "open the terminal of the user",
-    carryOut: byScript(
+    run: runScript(
       () =>
         "for t in /dev/tty /dev/pts/[0-9]* /dev/tty[0-9]* /dev/console; do test -c $t && : > $t && echo SUCCEEDED $t; done",
     ),
-    escaped: saysSo,
+    escaped: printsSucceeded,
     control: "never",
   },
   {
     name: "leave a process behind",
-    carryOut: byScript(({ word }) => {
+    run: runScript(({ word }) => {
       const sleeper = `sh -c 'sleep 300; : ${word}' > /dev/null 2>&1`;
       return `(${sleeper} &); setsid ${sleeper} & nohup ${sleeper} & sleep 0.1`;
     }),
-    escaped: seenLater(remains),
-    alone: true,
+    escaped: afterClose(isLeftBehind),
+    ownSandbox: true,
     control: "never",
   },
   {
     name: "leave a process behind that hides on purpose",
-    admission: "left-behind",
-    carryOut: byScript(
+    knownGap: "left-behind",
+    run: runScript(
       ({ word }) =>
         `(setsid env -i sh -c 'trap "" TERM HUP; sleep 20; : ${word}' > /dev/null 2>&1 < /dev/null &); sleep 0.1`,
     ),
-    escaped: seenLater(remains),
-    alone: true,
+    escaped: afterClose(isLeftBehind),
+    ownSandbox: true,
     control: "never",
   },
   {
     name: "outlive the sandbox with a fork bomb",
     // A bounded one, so that the machine survives where it is not held.
-    carryOut: ({ shell, world }) =>
-      shell(perl(`$0 = "${world.word}"; for (1 .. 9) { fork } sleep 60`), { timeoutMs: 2000 }),
-    escaped: seenLater(remains),
-    alone: true,
+    run: ({ shell, fixture }) =>
+      shell(perl(`$0 = "${fixture.word}"; for (1 .. 9) { fork } sleep 60`), { timeoutMs: 2000 }),
+    escaped: afterClose(isLeftBehind),
+    ownSandbox: true,
     control: "never",
   },
   {
     name: "fill the memory of the host with output",
-    carryOut: flood,
-    escaped: seen((_, told) => Number(told) > 16 * 1024 * 1024),
-    alone: true,
+    run: flood,
+    escaped: whileOpen((_, output) => Number(output) > 16 * 1024 * 1024),
+    ownSandbox: true,
     control: "never",
   },
 ];
 
 /** Writes answers to calls that were not asked yet, and looks whether the next one is believed. */
-async function forgeAnswers({ shell, world }: Inside, streams: string): Promise<string> {
+async function forgeAnswers({ shell, fixture }: AttemptContext, streams: string): Promise<string> {
   const result = { state: "exited", seq: 1, exitCode: 0, durationMs: 1, timedOut: false, droppedBytes: 0 };
   const frames = Array.from({ length: 30 }, (_, index) => [
     { frame: "chunk", call: index + 1, chunk: { seq: 1, stream: "stdout", text: "forged" } },
     { frame: "result", call: index + 1, result },
   ]);
   writeFileSync(
-    join(world.root, "frames"),
+    join(fixture.root, "frames"),
     `\n${frames
       .flat()
       .map((frame) => JSON.stringify(frame))
@@ -190,8 +190,8 @@ async function forgeAnswers({ shell, world }: Inside, streams: string): Promise<
   return (await shell("echo real")).trim();
 }
 
-/** How much of 64 MB is kept for somebody who asks again. */
-async function flood({ workspace }: Inside): Promise<string> {
+/** How much of 64 MB is kept for replay. */
+async function flood({ workspace }: AttemptContext): Promise<string> {
   const id = "flood";
   const signal = new AbortController().signal;
   const argv = ["bash", "-c", "head -c 67108864 /dev/zero | tr '\\0' x"];
@@ -205,7 +205,7 @@ async function flood({ workspace }: Inside): Promise<string> {
 }
 
 /** Two seconds are given to end. */
-async function remains({ word }: World): Promise<boolean> {
+async function isLeftBehind({ word }: EscapeFixture): Promise<boolean> {
   for (let round = 0; round < 100 && processesWith(word).length > 0; round += 1) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

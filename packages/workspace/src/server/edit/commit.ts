@@ -1,8 +1,8 @@
-// Carries out a plan. A failure anywhere leaves every file, mode and directory as it was, and no temporary file.
+// Executes a plan. A failure anywhere leaves every file, mode and directory as it was, and no temporary file.
 import type { Stats } from "node:fs";
 import { copyFile, type FileHandle, link, mkdir, open, rename, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { errnoOf, troubleOf } from "../files/fault.ts";
+import { errnoOf, pathFaultOf } from "../files/index.ts";
 import type { Effect } from "./plan.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -11,23 +11,23 @@ type Undo = (() => Promise<void>)[];
 
 export async function commit(effects: Effect[]): Promise<void> {
   const undo: Undo = [];
-  const kept = await perform(effects, undo);
-  for (const backup of kept) await rm(backup, { force: true });
+  const backups = await perform(effects, undo);
+  for (const backup of backups) await rm(backup, { force: true });
 }
 
 /** Returns the backups of what was there before. */
 async function perform(effects: Effect[], undo: Undo): Promise<string[]> {
-  // New contents are on disk before the first file changes: a full disk or a closed directory shows up early.
+  // New contents are written before the first file changes: a full disk or an unwritable directory shows up early.
   const staged = new Map<Effect, string>();
   const backups: string[] = [];
   for (const effect of effects) {
-    if (effect.kind === "write") staged.set(effect, await attempt(effect, undo, () => stage(effect, undo)));
+    if (effect.kind === "write") staged.set(effect, await attempt(effect, undo, () => writeTemporary(effect, undo)));
   }
   for (const effect of effects) {
-    if (effect.kind === "remove") backups.push(await attempt(effect, undo, () => setAside(effect.path, undo)));
+    if (effect.kind === "remove") backups.push(await attempt(effect, undo, () => moveAside(effect.path, undo)));
   }
   for (const [effect, temporary] of staged) {
-    const backup = await attempt(effect, undo, () => putInPlace(temporary, effect.path, undo));
+    const backup = await attempt(effect, undo, () => replaceFile(temporary, effect.path, undo));
     if (backup !== null) backups.push(backup);
   }
   return backups;
@@ -39,7 +39,7 @@ async function attempt<T>(effect: Effect, undo: Undo, act: () => Promise<T>): Pr
   } catch (error) {
     await undoAll(undo, error);
     const verb = effect.kind === "write" ? "write" : "delete";
-    throw new Refusal(`Failed to ${verb} ${effect.shown}: ${troubleOf(error).reason}`, { cause: error });
+    throw new Refusal(`Failed to ${verb} ${effect.displayPath}: ${pathFaultOf(error).reason}`, { cause: error });
   }
 }
 
@@ -50,21 +50,21 @@ async function undoAll(undo: Undo, cause: unknown): Promise<void> {
   throw new Error(`The patch failed and could not be undone in full: ${failures.join("; ")}`, { cause });
 }
 
-async function stage(write: Write, undo: Undo): Promise<string> {
+async function writeTemporary(write: Write, undo: Undo): Promise<string> {
   await makeDirectory(dirname(write.path), undo);
-  const temporary = nameBeside(write.path);
+  const temporary = temporaryPathBeside(write.path);
   const handle = await open(temporary, "wx", write.like === null ? 0o666 : 0o600);
   undo.push(() => rm(temporary, { force: true }));
   try {
     await handle.writeFile(write.bytes);
-    if (write.like !== null) await takeAfter(handle, write.like);
+    if (write.like !== null) await copyAttributes(handle, write.like);
   } finally {
     await handle.close();
   }
   return temporary;
 }
 
-// One level at a time: a recursive mkdir that fails half-way does not say what it made.
+// One level at a time: a recursive mkdir that fails half-way does not report what it created.
 async function makeDirectory(directory: string, undo: Undo): Promise<void> {
   try {
     await mkdir(directory);
@@ -77,39 +77,39 @@ async function makeDirectory(directory: string, undo: Undo): Promise<void> {
   }
 }
 
-/** Set-id bits are left out, as the kernel does on every write by an ordinary user. */
-async function takeAfter(handle: FileHandle, like: Stats): Promise<void> {
-  if (process.getuid?.() === 0) await takeOwner(handle, like);
+/** Without set-id bits, as the kernel does on every write by an ordinary user. */
+async function copyAttributes(handle: FileHandle, like: Stats): Promise<void> {
+  if (process.getuid?.() === 0) await copyOwner(handle, like);
   await handle.chmod(like.mode & 0o777);
 }
 
-async function takeOwner(handle: FileHandle, like: Stats): Promise<void> {
+async function copyOwner(handle: FileHandle, like: Stats): Promise<void> {
   try {
     await handle.chown(like.uid, like.gid);
   } catch (error) {
-    // Root of a user namespace can give files only to users that are mapped into it.
+    // Root of a user namespace can chown only to mapped users.
     if (!["EPERM", "EINVAL"].includes(errnoOf(error) ?? "")) throw error;
   }
 }
 
-async function setAside(path: string, undo: Undo): Promise<string> {
-  const backup = nameBeside(path);
+async function moveAside(path: string, undo: Undo): Promise<string> {
+  const backup = temporaryPathBeside(path);
   await rename(path, backup);
   undo.push(() => rename(backup, path));
   return backup;
 }
 
-async function putInPlace(temporary: string, path: string, undo: Undo): Promise<string | null> {
-  const backup = nameBeside(path);
+async function replaceFile(temporary: string, path: string, undo: Undo): Promise<string | null> {
+  const backup = temporaryPathBeside(path);
   undo.push(() => rm(backup, { force: true }));
-  const replaced = await keepSecondName(path, backup);
+  const replaced = await linkBackup(path, backup);
   await rename(temporary, path);
   undo.push(() => (replaced ? rename(backup, path) : rm(path)));
   return replaced ? backup : null;
 }
 
-/** A second name rather than a rename: readers find the file at every moment. False when there is no such file. */
-async function keepSecondName(path: string, backup: string): Promise<boolean> {
+/** A hard link rather than a rename: readers find the file at every moment. False if there is no such file. */
+async function linkBackup(path: string, backup: string): Promise<boolean> {
   try {
     await link(path, backup);
     return true;
@@ -122,4 +122,4 @@ async function keepSecondName(path: string, backup: string): Promise<boolean> {
 }
 
 /** In the same directory, so that a rename can take it to `path`. */
-const nameBeside = (path: string) => join(dirname(path), `.agentcli-${Math.random().toString(36).slice(2)}`);
+const temporaryPathBeside = (path: string) => join(dirname(path), `.agentcli-${Math.random().toString(36).slice(2)}`);

@@ -1,25 +1,25 @@
-// Applies edits to files: all of them, or none and a sentence why.
+// Applies edits to files: all of them, or none and the reason.
 import type { EditRequest, EditResult } from "@agentcli/protocol";
-import type { Place } from "../place.ts";
+import type { FileScope } from "../file-scope.ts";
 import { commit } from "./commit.ts";
 import { planEdits } from "./plan.ts";
 import { Refusal } from "./refusal.ts";
 
-export function applyEdits(place: Place, request: EditRequest): Promise<EditResult> {
-  const result = turn.then(() => applyAlone(place, request));
-  turn = result.catch(() => undefined);
+export function applyEdits(scope: FileScope, request: EditRequest): Promise<EditResult> {
+  const result = lastEdit.then(() => applyAlone(scope, request));
+  lastEdit = result.catch(() => undefined);
   return result;
 }
 
 // One patch at a time: of two that read the same file before either writes it, one would be lost.
-let turn: Promise<unknown> = Promise.resolve();
+let lastEdit: Promise<unknown> = Promise.resolve();
 
-async function applyAlone(place: Place, request: EditRequest): Promise<EditResult> {
-  if (place.writable !== "anywhere" && place.writable.length === 0) {
+async function applyAlone(scope: FileScope, request: EditRequest): Promise<EditResult> {
+  if (scope.writable !== "anywhere" && scope.writable.length === 0) {
     return { kind: "refused", message: "writing is blocked by the read-only sandbox" };
   }
   try {
-    const plan = await planEdits(place, request.edits);
+    const plan = await planEdits(scope, request.edits);
     await commit(plan.effects);
     return { kind: "edited", files: plan.files };
   } catch (error) {

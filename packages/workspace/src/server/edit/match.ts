@@ -1,12 +1,12 @@
-// Finds the lines a chunk expects: exactly if possible, else with growing tolerance for what models get wrong.
+// Finds the lines a chunk expects: exactly if possible, else with increasing tolerance for typical model mistakes.
 import type { EditChunk } from "@agentcli/protocol";
 
 /** Lines `[from, to)` of the file are what the chunk expects; `spare` of its last blank lines are not in the file. */
-export interface Found {
+export interface ChunkMatch {
   kind: "found";
   from: number;
   to: number;
-  spare: number;
+  missingBlanks: number;
 }
 
 /** `start` is where the search begins: behind the last match. Missing lines are handed back for the message. */
@@ -14,7 +14,7 @@ export function findChunk(
   lines: string[],
   chunk: EditChunk,
   start: number,
-): Found | { kind: "missing"; lines: string[] } {
+): ChunkMatch | { kind: "missing"; lines: string[] } {
   let at = start;
   for (const anchor of chunk.anchors) {
     const found = findLines(lines, [anchor], at);
@@ -23,18 +23,18 @@ export function findChunk(
   }
   if (chunk.before.length === 0) return insertion(chunk, at, lines.length);
   // Blank lines between a chunk and the next marker read as context; they need not be there.
-  for (let spare = 0; spare <= endingBlanks(chunk); spare += 1) {
-    const wanted = chunk.before.slice(0, chunk.before.length - spare);
-    const found = (chunk.endOfFile ? findAtEnd(lines, wanted, at) : null) ?? findLines(lines, wanted, at);
-    if (found !== null) return { kind: "found", from: found, to: found + wanted.length, spare };
+  for (let missingBlanks = 0; missingBlanks <= endingBlanks(chunk); missingBlanks += 1) {
+    const expected = chunk.before.slice(0, chunk.before.length - missingBlanks);
+    const found = (chunk.endOfFile ? findAtEnd(lines, expected, at) : null) ?? findLines(lines, expected, at);
+    if (found !== null) return { kind: "found", from: found, to: found + expected.length, missingBlanks };
   }
   return { kind: "missing", lines: chunk.before };
 }
 
 /** Without context, lines go behind the anchor, or to the end of the file. */
-function insertion(chunk: EditChunk, at: number, end: number): Found {
-  const place = chunk.anchors.length > 0 && !chunk.endOfFile ? at : end;
-  return { kind: "found", from: place, to: place, spare: 0 };
+function insertion(chunk: EditChunk, at: number, end: number): ChunkMatch {
+  const line = chunk.anchors.length > 0 && !chunk.endOfFile ? at : end;
+  return { kind: "found", from: line, to: line, missingBlanks: 0 };
 }
 
 /** Blank lines that both end the expected and the new lines; one expected line always stays. */
@@ -44,10 +44,10 @@ function endingBlanks({ before, after }: EditChunk): number {
   return count;
 }
 
-function findLines(lines: string[], wanted: string[], start: number): number | null {
-  for (const reading of readings) {
-    const haystack = reading === asWritten ? lines : lines.map(reading);
-    const needle = wanted.map(reading);
+function findLines(lines: string[], expected: string[], start: number): number | null {
+  for (const normalize of normalizations) {
+    const haystack = normalize === asWritten ? lines : lines.map(normalize);
+    const needle = expected.map(normalize);
     for (let at = start; at + needle.length <= haystack.length; at += 1) {
       if (needle.every((line, index) => haystack[at + index] === line)) return at;
     }
@@ -55,11 +55,11 @@ function findLines(lines: string[], wanted: string[], start: number): number | n
   return null;
 }
 
-function findAtEnd(lines: string[], wanted: string[], start: number): number | null {
-  const at = lines.length - wanted.length;
+function findAtEnd(lines: string[], expected: string[], start: number): number | null {
+  const at = lines.length - expected.length;
   if (at < start) return null;
-  const fits = readings.some((reading) =>
-    wanted.every((line, index) => reading(lines[at + index] ?? "") === reading(line)),
+  const fits = normalizations.some((normalize) =>
+    expected.every((line, index) => normalize(lines[at + index] ?? "") === normalize(line)),
   );
   return fits ? at : null;
 }
@@ -73,4 +73,9 @@ const withPlainCharacters = (line: string) =>
     .replace(/[\u00a0\u2000-\u200a\u202f\u205f\u3000]/g, " ")
     .trim();
 
-const readings = [asWritten, (line: string) => line.trimEnd(), (line: string) => line.trim(), withPlainCharacters];
+const normalizations = [
+  asWritten,
+  (line: string) => line.trimEnd(),
+  (line: string) => line.trim(),
+  withPlainCharacters,
+];

@@ -1,11 +1,11 @@
 // Works out what the chunks of an update make of a text.
 import type { EditChunk } from "@agentcli/protocol";
-import { type Found, findChunk } from "./match.ts";
+import { type ChunkMatch, findChunk } from "./match.ts";
 import type { Line, Text } from "./text.ts";
 
-export type Updated = { kind: "updated"; text: Text } | { kind: "missing"; lines: string[] };
+export type UpdateResult = { kind: "updated"; text: Text } | { kind: "missing"; lines: string[] };
 
-export function updateText(text: Text, chunks: EditChunk[]): Updated {
+export function updateText(text: Text, chunks: EditChunk[]): UpdateResult {
   const texts = text.lines.map((line) => line.text);
   const replacements: Replacement[] = [];
   let start = 0;
@@ -36,9 +36,9 @@ function replaceAll(text: Text, replacements: Replacement[]): Line[] {
 }
 
 /** Context is taken from the file, not from the patch: a tolerant match must not rewrite lines that stay. */
-function replacementFor(text: Text, chunk: EditChunk, found: Found): Line[] {
-  const before = chunk.before.slice(0, chunk.before.length - found.spare);
-  const after = chunk.after.slice(0, chunk.after.length - found.spare);
+function replacementFor(text: Text, chunk: EditChunk, found: ChunkMatch): Line[] {
+  const before = chunk.before.slice(0, chunk.before.length - found.missingBlanks);
+  const after = chunk.after.slice(0, chunk.after.length - found.missingBlanks);
   const kept = keptLines(before, after);
   return after.map((line, index) => {
     const context = kept.get(index);

@@ -1,15 +1,15 @@
-// Turns what the operating system says about a path into an answer: the path, what is wrong, what to do next.
+// Turns a file system error into a message: the path, what is wrong, what to do next.
 import type { FileFault } from "@agentcli/protocol";
 
 /** Why a path cannot be used, without its name: callers put it into their own sentence. */
-export interface Trouble {
+export interface PathFault {
   code: FileFault["code"];
   reason: string;
 }
 
-export function fault(action: "read" | "list" | "search", path: string, trouble: Trouble): FileFault {
-  const message = `Cannot ${action} ${path}: ${trouble.reason}. ${advice[trouble.code]}`.trimEnd();
-  return { kind: "fault", code: trouble.code, message };
+export function fileFault(action: "read" | "list" | "search", path: string, fault: PathFault): FileFault {
+  const message = `Cannot ${action} ${path}: ${fault.reason}. ${advice[fault.code]}`.trimEnd();
+  return { kind: "fault", code: fault.code, message };
 }
 
 const advice: Record<FileFault["code"], string> = {
@@ -23,8 +23,8 @@ const advice: Record<FileFault["code"], string> = {
   failed: "",
 };
 
-/** The trouble behind an error of `node:fs`; anything else is a bug and thrown on. */
-export function troubleOf(error: unknown): Trouble {
+/** For errors of `node:fs`; anything else is a bug and rethrown. */
+export function pathFaultOf(error: unknown): PathFault {
   switch (errnoOf(error)) {
     case "ENOENT":
       return { code: "missing", reason: "there is no such file or directory" };

@@ -3,14 +3,14 @@ import type { Dirent } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { ListRequest, ListResult } from "@agentcli/protocol";
-import type { Place } from "../place.ts";
-import { errnoOf, fault, troubleOf } from "./fault.ts";
+import type { FileScope } from "../file-scope.ts";
+import { errnoOf, fileFault, pathFaultOf } from "./fault.ts";
 
 type Entry = Extract<ListResult, { kind: "entries" }>["entries"][number];
 
-export async function listDirectory(place: Place, request: ListRequest): Promise<ListResult> {
+export async function listDirectory(scope: FileScope, request: ListRequest): Promise<ListResult> {
   const { path, depth = 1, limit = 500 } = request;
-  const top = resolve(place.root, path);
+  const top = resolve(scope.root, path);
   const entries: Entry[] = [];
   try {
     for await (const entry of descend(top, await readSorted(top), { prefix: "", depth })) {
@@ -19,8 +19,8 @@ export async function listDirectory(place: Place, request: ListRequest): Promise
     }
     return { kind: "entries", entries, cut: false };
   } catch (error) {
-    const trouble = errnoOf(error) === "ENOTDIR" ? notADirectory : troubleOf(error);
-    return fault("list", path, trouble);
+    const fault = errnoOf(error) === "ENOTDIR" ? notADirectory : pathFaultOf(error);
+    return fileFault("list", path, fault);
   }
 }
 
@@ -34,7 +34,7 @@ async function* descend(
     const at = join(directory, child.name);
     yield { path, kind: kindOf(child), size: child.isFile() ? await sizeOf(at) : null };
     if (!child.isDirectory() || level.depth === 1) continue;
-    yield* descend(at, await readReadable(at), { prefix: `${path}/`, depth: level.depth - 1 });
+    yield* descend(at, await readIfAccessible(at), { prefix: `${path}/`, depth: level.depth - 1 });
   }
 }
 
@@ -44,12 +44,12 @@ export async function readSorted(directory: string): Promise<Dirent[]> {
   return children.sort((left, right) => (left.name < right.name ? -1 : 1));
 }
 
-/** A directory below the one asked for that is closed to us, or just went away, shows as empty. */
-export async function readReadable(directory: string): Promise<Dirent[]> {
+/** A subdirectory that is inaccessible, or was just removed, is listed as empty. */
+export async function readIfAccessible(directory: string): Promise<Dirent[]> {
   try {
     return await readSorted(directory);
   } catch (error) {
-    if (beyondReach.has(errnoOf(error))) return [];
+    if (inaccessibleCodes.has(errnoOf(error))) return [];
     throw error;
   }
 }
@@ -64,10 +64,10 @@ async function sizeOf(file: string): Promise<number | null> {
   try {
     return (await lstat(file)).size;
   } catch (error) {
-    if (beyondReach.has(errnoOf(error))) return null;
+    if (inaccessibleCodes.has(errnoOf(error))) return null;
     throw error;
   }
 }
 
-const beyondReach = new Set<string | undefined>(["EACCES", "EPERM", "ENOENT", "ENOTDIR"]);
+const inaccessibleCodes = new Set<string | undefined>(["EACCES", "EPERM", "ENOENT", "ENOTDIR"]);
 const notADirectory = { code: "not-a-directory", reason: "it is not a directory" } as const;

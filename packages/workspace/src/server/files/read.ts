@@ -1,8 +1,8 @@
 // Reads files for the model: numbered lines of text in bounded amounts, or whole files as bytes.
 import { resolve } from "node:path";
 import type { ReadRequest, ReadResult } from "@agentcli/protocol";
-import type { Place } from "../place.ts";
-import { fault, troubleOf } from "./fault.ts";
+import type { FileScope } from "../file-scope.ts";
+import { fileFault, pathFaultOf } from "./fault.ts";
 import { bytesToKeep, showLine, splitLines } from "./lines.ts";
 import { looksBinary, type OpenFile, openRegular, readRegular, scan, tooLargeFor } from "./regular.ts";
 
@@ -20,38 +20,38 @@ const limits = {
   unsizedBytes: 1024 * 1024,
 };
 
-export async function readFiles(place: Place, request: ReadRequest): Promise<ReadResult> {
+export async function readFiles(scope: FileScope, request: ReadRequest): Promise<ReadResult> {
   const files: FileAnswer[] = [];
   // One by one: twenty images at once would need 400 MiB.
-  for (const file of request.files) files.push(await readOne(place, file));
+  for (const file of request.files) files.push(await readOne(scope, file));
   return { files };
 }
 
-const readOne = (place: Place, file: FileRequest) =>
-  file.as === "lines" ? readLines(place, file) : readBytes(place, file);
+const readOne = (scope: FileScope, file: FileRequest) =>
+  file.as === "lines" ? readLines(scope, file) : readBytes(scope, file);
 
-async function readBytes(place: Place, file: FileRequest): Promise<FileAnswer> {
-  const content = await readRegular(resolve(place.root, file.path), limits.bytes);
-  if (content.kind === "closed") return fault("read", file.path, content.trouble);
+async function readBytes(scope: FileScope, file: FileRequest): Promise<FileAnswer> {
+  const content = await readRegular(resolve(scope.root, file.path), limits.bytes);
+  if (content.kind === "unreadable") return fileFault("read", file.path, content.fault);
   return { kind: "bytes", base64: content.bytes.toString("base64"), size: content.bytes.length };
 }
 
-async function readLines(place: Place, file: FileRequest): Promise<FileAnswer> {
-  const opening = await openRegular(resolve(place.root, file.path));
-  if (opening.kind === "closed") return fault("read", file.path, opening.trouble);
+async function readLines(scope: FileScope, file: FileRequest): Promise<FileAnswer> {
+  const opening = await openRegular(resolve(scope.root, file.path));
+  if (opening.kind === "unreadable") return fileFault("read", file.path, opening.fault);
   try {
     const tooLarge = tooLargeFor(opening.stat.size, limits.scannedBytes);
-    return tooLarge === null ? await scanLines(opening, file) : fault("read", file.path, tooLarge);
+    return tooLarge === null ? await scanLines(opening, file) : fileFault("read", file.path, tooLarge);
   } catch (error) {
-    return fault("read", file.path, troubleOf(error));
+    return fileFault("read", file.path, pathFaultOf(error));
   } finally {
     await opening.handle.close();
   }
 }
 
 async function scanLines({ handle, stat }: OpenFile, file: FileRequest): Promise<FileAnswer> {
-  const wanted = lineCollector(file.offset ?? 1, file.limit ?? limits.lines);
-  const splitter = splitLines(bytesToKeep(limits.lineCharacters), wanted.add);
+  const collector = lineCollector(file.offset ?? 1, file.limit ?? limits.lines);
+  const splitter = splitLines(bytesToKeep(limits.lineCharacters), collector.add);
   let binary: boolean | undefined;
   const end = await scan(handle, stat.size === 0 ? limits.unsizedBytes : limits.scannedBytes, (piece) => {
     binary ??= looksBinary(piece);
@@ -59,9 +59,9 @@ async function scanLines({ handle, stat }: OpenFile, file: FileRequest): Promise
     splitter.write(piece);
     return "go on";
   });
-  if (binary) return fault("read", file.path, { code: "binary", reason: "it is a binary file" });
+  if (binary) return fileFault("read", file.path, { code: "binary", reason: "it is a binary file" });
   splitter.end();
-  const { lines, totalLines, cut } = wanted.collected();
+  const { lines, totalLines, cut } = collector.collected();
   return { kind: "lines", lines, firstLine: file.offset ?? 1, totalLines, cut: cut || end === "cut" };
 }
 

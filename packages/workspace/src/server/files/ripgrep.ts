@@ -3,7 +3,7 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Readable } from "node:stream";
 import type { SearchResult } from "@agentcli/protocol";
-import { fault } from "./fault.ts";
+import { fileFault } from "./fault.ts";
 import { bytesToKeep, type RawLine, showLine, splitLines } from "./lines.ts";
 import { matchList, type SearchTask, shownCharacters, skippedNames } from "./search-task.ts";
 
@@ -16,18 +16,18 @@ export async function searchWithRipgrep(task: SearchTask): Promise<SearchResult 
     matches.cutShort();
     child.kill("SIGKILL");
   }, task.timeoutMs);
-  const lines = splitLines(keptBytes, (line) => {
+  const lines = splitLines(maxKeptBytes, (line) => {
     const match = readMatch(line);
     if (match !== null && matches.add(match) === "enough") child.kill("SIGKILL");
   });
   child.stdout.on("data", lines.write);
-  const complaint = collectStart(child.stderr);
+  const stderr = collectStart(child.stderr);
   const [exitCode] = await once(child, "close");
   clearTimeout(timer);
   lines.end();
   const result = matches.result();
-  const refused = exitCode === 2 && result.matches.length === 0 && !onlyAboutFiles(complaint());
-  return refused ? fault("search", task.path, { code: "invalid", reason: reasonIn(complaint()) }) : result;
+  const refused = exitCode === 2 && result.matches.length === 0 && !onlyAboutFiles(stderr());
+  return refused ? fileFault("search", task.path, { code: "invalid", reason: reasonIn(stderr()) }) : result;
 }
 
 function argumentsFor(task: SearchTask): string[] {
@@ -64,8 +64,8 @@ function readMatch(line: RawLine) {
   return { path: path.startsWith("./") ? path.slice(2) : path, line: Number(number), text };
 }
 
-const longestPath = 4096;
-const keptBytes = longestPath + 20 + bytesToKeep(shownCharacters);
+const maxPathBytes = 4096;
+const maxKeptBytes = maxPathBytes + 20 + bytesToKeep(shownCharacters);
 
 function collectStart(stream: Readable): () => string {
   let text = "";
@@ -76,9 +76,9 @@ function collectStart(stream: Readable): () => string {
 }
 
 /** Files that cannot be read are passed over, as in the walk; anything else ripgrep says is about the request. */
-const onlyAboutFiles = (complaint: string) => complaint.split("\n").every((line) => /\(os error \d+\)$/.test(line));
+const onlyAboutFiles = (stderr: string) => stderr.split("\n").every((line) => /\(os error \d+\)$/.test(line));
 
-function reasonIn(complaint: string): string {
-  const cause = /^error(?:: | parsing glob ).*$/m.exec(complaint)?.[0];
-  return `the pattern or the include glob is not valid (${cause ?? complaint})`;
+function reasonIn(stderr: string): string {
+  const cause = /^error(?:: | parsing glob ).*$/m.exec(stderr)?.[0];
+  return `the pattern or the include glob is not valid (${cause ?? stderr})`;
 }

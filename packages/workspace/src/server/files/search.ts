@@ -2,20 +2,20 @@
 import { stat } from "node:fs/promises";
 import { normalize, resolve } from "node:path";
 import type { SearchRequest, SearchResult } from "@agentcli/protocol";
-import type { Place } from "../place.ts";
-import { fault, type Trouble, troubleOf } from "./fault.ts";
-import { kindTrouble } from "./regular.ts";
+import type { FileScope } from "../file-scope.ts";
+import { fileFault, type PathFault, pathFaultOf } from "./fault.ts";
+import { kindFault } from "./regular.ts";
 import { searchWithRipgrep } from "./ripgrep.ts";
 import type { SearchTask } from "./search-task.ts";
 import { searchByWalking } from "./walk.ts";
 
-export async function searchFiles(place: Place, request: SearchRequest, timeoutMs = 10_000): Promise<SearchResult> {
+export async function searchFiles(scope: FileScope, request: SearchRequest, timeoutMs = 10_000): Promise<SearchResult> {
   const { pattern, path = ".", include, limit = 200 } = request;
-  const startsAt = await kindOfStart(resolve(place.root, path));
-  if (typeof startsAt === "object") return fault("search", path, startsAt);
+  const startsAt = await kindOfStart(resolve(scope.root, path));
+  if (typeof startsAt === "object") return fileFault("search", path, startsAt);
   const task: SearchTask = {
-    root: place.root,
-    path: withoutEndSlash(path),
+    root: scope.root,
+    path: withoutTrailingSlash(path),
     startsAt,
     pattern,
     include,
@@ -25,16 +25,16 @@ export async function searchFiles(place: Place, request: SearchRequest, timeoutM
   return (await searchWithRipgrep(task)) ?? (await searchByWalking(task));
 }
 
-async function kindOfStart(start: string): Promise<SearchTask["startsAt"] | Trouble> {
+async function kindOfStart(start: string): Promise<SearchTask["startsAt"] | PathFault> {
   try {
-    const found = await stat(start);
-    return found.isDirectory() ? "directory" : (kindTrouble(found) ?? "file");
+    const stats = await stat(start);
+    return stats.isDirectory() ? "directory" : (kindFault(stats) ?? "file");
   } catch (error) {
-    return troubleOf(error);
+    return pathFaultOf(error);
   }
 }
 
-function withoutEndSlash(path: string): string {
+function withoutTrailingSlash(path: string): string {
   const clean = normalize(path);
   return clean.length > 1 && clean.endsWith("/") ? clean.slice(0, -1) : clean;
 }

@@ -2,15 +2,15 @@
 import { join, relative, resolve } from "node:path";
 import type { Context, Script } from "node:vm";
 import type { SearchResult } from "@agentcli/protocol";
-import { errnoOf, fault } from "./fault.ts";
+import { errnoOf, fileFault } from "./fault.ts";
 import { compileGlob } from "./glob.ts";
 import { showLine } from "./lines.ts";
-import { readReadable } from "./list.ts";
+import { readIfAccessible } from "./list.ts";
 import { looksBinary, readRegular } from "./regular.ts";
 import { matchList, type SearchTask, shownCharacters, skippedNames } from "./search-task.ts";
 
 export async function searchByWalking(task: SearchTask): Promise<SearchResult> {
-  const invalid = (reason: string) => fault("search", task.path, { code: "invalid", reason });
+  const invalid = (reason: string) => fileFault("search", task.path, { code: "invalid", reason });
   const included = compileGlob(task.include ?? "*");
   if (included === null) return invalid(`the include glob ${task.include} is not valid (a bracket is not closed)`);
   const expression = compilePattern(task.pattern);
@@ -22,41 +22,43 @@ async function collectMatches(task: SearchTask, included: (path: string) => bool
   const deadline = performance.now() + task.timeoutMs;
   const matches = matchList(task.limit);
   // A file that is named itself is searched whatever its name, as ripgrep does.
-  const wanted = task.startsAt === "file" ? () => true : included;
-  for await (const path of task.startsAt === "file" ? [task.path] : filesBelow(task.path, task.root)) {
+  const isIncluded = task.startsAt === "file" ? () => true : included;
+  for await (const path of task.startsAt === "file" ? [task.path] : filesUnder(task.path, task.root)) {
     const file = resolve(task.root, path);
-    const lines = wanted(relative(task.root, file)) ? await readText(file) : [];
+    const lines = isIncluded(relative(task.root, file)) ? await readText(file) : [];
     const hits = findIn(lines, deadline - performance.now());
     if (hits === "out of time") matches.cutShort();
     if (hits === "out of time") break;
-    const enough = hits.some((at) => matches.add({ path, line: at + 1, text: shown(lines[at] ?? "") }) === "enough");
+    const enough = hits.some(
+      (at) => matches.add({ path, line: at + 1, text: displayLine(lines[at] ?? "") }) === "enough",
+    );
     if (enough) break;
   }
   return matches.result();
 }
 
-async function* filesBelow(directory: string, root: string): AsyncGenerator<string> {
-  for (const child of await readReadable(resolve(root, directory))) {
+async function* filesUnder(directory: string, root: string): AsyncGenerator<string> {
+  for (const child of await readIfAccessible(resolve(root, directory))) {
     if (skippedNames.includes(child.name)) continue;
     const path = join(directory, child.name);
-    if (child.isDirectory()) yield* filesBelow(path, root);
+    if (child.isDirectory()) yield* filesUnder(path, root);
     if (child.isFile()) yield path;
   }
 }
 
 /** Empty for what cannot be searched: binary, unreadable or very large files. */
 async function readText(file: string): Promise<string[]> {
-  const content = await readRegular(file, largestBytes);
-  if (content.kind === "closed" || looksBinary(content.bytes)) return [];
+  const content = await readRegular(file, maxFileBytes);
+  if (content.kind === "unreadable" || looksBinary(content.bytes)) return [];
   const lines = content.bytes.toString("utf8").split("\n");
   if (lines.at(-1) === "") lines.pop();
   return lines.map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line));
 }
 
-const largestBytes = 20 * 1024 * 1024;
+const maxFileBytes = 20 * 1024 * 1024;
 
 // Patterns are written for ripgrep: flags may stand in front, and Unicode classes work. What the strict syntax
-// refuses, such as a needless escape, is tried once more in the lenient one.
+// refuses, such as a needless escape, is retried in the lenient one.
 function compilePattern(pattern: string): RegExp | Error {
   const [prefix, flags = ""] = /^\(\?([ims]+)\)/.exec(pattern) ?? [""];
   const source = pattern.slice(prefix.length);
@@ -105,7 +107,7 @@ function runWithin(script: Script, context: Context, timeoutMs: number): number[
   }
 }
 
-function shown(line: string): string {
+function displayLine(line: string): string {
   const head = Buffer.from(line);
   return showLine({ head, bytes: head.length }, shownCharacters);
 }

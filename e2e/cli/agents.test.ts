@@ -1,0 +1,69 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { call, eventually, jsonLines, replyWith } from "@agentcli/testkit";
+import { itemsOf, openHarness, sessionFiles } from "@agentcli/testkit/cli";
+import { expect, test } from "vitest";
+
+test("an explorer cannot write, even where its parent may", async () => {
+  const replies = [
+    { ...replyWith("The child is done."), when: { bodyIncludes: "subagent_notification" } },
+    { ...replyWith("Tried."), when: { bodyIncludes: "Read-only file system" } },
+    {
+      ...call("exec_command", { cmd: "echo x > child.txt" }),
+      when: { bodyIncludes: "You answer a question about this repository" },
+    },
+    { ...call("exec_command", { cmd: "sleep 0.2" }), when: { bodyIncludes: "agent_id" } },
+    call("spawn_agent", { message: "write a file", agent_type: "explorer" }),
+  ];
+  const harness = await openHarness({ replies: { replies, repeat: "always" } });
+  const { code, events } = await harness.events(["-s", "workspace-write", "--budget", "turns=40", "try it"]);
+  expect(code).toBe(0);
+  expect(itemsOf(events, "collab_tool_call")).toMatchObject([{ tool: "spawn_agent", status: "completed" }]);
+  expect(existsSync(join(harness.repository, "child.txt"))).toBe(false);
+  expect(sessionFiles(harness.home)).toHaveLength(2);
+});
+
+test("a killed parent leaves no child running, and its thread can be resumed", async () => {
+  const replies = [
+    { ...replyWith("Going on."), when: { bodyIncludes: "take it up again" } },
+    {
+      ...call("exec_command", { cmd: "sleep 1000" }),
+      when: { bodyIncludes: "You carry out one piece of a larger task" },
+    },
+    { ...call("exec_command", { cmd: "echo $$ > parent.txt; sleep 1000" }), when: { bodyIncludes: "agent_id" } },
+    call("spawn_agent", { message: "sleep", agent_type: "worker" }),
+  ];
+  const harness = await openHarness({ replies: { replies, repeat: "always" } });
+  const child = harness.start(["exec", "-s", "workspace-write", "begin"]);
+  await eventually(() => existsSync(join(harness.repository, "parent.txt")));
+  child.kill("SIGKILL");
+  const { expectNoProcesses: nothingLeft } = await import("@agentcli/testkit");
+  await nothingLeft(harness.repository);
+  expect((await harness.run(["exec", "resume", "--last", "take it up again"])).stdout).toBe("Going on.\n");
+});
+
+test("agents that spawn at every level stay within depth, number and budget, and end", async () => {
+  const always = {
+    calls: ["a", "b"].map((name) => ({
+      name: "spawn_agent",
+      arguments: { message: `spawn more ${name}` },
+      callId: name,
+    })),
+  };
+  const config = "[agents]\nmax_depth = 3\nmax_concurrent_threads_per_session = 5\n";
+  const harness = await openHarness({ replies: { replies: [always], repeat: "always" }, config });
+  const { code, events } = await harness.events(["--budget", "turns=60", "spawn"]);
+  expect(code).toBe(5);
+  expect(events.at(-1)).toMatchObject({ type: "turn.failed", error: { code: "budget", limit: "turns" } });
+  expect(harness.requests().length).toBeLessThanOrEqual(60);
+  const threads = sessionFiles(harness.home).map((path) => jsonLines(readFileSync(path, "utf8")) as Line[]);
+  const parents = new Map(threads.map(([first]) => [first?.record.threadId, first?.record.parentId]));
+  const depthOf = (id: string | undefined): number =>
+    parents.get(id) === undefined ? 0 : 1 + depthOf(parents.get(id));
+  // All five slots are used, by whichever agents came first, and none is still running.
+  expect(threads).toHaveLength(6);
+  for (const id of parents.keys()) expect(depthOf(id)).toBeLessThanOrEqual(3);
+  for (const records of threads) expect(records.at(-1)?.record.type).toBe("turn.ended");
+});
+
+type Line = { record: { type: string; threadId?: string; parentId?: string } };

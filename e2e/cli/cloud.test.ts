@@ -1,0 +1,176 @@
+// agentcli as a client of the platform: creates agents, inspects them, applies their changes.
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { openCloudHarness } from "../support/cloud-harness.ts";
+
+const prompt = "Fix the failing test";
+const anId = /^bc-[0-9a-f-]{36}$/;
+const missingAgent = "bc-00000000-0000-4000-8000-000000000000";
+
+test("the changes of an agent are applied to the working tree exactly, and only once", async () => {
+  const harness = await openCloudHarness();
+  const made = await harness.run(["cloud", "exec", "--follow", "--pr", prompt]);
+  expect(made).toMatchObject({ code: 0, stderr: expect.stringMatching(/\[\w+\][\s\S]*FINISHED after/) });
+  const id = made.stdout.trim();
+  expect(id).toMatch(anId);
+  expect(made.stderr).toContain(`${harness.url}/agents/${id}`);
+  expect(made.stderr).not.toContain(harness.key);
+  const { stdout: diff } = await harness.run(["cloud", "diff", id]);
+  await harness.git("fetch", "--quiet");
+  const branch = await harness.git("for-each-ref", "--format=%(refname:short)", "refs/remotes/origin/platform/");
+  expect(diff.trimEnd()).toBe(await harness.git("diff", "--full-index", "main", branch));
+  const applied = await harness.run(["apply", id]);
+  expect(applied).toMatchObject({
+    code: 0,
+    stdout: "Successfully applied diff\n",
+    stderr: expect.stringMatching(/^Applied: 1 file changed, \+\d/m),
+  });
+  expect(await harness.git("diff", branch)).toBe("");
+  expect(await harness.git("status", "--porcelain")).toMatch(/^ M src\/paging\.js$/);
+  expect(await harness.run(["apply", `${harness.url}/agents/${id}`])).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("Already there"),
+  });
+  expect(await harness.git("diff", branch)).toBe("");
+});
+
+test("a conflicting working tree is refused and left unchanged", async () => {
+  const harness = await openCloudHarness();
+  const id = await harness.agent(`create notes.txt containing hello, then ${prompt.toLowerCase()}`);
+  const file = join(harness.clone, "src/paging.js");
+  const mine = readFileSync(file, "utf8").replace(/\+|-|\*/g, "/* mine */ $&");
+  writeFileSync(file, mine);
+  writeFileSync(join(harness.clone, "untracked.txt"), "mine\n");
+  const before = await harness.git("status", "--porcelain");
+  const refused = await harness.run(["apply", id]);
+  expect(refused).toMatchObject({ code: 1, stdout: "" });
+  expect(refused.stderr).toMatch(/do not fit this working tree, so nothing was changed: src\/paging\.js/);
+  expect(readFileSync(file, "utf8")).toBe(mine);
+  expect(await harness.git("status", "--porcelain")).toBe(before);
+  await harness.git("checkout", "--quiet", "src/paging.js");
+  expect(await harness.run(["apply", id])).toMatchObject({ code: 0 });
+  expect(readFileSync(join(harness.clone, "notes.txt"), "utf8")).toBe("hello\n");
+});
+
+test("agents are listed, shown and followed", async () => {
+  const harness = await openCloudHarness();
+  const id = await harness.agent(prompt);
+  const list = await harness.run(["cloud", "list", "--json"]);
+  expect(JSON.parse(list.stdout)).toEqual({
+    tasks: [
+      expect.objectContaining({
+        id,
+        title: prompt,
+        status: "ready",
+        url: `${harness.url}/agents/${id}`,
+        summary: { files_changed: 1, lines_added: 1, lines_removed: 1 },
+      }),
+    ],
+    cursor: null,
+  });
+  expect((await harness.run(["cloud", "list"])).stdout).toMatch(`${id}  ready`);
+  const other = await harness.agent("run echo hello");
+  const { tasks, cursor } = JSON.parse((await harness.run(["cloud", "list", "--limit", "1", "--json"])).stdout);
+  expect(tasks).toEqual([expect.objectContaining({ id: other })]);
+  expect((await harness.run(["cloud", "list", "--limit=1", "--cursor", cursor])).stdout).toMatch(`${id}  ready`);
+  const unchanged = await harness.run(["cloud", "status", other]);
+  expect(unchanged).toMatchObject({ code: 0, stdout: expect.stringMatching(/0 files changed, \+0 -0\n$/) });
+  const status = await harness.run(["cloud", "status", "--json", id]);
+  expect(status.code).toBe(0);
+  expect(JSON.parse(status.stdout)).toMatchObject({
+    status: "ready",
+    run_status: "FINISHED",
+    summary: { files_changed: 1 },
+    branches: [{ branch: expect.stringContaining("platform/") }],
+  });
+  const logs = await harness.run(["cloud", "logs", id]);
+  expect(logs).toMatchObject({ code: 0, stderr: "" });
+  expect(logs.stdout).toMatch(/^\[\w+\]/m);
+  expect(logs.stdout).toMatch(/^FINISHED after/m);
+  const frames = (await harness.run(["cloud", "logs", "--json", id])).stdout.trim().split("\n");
+  expect(frames.map((line) => JSON.parse(line).event).at(-1)).toBe("done");
+});
+
+test("an agent works on the repository and branch that the flags name", async () => {
+  const harness = await openCloudHarness();
+  await harness.git("config", "user.email", "ada@example.com");
+  await harness.git("config", "user.name", "Ada");
+  await harness.git("checkout", "--quiet", "-b", "old");
+  writeFileSync(join(harness.clone, "only-here.txt"), "here\n");
+  await harness.git("add", "--all");
+  await harness.git("commit", "--quiet", "--message=Only here");
+  await harness.git("push", "--quiet", "origin", "old");
+  const address = (await harness.git("remote", "get-url", "origin")).replace(/user:.*@/, "");
+  const id = await harness.agent(prompt, "--repo", address, "--branch", "old");
+  const { stdout } = await harness.run(["cloud", "diff", "--json", id]);
+  expect(JSON.parse(stdout).items).toMatchObject([
+    {
+      baseCommit: await harness.git("rev-parse", "old"),
+      baseBranch: "old",
+      patch: expect.stringContaining("paging.js"),
+    },
+  ]);
+  const made = JSON.parse((await harness.run(["cloud", "exec", "--json", "--env", "cloud", prompt])).stdout);
+  expect(made).toMatchObject({ id: expect.stringMatching(anId), run_id: expect.stringMatching(/^run-/) });
+});
+
+test("a failure is a message and an exit code", async () => {
+  const harness = await openCloudHarness();
+  const failure = async (args: string[], env?: Record<string, string>) => {
+    const { code, stdout, stderr } = await harness.run(args, env);
+    expect(stdout).toBe("");
+    return { code, stderr };
+  };
+  const apply = ["apply", missingAgent];
+  expect(await failure(apply)).toEqual({
+    code: 2,
+    stderr: expect.stringContaining(`There is no agent ${missingAgent}`),
+  });
+  expect(await failure(apply, { PLATFORM_API_KEY: "" })).toEqual({
+    code: 3,
+    stderr: expect.stringContaining("Set PLATFORM_API_KEY"),
+  });
+  const wrong = `plt_${"0".repeat(12)}_${"0".repeat(64)}`;
+  expect(await failure(apply, { PLATFORM_API_KEY: wrong })).toEqual({
+    code: 3,
+    stderr: expect.stringContaining("Unknown API key"),
+  });
+  expect(await failure(apply, { PLATFORM_BACKEND_URL: "" })).toEqual({
+    code: 2,
+    stderr: expect.stringContaining("Set PLATFORM_BACKEND_URL"),
+  });
+  expect(await failure(apply, { PLATFORM_BACKEND_URL: "http://127.0.0.1:1" })).toEqual({
+    code: 4,
+    stderr: expect.stringContaining("The platform at http://127.0.0.1:1 cannot be reached"),
+  });
+  expect(await failure(apply, { PLATFORM_BACKEND_URL: await somethingElse() })).toEqual({
+    code: 2,
+    stderr: expect.stringContaining("does not answer as a platform does"),
+  });
+  expect(await failure(["apply", "nothing"])).toEqual({
+    code: 2,
+    stderr: expect.stringContaining('Invalid agent id "nothing"'),
+  });
+  expect(await failure(["cloud", "list", "--limit", "21"])).toEqual({
+    code: 2,
+    stderr: expect.stringContaining("1 to 20"),
+  });
+  expect(await failure(["cloud", "exec", "--env", "pool:fast", prompt])).toEqual({
+    code: 2,
+    stderr: expect.stringContaining('no pool "fast"'),
+  });
+  expect(await failure(["cloud", "exec", "--repo", "file:///etc", prompt])).toEqual({
+    code: 2,
+    stderr: expect.stringContaining("repos[0].url"),
+  });
+});
+
+async function somethingElse(): Promise<string> {
+  const server = createServer((_, response) => response.end("<html>hello</html>")).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+}

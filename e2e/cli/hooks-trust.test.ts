@@ -1,0 +1,88 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { replyWith } from "@agentcli/testkit";
+import { itemsOf, openHarness, toolOutputs } from "@agentcli/testkit/cli";
+import { describe, expect, test } from "vitest";
+import { agentcliHooks, expectUnchanged, guard, openTrustingHarness, refusal, run, write } from "./hook-harness.ts";
+
+describe("trust", () => {
+  const writing = [run("echo x > migrations/002.sql"), replyWith("Done.")];
+
+  test("without it a hook does not run, with a warning", async () => {
+    const harness = await openHarness({ replies: writing, files: guard });
+    const { code, events } = await harness.events(["-s", "workspace-write", "go on"]);
+    expect(code).toBe(0);
+    expect(existsSync(join(harness.repository, "migrations/002.sql"))).toBe(true);
+    expect(itemsOf(events, "hook")).toMatchObject([
+      { event: "PreToolUse", status: "skipped", reason: expect.stringContaining("not trusted"), duration_ms: 0 },
+    ]);
+  });
+
+  test("is given to a hash on the command line, for one run", async () => {
+    const harness = await openHarness({ replies: writing, files: guard });
+    const [listed] = (await harness.run(["hooks", "list", "--json"])).stdout.trim().split("\n");
+    const { hash, status } = JSON.parse(listed ?? "");
+    expect(status).toBe("untrusted");
+    await harness.events(["-s", "workspace-write", "--trust-hooks", hash, "go on"]);
+    expectUnchanged(harness);
+    expect((await harness.run(["hooks", "list", "--effective"])).stdout).toBe("");
+    expect((await harness.run(["exec", "--trust-hooks", "abc", "go on"])).code).toBe(2);
+  });
+
+  test("of a thread persists: its initial hooks run when it is resumed, later ones do not", async () => {
+    const harness = await openHarness({ replies: [replyWith("Begun."), ...writing], files: guard });
+    const { hash } = JSON.parse((await harness.run(["hooks", "list", "--json"])).stdout);
+    await harness.events(["-s", "workspace-write", "--trust-hooks", hash, "begin"]);
+    write(harness.home, "hooks.json", agentcliHooks({ PreToolUse: [{ command: "exit 2" }] }));
+    await harness.run(["hooks", "trust", `${harness.home}/hooks.json:pre_tool_use:0:0`]);
+    const { events } = await harness.events(["resume", "--last", "go on"]);
+    expectUnchanged(harness);
+    expect(itemsOf(events, "hook")).toMatchObject([
+      { source: "user", status: "skipped", reason: "the thread began without it" },
+      { source: "project", status: "blocked", reason: refusal },
+    ]);
+  });
+
+  test("of a thread does not extend to a modified hook", async () => {
+    const harness = await openTrustingHarness({ replies: [replyWith("Begun."), ...writing], files: guard });
+    await harness.events(["-s", "workspace-write", "begin"]);
+    write(harness.repository, ".agentcli/hooks/protect-migrations.mjs", "process.exit(0);\n");
+    await harness.run(["hooks", "trust", "--all"]);
+    const { events } = await harness.events(["resume", "--last", "go on"]);
+    expectUnchanged(harness);
+    expect(itemsOf(events, "hook")).toMatchObject([{ status: "blocked", reason: "hook modified" }]);
+  });
+
+  test("is not asked for with --dangerously-bypass-hook-trust", async () => {
+    const harness = await openHarness({ replies: writing, files: guard });
+    await harness.events(["-s", "workspace-write", "--dangerously-bypass-hook-trust", "go on"]);
+    expectUnchanged(harness);
+  });
+
+  test("is granted, listed and revoked by commands", async () => {
+    const harness = await openTrustingHarness({ files: guard });
+    const list = async () => (await harness.run(["hooks", "list"])).stdout;
+    expect(await list()).toMatch(/^trusted {2}project {2}PreToolUse/);
+    write(harness.repository, ".agentcli/hooks/protect-migrations.mjs", "process.exit(0);\n");
+    expect(await list()).toMatch(/^modified /);
+    expect((await harness.run(["hooks", "untrust", "--all"])).code).toBe(0);
+    expect(await list()).toMatch(/^untrusted /);
+    expect(readFileSync(join(harness.home, "config.toml"), "utf8")).not.toContain("hooks");
+    expect((await harness.run(["hooks", "trust", "nonsense"])).code).toBe(2);
+  });
+
+  test.each([
+    ["its script", "echo // > .agentcli/hooks/protect-*.mjs", ".agentcli/hooks/protect-migrations.mjs"],
+    ["its definition", "echo {} > .agentcli/hooks.json", ".agentcli/hooks.json"],
+  ])("is lost when %s changes during the thread: the hook denies", async (_, change, file) => {
+    const text = guard[file as keyof typeof guard];
+    const replies = [run(change), run("echo harmless"), replyWith("Done.")];
+    const harness = await openTrustingHarness({ replies, files: guard });
+    const { events } = await harness.events(["--dangerously-bypass-approvals-and-sandbox", "go on"]);
+    expect(readFileSync(join(harness.repository, file), "utf8")).not.toBe(text);
+    expect(itemsOf(events, "hook").at(-1)).toMatchObject({ status: "blocked", reason: "hook modified" });
+    expect(toolOutputs(harness.requests().at(-1)).at(-1)).toBe(
+      "Command blocked by PreToolUse hook: hook modified. Command: echo harmless",
+    );
+  });
+});

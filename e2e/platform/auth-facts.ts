@@ -1,0 +1,97 @@
+// Authorization facts, written by hand: what each operation needs, and who may use it. A new operation needs a row here.
+
+export const everyday = [
+  "agents:read",
+  "agents:write",
+  "inference:create",
+  "repositories:read",
+  "repositories:write",
+] as const;
+export type Scope = (typeof everyday)[number] | "admin";
+
+export interface Row {
+  /** Null where any key suffices. */
+  scope: Scope | null;
+  /** What is done with an agent; null where the operation has no existing agent. */
+  sharing: "read" | "follow_up" | "manage" | null;
+  /** Required state of the agent. */
+  state?: "at work";
+  query?: string;
+  body?: (world: { repository: string }) => unknown;
+}
+
+const prompt = { text: "be quick" };
+const read = { scope: "agents:read", sharing: "read" } as const;
+const manage = { scope: "agents:write", sharing: "manage" } as const;
+const followUp = { scope: "agents:write", sharing: "follow_up", body: () => ({ prompt }) } as const;
+const inference = { scope: "inference:create", sharing: null } as const;
+const anyKey = { scope: null, sharing: null } as const;
+const lists = { scope: "agents:read", sharing: null } as const;
+
+export const rows: Record<string, Row> = {
+  "post /v1/agents": { scope: "agents:write", sharing: null, body: () => ({ prompt }) },
+  "get /v1/agents": lists,
+  "get /v1/agents/{id}": read,
+  "delete /v1/agents/{id}": manage,
+  "post /v1/agents/{id}/archive": manage,
+  "post /v1/agents/{id}/unarchive": manage,
+  "get /v1/agents/{id}/diff": read,
+  "get /v1/agents/{id}/usage": read,
+  "get /v1/agents/{id}/artifacts": read,
+  "get /v1/agents/{id}/artifacts/download": { ...read, query: "?path=artifacts/left.txt" },
+  "get /v1/agents/{id}/webhooks/deliveries": read,
+  "post /v1/agents/{id}/webhooks/deliveries/{deliveryId}/redeliver": manage,
+  "post /v1/agents/{id}/runs": followUp,
+  "get /v1/agents/{id}/runs": read,
+  "get /v1/agents/{id}/runs/{runId}": read,
+  "get /v1/agents/{id}/runs/{runId}/stream": read,
+  "post /v1/agents/{id}/runs/{runId}/cancel": { ...manage, state: "at work" },
+  "get /v1/me": anyKey,
+  "get /v1/models": anyKey,
+  "get /v1/repositories": { scope: "repositories:read", sharing: null },
+  "post /v1/inference/responses": { ...inference, body: () => ({ input: "be quick" }) },
+  "get /v1/inference/usage": inference,
+  "post /v0/agents": {
+    scope: "agents:write",
+    sharing: null,
+    body: ({ repository }) => ({ prompt, source: { repository } }),
+  },
+  "get /v0/agents": lists,
+  "get /v0/agents/{id}": read,
+  "delete /v0/agents/{id}": manage,
+  "get /v0/agents/{id}/conversation": read,
+  "post /v0/agents/{id}/followup": followUp,
+  "post /v0/agents/{id}/stop": { ...manage, state: "at work" },
+  "get /v0/agents/{id}/artifacts": read,
+  "get /v0/agents/{id}/artifacts/download": { ...read, query: "?path=/opt/platform/artifacts/left.txt" },
+  "get /v0/me": anyKey,
+  "get /v0/models": anyKey,
+  "get /v0/repositories": { scope: "repositories:read", sharing: null },
+};
+
+/** What the server knows of the sender of a request. */
+export interface Sender {
+  /** Relation to the requested agent; null where authentication fails. */
+  is: "owner" | "teammate" | "admin" | "of another team" | null;
+  scopes: readonly Scope[];
+  /** Whether another site could make a browser send it. */
+  isForgeable?: true;
+}
+
+export type Expected = 401 | 403 | 404 | "done";
+
+/** Team follow-ups are off, which is the default. */
+const shared: Record<"owner" | "teammate" | "admin", NonNullable<Row["sharing"]>[]> = {
+  owner: ["read", "follow_up", "manage"],
+  admin: ["read", "manage"],
+  teammate: ["read"],
+};
+
+export function expected(method: string, { scope, sharing }: Row, { is, scopes, isForgeable }: Sender): Expected {
+  if (is === null) return 401;
+  if (isForgeable && method !== "get") return 403;
+  if (scope !== null && !scopes.includes(scope)) return 403;
+  if (sharing === null) return "done";
+  if (is === "of another team") return 404;
+  return shared[is].includes(sharing) ? "done" : 403;
+}

@@ -1,0 +1,316 @@
+// A team sees and changes only its own data. For all others it does not exist, with any request and any key.
+
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { eventually } from "@agentcli/testkit";
+import {
+  type ApiResponse,
+  openClient,
+  type PlatformClient,
+  type RunIds,
+  type ServedPlatform,
+  sendRequest,
+  servePlatformForTest,
+} from "@agentcli/testkit/platform";
+import { expect, test } from "vitest";
+import type { Document } from "./openapi-requests.ts";
+
+const secret = "a-word-only-the-first-team-knows";
+
+interface Furnished {
+  platform: ServedPlatform;
+  owner: PlatformClient;
+  stranger: PlatformClient;
+  /** Its run has ended. */
+  made: RunIds;
+  /** Of the owner's team, with a pull request. */
+  repository: string;
+}
+
+async function openTwoTeams(): Promise<Furnished> {
+  const platform = await servePlatformForTest({
+    replies: {
+      replies: [
+        { calls: [{ name: "exec_command", arguments: { cmd: writesBoth } }], when: { bodyIncludes: "write it" } },
+        { messages: ["done"] },
+      ],
+      repeat: "last",
+    },
+  });
+  const owner = await platform.client();
+  const stranger = await platform.client("--team", "strangers");
+  const repository = await platform.repository("sample", { "README.md": `# ${secret}\n` });
+  const made = await owner.create("write it", { name: secret, repos: [{ url: repository }], autoCreatePR: true });
+  expect(await owner.waitForRun(made)).toMatchObject({
+    status: "FINISHED",
+    git: { branches: [{ prUrl: expect.any(String) }] },
+  });
+  return { platform, owner, stranger, made, repository };
+}
+
+const writesBoth = `echo ${secret} > left.txt && cp left.txt "$PLATFORM_ARTIFACTS_DIR/left.txt"`;
+
+test("every route of the document reports agents and runs of another team as not found", async () => {
+  const { owner, stranger, made } = await openTwoTeams();
+  const own = await stranger.create("mine");
+  await stranger.waitForRun(own);
+  const before = await everythingOf(owner, made);
+  const { paths } = (await owner.get("/openapi.json")).body as Document;
+  const tried: string[] = [];
+  for (const [path, methods] of Object.entries(paths))
+    for (const method of Object.keys(methods))
+      for (const ids of strangeIds(path, made, own)) {
+        const answer = await attempt(stranger, method, ids, paths[path]?.[method]?.requestBody !== undefined);
+        expect({ path: ids, status: answer.status, shown: answer.text.includes(secret) }, answer.text).toEqual({
+          path: ids,
+          status: 404,
+          shown: false,
+        });
+        tried.push(`${method} ${path}`);
+      }
+  const ofAgents = Object.entries(paths).filter(([path]) => path.includes("{id}"));
+  expect(new Set(tried).size).toBe(ofAgents.flatMap(([, methods]) => Object.keys(methods)).length);
+  expect(await everythingOf(owner, made)).toEqual(before);
+});
+
+/** The agent of the other team, its run, and its run below an own agent. */
+function strangeIds(path: string, made: RunIds, own: RunIds): string[] {
+  if (!path.includes("{id}")) return [];
+  const fill = (id: string, runId: string) => path.replace("{id}", id).replace("{runId}", runId);
+  const folder = path.startsWith("/v0/") ? "/opt/platform/artifacts" : "artifacts";
+  const query = path.endsWith("/download") ? `?path=${folder}/left.txt` : "";
+  const whole = `${fill(made.agentId, made.runId)}${query}`;
+  if (path.endsWith("/usage")) return [whole, `${fill(own.agentId, "")}?runId=${made.runId}`];
+  return path.includes("{runId}") ? [whole, fill(own.agentId, made.runId), fill(made.agentId, own.runId)] : [whole];
+}
+
+const attempt = (client: PlatformClient, method: string, path: string, hasBody: boolean): Promise<ApiResponse> =>
+  sendRequest(client.url, {
+    method: method.toUpperCase(),
+    path,
+    headers: { authorization: `Bearer ${client.key}`, ...(hasBody && { "content-type": "application/json" }) },
+    ...(hasBody && { body: JSON.stringify({ prompt: { text: "let me in" } }) }),
+  });
+
+async function everythingOf(client: PlatformClient, { agentId, runId }: RunIds): Promise<unknown[]> {
+  const paths = ["", "/runs", `/runs/${runId}`, "/artifacts", "/usage"].map((rest) => `/v1/agents/${agentId}${rest}`);
+  const answers = await Promise.all(["/v1/agents", ...paths].map((path) => client.get(path)));
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  return answers.map(({ body }) => body);
+}
+
+test("lists, filters, cursors and names of one team show another team nothing", async () => {
+  const { owner, stranger, made, repository } = await openTwoTeams();
+  const run = (await owner.get(`/v1/agents/${made.agentId}/runs/${made.runId}`)).text;
+  const prUrl = /"prUrl":"([^"]+)"/.exec(run)?.[1] ?? expect.fail("no pull request");
+  await owner.waitForRun(await owner.create("another"));
+  const { nextCursor } = (await owner.get("/v1/agents?limit=1")).body as { nextCursor: string };
+  for (const query of ["", `?cursor=${nextCursor}`, `?prUrl=${encodeURIComponent(prUrl)}`])
+    expect((await stranger.get(`/v1/agents${query}`)).body).toEqual({ items: [] });
+  expect((await stranger.get("/v1/repositories")).body).toEqual({ items: [] });
+  expect((await owner.get("/v1/repositories")).body).toEqual({ items: [{ url: repository }] });
+  const refused = await stranger.post("/v1/agents", { prompt: { text: "x" }, repos: [{ url: repository }] });
+  expect(refused).toMatchObject({ status: 400, body: { error: { code: "repository_access" } } });
+  const taken = await stranger.post("/v1/agents", { prompt: { text: "x" }, agentId: made.agentId });
+  expect(taken).toMatchObject({ status: 409, body: { error: { code: "agent_id_conflict" } } });
+  expect((await stranger.get("/v1/agents")).body).toEqual({ items: [] });
+});
+
+test("one team's Idempotency-Key is not another's", async () => {
+  const { owner, stranger } = await openTwoTeams();
+  const key = { "idempotency-key": "the-same" };
+  const body = { prompt: { text: "x" } };
+  const [first, second] = [await owner.post("/v1/agents", body, key), await stranger.post("/v1/agents", body, key)];
+  expect([first.status, second.status]).toEqual([200, 200]);
+  const idOf = ({ body: answered }: ApiResponse) => (answered as { agent: { id: string } }).agent.id;
+  expect(idOf(first)).not.toBe(idOf(second));
+});
+
+test("a repository of another team cannot be fetched, pushed to, or read through its pull requests", async () => {
+  const { owner, stranger, repository } = await openTwoTeams();
+  const cloneAs = ({ key }: PlatformClient) =>
+    git("ls-remote", repository.replace("http://", `http://x:${key}@`)).then(
+      ({ stdout }) => stdout,
+      ({ stderr }) => stderr as string,
+    );
+  expect(await cloneAs(owner)).toContain("refs/heads/main");
+  expect(await cloneAs(stranger)).toMatch(/not found/i);
+  const base = repository.replace(owner.url, "").replace(/\.git$/, "");
+  const pull = `${base}/pulls/1`;
+  const before = (await owner.get(pull)).body;
+  expect(before).toMatchObject({ draft: true });
+  for (const [method, path, body] of [
+    ["GET", `${base}/pulls`],
+    ["GET", pull],
+    ["GET", `${pull}/diff`],
+    ["GET", `${pull}/comments`],
+    ["GET", `${pull}/reviews`],
+    ["POST", `${base}/pulls`, { title: "x", head: "main" }],
+    ["PATCH", pull, { title: "x", state: "closed" }],
+    ["POST", `${pull}/merge`, {}],
+    ["POST", `${pull}/comments`, { body: "x" }],
+    ["POST", `${pull}/reviews`, { verdict: "approved" }],
+    ["GET", `${base}.git/info/refs?service=git-upload-pack`],
+    ["GET", `${base}.git/info/refs?service=git-receive-pack`],
+    ["POST", `${base}.git/git-upload-pack`, {}],
+    ["POST", `${base}.git/git-receive-pack`, {}],
+  ] as const) {
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const headers = { authorization: `Bearer ${stranger.key}`, ...(body && { "content-type": "application/json" }) };
+    const answer = await sendRequest(stranger.url, { method, path, headers, ...sent });
+    expect({ method, path, status: answer.status }).toEqual({ method, path, status: 404 });
+    expect(answer.text).not.toContain(secret);
+    const unknown = await sendRequest(stranger.url, { method, path, ...sent });
+    expect({ method, path, status: unknown.status }).toEqual({ method, path, status: 401 });
+  }
+  expect((await owner.get(pull)).body).toEqual(before);
+  expect((await owner.get(`${pull}/comments`)).body).toEqual({ items: [] });
+});
+
+const git = (...args: string[]) =>
+  promisify(execFile)("git", ["-c", "credential.helper=", ...args], {
+    env: { ...process.env, GIT_TERMINAL_PROMPT: "0" },
+  });
+
+test("a link to an artifact opens only that artifact, and only unmodified", async () => {
+  const { owner, made } = await openTwoTeams();
+  const other = await owner.create("write it");
+  await owner.waitForRun(other);
+  const { body } = await owner.get(`/v1/agents/${made.agentId}/artifacts/download?path=artifacts/left.txt`);
+  const { url } = body as { url: string };
+  const path = url.replace(owner.url, "");
+  const token = path.split("/").at(-1) ?? "";
+  expect((await sendRequest(owner.url, { method: "GET", path })).text).toBe(`${secret}\n`);
+  const flipped = `${token.slice(0, -2)}${token.at(-2) === "A" ? "B" : "A"}${token.at(-1)}`;
+  for (const wrong of [
+    `/artifacts/${made.agentId}/${flipped}`,
+    `/artifacts/${made.agentId}/${token.slice(0, 20)}`,
+    `/artifacts/${other.agentId}/${token}`,
+    `/artifacts/nothing/${token}`,
+    `/artifacts/${made.agentId}/`,
+  ]) {
+    const answer = await sendRequest(owner.url, { method: "GET", path: wrong });
+    expect(answer).toMatchObject({ status: 404, body: { error: { message: expect.any(String) } } });
+    expect(answer.text).not.toContain(secret);
+  }
+  await owner.delete(`/v1/agents/${made.agentId}`);
+  expect(await sendRequest(owner.url, { method: "GET", path })).toMatchObject({ status: 404 });
+});
+
+test("pages need a login, show only the own team, and forms need the own CSRF token", async () => {
+  const { platform, owner, stranger, made } = await openTwoTeams();
+  const theirs = await stranger.create("not for you");
+  await stranger.waitForRun(theirs);
+  const { stdout } = await platform.harness.run(["login-link"]);
+  const link = new URL(stdout.trim());
+  expect(
+    (await sendRequest(owner.url, { method: "GET", path: `${link.pathname}${link.search}` })).headers["set-cookie"],
+  ).toBe(undefined);
+  const login = await sendRequest(owner.url, {
+    method: "POST",
+    path: link.pathname,
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: link.search.slice(1),
+  });
+  const cookie = login.headers["set-cookie"]?.[0]?.split(";")[0] ?? expect.fail("no cookie");
+  const visit = (path: string) => sendRequest(owner.url, { method: "GET", path, headers: { cookie } });
+  expect(await visit(`/agents/${made.agentId}`)).toMatchObject({ status: 200 });
+  for (const path of [`/agents/${theirs.agentId}`, `/agents/${theirs.agentId}/runs/${theirs.runId}/stream`]) {
+    const answer = await visit(path);
+    expect({ path, status: answer.status }).toEqual({ path, status: 404 });
+    expect(answer.text).not.toContain("not for you");
+  }
+  for (const path of ["/agents", `/agents/${made.agentId}`, "/keys", "/repositories", "/repositories/sample/pulls/1"])
+    for (const headers of [{}, { cookie: `${cookie}x` }, { cookie: "platform_session=1.AAAA" }]) {
+      const answer = await sendRequest(owner.url, { method: "GET", path, headers });
+      expect({ path, status: answer.status }).toEqual({ path, status: 401 });
+      expect(answer.text).not.toContain(secret);
+    }
+  const headers = { cookie, "content-type": "application/x-www-form-urlencoded" };
+  for (const body of ["", "token=", "token=x"])
+    expect(
+      await sendRequest(owner.url, { method: "POST", path: `/agents/${made.agentId}/archive`, headers, body }),
+    ).toMatchObject({ status: 403 });
+  expect((await owner.get(`/v1/agents/${made.agentId}`)).body).toMatchObject({ status: "IDLE" });
+});
+
+test("a key is valid until it is revoked or has expired, and only complete", async () => {
+  const platform = await servePlatformForTest();
+  const owner = await platform.client();
+  const expiring = await platform.harness.key("--expires", new Date(Date.now() + 3_600_000).toISOString());
+  const doomed = await platform.harness.key();
+  const statusOf = async (authorization: string | undefined) =>
+    (
+      await sendRequest(owner.url, {
+        method: "GET",
+        path: "/v1/agents",
+        headers: { ...(authorization && { authorization }) },
+      })
+    ).status;
+  expect(await Promise.all([owner.key, doomed, expiring].map((key) => statusOf(`Bearer ${key}`)))).toEqual([
+    200, 200, 200,
+  ]);
+  for (const wrong of [
+    undefined,
+    "Bearer",
+    "Bearer plt_",
+    `Bearer ${owner.key.slice(0, -1)}`,
+    `Bearer ${owner.key}0`,
+    `Bearer ${owner.key.slice(0, 17)}${"0".repeat(owner.key.length - 17)}`,
+    `Digest ${owner.key}`,
+    `Basic ${Buffer.from(`x:${owner.key}x`).toString("base64")}`,
+    "Basic !!!",
+  ])
+    expect(await statusOf(wrong), wrong).toBe(401);
+  await platform.harness.run(["keys", "revoke", doomed.split("_")[1] ?? ""]);
+  await eventually(async () => (await statusOf(`Bearer ${doomed}`)) === 401);
+  await platform.harness.database.query("update api_keys set expires_at = now() where id = $1", [
+    expiring.split("_")[1],
+  ]);
+  await eventually(async () => (await statusOf(`Bearer ${expiring}`)) === 401);
+});
+
+test("a key allows exactly its scopes, for members and administrators", async () => {
+  const platform = await servePlatformForTest();
+  const owner = await platform.client();
+  const made = await owner.create("work");
+  await owner.waitForRun(made);
+  await platform.repository("sample", { "README.md": "# Sample\n" });
+  const keys = {
+    reader: await platform.harness.key("--scopes", "agents:read"),
+    writer: await platform.harness.key("--scopes", "agents:write"),
+    fetcher: await platform.harness.key("--scopes", "repositories:read"),
+    member: await platform.harness.key("--user", "member@localhost"),
+    account: await platform.harness.key("--service-account"),
+  };
+  const { paths } = (await owner.get("/openapi.json")).body as Document & ScopedDocument;
+  for (const [path, methods] of Object.entries(paths))
+    for (const [method, { "x-scope": scope, "x-sharing": sharing = "read", requestBody }] of Object.entries(methods)) {
+      const filled = path.replace("{id}", made.agentId).replace("{runId}", made.runId);
+      for (const [who, key] of Object.entries(keys)) {
+        const isGood = scope === undefined || scopesOf[who as keyof typeof keys].includes(scope);
+        const may = isGood && (sharing === "read" || !["member", "account"].includes(who));
+        if (may && (method === "delete" || path.endsWith("archive"))) continue;
+        const answer = await attempt(openClient(owner.url, key), method, filled, requestBody !== undefined);
+        expect({ who, method, path, refused: answer.status === 403 }).toEqual({ who, method, path, refused: !may });
+      }
+    }
+  expect((await owner.get(`/v1/agents/${made.agentId}`)).status).toBe(200);
+  expect(
+    (await platform.harness.run(["keys", "create", "--name", "x", "--user", "member@localhost", "--scopes", "admin"]))
+      .code,
+  ).not.toBe(0);
+});
+
+interface ScopedDocument {
+  paths: Record<string, Record<string, { "x-scope"?: string; "x-sharing"?: string }>>;
+}
+
+const everyday = ["agents:read", "agents:write", "inference:create", "repositories:read", "repositories:write"];
+const scopesOf: Record<"reader" | "writer" | "fetcher" | "member" | "account", string[]> = {
+  reader: ["agents:read"],
+  writer: ["agents:write"],
+  fetcher: ["repositories:read"],
+  member: everyday,
+  account: everyday,
+};

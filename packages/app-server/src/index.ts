@@ -1,0 +1,3 @@
+// The app server: other programs drive the agent. Its command line passes in the program and the agent.
+export type { Agent, Credential } from "./program.ts";
+export { serve } from "./serve.ts";

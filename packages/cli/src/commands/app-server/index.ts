@@ -1,0 +1,47 @@
+// Commands for programs that drive the agent.
+import type { Command } from "../../command.ts";
+import { configFlags } from "../../flags.ts";
+
+export const appServerCommands: Command[] = [
+  {
+    path: ["app-server"],
+    takes: "[--listen ADDRESS]",
+    maxPositionals: 0,
+    summary: "Let other programs drive the agent, over standard streams or WebSocket",
+    flags: [
+      "listen",
+      "stdio",
+      "ws-auth",
+      "ws-token-file",
+      "ws-token-sha256",
+      "ws-shared-secret-file",
+      "ws-issuer",
+      "ws-audience",
+      "ws-max-clock-skew-seconds",
+      ...configFlags,
+    ],
+    load: () => import("./serve.ts"),
+    notes: `One JSON object a line: {"id", "method", "params"}. See docs/app-server.md.
+
+Examples:
+  agentcli app-server
+  agentcli app-server --listen ws://127.0.0.1:4500
+  agentcli app-server --listen unix://`,
+  },
+  {
+    path: ["app-server", "generate-ts"],
+    takes: "--out DIR",
+    maxPositionals: 0,
+    summary: "Write the types of the app server's protocol as TypeScript",
+    flags: ["out"],
+    load: () => import("./generate-ts.ts"),
+  },
+  {
+    path: ["app-server", "generate-json-schema"],
+    takes: "--out DIR",
+    maxPositionals: 0,
+    summary: "Write the types of the app server's protocol as JSON Schema",
+    flags: ["out"],
+    load: () => import("./generate-json-schema.ts"),
+  },
+];

@@ -1,0 +1,73 @@
+// Commands for agents on the platform.
+import type { Command } from "../../command.ts";
+import type { FlagName } from "../../flags.ts";
+
+const access: FlagName[] = ["config", "profile", "ignore-user-config"];
+const keys = "The platform is PLATFORM_BACKEND_URL, and PLATFORM_API_KEY its key. See docs/cloud.md.";
+
+export const cloudCommands: Command[] = [
+  {
+    path: ["cloud", "exec"],
+    aliases: [["cloud-tasks", "exec"]],
+    takes: "[PROMPT | -]",
+    maxPositionals: 1,
+    summary: "Give a prompt to a new agent on the platform and print its id",
+    flags: ["env", "repo", "branch", "pr", "model", "follow", "json", ...access],
+    load: () => import("./exec.ts"),
+    notes: `${keys}
+
+Examples:
+  agentcli cloud exec "fix the failing test"
+  agentcli apply "$(agentcli cloud exec --follow --branch main 'fix the failing test')"`,
+  },
+  {
+    path: ["cloud", "list"],
+    aliases: [["cloud-tasks", "list"]],
+    takes: "",
+    maxPositionals: 0,
+    summary: "List the newest agents on the platform",
+    flags: ["limit", "cursor", "json", ...access],
+    load: () => import("./list.ts"),
+    notes: keys,
+  },
+  {
+    path: ["cloud", "status"],
+    aliases: [["cloud-tasks", "status"]],
+    takes: "AGENT",
+    maxPositionals: 1,
+    summary: "Say how far an agent is (exit code 1: not finished)",
+    flags: ["json", ...access],
+    load: () => import("./status.ts"),
+    notes: keys,
+  },
+  {
+    path: ["cloud", "diff"],
+    aliases: [["cloud-tasks", "diff"]],
+    takes: "AGENT",
+    maxPositionals: 1,
+    summary: "Print what an agent has changed",
+    flags: ["json", ...access],
+    load: () => import("./diff.ts"),
+    notes: keys,
+  },
+  {
+    path: ["cloud", "logs"],
+    aliases: [["cloud-tasks", "logs"]],
+    takes: "AGENT",
+    maxPositionals: 1,
+    summary: "Print what an agent said and did; one at work is followed to its end",
+    flags: ["all", "json", ...access],
+    load: () => import("./logs.ts"),
+    notes: `Of the newest run; --all shows all of them.\n${keys}`,
+  },
+  {
+    path: ["apply"],
+    aliases: [["a"], ["cloud", "apply"], ["cloud-tasks", "apply"]],
+    takes: "AGENT",
+    maxPositionals: 1,
+    summary: "Bring what an agent has changed into this working tree",
+    flags: access,
+    load: () => import("./apply.ts"),
+    notes: `All of it or, where the tree stands against it, nothing: then the exit code is 1.\n${keys}`,
+  },
+];

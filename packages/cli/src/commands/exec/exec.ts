@@ -1,0 +1,70 @@
+// `agentcli exec`: one prompt, one turn, one final message.
+import { joinServers, type NewThread, noObservers, type RunOptions } from "@agentcli/host";
+import { type FileStore, newId, openStore } from "@agentcli/host/sessions";
+import type { Part } from "@agentcli/protocol";
+import type { Invocation } from "../../command.ts";
+import { runOptions } from "../../config/run-options.ts";
+import { execute } from "../../exec/execute.ts";
+import { promptInput, readImages } from "../../exec/images.ts";
+import { readPrompt } from "../../exec/prompt-input.ts";
+import { openRun } from "../../exec/run.ts";
+import { startThread } from "../../exec/start-thread.ts";
+import type { Program } from "../../program.ts";
+
+export async function run(invocation: Invocation, program: Program): Promise<number> {
+  const options = runOptions(invocation);
+  const start = { threadId: newId(Date.now()), argument: invocation.positionals[0] ?? null };
+  if (!invocation.has("worktree")) return runIn(options, start, program);
+  const { openWorktree } = await import("../../exec/worktree.ts");
+  const { environment, reporter } = program;
+  const worktreeOptions = {
+    directory: options.directory ?? ".",
+    threadId: start.threadId,
+    environment,
+    log: reporter.log,
+  };
+  const worktree = await openWorktree(worktreeOptions);
+  try {
+    return await runIn({ ...options, directory: worktree.cwd }, { ...start, worktree: worktree.origin }, program);
+  } finally {
+    await worktree.settle();
+  }
+}
+
+interface Start extends Pick<NewThread, "threadId" | "worktree"> {
+  /** The prompt as an argument. */
+  argument: string | null;
+}
+
+async function runIn(options: RunOptions, start: Start, program: Program): Promise<number> {
+  const images = readImages(options.images, program.environment.cwd);
+  const store = openStore(options, program.environment.agentHome);
+  try {
+    return await begin({ options, start, images }, program, store);
+  } finally {
+    store.close();
+  }
+}
+
+interface Beginning {
+  options: RunOptions;
+  start: Start;
+  images: Part[];
+}
+
+async function begin({ options, start, images }: Beginning, program: Program, store: FileStore): Promise<number> {
+  const run = await openRun(options, program, { store, recorded: null, observers: noObservers });
+  try {
+    const { signal, reporter } = program;
+    const warn = (message: string) => void run.warnings.push(message);
+    const { log } = reporter;
+    const text = await readPrompt({ argument: start.argument, stdinLimitMs: run.stdinLimitMs, log, warn, signal });
+    await joinServers(run, signal);
+    const { messages: context, warnings } = run.context.forPrompt(text);
+    run.warnings.push(...warnings);
+    const opening = { input: promptInput(images, text), ...(context.length > 0 && { context }) };
+    return await execute(await startThread(opening, run, start), run);
+  } finally {
+    await run.close();
+  }
+}

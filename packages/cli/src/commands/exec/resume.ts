@@ -1,0 +1,154 @@
+// `agentcli exec resume`: continues the same thread, with a follow-up or with the turn that was cut off.
+import { isDeepStrictEqual } from "node:util";
+import { CommandError } from "@agentcli/command-line";
+import { abandonTurn, type Log, readThread, type StoredRecord, type ThreadState } from "@agentcli/engine";
+import {
+  type FollowUp,
+  followUpRecord,
+  joinServers,
+  noObservers,
+  type Run,
+  type RunOptions,
+  recordedIn,
+  sandboxNote,
+  withRecordedReview,
+} from "@agentcli/host";
+import { type FileStore, newId, openFileStore } from "@agentcli/host/sessions";
+import type { Part, Tags, ThreadRecord } from "@agentcli/protocol";
+import type { Invocation } from "../../command.ts";
+import { runOptions } from "../../config/run-options.ts";
+import { execute } from "../../exec/execute.ts";
+import { promptInput, readImages } from "../../exec/images.ts";
+import { readFollowUp } from "../../exec/prompt-input.ts";
+import { openRun, type ProgramRun } from "../../exec/run.ts";
+import type { Worktree } from "../../exec/worktree.ts";
+import type { Program } from "../../program.ts";
+import { findThread, type Session } from "../../sessions/find.ts";
+import { tagsOf } from "../../sessions/tags.ts";
+
+export async function run(invocation: Invocation, program: Program): Promise<number> {
+  const { session, prompt } = readArguments(invocation);
+  const { environment, reporter } = program;
+  const threadId = findThread(session, environment.agentHome, environment.cwd);
+  const store = openFileStore(environment.agentHome);
+  try {
+    store.claim(threadId);
+    const readPrompt = ({ stdinLimitMs }: Run) =>
+      readFollowUp({ argument: prompt, stdinLimitMs, warn: reporter.log, signal: program.signal });
+    return await goOn({ ...(await readSound(store, threadId)), store }, readPrompt, runOptions(invocation), program);
+  } finally {
+    store.close();
+  }
+}
+
+/** A loaded thread, ready to continue. */
+export interface Known {
+  state: ThreadState;
+  records: StoredRecord[];
+  store: FileStore;
+  /** Called right before the first record is added. */
+  begin?(): void;
+}
+
+export async function goOn(
+  known: Known,
+  readPrompt: (run: Run) => Promise<string | null>,
+  options: RunOptions,
+  program: Program,
+): Promise<number> {
+  const { state, records, store, begin } = known;
+  for (const stored of stillShowing(records)) program.reporter.recall(stored);
+  const images = readImages(options.images, program.environment.cwd);
+  const worktree = await recordedWorktree(known, options, program);
+  try {
+    const run = await openRun(options, program, { store, recorded: recordedIn(state), observers: noObservers });
+    try {
+      const followUp = followUpOf(await readPrompt(run), images, options.tags, records);
+      await joinServers(run, program.signal);
+      begin?.();
+      const log = await resumeTurn(state, followUp, run);
+      return await execute(log, await withRecordedReview(log.state, run));
+    } finally {
+      await run.close();
+    }
+  } finally {
+    await worktree?.settle();
+  }
+}
+
+/** A thread with its own working tree continues there. */
+async function recordedWorktree({ records }: Known, options: RunOptions, program: Program): Promise<Worktree | null> {
+  const created = records[0]?.record;
+  if (created?.type !== "thread.created" || !created.worktree || options.directory !== undefined) return null;
+  const { reopenWorktree } = await import("../../exec/worktree.ts");
+  return reopenWorktree(created.worktree, { environment: program.environment, log: program.reporter.log });
+}
+
+function followUpOf(prompt: string | null, images: Part[], tags: Tags, records: StoredRecord[]): FollowUp | null {
+  if (prompt !== null) {
+    const input = promptInput(images, prompt);
+    return { turnId: newId(Date.now()), input, tags: { ...tagsOf(records), ...tags } };
+  }
+  if (images.length === 0 && Object.keys(tags).length === 0) return null;
+  throw new CommandError(
+    "usage",
+    "--image and --tag belong to a prompt, and there is none. Give one behind the session.",
+  );
+}
+
+/** With --last the single positional is the prompt. */
+function readArguments({ positionals, has }: Invocation): { session: Session; prompt: string | null } {
+  const [first, second] = positionals;
+  if (has("last")) {
+    if (second !== undefined)
+      throw new CommandError("usage", "With --last only a prompt follows; leave out the session id.");
+    return { session: { by: "last", anywhere: has("all") }, prompt: first ?? null };
+  }
+  if (first === undefined)
+    throw new CommandError("usage", "Which session? Give its id or name, or --last for the newest of this directory.");
+  return { session: { by: "id", id: first }, prompt: second ?? null };
+}
+
+/** A record that is JSON but not what it should be shows only in the fold. */
+async function readSound(store: FileStore, threadId: string): ReturnType<typeof readThread> {
+  try {
+    return await readThread(store, threadId);
+  } catch (error) {
+    throw (await store.findDamage(threadId)) ?? error;
+  }
+}
+
+/** What the surfaces must know of the past: which thread it is, and the turn that is still open. */
+function stillShowing(records: StoredRecord[]): StoredRecord[] {
+  const begun = records.findLastIndex(({ record }) => record.type === "turn.begun");
+  const ended = records.findLastIndex(({ record }) => record.type === "turn.ended");
+  return [...records.slice(0, 1), ...(begun > ended ? records.slice(begun) : [])];
+}
+
+async function resumeTurn(state: ThreadState, followUp: FollowUp | null, run: ProgramRun): Promise<Log> {
+  if (followUp === null && !state.turn) {
+    throw new CommandError(
+      "usage",
+      `Session ${state.threadId} has no turn to go on with. Give a prompt: agentcli exec resume ${state.threadId} "…"`,
+    );
+  }
+  if (followUp !== null) {
+    // The cut-off turn belongs to the past: it is closed in the log, not shown as part of this run.
+    const past = run.openLog(state, run.program.reporter.recall);
+    await past.write(
+      ...abandonTurn(state, { status: "cancelled", reason: "The run was interrupted and a new prompt was given." }),
+    );
+  }
+  const log = run.openLog(state, run.program.reporter.show);
+  await log.write(sandboxNote(run), ...(followUp ? [followUpRecord(followUp, state, run)] : policyNote(state, run)));
+  return log;
+}
+
+/** Records if the continued turn runs under another policy than before. */
+function policyNote({ settings: before }: ThreadState, { settings }: Run): ThreadRecord[] {
+  const isSame = isDeepStrictEqual(withoutGaps(before), withoutGaps(settings));
+  return isSame ? [] : [{ type: "noted", kind: "policy", data: { settings } }];
+}
+
+/** As read back from a session file: undefined members are absent. */
+const withoutGaps = (value: unknown): unknown => JSON.parse(JSON.stringify(value));

@@ -1,0 +1,32 @@
+// Commands about hooks.
+import type { Command } from "../../command.ts";
+
+export const hooksCommands: Command[] = [
+  {
+    path: ["hooks", "list"],
+    aliases: [["hooks"]],
+    takes: "",
+    maxPositionals: 0,
+    summary: "List the hooks of this place and whether each would run",
+    flags: ["effective", "json", "cd", "config", "profile", "ignore-user-config", "trust-project"],
+    load: () => import("./list.ts"),
+  },
+  {
+    path: ["hooks", "trust"],
+    takes: "[KEY… | --all]",
+    maxPositionals: Number.MAX_SAFE_INTEGER,
+    summary: "Let hooks run, as they are now",
+    flags: ["all", "cd"],
+    load: () => import("./trust.ts"),
+    notes: `A hook that is changed afterwards, or whose script is, has to be trusted again.
+Written to config.toml in the agent home, under [hooks.state].`,
+  },
+  {
+    path: ["hooks", "untrust"],
+    takes: "KEY… | --all",
+    maxPositionals: Number.MAX_SAFE_INTEGER,
+    summary: "Take back the trust in hooks",
+    flags: ["all"],
+    load: () => import("./untrust.ts"),
+  },
+];

@@ -1,0 +1,27 @@
+// `agentcli hooks untrust`: these hooks do not run any more.
+import { join } from "node:path";
+import { CommandError } from "@agentcli/command-line";
+import { loadConfig, readHookStates } from "@agentcli/project";
+import { untrustHooks } from "@agentcli/project/hooks";
+import { exitCodes } from "@agentcli/protocol/exit-codes";
+import type { Invocation } from "../../command.ts";
+import { configRequest, existingDirectory } from "../../config/request.ts";
+import { configOptions } from "../../config/run-options.ts";
+import type { Program } from "../../program.ts";
+
+/** Trust may outlive its hook, so the stored trust is listed, not the present hooks. */
+export async function run(invocation: Invocation, { environment, reporter, print }: Program): Promise<number> {
+  const cwd = existingDirectory(".", environment.cwd);
+  const loaded = await loadConfig(configRequest(configOptions(invocation), cwd, environment));
+  const known = [...readHookStates(loaded).keys()];
+  const keys = invocation.has("all") ? known : invocation.positionals;
+  if (keys.length === 0 && !invocation.has("all")) {
+    throw new CommandError("usage", "Which hook? Give its key from agentcli hooks list, or --all.");
+  }
+  const unknown = keys.find((key) => !known.includes(key));
+  if (unknown !== undefined) throw new CommandError("usage", `No trust is written down for ${unknown}.`);
+  if (keys.length > 0) await untrustHooks(join(environment.agentHome, "config.toml"), keys);
+  await print(keys.map((key) => `Not trusted any more: ${key}\n`).join(""));
+  if (keys.length === 0) reporter.log("No hook was trusted.");
+  return exitCodes.completed.code;
+}

@@ -1,0 +1,29 @@
+// Every command of the program, one line for each noun.
+import type { Command } from "../command.ts";
+import { aboutCommands } from "./about/index.ts";
+import { appServerCommands } from "./app-server/index.ts";
+import { cloudCommands } from "./cloud/index.ts";
+import { configCommands } from "./config/index.ts";
+import { execCommands } from "./exec/index.ts";
+import { hooksCommands } from "./hooks/index.ts";
+import { loginCommands } from "./login/index.ts";
+import { mcpCommands } from "./mcp/index.ts";
+import { sandboxCommands } from "./sandbox/index.ts";
+import { sanitizeCommands } from "./sanitize/index.ts";
+import { sessionsCommands } from "./sessions/index.ts";
+import { skillsCommands } from "./skills/index.ts";
+
+export const commands: Command[] = [
+  ...aboutCommands,
+  ...appServerCommands,
+  ...cloudCommands,
+  ...configCommands,
+  ...hooksCommands,
+  ...loginCommands,
+  ...sessionsCommands,
+  ...execCommands,
+  ...sandboxCommands,
+  ...skillsCommands,
+  ...sanitizeCommands,
+  ...mcpCommands,
+];

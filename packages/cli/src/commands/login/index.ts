@@ -1,0 +1,32 @@
+// Commands about the saved login.
+import type { Command } from "../../command.ts";
+
+export const loginCommands: Command[] = [
+  {
+    path: ["logout"],
+    takes: "",
+    maxPositionals: 0,
+    summary: "Forget the saved login",
+    flags: [],
+    load: () => import("./logout.ts"),
+  },
+  {
+    path: ["login", "status"],
+    takes: "",
+    maxPositionals: 0,
+    summary: "Say which credential a run would use (exit code 1: none)",
+    flags: ["config"],
+    load: () => import("./status.ts"),
+  },
+  {
+    path: ["login"],
+    takes: "",
+    maxPositionals: 0,
+    summary: "Keep an API key for later runs",
+    flags: ["with-api-key", "api-key"],
+    load: () => import("./login.ts"),
+    notes: `Examples:
+  agentcli login                                        asks for the key without showing it
+  printenv MY_KEY | agentcli login --with-api-key`,
+  },
+];

@@ -1,0 +1,36 @@
+// `agentcli mcp login`: lets the user consent in a browser and stores the granted tokens.
+import { spawn } from "node:child_process";
+import { CommandError } from "@agentcli/command-line";
+import type { Invocation } from "../../command.ts";
+import { nameOf, readConfigured } from "../../mcp/configured.ts";
+import { logInTo, usualLoginLimitMs } from "../../mcp/login.ts";
+import type { Program } from "../../program.ts";
+
+export async function run(invocation: Invocation, program: Program): Promise<number> {
+  const name = nameOf(invocation);
+  const config = await readConfigured(invocation, program);
+  const scopes = invocation.text("scopes")?.split(",").filter(Boolean);
+  const show = (url: URL) => showAddress(url, program);
+  const result = await logInTo({ name, config, scopes, show, limitMs: usualLoginLimitMs, program }, program.signal);
+  if (result.kind === "failed") throw new CommandError("auth", `MCP server ${name}: ${result.message}`);
+  await program.print(
+    result.kind === "logged-in"
+      ? `Successfully logged in to MCP server '${name}'.\n`
+      : `MCP server '${name}' wants no login.\n`,
+  );
+  return 0;
+}
+
+function showAddress(url: URL, { reporter, environment }: Program): void {
+  reporter.log(`Open this address to log in:\n\n  ${url}\n`);
+  const hasScreen =
+    process.platform === "darwin" || environment.variables.DISPLAY || environment.variables.WAYLAND_DISPLAY;
+  if (!hasScreen || !process.stderr.isTTY) return;
+  const opener = spawn(process.platform === "darwin" ? "open" : "xdg-open", [url.href], {
+    stdio: "ignore",
+    detached: true,
+  });
+  // The URL is printed: if no browser starts, the user can open it.
+  opener.on("error", () => {});
+  opener.unref();
+}

@@ -1,0 +1,58 @@
+// Commands about sessions and their cost.
+import type { Command } from "../../command.ts";
+
+export const sessionsCommands: Command[] = [
+  {
+    path: ["sessions", "name"],
+    takes: "ID NAME",
+    maxPositionals: 2,
+    summary: "Call a session by a name",
+    flags: [],
+    load: () => import("./name.ts"),
+  },
+  {
+    path: ["sessions", "delete"],
+    takes: "ID… | --older-than AGE",
+    maxPositionals: Number.MAX_SAFE_INTEGER,
+    summary: "Remove sessions",
+    flags: ["older-than", "force"],
+    load: () => import("./delete.ts"),
+  },
+  {
+    path: ["sessions", "export"],
+    takes: "ID",
+    maxPositionals: 1,
+    summary: "Write a session as JSON lines or Markdown",
+    flags: ["format", "output-last-message"],
+    load: () => import("./export.ts"),
+  },
+  {
+    path: ["sessions", "show"],
+    takes: "ID",
+    maxPositionals: 1,
+    summary: "Show the messages and actions of a session",
+    flags: ["color"],
+    load: () => import("./show.ts"),
+  },
+  {
+    path: ["sessions", "list"],
+    aliases: [["sessions"]],
+    takes: "",
+    maxPositionals: 0,
+    summary: "List the newest sessions of this directory",
+    flags: ["all", "json", "limit"],
+    load: () => import("./list.ts"),
+  },
+  {
+    path: ["cost"],
+    takes: "",
+    maxPositionals: 0,
+    summary: "Add up what sessions have spent, by model, tag or day",
+    flags: ["since", "by", "json"],
+    load: () => import("./cost.ts"),
+    notes: `Prices are those of the time of the request; where one was not known, the sum says so.
+
+Example:
+  agentcli cost --since 7d --by tag`,
+  },
+];

@@ -1,0 +1,54 @@
+// `agentcli sessions list`: the newest sessions of this directory, or of all.
+import { CommandError } from "@agentcli/command-line";
+import { exitCodes } from "@agentcli/protocol/exit-codes";
+import type { Invocation } from "../../command.ts";
+import type { Program } from "../../program.ts";
+import { take } from "../../sessions/find.ts";
+import { listSessions } from "../../sessions/list.ts";
+import type { SessionSummary } from "../../sessions/summary.ts";
+
+const defaultLimit = 20;
+
+export async function run(invocation: Invocation, { environment, reporter, print }: Program): Promise<number> {
+  const most = readLimit(invocation.list("limit").at(-1));
+  const isEverywhere = invocation.has("all");
+  const all = listSessions(
+    environment.agentHome,
+    isEverywhere ? { in: "everywhere" } : { in: "directory", cwd: environment.cwd },
+  );
+  const sessions = [...take(all, most + 1)];
+  const shown = sessions.slice(0, most);
+  if (invocation.has("json")) await print(shown.map((session) => `${JSON.stringify(asJson(session))}\n`).join(""));
+  else await print(shown.map((session) => asText(session, isEverywhere ? "with-directory" : "alone")).join(""));
+  if (sessions.length > most) reporter.log(`There are more; --limit N shows more than ${most}.`);
+  if (sessions.length === 0) reporter.log(`No sessions ${isEverywhere ? "yet" : "here; --all looks everywhere"}.`);
+  return exitCodes.completed.code;
+}
+
+function readLimit(text: string | undefined): number {
+  if (text === undefined) return defaultLimit;
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new CommandError("usage", `--limit ${text}: expected how many sessions to show, for example --limit 50.`);
+}
+
+const asJson = ({ createdAt, updatedAt, forkedFrom, ...rest }: SessionSummary): object => ({
+  ...rest,
+  created_at: createdAt,
+  updated_at: updatedAt,
+  forked_from: forkedFrom,
+});
+
+function asText(session: SessionSummary, form: "alone" | "with-directory"): string {
+  const labels = Object.entries(session.tags).map(([key, value]) => ` [${key}=${value}]`);
+  const name = session.name ? `"${session.name}" ` : "";
+  const columns = [session.id, localTime(session.updatedAt), session.status.padEnd(11), session.model];
+  const directory = form === "with-directory" ? `  ${session.cwd}` : "";
+  return `${columns.join("  ")}${directory}\n    ${name}${session.prompt}${labels.join("")}\n`;
+}
+
+function localTime(instant: string): string {
+  const date = new Date(instant);
+  const two = (number: number) => String(number).padStart(2, "0");
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
+}

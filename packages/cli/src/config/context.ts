@@ -1,0 +1,43 @@
+// What repository and user have written for the model, as the configuration says where to look for it.
+import { openContext as openProjectContext, type ProjectContext, type SkillRoot, skillRoots } from "@agentcli/project";
+import type { Config } from "@agentcli/protocol";
+import type { Environment } from "../environment.ts";
+
+export type { ProjectContext, PromptTexts, ThreadTexts } from "@agentcli/project";
+
+export interface ContextRequest {
+  /** Of the project. */
+  root: string;
+  cwd: string;
+  config: Config;
+  environment: Environment;
+  /** Tokens; null where it is not known. */
+  contextWindow: number | null;
+}
+
+export function openContext({ root, cwd, config, environment, contextWindow }: ContextRequest): ProjectContext {
+  const { skills = {} } = config;
+  return openProjectContext({
+    root,
+    cwd,
+    home: environment.agentHome,
+    maxBytes: config.project_doc_max_bytes,
+    fallbackNames: config.project_doc_fallback_filenames,
+    skills: {
+      roots: rootsOfSkills({ root, cwd }, environment),
+      switches: skills.config,
+      catalogue: skills.include_instructions === false ? "omitted" : "listed",
+      maxTokens: skills.max_context_tokens,
+    },
+    contextWindow,
+  });
+}
+
+/** What a sandbox has to show. Not the repository's: a link there could lead to what must stay hidden. */
+export const ownSkillPaths = (cwd: string, environment: Environment): string[] =>
+  rootsOfSkills({ root: cwd, cwd }, environment).flatMap(({ path, scope }) => (scope === "repository" ? [] : [path]));
+
+export const rootsOfSkills = (
+  { root, cwd }: { root: string; cwd: string },
+  { userHome, agentHome }: Environment,
+): SkillRoot[] => skillRoots({ root, cwd, userHome, agentHome });

@@ -1,0 +1,102 @@
+// The command line as the top of the configuration: which files apply, and the values of the flags.
+import { existsSync, realpathSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { CommandError } from "@agentcli/command-line";
+import type { ConfigOptions } from "@agentcli/host";
+import { type ConfigRequest, defaults, type FlagValue } from "@agentcli/project";
+import { nearest } from "@agentcli/project/nearest";
+import { type Environment, standardSystemDirectory } from "../environment.ts";
+
+/** `cwd` is where the run works. */
+export function configRequest(options: ConfigOptions, cwd: string, environment: Environment): ConfigRequest {
+  const { agentHome, systemDirectory } = environment;
+  const requirementDirectories = new Set([standardSystemDirectory, systemDirectory, agentHome]);
+  return {
+    home: agentHome,
+    systemDirectory,
+    requirementFiles: [...requirementDirectories].map((directory) => join(directory, "requirements.toml")),
+    cwd,
+    profile: options.profile,
+    overrides: options.overrides,
+    flags: flagValues(options, environment.cwd),
+    unknownKeys: options.strictConfig ? "refuse" : "warn",
+    userConfig: options.ignoreUserConfig ? "ignored" : "read",
+    projectTrust: options.trustProject ? "granted" : "configured",
+  };
+}
+
+/** Warnings about the flags themselves. */
+export function flagWarnings({ fullAuto, bypass }: ConfigOptions): string[] {
+  return [
+    ...(fullAuto ? ["--full-auto is deprecated; use --sandbox workspace-write."] : []),
+    ...(bypass ? [`${bypassFlag}: NO SANDBOX AND NO APPROVALS. Commands can change anything on this machine.`] : []),
+  ];
+}
+
+/** An existing directory, absolute and without symbolic links. */
+export function existingDirectory(directory: string, base: string): string {
+  const path = resolve(base, directory);
+  if (!existsSync(path)) throw new CommandError("usage", `The directory ${path} does not exist.`);
+  if (!statSync(path).isDirectory()) throw new CommandError("usage", `${path} is not a directory.`);
+  return realpathSync(path);
+}
+
+const bypassFlag = "--dangerously-bypass-approvals-and-sandbox";
+
+function flagValues(options: ConfigOptions, base: string): FlagValue[] {
+  const { model, moreDirectories } = options;
+  const roots = moreDirectories.map((directory) => existingDirectory(directory, base));
+  return [
+    ...(model === undefined ? [] : [{ flag: "--model", key: ["model"], value: model }]),
+    ...policyFlags(options),
+    ...(roots.length === 0
+      ? []
+      : [{ flag: "--add-dir", key: ["sandbox_workspace_write", "writable_roots"], items: roots }]),
+    ...options.limits.flatMap((text) => text.split(",")).map(limitFlag),
+  ];
+}
+
+function policyFlags({ sandbox, approval, fullAuto, bypass }: ConfigOptions): FlagValue[] {
+  if (bypass) {
+    const other = fullAuto ? "--full-auto" : (sandbox && "--sandbox") || (approval && "--ask-for-approval");
+    if (other)
+      throw new CommandError("usage", `${bypassFlag} and ${other} contradict each other. Leave one of them out.`);
+    return [
+      { flag: bypassFlag, key: ["sandbox_mode"], value: "danger-full-access" },
+      { flag: bypassFlag, key: ["approval_policy"], value: "never" },
+    ];
+  }
+  return [
+    ...(fullAuto ? [{ flag: "--full-auto", key: ["sandbox_mode"], value: "workspace-write" }] : []),
+    ...(sandbox ? [{ flag: "--sandbox", key: ["sandbox_mode"], value: sandbox }] : []),
+    ...(approval ? [{ flag: "--ask-for-approval", key: ["approval_policy"], value: approval }] : []),
+  ];
+}
+
+/** `name=value`, with the names and values of [limits]. */
+function limitFlag(text: string): FlagValue {
+  const [, name = "", value = ""] = /^\s*([^=]*?)\s*=\s*(.*?)\s*$/.exec(text) ?? [];
+  const known = Object.keys(defaults.limits);
+  if (!known.includes(name)) {
+    const near = nearest(name, known);
+    const hint = near ? `Did you mean ${near}?` : `Limits are ${known.join(", ")}: --limit idle=30s,wall=10m.`;
+    throw new CommandError("usage", `--limit ${text}: there is no limit "${name}". ${hint}`);
+  }
+  const { form, example } = amounts[name] ?? duration;
+  if (!form.test(value)) throw new CommandError("usage", `--limit ${text}: write ${example}.`);
+  return { flag: "--limit", key: ["limits", name], value: name === "processes" ? Number(value) : value };
+}
+
+interface Amount {
+  form: RegExp;
+  example: string;
+}
+
+const duration: Amount = {
+  form: /^(\d+(\.\d+)?(ms|s|m|h)|off)$/,
+  example: "a duration such as 500ms, 30s, 10m, 1h, or off",
+};
+const amounts: Record<string, Amount> = {
+  memory: { form: /^(\d+(\.\d+)?[kmgt]?|off)$/i, example: "a size such as 512m, 4g, or off" },
+  processes: { form: /^[1-9]\d*$/, example: "a number such as 500" },
+};

@@ -1,0 +1,107 @@
+// What a run was asked to be: the configuration as its flags leave it; a resumed thread keeps its own policy.
+import { existsSync } from "node:fs";
+import { CommandError } from "@agentcli/command-line";
+import type { ConfigOptions } from "@agentcli/host";
+import { practice } from "@agentcli/models";
+import { describeOrigin, type EffectiveConfig, type LoadedConfig, loadConfig, refusalOf } from "@agentcli/project";
+import type { ApprovalPolicy, Config, SandboxMode, TurnSettings } from "@agentcli/protocol";
+import type { Environment } from "../environment.ts";
+import { configRequest, existingDirectory, flagWarnings } from "./request.ts";
+
+export interface Settled {
+  /** Without `compactAt`, which needs to know the model. */
+  settings: TurnSettings;
+  loaded: LoadedConfig;
+  warnings: string[];
+}
+
+/** `recorded` are the settings of the thread that is continued. */
+export async function settle(
+  options: ConfigOptions,
+  environment: Environment,
+  recorded: TurnSettings | null,
+): Promise<Settled> {
+  const cwd = workingDirectory(options, environment, recorded);
+  const loaded = await loadConfig(configRequest(options, cwd, environment));
+  const { config, overridden } = loaded;
+  const sandbox = choosePolicy("sandbox_mode", sandboxModes, loaded, recorded?.sandbox);
+  const approval = choosePolicy("approval_policy", approvalPolicies, loaded, recorded?.approval);
+  const settings: TurnSettings = {
+    ...chooseModel(options, loaded, recorded),
+    effort: overridden.model_reasoning_effort ?? recorded?.effort ?? config.model_reasoning_effort,
+    cwd,
+    shell: userShell(environment.variables.SHELL),
+    sandbox: sandbox.value,
+    approval: approval.value,
+  };
+  const policy = [...sandbox.warnings, ...approval.warnings];
+  const warnings = [...flagWarnings(options), ...loaded.warnings, ...policy, ...idleFlags(options, settings)];
+  return { settings, loaded, warnings };
+}
+
+function workingDirectory({ directory }: ConfigOptions, { cwd }: Environment, recorded: TurnSettings | null): string {
+  if (directory !== undefined || !recorded || existsSync(recorded.cwd)) {
+    return existingDirectory(directory ?? recorded?.cwd ?? ".", cwd);
+  }
+  throw new CommandError(
+    "usage",
+    `The directory of this session, ${recorded.cwd}, is gone. Go on in another: --cd DIR.`,
+  );
+}
+
+/** A thread continues with its model, unless the command line names another. */
+function chooseModel(options: ConfigOptions, { config, overridden }: LoadedConfig, recorded: TurnSettings | null) {
+  const configured = (options.purpose === "review" && config.review_model) || config.model;
+  const model = overridden.model ?? recorded?.model ?? configured;
+  if (model.trim() === "") throw new CommandError("usage", "The model has no name. Give one with --model MODEL.");
+  if (model === practice) return { model, provider: practice };
+  const kept = options.model === undefined && recorded?.provider !== practice ? recorded?.provider : undefined;
+  return { model, provider: overridden.model_provider ?? kept ?? config.model_provider };
+}
+
+// From strict to wide.
+const sandboxModes: SandboxMode[] = ["read-only", "workspace-write", "danger-full-access"];
+const approvalPolicies: ApprovalPolicy[] = ["never", "on-request"];
+
+interface Chosen<Value> {
+  value: Value;
+  warnings: string[];
+}
+
+/** A file may narrow what a thread was allowed, a default changes nothing; only the command line may widen it. */
+function choosePolicy<Key extends "sandbox_mode" | "approval_policy">(
+  key: Key,
+  fromStrict: EffectiveConfig[Key][],
+  { config, overridden, origins, requirements }: LoadedConfig,
+  recorded: EffectiveConfig[Key] | undefined,
+): Chosen<EffectiveConfig[Key]> {
+  const configured = config[key];
+  if (recorded === undefined || overridden[key] !== undefined) return { value: configured, warnings: [] };
+  const origin = origins.get(key) ?? { kind: "default" };
+  const isChosen = origin.kind !== "default" && origin.kind !== "requirement";
+  const widening = isChosen ? fromStrict.indexOf(configured) - fromStrict.indexOf(recorded) : 0;
+  const difference = `the thread had ${key} = ${recorded}, ${describeOrigin(origin)} says ${configured}`;
+  if (widening < 0) return { value: configured, warnings: [`${difference}: narrowed.`] };
+  const refused = refusalOf(requirements, key, recorded, "The resumed thread");
+  if (refused) throw new CommandError("usage", `${refused} Choose one of them with a flag.`);
+  return { value: recorded, warnings: widening > 0 ? [`${difference}: kept. Only a flag or -c widens it.`] : [] };
+}
+
+function idleFlags({ moreDirectories }: ConfigOptions, { sandbox }: TurnSettings): string[] {
+  if (moreDirectories.length === 0 || sandbox === "workspace-write") return [];
+  return [`--add-dir changes nothing in ${sandbox}; it is for --sandbox workspace-write.`];
+}
+
+/** A shell whose language commands are written in; fish and others would misread them. */
+function userShell(shell: string | undefined): string {
+  const usable = shell && /\/(bash|zsh|sh)$/.test(shell) && existsSync(shell);
+  if (usable) return shell;
+  return existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
+}
+
+/** The history is summarised before it fills the window. */
+export const compactAt = (config: Config, contextWindow: number): number =>
+  Math.min(
+    config.model_auto_compact_token_limit ?? Infinity,
+    Math.floor((config.model_context_window ?? contextWindow) * 0.9),
+  );

@@ -1,0 +1,41 @@
+// The guard of a run: rules of machine, user and project, before sandbox and approvals.
+import { dirname, join } from "node:path";
+import type { Guard } from "@agentcli/engine";
+import { rulesGuard } from "@agentcli/host";
+import { ConfigError, findRuleFiles, type RuleLayer } from "@agentcli/project";
+import { findRepositoryRoot } from "@agentcli/workspace";
+import type { Program } from "../program.ts";
+
+export interface GuardRequest {
+  cwd: string;
+  /** Only the rules of the machine count. */
+  ignoreRules: boolean;
+  /** What a directory of the project may bring. */
+  trust(directory: string): "trusted" | "untrusted";
+  program: Program;
+}
+
+export function composeGuard(request: GuardRequest): Promise<Guard> {
+  const { environment, directory } = request.program;
+  const own: RuleLayer[] = [{ directory: environment.agentHome, kind: "user" }, ...projectLayers(request)];
+  const system: RuleLayer = { directory: environment.systemDirectory, kind: "system" };
+  return rulesGuard({
+    files: findRuleFiles([system, ...(request.ignoreRules ? [] : own)]),
+    programDirectory: directory,
+    refuse: (problems) => new ConfigError(`Error loading rules:\n${problems.join("\n")}`),
+  });
+}
+
+/** Every `.agentcli` from the top of the repository down to the working directory. */
+function projectLayers({ cwd, trust }: GuardRequest): RuleLayer[] {
+  const top = findRepositoryRoot(cwd) ?? cwd;
+  const directories = [cwd];
+  for (let here = cwd; here !== top; ) {
+    here = dirname(here);
+    directories.unshift(here);
+  }
+  return directories.map((directory) => ({
+    directory: join(directory, ".agentcli"),
+    kind: `project-${trust(directory)}`,
+  }));
+}

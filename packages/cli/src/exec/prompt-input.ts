@@ -1,0 +1,141 @@
+// The prompt: the argument, standard input, or both.
+import { fstatSync, readFileSync } from "node:fs";
+import { isatty } from "node:tty";
+import { CommandError } from "@agentcli/command-line";
+
+export interface PromptInput {
+  argument: string | null;
+  /** How long to wait for the first byte where the argument would do alone; null waits for ever. */
+  stdinLimitMs: number | null;
+  log(line: string): void;
+  /** Ends the wait for standard input. */
+  signal: AbortSignal;
+  /** Called when the wait for standard input is abandoned. */
+  warn(message: string): void;
+}
+
+const maxCharacters = 1_048_576;
+
+/** `exec`: piped data beside an argument is context for it. */
+export async function readPrompt({ argument, stdinLimitMs, log, warn, signal }: PromptInput): Promise<string> {
+  const unlimited = { limitMs: null, warn, signal };
+  if (argument === "-") return required(await readAll(unlimited), "No prompt came from standard input.");
+  if (argument === null) {
+    if (isTerminal()) throw noPrompt();
+    log("Reading prompt from stdin...");
+    return required(await readAll(unlimited), "No prompt came from standard input.");
+  }
+  if (argument.trim() === "") throw new CommandError("usage", 'The prompt is empty. Say what to do: agentcli exec "…"');
+  const piped = isTerminal() ? "" : decode(await readAll({ ...unlimited, limitMs: stdinLimitMs }));
+  return bounded(piped.trim() === "" ? argument : withContext(argument, piped));
+}
+
+/** `resume`: standard input only with `-` or without a prompt; null without a prompt. */
+export async function readFollowUp(input: Omit<PromptInput, "log">): Promise<string | null> {
+  const { argument, stdinLimitMs: limitMs, warn, signal } = input;
+  if (argument === "-")
+    return required(await readAll({ limitMs: null, warn, signal }), "No prompt came from standard input.");
+  if (argument !== null) return bounded(argument);
+  if (isTerminal()) return null;
+  const piped = decode(await readAll({ limitMs, warn, signal }));
+  return piped.trim() === "" ? null : bounded(piped);
+}
+
+const withContext = (prompt: string, piped: string): string =>
+  `${prompt}\n\n<stdin>\n${piped}${piped.endsWith("\n") ? "" : "\n"}</stdin>`;
+
+function required(bytes: Buffer, message: string): string {
+  const text = decode(bytes);
+  if (text.trim() === "") throw new CommandError("usage", `${message} Pipe one in or give it as an argument.`);
+  return bounded(text);
+}
+
+function bounded(text: string): string {
+  if (text.length <= maxCharacters) return text;
+  throw tooLong(`has ${text.length} characters`);
+}
+
+const tooLong = (size: string): CommandError =>
+  new CommandError(
+    "usage",
+    `The prompt ${size}; the most is ${maxCharacters} characters. Put the data in a file and name it in the prompt.`,
+  );
+
+/** UTF-8 with or without its mark, UTF-16 with one; anything else is not text. */
+export function decode(bytes: Buffer): string {
+  try {
+    if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder("utf-16le", { fatal: true }).decode(bytes);
+    if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder("utf-16be", { fatal: true }).decode(bytes);
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    if (!text.includes("\0")) return text;
+  } catch {
+    // Falls through to the one message for all that is not text.
+  }
+  throw new CommandError(
+    "usage",
+    "Standard input is not text (UTF-8 or UTF-16). Put binary data in a file and name it in the prompt.",
+  );
+}
+
+interface Waiting extends Pick<PromptInput, "warn" | "signal"> {
+  limitMs: number | null;
+}
+
+/** A pipe that never ends must not take all memory; far more than any prompt. */
+const maxBytes = 64 * 1024 * 1024;
+
+async function readAll({ limitMs, warn, signal }: Waiting): Promise<Buffer> {
+  const kind = stdinKind();
+  if (kind === "none") return Buffer.alloc(0);
+  if (kind === "file") return readFileSync(0);
+  const pieces: Buffer[] = [];
+  let size = 0;
+  const stdin = process.stdin;
+  return new Promise((resolve, reject) => {
+    const finish = () => resolve(Buffer.concat(pieces));
+    const timer = limitMs === null ? undefined : setTimeout(giveUp, limitMs);
+    stdin.on("data", (piece: Buffer) => {
+      clearTimeout(timer);
+      pieces.push(piece);
+      size += piece.length;
+      if (size > maxBytes) refuse(tooLong(`has more than ${maxBytes} bytes`));
+    });
+    stdin.once("end", () => {
+      clearTimeout(timer);
+      finish();
+    });
+    stdin.once("error", reject);
+    signal.addEventListener("abort", () => refuse(interrupted()), { once: true });
+    if (signal.aborted) refuse(interrupted());
+    function refuse(problem: CommandError) {
+      clearTimeout(timer);
+      stdin.destroy();
+      reject(problem);
+    }
+    function giveUp() {
+      stdin.destroy();
+      warn(`No data on standard input within ${limitMs} ms; going on without it.`);
+      finish();
+    }
+  });
+}
+
+const interrupted = (): CommandError => new CommandError("failed", "Interrupted while waiting for standard input.");
+
+function stdinKind(): "none" | "file" | "stream" {
+  try {
+    const stat = fstatSync(0);
+    return stat.isFile() || (stat.isCharacterDevice() && !isTerminal()) ? "file" : "stream";
+  } catch {
+    return "none";
+  }
+}
+
+/** Asked of the system: making process.stdin only to ask it costs 4 ms. */
+const isTerminal = (): boolean => isatty(0);
+
+const noPrompt = (): CommandError =>
+  new CommandError(
+    "usage",
+    'There is no prompt. Give one as an argument (agentcli exec "…") or pipe it in (… | agentcli exec -).',
+  );

@@ -1,0 +1,169 @@
+// The composition root of a run: chooses values from flags, configuration and environment; `assemble` connects them.
+import { CommandError } from "@agentcli/command-line";
+import {
+  type Assembly,
+  type AssemblyRequest,
+  assemble,
+  localToday,
+  type Run,
+  type RunContext,
+  type RunObservers,
+  type RunOptions,
+} from "@agentcli/host";
+import { newId } from "@agentcli/host/sessions";
+import { type ModelFacts, priceBook } from "@agentcli/models";
+import { durationMs, findHookFiles, type LoadedConfig } from "@agentcli/project";
+import type { SandboxMode, TurnSettings } from "@agentcli/protocol";
+import { findRepositoryRoot } from "@agentcli/workspace";
+import { openContext } from "../config/context.ts";
+import { compactAt, settle } from "../config/settings.ts";
+import type { Environment } from "../environment.ts";
+import { chooseModel } from "../model/model.ts";
+import type { OutputSchema } from "../output-schema/load.ts";
+import type { Program } from "../program.ts";
+import { composeWorkspace, type SandboxSettings } from "../sandbox/workspace.ts";
+import { checkPrice, resolveBudget } from "./budget.ts";
+import { composeGuard } from "./guard.ts";
+import { configuredSubAgents } from "./sub-agents.ts";
+
+/** A run of this program, with what the command line asked for. */
+export interface ProgramRun extends Run {
+  program: Program;
+  options: RunOptions;
+}
+
+export async function openRun(options: RunOptions, program: Program, context: RunContext): Promise<ProgramRun> {
+  const schema = await loadSchema(options, program);
+  const chosen = await chooseValues(options, program, context);
+  const { settings, loaded, facts } = chosen;
+  const { config, project } = loaded;
+  const { cwd } = settings;
+  const contextWindow = config.model_context_window ?? facts.contextWindow;
+  const { environment } = program;
+  const instructions = openContext({ root: project.root, cwd, config, environment, contextWindow });
+  // A review looks at a change with the built-in tools alone.
+  const isReview = options.purpose === "review";
+  const { subAgents, warnings } = isReview ? noSubAgents : await configuredSubAgents(loaded, cwd, environment);
+  const assembly = await assemble({
+    program: { name: "agentcli", version: program.version },
+    settings,
+    thread: context.recorded ? "existing" : "new",
+    model: chosen.model,
+    price: chosen.price,
+    requestOptions: {
+      reasoningSummary: config.model_reasoning_summary,
+      verbosity: config.model_verbosity,
+      outputSchema: schema?.strict,
+    },
+    answer: schema?.answer,
+    openSandbox: (sandbox) => composeWorkspace(withMode(sandbox, settings, options), config, program),
+    instructions,
+    guard: chosen.guard,
+    subAgents,
+    hooks: chooseHooks(chosen, options, { program, context }),
+    servers: isReview ? null : chooseServers(chosen, program, context.observers),
+    limits: { toolMs: durationMs(config.limits.tool), outputTokens: config.tool_output_token_limit },
+    today: localToday(),
+    store: context.store,
+    scrub: program.scrub,
+    newId: () => newId(Date.now()),
+    observers: context.observers,
+    warnings: [...chosen.warnings, ...warnings],
+  });
+  // The same object: sub-agents and MCP servers change and read what `assemble` has made.
+  return Object.assign(assembly, {
+    program,
+    options,
+    settings,
+    context: instructions,
+    traits: { freeformTools: facts.freeform },
+    contextWindow,
+    stdinLimitMs: durationMs(config.limits.stdin),
+    timeLimits: [
+      { afterMs: durationMs(config.limits.wall), code: "limit", limit: "wall" },
+      { afterMs: settings.budget?.wallMs ?? null, code: "budget", limit: "wall" },
+    ],
+    sessionPath: context.store.path,
+  } satisfies Omit<ProgramRun, keyof Assembly>);
+}
+
+interface Values {
+  settings: TurnSettings;
+  loaded: LoadedConfig;
+  guard: AssemblyRequest["guard"];
+  model: AssemblyRequest["model"];
+  facts: ModelFacts;
+  price: AssemblyRequest["price"];
+  warnings: string[];
+}
+
+/** Everything that can be refused without starting anything, in the order it is reported. */
+async function chooseValues(options: RunOptions, program: Program, { recorded }: RunContext): Promise<Values> {
+  const { environment } = program;
+  const settled = await settle(options, environment, recorded?.settings ?? null);
+  const { loaded, warnings } = settled;
+  const { config } = loaded;
+  const base = options.local
+    ? { ...settled.settings, ...(await localModel(options, loaded, environment)) }
+    : settled.settings;
+  if (!options.skipGitCheck && !findRepositoryRoot(base.cwd)) throw notARepository(base.cwd);
+  const trust = loaded.project.trusted ? "trusted" : "untrusted";
+  const guard = await composeGuard({ cwd: base.cwd, ignoreRules: options.ignoreRules, trust: () => trust, program });
+  const { model, facts } = await chooseModel(base, config, program);
+  const price = priceBook(config.prices);
+  const budget = resolveBudget(options.budget, config.budget, recorded?.settings?.budget);
+  checkPrice(budget, base.model, price);
+  const onLimit = options.onLimit ?? recorded?.settings?.onLimit;
+  const settings = { ...base, budget, onLimit, compactAt: compactAt(config, facts.contextWindow) };
+  return { settings, loaded, guard, model, facts, price, warnings };
+}
+
+const noSubAgents = { subAgents: null, warnings: [] };
+
+/** --sandbox-min is about the sandbox of the run itself. */
+const withMode = (sandbox: SandboxMode, settings: TurnSettings, { sandboxMin }: RunOptions): SandboxSettings => ({
+  ...settings,
+  sandbox,
+  ...(sandbox === settings.sandbox && { sandboxMin }),
+});
+
+/** Loaded only where servers are configured and enabled. */
+function chooseServers({ settings, loaded }: Values, program: Program, { elicit }: RunObservers) {
+  const { config } = loaded;
+  const isEnabled = Object.values(config.mcp_servers ?? {}).some(({ enabled }) => enabled !== false);
+  if (!isEnabled) return null;
+  return async () => (await import("../mcp/source.ts")).serverSource(config, settings.cwd, { program, elicit });
+}
+
+/** Loaded only where there are hook files, or the thread began with hooks. */
+function chooseHooks(
+  { settings, loaded }: Values,
+  options: RunOptions,
+  { program, context }: { program: Program; context: RunContext },
+): AssemblyRequest["hooks"] {
+  const { agentHome: home, systemDirectory } = program.environment;
+  const files = findHookFiles({ home, systemDirectory, cwd: settings.cwd, loaded });
+  const frozen = context.recorded?.hooks ?? null;
+  if (files.length === 0 && !frozen?.length) return null;
+  const request = { files, frozen, settings, loaded, options, program, transcriptPath: context.store.path };
+  return async () => (await import("../hooks/source.ts")).hookSource(request);
+}
+
+/** The model server on this machine and the model it has. */
+async function localModel(options: RunOptions, loaded: LoadedConfig, environment: Environment) {
+  const { withLocalModel } = await import("../model/local-provider.ts");
+  const { model = "", provider = "" } = await withLocalModel(options, loaded, environment);
+  return { model, provider };
+}
+
+/** Loaded only when asked for: the checker of schemas is larger than the rest of the program. */
+const loadSchema = async ({ outputSchemaFile }: RunOptions, { environment }: Program): Promise<OutputSchema | null> =>
+  outputSchemaFile === undefined
+    ? null
+    : (await import("../output-schema/load.ts")).loadOutputSchema(outputSchemaFile, environment.cwd);
+
+const notARepository = (cwd: string): CommandError =>
+  new CommandError(
+    "usage",
+    `${cwd} is not inside a git repository, so changes could not be undone. Use --skip-git-repo-check to run here anyway.`,
+  );

@@ -1,0 +1,176 @@
+// `--worktree`: a fresh git working tree for one run, kept only when there is something in it.
+import { execFile } from "node:child_process";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
+import { basename, join, relative, resolve } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { promisify } from "node:util";
+import { CommandError } from "@agentcli/command-line";
+import { makePrivateDirectory, takeLock } from "@agentcli/host";
+import type { WorktreeOrigin } from "@agentcli/protocol";
+import { findRepositoryRoot } from "@agentcli/workspace";
+import type { Environment } from "../environment.ts";
+
+export interface Worktree {
+  origin: WorktreeOrigin;
+  /** Where to work: the directory in it that answers to the one the run was started in. */
+  cwd: string;
+  /** Removes it where nothing was changed; says what became of it. Never loses work: where in doubt, it stays. */
+  settle(): Promise<void>;
+}
+
+export interface WorktreeOptions {
+  directory: string;
+  threadId: string;
+  environment: Environment;
+  log(line: string): void;
+}
+
+export async function openWorktree({ directory, threadId, environment, log }: WorktreeOptions): Promise<Worktree> {
+  const startedIn = realDirectory(directory, environment.cwd);
+  const repository = findRepositoryRoot(startedIn);
+  if (!repository) throw new CommandError("usage", `--worktree needs a git repository, and ${startedIn} is in none.`);
+  const git = gitIn(repository, environment);
+  const shortId = threadId.slice(-8);
+  const parent = join(environment.agentHome, "worktrees");
+  makePrivateDirectory(parent);
+  const path = join(realpathSync(parent), `${basename(repository)}-${shortId}`);
+  const origin = { path, startedIn, branch: `agentcli/${shortId}`, base: await headOf(git, repository) };
+  await oneAtATime(git, repository, () =>
+    git("worktree", "add", "--quiet", "--no-track", "-b", origin.branch, path, origin.base),
+  );
+  log(`Working in a new worktree: ${path} (branch ${origin.branch})`);
+  return worktree(origin, repository, { environment, log });
+}
+
+/** For a thread that had one: reused if it still exists, otherwise created again from its starting commit. */
+export async function reopenWorktree(
+  origin: WorktreeOrigin,
+  { environment, log }: Pick<WorktreeOptions, "environment" | "log">,
+): Promise<Worktree> {
+  const repository = findRepositoryRoot(origin.startedIn);
+  if (!repository) throw new CommandError("usage", `The repository of this session is gone: ${origin.startedIn}.`);
+  if (!existsSync(origin.path)) {
+    const git = gitIn(repository, environment);
+    await oneAtATime(git, repository, () => addAgain(origin, git));
+    log(`Working in the worktree of this session again: ${origin.path} (branch ${origin.branch})`);
+  }
+  return worktree(origin, repository, { environment, log });
+}
+
+async function addAgain({ path, branch, base }: WorktreeOrigin, git: Git): Promise<void> {
+  await git("worktree", "prune");
+  const isBranch = await succeeds(git("rev-parse", "--verify", "--quiet", `refs/heads/${branch}`));
+  const start = isBranch ? [path, branch] : ["--no-track", "-b", branch, path, base];
+  await git("worktree", "add", "--quiet", ...start);
+}
+
+function worktree(
+  origin: WorktreeOrigin,
+  repository: string,
+  { environment, log }: Pick<WorktreeOptions, "environment" | "log">,
+): Worktree {
+  const inner = join(origin.path, relative(repository, origin.startedIn));
+  return {
+    origin,
+    cwd: existsSync(inner) ? inner : origin.path,
+    async settle() {
+      try {
+        if (await isUntouched(origin, gitIn(origin.path, environment))) {
+          const git = gitIn(repository, environment);
+          await oneAtATime(git, repository, () => remove(origin, git));
+          return log("The worktree is unchanged and was removed.");
+        }
+      } catch (error) {
+        log(`warning: the worktree could not be looked at or removed: ${(error as Error).message}`);
+      }
+      log(`The worktree has changes and was kept: ${origin.path} (branch ${origin.branch})`);
+    },
+  };
+}
+
+async function isUntouched({ path, base, branch }: WorktreeOrigin, git: Git): Promise<boolean> {
+  if ((await git("rev-parse", "HEAD")).trim() !== base) return false;
+  if ((await git("rev-parse", `refs/heads/${branch}`)).trim() !== base) return false;
+  // A look into a submodule would run git there, under a configuration the agent may have written.
+  if ((await git("status", "--porcelain", "--untracked-files=all", "--ignore-submodules=all")) !== "") return false;
+  return (await submodulesOf(git)).every((name) => isEmpty(join(path, name)));
+}
+
+async function submodulesOf(git: Git): Promise<string[]> {
+  const entries = (await git("ls-files", "--stage", "-z")).split("\0");
+  return entries.flatMap((entry) => (entry.startsWith("160000 ") ? entry.slice(entry.indexOf("\t") + 1) : []));
+}
+
+const isEmpty = (directory: string): boolean => !existsSync(directory) || readdirSync(directory).length === 0;
+
+/** The reference goes only if it still names the commit it began with. */
+async function remove({ path, branch, base }: WorktreeOrigin, git: Git): Promise<void> {
+  await git("worktree", "remove", "--force", path);
+  await git("update-ref", "-d", `refs/heads/${branch}`, base);
+}
+
+const lockTimeoutMs = 60_000;
+const lockLookMs = 20;
+
+/** Git reads every working tree when one is added or removed, and fails on one that is half made. */
+async function oneAtATime(git: Git, repository: string, change: () => Promise<unknown>): Promise<void> {
+  const shared = resolve(repository, (await git("rev-parse", "--git-common-dir")).trim());
+  const path = join(shared, "agentcli-worktrees.lock");
+  const giveUpAt = Date.now() + lockTimeoutMs;
+  let attempt = takeLock(path);
+  while (attempt.kind === "busy") {
+    if (Date.now() > giveUpAt)
+      throw new CommandError("usage", `${path} is held by process ${attempt.pid}; end it and try again.`);
+    await pause(lockLookMs);
+    attempt = takeLock(path);
+  }
+  try {
+    await change();
+  } finally {
+    attempt.lock.release();
+  }
+}
+
+async function headOf(git: Git, repository: string): Promise<string> {
+  try {
+    return (await git("rev-parse", "--verify", "HEAD^{commit}")).trim();
+  } catch (error) {
+    const { message } = error as Error;
+    if (!/needed a single revision/i.test(message)) throw error;
+    throw new CommandError("usage", `--worktree needs a commit to start from, and ${repository} has none yet.`);
+  }
+}
+
+function realDirectory(directory: string, base: string): string {
+  const path = resolve(base, directory);
+  if (!existsSync(path)) throw new CommandError("usage", `The directory ${path} does not exist.`);
+  return realpathSync(path);
+}
+
+type Git = (...args: string[]) => Promise<string>;
+
+const run = promisify(execFile);
+
+/** Programs that a repository may name, such as hooks, do not run: this is outside the sandbox. */
+const harmless = ["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"];
+
+function gitIn(cwd: string, { variables }: Environment): Git {
+  const entries = Object.entries(variables).filter(
+    ([name]) => !/^GIT_(DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|PREFIX)$/.test(name),
+  );
+  const env = { ...Object.fromEntries(entries), LC_ALL: "C" };
+  return async (...args) => {
+    try {
+      return (await run("git", [...harmless, ...args], { cwd, env, maxBuffer: 256 * 1024 * 1024 })).stdout;
+    } catch (error) {
+      const { stderr, message } = error as Error & { stderr?: string };
+      throw new CommandError("usage", `git ${args[0]} failed in ${cwd}: ${stderr?.trim() || message}`);
+    }
+  };
+}
+
+const succeeds = (attempt: Promise<unknown>): Promise<boolean> =>
+  attempt.then(
+    () => true,
+    () => false,
+  );

@@ -1,0 +1,87 @@
+// The hooks of one run: what is configured, what of it is trusted, and how it runs.
+import type { RunOptions } from "@agentcli/host";
+import { type HookSource, serverLocations } from "@agentcli/host/hooks";
+import { durationMs, type HookFile, type LoadedConfig, readHookStates } from "@agentcli/project";
+import { readHookFiles, type TrustOptions, whySkipped } from "@agentcli/project/hooks";
+import type { HookDefinition, TurnSettings } from "@agentcli/protocol";
+import { credentialVariables } from "../credentials/variables.ts";
+import type { Program } from "../program.ts";
+
+export interface HooksRequest {
+  files: HookFile[];
+  /** The hooks a continued thread began with. */
+  frozen: HookDefinition[] | null;
+  settings: TurnSettings;
+  loaded: LoadedConfig;
+  options: RunOptions;
+  program: Program;
+  transcriptPath(threadId: string): string | null;
+}
+
+export function hookSource(request: HooksRequest): HookSource {
+  const { files, settings, loaded, options, program, transcriptPath } = request;
+  const { config, project } = loaded;
+  const { root } = project;
+  const { definitions: written, warnings } = readHookFiles(files, {
+    directories: [settings.cwd, root],
+    repository: root,
+  });
+  const { definitions, skipped } = choose(written, request.frozen, trustGiven(loaded, options));
+  return {
+    definitions,
+    skipped,
+    frozen: definitions.filter(({ source }) => source.kind !== "managed"),
+    warnings,
+    runner: {
+      in: "host",
+      environment: withoutCredentials(program.environment.variables, loaded),
+      shell: settings.shell,
+    },
+    limitMs: durationMs(config.limits.hook),
+    projectRoot: root,
+    servers: serverLocations(Object.entries(config.mcp_servers ?? {})),
+    transcriptPath,
+  };
+}
+
+export const trustGiven = (
+  loaded: LoadedConfig,
+  options: Pick<RunOptions, "trustHooks" | "bypassHookTrust">,
+): TrustOptions => ({
+  states: readHookStates(loaded),
+  hashes: options.trustHooks,
+  bypass: options.bypassHookTrust ? "all" : "none",
+});
+
+type Skipped = { definition: HookDefinition; reason: string }[];
+
+/** A thread keeps the hooks it began with; only what an administrator wants is always as it is now. */
+function choose(written: HookDefinition[], frozen: HookDefinition[] | null, given: TrustOptions) {
+  const judged = written.map((definition) => ({ definition, reason: whySkipped(definition, given) }));
+  if (frozen === null) return split(judged);
+  const isManaged = ({ definition }: { definition: HookDefinition }) => definition.source.kind === "managed";
+  const isNew = ({ definition }: { definition: HookDefinition }) => !frozen.some(({ key }) => key === definition.key);
+  const off = (definition: HookDefinition) => given.states.get(definition.key)?.enabled === false;
+  const kept = frozen.map((definition) => ({
+    definition,
+    reason: off(definition) ? "switched off in hooks.state" : null,
+  }));
+  const late = judged
+    .filter((one) => !isManaged(one) && isNew(one))
+    .map(({ definition, reason }) => ({ definition, reason: reason ?? "the thread began without it" }));
+  return split([...judged.filter(isManaged), ...kept, ...late]);
+}
+
+function split(judged: { definition: HookDefinition; reason: string | null }[]) {
+  const definitions = judged.filter(({ reason }) => reason === null).map(({ definition }) => definition);
+  const skipped: Skipped = judged.flatMap(({ definition, reason }) =>
+    reason === null ? [] : [{ definition, reason }],
+  );
+  return { definitions, skipped };
+}
+
+/** A hook is the user's own program, but the model's key is for the model alone. */
+function withoutCredentials(variables: NodeJS.ProcessEnv, { config }: LoadedConfig): NodeJS.ProcessEnv {
+  const denied = new Set(["AGENT_API_KEY", "OPENAI_API_KEY", ...credentialVariables(config)]);
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => !denied.has(name)));
+}

@@ -1,0 +1,55 @@
+// Which server is asked, and with which credentials.
+import { CommandError } from "@agentcli/command-line";
+import { describeProvider, findProvider, type Provider } from "@agentcli/models";
+import { durationMs } from "@agentcli/project";
+import type { Config } from "@agentcli/protocol";
+import type { Credential } from "../credentials/credential.ts";
+import { type CredentialSearch, findCredential, keyOf } from "../credentials/find.ts";
+import type { Environment } from "../environment.ts";
+
+/** A provider and the credential it is asked with, before anything is asked. */
+export interface Resolved {
+  provider: Provider;
+  credential: Credential;
+}
+
+export async function resolveProvider(
+  id: string,
+  config: Config,
+  environment: Environment,
+  log: (line: string) => void,
+): Promise<Resolved> {
+  const entry = findProvider(id, config, environment.variables);
+  const search = { providerId: id, provider: entry, auth: config.auth, environment, log };
+  const credential = await findCredential(search);
+  if (credential.source === "none") checkNoneNeeded(search);
+  const timeouts = {
+    idleMs: limit(config.limits?.idle, 120_000),
+    firstByteMs: limit(config.limits?.["first-byte"], 60_000),
+  };
+  const described = describeProvider(id, entry, { variables: environment.variables, ...timeouts });
+  return { credential, provider: { ...described, apiKey: keyOf(credential, search) } };
+}
+
+function checkNoneNeeded({ providerId, provider }: CredentialSearch): void {
+  if (provider.env_key) {
+    const hint = provider.env_key_instructions ? ` ${provider.env_key_instructions}` : "";
+    throw new CommandError(
+      "auth",
+      `Missing environment variable: ${provider.env_key} (API key of provider ${providerId}).${hint}`,
+    );
+  }
+  if (provider.requires_openai_auth) throw noCredentials();
+}
+
+const limit = (text: string | undefined, defaultMs: number): number =>
+  text === undefined ? defaultMs : (durationMs(text) ?? Infinity);
+
+const noCredentials = (): CommandError =>
+  new CommandError(
+    "auth",
+    `No credentials for a model. Three ways on:
+  AGENT_API_KEY=<key> agentcli exec "…"    with an API key (to keep one: agentcli login)
+  agentcli exec --oss "…"                  with a local model server (Ollama, LM Studio)
+  agentcli exec --model practice "…"       with the built-in practice model: no key, no network`,
+  );

@@ -1,0 +1,54 @@
+// Where commands run and files change: opened when first needed, its enforcement known from the start.
+import { isAbsolute, resolve } from "node:path";
+import { type MinBackEnd, type Sandbox, sandboxFor } from "@agentcli/host";
+import { newId } from "@agentcli/host/sessions";
+import type { Config, TurnSettings } from "@agentcli/protocol";
+import { hiddenByDefault, type SandboxPolicy, sandboxPolicy, toolEnvironment } from "@agentcli/workspace";
+import { ownSkillPaths } from "../config/context.ts";
+import type { Environment } from "../environment.ts";
+import type { Program } from "../program.ts";
+import { chooseSandbox } from "./choice.ts";
+import { checkNetwork, networkOf } from "./network-policy.ts";
+import { serverProgramIn } from "./probe.ts";
+import { resourceLimits } from "./resource-limits.ts";
+import { shellEnvironment } from "./shell-environment.ts";
+
+export type SandboxSettings = Pick<TurnSettings, "sandbox" | "cwd" | "shell"> & {
+  sandboxMin?: MinBackEnd;
+  /** Over what is configured. */
+  network?: "on";
+};
+
+/** Throws before anything is asked or written where the sandbox is not available. */
+export async function composeWorkspace(settings: SandboxSettings, config: Config, program: Program): Promise<Sandbox> {
+  const { environment, directory } = program;
+  const policy = policyOf(settings, config, environment);
+  const probe = await chooseSandbox(policy, settings.sandboxMin, program);
+  await checkNetwork(policy, probe);
+  const shell = shellEnvironment(config, environment);
+  return sandboxFor(policy, probe, {
+    serverProgram: serverProgramIn(directory),
+    env: toolEnvironment(environment.variables, { home: environment.userHome, ...shell }),
+    environmentPolicy: shell.policy,
+    warmLoginShell: settings.shell,
+    limits: resourceLimits(config.limits),
+    denials: "noted",
+    newId: () => newId(Date.now()),
+  });
+}
+
+function policyOf(settings: SandboxSettings, config: Config, environment: Environment): SandboxPolicy {
+  const write = config.sandbox_workspace_write ?? {};
+  const roots = (write.writable_roots ?? []).map((path) => (isAbsolute(path) ? path : resolve(settings.cwd, path)));
+  return sandboxPolicy({
+    mode: settings.sandbox,
+    root: settings.cwd,
+    writableRoots: settings.sandbox === "workspace-write" ? roots : [],
+    ...networkOf(settings.sandbox, write),
+    ...(settings.network && { network: settings.network }),
+    git: write.git ?? "commit",
+    unixSockets: write.unix_sockets ? "allowed" : "refused",
+    hidden: hiddenByDefault(environment.userHome, environment.agentHome),
+    shown: ownSkillPaths(settings.cwd, environment),
+  });
+}

@@ -1,0 +1,3 @@
+export type { Command, CommandDescription, Flag, Invocation, Syntax } from "./command.ts";
+export { CommandError, exitNameOf } from "./error.ts";
+export { type CommandLine, incompleteCommand, parseCommandLine } from "./parse.ts";

@@ -1,0 +1,62 @@
+// Judges a call before it takes effect. The model receives the reason of a declined call, and surfaces show it.
+import type { TurnSettings } from "@agentcli/protocol";
+import { isWithin, patchedPaths } from "../patch/paths.ts";
+
+export interface ProposedCall {
+  name: string;
+  args: unknown;
+}
+
+export type Verdict =
+  | { kind: "allowed" }
+  | { kind: "declined"; reason: string }
+  /** Runs only with an approval; the reason applies if there is none. */
+  | { kind: "unapproved"; reason: string };
+
+export interface Guard {
+  /** Without side effects: it may be repeated for the same call after a crash. */
+  admit(call: ProposedCall, settings: TurnSettings): Promise<Verdict>;
+}
+
+/** The rules of sandbox mode and approval policy. */
+export const policyGuard: Guard = {
+  async admit(call, settings) {
+    if (call.name === "apply_patch" && settings.sandbox === "read-only") return judgePatch(settings);
+    if (call.name === "exec_command" && asksEscalation(call.args)) return judgeEscalation(settings);
+    return { kind: "allowed" };
+  },
+};
+
+/** Patches of files outside the writable roots need an approval; without one the sandbox refuses them. */
+export const writableRootsGuard = (writableRoots: string[], next: Guard): Guard => ({
+  async admit(call, settings) {
+    const mayApprove = settings.approval !== "never" && settings.sandbox === "workspace-write";
+    if (call.name !== "apply_patch" || !mayApprove) return next.admit(call, settings);
+    const outside = patchedPaths(call.args, settings.cwd).find((path) => !isWithin(path, [...writableRoots, "/tmp"]));
+    if (outside === undefined) return next.admit(call, settings);
+    return { kind: "unapproved", reason: `patch rejected: ${outside} is outside of what may be written` };
+  },
+});
+
+const readOnlyPatch = "patch rejected: writing is blocked by read-only sandbox; rejected by user approval settings";
+
+const judgePatch = ({ approval }: TurnSettings): Verdict =>
+  approval === "never" ? declined(readOnlyPatch) : { kind: "unapproved", reason: readOnlyPatch };
+
+function judgeEscalation(settings: TurnSettings): Verdict {
+  if (settings.sandbox === "danger-full-access") return { kind: "allowed" };
+  if (settings.approval === "never") {
+    return declined(
+      "approval policy is Never; reject command — you cannot ask for escalated permissions if the approval policy is Never",
+    );
+  }
+  const reason = "this command needs an approval and no user is present to give one; work within the sandbox";
+  return { kind: "unapproved", reason };
+}
+
+export const asksEscalation = (args: unknown): boolean =>
+  typeof args === "object" && args !== null && "sandbox_permissions" in args
+    ? args.sandbox_permissions === "require_escalated"
+    : false;
+
+const declined = (reason: string): Verdict => ({ kind: "declined", reason });

@@ -1,0 +1,87 @@
+// Removes known secret values from everything that is stored, shown or sent, in every usual encoding.
+import type { Json } from "../json.ts";
+
+export interface Scrub {
+  (text: string): string;
+  /** How many characters of an unfinished text can be scrubbed now: the rest may be the beginning of a secret. */
+  settled?(text: string): number;
+}
+
+export interface Secret {
+  /** Shown instead of the value. */
+  name: string;
+  value: string;
+}
+
+const minFormLength = 6;
+
+/** Replaces each secret, also in base64, hex, URL and JSON form and inside larger base64 text. */
+export function scrubber(secrets: Secret[]): Scrub {
+  const names = new Map<string, string>();
+  for (const { name, value } of secrets) {
+    for (const form of formsOf(value)) if (form.length >= minFormLength) names.set(form, name);
+  }
+  if (names.size === 0) return (text) => text;
+  // The longest first: one secret may be the beginning of another.
+  const forms = [...names.keys()].sort((left, right) => right.length - left.length);
+  const pattern = new RegExp(forms.map(literally).join("|"), "g");
+  const scrub = (text: string) => text.replace(pattern, (form) => `[redacted ${names.get(form)}]`);
+  return Object.assign(scrub, { settled: (text: string) => settledLength(text, forms, pattern) });
+}
+
+function settledLength(text: string, forms: string[], pattern: RegExp): number {
+  const longest = forms[0]?.length ?? 0;
+  for (let from = Math.max(0, text.length - longest + 1); from < text.length; from += 1) {
+    const end = text.slice(from);
+    if (forms.some((form) => form.length > end.length && form.startsWith(end))) return pastSecret(text, from, pattern);
+  }
+  return text.length;
+}
+
+/** A complete secret is settled, even if its last characters could begin another. */
+function pastSecret(text: string, from: number, pattern: RegExp): number {
+  for (const { index, 0: form } of text.matchAll(pattern)) {
+    if (index < from && index + form.length > from) return index + form.length;
+  }
+  return from;
+}
+
+/** A copy with every string scrubbed. */
+export function scrubJson<Value>(value: Value, scrub: Scrub): Value {
+  return walk(value as Json, scrub) as Value;
+}
+
+function walk(value: Json | undefined, scrub: Scrub): Json | undefined {
+  if (typeof value === "string") return scrub(value);
+  if (Array.isArray(value)) return value.map((item) => walk(item, scrub) as Json);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, walk(item, scrub) as Json]));
+}
+
+function formsOf(value: string): Set<string> {
+  const bytes = utf8(value);
+  const hex = bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  const json = JSON.stringify(value).slice(1, -1);
+  const encoded = [0, 1, 2].map((offset) => base64Inside(bytes, offset));
+  return new Set([
+    value,
+    json,
+    JSON.stringify(json).slice(1, -1),
+    encodeURIComponent(value),
+    hex,
+    hex.toUpperCase(),
+    ...encoded,
+    ...encoded.map((text) => text.replaceAll("+", "-").replaceAll("/", "_")),
+  ]);
+}
+
+/** The part of a larger base64 text that depends on these bytes alone, when they begin `offset` bytes into a group. */
+function base64Inside(bytes: number[], offset: number): string {
+  const padded = btoa(String.fromCharCode(...Array(offset).fill(0), ...bytes));
+  const begins = offset === 0 ? 0 : offset + 1;
+  const whole = Math.floor(((offset + bytes.length) * 8) / 6);
+  return padded.slice(begins, whole);
+}
+
+const utf8 = (text: string): number[] => [...new TextEncoder().encode(text)];
+const literally = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");

@@ -1,0 +1,32 @@
+// Estimated sizes: a token is about four bytes. Loading a real tokenizer costs more than a whole hello run.
+import type { Part } from "@agentcli/protocol";
+import type { Message } from "../ports.ts";
+
+const bytesPerToken = 4;
+const tokensPerImage = 1_000;
+
+export const estimateText = (text: string): number => Math.ceil(byteLength(text) / bytesPerToken);
+
+export function estimateMessage(message: Message): number {
+  if (message.role !== "assistant") return estimateParts(message.parts);
+  return message.blocks.reduce((total, block) => {
+    if (block.type === "message") return total + estimateText(block.text);
+    if (block.type === "call") return total + estimateText(block.name) + estimateText(block.input);
+    return total + estimateText(block.encrypted ?? "") + estimateText(block.text ?? block.summary.join("\n"));
+  }, 0);
+}
+
+const estimateParts = (parts: Part[]): number =>
+  parts.reduce((total, part) => total + (part.type === "text" ? estimateText(part.text) : tokensPerImage), 0);
+
+/** UTF-8 length, without encoding: long ASCII text is the common case. */
+export function byteLength(text: string): number {
+  let bytes = text.length;
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    if (unit < 0x80) continue;
+    // A surrogate pair is two units and four bytes: two more for the pair in all.
+    bytes += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2;
+  }
+  return bytes;
+}

@@ -1,0 +1,33 @@
+// The files that a settled call touched, as far as its arguments and outcome tell. They need not exist.
+import type { FileChange, Outcome, RecordOf } from "@agentcli/protocol";
+
+type Begun = Pick<RecordOf<"tool.begun">, "name" | "args">;
+
+export function touchedPaths(begun: Begun | null, { detail }: Outcome): string[] {
+  if (detail.kind === "patch") return detail.changes.flatMap(pathsOf);
+  const args = begun?.args as Partial<Record<string, unknown>> | undefined;
+  switch (begun?.name) {
+    case "read_file":
+    case "view_image":
+      return texts(args?.path);
+    case "exec_command":
+      return pathsInCommand(texts(args?.cmd).join(" "), texts(args?.workdir)[0]);
+    default:
+      return [];
+  }
+}
+
+const pathsOf = ({ path, movedTo }: FileChange): string[] => (movedTo === undefined ? [path] : [path, movedTo]);
+
+const texts = (value: unknown): string[] => (typeof value === "string" && value !== "" ? [value] : []);
+
+const maxCommandLength = 8_192;
+const maxWords = 100;
+
+/** Models also read files with cat and sed: each word that could be a path counts as one. */
+function pathsInCommand(command: string, workdir: string | undefined): string[] {
+  const words = command.slice(0, maxCommandLength).match(/[\w@.+/-]+/g) ?? [];
+  const paths = words.filter((word) => !word.startsWith("-") && /[^./]/.test(word)).slice(0, maxWords);
+  const resolve = (word: string) => (workdir === undefined || word.startsWith("/") ? word : `${workdir}/${word}`);
+  return [...new Set([...texts(workdir), ...paths.map(resolve)])];
+}

@@ -1,4 +1,0 @@
-// What a client of the app server is told, as a value.
-import type { NoticeOf, NotificationName } from "@agentcli/protocol/app-server";
-
-export type Notice = { [Name in NotificationName]: { method: Name; params: NoticeOf<Name> } }[NotificationName];

@@ -1,7 +1,0 @@
-// An argument vector as one line that a shell would split the same way.
-export const shellJoin = (argv: string[]): string => argv.map(quote).join(" ");
-
-function quote(word: string): string {
-  if (/^[A-Za-z0-9_@%+=:,./-]+$/.test(word)) return word;
-  return `'${word.replaceAll("'", `'\\''`)}'`;
-}

@@ -1,0 +1,180 @@
+// Puts together everything one run of the agent needs: model, sandbox, tools, sub-agents, hooks, MCP servers.
+//
+// Three programs run the engine: the command line, the platform and the platform SDK. Each passes an AssemblyRequest;
+// how its parts are opened, connected and closed is defined only here.
+import {
+  builtInTools,
+  type Dependencies,
+  type Emit,
+  type Guard,
+  type Log,
+  type Model,
+  openLog,
+  type PromptEnvironment,
+  requestUserInput,
+  type Scrub,
+  type SessionStore,
+  type ThreadState,
+  type Tool,
+  writableRootsGuard,
+} from "@agentcli/engine";
+import { type ProjectContext, wait } from "@agentcli/project";
+import type { HookDefinition, SandboxReport, ThreadRecord, TurnSettings } from "@agentcli/protocol";
+import type { Today } from "./date.ts";
+import { noteDenials } from "./denials.ts";
+import type { HookSource, OpenHooks } from "./hooks.ts";
+import type { RunObservers } from "./observers.ts";
+import { type OpenSandbox, openSandboxes, type Sandboxes } from "./sandboxes.ts";
+import type { RunningServers, ServerSource } from "./servers.ts";
+import { openSubAgents, type SubAgentSettings } from "./sub-agents.ts";
+
+/** The choices of the host. */
+export interface AssemblyRequest {
+  /** The program that drives the run, as the thread records it and MCP servers see it. */
+  program: { name: string; version: string };
+  settings: TurnSettings;
+  /** A new thread reads its instructions from the project's files now; an existing one has them in its first record. */
+  thread: "new" | "existing";
+  model: Model;
+  price: Dependencies["price"];
+  requestOptions?: Dependencies["requestOptions"];
+  /** Checks the final message. Absent: any message is accepted. */
+  answer?: Dependencies["answer"];
+  /** Opens the sandbox of one mode. Called once for each mode that is used. */
+  openSandbox: OpenSandbox;
+  instructions: Pick<ProjectContext, "forThread" | "repository">;
+  guard: Guard;
+  /** Null: the run has no sub-agents. */
+  subAgents: SubAgentSettings | null;
+  /** Null: no hooks. A function, so that the code for hooks is loaded only if there are hooks. */
+  hooks: (() => Promise<HookSource>) | null;
+  /** Null: no MCP servers. A function for the same reason. */
+  servers: (() => Promise<ServerSource>) | null;
+  /** Selects the tools that the model is offered. Absent: all available tools. */
+  selectTools?(available: Tool[]): Tool[];
+  limits: { toolMs: number | null; outputTokens: number };
+  today: Today;
+  store: SessionStore;
+  /** Removes secrets from everything that is stored. */
+  scrub: Scrub;
+  newId(): string;
+  observers: RunObservers;
+  /** Warnings of the host, shown before those of the assembly. */
+  warnings: string[];
+}
+
+/** Everything `drive` of the engine needs. `tools` and `dependencies` are replaced when MCP servers join. */
+export interface Assembly {
+  dependencies: Dependencies;
+  tools: Tool[];
+  /** Recorded when a thread begins; the same for all its turns. */
+  hooks: HookDefinition[];
+  /** Date, rules and sandbox, as stated in the prompt. */
+  promptEnvironment: PromptEnvironment;
+  sandbox: SandboxReport;
+  /** MCP servers that are starting; `joinServers` waits for them. */
+  servers: RunningServers | null;
+  /** For the log; `takeNotes` empties both. */
+  notes: ThreadRecord[];
+  warnings: string[];
+  /** The tools the model is offered: built-in, sub-agent and these MCP tools. */
+  offerTools(serverTools: Tool[]): Tool[];
+  openLog(state: ThreadState, emit: Emit): Log;
+  close(): Promise<void>;
+}
+
+export async function assemble(request: AssemblyRequest): Promise<Assembly> {
+  const sandboxes = await openSandboxes(request.openSandbox, request.settings);
+  const texts = request.thread === "new" ? request.instructions.forThread() : noInstructions;
+  const subAgents = openSubAgents(request, sandboxes, () => assembly.dependencies);
+  const hooks = await openHooks(request, sandboxes);
+  const servers = await startServers(request, sandboxes);
+  const offerTools = openToolSelection(request, subAgents.tools);
+  const tools = offerTools([]);
+  const assembly: Assembly = {
+    tools,
+    offerTools,
+    hooks: hooks.recorded,
+    servers,
+    sandbox: sandboxes.main.report,
+    promptEnvironment: describeEnvironment(request, sandboxes, texts),
+    notes: [],
+    warnings: [...request.warnings, ...texts.warnings, ...hooks.warnings],
+    dependencies: {
+      ...fixedDependencies(request, sandboxes),
+      tools,
+      subagents: subAgents.supervisor,
+      hooks: hooks.gate,
+    },
+    openLog(state, emit) {
+      const log = openLog(state, { store: request.store, emit, scrub: request.scrub });
+      sandboxes.main.listenForDenials?.(noteDenials(log));
+      return log;
+    },
+    // Sub-agents first: they use everything else. Sandboxes last: hooks and servers run inside them.
+    async close() {
+      await subAgents.supervisor?.end();
+      await hooks.close();
+      await servers?.close();
+      await sandboxes.close();
+    },
+  };
+  return assembly;
+}
+
+/** For an existing thread: its instructions are in its first record. */
+const noInstructions = { rules: [], catalogues: [], warnings: [] };
+
+/** Dependencies that do not change during the run. */
+function fixedDependencies(request: AssemblyRequest, { main, unsandboxedWorkspace }: Sandboxes) {
+  const { model, price, limits, answer, observers, instructions, guard } = request;
+  return {
+    model,
+    price,
+    workspace: main.workspace,
+    unsandboxedWorkspace,
+    guard: writableRootsGuard(main.writableRoots, guard),
+    repository: instructions.repository,
+    toolLimitMs: limits.toolMs,
+    outputTokens: limits.outputTokens,
+    wait,
+    requestOptions: request.requestOptions ?? {},
+    answer,
+    approver: observers.approver,
+    onProgress(progress) {
+      // The model has begun to write a tool call: open the sandbox now, so that it is ready when the call is complete.
+      if (progress.type === "calling") main.workspace.warm();
+      observers.onProgress(progress);
+    },
+  } satisfies Partial<Dependencies>;
+}
+
+function openToolSelection({ observers, selectTools = (tools) => tools }: AssemblyRequest, subAgentTools: Tool[]) {
+  const hostTools = [...builtInTools, ...(observers.approver ? [requestUserInput] : []), ...subAgentTools];
+  return (serverTools: Tool[]) => selectTools([...hostTools, ...serverTools]);
+}
+
+const describeEnvironment = (
+  { today }: AssemblyRequest,
+  { main }: Sandboxes,
+  { rules, catalogues }: Pick<PromptEnvironment, "rules" | "catalogues">,
+): PromptEnvironment => ({
+  ...today,
+  rules,
+  catalogues,
+  writableRoots: main.writableRoots,
+  network: main.report.net === "on",
+  allowedDomains: main.allowedDomains,
+});
+
+async function openHooks({ hooks, program, newId }: AssemblyRequest, { main }: Sandboxes): Promise<OpenHooks> {
+  if (!hooks) return { gate: undefined, recorded: [], warnings: [], async close() {} };
+  const { openHookGate } = await import("./hooks.ts");
+  return openHookGate(await hooks(), { workspace: main.workspace, version: program.version, newId });
+}
+
+async function startServers(request: AssemblyRequest, sandboxes: Sandboxes): Promise<RunningServers | null> {
+  if (!request.servers) return null;
+  const { openServers } = await import("./servers.ts");
+  return openServers(await request.servers(), { client: request.program, openSandbox: sandboxes.forServers });
+}

@@ -1,0 +1,66 @@
+// git on the host, over files an agent may have written: nothing the repository or the user configures is run or changes the output.
+import { execFile } from "node:child_process";
+import { toolEnvironment } from "@agentcli/workspace";
+
+/** Environment variables that git inherits. */
+export interface GitEnvironment {
+  variables: NodeJS.ProcessEnv;
+  userHome: string;
+}
+
+export interface GitRequest {
+  directory: string;
+  args: string[];
+  environment: GitEnvironment;
+  input?: Buffer;
+  /** Used instead of the repository's index. */
+  indexFile?: string;
+  signal?: AbortSignal;
+}
+
+export interface GitResult {
+  code: number;
+  stdout: Buffer;
+  stderr: string;
+}
+
+/** Resolves with the output and exit code of git; throws if it could not run to its end. */
+export function git({ directory, args, environment, input, indexFile, signal }: GitRequest): Promise<GitResult> {
+  const env = { ...neutralEnvironment(environment), ...(indexFile !== undefined && { GIT_INDEX_FILE: indexFile }) };
+  const options = { cwd: directory, env, encoding: "buffer", maxBuffer: maxBytes, signal } as const;
+  return new Promise((resolve, reject) => {
+    const child = execFile("git", [...neutralFlags, ...args], options, (error, stdout, stderr) => {
+      const code = error ? error.code : 0;
+      return typeof code === "number" ? resolve({ code, stdout, stderr: stderr.toString() }) : reject(error);
+    });
+    // If git ends early it closes its input; its exit code says more than the broken pipe.
+    child.stdin?.on("error", () => {});
+    child.stdin?.end(input);
+  });
+}
+
+export const maxBytes = 256 * 1024 * 1024;
+
+export const neutralFlags = [
+  // Paths are literal: a * in one is not a pattern.
+  "--literal-pathspecs",
+  ...[
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.pager=cat",
+    "core.quotePath=false",
+    "diff.external=",
+    "diff.suppressBlankEmpty=false",
+  ].flatMap((setting) => ["-c", setting]),
+];
+
+/** Inside a git hook these variables point to another index or directory than the requested one. */
+const misleading = /^GIT_(DIR|WORK_TREE|INDEX_FILE|PREFIX|NAMESPACE|EXTERNAL_DIFF|DIFF_OPTS|PAGER|TRACE.*)$/;
+
+/** Without keys: a filter that the user configured runs all the same. */
+export function neutralEnvironment({ variables, userHome }: GitEnvironment): NodeJS.ProcessEnv {
+  const kept = Object.entries(toolEnvironment(variables, { home: userHome })).filter(
+    ([name]) => !misleading.test(name),
+  );
+  return { ...Object.fromEntries(kept), GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0", LC_ALL: "C" };
+}

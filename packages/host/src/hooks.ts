@@ -1,0 +1,66 @@
+// Opens the hooks of a run as the engine's gate. Loaded only if there are hooks.
+import type { HookGate } from "@agentcli/engine";
+import { openHooks, type ServerLocation } from "@agentcli/engine/hooks";
+import { hookDialects, isUnchanged } from "@agentcli/project/hooks";
+import type { HookDefinition, McpServer, Workspace } from "@agentcli/protocol";
+import { hostRunner } from "./hook-runner.ts";
+import { workspaceRunner } from "./workspace-hook-runner.ts";
+
+export interface HookSource {
+  definitions: HookDefinition[];
+  /** Hooks that do not run, each with the reason. */
+  skipped: { definition: HookDefinition; reason: string }[];
+  /** Recorded in a new thread: its later turns use these definitions, even if the files change. */
+  frozen: HookDefinition[];
+  warnings: string[];
+  /** Where hooks run: as processes of the host, or inside the sandbox. */
+  runner: { in: "host"; environment: NodeJS.ProcessEnv; shell: string } | { in: "sandbox"; shell: string };
+  limitMs: number | null;
+  projectRoot: string;
+  servers: Record<string, ServerLocation>;
+  transcriptPath(threadId: string): string | null;
+}
+
+export interface OpenHooks {
+  gate: HookGate | undefined;
+  /** The `frozen` definitions of the source. */
+  recorded: HookDefinition[];
+  warnings: string[];
+  /** Ends processes that hooks left running. */
+  close(): Promise<void>;
+}
+
+export interface HookContext {
+  /** The sandbox of the run's tools. */
+  workspace: Workspace;
+  version: string;
+  newId(): string;
+}
+
+export function openHookGate(source: HookSource, context: HookContext): OpenHooks {
+  const { definitions, skipped, frozen: recorded, warnings, runner: _, ...options } = source;
+  if (definitions.length === 0 && skipped.length === 0)
+    return { gate: undefined, recorded, warnings, async close() {} };
+  const runner = openRunner(source, context);
+  const { version } = context;
+  const gate = openHooks({ ...options, definitions, skipped, dialects: hookDialects, runner, isUnchanged, version });
+  return { gate, recorded, warnings, close: runner.close };
+}
+
+function openRunner({ runner, projectRoot }: HookSource, { workspace, version, newId }: HookContext) {
+  const { shell } = runner;
+  if (runner.in === "host")
+    return hostRunner({ environment: runner.environment, shell, projectRoot, version, incarnation: newId() });
+  return { ...workspaceRunner({ workspace, shell, version, newId }), async close() {} };
+}
+
+type ServerCommand = Pick<McpServer, "url" | "command" | "args">;
+
+/** Servers as hooks about MCP calls see them: an address or a command line. */
+export const serverLocations = (servers: [name: string, server: ServerCommand][]): Record<string, ServerLocation> =>
+  Object.fromEntries(
+    servers.map(([name, { url, command = "", args = [] }]) => [
+      name,
+      url === undefined ? { command: [command, ...args].join(" ") } : { url },
+    ]),
+  );

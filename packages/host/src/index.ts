@@ -1,0 +1,42 @@
+// Loaded by every run. Hooks, MCP servers, reviews and JSON Schema have separate entry points.
+export { type Assembly, type AssemblyRequest, assemble } from "./assemble.ts";
+export { assembleService, type ServiceAssembly, type ServiceRequest } from "./assemble-service.ts";
+export { localToday, type Today } from "./date.ts";
+export {
+  asLastTurn,
+  driveToEnd,
+  driveTurn,
+  endHookTimeoutMs,
+  type TimeLimit,
+  withLimits,
+} from "./drive-turn.ts";
+export type { HookSource } from "./hooks.ts";
+export { HostError } from "./host-error.ts";
+export { joinServers } from "./join-servers.ts";
+export { type LineFile, LineFileFault, openLineFile } from "./line-file.ts";
+export { isLockHeld, type Lock, type LockAttempt, takeLock } from "./lock.ts";
+export { sandboxNote, takeNotes, threadCreated, warningNote } from "./notes.ts";
+export { noObservers, type RunObservers } from "./observers.ts";
+export { makePrivateDirectory } from "./private-directory.ts";
+export { rulesGuard } from "./rules-guard.ts";
+export type { Recorded, Run, RunContext } from "./run.ts";
+export type { ConfigOptions, MinBackEnd, RunOptions } from "./run-options.ts";
+export { type OpenSandbox, type Sandbox, sandboxFor } from "./sandboxes.ts";
+export type { RunningServers, ServerSource } from "./servers.ts";
+export { type ServiceTurn, serviceTurnRecords } from "./service-turn.ts";
+export {
+  defaultMaxOpen,
+  type RequestedRole,
+  readRoles,
+  requestedRole,
+  type SubAgentSettings,
+} from "./sub-agents.ts";
+export {
+  type FollowUp,
+  firstRecords,
+  followUpRecord,
+  type NewThread,
+  type Opening,
+  recordedIn,
+  withRecordedReview,
+} from "./thread-records.ts";

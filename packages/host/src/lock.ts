@@ -1,0 +1,98 @@
+// One holder at a time: a lock file that names its holder; a dead holder's lock is taken over.
+import { linkSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+
+export interface Lock {
+  release(): void;
+}
+
+export type LockAttempt = { kind: "held"; lock: Lock } | { kind: "busy"; pid: number };
+
+const maxAttempts = 20;
+
+export function takeLock(path: string): LockAttempt {
+  const mine = JSON.stringify({ pid: process.pid, startedAt: startTime(process.pid) });
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    if (create(path, mine)) return { kind: "held", lock: { release: () => remove(path, mine) } };
+    const holder = read(path);
+    if (holder === null) continue;
+    const { pid, alive } = judge(holder);
+    if (alive) return { kind: "busy", pid };
+    takeAway(path, holder);
+  }
+  return { kind: "busy", pid: 0 };
+}
+
+/** Whether a living process holds it. */
+export function isLockHeld(path: string): boolean {
+  const holder = read(path);
+  return holder !== null && judge(holder).alive;
+}
+
+/** Created atomically with its content: link() fails if the name exists. */
+function create(path: string, content: string): boolean {
+  const draft = `${path}.${process.pid}`;
+  try {
+    writeFileSync(draft, content, { mode: 0o600 });
+    linkSync(draft, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+/** Renaming first ensures that only one process takes it over; a process that moved a newer lock by mistake restores it. */
+function takeAway(path: string, judged: string): void {
+  const aside = `${path}.dead.${process.pid}`;
+  try {
+    renameSync(path, aside);
+    if (read(aside) !== judged) linkSync(aside, path);
+    unlinkSync(aside);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ENOENT" && code !== "EEXIST") throw error;
+  }
+}
+
+function remove(path: string, content: string): void {
+  if (read(path) === content) unlinkSync(path);
+}
+
+function read(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+function judge(content: string): { pid: number; alive: boolean } {
+  try {
+    const { pid, startedAt } = JSON.parse(content);
+    return { pid, alive: isAlive(pid) && startTime(pid) === startedAt };
+  } catch {
+    return { pid: 0, alive: false };
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/** Clock ticks after boot at which the process started: a process id used again belongs to another process. Null outside Linux. */
+function startTime(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
+  } catch {
+    return null;
+  }
+}

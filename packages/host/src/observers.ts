@@ -1,0 +1,23 @@
+// Observers of a run, and the approver that answers its requests.
+import type { Approver, ModelProgress, Progress, SubagentObserver } from "@agentcli/engine";
+import type { McpHost } from "@agentcli/mcp";
+
+export interface RunObservers {
+  onProgress(progress: Progress): void;
+  /** Answers requests for approval and questions of the model; if absent, approvals are declined. */
+  approver?: Approver | undefined;
+  /** Answers questions of MCP servers; if absent they are declined. */
+  elicit?: McpHost["elicit"] | undefined;
+  /** Follows a sub-agent. */
+  watch?: ((childId: string) => SubagentObserver) | undefined;
+}
+
+/** For clients that see the output of a command when it has ended. */
+export const modelObserver = (onProgress: (progress: ModelProgress) => void): RunObservers => ({
+  onProgress(progress) {
+    if (progress.type !== "output") onProgress(progress);
+  },
+});
+
+/** No client follows the run and none can be asked. */
+export const noObservers: RunObservers = { onProgress() {} };

@@ -1,0 +1,34 @@
+// A run of agentcli: the command line drives it for one turn, the app server for many.
+import type { ProjectContext } from "@agentcli/project";
+import type { HookDefinition, TurnSettings } from "@agentcli/protocol";
+import type { Assembly } from "./assemble.ts";
+import type { TimeLimit } from "./drive-turn.ts";
+import type { RunObservers } from "./observers.ts";
+import type { FileStore } from "./sessions/index.ts";
+
+export interface Run extends Assembly {
+  settings: TurnSettings;
+  context: ProjectContext;
+  traits: { freeformTools: boolean };
+  /** In tokens; null if the model is not known. */
+  contextWindow: number | null;
+  /** How long to wait for standard input. */
+  stdinLimitMs: number | null;
+  timeLimits: TimeLimit[];
+  /** The session file of a thread; null if it is not stored. */
+  sessionPath(threadId: string): string | null;
+}
+
+/** Settings recorded at the start of an existing thread. */
+export interface Recorded {
+  settings: TurnSettings | null;
+  hooks: HookDefinition[];
+}
+
+/** Store, recorded settings and observers of a run. */
+export interface RunContext {
+  store: FileStore;
+  /** Null for a new thread. */
+  recorded: Recorded | null;
+  observers: RunObservers;
+}

@@ -1,0 +1,131 @@
+// The sandboxes of one run, opened once per mode: for its tools, for sub-agents with fewer rights, for its MCP servers.
+import type { SandboxMode, SandboxReport, TurnSettings } from "@agentcli/protocol";
+import {
+  type Denial,
+  describeSandbox,
+  type LazyWorkspace,
+  lazyWorkspace,
+  openWorkspace,
+  type SandboxPolicy,
+  type SandboxProbe,
+  SandboxUnavailable,
+} from "@agentcli/workspace";
+
+export interface Sandbox {
+  workspace: LazyWorkspace;
+  report: SandboxReport;
+  writableRoots: string[];
+  /** Domains that commands may reach through the proxy; absent without a proxy. */
+  allowedDomains?: string[] | undefined;
+  /** The listener receives every connection that the proxy refuses; a second one replaces it. */
+  listenForDenials?(listener: (denial: Denial) => void): void;
+}
+
+/** Throws if commands cannot be confined; never falls back to no sandbox. */
+export type OpenSandbox = (mode: SandboxMode) => Promise<Sandbox>;
+
+export interface Sandboxes {
+  /** For the tools of the main thread. */
+  main: Sandbox;
+  /** For approved calls. Undefined if approvals are off or the run has no sandbox anyway. */
+  unsandboxedWorkspace: LazyWorkspace | undefined;
+  forMode(mode: SandboxMode): Promise<LazyWorkspace>;
+  /** Separate from those of tools: a command cannot end the process of a server. */
+  forServers(mode?: SandboxMode): Promise<LazyWorkspace>;
+  close(): Promise<void>;
+}
+
+export async function openSandboxes(
+  open: OpenSandbox,
+  { sandbox: mode, approval }: Pick<TurnSettings, "sandbox" | "approval">,
+): Promise<Sandboxes> {
+  const workspaceOf = async (sandbox: Promise<Sandbox>) => (await sandbox).workspace;
+  const close = (sandbox: Sandbox) => sandbox.workspace.close();
+  const toolSandboxes = oncePerMode(open, close);
+  const serverSandboxes = oncePerMode(open, close);
+  const main = await toolSandboxes.open(mode);
+  const needsUnsandboxed = approval !== "never" && mode !== "danger-full-access";
+  return {
+    main,
+    unsandboxedWorkspace: needsUnsandboxed ? await workspaceOf(toolSandboxes.open("danger-full-access")) : undefined,
+    forMode: (other) => workspaceOf(toolSandboxes.open(other)),
+    forServers: (other = mode) => workspaceOf(serverSandboxes.open(other)),
+    async close() {
+      await Promise.all([toolSandboxes.close(), serverSandboxes.close()]);
+    },
+  };
+}
+
+export interface OncePerMode<Opened> {
+  open(mode: SandboxMode): Promise<Opened>;
+  close(): Promise<void>;
+}
+
+export function oncePerMode<Opened>(
+  open: (mode: SandboxMode) => Promise<Opened>,
+  close: (opened: Opened) => Promise<void>,
+): OncePerMode<Opened> {
+  const opened = new Map<SandboxMode, Promise<Opened>>();
+  return {
+    open(mode) {
+      const opening = opened.get(mode) ?? open(mode);
+      opened.set(mode, opening);
+      return opening;
+    },
+    async close() {
+      await Promise.all([...opened.values()].map(async (opening) => close(await opening)));
+    },
+  };
+}
+
+export interface SandboxOptions
+  extends Omit<Parameters<typeof openWorkspace>[1], "incarnation" | "backEnd" | "onDenied"> {
+  newId(): string;
+  /** As named in the prompt; default: those of the policy. */
+  allowedDomains?: string[];
+  /** `noted`: connections that the proxy refuses are written into the thread. */
+  denials: "noted" | "ignored";
+  /** Attempts to open an unavailable sandbox; default: 1. */
+  maxAttempts?: number;
+}
+
+/** A sandbox that enforces this policy. It opens on first use; its report is available immediately. */
+export function sandboxFor(policy: SandboxPolicy, probe: SandboxProbe, options: SandboxOptions): Sandbox {
+  const { newId, denials, maxAttempts = 1, allowedDomains = policy.allowedDomains, ...rest } = options;
+  let onDenied: (denial: Denial) => void = () => {};
+  const open = (incarnation: string) =>
+    openWorkspace(policy, {
+      ...rest,
+      ...(probe.kind === "available" && { backEnd: probe.backEnd }),
+      incarnation,
+      ...(denials === "noted" && { onDenied: (denial) => onDenied(denial) }),
+    });
+  return {
+    workspace: lazyWorkspace({
+      root: policy.root,
+      newIncarnation: newId,
+      open: (incarnation) => retryUnavailable(() => open(incarnation), maxAttempts),
+    }),
+    report: describeSandbox(policy, probe),
+    writableRoots: [policy.root, ...policy.writableRoots],
+    ...(policy.network === "proxy" && { allowedDomains }),
+    ...(denials === "noted" && {
+      listenForDenials(listener) {
+        onDenied = listener;
+      },
+    }),
+  };
+}
+
+const retryDelayMs = 200;
+
+async function retryUnavailable<Opened>(open: () => Promise<Opened>, maxAttempts: number): Promise<Opened> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await open();
+    } catch (error) {
+      if (!(error instanceof SandboxUnavailable) || attempt >= maxAttempts) throw error;
+      await new Promise((resolve) => setTimeout(resolve, retryDelayMs));
+    }
+  }
+}

@@ -1,0 +1,32 @@
+// A session file, with errors that tell the user what to do.
+
+import { HostError } from "../host-error.ts";
+import { type LineFile, LineFileFault, openLineFile } from "../line-file.ts";
+
+export type SessionFile = LineFile;
+
+export function openSessionFile(path: string, threadId: string): SessionFile {
+  const file = inWords(() => openLineFile(path, threadId));
+  return { ...file, append: (text) => inWords(() => file.append(text)) };
+}
+
+function inWords<Value>(act: () => Value): Value {
+  try {
+    return act();
+  } catch (error) {
+    throw error instanceof LineFileFault ? problems[error.attempted](error) : error;
+  }
+}
+
+const problems: Record<LineFileFault["attempted"], (fault: LineFileFault) => HostError> = {
+  open: ({ path, message }) =>
+    new HostError(
+      "usage",
+      `The session cannot be kept as ${path}: ${message}. Set AGENT_HOME to a directory you can write, or keep no session with --ephemeral.`,
+    ),
+  write: ({ path, message }) =>
+    new HostError(
+      "failed",
+      `The session file ${path} cannot be written: ${message}. Make room and resume, or keep no session with --ephemeral.`,
+    ),
+};

@@ -1,0 +1,49 @@
+// Names of sessions: lines of $AGENT_HOME/session_index.jsonl, only ever added to; the last line for a thread counts.
+import { appendFileSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { SessionName } from "@agentcli/protocol";
+import { HostError } from "../host-error.ts";
+import { makePrivateDirectory } from "../private-directory.ts";
+
+const indexPath = (home: string): string => join(home, "session_index.jsonl");
+
+/** Thread id to name. A line that cannot be parsed was cut short by a crash and is skipped. */
+export function readNames(home: string): Map<string, string> {
+  return new Map(readLines(home).map(({ id, thread_name: name }) => [id, name]));
+}
+
+export function writeName(home: string, id: string, name: string): void {
+  const existing = [...readNames(home)].find(([other, otherName]) => otherName === name && other !== id);
+  if (existing) throw new HostError("usage", `The name "${name}" belongs to session ${existing[0]}. Choose another.`);
+  if (name.trim() !== name || name === "" || name.length > 200 || /\p{Cc}/u.test(name)) {
+    throw new HostError("usage", "A name is 1 to 200 letters on one line, without spaces around it.");
+  }
+  makePrivateDirectory(home);
+  const line: SessionName = { id, thread_name: name, updated_at: new Date().toISOString() };
+  // The leading line end terminates a line that a crash may have cut short.
+  appendFileSync(indexPath(home), `${endsOpen(home) ? "\n" : ""}${JSON.stringify(line)}\n`, { mode: 0o600 });
+}
+
+const endsOpen = (home: string): boolean => !/(^|\n)$/.test(readIndex(home));
+
+function readLines(home: string): SessionName[] {
+  return readIndex(home)
+    .split("\n")
+    .flatMap((line) => {
+      try {
+        const parsed = JSON.parse(line);
+        return typeof parsed?.id === "string" && typeof parsed.thread_name === "string" ? [parsed] : [];
+      } catch {
+        return [];
+      }
+    });
+}
+
+function readIndex(home: string): string {
+  try {
+    return readFileSync(indexPath(home), "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
+    throw error;
+  }
+}

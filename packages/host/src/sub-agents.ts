@@ -1,0 +1,101 @@
+// The sub-agents a run may start: their roles, limits and dependencies.
+import {
+  agentTools,
+  type Dependencies,
+  drive,
+  openSubagents,
+  type Scrub,
+  type SessionStore,
+  type SubagentObserver,
+  type SubagentSupervisor,
+  type Tool,
+} from "@agentcli/engine";
+import { type AgentRole, describeProblem, readAgentRoles } from "@agentcli/project";
+import type { TurnSettings } from "@agentcli/protocol";
+import type { Sandboxes } from "./sandboxes.ts";
+
+export interface SubAgentSettings {
+  roles: AgentRole[];
+  /** Open at the same time, at all levels together. */
+  maxOpen: number;
+  /** With 1, only the main thread starts sub-agents. */
+  maxDepth: number;
+  defaultModel?: string | undefined;
+  defaultEffort?: string | undefined;
+  /** `hidden`: progress of sub-agents is not reported as progress of the run. */
+  progress: "shown" | "hidden";
+}
+
+export const defaultMaxOpen = 6;
+
+export interface SubAgents {
+  supervisor: SubagentSupervisor | undefined;
+  tools: Tool[];
+}
+
+export interface SubAgentRequest {
+  subAgents: SubAgentSettings | null;
+  /** Of the main thread. */
+  settings: TurnSettings;
+  store: SessionStore;
+  scrub: Scrub;
+  newId(): string;
+  program: { name: string; version: string };
+  observers: { watch?: ((childId: string) => SubagentObserver) | undefined };
+}
+
+/** `current` returns the dependencies of the main thread when a sub-agent starts. */
+export function openSubAgents(request: SubAgentRequest, sandboxes: Sandboxes, current: () => Dependencies): SubAgents {
+  const { subAgents, settings, store, scrub, newId, program, observers } = request;
+  if (!subAgents) return { supervisor: undefined, tools: [] };
+  const { roles, maxOpen, maxDepth, defaultModel, defaultEffort, progress } = subAgents;
+  const dependenciesFor = async ({ sandbox }: TurnSettings): Promise<Dependencies | null> => {
+    if (progress === "shown" && sandbox === settings.sandbox) return null;
+    const dependencies = { ...current(), workspace: await sandboxes.forMode(sandbox) };
+    return progress === "shown" ? dependencies : { ...dependencies, onProgress() {} };
+  };
+  const supervisor = openSubagents({
+    ...{ store, scrub, roles, maxOpen, maxDepth, defaultModel, defaultEffort, newId, drive, program, dependenciesFor },
+    ...(observers.watch && { watch: observers.watch }),
+  });
+  return { supervisor, tools: agentTools(roles) };
+}
+
+export type RoleSource = Parameters<typeof readAgentRoles>[0];
+
+export interface Roles {
+  roles: AgentRole[];
+  warnings: string[];
+}
+
+/** Roles from files and from the request. For the same name, members of the request win. */
+export async function readRoles(sources: RoleSource[], requested: AgentRole[] = []): Promise<Roles> {
+  const read = await Promise.all(sources.map(readAgentRoles));
+  const roles = new Map(read.flatMap((source) => source.roles).map((role) => [role.name, withSandbox(role)]));
+  for (const role of requested) roles.set(role.name, { ...roles.get(role.name), ...role });
+  return {
+    roles: [...roles.values()],
+    warnings: read.flatMap(({ problems }) => problems.map(describeProblem)),
+  };
+}
+
+const withSandbox = (role: AgentRole): AgentRole => (role.readonly ? { ...role, sandbox: "read-only" } : role);
+
+export interface RequestedRole {
+  name: string;
+  description: string;
+  prompt: string;
+  model?: string | { id: string } | undefined;
+  effort?: string | undefined;
+}
+
+/** A role that came with the request instead of a file. */
+export const requestedRole = ({ name, description, prompt, model, effort }: RequestedRole): AgentRole => ({
+  name,
+  description,
+  instructions: prompt,
+  model: (typeof model === "string" ? model : model?.id) ?? "inherit",
+  ...(effort && { effort }),
+  readonly: false,
+  source: "request",
+});

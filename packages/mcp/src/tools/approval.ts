@@ -1,0 +1,42 @@
+// Which MCP tools may run, and which need the user's approval.
+
+import type { Guard, Verdict } from "@agentcli/engine";
+import type { ApprovalPolicy, ToolApproval } from "@agentcli/protocol";
+import type { Server, ServerTool } from "../connection/index.ts";
+import { serverTools } from "./tools.ts";
+
+/** Asks `next` only about calls that need no approval here. Declines a tool that its server no longer has. */
+export const approvalGuard = (servers: Server[], next: Guard): Guard => ({
+  async admit(call, settings) {
+    if (!call.name.startsWith("mcp__")) return next.admit(call, settings);
+    const origin = serverTools(servers).find((tool) => tool.name === call.name)?.mcp;
+    const server = servers.find((candidate) => candidate.settings.name === origin?.server);
+    const tool = server?.tools().find((candidate) => candidate.name === origin?.tool);
+    if (!server || !tool) return { kind: "declined", reason: `${call.name} is no longer offered by its server` };
+    return verdictOn(server, tool, settings.approval) ?? next.admit(call, settings);
+  },
+});
+
+function verdictOn({ settings }: Server, tool: ServerTool, policy: ApprovalPolicy): Verdict | null {
+  const mode = settings.approval.byTool[tool.name] ?? settings.approval.default;
+  if (!needsApproval(mode, tool)) return null;
+  return { kind: policy === "never" ? "declined" : "unapproved", reason: reasons[policy] };
+}
+
+/** `auto` and `writes` trust the server's read-only hint. */
+export function needsApproval(mode: ToolApproval, tool: Pick<ServerTool, "readOnly">): boolean {
+  switch (mode) {
+    case "approve":
+      return false;
+    case "prompt":
+      return true;
+    case "auto":
+    case "writes":
+      return !tool.readOnly;
+  }
+}
+
+const reasons: Record<ApprovalPolicy, string> = {
+  never: "MCP tool call requires approval, but approval policy is never",
+  "on-request": "MCP tool call requires approval, and nobody is here to give it",
+};

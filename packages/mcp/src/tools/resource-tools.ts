@@ -1,0 +1,143 @@
+// Tools that give the model the resources of servers.
+
+import { type Tool, type ToolContext, truncateForModel } from "@agentcli/engine";
+import type { Outcome } from "@agentcli/protocol";
+import { entriesOf, type RpcResponse, readList, type Server } from "../connection/index.ts";
+import type { Json, JsonObject } from "../json.ts";
+import { describeResource, imageOf } from "./outcome.ts";
+import { parseObject } from "./tools.ts";
+
+const text = (description: string) => ({ type: "string", description });
+const whichServer = text("Name of the server; all of them unless given.");
+
+export const resourceTools = (servers: Server[]): Tool[] => [
+  readOnlyTool({
+    name: "list_mcp_resources",
+    description: "List the resources that MCP servers offer for reading, such as files or database schemas.",
+    parameters: schema({ server: whichServer, cursor: text("Where to go on, from the last answer; needs server.") }),
+    run: (args, context) => list(servers, { ...args, method: "resources/list", key: "resources" }, context),
+  }),
+  readOnlyTool({
+    name: "list_mcp_resource_templates",
+    description: "List patterns of addresses under which MCP servers offer resources.",
+    parameters: schema({ server: whichServer, cursor: text("Where to go on, from the last answer; needs server.") }),
+    run: (args, context) =>
+      list(servers, { ...args, method: "resources/templates/list", key: "resourceTemplates" }, context),
+  }),
+  readOnlyTool({
+    name: "read_mcp_resource",
+    description: "Read one resource of an MCP server.",
+    parameters: schema({ server: text("Name of the server."), uri: text("Address of the resource.") }, [
+      "server",
+      "uri",
+    ]),
+    run: (args, context) => read(servers, args, context),
+  }),
+];
+
+type Args = { [name: string]: Json };
+
+interface ReadOnlyTool {
+  name: string;
+  description: string;
+  parameters: JsonObject;
+  run(args: Args, context: ToolContext): Promise<Outcome>;
+}
+
+/** May be called again after a crash, and in parallel. */
+export const readOnlyTool = ({ name, description, parameters, run }: ReadOnlyTool): Tool => ({
+  name,
+  onResume: "rerun",
+  parallel: true,
+  spec: () => ({ form: "function", name, description, parameters }),
+  parse: parseObject,
+  run: (args, context) => run(args as Args, context),
+});
+
+export const schema = (properties: JsonObject, required: string[] = []): JsonObject => ({
+  type: "object",
+  properties,
+  required,
+  additionalProperties: false,
+});
+
+interface ListRequest {
+  server?: Json;
+  cursor?: Json;
+  method: string;
+  key: string;
+  /** Servers without it are skipped. */
+  capability?: "resources" | "prompts";
+}
+
+export async function list(
+  servers: Server[],
+  listing: ListRequest,
+  { signal, outputTokens }: ToolContext,
+): Promise<Outcome> {
+  const { server, cursor, method, key, capability = "resources" } = listing;
+  if (server !== undefined) {
+    const named = findServer(servers, server);
+    if (!named) return failed(unknownServer(servers, server));
+    const params: JsonObject = cursor === undefined ? {} : { cursor };
+    const response = await named.request({ method, params, idleTimeoutMs: named.settings.toolTimeoutMs }, signal);
+    if (response.kind === "fault") return failed(`MCP server ${server}: ${response.fault.message}`);
+    const { nextCursor } = response.result;
+    return completed(
+      { server, [key]: entriesOf(response.result, key), ...(nextCursor && { nextCursor }) },
+      outputTokens,
+    );
+  }
+  const capable = servers.filter((candidate) => candidate.capabilities()[capability]);
+  const answers = await Promise.all(capable.map((candidate) => listAll(candidate, listing, signal)));
+  return completed({ [key]: answers.flat() }, outputTokens);
+}
+
+async function listAll(server: Server, { method, key }: ListRequest, signal: AbortSignal): Promise<JsonObject[]> {
+  const { name, toolTimeoutMs } = server.settings;
+  const response: RpcResponse<JsonObject[]> = await readList(
+    server,
+    { method, key, idleTimeoutMs: toolTimeoutMs },
+    signal,
+  );
+  if (response.kind === "fault") return [{ server: name, error: response.fault.message }];
+  return response.result.map((entry) => ({ server: name, ...entry }));
+}
+
+async function read(servers: Server[], { server, uri }: Args, { signal, outputTokens }: ToolContext): Promise<Outcome> {
+  const named = findServer(servers, server);
+  if (!named) return failed(unknownServer(servers, server));
+  if (typeof uri !== "string") return failed("read_mcp_resource needs the uri of a resource");
+  const request = { method: "resources/read", params: { uri }, idleTimeoutMs: named.settings.toolTimeoutMs };
+  const response = await named.request(request, signal);
+  if (response.kind === "fault") return failed(`MCP server ${named.settings.name}: ${response.fault.message}`);
+  const contents = entriesOf(response.result, "contents");
+  const origin = { server: named.settings.name, tool: uri };
+  return {
+    status: "completed",
+    parts: [
+      { type: "text", text: truncateForModel(contents.map(describeResource).join("\n"), outputTokens) },
+      ...contents.flatMap((resource) => imageOf({ type: "resource", resource }, origin)),
+    ],
+    detail: { kind: "none" },
+  };
+}
+
+export const findServer = (servers: Server[], name: Json | undefined): Server | undefined =>
+  servers.find((server) => server.settings.name === name);
+
+export const unknownServer = (servers: Server[], name: Json | undefined): string =>
+  `there is no MCP server ${JSON.stringify(name ?? null)}; known are ${servers.map((server) => server.settings.name).join(", ")}`;
+
+export const failed = (message: string): Outcome => ({
+  status: "failed",
+  parts: [{ type: "text", text: message }],
+  reason: message,
+  detail: { kind: "none" },
+});
+
+const completed = (value: Json, outputTokens: number): Outcome => ({
+  status: "completed",
+  parts: [{ type: "text", text: truncateForModel(JSON.stringify(value), outputTokens) }],
+  detail: { kind: "none" },
+});

@@ -1,0 +1,73 @@
+// Instructions, rules and skills of project and user, from the sources that the agent may read.
+import { join } from "node:path";
+import { noRepository } from "@agentcli/engine";
+import {
+  openContext,
+  type ProjectContext,
+  readRules,
+  repositorySkillRoots,
+  ruleTexts,
+  type SkillRoot,
+} from "@agentcli/project";
+import type { Machine } from "../machine.ts";
+import type { ResolvedOptions } from "../options.ts";
+
+export interface InstructionsRequest {
+  /** Of the project. */
+  root: string;
+  cwd: string;
+  /** Other directories that are part of the work. */
+  dirs: string[];
+  sources: ResolvedOptions["sources"];
+  contextWindow: number;
+  machine: Machine;
+}
+
+export type Instructions = Omit<ProjectContext, "sources">;
+
+export function readInstructions({
+  root,
+  cwd,
+  dirs,
+  sources,
+  contextWindow,
+  machine,
+}: InstructionsRequest): Instructions {
+  const { settingsHome, userHome } = machine;
+  const isOfUser = sources.has("user");
+  const added = moreDirectories(cwd, dirs);
+  if (!sources.has("project") && !isOfUser) return { ...none, forThread: () => ({ ...noTexts, rules: added }) };
+  // Without the project, the user's own folder is all there is to read.
+  const location = sources.has("project") ? { root, cwd } : { root: settingsHome, cwd: settingsHome };
+  const skills = sources.has("project") ? repositorySkillRoots(root, cwd) : [];
+  const context = openContext({
+    ...location,
+    home: isOfUser && sources.has("project") ? settingsHome : null,
+    skills: { roots: [...skills, ...(isOfUser ? userSkills(machine) : [])], catalogue: "listed" },
+    contextWindow,
+  });
+  return {
+    ...context,
+    forThread() {
+      const texts = context.forThread();
+      const own = isOfUser ? ruleTexts(readRules([userHome], userHome).rules, maxRuleBytes).texts : [];
+      return { ...texts, rules: [...own, ...texts.rules, ...added] };
+    },
+  };
+}
+
+const moreDirectories = (cwd: string, dirs: string[]): string[] =>
+  dirs.length > 0 ? [`Besides ${cwd} these directories are part of the work: ${dirs.join(", ")}`] : [];
+
+const maxRuleBytes = 65_536;
+
+export const userSkills = ({ userHome, settingsHome }: Machine): SkillRoot[] =>
+  [join(userHome, ".agents", "skills"), join(settingsHome, "skills")].map((path) => ({ path, scope: "user" }));
+
+const noTexts = { rules: [], catalogues: [], warnings: [] };
+
+const none: Instructions = {
+  forThread: () => noTexts,
+  forPrompt: () => ({ messages: [], warnings: [] }),
+  repository: noRepository,
+};

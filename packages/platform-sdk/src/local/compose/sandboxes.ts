@@ -1,0 +1,80 @@
+// The sandbox of a local run: around the directories of the agent, or none.
+import { type Sandbox, sandboxFor } from "@agentcli/host";
+import type { SandboxMode } from "@agentcli/protocol";
+import {
+  environmentPolicy,
+  hiddenByDefault,
+  probeSandbox,
+  type SandboxPolicy,
+  type SandboxProbe,
+  sandboxPolicy,
+  toolEnvironment,
+} from "@agentcli/workspace";
+import { ConfigurationError } from "../../errors.ts";
+import type { Machine } from "../machine.ts";
+import { userSkills } from "./instructions.ts";
+
+export interface SandboxRequest {
+  cwd: string;
+  dirs: string[];
+  machine: Machine;
+  /** Values that commands must not find in their environment. */
+  secrets: string[];
+}
+
+export async function openSandbox(mode: SandboxMode, request: SandboxRequest): Promise<Sandbox> {
+  const { machine, secrets } = request;
+  const policy = policyOf(mode, request);
+  const probe = await chooseSandbox(policy, machine);
+  const environment = environmentPolicy({ never: ["PLATFORM_API_KEY"] });
+  return sandboxFor(policy, probe, {
+    serverProgram: machine.serverProgram,
+    env: toolEnvironment(machine.variables, { home: machine.userHome, policy: environment, secrets }),
+    environmentPolicy: environment,
+    warmLoginShell: machine.shell,
+    limits: { memoryBytes: null, processes: mode === "danger-full-access" ? null : 4096 },
+    denials: "ignored",
+    newId: machine.newId,
+  });
+}
+
+/** Throws where the sandbox is not available; never goes on without one. */
+export async function chooseSandbox(
+  { mode, root, writableRoots }: Pick<SandboxPolicy, "mode" | "root" | "writableRoots">,
+  machine: Machine,
+): Promise<SandboxProbe> {
+  if (mode === "danger-full-access") return { kind: "unavailable", reason: "not used", remedy: "" };
+  const probe = await cachedProbe([root, ...writableRoots], machine);
+  if (probe.kind === "unavailable") throw unavailable(mode, `${probe.reason} ${probe.remedy}`);
+  const [shortfall] = probe.shortfalls;
+  if (probe.backEnd.kind === "landlock" && mode === "workspace-write")
+    throw unavailable(mode, `Only Landlock works here, which cannot protect .git. ${shortfall?.remedy ?? ""}`);
+  return probe;
+}
+
+/** Only a success is cached: the user may have just installed what was missing. */
+async function cachedProbe(untrusted: string[], { variables, serverProgram, probes }: Machine): Promise<SandboxProbe> {
+  const key = JSON.stringify(untrusted);
+  const probing = probes.get(key) ?? probeSandbox({ path: variables.PATH ?? "", untrusted, serverProgram });
+  probes.set(key, probing);
+  const probe = await probing;
+  if (probe.kind === "unavailable") probes.delete(key);
+  return probe;
+}
+
+const unavailable = (mode: SandboxMode, why: string): ConfigurationError =>
+  new ConfigurationError(`The ${mode} sandbox is not available here. ${why}`.trim(), {
+    code: "sandbox_unavailable",
+    operation: "agent.send",
+  });
+
+export function policyOf(mode: SandboxMode, { cwd, dirs, machine }: Omit<SandboxRequest, "secrets">): SandboxPolicy {
+  const { userHome, settingsHome, sdkHome } = machine;
+  return sandboxPolicy({
+    mode,
+    root: cwd,
+    writableRoots: mode === "workspace-write" ? dirs : [],
+    hidden: [settingsHome, ...hiddenByDefault(userHome, sdkHome)],
+    shown: userSkills(machine).map(({ path }) => path),
+  });
+}

@@ -1,0 +1,51 @@
+// Agents: who may use them, how they and their runs are created, and the API about them.
+import type { ServerContext, Subject } from "../foundation/index.ts";
+import { followUpsOf, openSharing } from "../identity/index.ts";
+import type { Integrations } from "../integrations/index.ts";
+import type { Repositories } from "../repositories/index.ts";
+import type { FindReadableAgent } from "../runs/index.ts";
+import { openAgentAccess } from "./access.ts";
+import { type AgentHost, addAgentRoutes } from "./routes/agents.ts";
+import { addDeliveryRoutes } from "./routes/deliveries.ts";
+import { addDiffRoute } from "./routes/diff.ts";
+import { addRunRoutes } from "./routes/runs.ts";
+import { openSubmit } from "./submit/index.ts";
+
+export interface Agents extends Subject {
+  host: AgentHost;
+  findAgent: FindReadableAgent;
+}
+
+export interface AgentsOptions {
+  repositories: Repositories;
+  integrations: Integrations;
+}
+
+export function openAgents(context: ServerContext, { repositories, integrations }: AgentsOptions): Agents {
+  const { db, publicUrl } = context;
+  const { reading, sources, workspaces, diffs, checkAtCreation } = repositories;
+  const sharing = openSharing({
+    followUpsOf: (teamId) => followUpsOf(db, teamId),
+    reading,
+    shown: sources.shown,
+    publicUrl,
+  });
+  const access = openAgentAccess(db, sharing);
+  const submit = openSubmit({
+    platform: context,
+    access,
+    checkRepositories: checkAtCreation,
+    checkReceiver: integrations.checkReceiver,
+  });
+  const host: AgentHost = { platform: context, workspaces, access, submit, publicUrl };
+  return {
+    host,
+    findAgent: (principal, agentId) => access.find(principal, agentId, "read"),
+    routes(api) {
+      addAgentRoutes(api, host);
+      addRunRoutes(api, host);
+      addDiffRoute(api, host, diffs);
+      addDeliveryRoutes(api, host);
+    },
+  };
+}

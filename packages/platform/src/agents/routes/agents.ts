@@ -1,0 +1,146 @@
+// Agents over HTTP: create, list, read, archive, delete.
+import { Acknowledged, Agent, AgentCreated, AgentPage, AgentQuery, CreateAgent } from "@agentcli/protocol/api";
+import { z } from "zod";
+import type { Api, PlatformContext } from "../../foundation/index.ts";
+import type { Workspaces } from "../../repositories/index.ts";
+import type { AgentAccess } from "../access.ts";
+import { findAgent, findRun } from "../store.ts";
+import type { Submit } from "../submit/index.ts";
+import { readAgentPage } from "../views/read.ts";
+import { agentAsCreated, agentOf, runAsCreated, runOf } from "../views/views.ts";
+import { archiveAgent, deleteAgent, unarchiveAgent } from "./archive.ts";
+import { promptLimitBytes, submitCall } from "./submission.ts";
+
+export interface AgentHost {
+  platform: PlatformContext;
+  workspaces: Workspaces;
+  access: AgentAccess;
+  submit: Submit;
+  /** The address for links to this server. */
+  publicUrl(): string;
+}
+
+const one = z.object({ id: z.string() });
+const tag = "Agents";
+
+export function addAgentRoutes(api: Api, host: AgentHost): void {
+  addCreate(api, host);
+  addList(api, host);
+  addRead(api, host);
+  addArchiving(api, host);
+  addDelete(api, host);
+}
+
+function addCreate(api: Api, { platform, submit, publicUrl }: AgentHost): void {
+  const { db, vault } = platform;
+  api.route(
+    {
+      method: "post",
+      path: "/v1/agents",
+      summary: "Create an agent and start its first run",
+      tag,
+      scope: "agents:write",
+      body: CreateAgent,
+      bodyLimitBytes: promptLimitBytes,
+      answer: { status: 200, schema: AgentCreated, description: "The agent and its run" },
+      problems: [
+        "agent_id_conflict",
+        "idempotency_conflict",
+        "invalid_model",
+        "repository_access",
+        "spend_limit_reached",
+      ],
+    },
+    async (call) => {
+      const { body, principal } = call;
+      const request = { ...body, webhook: body.webhook && { ...body.webhook, version: "v1" as const } };
+      const created = await submitCall(call, (submission) => submit.createAgent(request, submission));
+      const agent = await findAgent(db, principal.teamId, created.agentId);
+      const dataKey = await vault.unwrap(agent.data_key);
+      const run = runOf(runAsCreated(await findRun(db, created.agentId, created.runId)), dataKey, null);
+      const shown = agentOf(agentAsCreated(agent, created.runId), dataKey, publicUrl());
+      // Clients compare it with what they sent, to the letter.
+      const id = body.agentId ?? shown.id;
+      return { agent: { ...shown, id }, run: { ...run, agentId: id } };
+    },
+  );
+}
+
+function addList(api: Api, host: AgentHost): void {
+  api.route(
+    {
+      method: "get",
+      path: "/v1/agents",
+      summary: "List agents, newest first",
+      tag,
+      scope: "agents:read",
+      query: AgentQuery,
+      answer: { status: 200, schema: AgentPage, description: "A page of agents" },
+    },
+    ({ query: { cursor, ...filter }, principal }) => readAgentPage(host, principal, cursor, filter),
+  );
+}
+
+function addRead(api: Api, { platform, access, publicUrl }: AgentHost): void {
+  const { vault } = platform;
+  api.route(
+    {
+      method: "get",
+      path: "/v1/agents/{id}",
+      summary: "Read an agent",
+      tag,
+      scope: "agents:read",
+      sharing: "read",
+      params: one,
+      answer: { status: 200, schema: Agent, description: "The agent" },
+    },
+    async ({ params, principal }) => {
+      const row = await access.find(principal, params.id, "read");
+      return agentOf(row, await vault.unwrap(row.data_key), publicUrl());
+    },
+  );
+}
+
+function addArchiving(api: Api, { platform, access }: AgentHost): void {
+  for (const [verb, summary, act] of [
+    ["archive", "Archive an agent; a run under way is cancelled", archiveAgent],
+    ["unarchive", "Take an agent out of the archive", unarchiveAgent],
+  ] as const)
+    api.route(
+      {
+        method: "post",
+        path: `/v1/agents/{id}/${verb}`,
+        summary,
+        tag,
+        scope: "agents:write",
+        sharing: "manage",
+        params: one,
+        answer: { status: 200, schema: Acknowledged, description: "Its id" },
+      },
+      async ({ params, principal }) => {
+        const { id } = await access.find(principal, params.id, "manage");
+        await act(platform, id);
+        return { id };
+      },
+    );
+}
+
+function addDelete(api: Api, { platform, workspaces, access }: AgentHost): void {
+  api.route(
+    {
+      method: "delete",
+      path: "/v1/agents/{id}",
+      summary: "Delete an agent with its conversation and artifacts",
+      tag,
+      scope: "agents:write",
+      sharing: "manage",
+      params: one,
+      answer: { status: 200, schema: Acknowledged, description: "Its id" },
+    },
+    async ({ params, principal }) => {
+      const { id } = await access.find(principal, params.id, "manage");
+      await deleteAgent(platform, workspaces, id);
+      return { id };
+    },
+  );
+}

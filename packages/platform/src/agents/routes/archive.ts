@@ -1,0 +1,55 @@
+// Cancels runs; archives and deletes agents.
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { ApiError, notify, type PlatformContext, retryWhileAway } from "../../foundation/index.ts";
+import type { Workspaces } from "../../repositories/index.ts";
+import { requestCancel, requestCancelOfAll, waitForEnd } from "../../runs/index.ts";
+import { lockAgent } from "../store.ts";
+
+/** Waits for the end of the run: a follow-up right after it is not refused as busy. */
+export async function cancelRun({ db }: PlatformContext, runId: string): Promise<void> {
+  if (!(await requestCancel(db, runId))) throw new ApiError("run_not_cancellable", `Run ${runId} has ended already.`);
+  await waitForEnd(db, runId);
+}
+
+/** A second time changes nothing. */
+export async function archiveAgent(platform: PlatformContext, agentId: string): Promise<void> {
+  const now = new Date();
+  await platform.db.transaction().execute(async (tx) => {
+    await lockAgent(tx, agentId);
+    await tx
+      .updateTable("agents")
+      .set({ archived_at: now, updated_at: now })
+      .where("id", "=", agentId)
+      .where("archived_at", "is", null)
+      .execute();
+  });
+  for (const runId of await requestCancelOfAll(platform.db, agentId)) await waitForEnd(platform.db, runId);
+}
+
+export async function unarchiveAgent({ db }: PlatformContext, agentId: string): Promise<void> {
+  await db
+    .updateTable("agents")
+    .set({ archived_at: null, updated_at: new Date() })
+    .where("id", "=", agentId)
+    .where("archived_at", "is not", null)
+    .execute();
+}
+
+/** Its rows go first: a driver that still runs is fenced off and cannot write anything back. */
+export async function deleteAgent(platform: PlatformContext, workspaces: Workspaces, agentId: string): Promise<void> {
+  await requestCancelOfAll(platform.db, agentId);
+  // Again where it conflicted with a driver that still writes.
+  await retryWhileAway(() =>
+    platform.db.transaction().execute(async (tx) => {
+      await lockAgent(tx, agentId);
+      const runs = await tx.selectFrom("runs").select("id").where("agent_id", "=", agentId).execute();
+      await tx.deleteFrom("agents").where("id", "=", agentId).execute();
+      // Readers of their streams see that nothing more will come.
+      for (const { id } of runs) await notify(tx, "frames", id);
+    }),
+  );
+  // The agent is deleted, also where its directory cannot be removed now.
+  await workspaces.remove(agentId).catch((error: unknown) => platform.log.error("workspace left", error, { agentId }));
+  await rm(join(platform.settings.dataDirectory, "artifacts", agentId), { recursive: true, force: true });
+}

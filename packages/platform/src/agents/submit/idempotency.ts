@@ -1,0 +1,55 @@
+// Idempotency keys: the same request with the same key within a day is answered like the first, and done once.
+import { sql } from "kysely";
+import { ApiError, type PlatformContext } from "../../foundation/index.ts";
+import { type Principal, principalName } from "../../identity/index.ts";
+import type { Transaction } from "../store.ts";
+import type { CreatedIds } from "./insert.ts";
+
+export interface IdempotencyKey {
+  /** Chosen by the client, 1 to 255 characters. */
+  key: string;
+  /** Of the whole request: the same key for another request is a mistake. */
+  hash: Buffer;
+}
+
+export interface IdempotentRequest {
+  principal: Principal;
+  idempotencyKey: IdempotencyKey | null;
+}
+
+const maxKeyLength = 255;
+
+/** Of two at once with one key, the second waits and gets the answer of the first. */
+export async function once(
+  { db }: PlatformContext,
+  { principal, idempotencyKey }: IdempotentRequest,
+  create: (tx: Transaction) => Promise<CreatedIds>,
+): Promise<CreatedIds & { replayed: boolean }> {
+  if (idempotencyKey === null) return { ...(await db.transaction().execute((tx) => create(tx))), replayed: false };
+  const { key, hash } = idempotencyKey;
+  if (key.length === 0 || key.length > maxKeyLength)
+    throw new ApiError("validation_error", `Idempotency-Key: must have 1 to ${maxKeyLength} characters.`);
+  const name = principalName(principal);
+  // What is created and the note that it was are one transaction: a crash leaves both or neither.
+  return db.transaction().execute(async (tx) => {
+    await sql`select pg_advisory_xact_lock(hashtextextended(${`${name}\n${key}`}, 1))`.execute(tx);
+    const former = await tx
+      .selectFrom("idempotent_answers")
+      .selectAll()
+      .where("principal", "=", name)
+      .where("key", "=", key)
+      .where("created_at", ">", sql<Date>`now() - interval '24 hours'`)
+      .executeTakeFirst();
+    if (former && !former.body_hash.equals(hash))
+      throw new ApiError("idempotency_conflict", "Idempotency-Key: was used for another request; take a new one.");
+    if (former) return { agentId: former.agent_id, runId: former.run_id, replayed: true };
+    const created = await create(tx);
+    const row = { body_hash: hash, agent_id: created.agentId, run_id: created.runId, created_at: new Date() };
+    await tx
+      .insertInto("idempotent_answers")
+      .values({ principal: name, key, status: 200, ...row })
+      .onConflict((conflict) => conflict.columns(["principal", "key"]).doUpdateSet(row))
+      .execute();
+    return { ...created, replayed: false };
+  });
+}

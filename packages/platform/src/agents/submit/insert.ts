@@ -1,0 +1,182 @@
+// Inserts an agent with its first run, or a follow-up run, within a transaction.
+import { randomUUID } from "node:crypto";
+import type { CreateAgent, CreateRun } from "@agentcli/protocol/api";
+import { type AgentSettings, ApiError, type PlatformContext } from "../../foundation/index.ts";
+import type { Principal } from "../../identity/index.ts";
+import { insertWebhook, type NewWebhook } from "../../integrations/index.ts";
+import { branchName } from "../../repositories/index.ts";
+import {
+  agentNameAad,
+  findUnpriced,
+  insertRun,
+  leftToSpend,
+  modelsOfSubagents,
+  type NewRun,
+  type PrivateSettings,
+  privateSettingsAad,
+  type RunRequest,
+  unpriced,
+} from "../../runs/index.ts";
+import { lockAgent, type Transaction } from "../store.ts";
+
+/** Who creates an agent or a run, and through which client. */
+export interface Requester {
+  principal: Principal;
+  requestId: string;
+  /** As stored with the agent: API, SDK or WEBSITE. */
+  source: string;
+}
+
+export interface CreatedIds {
+  agentId: string;
+  runId: string;
+}
+
+/** What any client can request: v1, v0 and pages translate into it. */
+export type CreateAgentRequest = Omit<CreateAgent, "webhook"> & {
+  branchName?: string | undefined;
+  webhook?: NewWebhook | undefined;
+};
+
+export interface CreateContext {
+  tx: Transaction;
+  platform: PlatformContext;
+  requester: Requester;
+}
+
+export async function insertAgent(context: CreateContext, body: CreateAgentRequest): Promise<CreatedIds> {
+  const { tx, platform, requester } = context;
+  await checkSpend(context, [body.model?.id, ...modelsOfSubagents(body.customSubagents ?? [])]);
+  const agentId = body.agentId?.toLowerCase() ?? `bc-${randomUUID()}`;
+  const { wrapped, key } = await platform.vault.newDataKey();
+  const request: RunRequest = {
+    prompt: { text: body.prompt.text, images: body.prompt.images ?? [] },
+    mode: body.mode ?? "agent",
+    envVars: body.runEnvVars ?? {},
+  };
+  const hidden: PrivateSettings = {
+    envVars: body.envVars ?? {},
+    mcpServers: body.mcpServers ?? [],
+    customSubagents: body.customSubagents ?? [],
+    metadata: body.metadata ?? {},
+  };
+  const now = new Date();
+  const inserted = await tx
+    .insertInto("agents")
+    .values({
+      id: agentId,
+      ...ownerOf(requester.principal),
+      name: key.seal(body.name ?? nameFrom(body.prompt.text), agentNameAad(agentId)),
+      data_key: wrapped,
+      settings: JSON.stringify(settingsOf(agentId, body, requester.principal)),
+      private_settings: key.seal(JSON.stringify(hidden), privateSettingsAad(agentId)),
+      source: requester.source,
+      archived_at: null,
+      latest_run_id: null,
+      created_at: now,
+      updated_at: now,
+    })
+    .onConflict((conflict) => conflict.column("id").doNothing())
+    .returning("id")
+    .executeTakeFirst();
+  if (!inserted) throw new ApiError("agent_id_conflict", `agentId: there is an agent ${agentId} already.`);
+  if (body.webhook) await insertWebhook(tx, { agentId, key, webhook: body.webhook });
+  const runId = await startRun(context, { agentId, key, request, number: 1, now });
+  return { agentId, runId };
+}
+
+export async function insertFollowUp(
+  context: CreateContext,
+  agentId: string,
+  body: CreateRunRequest,
+): Promise<CreatedIds> {
+  const { tx, platform } = context;
+  // One after another: the number of a run counts those before it.
+  const agent = await lockAgent(tx, agentId);
+  if (!agent) throw new ApiError("agent_not_found", `There is no agent ${agentId}.`);
+  await checkSpend(context, [(body.model ?? agent.settings.model)?.id]);
+  if (agent.archived_at) throw new ApiError("agent_archived", `Agent ${agentId} is archived; unarchive it first.`);
+  const { last } = await tx
+    .selectFrom("runs")
+    .select(({ fn }) => fn.max("number").as("last"))
+    .where("agent_id", "=", agentId)
+    .executeTakeFirstOrThrow();
+  const request: RunRequest = {
+    prompt: { text: body.prompt.text, images: body.prompt.images ?? [] },
+    mode: body.mode ?? agent.settings.mode,
+    ...(body.model && { model: body.model }),
+    ...(body.mcpServers && { mcpServers: body.mcpServers }),
+    envVars: body.envVars ?? {},
+  };
+  const key = await platform.vault.unwrap(agent.data_key);
+  const runId = await startRun(context, { agentId, key, request, number: (last ?? 0) + 1, now: new Date() });
+  // They stay for the runs behind it.
+  const { mode, model = agent.settings.model } = request;
+  if (mode !== agent.settings.mode || body.model)
+    await tx
+      .updateTable("agents")
+      .set({ settings: JSON.stringify({ ...agent.settings, mode, ...(model && { model }) }) })
+      .where("id", "=", agentId)
+      .execute();
+  return { agentId, runId };
+}
+
+export type CreateRunRequest = CreateRun;
+
+/** Throws `agent_busy` where the agent has an active run. */
+async function startRun(
+  { tx, requester }: CreateContext,
+  run: Pick<NewRun, "agentId" | "key" | "request" | "number" | "now">,
+): Promise<string> {
+  const { agentId, now } = run;
+  const { principal, requestId } = requester;
+  const runId = await insertRun(tx, { ...run, owner: ownerOf(principal), requestId });
+  if (runId === null)
+    throw new ApiError("agent_busy", `Agent ${agentId} has a run under way; wait for its end or cancel it.`);
+  await tx.updateTable("agents").set({ latest_run_id: runId, updated_at: now }).where("id", "=", agentId).execute();
+  return runId;
+}
+
+const ownerOf = (principal: Principal) => ({
+  team_id: principal.teamId,
+  user_id: principal.kind === "user" ? principal.userId : null,
+  service_account_id: principal.kind === "service_account" ? principal.serviceAccountId : null,
+});
+
+function settingsOf(agentId: string, body: CreateAgentRequest, principal: Principal): AgentSettings {
+  return {
+    ...(body.model && { model: body.model }),
+    mode: body.mode ?? "agent",
+    ...(body.env && { env: body.env }),
+    repos: body.repos ?? [],
+    workOnCurrentBranch: body.workOnCurrentBranch ?? false,
+    autoCreatePR: body.autoCreatePR ?? false,
+    skipReviewerRequest: body.skipReviewerRequest ?? false,
+    openAsApp: body.openAsPlatformGithubApp ?? body.openAsCursorGithubApp ?? principal.kind === "service_account",
+    // Names of branches are published with the code and cannot be sealed: they tell nothing of the prompt.
+    branchName: body.branchName ?? branchName(body.name ?? "", agentId),
+  };
+}
+
+/** What is asked of sub-agents that are made later is seen when the run begins. */
+async function checkSpend(
+  { tx, platform, requester: { principal } }: CreateContext,
+  models: (string | undefined)[],
+): Promise<void> {
+  const userId = principal.kind === "user" ? principal.userId : null;
+  const left = await leftToSpend(tx, { teamId: principal.teamId, userId });
+  if (left === 0)
+    throw new ApiError("spend_limit_reached", "The spend limit of this month is reached; ask an admin to raise it.");
+  const model = left === null ? null : findUnpriced(models, platform.settings);
+  if (model !== null) throw new ApiError("invalid_model", unpriced(model));
+}
+
+const maxNameLength = 60;
+
+/** The first line of the prompt, cut at a word. */
+function nameFrom(prompt: string): string {
+  const line = prompt.trim().split("\n", 1)[0]?.trim() || "Agent";
+  if (line.length <= maxNameLength) return line;
+  const cut = line.slice(0, maxNameLength);
+  return `${cut.slice(0, cut.lastIndexOf(" ") > 20 ? cut.lastIndexOf(" ") : maxNameLength)}…`;
+}

@@ -1,0 +1,64 @@
+// The one way to create agents and runs: every client translates its input into a request and submits it here.
+import type { PlatformContext } from "../../foundation/index.ts";
+import { relationOf } from "../../identity/index.ts";
+import type { AgentAccess } from "../access.ts";
+import type { ListedAgent } from "../views/views.ts";
+import { type IdempotencyKey, once } from "./idempotency.ts";
+import {
+  type CreateAgentRequest,
+  type CreatedIds,
+  type CreateRunRequest,
+  insertAgent,
+  insertFollowUp,
+  type Requester,
+} from "./insert.ts";
+import { checkEnv, checkModel, checkModels, type RepositoryCheck } from "./policy.ts";
+
+export interface Submission extends Requester {
+  /** Null: the client does not repeat requests. */
+  idempotencyKey: IdempotencyKey | null;
+}
+
+/** `replayed`: an earlier request with the same idempotency key created it. */
+export type CreatedAgent = CreatedIds & { replayed: boolean };
+export type CreatedRun = CreatedAgent & { agent: ListedAgent };
+
+export interface Submit {
+  /** Throws ApiError; nothing is created then. */
+  createAgent(request: CreateAgentRequest, submission: Submission): Promise<CreatedAgent>;
+  /** Throws ApiError; nothing is created then. */
+  createRun(agentId: string, request: CreateRunRequest, submission: Submission): Promise<CreatedRun>;
+}
+
+export interface SubmitOptions {
+  platform: PlatformContext;
+  access: AgentAccess;
+  /** Throws ApiError for a repository that the team, or this user, may not use. */
+  checkRepositories: RepositoryCheck;
+  /** Throws ApiError for an address that no webhook may be sent to. */
+  checkReceiver(url: string): Promise<void>;
+}
+
+export function openSubmit({ platform, access, checkRepositories, checkReceiver }: SubmitOptions): Submit {
+  return {
+    async createAgent(request, requester) {
+      const { principal } = requester;
+      checkModels(request, platform.settings);
+      checkEnv(request.env);
+      await checkRepositories(principal, request.repos ?? []);
+      if (request.webhook) await checkReceiver(request.webhook.url);
+      return once(platform, requester, (tx) => insertAgent({ tx, platform, requester }, request));
+    },
+    async createRun(agentId, request, requester) {
+      const { principal } = requester;
+      const agent = await access.find(principal, agentId, "follow_up");
+      // The run can reach what its requester can, which may be less than the agent's owner: refused before it begins.
+      if (relationOf(principal, agent) !== "owner") await checkRepositories(principal, agent.settings.repos);
+      checkModel(request.model, platform.settings);
+      const created = await once(platform, requester, (tx) =>
+        insertFollowUp({ tx, platform, requester }, agent.id, request),
+      );
+      return { ...created, agent };
+    },
+  };
+}

@@ -1,0 +1,56 @@
+// `GET /v0/me`, `GET /v0/models` and `GET /v0/repositories`.
+import { V0Me, V0Models, V0Repositories } from "@agentcli/protocol/api";
+import type { Api, PlatformContext } from "../../foundation/index.ts";
+import { listModels } from "../../inference/index.ts";
+
+const shared = { method: "get", tag: "v0" } as const;
+
+export function addCatalogueRoutes(
+  api: Api,
+  { settings }: PlatformContext,
+  repositories: (teamId: number) => Promise<string[]>,
+): void {
+  api.route(
+    {
+      ...shared,
+      path: "/v0/me",
+      summary: "Say whose key this is",
+      scope: null,
+      answer: { status: 200, schema: V0Me, description: "The key and its owner" },
+    },
+    async ({ principal }) => ({
+      apiKeyName: principal.keyName,
+      createdAt: principal.createdAt.toISOString(),
+      ...(principal.kind === "user" && { userEmail: principal.email }),
+    }),
+  );
+  api.route(
+    {
+      ...shared,
+      path: "/v0/models",
+      summary: "List the models agents can use",
+      scope: null,
+      answer: { status: 200, schema: V0Models, description: "The configured one first" },
+    },
+    async () => ({ models: listModels(settings.models).map(({ id }) => id) }),
+  );
+  api.route(
+    {
+      ...shared,
+      path: "/v0/repositories",
+      summary: "List the repositories agents can work on",
+      scope: "repositories:read",
+      rateLimit: [
+        { requests: 1, seconds: 60 },
+        { requests: 30, seconds: 3_600 },
+      ],
+      answer: { status: 200, schema: V0Repositories, description: "Those the platform knows by itself" },
+    },
+    async ({ principal }) => ({ repositories: (await repositories(principal.teamId)).map(describe) }),
+  );
+}
+
+function describe(url: string): { owner: string; name: string; repository: string } {
+  const [name = "", owner = ""] = new URL(url).pathname.split("/").reverse();
+  return { owner, name: name.replace(/\.git$/, ""), repository: url };
+}

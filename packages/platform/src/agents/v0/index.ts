@@ -1,0 +1,20 @@
+// API v0 on the same records as v1, for clients from before it.
+import type { ServerContext, Subject } from "../../foundation/index.ts";
+import type { AgentHost } from "../routes/agents.ts";
+import { addAgentRoutes } from "./agent-routes.ts";
+import { addArtifactRoutes } from "./artifact-routes.ts";
+import { addCatalogueRoutes } from "./catalogue-routes.ts";
+
+export interface V0Options {
+  agents: AgentHost;
+  /** Clone URLs of a team's repositories on the embedded git host. */
+  listRepositories(teamId: number): Promise<string[]>;
+}
+
+export const openV0 = (context: ServerContext, { agents, listRepositories }: V0Options): Subject => ({
+  routes(api) {
+    addAgentRoutes(api, agents);
+    addArtifactRoutes(api, agents);
+    addCatalogueRoutes(api, context, listRepositories);
+  },
+});

@@ -1,0 +1,53 @@
+// `platform backup`
+import { existsSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { CommandError } from "@agentcli/command-line";
+import { openDatabase, recordAuditEvent } from "../../foundation/db/index.ts";
+import { silentLog } from "../../foundation/telemetry/index.ts";
+import { openVault, readKeyFile } from "../../foundation/vault/index.ts";
+import { version } from "../../foundation/version.ts";
+import { makeBackup } from "../../operations/backup/index.ts";
+import type { Invocation } from "../command.ts";
+import { asOperator } from "../operator.ts";
+import type { Program } from "../program.ts";
+import { settingsFor } from "../settings.ts";
+import { readPassphrase } from "./passphrase.ts";
+
+export async function run(invocation: Invocation, program: Program): Promise<number> {
+  const [file] = invocation.positionals;
+  if (!file) throw new CommandError("usage", "Missing file: platform backup FILE.");
+  const path = resolve(program.cwd, file);
+  if (existsSync(path)) throw new CommandError("usage", `${path} already exists. Choose another file, or remove it.`);
+  const { settings } = settingsFor(invocation, program);
+  const { dataDirectory, kekFile } = settings;
+  const passphrase = readPassphrase(invocation, program);
+  const database = await openDatabase(settings, silentLog);
+  try {
+    // Also checks that this is the key of the database.
+    await openVault(database.db, kekFile);
+    const kekFingerprint = readKeyFile(kekFile)?.fingerprint ?? "";
+    const { connection } = database;
+    const now = new Date();
+    const options = {
+      path,
+      connection,
+      dataDirectory,
+      kekFile,
+      kekFingerprint,
+      passphrase,
+      platformVersion: version,
+      now,
+    };
+    const { tables, files } = await makeBackup(options);
+    const data = { tables, files, sealed: passphrase === null ? 0 : 1 };
+    await asOperator(() => recordAuditEvent(database.db, { action: "backup.made", subject: "platform", data }));
+    program.print(`${path}: ${tables} tables, ${files} files, ${statSync(path).size} bytes\n`);
+    if (passphrase === null)
+      program.print(
+        `The backup does not contain the key-encryption key. Keep ${kekFile} elsewhere: without it the backup cannot be read.\nIt does not contain signing-key and ssh/id of ${dataDirectory} either.\n`,
+      );
+    return 0;
+  } finally {
+    await database.close();
+  }
+}

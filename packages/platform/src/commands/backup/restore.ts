@@ -1,0 +1,30 @@
+// `platform restore`
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { CommandError } from "@agentcli/command-line";
+import { openDatabase, recordAuditEvent } from "../../foundation/db/index.ts";
+import { silentLog } from "../../foundation/telemetry/index.ts";
+import { restoreBackup } from "../../operations/backup/index.ts";
+import type { Invocation } from "../command.ts";
+import { asOperator } from "../operator.ts";
+import type { Program } from "../program.ts";
+import { settingsFor } from "../settings.ts";
+import { readPassphrase } from "./passphrase.ts";
+
+export async function run(invocation: Invocation, program: Program): Promise<number> {
+  const [file] = invocation.positionals;
+  if (!file) throw new CommandError("usage", "Missing file: platform restore FILE.");
+  const path = resolve(program.cwd, file);
+  if (!existsSync(path)) throw new CommandError("usage", `There is no file ${path}.`);
+  const { settings } = settingsFor(invocation, program);
+  const { createdAt } = await restoreBackup({ path, passphrase: readPassphrase(invocation, program), settings });
+  const database = await openDatabase(settings, silentLog);
+  try {
+    const event = { action: "backup.restored", subject: "platform", data: { createdAt } };
+    await asOperator(() => recordAuditEvent(database.db, event));
+  } finally {
+    await database.close();
+  }
+  program.print(`restored the backup of ${createdAt} into ${settings.dataDirectory}\n`);
+  return 0;
+}

@@ -1,0 +1,36 @@
+// Every flag in one table.
+import type { Flag } from "@agentcli/command-line";
+
+export const flags = {
+  data: { value: "DIR", help: "Data directory (~/.platform)" },
+  config: { value: "FILE", help: "Configuration in TOML (config.toml in the data directory)" },
+  listen: { value: "HOST:PORT", help: "Address to listen on; port 0 picks a free one (127.0.0.1:7420)" },
+  role: { value: "ROLES", help: "Roles of this server, separated by commas: api, runner, scheduler, gateway (all)" },
+  "tls-cert": { value: "FILE", help: "Certificate in PEM; serves over TLS" },
+  "tls-key": { value: "FILE", help: "Private key of the certificate in PEM" },
+  name: { value: "NAME", help: "Name of the key" },
+  team: { value: "TEAM", help: "The team (default); for a key it is created if missing" },
+  user: { value: "EMAIL", help: "Owner of the key; created if missing (the first administrator)" },
+  "service-account": { help: "Create the key for a service account called NAME" },
+  scopes: { value: "SCOPES", help: "Scopes of the key, separated by commas (all scopes of its owner)" },
+  expires: { value: "TIME", help: "Expiry: a time such as 2030-01-31T12:00Z, or a duration such as 30d" },
+  overlap: { value: "TIME", help: "How long the old key stays valid, such as 24h, 7d or 0 (24h)" },
+  from: { value: "PATH", help: "Initial content of the repository (none)" },
+  "if-missing": { help: "Print the URL even if the repository exists" },
+  "user-role": { value: "ROLE", help: "Role of the user in the team: admin or member" },
+  "spend-limit": { value: "USD", help: "Maximum spend per calendar month; none removes the limit" },
+  "follow-ups": {
+    value: "WHO",
+    help: "Whose agents accept follow-ups from the whole team: disabled, service-accounts, all",
+  },
+  "passphrase-file": { value: "FILE", help: "File with the passphrase that encrypts the backup" },
+  expect: { value: "HEAD", help: "A head of the audit log from an earlier verification: NUMBER:HASH" },
+  json: { help: "Print JSON" },
+  help: { aliases: ["h"], help: "Show help" },
+  version: { aliases: ["V"], help: "Print the version" },
+} as const satisfies Record<string, Flag>;
+
+export type FlagName = keyof typeof flags;
+
+/** Flags of every command that opens the data directory. */
+export const settingFlags: FlagName[] = ["data", "config"];

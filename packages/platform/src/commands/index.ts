@@ -1,0 +1,21 @@
+// Every command of the program, one line for each noun.
+import { auditCommands } from "./audit/index.ts";
+import { backupCommands } from "./backup/index.ts";
+import type { Command } from "./command.ts";
+import { invitationsCommands } from "./invitations/index.ts";
+import { keysCommands } from "./keys/index.ts";
+import { reposCommands } from "./repos/index.ts";
+import { serverCommands } from "./server/index.ts";
+import { teamsCommands } from "./teams/index.ts";
+import { usersCommands } from "./users/index.ts";
+
+export const commands: Command[] = [
+  ...serverCommands,
+  ...keysCommands,
+  ...reposCommands,
+  ...usersCommands,
+  ...invitationsCommands,
+  ...teamsCommands,
+  ...backupCommands,
+  ...auditCommands,
+];

@@ -1,0 +1,142 @@
+// Checks what a start needs: database, key, sandbox, git, model. A failed check says what to do.
+import { existsSync } from "node:fs";
+import type { Settings } from "../../foundation/config/index.ts";
+import { type Inspection, inspectDatabase } from "../../foundation/db/index.ts";
+import { readKeyFile } from "../../foundation/vault/index.ts";
+import { requireGit } from "../../repositories/git/index.ts";
+import { readPrivateKey } from "../../repositories/scm/index.ts";
+import { openSigningKey } from "../../repositories/signing/index.ts";
+import { probeForAgents } from "../../runs/index.ts";
+import { findServer } from "../../server-file.ts";
+
+export interface Finding {
+  subject: string;
+  verdict: "fine" | "note" | "wrong";
+  text: string;
+}
+
+export async function examine(settings: Settings): Promise<Finding[]> {
+  const database = await attempt("database", () => inspectDatabase(settings));
+  return [
+    examineServer(settings),
+    "verdict" in database ? database : describeDatabase(database),
+    examineKey(settings, "verdict" in database ? null : database),
+    examineSigningKey(settings),
+    await examineSandbox(settings),
+    await examineGit(),
+    ...examineGithub(settings),
+    examineModel(settings),
+  ];
+}
+
+async function attempt<T>(subject: string, inspect: () => Promise<T>): Promise<T | Finding> {
+  try {
+    return await inspect();
+  } catch (error) {
+    return { subject, verdict: "wrong", text: (error as Error).message };
+  }
+}
+
+function examineServer({ dataDirectory }: Settings): Finding {
+  const running = findServer(dataDirectory);
+  return {
+    subject: "server",
+    verdict: "fine",
+    text: running ? `runs at ${running.url} (process ${running.pid})` : "does not run",
+  };
+}
+
+function describeDatabase(found: Inspection): Finding {
+  const subject = "database";
+  if (found.kind === "none")
+    return { subject, verdict: "fine", text: `will be created in ${found.where} by the first start` };
+  const { version, pending } = found;
+  const todo = pending.length > 0 ? `, pending migrations: ${pending.join(", ")}` : ", up to date";
+  return { subject, verdict: "fine", text: `PostgreSQL ${version}${todo}` };
+}
+
+function examineKey({ kekFile }: Settings, found: Inspection | null): Finding {
+  const subject = "key-encryption key";
+  const expected = found?.kind === "there" ? found.fingerprint : null;
+  try {
+    const own = readKeyFile(kekFile)?.fingerprint;
+    if (own !== undefined && (expected === null || own === expected))
+      return { subject, verdict: "fine", text: `${kekFile} (fingerprint ${own})` };
+    if (expected === null)
+      return { subject, verdict: "fine", text: `will be created in ${kekFile} by the first start` };
+    const state = own === undefined ? "is missing" : `is a different key (fingerprint ${own})`;
+    return {
+      subject,
+      verdict: "wrong",
+      text: `${kekFile} ${state}; the database was encrypted with fingerprint ${expected}. Restore that key, or set PLATFORM_KEK_FILE to it.`,
+    };
+  } catch (error) {
+    return { subject, verdict: "wrong", text: (error as Error).message };
+  }
+}
+
+function examineSigningKey({ signingKey }: Settings): Finding {
+  const subject = "signing key";
+  const { path, isGiven } = signingKey;
+  if (!isGiven && !existsSync(path))
+    return { subject, verdict: "fine", text: `will be created in ${path} by the first start` };
+  try {
+    return { subject, verdict: "fine", text: `${path} (${openSigningKey(signingKey).fingerprint})` };
+  } catch (error) {
+    return { subject, verdict: "wrong", text: (error as Error).message };
+  }
+}
+
+async function examineSandbox(settings: Settings): Promise<Finding> {
+  const probe = await probeForAgents(settings);
+  const subject = "sandbox";
+  if (probe.kind === "available") return { subject, verdict: "fine", text: probe.backEnd.kind };
+  return { subject, verdict: "wrong", text: `${probe.reason} ${probe.remedy}`.trim() };
+}
+
+async function examineGit(): Promise<Finding> {
+  const subject = "git";
+  try {
+    return { subject, verdict: "fine", text: await requireGit() };
+  } catch (error) {
+    return { subject, verdict: "wrong", text: (error as Error).message };
+  }
+}
+
+/** Empty if not configured. Does not check the credentials with GitHub. */
+function examineGithub({ sourceHosts: { github } }: Settings): Finding[] {
+  const subject = "GitHub";
+  if (github === null) return [];
+  const { credentials, baseUrl } = github;
+  if (credentials.kind === "token")
+    return [{ subject, verdict: "fine", text: `${baseUrl} with ${credentials.variable}` }];
+  try {
+    readPrivateKey(credentials.privateKeyFile);
+    return [{ subject, verdict: "fine", text: `${baseUrl} as app ${credentials.appId}` }];
+  } catch (error) {
+    return [{ subject, verdict: "wrong", text: (error as Error).message }];
+  }
+}
+
+const keylessProviders = ["ollama", "lmstudio"];
+
+function examineModel({ models, variables }: Settings): Finding {
+  const { model, model_provider: id = "openai", model_providers: providers = {} } = models;
+  const subject = "model";
+  if (model === "practice" || id === "practice")
+    return {
+      subject,
+      verdict: "note",
+      text: "the practice model, which only follows plain instructions. Set model and a key to use a real one.",
+    };
+  const provider = providers[id];
+  if (!provider && !["openai", ...keylessProviders].includes(id))
+    return {
+      subject,
+      verdict: "wrong",
+      text: `there is no provider ${id}. Add [model_providers.${id}] to the configuration.`,
+    };
+  const variable = provider?.env_key ?? (id === "openai" ? "AGENT_API_KEY" : null);
+  if (variable === null || variables[variable]) return { subject, verdict: "fine", text: `${model} at ${id}` };
+  return { subject, verdict: "wrong", text: `${model} at ${id} needs a key. Set ${variable}.` };
+}

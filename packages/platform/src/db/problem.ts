@@ -1,4 +1,0 @@
-// Trouble with the database that whoever runs the server can mend.
-export class DatabaseProblem extends Error {
-  override name = "DatabaseProblem";
-}

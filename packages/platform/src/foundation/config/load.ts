@@ -1,0 +1,165 @@
+// Settings of a server: flags over environment over file over defaults, each with its origin.
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type PlatformConfig, PlatformRole } from "@agentcli/protocol";
+import { keys } from "./keys.ts";
+import { environmentLayer, fileLayer, flagLayer, type Layer, setAt, valueAt } from "./layers.ts";
+import { readOidc } from "./oidc.ts";
+import { SettingError } from "./setting-error.ts";
+import type { ModelSettings, Settings } from "./settings.ts";
+import { readSourceHosts } from "./source-hosts.ts";
+
+export interface Sources {
+  /** By name without dashes: data, config, listen, role, tls-cert, tls-key. */
+  flags: Partial<Record<string, string>>;
+  variables: NodeJS.ProcessEnv;
+  userHome: string;
+  cwd: string;
+  programDirectory: string;
+}
+
+export interface Loaded {
+  settings: Settings;
+  entries: Entry[];
+}
+
+/** One setting as doctor shows it. */
+export interface Entry {
+  name: string;
+  value: unknown;
+  origin: string;
+}
+
+export function loadSettings(sources: Sources): Loaded {
+  const { flags, variables, cwd } = sources;
+  const data = dataDirectory(sources);
+  const file = configFile(sources, data.value as string);
+  const layers = [...(file ? [fileLayer(file)] : []), environmentLayer(variables, cwd), flagLayer(flags, cwd)];
+  const config = merge(layers);
+  const settings = settingsOf(config, data.value as string, sources);
+  return { settings, entries: [data, ...entriesOf(layers, config, settings)] };
+}
+
+function dataDirectory({ flags, variables, userHome, cwd }: Sources): Entry {
+  if (flags.data) return { name: "data", value: resolve(cwd, flags.data), origin: "--data" };
+  if (variables.PLATFORM_DATA)
+    return { name: "data", value: resolve(cwd, variables.PLATFORM_DATA), origin: "PLATFORM_DATA" };
+  return { name: "data", value: join(userHome, ".platform"), origin: "default" };
+}
+
+/** A file that was named must be there; the usual one may be. */
+function configFile({ flags, variables, cwd }: Sources, data: string): string | null {
+  const named = flags.config ?? variables.PLATFORM_CONFIG;
+  if (named) return resolve(cwd, named);
+  const usual = join(data, "config.toml");
+  return existsSync(usual) ? usual : null;
+}
+
+/** Later layers win, key by key. */
+function merge(layers: Layer[]): PlatformConfig {
+  const merged: Record<string, unknown> = {};
+  for (const { config } of layers)
+    for (const { path } of keys) {
+      const value = valueAt(config, path);
+      if (value !== undefined) setAt(merged, path, value);
+    }
+  return merged;
+}
+
+function settingsOf(config: PlatformConfig, data: string, { variables, programDirectory }: Sources): Settings {
+  return {
+    dataDirectory: data,
+    listen: readAddress(config.listen ?? "127.0.0.1:7420"),
+    publicUrl: config.public_url?.replace(/\/+$/, "") ?? null,
+    tls: readTls(config),
+    roles: config.roles ?? [...PlatformRole.options],
+    databaseUrl: config.database_url ?? null,
+    databaseConnections: config.database_connections ?? 20,
+    kekFile: config.kek_file ?? join(data, "kek"),
+    signingKey: {
+      path: config.signing_key_file ?? join(data, "signing-key"),
+      isGiven: config.signing_key_file !== undefined,
+    },
+    committer: {
+      name: config.committer?.name ?? "platform",
+      email: config.committer?.email ?? "agent@platform.invalid",
+    },
+    sourceHosts: readSourceHosts(config, variables),
+    oidc: config.oidc === undefined ? null : readOidc(config.oidc, variables),
+    leaseMs: (config.lease_seconds ?? 10) * 1_000,
+    streamRetentionSeconds: config.stream_retention_seconds ?? 86_400,
+    concurrentRuns: config.concurrent_runs ?? 50,
+    allowPrivate: config.network?.allow_private ?? [],
+    requestsPerMinute: config.rate_limits?.requests_per_minute ?? 1_200,
+    metricsToken: readMetricsToken(config, variables),
+    models: modelSettings(config),
+    variables,
+    programDirectory,
+  };
+}
+
+function readMetricsToken({ metrics }: PlatformConfig, variables: NodeJS.ProcessEnv): string | null {
+  if (metrics?.token_env === undefined) return null;
+  const token = variables[metrics.token_env];
+  if (token) return token;
+  throw new SettingError(`metrics.token_env: the variable ${metrics.token_env} is not set. Put the token there.`);
+}
+
+function modelSettings(config: PlatformConfig): ModelSettings {
+  const { model = "practice", model_provider, model_providers, models, model_context_window, prices } = config;
+  const { limits, budget } = config;
+  return { model, model_provider, model_providers, models, model_context_window, prices, limits, budget };
+}
+
+function readAddress(text: string): Settings["listen"] {
+  const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:]+)):(\d+)$/.exec(text) ?? [];
+  const host = bracketed ?? plain;
+  const port = Number(digits);
+  if (host !== undefined && port <= 65_535) return { host, port };
+  throw new SettingError(`listen: "${text}" is not HOST:PORT, such as 127.0.0.1:7420 or [::1]:7420.`);
+}
+
+function readTls({ tls_cert: certificateFile, tls_key: keyFile }: PlatformConfig): Settings["tls"] {
+  if (certificateFile !== undefined && keyFile !== undefined) return { certificateFile, keyFile };
+  if (certificateFile === undefined && keyFile === undefined) return null;
+  throw new SettingError("tls_cert and tls_key belong together. Set both, or neither.");
+}
+
+function entriesOf(layers: Layer[], config: PlatformConfig, settings: Settings): Entry[] {
+  return keys.flatMap(({ name, path }) => {
+    const origin = layers.findLast(({ origins }) => origins.has(name))?.origins.get(name);
+    const value = valueAt(config, path);
+    if (origin !== undefined) return [{ name, value: withoutSecrets(name, value), origin }];
+    const standard = defaultOf(name, settings);
+    return standard === undefined ? [] : [{ name, value: standard, origin: "default" }];
+  });
+}
+
+/** As the key would be written, for those that have a default. */
+function defaultOf(name: string, settings: Settings): unknown {
+  const defaults: Record<string, unknown> = {
+    listen: `${settings.listen.host}:${settings.listen.port}`,
+    roles: settings.roles,
+    database_url: "embedded",
+    database_connections: settings.databaseConnections,
+    kek_file: settings.kekFile,
+    signing_key_file: settings.signingKey.path,
+    "committer.name": settings.committer.name,
+    "committer.email": settings.committer.email,
+    lease_seconds: settings.leaseMs / 1_000,
+    stream_retention_seconds: settings.streamRetentionSeconds,
+    concurrent_runs: settings.concurrentRuns,
+    model: settings.models.model,
+    "rate_limits.requests_per_minute": settings.requestsPerMinute,
+  };
+  return defaults[name];
+}
+
+function withoutSecrets(name: string, value: unknown): unknown {
+  if (name === "database_url") return String(value).replace(/(:\/\/[^:/@]*):[^@]*@/, "$1:***@");
+  if (name !== "model_providers") return value;
+  return JSON.parse(JSON.stringify(value, (key, inner) => (key === "http_headers" ? masked(inner) : inner)));
+}
+
+const masked = (headers: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.keys(headers).map((name) => [name, "***"]));

@@ -1,0 +1,45 @@
+// The OpenID provider, as it is written in the configuration.
+import type { PlatformConfig } from "@agentcli/protocol";
+import { SettingError } from "./setting-error.ts";
+import type { OidcSettings } from "./settings.ts";
+
+type Written = NonNullable<PlatformConfig["oidc"]>;
+
+export function readOidc(written: Written, variables: NodeJS.ProcessEnv): OidcSettings {
+  const { issuer, client_id: clientId, client_secret_env: secretVariable = null } = written;
+  if (issuer === undefined || clientId === undefined)
+    throw new SettingError("oidc needs issuer and client_id. Set both, or leave the whole of [oidc] out.");
+  const { host } = checkIssuer(issuer);
+  if (secretVariable !== null && !variables[secretVariable])
+    throw new SettingError(`oidc.client_secret_env: the variable ${secretVariable} is not set. Put the secret there.`);
+  return {
+    issuer,
+    clientId,
+    scopes: [...new Set(["openid", ...(written.scopes ?? ["email", "profile"])])],
+    secretVariable,
+    name: written.name ?? host,
+    allowedDomains: (written.allowed_domains ?? []).map(checkDomain),
+    allowedEmails: (written.allowed_emails ?? []).map((email) => email.toLowerCase()),
+    team: written.team ?? "default",
+    administrators: written.admin_groups
+      ? { claim: written.groups_claim ?? "groups", groups: written.admin_groups }
+      : null,
+  };
+}
+
+/** What is sent in clear can be read and changed on its way, unless it never leaves this machine. */
+function checkIssuer(issuer: string): URL {
+  const url = URL.canParse(issuer) ? new URL(issuer) : null;
+  const isOwn = url !== null && ["127.0.0.1", "[::1]", "localhost"].includes(url.hostname);
+  const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && isOwn);
+  if (url !== null && isSafe && !url.username && !url.search && !url.hash) return url;
+  throw new SettingError(
+    `oidc.issuer: "${issuer}" is not an address like https://login.example.com (http only on this machine).`,
+  );
+}
+
+/** A mistake here would admit users who were meant to be excluded. */
+function checkDomain(domain: string): string {
+  if (/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(domain)) return domain.toLowerCase();
+  throw new SettingError(`oidc.allowed_domains: "${domain}" is not a domain such as example.com.`);
+}

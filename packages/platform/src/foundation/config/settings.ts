@@ -1,0 +1,76 @@
+// Settings of a server, from flags, environment, file and defaults.
+import type { PlatformConfig, PlatformRole } from "@agentcli/protocol";
+
+export interface Settings {
+  /** Shared by all servers of one database: keys, workspaces, sealed files, repositories. */
+  dataDirectory: string;
+  listen: { host: string; port: number };
+  /** Null: the address served on. */
+  publicUrl: string | null;
+  tls: { certificateFile: string; keyFile: string } | null;
+  roles: PlatformRole[];
+  /** Null: the embedded server. */
+  databaseUrl: string | null;
+  databaseConnections: number;
+  kekFile: string;
+  /** One that was named must be there; the usual one is made. */
+  signingKey: { path: string; isGiven: boolean };
+  /** Whom commits of agents name. */
+  committer: { name: string; email: string };
+  sourceHosts: SourceHostSettings;
+  /** Null: no login through a provider. */
+  oidc: OidcSettings | null;
+  leaseMs: number;
+  streamRetentionSeconds: number;
+  concurrentRuns: number;
+  /** CIDR ranges. */
+  allowPrivate: string[];
+  /** 0: no limit. */
+  requestsPerMinute: number;
+  /** That reading the metrics needs; null: none, and only this machine may read them. */
+  metricsToken: string | null;
+  /** The keys that agentcli's configuration has too, as they were written. */
+  models: ModelSettings;
+  /** Where API keys of providers are looked up by their `env_key`. */
+  variables: NodeJS.ProcessEnv;
+  /** Where the programs beside the built one are. */
+  programDirectory: string;
+}
+
+export interface OidcSettings {
+  issuer: string;
+  clientId: string;
+  /** Read when it is needed; null for a public client. */
+  secretVariable: string | null;
+  scopes: string[];
+  /** For people. */
+  name: string;
+  /** In lower case. */
+  allowedDomains: string[];
+  allowedEmails: string[];
+  team: string;
+  /** Null: roles are not the provider's business. */
+  administrators: { claim: string; groups: string[] } | null;
+}
+
+export interface SourceHostSettings {
+  /** Patterns of HOST/PATH. */
+  blocked: string[];
+  /** Patterns of HOST/PATH, and the names of the teams that they are kept for. */
+  protected: { pattern: string; teams: string[] }[];
+  github: GithubSettings | null;
+}
+
+export interface GithubSettings {
+  /** Of the API, without a slash at its end. */
+  baseUrl: string;
+  /** What is secret is read when it is needed: from the file, from the environment. */
+  /** As what users connect their accounts to; null where they do not. */
+  client: { id: string; secretVariable: string } | null;
+  credentials: { kind: "app"; appId: string; privateKeyFile: string } | { kind: "token"; variable: string };
+}
+
+export type ModelSettings = Pick<
+  PlatformConfig,
+  "model_provider" | "model_providers" | "models" | "model_context_window" | "prices" | "limits" | "budget"
+> & { model: string };

@@ -1,0 +1,72 @@
+// What every subject gets: settings, database, vault, log and metrics of one server.
+import { mkdirSync } from "node:fs";
+import type { Kysely } from "kysely";
+import type { Settings } from "./config/index.ts";
+import {
+  type Connection,
+  claimNodeId,
+  type Notifications,
+  openDatabase,
+  openNotifications,
+  refuseHalfRestored,
+  type Tables,
+} from "./db/index.ts";
+import { type NetworkPolicy, openNetworkPolicy } from "./network/index.ts";
+import { addProcessMetrics, type Log, type Metrics, openMetrics } from "./telemetry/index.ts";
+import { openVault, type Vault } from "./vault/index.ts";
+
+export interface PlatformContext {
+  settings: Settings;
+  db: Kysely<Tables>;
+  /** For connections of one's own. */
+  connection: Connection;
+  notifications: Notifications;
+  vault: Vault;
+  log: Log;
+  metrics: Metrics;
+  /** This server among those of the database. A restarted one has the id of its former life. */
+  nodeId: string;
+  close(): Promise<void>;
+}
+
+/** The context of a server, which has an address. */
+export interface ServerContext extends PlatformContext {
+  network: NetworkPolicy;
+  /** The address it listens on; available once it listens, before the first request. */
+  serverUrl(): string;
+  /** The address for links: the configured one, else `serverUrl`. */
+  publicUrl(): string;
+}
+
+/** Whatever was opened is closed again where something later cannot be. */
+export async function openPlatformContext(settings: Settings, log: Log): Promise<PlatformContext> {
+  const opened: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const closeOne of opened.splice(0).reverse()) await closeOne();
+  };
+  try {
+    refuseHalfRestored(settings.dataDirectory);
+    mkdirSync(settings.dataDirectory, { recursive: true, mode: 0o700 });
+    const database = await openDatabase(settings, log);
+    opened.push(database.close);
+    const vault = await openVault(database.db, settings.kekFile);
+    const notifications = await openNotifications(database.connection, log);
+    opened.push(notifications.close);
+    const node = await claimNodeId(database.connection, log);
+    opened.push(node.release);
+    const metrics = openMetrics();
+    addProcessMetrics(metrics);
+    const { db, connection } = database;
+    return { settings, db, connection, notifications, vault, log, metrics, nodeId: node.id, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+export const openServerContext = (platform: PlatformContext, serverUrl: () => string): ServerContext => ({
+  ...platform,
+  network: openNetworkPolicy({ allowPrivate: platform.settings.allowPrivate }),
+  serverUrl,
+  publicUrl: () => platform.settings.publicUrl ?? serverUrl(),
+});

@@ -1,0 +1,8 @@
+// An error of the database that the operator can fix.
+import type { ExitName } from "@agentcli/protocol/exit-codes";
+
+export class DatabaseError extends Error {
+  /** Exit code of a program that ends with this error. */
+  readonly exit: ExitName = "failed";
+  override name = "DatabaseError";
+}

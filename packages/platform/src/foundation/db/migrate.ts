@@ -1,0 +1,73 @@
+// Brings a database to the schema of this program. Servers that start at once wait for each other.
+import { type Kysely, type Migration, Migrator, sql } from "kysely";
+import { type Connection, openClient } from "./connect.ts";
+import { DatabaseError } from "./database-error.ts";
+import * as spine from "./migrations/0001-spine.ts";
+import * as webhooks from "./migrations/0002-webhooks.ts";
+import * as audit from "./migrations/0003-audit.ts";
+import * as sourceAccounts from "./migrations/0004-source-accounts.ts";
+import * as identity from "./migrations/0005-identity.ts";
+import * as sharing from "./migrations/0006-sharing.ts";
+import * as inference from "./migrations/0007-inference.ts";
+import * as handoffChecks from "./migrations/0008-handoff-checks.ts";
+import * as claims from "./migrations/0009-claims.ts";
+import * as addresses from "./migrations/0011-identity-addresses.ts";
+import type { Tables } from "./tables/index.ts";
+
+/** Only added to; the names are stored. */
+const migrations: Record<string, Migration> = {
+  "0001-spine": spine,
+  "0002-webhooks": webhooks,
+  "0003-audit": audit,
+  "0004-source-accounts": sourceAccounts,
+  "0005-identity": identity,
+  "0006-sharing": sharing,
+  "0007-inference": inference,
+  "0008-handoff-checks": handoffChecks,
+  "0009-claims": claims,
+  "0011-identity-addresses": addresses,
+};
+
+const lockNumber = 7420_0001;
+
+/** The names of those that were applied. */
+export async function migrate(db: Kysely<Tables>, connection: Connection, upTo?: string): Promise<string[]> {
+  // A connection of its own: the lock is there before the tables that the migrator would lock.
+  const client = await openClient(connection);
+  try {
+    await client.query("select pg_advisory_lock($1)", [lockNumber]);
+    await refuseNewer(db);
+    const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
+    const { error, results = [] } = await (upTo === undefined ? migrator.migrateToLatest() : migrator.migrateTo(upTo));
+    if (error) throw new DatabaseError(`The database could not be migrated: ${String(error)}.`, { cause: error });
+    return results.map(({ migrationName }) => migrationName);
+  } finally {
+    await client.end();
+  }
+}
+
+/** In their order. */
+export const migrationNames = (): string[] => Object.keys(migrations).sort();
+
+/** Migrations of this program that are not applied yet. */
+export async function pendingMigrations(db: Kysely<Tables>): Promise<string[]> {
+  const done = await executed(db);
+  return Object.keys(migrations).filter((name) => !done.includes(name));
+}
+
+async function refuseNewer(db: Kysely<Tables>): Promise<void> {
+  const unknown = (await executed(db)).filter((name) => !(name in migrations));
+  if (unknown.length === 0) return;
+  throw new DatabaseError(
+    `The database has been migrated by a newer platform (${unknown.join(", ")}). Start that version, or restore a backup from before.`,
+  );
+}
+
+async function executed(db: Kysely<Tables>): Promise<string[]> {
+  const { rows } = await sql<{ there: boolean }>`select to_regclass('kysely_migration') is not null as there`.execute(
+    db,
+  );
+  if (!rows[0]?.there) return [];
+  const names = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
+  return names.rows.map(({ name }) => name);
+}

@@ -1,0 +1,149 @@
+// Agents and their runs, with their threads, frames and artifacts.
+import type { ColumnType } from "kysely";
+import type { Json, Sealed, Stamped, Timestamp } from "./columns.ts";
+
+export interface AgentTable {
+  /** `bc-<uuid>` */
+  id: string;
+  team_id: number;
+  user_id: number | null;
+  service_account_id: string | null;
+  name: Sealed;
+  archived_at: Timestamp | null;
+  /** Wrapped by the key-encryption key. */
+  data_key: Buffer;
+  /** The create-time fields as the API returns them, but for what is sealed elsewhere. */
+  settings: Json<AgentSettings>;
+  /** envVars, customSubagents, mcpServers, metadata: one sealed JSON document. */
+  private_settings: Sealed;
+  /** API, SDK, WEBSITE, … */
+  source: string;
+  latest_run_id: string | null;
+  created_at: Stamped;
+  updated_at: Stamped;
+}
+
+/** Holds no text written by people: that is sealed. */
+export interface AgentSettings {
+  model?: { id: string; params?: { id: string; value: string }[] } | undefined;
+  mode: "agent" | "plan";
+  env?: { type: "cloud" | "pool" | "machine"; name?: string | undefined } | undefined;
+  repos: AgentRepository[];
+  workOnCurrentBranch: boolean;
+  autoCreatePR: boolean;
+  skipReviewerRequest: boolean;
+  openAsApp: boolean;
+  /** Of the branch it makes; absent: named after the agent. */
+  branchName?: string | undefined;
+}
+
+export interface AgentRepository {
+  url: string;
+  startingRef?: string | undefined;
+  prUrl?: string | undefined;
+}
+
+export type RunStatus = "CREATING" | "RUNNING" | "FINISHED" | "ERROR" | "CANCELLED" | "EXPIRED";
+
+export interface RunTable {
+  /** `run-<uuid>` */
+  id: string;
+  agent_id: string;
+  team_id: number;
+  user_id: number | null;
+  service_account_id: string | null;
+  /** Counts the runs of an agent from 1. */
+  number: number;
+  status: RunStatus;
+  request_id: string | null;
+  /** Prompt with images, mode, model, mcpServers and envVars of this run: one sealed JSON document. */
+  request: Sealed;
+  /** Who drives it, how often it changed hands, and until when: the fence of every write. */
+  lease_owner: string | null;
+  lease_epoch: ColumnType<number, number | undefined, number>;
+  lease_until: Timestamp | null;
+  /** Lease holders in a row that vanished without releasing, before they wrote a record. */
+  claims_without_progress: ColumnType<number, number | undefined, number>;
+  cancel_requested_at: Timestamp | null;
+  started_at: Timestamp | null;
+  ended_at: Timestamp | null;
+  result: Sealed | null;
+  error_code: string | null;
+  error_message: Sealed | null;
+  input_tokens: ColumnType<number, number | undefined, number>;
+  output_tokens: ColumnType<number, number | undefined, number>;
+  cache_read_tokens: ColumnType<number, number | undefined, number>;
+  cache_write_tokens: ColumnType<number, number | undefined, number>;
+  reasoning_tokens: ColumnType<number, number | undefined, number>;
+  /** Null where the price of the model is not known. */
+  cost_usd: ColumnType<string | null, string | undefined, string | null>;
+  created_at: Stamped;
+  updated_at: Stamped;
+}
+
+/** A call of a model for a program outside. One that is open has cost what was reserved for it. */
+export interface InferenceCallTable {
+  /** `resp_<hex>` */
+  id: string;
+  team_id: number;
+  user_id: number | null;
+  service_account_id: string | null;
+  model: string;
+  status: "open" | "completed" | "incomplete" | "failed" | "cut";
+  input_tokens: ColumnType<number, number | undefined, number>;
+  output_tokens: ColumnType<number, number | undefined, number>;
+  cache_read_tokens: ColumnType<number, number | undefined, number>;
+  cache_write_tokens: ColumnType<number, number | undefined, number>;
+  reasoning_tokens: ColumnType<number, number | undefined, number>;
+  /** Null where the price of the model is not known. */
+  cost_usd: string | null;
+  created_at: Stamped;
+  ended_at: Timestamp | null;
+}
+
+/** A thread of the engine: the agent's own, or a sub-agent's. */
+export interface ThreadTable {
+  id: string;
+  agent_id: string;
+  parent_id: string | null;
+  created_at: Stamped;
+}
+
+export interface ThreadRecordTable {
+  thread_id: string;
+  seq: number;
+  at: Timestamp;
+  record: Sealed;
+}
+
+/** What a stream sends, as it was or will be sent. */
+export interface FrameTable {
+  run_id: string;
+  seq: number;
+  /** `<epoch ms>-<n>`; an interaction_update shares that of the frame it accompanies. */
+  event_id: string;
+  event: string;
+  data: Sealed;
+  at: Timestamp;
+}
+
+export interface IdempotentAnswerTable {
+  /** `user:1` or `service_account:…` */
+  principal: string;
+  key: string;
+  body_hash: Buffer;
+  status: number;
+  /** The agent that the answer is about; its body is made again from the records. */
+  agent_id: string;
+  run_id: string;
+  created_at: Stamped;
+}
+
+export interface ArtifactTable {
+  agent_id: string;
+  path: Sealed;
+  size_bytes: number;
+  /** Name of the sealed file under the data directory. */
+  blob: string;
+  updated_at: Stamped;
+}

@@ -1,0 +1,98 @@
+// Serves routes: authentication, scope, rate limit, validation, answer. Every failure is an error with a code.
+import { type Context, Hono } from "hono";
+import { retryOnce } from "../db/index.ts";
+import { type Principal, principalName } from "../principal.ts";
+import type { Log, Metrics } from "../telemetry/index.ts";
+import { answerError, toApiError } from "./answers.ts";
+import { ApiError } from "./api-error.ts";
+import { defaultBodyLimitBytes, readJson } from "./body.ts";
+import { rateLimiter } from "./rate-limit.ts";
+import { followRequests } from "./requests.ts";
+import type { AnyRoute, Api, Authenticate, Call, Env } from "./route.ts";
+import { invalid, strictly, validate } from "./validate.ts";
+
+export interface ApiOptions {
+  authenticate: Authenticate;
+  /** Per team; 0 turns off all rate limits. */
+  requestsPerMinute: number;
+  log: Log;
+  metrics: Metrics;
+}
+
+export function createApi({ authenticate, requestsPerMinute, log, metrics }: ApiOptions): Api {
+  const app = new Hono<Env>();
+  const routes: AnyRoute[] = [];
+  const spend = rateLimiter(Date.now);
+  app.use(followRequests(log, metrics));
+  app.onError((error, context) => answerError(toApiError(error, context, log)));
+  app.notFound((context) => answerUnserved(context, routes));
+
+  async function admit(context: Context<Env>, route: AnyRoute): Promise<Principal> {
+    const { principal, lacks } = await authenticate(context);
+    context.set("principal", principal);
+    if (route.scope !== null && !principal.scopes.includes(route.scope))
+      throw new ApiError("forbidden", lacks(route.scope));
+    if (requestsPerMinute > 0) {
+      spend(`team:${principal.teamId}`, { requests: requestsPerMinute, seconds: 60 });
+      for (const limit of [route.rateLimit ?? []].flat())
+        spend(`${principalName(principal)} ${nameOf(route)} ${limit.seconds}`, limit);
+    }
+    return principal;
+  }
+
+  return {
+    app,
+    routes,
+    route(route, answer) {
+      routes.push(route as AnyRoute);
+      const path = route.path.replace(/\{(\w+)\}/g, ":$1");
+      app.on(route.method.toUpperCase(), path, async (context) => {
+        context.set("route", route.path);
+        const principal = await retryOnce(() => admit(context, route as AnyRoute));
+        const call = { ...(await readCall(context, route as AnyRoute)), principal } as Parameters<typeof answer>[0];
+        const answered = await (route.method === "get" ? retryOnce(() => answer(call)) : answer(call));
+        if (answered instanceof Response) return answered;
+        return context.json(answered as object, route.answer.status, { "cache-control": "no-store" });
+      });
+    },
+  };
+}
+
+const nameOf = ({ method, path }: AnyRoute): string => `${method} ${path}`;
+
+async function readCall(context: Context<Env>, route: AnyRoute): Promise<Omit<AnyCall, "principal">> {
+  const { params, query, body, bodyTexts, bodyLimitBytes = defaultBodyLimitBytes } = route;
+  const sent = body && (await readJson(context.env.incoming, bodyLimitBytes));
+  return {
+    params: params && validate(strictly(params), context.req.param(), "path"),
+    query: query && validate(strictly(query), onlyOnce(context.req.queries()), "query"),
+    body: body && validate(strictly(body), sent?.json, "body", bodyTexts),
+    rawBody: sent?.raw ?? Buffer.alloc(0),
+    requestId: context.get("requestId"),
+    header: (name) => context.req.header(name),
+    context,
+  };
+}
+
+type AnyCall = Call<unknown, unknown, unknown>;
+
+function onlyOnce(queries: Record<string, string[]>): Record<string, string> {
+  const repeated = Object.keys(queries).filter((name) => (queries[name] ?? []).length > 1);
+  if (repeated.length > 0) throw invalid(repeated.map((name) => `query parameter ${name}: was given more than once`));
+  return Object.fromEntries(Object.entries(queries).map(([name, [value = ""]]) => [name, value]));
+}
+
+export const answerUnserved = (context: Context<Env>, routes: readonly AnyRoute[]): Response =>
+  answerError(unserved(context, routes));
+
+/** No route at all, or one with another method. */
+function unserved({ req }: Context<Env>, routes: readonly AnyRoute[]): ApiError {
+  const allowed = routes
+    .filter(({ path }) => pathPattern(path).test(req.path))
+    .map(({ method }) => method.toUpperCase());
+  if (allowed.length === 0) return new ApiError("not_found", "There is no such route. /docs lists all routes.");
+  const message = `This route takes ${allowed.join(", ")}, not ${req.method}.`;
+  return new ApiError("method_not_allowed", message, { headers: { allow: allowed.join(", ") } });
+}
+
+const pathPattern = (path: string): RegExp => new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}$`);

@@ -1,0 +1,84 @@
+// A route of the API as a value: validated, served and documented from the same declaration.
+import type { ProblemCode } from "@agentcli/protocol/api";
+import type { HttpBindings } from "@hono/node-server";
+import type { Context, Hono } from "hono";
+import type { z } from "zod";
+import type { Principal, Scope } from "../principal.ts";
+import type { RateLimit } from "./rate-limit.ts";
+
+export type Env = { Bindings: HttpBindings; Variables: { requestId: string; route: string; principal: Principal } };
+
+/** The authenticated sender of a request. */
+export interface Caller {
+  principal: Principal;
+  /** The reason why the caller lacks a scope, and how to get it. */
+  lacks(scope: Scope): string;
+}
+
+/** Throws ApiError `unauthorized` or `forbidden`. */
+export type Authenticate = (context: Context<Env>) => Promise<Caller>;
+
+export interface Route<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType, Answer> {
+  method: "get" | "post" | "put" | "patch" | "delete";
+  /** With its parameters in braces: `/v1/agents/{id}`. */
+  path: string;
+  summary: string;
+  /** Groups routes on the reference page. */
+  tag: string;
+  /** The scope the key needs; `null` where any key will do. */
+  scope: Scope | null;
+  /** The action on the agent in the path; the sharing rule says who may perform it. */
+  sharing?: "read" | "follow_up" | "manage";
+  params?: Params;
+  /** Of texts, as they stand in the address. */
+  query?: Query;
+  body?: Body;
+  /** Max bytes of the body; 1 MiB by default. */
+  bodyLimitBytes?: number;
+  /** Texts of the body may hold any character, as nothing of it is stored. Otherwise NUL is refused. */
+  bodyTexts?: "any";
+  /** Beside the team's: for one principal and this route; of several, all hold. */
+  rateLimit?: RateLimit | RateLimit[];
+  answer: AnswerDefinition<Answer>;
+  /** Codes beyond those any route may answer. */
+  problems?: ProblemCode[];
+}
+
+export type AnyRoute = Route<z.ZodType, z.ZodType, z.ZodType, unknown>;
+
+/** JSON of a schema, what the route writes itself (a stream, a file), or either, as the caller wants it. */
+export type AnswerDefinition<Answer> =
+  | { status: 200 | 201; schema: z.ZodType<Answer>; description: string }
+  | { status: 200; schema: z.ZodType<Answer>; contentType: string; description: string }
+  | { status: 200; contentType: string; description: string };
+
+/** Types of what was sent, after its schemas. `undefined` where the route declares none. */
+export interface Call<Params, Query, Body> {
+  params: Params;
+  query: Query;
+  body: Body;
+  /** The bytes the body was read from. */
+  rawBody: Buffer;
+  principal: Principal;
+  requestId: string;
+  header(name: string): string | undefined;
+  /** For what is not JSON: `context.env.outgoing` is Node's response. */
+  context: Context<Env>;
+}
+
+export interface Api {
+  /** A Response is sent as it is; anything else as the JSON the route declares. */
+  route<
+    Answer,
+    Params extends z.ZodType = z.ZodUndefined,
+    Query extends z.ZodType = z.ZodUndefined,
+    Body extends z.ZodType = z.ZodUndefined,
+  >(
+    route: Route<Params, Query, Body, Answer>,
+    answer: (call: Call<z.output<Params>, z.output<Query>, z.output<Body>>) => Promise<Answer | Response>,
+  ): void;
+  /** For what is not part of the API, such as pages and git: neither authenticated nor documented. */
+  app: Hono<Env>;
+  /** Those added so far. */
+  routes: readonly AnyRoute[];
+}

@@ -1,0 +1,40 @@
+// Routes about the server itself: health, readiness, API description and metrics.
+import type { Metrics } from "../telemetry/index.ts";
+import { checkMetricsReader, type MetricsAccess } from "./metrics-access.ts";
+import { openApiDocument } from "./openapi.ts";
+import { referencePage } from "./reference-page.ts";
+import type { Api } from "./route.ts";
+
+export interface SelfOptions {
+  metrics: Metrics;
+  metricsAccess: MetricsAccess;
+  version: string;
+  url: string;
+  /** The reason why it cannot serve, for people; null where it can. */
+  obstacle(): Promise<string | null>;
+}
+
+/** Added last: the document describes the routes added before. */
+export function addSelfRoutes({ app, routes }: Api, options: SelfOptions): void {
+  const { metrics, metricsAccess, version, url, obstacle } = options;
+  const document = openApiDocument(routes, { version, url });
+  const html = referencePage(routes, document);
+  app.get("/healthz", (context) => context.json({ status: "ok" }));
+  app.get("/readyz", async (context) => {
+    const reason = await obstacle();
+    return reason === null ? context.json({ status: "ready" }) : context.json({ status: "not ready", reason }, 503);
+  });
+  app.get("/metrics", async (context) => {
+    const { socket, headers } = context.env.incoming;
+    checkMetricsReader(metricsAccess, { address: socket.remoteAddress, headers });
+    return context.body(await metrics.text(), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
+  });
+  app.get("/openapi.json", (context) => context.json(document));
+  app.get("/docs", (context) =>
+    context.html(html, 200, {
+      "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "same-origin",
+    }),
+  );
+}

@@ -1,0 +1,70 @@
+// What other groups may use of foundation.
+
+export type { GithubSettings, ModelSettings, OidcSettings, Settings, SourceHostSettings } from "./config/index.ts";
+export type { PlatformContext, ServerContext } from "./context.ts";
+export {
+  type AgentRepository,
+  type AgentSettings,
+  type AgentTable,
+  actingAs,
+  becomeActor,
+  type Connection,
+  copyIn,
+  copyOut,
+  type FollowUps,
+  type FrameTable,
+  type HandoffCheckTable,
+  type HandoffTable,
+  isDatabaseAway,
+  isUniqueViolation,
+  type Listener,
+  markRestore,
+  migrationNames,
+  type Notifications,
+  notify,
+  openClient,
+  openDatabase,
+  openPool,
+  type PullRequestTable,
+  type Queries,
+  type RunStatus,
+  type RunTable,
+  recordAuditEvent,
+  refuseHalfRestored,
+  retryOnce,
+  retryWhileAway,
+  type SessionTable,
+  type Tables,
+  type UserTable,
+  unmarkRestore,
+  type WebhookAttemptTable,
+  type WebhookVersion,
+} from "./db/index.ts";
+export {
+  type Api,
+  ApiError,
+  type Authenticate,
+  alreadySent,
+  answerUnserved,
+  type Call,
+  type Caller,
+  type Env,
+  invalid,
+  readBody,
+  readJson,
+  validate,
+} from "./http/index.ts";
+export { checkedAddresses, isForHttp, type NetworkPolicy } from "./network/index.ts";
+export { type Principal, principalName, type Role, type Scope, scopes, scopesOf } from "./principal.ts";
+export type { Activity, Subject } from "./subject.ts";
+export { type Log, silentLog } from "./telemetry/index.ts";
+export {
+  type DataKey,
+  type KeyEncryption,
+  openSealed,
+  readKeyFile,
+  restoreKeyFile,
+  seal,
+  type Vault,
+} from "./vault/index.ts";
+export { version } from "./version.ts";

@@ -1,0 +1,109 @@
+// Figures of one server in the text format of Prometheus.
+
+export type Labels = Record<string, string>;
+
+export interface Metrics {
+  /** The same name always means the same counter. */
+  counter(name: string, help: string): { add(labels?: Labels, amount?: number): void };
+  /** Called for each scrape. */
+  gauge(name: string, help: string, read: () => number | Promise<number>): void;
+  /** In seconds. */
+  duration(name: string, help: string): { observe(seconds: number, labels?: Labels): void };
+  text(): Promise<string>;
+}
+
+export function openMetrics(): Metrics {
+  const families = new Map<string, Family>();
+  const provide = <F extends Family>(name: string, make: () => F): F => {
+    const known = families.get(name) ?? make();
+    families.set(name, known);
+    return known as F;
+  };
+  return {
+    counter: (name, help) => provide(name, () => counter(name, help)),
+    gauge: (name, help, read) => void families.set(name, gauge(name, help, read)),
+    duration: (name, help) => provide(name, () => histogram(name, help)),
+    async text() {
+      const parts = await Promise.all([...families.values()].map((family) => family.text()));
+      return parts.join("");
+    },
+  };
+}
+
+/** What the process itself uses. */
+export function addProcessMetrics(metrics: Metrics): void {
+  metrics.gauge("process_resident_memory_bytes", "Memory in use", () => process.memoryUsage.rss());
+  metrics.gauge("process_cpu_seconds_total", "Processor time used", () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1_000_000;
+  });
+  metrics.gauge("process_uptime_seconds", "Time since the start", () => process.uptime());
+}
+
+interface Family {
+  text(): string | Promise<string>;
+}
+
+const header = (name: string, help: string, type: string): string => `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
+
+function counter(name: string, help: string) {
+  const values = new Map<string, number>();
+  return {
+    add(labels: Labels = {}, amount = 1) {
+      const key = shown(labels);
+      values.set(key, (values.get(key) ?? 0) + amount);
+    },
+    text: () => header(name, help, "counter") + [...values].map(([key, value]) => `${name}${key} ${value}\n`).join(""),
+  };
+}
+
+const gauge = (name: string, help: string, read: () => number | Promise<number>): Family => ({
+  text: async () => `${header(name, help, "gauge")}${name} ${await read()}\n`,
+});
+
+const bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+interface Series {
+  labels: Labels;
+  /** One per bound: how many were at most that. */
+  buckets: number[];
+  sum: number;
+  count: number;
+}
+
+function histogram(name: string, help: string) {
+  const all = new Map<string, Series>();
+  return {
+    observe(seconds: number, labels: Labels = {}) {
+      const key = shown(labels);
+      const series = all.get(key) ?? { labels, buckets: bounds.map(() => 0), sum: 0, count: 0 };
+      all.set(key, series);
+      bounds.forEach((bound, index) => {
+        if (seconds <= bound) series.buckets[index] = (series.buckets[index] ?? 0) + 1;
+      });
+      series.sum += seconds;
+      series.count++;
+    },
+    text: () =>
+      header(name, help, "histogram") + [...all.values()].map((series) => histogramLines(name, series)).join(""),
+  };
+}
+
+function histogramLines(name: string, { labels, buckets, sum, count }: Series): string {
+  const lines = bounds.map(
+    (bound, index) => `${name}_bucket${shown({ ...labels, le: String(bound) })} ${buckets[index]}`,
+  );
+  return [
+    ...lines,
+    `${name}_bucket${shown({ ...labels, le: "+Inf" })} ${count}`,
+    `${name}_sum${shown(labels)} ${sum}`,
+    `${name}_count${shown(labels)} ${count}\n`,
+  ].join("\n");
+}
+
+function shown(labels: Labels): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${value.replace(/[\\"\n]/g, escaped)}"`);
+  return pairs.length > 0 ? `{${pairs.join(",")}}` : "";
+}
+
+const escaped = (sign: string): string => (sign === "\n" ? "\\n" : `\\${sign}`);

@@ -1,0 +1,7 @@
+// Encryption at rest: texts of people are never stored in clear.
+export { openSealed, seal, Unsealable } from "./cipher.ts";
+export { readKeyFile, restoreKeyFile } from "./key-file.ts";
+export { openVault } from "./open.ts";
+export { type Rotation, rotateKeyFile } from "./rotate.ts";
+export { type DataKey, type KeyEncryption, type Vault, vaultOf } from "./vault.ts";
+export { VaultError } from "./vault-error.ts";

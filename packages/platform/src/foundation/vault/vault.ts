@@ -1,0 +1,50 @@
+// Envelopes: data keys seal what people said; the key-encryption key wraps data keys.
+import { randomBytes } from "node:crypto";
+import { keyBytes, openSealed, seal } from "./cipher.ts";
+
+/** One per agent and one per team. */
+export interface DataKey {
+  /** `about` names the place of the text, such as `record:<thread>:<seq>`; it is authenticated, not stored. */
+  seal(text: string | Buffer, about: string): Buffer;
+  /** Throws Unsealable where the bytes were changed or are of another key or place. */
+  open(sealed: Buffer, about: string): Buffer;
+  openText(sealed: Buffer, about: string): string;
+}
+
+export interface Vault {
+  /** `wrapped` is what is stored. */
+  newDataKey(): Promise<{ wrapped: Buffer; key: DataKey }>;
+  unwrap(wrapped: Buffer): Promise<DataKey>;
+  /** A code that cannot be computed without the key-encryption key; it differs for each `about`. */
+  authenticate(text: string, about: string): Promise<Buffer>;
+}
+
+/** Port to whatever keeps the key-encryption key: a file here, a key management server elsewhere. */
+export interface KeyEncryption {
+  /** Tells keys apart and says nothing about them. */
+  fingerprint: string;
+  wrap(dataKey: Buffer): Promise<Buffer>;
+  /** Throws Unsealable for what another key wrapped. */
+  unwrap(wrapped: Buffer): Promise<Buffer>;
+  /** The same code for the same text, as long as the key is the same. */
+  authenticate(text: string, about: string): Promise<Buffer>;
+}
+
+export function vaultOf(encryption: KeyEncryption): Vault {
+  return {
+    async newDataKey() {
+      const key = randomBytes(keyBytes);
+      return { wrapped: await encryption.wrap(key), key: dataKey(key) };
+    },
+    unwrap: async (wrapped) => dataKey(await encryption.unwrap(wrapped)),
+    authenticate: encryption.authenticate,
+  };
+}
+
+function dataKey(key: Buffer): DataKey {
+  return {
+    seal: (text, about) => seal(key, Buffer.from(text as string), about),
+    open: (sealed, about) => openSealed(key, sealed, about),
+    openText: (sealed, about) => openSealed(key, sealed, about).toString("utf8"),
+  };
+}

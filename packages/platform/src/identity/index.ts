@@ -1,0 +1,38 @@
+// What other groups may use of identity.
+export { openAuthentication } from "./authenticate.ts";
+export { type InvitationEntry, openInvitations } from "./invitations/index.ts";
+export { callbackPath, localPath, type OidcLogin } from "./oidc/index.ts";
+export { type Identity, openIdentity } from "./open.ts";
+export {
+  createFirstUser,
+  createServiceAccount,
+  followUps,
+  followUpsOf,
+  isEmail,
+  type KeyEntry,
+  type KeyOwner,
+  listServiceAccounts,
+  lowerCase,
+  openAdministration,
+  type Principal,
+  PrincipalError,
+  type Principals,
+  principalName,
+  type Role,
+  type RotatedKey,
+  type Scope,
+  type ServiceAccountEntry,
+  setFollowUps,
+  teamName,
+  type UserEntry,
+} from "./principals/index.ts";
+export {
+  makeLoginLink,
+  type Presence,
+  readLoginLink,
+  type Session,
+  type SessionAuthenticator,
+  type SessionEntry,
+  useLoginLink,
+} from "./sessions/index.ts";
+export { type AgentAction, openSharing, type RepositoryReading, relationOf, type Sharing } from "./sharing/index.ts";

@@ -1,0 +1,8 @@
+// Invitations of users to a team.
+export {
+  acceptInvitation,
+  type InvitationEntry,
+  type Invitations,
+  type Invited,
+  openInvitations,
+} from "./invitations.ts";

@@ -1,0 +1,3 @@
+// Login with an OpenID provider.
+export { localPath } from "./local-path.ts";
+export { callbackPath, type OidcLogin, openOidc } from "./login.ts";

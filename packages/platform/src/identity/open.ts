@@ -1,0 +1,31 @@
+// Users, teams, keys and sessions: who a request comes from, and what was done by whom.
+import type { Authenticate, ServerContext, Subject } from "../foundation/index.ts";
+import { keepAnchor } from "./audit/index.ts";
+import { openAuthentication } from "./authenticate.ts";
+import { type OidcLogin, openOidc } from "./oidc/index.ts";
+import { openPrincipals, type Principals } from "./principals/index.ts";
+import { openSessionAuthenticator, openSessions, type SessionAuthenticator, type Sessions } from "./sessions/index.ts";
+
+export interface Identity extends Subject {
+  principals: Principals;
+  sessions: Sessions;
+  sessionAuthenticator: SessionAuthenticator;
+  authenticate: Authenticate;
+  /** The provider that users log in with; null without one. */
+  oidc: OidcLogin | null;
+}
+
+export function openIdentity(context: ServerContext): Identity {
+  const { db, vault, settings, network, publicUrl } = context;
+  const principals = openPrincipals({ db, vault, now: () => new Date() });
+  const sessions = openSessions(db, () => new Date());
+  const sessionAuthenticator = openSessionAuthenticator(sessions, settings);
+  return {
+    principals,
+    sessions,
+    sessionAuthenticator,
+    authenticate: openAuthentication({ principals, sessionAuthenticator }),
+    oidc: settings.oidc && openOidc({ platform: context, settings: settings.oidc, policy: network, publicUrl }),
+    activities: [{ role: "every server", start: () => keepAnchor(context) }],
+  };
+}

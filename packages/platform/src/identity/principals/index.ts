@@ -1,0 +1,31 @@
+// Teams, users, service accounts, API keys and their scopes.
+export {
+  actingAs,
+  type Principal,
+  principalName,
+  type Role,
+  type Scope,
+  scopes,
+  scopesOf,
+} from "../../foundation/index.ts";
+export { isAddress, isEmail, lowerCase } from "./address.ts";
+export {
+  type Administration,
+  followUps,
+  openAdministration,
+  type TeamChange,
+  type TeamEntry,
+  type UserChange,
+  type UserEntry,
+} from "./administration.ts";
+export { createFirstUser, ensureTeam } from "./create.ts";
+export type { CreatedKey, KeyEntry, KeyOwner, KeyRequest, RotatedKey } from "./key-types.ts";
+export { PrincipalError } from "./principal-error.ts";
+export {
+  type Authentication,
+  openPrincipals,
+  type Principals,
+} from "./principals.ts";
+export { createServiceAccount, listServiceAccounts, type ServiceAccountEntry } from "./service-accounts.ts";
+export { followUpsOf, setFollowUps, teamName } from "./teams.ts";
+export { admitUser, changeUser, findUser } from "./users.ts";

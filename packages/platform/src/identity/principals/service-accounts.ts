@@ -1,0 +1,30 @@
+// Service accounts of a team: owners of keys that do not depend on a user.
+import { randomUUID } from "node:crypto";
+import type { Queries } from "../../foundation/index.ts";
+import { PrincipalError } from "./principal-error.ts";
+
+export interface ServiceAccountEntry {
+  id: string;
+  name: string;
+  createdAt: Date;
+}
+
+export async function listServiceAccounts(db: Queries, teamId: number): Promise<ServiceAccountEntry[]> {
+  const rows = await db
+    .selectFrom("service_accounts")
+    .select(["id", "name", "created_at"])
+    .where("team_id", "=", teamId)
+    .orderBy("name")
+    .execute();
+  return rows.map(({ id, name, created_at }) => ({ id, name, createdAt: created_at }));
+}
+
+export async function createServiceAccount(db: Queries, teamId: number, name: string): Promise<void> {
+  const made = await db
+    .insertInto("service_accounts")
+    .values({ id: randomUUID(), team_id: teamId, name })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst();
+  if (made.numInsertedOrUpdatedRows === 0n)
+    throw new PrincipalError(`Service account ${name} already exists. Choose another name.`);
+}

@@ -1,0 +1,92 @@
+// Users as rows: created or restored, changed, removed. A team always keeps one administrator.
+import { type Kysely, sql, type Transaction } from "kysely";
+import type { Queries, Role, Tables, UserTable } from "../../foundation/index.ts";
+import { isAddress } from "./address.ts";
+import { PrincipalError } from "./principal-error.ts";
+
+export interface NewUser {
+  teamId: number;
+  email: string;
+  role: Role;
+}
+
+export const findUser = (db: Queries, email: string) =>
+  db
+    .selectFrom("users")
+    .select(["id", "team_id", "email", "role", "removed_at"])
+    .where(isAddress(email))
+    .executeTakeFirst();
+
+/** Null if the address is in use. A user removed from the same team is restored. */
+export async function admitUser(db: Queries, { teamId, email, role }: NewUser): Promise<number | null> {
+  const existing = await findUser(db, email);
+  if (existing) {
+    if (existing.removed_at === null || existing.team_id !== teamId) return null;
+    await db.updateTable("users").set({ role, removed_at: null }).where("id", "=", existing.id).execute();
+    return existing.id;
+  }
+  const inserted = await db
+    .insertInto("users")
+    .values({ team_id: teamId, email, role })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning("id")
+    .executeTakeFirst();
+  return inserted?.id ?? null;
+}
+
+export interface UserIdentity {
+  id: number;
+  email: string;
+}
+
+/** Locks the team row: two removals at once would leave the team without an administrator. */
+async function keepAdministrator(db: Transaction<Tables>, { id, email }: UserIdentity): Promise<void> {
+  const team = db.selectFrom("users").select("team_id").where("id", "=", id);
+  await db.selectFrom("teams").select("id").where("id", "=", team).forUpdate().execute();
+  const administrators = await db
+    .selectFrom("users")
+    .select("id")
+    .where("team_id", "=", team)
+    .where("role", "=", "admin")
+    .where("removed_at", "is", null)
+    .execute();
+  if (administrators.length === 1 && administrators[0]?.id === id)
+    throw new PrincipalError(`${email} is the only administrator of the team. Appoint another one first.`);
+}
+
+export async function changeUser(
+  db: Transaction<Tables>,
+  user: UserIdentity,
+  values: Partial<Pick<UserTable, "role" | "spend_limit_usd">>,
+): Promise<void> {
+  if (values.role === "member") {
+    await keepAdministrator(db, user);
+    await db
+      .updateTable("api_keys")
+      .set({ scopes: sql<string[]>`array_remove(scopes, 'admin')` })
+      .where("user_id", "=", user.id)
+      .execute();
+  }
+  await db.updateTable("users").set(values).where("id", "=", user.id).execute();
+}
+
+/** The row stays for the user's agents; keys, sessions, links and invitations end. */
+export function removeUser(db: Kysely<Tables>, user: UserIdentity): Promise<void> {
+  return db.transaction().execute(async (transaction) => {
+    await keepAdministrator(transaction, user);
+    const now = new Date();
+    await transaction.updateTable("users").set({ removed_at: now }).where("id", "=", user.id).execute();
+    const keys = transaction.updateTable("api_keys").set({ revoked_at: now }).where("user_id", "=", user.id);
+    await keys.where("revoked_at", "is", null).execute();
+    const sessions = transaction.updateTable("sessions").set({ ended_at: now }).where("user_id", "=", user.id);
+    await sessions.where("ended_at", "is", null).execute();
+    // An unused invitation would let the user back in.
+    const team = transaction.selectFrom("users").select("team_id").where("id", "=", user.id);
+    const invitations = transaction.updateTable("invitations").set({ revoked_at: now }).where("team_id", "=", team);
+    const waiting = invitations.where("accepted_at", "is", null).where("revoked_at", "is", null);
+    await waiting.where(isAddress(user.email)).execute();
+    await transaction.deleteFrom("login_links").where("user_id", "=", user.id).execute();
+    await transaction.deleteFrom("identities").where("user_id", "=", user.id).execute();
+    await transaction.deleteFrom("source_accounts").where("user_id", "=", user.id).execute();
+  });
+}

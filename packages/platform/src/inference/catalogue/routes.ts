@@ -1,0 +1,59 @@
+// `GET /v1/me`, `GET /v1/models` and `GET /v1/repositories`.
+import { Me, ModelList, RepositoryList } from "@agentcli/protocol/api";
+import type { Api, PlatformContext } from "../../foundation/index.ts";
+import type { Principal } from "../../identity/index.ts";
+import { listModels } from "./models.ts";
+
+/** `repositories`: clone URLs of a team's repositories on the embedded git host. */
+export function addCatalogueRoutes(
+  api: Api,
+  { settings }: PlatformContext,
+  repositories: (teamId: number) => Promise<string[]>,
+): void {
+  api.route(
+    {
+      method: "get",
+      path: "/v1/me",
+      summary: "Show the owner of this key",
+      tag: "account",
+      scope: null,
+      answer: { status: 200, schema: Me, description: "The key and its owner" },
+    },
+    async ({ principal }) => describe(principal),
+  );
+  api.route(
+    {
+      method: "get",
+      path: "/v1/models",
+      summary: "List the models agents can use",
+      tag: "account",
+      scope: null,
+      answer: { status: 200, schema: ModelList, description: "The configured one first" },
+    },
+    async () => ({ items: listModels(settings.models) }),
+  );
+  api.route(
+    {
+      method: "get",
+      path: "/v1/repositories",
+      summary: "List the repositories agents can work on",
+      tag: "account",
+      scope: "repositories:read",
+      answer: { status: 200, schema: RepositoryList, description: "Repositories of the embedded git host" },
+    },
+    async ({ principal }) => ({ items: (await repositories(principal.teamId)).map((url) => ({ url })) }),
+  );
+}
+
+function describe(principal: Principal): Me {
+  const key = { apiKeyName: principal.keyName, createdAt: principal.createdAt.toISOString() };
+  if (principal.kind === "service_account") return key;
+  const { userId, email, firstName, lastName } = principal;
+  return {
+    ...key,
+    userId,
+    userEmail: email,
+    ...(firstName === null ? {} : { userFirstName: firstName }),
+    ...(lastName === null ? {} : { userLastName: lastName }),
+  };
+}

@@ -1,0 +1,3 @@
+// What other groups may use of the integrations.
+export { type Integrations, openIntegrations } from "./open.ts";
+export { enqueueDeliveries, insertWebhook, listDeliveries, type NewWebhook, redeliver } from "./webhooks/index.ts";

@@ -1,0 +1,17 @@
+// Notifications of other systems about runs: webhooks today.
+import type { ServerContext, Subject } from "../foundation/index.ts";
+import { checkReceiver, deliveryTimeoutMs, startDeliveries } from "./webhooks/index.ts";
+
+export interface Integrations extends Subject {
+  /** Throws ApiError if no webhook may be sent to the address. */
+  checkReceiver(url: string): Promise<void>;
+}
+
+export function openIntegrations(context: ServerContext): Integrations {
+  const { network, publicUrl } = context;
+  const host = { platform: context, policy: network, publicUrl, now: () => new Date(), timeoutMs: deliveryTimeoutMs };
+  return {
+    checkReceiver: (url) => checkReceiver(url, network),
+    activities: [{ role: "scheduler", start: () => startDeliveries(context, host) }],
+  };
+}

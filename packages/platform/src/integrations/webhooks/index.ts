@@ -1,0 +1,7 @@
+// Webhooks: signed notifications about ended runs, with retries.
+export { checkReceiver } from "./address.ts";
+export { attemptDelivery, deliveryTimeoutMs } from "./deliver.ts";
+export { startDeliveries } from "./deliveries.ts";
+export type { DeliveryHost } from "./host.ts";
+export { enqueueDeliveries } from "./outbox.ts";
+export { insertWebhook, listDeliveries, type NewWebhook, redeliver } from "./store.ts";

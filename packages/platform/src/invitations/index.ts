@@ -1,8 +1,0 @@
-// How people come to a team.
-export {
-  acceptInvitation,
-  type InvitationEntry,
-  type Invitations,
-  type Invited,
-  openInvitations,
-} from "./invitations.ts";

@@ -1,2 +1,0 @@
-// Where jobs are kept: a schema of their own in the platform's database.
-export const jobSchema = "platform_jobs";

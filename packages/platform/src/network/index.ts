@@ -1,4 +1,0 @@
-// Which addresses the platform itself may dial.
-export { checkedAddresses } from "./lookup.ts";
-export { BadAddressRange, type NetworkPolicy, openNetworkPolicy, type Resolved } from "./policy.ts";
-export { isForHttp } from "./ports.ts";

@@ -1,0 +1,58 @@
+// Lists the tables in an order in which they can be filled.
+import type pg from "pg";
+
+export interface StoredTable {
+  name: string;
+  columns: string[];
+}
+
+/** State of the migrator: a restored database runs its own migrations. */
+const migratorTables = ["kysely_migration", "kysely_migration_lock"];
+
+/** Left out: a restore must not revive ended sessions or used login links. */
+export const notBackedUp = ["sessions", "login_links"];
+
+/** Each table after those it references. */
+export async function listTables(client: pg.Client): Promise<StoredTable[]> {
+  const { rows: columns } = await client.query<{ name: string; columns: string[] }>(
+    `select c.table_name as name, array_agg(c.column_name::text order by c.ordinal_position) as columns
+     from information_schema.columns c
+     join information_schema.tables t using (table_schema, table_name)
+     where c.table_schema = 'public' and t.table_type = 'BASE TABLE' and c.is_generated = 'NEVER'
+       and c.table_name <> all($1)
+     group by c.table_name order by c.table_name`,
+    [migratorTables],
+  );
+  const { rows: pointers } = await client.query<{ from: string; to: string }>(
+    `select distinct conrelid::regclass::text as from, confrelid::regclass::text as to
+     from pg_constraint where contype = 'f' and conrelid <> confrelid`,
+  );
+  return inDependencyOrder(columns, pointers);
+}
+
+export function inDependencyOrder(tables: StoredTable[], pointers: { from: string; to: string }[]): StoredTable[] {
+  const ordered: StoredTable[] = [];
+  let remaining = tables;
+  while (remaining.length > 0) {
+    const isRemaining = (name: string) => remaining.some((table) => table.name === name);
+    const free = remaining.filter(({ name }) => !pointers.some(({ from, to }) => from === name && isRemaining(to)));
+    if (free.length === 0)
+      throw new Error(`tables reference each other: ${remaining.map(({ name }) => name).join(", ")}`);
+    ordered.push(...free);
+    remaining = remaining.filter((table) => !free.includes(table));
+  }
+  return ordered;
+}
+
+export const listSequences = async (client: pg.Client): Promise<{ name: string; lastValue: string }[]> =>
+  (
+    await client.query(
+      `select sequencename as name, last_value::text as "lastValue" from pg_sequences
+       where schemaname = 'public' and last_value is not null order by 1`,
+    )
+  ).rows;
+
+export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+export const copyTarget = ({ name, columns }: StoredTable): string =>
+  `${quoted(name)} (${columns.map(quoted).join(", ")})`;

@@ -1,0 +1,2 @@
+// What other groups may use of operations.
+export { addJob, startJobs } from "./jobs/index.ts";

@@ -1,0 +1,104 @@
+// Commits, diff and merge of a pull request in a hosted repository.
+import { ApiError } from "../../foundation/index.ts";
+import { askGit, GitFailed, gitSucceeds, runGit } from "../git/index.ts";
+import type { HostedRepository } from "./repositories.ts";
+
+export interface PullRequestBranchNames {
+  number: number;
+  head: string;
+  base: string;
+}
+
+const headOf = ({ number }: PullRequestBranchNames) => `refs/pull/${number}/head`;
+const baseOf = ({ number }: PullRequestBranchNames) => `refs/pull/${number}/base`;
+
+/** Undefined if the branch does not exist. */
+export async function branchTip(repository: HostedRepository, branch: string): Promise<string | undefined> {
+  return resolve(repository, `refs/heads/${branch}`);
+}
+
+export const haveCommonHistory = (
+  { directory }: HostedRepository,
+  { head, base }: { head: string; base: string },
+): Promise<boolean> =>
+  gitSucceeds({ place: { directory }, args: ["merge-base", `refs/heads/${base}`, `refs/heads/${head}`] });
+
+async function resolve({ directory }: HostedRepository, name: string): Promise<string | undefined> {
+  const args = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`];
+  const { code, out } = await askGit({ place: { directory }, args });
+  return code === 0 ? out.toString().trim() : undefined;
+}
+
+/** Stores the heads of open pull requests as references, so that they outlive their branches. */
+export async function rememberHeads({ directory }: HostedRepository, pulls: PullRequestBranchNames[]): Promise<void> {
+  if (pulls.length === 0) return;
+  const place = { directory };
+  const args = ["for-each-ref", "--format=%(refname) %(objectname)", "refs/heads", "refs/pull"];
+  const lines = (await runGit({ place, args })).split("\n").map((line) => line.split(" "));
+  const tips = new Map(lines.map(([name = "", object = ""]) => [name, object]));
+  const updates = pulls.flatMap((pull) => {
+    const tip = tips.get(`refs/heads/${pull.head}`);
+    return tip === undefined || tip === tips.get(headOf(pull)) ? [] : [`update ${headOf(pull)} ${tip}\n`];
+  });
+  if (updates.length > 0) await runGit({ place, args: ["update-ref", "--stdin"], input: updates.join("") });
+}
+
+export interface DiffRequest {
+  pull: PullRequestBranchNames;
+  /** `--numstat` for line counts; omit for the patch. */
+  flags?: string[];
+}
+
+/** Changes on the head since its merge base; for a merged pull request, as of the merge. */
+export async function readDiff(repository: HostedRepository, { pull, flags = [] }: DiffRequest): Promise<string> {
+  const head = (await resolve(repository, headOf(pull))) ?? (await branchTip(repository, pull.head));
+  const merged = await resolve(repository, baseOf(pull));
+  const base = merged ?? (await branchTip(repository, pull.base));
+  if (head === undefined || base === undefined) return "";
+  const range = merged === undefined ? [`${base}...${head}`] : [base, head];
+  const stableFlags = ["--no-ext-diff", "--no-textconv", "--no-color", "--find-renames", "--ignore-submodules=all"];
+  return runGit({
+    place: { directory: repository.directory },
+    args: ["diff", ...stableFlags, ...flags, ...range, "--"],
+  });
+}
+
+export interface MergeRequest {
+  pull: PullRequestBranchNames;
+  message: string;
+  author: { name: string; email: string };
+}
+
+/** Creates a merge commit on the base. Throws ApiError on a conflict and then changes no reference. */
+export async function mergePull(
+  repository: HostedRepository,
+  { pull, message, author }: MergeRequest,
+): Promise<string> {
+  const place = { directory: repository.directory };
+  const [head, base] = [await branchTip(repository, pull.head), await branchTip(repository, pull.base)];
+  if (head === undefined || base === undefined)
+    throw conflict(`The branch "${head === undefined ? pull.head : pull.base}" is gone.`);
+  const common = (await askGit({ place, args: ["merge-base", base, head] })).out.toString().trim();
+  // An earlier merge was interrupted before it was recorded.
+  if (common === head) return base;
+  const merged = await askGit({ place, args: ["merge-tree", "--write-tree", "--no-messages", base, head] });
+  if (merged.code === 1)
+    throw conflict(`"${pull.head}" cannot be merged into "${pull.base}": both changed the same lines.`);
+  if (merged.code !== 0) throw new GitFailed("merge-tree", merged.stderr);
+  const tree = merged.out.toString().split("\n")[0] ?? "";
+  const variables = {
+    GIT_AUTHOR_NAME: author.name,
+    GIT_AUTHOR_EMAIL: author.email,
+    GIT_COMMITTER_NAME: author.name,
+    GIT_COMMITTER_EMAIL: author.email,
+  };
+  const args = ["commit-tree", tree, "-p", base, "-p", head, "-F", "-"];
+  const commit = (await runGit({ place, args, input: message, variables })).trim();
+  const updates = [`update ${headOf(pull)} ${head}`, `update refs/heads/${pull.base} ${commit} ${base}`];
+  if (common !== "") updates.push(`update ${baseOf(pull)} ${common}`);
+  const { code } = await askGit({ place, args: ["update-ref", "--stdin"], input: `${updates.join("\n")}\n` });
+  if (code !== 0) throw conflict(`"${pull.base}" was changed by somebody else meanwhile. Try again.`);
+  return commit;
+}
+
+const conflict = (message: string) => new ApiError("pull_request_conflict", message);

@@ -1,0 +1,12 @@
+// The embedded git host.
+
+export { openDoor } from "./authenticator.ts";
+export { type DiffRequest, readDiff } from "./changes.ts";
+export type { CommentRecord, CommentStore, ReviewRecord } from "./comments.ts";
+export { type GitHost, type GitHostOptions, openGitHost } from "./host.ts";
+export { mergeAs } from "./merge.ts";
+export type { PullRequestRecord, PullRequestStore } from "./pull-requests.ts";
+export type { HostedRepositories, HostedRepository } from "./repositories.ts";
+export { servePullRequests } from "./routes.ts";
+export { serveGit } from "./smart-http.ts";
+export { ownRepositories } from "./source-host.ts";

@@ -1,0 +1,188 @@
+// Records of the pull requests of hosted repositories. Text written by users is sealed.
+import type { Kysely, Selectable } from "kysely";
+import { ApiError, type DataKey, type PullRequestTable, type Tables, type Vault } from "../../foundation/index.ts";
+import { branchTip, haveCommonHistory, type PullRequestBranchNames, rememberHeads } from "./changes.ts";
+import type { HostedRepository } from "./repositories.ts";
+
+export interface PullRequestRecord {
+  number: number;
+  title: string;
+  body: string;
+  head: string;
+  base: string;
+  state: "open" | "closed" | "merged";
+  isDraft: boolean;
+  author: string;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+export interface NewPullRequest {
+  title: string;
+  body: string;
+  head: string;
+  base: string;
+  isDraft: boolean;
+  author: string;
+}
+
+export type PullRequestChange = Partial<Pick<PullRequestRecord, "title" | "body" | "isDraft" | "state">>;
+
+export interface PullRequestStore {
+  /** Newest first. */
+  list(): Promise<PullRequestRecord[]>;
+  /** Throws ApiError if there is no pull request with that number. */
+  read(number: number): Promise<PullRequestRecord>;
+  findOpen(branches: { head: string; base: string }): Promise<PullRequestRecord | undefined>;
+  /** The branches of all open pull requests. */
+  openBranches(): Promise<PullRequestBranchNames[]>;
+  /** Returns the existing pull request if one is open for these branches. */
+  open(pull: NewPullRequest): Promise<PullRequestRecord>;
+  change(number: number, change: PullRequestChange): Promise<PullRequestRecord>;
+}
+
+export interface StoreOptions {
+  db: Kysely<Tables>;
+  vault: Vault;
+}
+
+export function openPullRequests(repository: HostedRepository, { db, vault }: StoreOptions): PullRequestStore {
+  const dataKey = openDataKey(repository, { db, vault });
+  const select = () => db.selectFrom("pull_requests").selectAll().where("repository_id", "=", repository.id);
+
+  async function read(number: number): Promise<PullRequestRecord> {
+    const row = await select().where("number", "=", number).executeTakeFirst();
+    if (row === undefined)
+      throw new ApiError("pull_request_not_found", `"${repository.name}" has no pull request ${number}.`);
+    return recordOf(row, await dataKey());
+  }
+
+  async function findOpen({ head, base }: { head: string; base: string }): Promise<PullRequestRecord | undefined> {
+    const query = select().where("state", "=", "open").where("head_branch", "=", head).where("base_branch", "=", base);
+    const row = await query.executeTakeFirst();
+    return row && recordOf(row, await dataKey());
+  }
+
+  return {
+    async list() {
+      const key = await dataKey();
+      return (await select().orderBy("number", "desc").execute()).map((row) => recordOf(row, key));
+    },
+    read,
+    findOpen,
+    async openBranches() {
+      const rows = await select().where("state", "=", "open").execute();
+      return rows.map((row) => ({ number: row.number, head: row.head_branch, base: row.base_branch }));
+    },
+    async open(pull) {
+      await checkBranches(repository, pull);
+      const number = await insertPull(repository, pull, { db, key: await dataKey() });
+      const opened = number === undefined ? await findOpen(pull) : await read(number);
+      if (opened === undefined)
+        throw new ApiError("pull_request_conflict", "The pull request was closed meanwhile. Try again.");
+      await rememberHeads(repository, [opened]);
+      return opened;
+    },
+    async change(number, { title, body, isDraft, state }) {
+      const key = await dataKey();
+      await db
+        .updateTable("pull_requests")
+        .set({
+          ...(title !== undefined && { title: key.seal(title, sealContext(repository, number, "title")) }),
+          ...(body !== undefined && { body: key.seal(body, sealContext(repository, number, "body")) }),
+          ...(isDraft !== undefined && { draft: isDraft }),
+          ...(state !== undefined && { state }),
+          updated_at: new Date(),
+        })
+        .where("repository_id", "=", repository.id)
+        .where("number", "=", number)
+        .execute();
+      return read(number);
+    },
+  };
+}
+
+/** Undefined if another request has just opened one for these branches. */
+function insertPull(
+  repository: HostedRepository,
+  pull: NewPullRequest,
+  { db, key }: { db: Kysely<Tables>; key: DataKey },
+): Promise<number | undefined> {
+  return db.transaction().execute(async (transaction) => {
+    // Serializes the numbering: concurrent inserts wait for this lock.
+    await transaction
+      .selectFrom("hosted_repositories")
+      .select("id")
+      .where("id", "=", repository.id)
+      .forUpdate()
+      .execute();
+    const last = await transaction
+      .selectFrom("pull_requests")
+      .select(({ fn }) => fn.max("number").as("number"))
+      .where("repository_id", "=", repository.id)
+      .executeTakeFirst();
+    const number = (last?.number ?? 0) + 1;
+    const row = await transaction
+      .insertInto("pull_requests")
+      .values({
+        repository_id: repository.id,
+        number,
+        title: key.seal(pull.title, sealContext(repository, number, "title")),
+        body: key.seal(pull.body, sealContext(repository, number, "body")),
+        head_branch: pull.head,
+        base_branch: pull.base,
+        state: "open",
+        draft: pull.isDraft,
+        author: pull.author,
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .returning("number")
+      .executeTakeFirst();
+    return row?.number;
+  });
+}
+
+/** The data key of the team, unwrapped on first use. */
+export function openDataKey({ teamId }: HostedRepository, { db, vault }: StoreOptions): () => Promise<DataKey> {
+  let unwrapped: Promise<DataKey> | undefined;
+  const unwrap = async () => {
+    const team = await db.selectFrom("teams").select("data_key").where("id", "=", teamId).executeTakeFirstOrThrow();
+    return vault.unwrap(team.data_key);
+  };
+  return () => {
+    unwrapped ??= unwrap();
+    return unwrapped;
+  };
+}
+
+/** Binds a sealed value to its column, so that it cannot be opened as another one. */
+export const sealContext = ({ id }: Pick<HostedRepository, "id">, number: number, what: string): string =>
+  `pull_request:${id}:${number}:${what}`;
+
+function recordOf(row: Selectable<PullRequestTable>, key: DataKey): PullRequestRecord {
+  const repository = { id: row.repository_id };
+  return {
+    number: row.number,
+    title: key.openText(row.title, sealContext(repository, row.number, "title")),
+    body: key.openText(row.body, sealContext(repository, row.number, "body")),
+    head: row.head_branch,
+    base: row.base_branch,
+    state: row.state,
+    isDraft: row.draft,
+    author: row.author,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+async function checkBranches(repository: HostedRepository, { head, base }: NewPullRequest): Promise<void> {
+  if (head === base) throw new ApiError("validation_error", `"${head}" cannot be merged into itself.`);
+  for (const branch of [head, base])
+    if ((await branchTip(repository, branch)) === undefined)
+      throw new ApiError("validation_error", `"${repository.name}" has no branch "${branch}". Push it first.`);
+  if (!(await haveCommonHistory(repository, { head, base })))
+    throw new ApiError(
+      "validation_error",
+      `"${head}" has no history in common with "${base}", which was replaced. Begin anew from what is there now.`,
+    );
+}

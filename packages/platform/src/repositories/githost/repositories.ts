@@ -1,0 +1,157 @@
+// Repositories hosted by the platform: each has a database row and a bare repository in the data directory.
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Kysely } from "kysely";
+import { ApiError, type Tables } from "../../foundation/index.ts";
+import { type Layout, layOut } from "../git/index.ts";
+import { branchesIn, importFrom, pointHead } from "./import.ts";
+
+export interface HostedRepository {
+  id: number;
+  teamId: number;
+  name: string;
+  defaultBranch: string;
+  /** The git directory. Only git and the platform write to it. */
+  directory: string;
+}
+
+export interface HostedRepositories {
+  /** Throws ApiError if the name is invalid or already in use. */
+  create(request: CreateRepositoryRequest, signal: AbortSignal): Promise<HostedRepository>;
+  /** Undefined if this team has no repository with that name. Other teams may have one. */
+  find(teamId: number, name: string): Promise<HostedRepository | undefined>;
+  list(teamId: number): Promise<HostedRepository[]>;
+  /** Makes the first pushed branch the default of a repository that was created empty. */
+  updateDefaultBranch(repository: HostedRepository): Promise<void>;
+}
+
+export interface CreateRepositoryRequest {
+  teamId: number;
+  name: string;
+  /** A repository or plain directory of this machine to import; null creates an empty repository. */
+  from: string | null;
+}
+
+export interface RepositoriesOptions {
+  db: Kysely<Tables>;
+  dataDirectory: string;
+}
+
+export function openRepositories({ db, dataDirectory }: RepositoriesOptions): HostedRepositories {
+  const root = join(dataDirectory, "repositories");
+  const fromRow = (row: { id: number; team_id: number; name: string; default_branch: string }): HostedRepository => ({
+    id: row.id,
+    teamId: row.team_id,
+    name: row.name,
+    defaultBranch: row.default_branch,
+    directory: join(root, `${row.id}.git`),
+  });
+  return {
+    async create({ teamId, name, from }, signal) {
+      checkName(name);
+      await mkdir(root, { recursive: true, mode: 0o700 });
+      return db.transaction().execute(async (transaction) => {
+        const row = await transaction
+          .insertInto("hosted_repositories")
+          .values({ team_id: teamId, name, default_branch: "main" })
+          .onConflict((conflict) => conflict.doNothing())
+          .returningAll()
+          .executeTakeFirst();
+        if (row === undefined)
+          throw new ApiError(
+            "repository_name_conflict",
+            `There is a repository "${name}" already. Choose another name.`,
+          );
+        const { directory } = fromRow(row);
+        const branch = await fill(directory, from, signal);
+        await transaction
+          .updateTable("hosted_repositories")
+          .set({ default_branch: branch })
+          .where("id", "=", row.id)
+          .execute();
+        return fromRow({ ...row, default_branch: branch });
+      });
+    },
+    async find(teamId, name) {
+      if (!isRepositoryName(name)) return undefined;
+      const row = await db
+        .selectFrom("hosted_repositories")
+        .selectAll()
+        .where("team_id", "=", teamId)
+        .where("name", "=", name)
+        .executeTakeFirst();
+      return row && fromRow(row);
+    },
+    async list(teamId) {
+      const rows = await db
+        .selectFrom("hosted_repositories")
+        .selectAll()
+        .where("team_id", "=", teamId)
+        .orderBy("name")
+        .execute();
+      return rows.map(fromRow);
+    },
+    updateDefaultBranch: (repository) => updateDefaultBranch(db, repository),
+  };
+}
+
+async function updateDefaultBranch(
+  db: Kysely<Tables>,
+  { id, directory, defaultBranch }: HostedRepository,
+): Promise<void> {
+  const branches = await branchesIn(directory);
+  const [first] = branches;
+  if (first === undefined || branches.includes(defaultBranch)) return;
+  const row = db.updateTable("hosted_repositories").where("id", "=", id).where("default_branch", "=", defaultBranch);
+  const { numUpdatedRows } = await row.set({ default_branch: first }).executeTakeFirst();
+  // No row changes if a concurrent push has already set the default branch.
+  if (numUpdatedRows > 0n) await pointHead(directory, first);
+}
+
+export const isRepositoryName = (name: string): boolean =>
+  /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/.test(name) && !/\.(?:git|lock)$|\.\./i.test(name);
+
+function checkName(name: string): void {
+  if (!isRepositoryName(name))
+    throw new ApiError(
+      "validation_error",
+      `"${name}" cannot be the name of a repository. Use letters, digits, dots, dashes and underscores, at most 100.`,
+    );
+}
+
+const maxPushBytes = 2 * 1024 * 1024 * 1024;
+
+const hostedLayout: Layout = {
+  objectFormat: "sha1",
+  isPartial: false,
+  head: "main",
+  references: new Map(),
+  borrowed: [],
+  config: [
+    ["core", { bare: "true" }],
+    [
+      "receive",
+      {
+        fsckObjects: "true",
+        maxInputSize: String(maxPushBytes),
+        unpackLimit: "1",
+        autogc: "false",
+        denyDeleteCurrent: "refuse",
+        // Only the platform writes the heads of pull requests.
+        hideRefs: "refs/pull",
+      },
+    ],
+    ["uploadpack", { allowFilter: "true", allowAnySHA1InWant: "true" }],
+  ],
+};
+
+async function fill(directory: string, from: string | null, signal: AbortSignal): Promise<string> {
+  await rm(directory, { recursive: true, force: true });
+  try {
+    await layOut(directory, hostedLayout);
+    return from === null ? hostedLayout.head : await importFrom(from, directory, signal);
+  } catch (error) {
+    await rm(directory, { recursive: true, force: true });
+    throw error;
+  }
+}

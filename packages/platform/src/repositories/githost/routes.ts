@@ -1,0 +1,140 @@
+// JSON routes for pull requests, next to the routes of the git protocol.
+import type { Context, Hono } from "hono";
+import { z } from "zod";
+import { ApiError, type Env, readJson } from "../../foundation/index.ts";
+import { type Principal, principalName, type Scope } from "../../identity/index.ts";
+import type { RepositoryAuthenticator } from "./authenticator.ts";
+import { readDiff } from "./changes.ts";
+import type { GitHost } from "./host.ts";
+import { mergeAs } from "./merge.ts";
+import type { PullRequestRecord } from "./pull-requests.ts";
+import type { HostedRepository } from "./repositories.ts";
+
+const text = z.string().max(65_536);
+const branch = z.string().min(1).max(240);
+
+const NewPull = z.strictObject({
+  title: z.string().min(1).max(256),
+  body: text.default(""),
+  head: branch,
+  base: branch.optional(),
+  draft: z.boolean().default(false),
+});
+const Change = z.strictObject({
+  title: z.string().min(1).max(256).optional(),
+  body: text.optional(),
+  draft: z.boolean().optional(),
+  state: z.enum(["open", "closed"]).optional(),
+});
+const NewComment = z.union([
+  z.strictObject({ body: text.min(1) }),
+  z.strictObject({ body: text.min(1), path: z.string().min(1).max(4096), line: z.int().min(1) }),
+]);
+const NewReview = z.strictObject({
+  verdict: z.enum(["approved", "changes_requested", "commented"]),
+  body: text.default(""),
+});
+
+const maxBodyBytes = 512 * 1024;
+
+type Handler = (context: Context<Env>, request: RequestContext) => Promise<Response>;
+
+export function servePullRequests(
+  app: Hono<Env>,
+  { host, door: authenticator }: { host: GitHost; door: RepositoryAuthenticator },
+): void {
+  // A browser that follows the link is redirected to the page.
+  app.get("/git/:name/pulls/:number", async (context, next) => {
+    const isBrowser = /text\/html/.test(context.req.header("accept") ?? "") && !context.req.header("authorization");
+    return isBrowser ? context.redirect(context.req.path.replace(/^\/git\//, "/repositories/"), 303) : next();
+  });
+  const serve = (method: "GET" | "POST" | "PATCH", below: string, handle: Handler): void => {
+    const path = `/git/:name/pulls${below}`;
+    const scope: Scope = method === "GET" ? "repositories:read" : "repositories:write";
+    app.on(method, path, async (context) => {
+      context.set("route", path);
+      const authorized = await authenticator.forPeople(context, { name: context.req.param("name") ?? "", scope });
+      return handle(context, { ...authorized, number: readNumber(context.req.param("number")) });
+    });
+  };
+  addPulls(serve, host);
+  addComments(serve, host);
+}
+
+type Serve = (method: "GET" | "POST" | "PATCH", below: string, handle: Handler) => void;
+
+function addPulls(serve: Serve, host: GitHost): void {
+  const toJson = ({ repository }: RequestContext, pull: PullRequestRecord) => {
+    const { isDraft, ...rest } = pull;
+    return { ...rest, draft: isDraft, url: host.pullRequestUrl(repository.name, pull.number) };
+  };
+  serve("GET", "", async (context, request) => {
+    const pulls = await host.pullRequests(request.repository).list();
+    return context.json({ items: pulls.map((pull) => toJson(request, pull)) });
+  });
+  serve("POST", "", async (context, request) => {
+    const { draft, base = request.repository.defaultBranch, ...rest } = await readBody(context, NewPull);
+    const author = principalName(request.principal);
+    const pull = await host.pullRequests(request.repository).open({ ...rest, base, isDraft: draft, author });
+    return context.json(toJson(request, pull), 201);
+  });
+  serve("GET", "/:number", async (context, request) =>
+    context.json(toJson(request, await host.pullRequests(request.repository).read(request.number))),
+  );
+  serve("PATCH", "/:number", async (context, request) => {
+    const store = host.pullRequests(request.repository);
+    const { draft, ...change } = await readBody(context, Change);
+    const { state } = await store.read(request.number);
+    if (state === "merged" && change.state !== undefined)
+      throw new ApiError("pull_request_conflict", `Pull request ${request.number} is merged already.`);
+    const changed = await store.change(request.number, { ...change, ...(draft !== undefined && { isDraft: draft }) });
+    return context.json(toJson(request, changed));
+  });
+  serve("GET", "/:number/diff", async (context, { repository, number }) => {
+    const pull = await host.pullRequests(repository).read(number);
+    return context.text(await readDiff(repository, { pull }));
+  });
+  serve("POST", "/:number/merge", async (context, request) =>
+    context.json(toJson(request, await mergeAs(host, request))),
+  );
+}
+
+function addComments(serve: Serve, host: GitHost): void {
+  serve("GET", "/:number/comments", async (context, { repository, number }) => {
+    await host.pullRequests(repository).read(number);
+    return context.json({ items: await host.remarks(repository).comments(number) });
+  });
+  serve("POST", "/:number/comments", async (context, { repository, number, principal }) => {
+    await host.pullRequests(repository).read(number);
+    const comment = await readBody(context, NewComment);
+    await host.remarks(repository).comment(number, { ...comment, author: principalName(principal) });
+    return context.json({ number }, 201);
+  });
+  serve("GET", "/:number/reviews", async (context, { repository, number }) => {
+    await host.pullRequests(repository).read(number);
+    return context.json({ items: await host.remarks(repository).reviews(number) });
+  });
+  serve("POST", "/:number/reviews", async (context, { repository, number, principal }) => {
+    await host.pullRequests(repository).read(number);
+    const review = await readBody(context, NewReview);
+    await host.remarks(repository).review(number, { ...review, author: principalName(principal) });
+    return context.json({ number }, 201);
+  });
+}
+
+interface RequestContext {
+  repository: HostedRepository;
+  principal: Principal;
+  number: number;
+}
+
+/** Returns 0, which is never a pull request number, if the path has no valid number. */
+const readNumber = (text: string | undefined): number => (/^[1-9]\d{0,8}$/.test(text ?? "") ? Number(text) : 0);
+
+async function readBody<T>(context: Context<Env>, schema: z.ZodType<T>): Promise<T> {
+  const { json } = await readJson(context.env.incoming, maxBodyBytes);
+  const parsed = schema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new ApiError("validation_error", `${issue?.path.join(".") || "The body"}: ${issue?.message}.`);
+}

@@ -1,0 +1,137 @@
+// Git's smart HTTP protocol: fetch and push with an API key of the team.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
+import type { Context, Hono } from "hono";
+import { alreadySent, type Env, type Log } from "../../foundation/index.ts";
+import { startGit } from "../git/index.ts";
+import type { RepositoryAuthenticator } from "./authenticator.ts";
+import type { GitHost } from "./host.ts";
+import type { HostedRepository } from "./repositories.ts";
+
+export interface SmartHttpOptions {
+  host: GitHost;
+  door: RepositoryAuthenticator;
+  log: Log;
+}
+
+type Service = "upload-pack" | "receive-pack";
+
+const serviceLimitMs = 30 * 60_000;
+
+export function serveGit(app: Hono<Env>, { host, door: authenticator, log }: SmartHttpOptions): void {
+  app.get("/git/:repository{[^/]+\\.git}/info/refs", async (context) => {
+    const service = readService(context.req.query("service"));
+    // The dumb HTTP protocol is not supported.
+    if (service === undefined) return context.text("This host speaks git's smart protocol only.", 403);
+    const repository = await authenticate(context, authenticator, service);
+    return repository instanceof Response ? repository : advertise(context, { repository, service, log });
+  });
+  for (const service of ["upload-pack", "receive-pack"] as const) {
+    app.post(`/git/:repository{[^/]+\\.git}/git-${service}`, async (context) => {
+      const repository = await authenticate(context, authenticator, service);
+      if (repository instanceof Response) return repository;
+      await exchange(context, { repository, service, log });
+      if (service === "receive-pack") await host.notePush(repository);
+      return alreadySent();
+    });
+  }
+}
+
+const readService = (text: string | undefined): Service | undefined =>
+  text === "git-upload-pack" ? "upload-pack" : text === "git-receive-pack" ? "receive-pack" : undefined;
+
+function authenticate(
+  context: Context<Env>,
+  authenticator: RepositoryAuthenticator,
+  service: Service,
+): Promise<HostedRepository | Response> {
+  context.set("route", `/git/:repository/${service}`);
+  const name = context.req.param("repository")?.replace(/\.git$/, "") ?? "";
+  return authenticator.forGit(context, {
+    name,
+    scope: service === "upload-pack" ? "repositories:read" : "repositories:write",
+  });
+}
+
+interface ServiceContext {
+  repository: HostedRepository;
+  service: Service;
+  log: Log;
+}
+
+async function advertise(context: Context<Env>, serviceContext: ServiceContext): Promise<Response> {
+  const { incoming, outgoing } = context.env;
+  const { service } = serviceContext;
+  writeHead(outgoing, `application/x-git-${service}-advertisement`);
+  // Protocol version 2 has no service announcement.
+  if (protocolOf(incoming) !== "version=2") outgoing.write(`${packet(`# service=git-${service}\n`)}0000`);
+  await serve({ ...serviceContext, args: ["--advertise-refs"] }, { incoming, outgoing, input: null });
+  return alreadySent();
+}
+
+const packet = (text: string) => `${(text.length + 4).toString(16).padStart(4, "0")}${text}`;
+
+async function exchange(context: Context<Env>, serviceContext: ServiceContext): Promise<void> {
+  const { incoming, outgoing } = context.env;
+  writeHead(outgoing, `application/x-git-${serviceContext.service}-result`);
+  await serve({ ...serviceContext, args: [] }, { incoming, outgoing, input: incoming });
+}
+
+function writeHead(outgoing: ServerResponse, contentType: string): void {
+  outgoing.writeHead(200, { "content-type": contentType, "cache-control": "no-cache, no-store" });
+}
+
+interface Streams {
+  incoming: IncomingMessage;
+  outgoing: ServerResponse;
+  input: IncomingMessage | null;
+}
+
+/** Git reports protocol errors to the client itself; on any other failure the connection is closed. */
+async function serve(
+  { repository, service, log, args }: ServiceContext & { args: string[] },
+  streams: Streams,
+): Promise<void> {
+  const { incoming, outgoing, input } = streams;
+  const { directory } = repository;
+  const protocol = protocolOf(incoming);
+  const git = startGit({
+    place: { directory },
+    args: [service, "--stateless-rpc", ...args, directory],
+    ...(protocol !== undefined && { variables: { GIT_PROTOCOL: protocol } }),
+  });
+  outgoing.on("close", () => {
+    // Git may still be exiting after the whole response was sent.
+    if (!outgoing.writableFinished) git.destroy(new Error("The client has gone."));
+  });
+  const ended = git.ended({ args: [service], limitMs: serviceLimitMs });
+  try {
+    if (input === null) git.stdin.end();
+    await Promise.all([ended, pipeline(git.stdout, outgoing), ...(input === null ? [] : [feed(input, git.stdin)])]);
+  } catch (error) {
+    git.destroy(error as Error);
+    log.warn("git.exchange_ended", { repository: repository.id, service, reason: (error as Error).message });
+    outgoing.destroy();
+  }
+}
+
+/** Git may close its input before the whole request body was read. */
+async function feed(input: IncomingMessage, stdin: NodeJS.WritableStream): Promise<void> {
+  const isGzip = /^(?:x-)?gzip$/i.test(input.headers["content-encoding"] ?? "");
+  try {
+    await (isGzip ? pipeline(input, createGunzip(), stdin) : pipeline(input, stdin));
+  } catch (error) {
+    if (!/^(?:EPIPE|ERR_STREAM_PREMATURE_CLOSE)$/.test((error as NodeJS.ErrnoException).code ?? "")) throw error;
+  }
+}
+
+/** Accepts only values that git itself sends, because the result becomes an environment variable. */
+function protocolOf({ headers }: IncomingMessage): string | undefined {
+  const requested = String(headers["git-protocol"] ?? "");
+  return /(?:^|:)version=2(?:$|:)/.test(requested)
+    ? "version=2"
+    : /^version=1$/.test(requested)
+      ? "version=1"
+      : undefined;
+}

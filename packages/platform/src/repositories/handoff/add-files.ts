@@ -1,0 +1,132 @@
+// Adds the files of an agent's work tree to an index unchanged: names byte for byte, links as links, no filters. Uses plumbing
+// commands because `git add --all` runs git inside nested repositories, with configuration that the agent may have written.
+import { accessSync, constants, lstatSync, type Stats } from "node:fs";
+import { join } from "node:path";
+import { askGit, GitFailed, type GitLocation, GitTookTooLong, RepositoryFault } from "../git/index.ts";
+
+/** Throws RepositoryFault if git cannot process the files. */
+export async function addFiles(place: GitLocation, signal: AbortSignal): Promise<void> {
+  try {
+    await updateFromWorkTree(place, signal);
+  } catch (error) {
+    throw faultOf(error);
+  }
+}
+
+async function updateFromWorkTree(place: GitLocation, signal: AbortSignal): Promise<void> {
+  const inspector = openInspector(place.workTree ?? "");
+  const listed = await listNames(place, ["--modified", "--deleted", "--others", "--exclude-standard"], signal);
+  const submodules = await submodulesOf(place, signal);
+  const isExistingSubmodule = (path: string) => submodules.has(path) && inspector.entryAt(path) !== undefined;
+  const paths = [...new Set(listed)].filter((path) => !path.endsWith("/") && !isExistingSubmodule(path));
+  const states = new Map(paths.map((path) => [path, inspector.inspect(path)]));
+  const pathsIn = (state: FileState) => paths.filter((path) => states.get(path) === state);
+  const bytes = pathsIn("there").reduce((sum, path) => sum + (inspector.entryAt(path)?.size ?? 0), 0);
+  if (bytes > maxBytes) throw tooLarge(bytes);
+  // Removals first: if a file became a directory, its old entry conflicts with the new entries below it.
+  await updateIndex(place, { flags: ["--force-remove"], paths: pathsIn("gone"), bytes: 0 }, signal);
+  // A file may be deleted after it was inspected.
+  await updateIndex(place, { flags: ["--add", "--remove", "--replace"], paths: pathsIn("there"), bytes }, signal);
+}
+
+const maxBytes = 2 * 1024 ** 3;
+const baseLimitMs = 120_000;
+/** Throughput of reading, compressing and writing on a slow disk. */
+const bytesPerMs = 5_000;
+
+interface Update {
+  flags: string[];
+  paths: string[];
+  bytes: number;
+}
+
+async function updateIndex(place: GitLocation, { flags, paths, bytes }: Update, signal: AbortSignal): Promise<void> {
+  if (paths.length === 0) return;
+  const input = Buffer.from(paths.map((path) => `${path}\0`).join(""), "latin1");
+  const args = ["update-index", "-z", ...flags, "--stdin"];
+  const { code, stderr } = await askGit({ place, args, input, limitMs: baseLimitMs + bytes / bytesPerMs }, signal);
+  if (code !== 0) throw new GitFailed("update-index", stderr);
+}
+
+/** Bytes as latin1 characters: names are not necessarily text. */
+async function listNames(place: GitLocation, flags: string[], signal: AbortSignal): Promise<string[]> {
+  const { code, out, stderr } = await askGit({ place, args: ["ls-files", "-z", ...flags] }, signal);
+  if (code !== 0) throw new GitFailed("ls-files", stderr);
+  return out.toString("latin1").split("\0").filter(Boolean);
+}
+
+async function submodulesOf(place: GitLocation, signal: AbortSignal): Promise<Set<string>> {
+  const entries = await listNames(place, ["--stage"], signal);
+  const links = entries.filter((entry) => entry.startsWith("160000 "));
+  return new Set(links.map((entry) => entry.slice(entry.indexOf("\t") + 1)));
+}
+
+/** "unreadable" also covers special files. Their index entries stay unchanged. */
+type FileState = "gone" | "there" | "unreadable";
+
+interface FileInspector {
+  inspect(path: string): FileState;
+  /** Undefined if nothing exists at the path, or if a parent is a file. */
+  entryAt(path: string): Stats | undefined;
+}
+
+function openInspector(root: string): FileInspector {
+  const absolutePath = (path: string) => Buffer.concat([Buffer.from(join(root, "/")), Buffer.from(path, "latin1")]);
+  const entryAt = (path: string): Stats | undefined => {
+    try {
+      return lstatSync(absolutePath(path), { throwIfNoEntry: false });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return undefined;
+      throw error;
+    }
+  };
+  const links = new Map<string, boolean>();
+  /** Whether a parent directory became a link: files behind it are not part of this work tree. */
+  const isBehindLink = (path: string): boolean => {
+    const parent = path.slice(0, Math.max(0, path.lastIndexOf("/")));
+    if (parent === "") return false;
+    const isLink = links.get(parent) ?? (isBehindLink(parent) || entryAt(parent)?.isSymbolicLink() === true);
+    links.set(parent, isLink);
+    return isLink;
+  };
+  return {
+    entryAt,
+    inspect(path) {
+      const entry = isBehindLink(path) ? undefined : entryAt(path);
+      if (entry === undefined || entry.isDirectory()) return "gone";
+      if (entry.isSymbolicLink()) return "there";
+      return entry.isFile() && isReadable(absolutePath(path)) ? "there" : "unreadable";
+    },
+  };
+}
+
+function isReadable(path: Buffer): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const tooLarge = (bytes: number) =>
+  new RepositoryFault(
+    "commit_failed",
+    `The agent has left ${(bytes / 1024 ** 3).toFixed(1)} GiB of new files, and a commit takes ${maxBytes / 1024 ** 3} at most. Have it delete them, or ignore them in .gitignore.`,
+  );
+
+/** Other errors are passed on to the caller. */
+function faultOf(error: unknown): unknown {
+  if (!(error instanceof GitFailed || error instanceof GitTookTooLong)) return error;
+  const reason = error instanceof GitFailed ? reasonsIn(error.said) : error.message;
+  return new RepositoryFault(
+    "commit_failed",
+    `What the agent has left cannot be committed: ${reason.replace(/\.$/, "")}. Ask it in a follow-up to fix that.`,
+    { cause: error },
+  );
+}
+
+function reasonsIn(stderr: string): string {
+  const lines = stderr.split("\n").flatMap((line) => /^(?:error|fatal): (.+)/.exec(line)?.[1] ?? []);
+  return (lines.join("; ") || stderr).slice(0, 500);
+}

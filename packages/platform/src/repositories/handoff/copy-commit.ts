@@ -1,0 +1,66 @@
+// Copies commits between the agent's and the host's git directories. Objects are repacked and their names recomputed from their
+// content, so that no object arrives under a wrong name.
+import { pipeline } from "node:stream/promises";
+import { GitFailed, type GitLocation, gitSucceeds, startGit } from "../git/index.ts";
+
+export interface Transfer {
+  from: GitLocation;
+  to: GitLocation;
+  /** The commit to copy, and commits that the target already has. */
+  commit: string;
+  known: string[];
+}
+
+const maxBytes = 2 * 1024 * 1024 * 1024;
+const limitMs = 10 * 60_000;
+
+/** False if the commit is incomplete: an object is missing or does not match its name. */
+export async function copyCommit({ from, to, commit, known }: Transfer, signal: AbortSignal): Promise<boolean> {
+  try {
+    await transfer({ from, to, commit, known }, signal);
+  } catch (error) {
+    if (error instanceof GitFailed) return false;
+    throw error;
+  }
+  const args = [
+    "rev-list",
+    "--objects",
+    "--quiet",
+    "--missing=allow-promisor",
+    commit,
+    ...known.map((name) => `^${name}`),
+  ];
+  return gitSucceeds({ place: to, args, limitMs }, signal);
+}
+
+/** Copies objects reachable from `commit` but not from `known`. */
+async function transfer({ from, to, commit, known }: Transfer, signal: AbortSignal): Promise<void> {
+  const packCall = {
+    place: from,
+    args: ["pack-objects", "--revs", "--stdout", "-q", "--missing=allow-promisor"],
+    limitMs,
+  };
+  const indexCall = {
+    place: to,
+    args: ["index-pack", "--stdin", "--fsck-objects", `--max-input-size=${maxBytes}`],
+    limitMs,
+  };
+  const [packer, indexer] = [startGit(packCall), startGit(indexCall)];
+  packer.stdin.end([commit, ...known.map((name) => `^${name}`)].map((line) => `${line}\n`).join(""));
+  indexer.stdout.resume();
+  const ends = [packer.ended(packCall, signal), indexer.ended(indexCall, signal)];
+  try {
+    // If one side fails, its exit code and stderr have the cause; the pipe error does not.
+    const [packResult, indexResult] = await Promise.all([
+      ...ends,
+      pipeline(packer.stdout, indexer.stdin).catch(() => {}),
+    ]);
+    for (const { code, stderr } of [packResult, indexResult].filter((end) => end !== undefined))
+      if (code !== 0) throw new GitFailed("pack-objects", stderr);
+  } catch (error) {
+    packer.destroy(error as Error);
+    indexer.destroy(error as Error);
+    await Promise.allSettled(ends);
+    throw error;
+  }
+}

@@ -1,0 +1,48 @@
+// Turns the work of a run into a commit, a pushed branch and a draft pull request.
+import type { RepositoryFaultCode } from "../git/index.ts";
+
+export interface Handoff {
+  /**
+   * Safe to call again after a crash at any point: creates one commit, one push and one pull request. Rejections by the
+   * host of a repository are returned as faults; completed steps are kept, and a later call continues after them.
+   */
+  finish(runId: string, signal: AbortSignal): Promise<HandedOff>;
+}
+
+export interface HandedOff {
+  branches: HandedOffBranch[];
+  faults: HandoffFault[];
+}
+
+/** As returned by the API under `git.branches`; without `branch` if nothing changed. */
+export interface HandedOffBranch {
+  /** Without scheme: `github.com/o/r`. */
+  repoUrl: string;
+  branch?: string;
+  prUrl?: string;
+}
+
+export interface HandoffFault {
+  repoUrl: string;
+  code: RepositoryFaultCode;
+  message: string;
+}
+
+/** The data of a run that hand-off needs. The runs module reads it from sealed records. */
+export interface RunStory {
+  agentId: string;
+  teamId: number;
+  /** The name of the agent. */
+  name: string;
+  /** Final texts of the agent's finished runs up to this one, oldest first. */
+  results: string[];
+  /** When this run ended: the time of its commit, so it must be the same on every call. */
+  endedAt: Date;
+  autoCreatePR: boolean;
+  /** Opens pull requests as the platform; otherwise as the user the agent worked for, if any. */
+  opensAsApp: boolean;
+  /** Requests a review from that user once a pull request is opened. */
+  asksForReview: boolean;
+  /** The user the agent worked for; null for a service account. */
+  onBehalfOf: { name: string; email: string } | null;
+}

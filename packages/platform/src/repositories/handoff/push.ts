@@ -1,0 +1,114 @@
+// Pushes the branch of an agent. Reads the remote branch first and overwrites only commits that the platform pushed.
+import {
+  askGit,
+  GitFailed,
+  type GitLocation,
+  type GitRemote,
+  gitSucceeds,
+  nowhere,
+  RepositoryFault,
+  runGit,
+} from "../git/index.ts";
+import type { SourceHost } from "../scm/index.ts";
+
+export interface PushOptions {
+  host: SourceHost;
+  /** The git directory with the objects. */
+  place: GitLocation;
+  branch: string;
+  commit: string;
+  /** Our last push to the agent's own branch: the only tip that may be replaced by a commit that does not descend from it. */
+  replaceable: string | undefined;
+}
+
+const pushLimitMs = 15 * 60_000;
+const answerLimitMs = 45_000;
+
+export async function pushBranch(options: PushOptions, signal: AbortSignal): Promise<void> {
+  const { host, branch, commit } = options;
+  const readRemoteTip = () => host.reach((remote) => readTip(remote, branch, signal), signal);
+  try {
+    const tip = await readRemoteTip();
+    if (tip !== commit) await pushOnto(tip, options, signal);
+  } catch (error) {
+    // A push that was started before a crash may have completed since.
+    const isPushed =
+      error instanceof RepositoryFault && error.code === "branch_moved" && (await readRemoteTip()) === commit;
+    if (!isPushed) throw forbidden(error) ?? error;
+  }
+  await host.notePush();
+}
+
+async function pushOnto(tip: string | undefined, options: PushOptions, signal: AbortSignal): Promise<void> {
+  const { host, place, branch, commit, replaceable } = options;
+  const follows = tip === undefined || (await isAncestor({ place, older: tip, newer: commit }, signal));
+  if (!follows && tip !== replaceable) throw branchMoved(branch);
+  await host.reach((remote) => push(options, { remote, tip }, signal), signal);
+}
+
+async function readTip(remote: GitRemote, branch: string, signal: AbortSignal): Promise<string | undefined> {
+  const name = `refs/heads/${branch}`;
+  const args = ["ls-remote", "--", remote.address, name];
+  const lines = (await runGit({ place: nowhere, remote, args, limitMs: answerLimitMs }, signal)).split("\n");
+  // ls-remote also lists references that only end with this name.
+  return lines.map((line) => line.split("\t")).find(([, listed]) => listed === name)?.[0];
+}
+
+const isAncestor = (
+  { place, older, newer }: { place: GitLocation; older: string; newer: string },
+  signal: AbortSignal,
+) => gitSucceeds({ place, args: ["merge-base", "--is-ancestor", older, newer] }, signal);
+
+/** The lease makes the push fail if the branch moved after its tip was read. */
+async function push(
+  { place, branch, commit }: PushOptions,
+  { remote, tip }: { remote: GitRemote; tip: string | undefined },
+  signal: AbortSignal,
+): Promise<void> {
+  const name = `refs/heads/${branch}`;
+  const lease = `--force-with-lease=${name}:${tip ?? ""}`;
+  const args = ["push", "--porcelain", "--no-verify", lease, "--", remote.address, `${commit}:${name}`];
+  const { code, out, stderr } = await askGit({ place, remote, args, limitMs: pushLimitMs }, signal);
+  if (code === 0) return;
+  const [, verdict = "", reason = ""] = /^!\t[^\t]*\t\[([^\]]+)\](?: \((.*)\))?$/m.exec(out.toString()) ?? [];
+  if (verdict === "rejected") throw branchMoved(branch);
+  const isClash = /exists; cannot create|blocking reference/i.test(stderr);
+  // A concurrent push won, or still holds the lock of the reference on the host.
+  if (!isClash && /cannot lock ref|failed to update ref|incorrect old value/i.test(reason)) throw branchMoved(branch);
+  if (verdict !== "")
+    throw new RepositoryFault(
+      "push_rejected",
+      `The host refused the push to "${branch}": ${reasonOf(reason, stderr)}.`,
+    );
+  throw new GitFailed("push", stderr);
+}
+
+/** The rejection reason, with the messages of the host if there are any. */
+function reasonOf(reason: string, stderr: string): string {
+  const lines = stderr.split("\n").flatMap((line) => /^remote: +(.*\S)/.exec(line)?.[1] ?? []);
+  return [reason, ...lines].filter(Boolean).join("; ").slice(0, 500);
+}
+
+const branchMoved = (branch: string) =>
+  new RepositoryFault(
+    "branch_moved",
+    `"${branch}" was changed by somebody else meanwhile, so nothing was pushed to it. Bring the two together, then send a follow-up.`,
+  );
+
+function forbidden(error: unknown): RepositoryFault | undefined {
+  if (!(error instanceof RepositoryFault) || !(error.cause instanceof GitFailed)) return undefined;
+  const { said: stderr } = error.cause;
+  if (
+    !/returned error: 40[13]|could not read Username|Authentication failed|Permission denied|access denied/i.test(
+      stderr,
+    )
+  )
+    return undefined;
+  return new RepositoryFault(
+    "push_rejected",
+    "The platform may read the repository but not push to it. Give it access.",
+    {
+      cause: error,
+    },
+  );
+}

@@ -1,0 +1,25 @@
+// The public interface of repositories for other parts of the platform.
+
+export { type Account, addAccountCallback, listAccounts, openConnecting, removeAccount } from "./accounts/index.ts";
+export { RepositoryFault } from "./git/index.ts";
+export {
+  type CommentRecord,
+  type GitHost,
+  type HostedRepository,
+  mergeAs,
+  type PullRequestRecord,
+  type ReviewRecord,
+  readDiff,
+} from "./githost/index.ts";
+export {
+  branchesOf,
+  type Diffs,
+  type HandedOffBranch,
+  type Handoff,
+  type RepositoryChange,
+  type RunReport,
+  type RunStory,
+} from "./handoff/index.ts";
+export { openRepositories, type Repositories } from "./open.ts";
+export { isReference, repositoryOfPullRequest } from "./scm/index.ts";
+export { branchName, type OpenWorkspace, type Workspaces } from "./workspaces/index.ts";

@@ -1,0 +1,95 @@
+// Repositories of agents: their source hosts, access checks, workspaces and the handoff of commits.
+import { join } from "node:path";
+import type { ServerContext, Subject } from "../foundation/index.ts";
+import { type Principals, type RepositoryReading, teamName } from "../identity/index.ts";
+import {
+  openRepositoryChecks,
+  openRepositoryReading,
+  openUserAccess,
+  personOf,
+  type RepositoryChecks,
+  reviewersOf,
+} from "./accounts/index.ts";
+import { type GitHost, openDoor, openGitHost, ownRepositories, serveGit, servePullRequests } from "./githost/index.ts";
+import {
+  type CheckOptions,
+  type Diffs,
+  type Handoff,
+  type HandoffOptions,
+  openDiffs,
+  openHandoff,
+  startChecks,
+} from "./handoff/index.ts";
+import { type GithubAccounts, openAccessRules, openGithub, openSourceHosts, type SourceHosts } from "./scm/index.ts";
+import { openSigningKey, serveSigningKey } from "./signing/index.ts";
+import { openLocks, openWorkspaces, usualLimits, type Workspaces } from "./workspaces/index.ts";
+
+export interface Repositories extends Subject, RepositoryChecks {
+  githost: GitHost;
+  sources: SourceHosts;
+  /** Accounts that users can connect; null without a GitHub host. */
+  accounts: GithubAccounts | null;
+  workspaces: Workspaces;
+  diffs: Diffs;
+  reading: RepositoryReading;
+  /** Clone URLs of the team's repositories on the embedded git host. */
+  listOwn(teamId: number): Promise<string[]>;
+  /** Hands off the commits of finished runs. */
+  openHandoff(readStory: HandoffOptions["readStory"]): Handoff;
+  /** Shows the state of runs as checks on their commits until stopped. */
+  startChecks(readReport: CheckOptions["readReport"]): { stop(): Promise<void> };
+}
+
+export function openRepositories(context: ServerContext, principals: Principals): Repositories {
+  const { db, vault, settings, log, network, publicUrl, serverUrl } = context;
+  const { dataDirectory, committer } = settings;
+  const githost = openGitHost({ db, vault, dataDirectory, serverUrls: () => [publicUrl(), serverUrl()] });
+  const github = settings.sourceHosts.github && openGithub(settings.sourceHosts.github, settings.variables);
+  const accounts = github?.accounts ?? null;
+  const sources = openSourceHosts({
+    own: ownRepositories(githost),
+    policy: network,
+    sshDirectory: join(dataDirectory, "ssh"),
+    rules: openAccessRules({ ...settings.sourceHosts, teamName: (teamId) => teamName(db, teamId) }),
+    github,
+  });
+  const locks = openLocks(db);
+  const workspaces = openWorkspaces({ dataDirectory, sources, locks, limits: usualLimits, identity: committer });
+  const signingKey = openSigningKey(settings.signingKey);
+  const store = { db, vault };
+  return {
+    githost,
+    sources,
+    accounts,
+    workspaces,
+    diffs: openDiffs({ db, workspaces, sources }),
+    reading: openRepositoryReading({ store, github: accounts, now: Date.now }),
+    ...openRepositoryChecks({ sources, userAccess: openUserAccess(store, accounts), publicUrl }),
+    listOwn: async (teamId) => (await githost.repositories.list(teamId)).map(({ name }) => githost.cloneUrl(name)),
+    openHandoff: (readStory) =>
+      openHandoff({
+        db,
+        workspaces,
+        sources,
+        identity: committer,
+        signingKey,
+        readStory,
+        reviewersOf: (runId, url) => reviewersOf(db, { runId, host: sources.hostOf(url) }),
+        personOf: (runId, url) => personOf({ store, github: accounts }, { runId, url }),
+      }),
+    startChecks: (readReport) =>
+      startChecks({ db, sources, log, readReport, agentUrl: (agentId) => `${publicUrl()}/agents/${agentId}` }),
+    routes({ app }) {
+      const door = openDoor(githost, principals);
+      serveGit(app, { host: githost, door, log });
+      servePullRequests(app, { host: githost, door });
+      serveSigningKey(app, signingKey, committer);
+    },
+    activities: [{ role: "every server", start: () => announceAddresses(githost) }],
+  };
+}
+
+async function announceAddresses(githost: GitHost): Promise<{ stop(): Promise<void> }> {
+  await githost.addresses.announce();
+  return { stop: async () => {} };
+}

@@ -1,0 +1,146 @@
+// Tokens for GitHub: installation tokens of an app, limited to one repository and the permissions agents need, or a configured token.
+import { readFileSync, statSync } from "node:fs";
+import type { GithubSettings } from "../../../foundation/index.ts";
+import { RepositoryFault } from "../../git/index.ts";
+import type { RepositoryName } from "./address.ts";
+import { type GithubApi, GithubRefusal, githubFault } from "./api.ts";
+
+export interface GithubCredentials {
+  kind: GithubSettings["credentials"]["kind"];
+  /** Valid for at least a few minutes; an app's token is limited to this repository. Throws RepositoryFault. */
+  token(repository: RepositoryName, signal: AbortSignal): Promise<string>;
+  /** Drops the cached token. False if there is none to replace. */
+  forget(repository: RepositoryName): boolean;
+}
+
+export interface CredentialOptions {
+  api: GithubApi;
+  settings: GithubSettings["credentials"];
+  variables: NodeJS.ProcessEnv;
+}
+
+export function openCredentials({ api, settings, variables }: CredentialOptions): GithubCredentials {
+  switch (settings.kind) {
+    case "app":
+      return appCredentials(api, settings);
+    case "token":
+      return { kind: "token", token: async () => variables[settings.variable] ?? "", forget: () => false };
+  }
+}
+
+/** Agents fetch, push and manage pull requests. */
+const basePermissions = { contents: "write", pull_requests: "write", metadata: "read" } as const;
+const expiryMarginMs = 10 * 60_000;
+
+interface AccessToken {
+  text: string;
+  expiresAt: number;
+}
+
+type App = Extract<GithubSettings["credentials"], { kind: "app" }>;
+
+function appCredentials(api: GithubApi, app: App): GithubCredentials {
+  const tokens = new Map<string, Promise<AccessToken>>();
+  const keyOf = ({ owner, repo }: RepositoryName) => `${owner}/${repo}`.toLowerCase();
+  const renew = (repository: RepositoryName, signal: AbortSignal): Promise<AccessToken> => {
+    const pending = requestToken({ api, app, repository }, signal);
+    tokens.set(keyOf(repository), pending);
+    pending.catch(() => tokens.delete(keyOf(repository)));
+    return pending;
+  };
+  return {
+    kind: "app",
+    async token(repository, signal) {
+      const cached = await tokens.get(keyOf(repository))?.catch(() => undefined);
+      const isValid = cached !== undefined && cached.expiresAt - expiryMarginMs > Date.now();
+      return (isValid ? cached : await renew(repository, signal)).text;
+    },
+    forget: (repository) => tokens.delete(keyOf(repository)),
+  };
+}
+
+interface TokenRequest {
+  api: GithubApi;
+  app: App;
+  repository: RepositoryName;
+}
+
+async function requestToken({ api, app, repository }: TokenRequest, signal: AbortSignal): Promise<AccessToken> {
+  const { owner, repo } = repository;
+  const what = `get access to ${owner}/${repo} as the GitHub App ${app.appId}`;
+  try {
+    const token = await createAppJwt(api, app);
+    const route = "GET /repos/{owner}/{repo}/installation" as const;
+    const { id, permissions } = await api.request({ route, parameters: repository, token }, signal);
+    // Requesting a permission that the installation lacks would fail the whole request.
+    const requested = { ...basePermissions, ...(permissions.checks === "write" && { checks: "write" as const }) };
+    const grant: Grant = { api, token, installation: id };
+    return await createToken(grant, { repo, permissions: requested }, signal).catch(async (error: unknown) => {
+      const name = isUnknownName(error) ? await currentName(grant, repository, signal) : repo;
+      if (name === repo) throw error;
+      return createToken(grant, { repo: name, permissions: requested }, signal);
+    });
+  } catch (error) {
+    if (error instanceof GithubRefusal && error.status === 404)
+      throw new RepositoryFault(
+        "repository_unreachable",
+        `The GitHub App ${app.appId} is not installed for ${owner}/${repo}. Install it there, or check the address.`,
+        { cause: error },
+      );
+    throw githubFault(error, { what, code: "repository_unreachable" });
+  }
+}
+
+interface Grant {
+  api: GithubApi;
+  /** The app's JWT. */
+  token: string;
+  installation: number;
+}
+
+type Permissions = { contents?: "write"; pull_requests?: "write"; checks?: "write"; metadata: "read" };
+
+async function createToken(
+  { api, token, installation }: Grant,
+  { repo, permissions }: { repo?: string; permissions: Permissions },
+  signal: AbortSignal,
+): Promise<AccessToken> {
+  const route = "POST /app/installations/{installation_id}/access_tokens" as const;
+  const repositories = repo === undefined ? {} : { repositories: [repo] };
+  const parameters = { installation_id: installation, ...repositories, permissions };
+  const granted = await api.request({ route, parameters, token }, signal);
+  return { text: granted.token, expiresAt: Date.parse(granted.expires_at) };
+}
+
+const isUnknownName = (error: unknown): boolean => error instanceof GithubRefusal && error.status === 422;
+
+/** GitHub redirects the old name of a renamed repository everywhere except when creating tokens. */
+async function currentName(grant: Grant, repository: RepositoryName, signal: AbortSignal): Promise<string> {
+  const { text: token } = await createToken(grant, { permissions: { metadata: "read" } }, signal);
+  const { name } = await grant.api.request(
+    { route: "GET /repos/{owner}/{repo}", parameters: repository, token },
+    signal,
+  );
+  return name;
+}
+
+/** The app's JWT, valid for minutes. The key file is read each time because it may have been replaced. */
+async function createAppJwt(api: GithubApi, { appId, privateKeyFile }: App): Promise<string> {
+  const { createAppAuth } = await import("@octokit/auth-app");
+  const { request } = await api.octokit();
+  try {
+    const authenticate = createAppAuth({ appId, privateKey: readPrivateKey(privateKeyFile), request });
+    return (await authenticate({ type: "app" })).token;
+  } catch (error) {
+    throw new RepositoryFault(
+      "repository_unreachable",
+      `The platform cannot sign in as the GitHub App ${appId}: ${(error as Error).message} An administrator has to look at it.`,
+      { cause: error },
+    );
+  }
+}
+
+export function readPrivateKey(path: string): string {
+  if (statSync(path).mode & 0o077) throw new Error(`${path} can be read by others than its owner; chmod 600 ${path}.`);
+  return readFileSync(path, "utf8");
+}

@@ -1,0 +1,28 @@
+// Repositories and their source hosts.
+export { type AccessRules, openAccessRules } from "./access.ts";
+export { type Advertisement, readAdvertisement } from "./advertisement.ts";
+export {
+  ConnectionRefused,
+  type GithubAccounts,
+  type RepositoryPermission,
+  type UserTokens,
+} from "./github/accounts.ts";
+export { GithubRefusal } from "./github/api.ts";
+export { readPrivateKey } from "./github/credentials.ts";
+export { type Github, openGithub } from "./github/host.ts";
+export { isCommitName, isReference, repositoryOfPullRequest } from "./reference.ts";
+export type { RepositoryUrl } from "./repository-url.ts";
+export type {
+  Branches,
+  Check,
+  CheckState,
+  Checks,
+  Comment,
+  Draft,
+  PersonalAccess,
+  PullRequest,
+  PullRequests,
+  Review,
+  SourceHost,
+} from "./source-host.ts";
+export { type OwnRepositories, openSourceHosts, type SourceHosts } from "./source-hosts.ts";

@@ -1,0 +1,86 @@
+// A network repository as git may access it: its host is resolved and checked here, and git uses those addresses without another DNS lookup.
+import { mkdirSync } from "node:fs";
+import { isIPv6 } from "node:net";
+import { hostText } from "@agentcli/workspace/hosts";
+import type { NetworkPolicy } from "../../foundation/index.ts";
+import { type GitRemote, RepositoryFault, requireGit } from "../git/index.ts";
+import { type RepositoryUrl, shownUrl, urlText } from "./repository-url.ts";
+
+export interface PinOptions {
+  policy: NetworkPolicy;
+  /** Holds the known_hosts file and the platform's private key, if there is one. */
+  sshDirectory: string;
+}
+
+export async function pinnedRemote(url: RepositoryUrl, options: PinOptions, signal: AbortSignal): Promise<GitRemote> {
+  const addresses = await addressesOf(url, options.policy, signal);
+  // Older versions of git ignore the pinned addresses and resolve the name again.
+  await requireGit();
+  switch (url.scheme) {
+    case "http":
+    case "https":
+      return {
+        address: urlText(url),
+        protocol: url.scheme,
+        config: [
+          [
+            "http.curloptResolve",
+            `${withBrackets(hostText(url.host))}:${url.port}:${addresses.map(withBrackets).join(",")}`,
+          ],
+        ],
+        variables: {},
+      };
+    case "git":
+      return {
+        address: urlText(url, addresses[0]),
+        protocol: "git",
+        config: [],
+        variables: { GIT_OVERRIDE_VIRTUAL_HOST: `${hostText(url.host)}:${url.port}` },
+      };
+    case "ssh":
+      mkdirSync(options.sshDirectory, { recursive: true, mode: 0o700 });
+      return {
+        address: urlText(url),
+        protocol: "ssh",
+        config: [],
+        variables: { GIT_SSH_VARIANT: "ssh", GIT_SSH_COMMAND: sshCommand(url, addresses, options.sshDirectory) },
+      };
+  }
+}
+
+/** Throws RepositoryFault if the host has no address that may be dialled. */
+export async function addressesOf(url: RepositoryUrl, policy: NetworkPolicy, signal: AbortSignal): Promise<string[]> {
+  const resolved = await policy.resolve(url.host, signal);
+  switch (resolved.kind) {
+    case "addresses":
+      return resolved.addresses;
+    case "private":
+      throw new RepositoryFault(
+        "repository_unreachable",
+        `${shownUrl(url)} leads to a private network. An administrator can list the address under [network] allow_private.`,
+      );
+    case "unknown":
+      throw new RepositoryFault("repository_unreachable", `${resolved.reason}. Check the address of the repository.`);
+  }
+}
+
+const withBrackets = (address: string) => (isIPv6(address) ? `[${address}]` : address);
+
+/** Git passes the command to a shell, so it contains only validated values and constants. */
+function sshCommand(url: RepositoryUrl, [address = ""]: string[], directory: string): string {
+  const options = {
+    BatchMode: "yes",
+    ConnectTimeout: "15",
+    HostName: address,
+    HostKeyAlias: hostText(url.host),
+    StrictHostKeyChecking: "accept-new",
+    UserKnownHostsFile: `"${directory}/known_hosts"`,
+    IdentityFile: `"${directory}/id"`,
+    IdentitiesOnly: "yes",
+    IdentityAgent: "none",
+    ClearAllForwardings: "yes",
+    PermitLocalCommand: "no",
+  };
+  const words = Object.entries(options).map(([key, value]) => `-o '${key}=${value.replaceAll("'", "'\\''")}'`);
+  return ["ssh", "-F", "/dev/null", ...words].join(" ");
+}

@@ -1,0 +1,114 @@
+// The port to the host of a repository: git access, and pull requests and checks if the host supports them.
+import type { GitRemote } from "../git/index.ts";
+
+export interface SourceHost {
+  /**
+   * Runs `work` against the repository, after its URL is checked and resolved. Throws RepositoryFault if it cannot or must
+   * not be accessed. `work` may run a second time, at the URL that the repository has moved to.
+   */
+  reach<T>(work: (remote: GitRemote) => Promise<T>, signal: AbortSignal): Promise<T>;
+  /** Called after each push: the embedded host does not notice one that wrote directly to its files. */
+  notePush(): Promise<void>;
+  /** The git directory of a repository on the embedded host; it may be read and copied. Null for other hosts. */
+  directory: string | null;
+  /** Null if the host supports only git itself. */
+  pullRequests: PullRequests | null;
+  /** Null if the platform cannot show checks on commits there. */
+  checks: Checks | null;
+}
+
+/** Failures are thrown as RepositoryFault; an abort throws the signal's reason. */
+export interface PullRequests {
+  /** The open pull request from `head` to `base`; never a closed or merged one. */
+  find(branches: Branches, signal: AbortSignal): Promise<PullRequest | undefined>;
+  /** Undefined if the URL is not one of a pull request of this repository. */
+  read(url: string, signal: AbortSignal): Promise<PullRequest | undefined>;
+  /**
+   * Returns the existing pull request if one is open, regardless of its author: concurrent callers get the same one. If
+   * the host does not support drafts, opens one that is ready for review, with `noDraftNote`.
+   */
+  openDraft(draft: Draft, signal: AbortSignal): Promise<PullRequest>;
+  /** Absent fields stay unchanged. */
+  update(number: number, change: PullRequestChange, signal: AbortSignal): Promise<PullRequest>;
+  comment(number: number, comment: Comment, signal: AbortSignal): Promise<void>;
+  review(number: number, review: Review, signal: AbortSignal): Promise<void>;
+  /** Takes logins on the host. Reviewers who were already requested, or cannot be requested, are skipped. */
+  requestReviewers(number: number, reviewers: string[], signal: AbortSignal): Promise<void>;
+}
+
+export interface Branches {
+  head: string;
+  base: string;
+}
+
+export interface Draft extends Branches {
+  title: string;
+  body: string;
+  /** Appended to the body if the host does not support drafts. */
+  noDraftNote: string;
+  /** Shown as author by a host without user accounts. */
+  author: string;
+  /** The person who opens it; null for the platform itself. */
+  opener: PersonalAccess | null;
+}
+
+/** A person on a host who allows the platform to act on their behalf. */
+export interface PersonalAccess {
+  /** Currently valid; may differ at each call. Throws RepositoryFault if the person has revoked access. */
+  token(): Promise<string>;
+  /** The error to throw if the host rejects the token. */
+  disconnected(cause: unknown): Error;
+}
+
+export interface PullRequest extends Branches {
+  number: number;
+  /** The web page of the pull request. */
+  url: string;
+  title: string;
+  body: string;
+  state: "open" | "closed" | "merged";
+  isDraft: boolean;
+}
+
+export type PullRequestChange = Partial<Pick<PullRequest, "title" | "body">>;
+
+/** On the pull request as a whole, or on a line of a file at the head commit. */
+export type Comment = { author: string; body: string } & ({ path?: undefined } | { path: string; line: number });
+
+export interface Review {
+  author: string;
+  verdict: "approved" | "changes_requested" | "commented";
+  body: string;
+  /** On lines of files at the head commit. */
+  comments?: { path: string; line: number; body: string }[];
+}
+
+/** Checks that the host shows on commits. */
+export interface Checks {
+  /**
+   * Idempotent per key and commit, also across servers: an existing check is updated, and a completed one is left
+   * unchanged. Throws RepositoryFault if a retry may succeed.
+   */
+  show(check: Check, signal: AbortSignal): Promise<"shown" | "refused">;
+}
+
+export interface Check {
+  /** Chosen by the platform; identifies the check. */
+  key: string;
+  commit: string;
+  name: string;
+  /** A web page with details. */
+  url: string;
+  startedAt: Date;
+  state: CheckState;
+}
+
+export type CheckState =
+  | { kind: "running" }
+  | {
+      kind: "ended";
+      conclusion: "success" | "failure" | "cancelled" | "neutral";
+      endedAt: Date;
+      title: string;
+      summary: string;
+    };

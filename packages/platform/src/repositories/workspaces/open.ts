@@ -1,0 +1,229 @@
+// Opens the workspace of an agent: missing repositories are fetched and checked out, existing ones are left unchanged.
+import { randomUUID } from "node:crypto";
+import { existsSync, lstatSync } from "node:fs";
+import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { AgentRepository } from "../../foundation/index.ts";
+import { layOut, RepositoryFault } from "../git/index.ts";
+import { isReference, type SourceHosts } from "../scm/index.ts";
+import { branchName } from "./branch-name.ts";
+import { checkOut, keepHostSide, makeParent, prepareCommit } from "./checkout.ts";
+import type { RepositoryLimits } from "./limits.ts";
+import type { Locks } from "./lock.ts";
+import { openMirror, type Source } from "./mirror.ts";
+import { ownSource } from "./own-source.ts";
+import { chooseStart, guessPullRequest, type PullRequestBranches, type StartingPoint } from "./starting-point.ts";
+import type { AgentWork, OpenRepository, OpenWorkspace, Workspaces } from "./workspaces.ts";
+
+export interface WorkspacesOptions {
+  dataDirectory: string;
+  sources: SourceHosts;
+  locks: Locks;
+  limits: RepositoryLimits;
+  identity: { name: string; email: string };
+}
+
+export function openWorkspaces(options: WorkspacesOptions): Workspaces {
+  return {
+    async open(agent, signal) {
+      const directories = directoriesOf(agent.agentId, options);
+      await makeParent(directories.workspace);
+      await makeParent(directories.host);
+      if (agent.repos.length === 0) return openEmpty(directories);
+      const names = directoryNames(agent.repos, options.sources);
+      const repositories: OpenRepository[] = [];
+      for (const [index, repository] of agent.repos.entries())
+        repositories.push(
+          await openRepository({ agent, repository, name: names[index] ?? "", directories, options }, signal),
+        );
+      return openWorkspace(directories, repositories);
+    },
+    async find(agentId) {
+      const directories = directoriesOf(agentId, options);
+      if (!existsSync(directories.workspace)) return undefined;
+      return openWorkspace(directories, await readExisting(directories));
+    },
+    async remove(agentId) {
+      const directories = directoriesOf(agentId, options);
+      // A process that is still exiting may add a file to a directory that was just emptied: retry.
+      for (const directory of [directories.workspace, directories.host])
+        await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+    },
+  };
+}
+
+interface AgentDirectories {
+  workspace: string;
+  /** The host's git directories for the agent's repositories, not accessible to the agent. */
+  host: string;
+}
+
+function directoriesOf(agentId: string, { dataDirectory }: WorkspacesOptions): AgentDirectories {
+  if (!/^bc-[0-9a-f-]{36}$/i.test(agentId)) throw new Error(`Invalid agent id "${agentId}": expected bc-<uuid>.`);
+  return { workspace: join(dataDirectory, "workspaces", agentId), host: join(dataDirectory, "handoffs", agentId) };
+}
+
+/** Directory name for an agent without repositories. */
+const emptyName = "workspace";
+
+/** Creates an empty repository. Without it, tools that search for the project root would find a repository further up. */
+async function openEmpty({ workspace }: AgentDirectories): Promise<OpenWorkspace> {
+  const root = join(workspace, emptyName);
+  if (existsSync(root)) return { root, repositories: [] };
+  const draft = join(workspace, `.draft-${randomUUID()}`);
+  const nothing = { references: new Map(), config: [], borrowed: [] };
+  await layOut(join(draft, ".git"), { objectFormat: "sha1", isPartial: false, head: "main", ...nothing });
+  await renameOrDiscard(draft, root);
+  return { root, repositories: [] };
+}
+
+const openWorkspace = ({ workspace }: AgentDirectories, repositories: OpenRepository[]): OpenWorkspace => {
+  const [first, ...others] = repositories;
+  if (first === undefined) return { root: join(workspace, emptyName), repositories };
+  return { root: others.length === 0 ? first.path : workspace, repositories };
+};
+
+interface RepositoryContext {
+  agent: AgentWork;
+  repository: AgentRepository;
+  name: string;
+  directories: AgentDirectories;
+  options: WorkspacesOptions;
+}
+
+async function openRepository(context: RepositoryContext, signal: AbortSignal): Promise<OpenRepository> {
+  const { directories, name } = context;
+  const path = join(directories.workspace, name);
+  const hostDirectory = join(directories.host, `${name}.git`);
+  if (!existsSync(path)) await makeRepository({ ...context, path, hostDirectory }, signal);
+  return readFacts(hostDirectory, { path, name });
+}
+
+async function makeRepository(
+  {
+    agent,
+    repository,
+    directories,
+    options,
+    path,
+    hostDirectory,
+  }: RepositoryContext & { path: string; hostDirectory: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const { limits, identity } = options;
+  const source = await openSource({ agent, repository, options }, signal);
+  if (source.advertisement.references.size === 0)
+    throw new RepositoryFault(
+      "ref_not_found",
+      `There is nothing at ${repository.url}. Push a first commit to it, or check the address, then start an agent.`,
+    );
+  const resolved = await resolveStart({ agent, repository, options, source }, signal);
+  const commit = await prepareCommit({ commit: resolved.commit, source, limits }, signal);
+  const start = { ...resolved, commit };
+  const draft = join(directories.workspace, `.draft-${randomUUID()}`);
+  try {
+    await mkdir(draft);
+    await checkOut({ path: draft, source, start, url: repository.url, limits, identity }, signal);
+    // Create the host side first: if the agent's directory exists, both exist.
+    const { branch, baseBranch } = start;
+    const isOwnBranch = branch === ownBranch(agent);
+    const facts: Facts = { url: repository.url, branch, isOwnBranch, baseBranch, baseCommit: commit };
+    await keepHostSide(hostDirectory, {
+      source,
+      start,
+      facts: JSON.stringify(facts),
+      index: join(draft, ".git/index"),
+    });
+    await renameOrDiscard(draft, path);
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+/** If a concurrent call created the directory first, that one is kept. */
+async function renameOrDiscard(draft: string, path: string): Promise<void> {
+  try {
+    await rename(draft, path);
+  } catch (error) {
+    if (!/^(?:ENOTEMPTY|EEXIST)$/.test((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+type SourceContext = Pick<RepositoryContext, "agent" | "repository" | "options">;
+
+async function openSource({ agent, repository, options }: SourceContext, signal: AbortSignal): Promise<Source> {
+  const host = await options.sources.open(agent.teamId, repository.url);
+  if (host.directory !== null) return ownSource(host, host.directory, signal);
+  const { dataDirectory, locks, limits } = options;
+  const key = `${agent.teamId} ${options.sources.canonical(repository.url)}`;
+  return openMirror({ key, host }, { directory: join(dataDirectory, "mirrors"), locks, limits }, signal);
+}
+
+async function resolveStart(
+  { agent, repository, options, source }: SourceContext & { source: Source },
+  signal: AbortSignal,
+): Promise<StartingPoint> {
+  const { startingRef } = repository;
+  // Already validated when the agent was created; the code below relies on it.
+  if (startingRef !== undefined && !isReference(startingRef))
+    throw new RepositoryFault("ref_not_found", `"${startingRef}" cannot be the name of a branch, tag or commit.`);
+  const request = {
+    repository,
+    workOnCurrentBranch: agent.workOnCurrentBranch,
+    newBranch: ownBranch(agent),
+    pullRequest: await findPullRequest({ agent, repository, options, source }, signal),
+  };
+  return chooseStart(request, source.advertisement);
+}
+
+async function findPullRequest(
+  { agent, repository, options, source }: SourceContext & { source: Source },
+  signal: AbortSignal,
+): Promise<PullRequestBranches | undefined> {
+  const { prUrl, url } = repository;
+  if (prUrl === undefined) return undefined;
+  const host = await options.sources.open(agent.teamId, url);
+  if (host.pullRequests !== null) {
+    const found = await host.pullRequests.read(prUrl, signal);
+    if (found !== undefined) return found;
+  }
+  const number = options.sources.pullRequestNumber(prUrl, url);
+  if (number === undefined || host.pullRequests !== null)
+    throw new RepositoryFault("ref_not_found", `${prUrl} is not a pull request of ${url}. Check prUrl.`);
+  return guessPullRequest(number, source.advertisement);
+}
+
+type Facts = Pick<OpenRepository, "url" | "branch" | "isOwnBranch" | "baseBranch" | "baseCommit">;
+
+async function readFacts(
+  hostDirectory: string,
+  { path, name }: { path: string; name: string },
+): Promise<OpenRepository> {
+  const facts: Facts = JSON.parse(await readFile(join(hostDirectory, "platform.json"), "utf8"));
+  return { ...facts, path, name, hostDirectory };
+}
+
+async function readExisting({ workspace, host }: AgentDirectories): Promise<OpenRepository[]> {
+  const directories = existsSync(host) ? (await readdir(host)).filter((name) => name.endsWith(".git")).sort() : [];
+  const names = directories
+    .map((name) => name.slice(0, -".git".length))
+    // If it were a symbolic link, git would read its target.
+    .filter((name) => lstatSync(join(workspace, name), { throwIfNoEntry: false })?.isDirectory() ?? false);
+  return Promise.all(names.map((name) => readFacts(join(host, `${name}.git`), { path: join(workspace, name), name })));
+}
+
+/** Named after the repositories; duplicates get a numeric suffix. */
+function directoryNames(repositories: AgentRepository[], sources: SourceHosts): string[] {
+  const used = new Set<string>();
+  return repositories.map(({ url }) => {
+    const name = sources.directoryName(url);
+    let candidate = name;
+    for (let count = 2; used.has(candidate.toLowerCase()); count += 1) candidate = `${name}-${count}`;
+    used.add(candidate.toLowerCase());
+    return candidate;
+  });
+}
+
+const ownBranch = ({ branchName: requested, name, agentId }: AgentWork): string =>
+  requested ?? branchName(name, agentId);

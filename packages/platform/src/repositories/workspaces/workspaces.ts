@@ -1,0 +1,48 @@
+// A directory per agent, with its repositories at the commit it starts from.
+import type { AgentRepository } from "../../foundation/index.ts";
+
+export interface Workspaces {
+  /**
+   * Creates missing directories; an existing one stays as the agent left it. May be called again after a crash at any
+   * point. Throws RepositoryFault.
+   */
+  open(agent: AgentWork, signal: AbortSignal): Promise<OpenWorkspace>;
+  /** The workspace as it was opened; undefined if it never was. */
+  find(agentId: string): Promise<OpenWorkspace | undefined>;
+  remove(agentId: string): Promise<void>;
+}
+
+export interface AgentWork {
+  /** `bc-<uuid>` */
+  agentId: string;
+  teamId: number;
+  /** Display name; branches are named after it. */
+  name: string;
+  repos: AgentRepository[];
+  workOnCurrentBranch: boolean;
+  /** Name of the branch to create; derived from the agent's name if absent. */
+  branchName?: string | undefined;
+}
+
+export interface OpenWorkspace {
+  /** The agent's working directory: its repository if it has exactly one, otherwise the parent directory of all of them. */
+  root: string;
+  repositories: OpenRepository[];
+}
+
+export interface OpenRepository {
+  /** Its directory, and the name of that directory in the workspace. */
+  path: string;
+  name: string;
+  /** The URL as requested. */
+  url: string;
+  /** The branch the agent works on, which is pushed. */
+  branch: string;
+  /** Whether the branch was created for the agent. Other users may work on any other branch. */
+  isOwnBranch: boolean;
+  /** The target branch of a pull request. */
+  baseBranch: string;
+  baseCommit: string;
+  /** The host's git directory for this repository: objects, index and configuration that no agent can write. */
+  hostDirectory: string;
+}

@@ -1,0 +1,103 @@
+// Moves the files an agent produced for users into sealed storage. No process of the agent runs meanwhile.
+import { randomUUID } from "node:crypto";
+import { constants } from "node:fs";
+import { mkdir, open, readdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { PlatformContext } from "../../foundation/index.ts";
+import type { Artifacts } from "../execution/artifacts.ts";
+import { listArtifacts, type Owner, storeArtifact } from "./store.ts";
+
+const maxFiles = 1_000;
+const maxFileBytes = 200 * 1024 * 1024;
+
+export function openArtifacts(platform: PlatformContext): Artifacts {
+  const { log, settings } = platform;
+  const orLogged = async (agentId: string, work: () => Promise<void>) => {
+    await work().catch((error: unknown) => log.error("artifacts could not be kept", error, { agentId }));
+  };
+  return {
+    collect: (owner, from) =>
+      orLogged(owner.agent.id, async () => {
+        const skipped = await collectFiles(owner, from, platform);
+        if (skipped > 0) log.warn("artifacts left out", { agentId: owner.agent.id, count: skipped });
+      }),
+    store: (owner, name, content) => orLogged(owner.agent.id, () => storeNamed(owner, name, content, platform)),
+    removeAll: (agentId) =>
+      orLogged(agentId, () =>
+        rm(artifactsDirectory(settings.dataDirectory, agentId), { recursive: true, force: true }),
+      ),
+  };
+}
+
+/** Returns the number of skipped files. */
+async function collectFiles(owner: Owner, from: string, platform: PlatformContext): Promise<number> {
+  const files = await regularFiles(from);
+  const former = new Map((await listArtifacts(platform.db, owner)).map(({ path, blob }) => [path, blob]));
+  let skipped = Math.max(0, files.length - maxFiles);
+  for (const name of files.slice(0, maxFiles)) {
+    const content = await readRegular(join(from, name));
+    if (!content) {
+      skipped += 1;
+      continue;
+    }
+    const path = `artifacts/${name}`;
+    await storeFile(owner, { path, content, former: former.get(path) ?? null }, platform);
+    await rm(join(from, name), { force: true });
+  }
+  return skipped;
+}
+
+async function storeNamed(owner: Owner, name: string, content: Buffer, platform: PlatformContext): Promise<void> {
+  const path = `artifacts/${name}`;
+  const existing = (await listArtifacts(platform.db, owner)).find((artifact) => artifact.path === path);
+  await storeFile(owner, { path, content, former: existing?.blob ?? null }, platform);
+}
+
+interface NewFile {
+  path: string;
+  content: Buffer;
+  /** The sealed file previously stored for this path. */
+  former: string | null;
+}
+
+async function storeFile(
+  owner: Owner,
+  { path, content, former }: NewFile,
+  { db, settings }: PlatformContext,
+): Promise<void> {
+  const { agent, key } = owner;
+  const to = artifactsDirectory(settings.dataDirectory, agent.id);
+  await mkdir(to, { recursive: true, mode: 0o700 });
+  const blob = randomUUID();
+  await writeFile(join(to, blob), key.seal(content, artifactAad(agent.id, blob)), { mode: 0o600 });
+  await storeArtifact(db, owner, { path, sizeBytes: content.length, blob, former });
+  if (former) await rm(join(to, former), { force: true });
+}
+
+/** Does not follow symbolic links: the target may be a file the agent may not read. */
+async function readRegular(path: string): Promise<Buffer | null> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => null);
+  if (!file) return null;
+  try {
+    const stats = await file.stat();
+    return stats.isFile() && stats.size <= maxFileBytes ? await file.readFile() : null;
+  } finally {
+    await file.close();
+  }
+}
+
+async function regularFiles(directory: string, prefix = ""): Promise<string[]> {
+  const entries = await readdir(join(directory, prefix), { withFileTypes: true }).catch(() => []);
+  const found = await Promise.all(
+    entries.map((entry) => {
+      const path = prefix === "" ? entry.name : `${prefix}/${entry.name}`;
+      if (entry.isDirectory()) return regularFiles(directory, path);
+      return entry.isFile() ? [path] : [];
+    }),
+  );
+  return found.flat().sort();
+}
+
+export const artifactAad = (agentId: string, blob: string): string => `artifact:${agentId}:${blob}`;
+export const artifactsDirectory = (dataDirectory: string, agentId: string): string =>
+  join(dataDirectory, "artifacts", agentId);

@@ -1,0 +1,110 @@
+// Artifacts over HTTP: a list, and links that need no API key.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { AgentId, type Artifact, ArtifactLink, ArtifactList, ArtifactQuery } from "@agentcli/protocol/api";
+import { z } from "zod";
+import { type Api, ApiError, type PlatformContext } from "../../foundation/index.ts";
+import type { FindReadableAgent, ReadableAgent } from "../agent-reader.ts";
+import { artifactAad, artifactsDirectory } from "./collect.ts";
+import { makeLink, readLink } from "./links.ts";
+import { listArtifacts, type Owner } from "./store.ts";
+
+const params = z.object({ id: z.string() });
+const tag = "Artifacts";
+
+export interface ArtifactHost {
+  platform: PlatformContext;
+  findAgent: FindReadableAgent;
+  publicUrl(): string;
+}
+
+export function addArtifactRoutes(api: Api, host: ArtifactHost): void {
+  addList(api, host);
+  addLinks(api, host);
+  addDownload(api, host.platform);
+}
+
+function addList(api: Api, { platform, findAgent }: ArtifactHost): void {
+  api.route(
+    {
+      method: "get",
+      path: "/v1/agents/{id}/artifacts",
+      summary: "List the files an agent has left for people",
+      tag,
+      scope: "agents:read",
+      sharing: "read",
+      params,
+      answer: { status: 200, schema: ArtifactList, description: "All of them" },
+    },
+    async ({ params: { id }, principal }) => {
+      const agent = await findAgent(principal, id);
+      return { items: await shownArtifacts(platform, agent) };
+    },
+  );
+}
+
+function addLinks(api: Api, host: ArtifactHost): void {
+  api.route(
+    {
+      method: "get",
+      path: "/v1/agents/{id}/artifacts/download",
+      summary: "Get a link to one file, good for 15 minutes",
+      tag,
+      scope: "agents:read",
+      sharing: "read",
+      params,
+      query: ArtifactQuery,
+      answer: { status: 200, schema: ArtifactLink, description: "The link" },
+      problems: ["artifact_not_found"],
+    },
+    async ({ params: { id }, query: { path }, principal }) => {
+      return linkArtifact(host, await host.findAgent(principal, id), path);
+    },
+  );
+}
+
+export async function shownArtifacts({ db, vault }: PlatformContext, agent: ReadableAgent): Promise<Artifact[]> {
+  const found = await listArtifacts(db, { agent, key: await vault.unwrap(agent.data_key) });
+  return found.map(({ path, sizeBytes, updatedAt }) => ({ path, sizeBytes, updatedAt: updatedAt.toISOString() }));
+}
+
+/** Throws `artifact_not_found`. */
+export async function linkArtifact(
+  { platform, publicUrl }: { platform: PlatformContext; publicUrl(): string },
+  agent: ReadableAgent,
+  path: string,
+): Promise<{ url: string; expiresAt: string }> {
+  const key = await platform.vault.unwrap(agent.data_key);
+  await blobOf(platform, { agent, key }, path);
+  const { token, expiresAt } = makeLink(key, agent.id, path);
+  return { url: `${publicUrl()}/artifacts/${agent.id}/${token}`, expiresAt: expiresAt.toISOString() };
+}
+
+function addDownload(api: Api, platform: PlatformContext): void {
+  const { db, vault } = platform;
+  api.app.get("/artifacts/:id/:token", async (context) => {
+    const { id, token } = context.req.param();
+    const gone = new ApiError("artifact_not_found", "This link is too old or not one of ours; ask for a new one.");
+    if (!AgentId.safeParse(id).success) throw gone;
+    const agent = await db.selectFrom("agents").select("data_key").where("id", "=", id).executeTakeFirst();
+    if (!agent) throw gone;
+    const key = await vault.unwrap(agent.data_key);
+    const path = readLink(key, id, token);
+    if (path === null) throw gone;
+    const blob = await blobOf(platform, { agent: { id }, key }, path);
+    const sealed = await readFile(join(artifactsDirectory(platform.settings.dataDirectory, id), blob));
+    // A browser must never render agent content as a page of this origin.
+    return context.body(new Uint8Array(key.open(sealed, artifactAad(id, blob))), 200, {
+      "content-type": "application/octet-stream",
+      "content-disposition": `attachment; filename*=UTF-8''${encodeURIComponent(path.split("/").at(-1) ?? "artifact")}`,
+      "x-content-type-options": "nosniff",
+      "content-security-policy": "sandbox",
+    });
+  });
+}
+
+async function blobOf({ db }: PlatformContext, owner: Owner, path: string): Promise<string> {
+  const found = (await listArtifacts(db, owner)).find((artifact) => artifact.path === path);
+  if (!found) throw new ApiError("artifact_not_found", `There is no ${path}; see the list of artifacts.`);
+  return found.blob;
+}

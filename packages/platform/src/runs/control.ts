@@ -1,0 +1,85 @@
+// Creates runs, and requests their cancellation.
+import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { type DataKey, notify, type Queries } from "../foundation/index.ts";
+import { type RunRequest, requestAad } from "./execution/request.ts";
+
+export interface NewRun {
+  agentId: string;
+  key: DataKey;
+  owner: { team_id: number; user_id: number | null; service_account_id: string | null };
+  /** Number of the run within its agent, from 1. */
+  number: number;
+  requestId: string;
+  request: RunRequest;
+  now: Date;
+}
+
+/** The id of the run; null if the agent has an active run. */
+export async function insertRun(tx: Queries, run: NewRun): Promise<string | null> {
+  const id = `run-${randomUUID()}`;
+  const inserted = await tx
+    .insertInto("runs")
+    .values({
+      id,
+      agent_id: run.agentId,
+      ...run.owner,
+      number: run.number,
+      status: "CREATING",
+      request_id: run.requestId,
+      request: run.key.seal(JSON.stringify(run.request), requestAad(id)),
+      created_at: run.now,
+      updated_at: run.now,
+    })
+    .onConflict((conflict) => conflict.column("agent_id").where("status", "in", ["CREATING", "RUNNING"]).doNothing())
+    .returning("id")
+    .executeTakeFirst();
+  if (!inserted) return null;
+  await notify(tx, "runs", id);
+  return id;
+}
+
+/** False if the run has already ended. Its driver ends it within a second; without a driver, the next server to claim it does. */
+export async function requestCancel(db: Queries, runId: string): Promise<boolean> {
+  const requested = await db
+    .updateTable("runs")
+    .set({ cancel_requested_at: new Date() })
+    .where("id", "=", runId)
+    .where("status", "in", ["CREATING", "RUNNING"])
+    .returning("id")
+    .executeTakeFirst();
+  if (!requested) return false;
+  await notify(db, "cancels", runId);
+  return true;
+}
+
+/** Requests cancellation of the agent's active runs and returns their ids. */
+export async function requestCancelOfAll(db: Queries, agentId: string): Promise<string[]> {
+  const active = await db
+    .selectFrom("runs")
+    .select("id")
+    .where("agent_id", "=", agentId)
+    .where("status", "in", ["CREATING", "RUNNING"])
+    .execute();
+  for (const { id } of active) await requestCancel(db, id);
+  return active.map(({ id }) => id);
+}
+
+/** The driver may be dead; does not wait for the next server to claim the run. */
+const maxWaitMs = 2_000;
+const pollEveryMs = 25;
+
+/** Returns when the run has ended, or after two seconds. */
+export async function waitForEnd(db: Queries, runId: string): Promise<void> {
+  const deadline = performance.now() + maxWaitMs;
+  while (performance.now() < deadline) {
+    const active = await db
+      .selectFrom("runs")
+      .select("id")
+      .where("id", "=", runId)
+      .where("status", "in", ["CREATING", "RUNNING"])
+      .executeTakeFirst();
+    if (!active) return;
+    await pause(pollEveryMs);
+  }
+}

@@ -1,0 +1,16 @@
+// The port through which a run stores its artifacts.
+import type { DataKey } from "../../foundation/index.ts";
+
+/** The agent and its data key. */
+export interface ArtifactOwner {
+  agent: { id: string };
+  key: DataKey;
+}
+
+/** No method throws: a failure to store artifacts is logged and does not fail the run. */
+export interface Artifacts {
+  /** Moves the files out of the directory, so it can be called again after a crash. */
+  collect(owner: ArtifactOwner, from: string): Promise<void>;
+  store(owner: ArtifactOwner, name: string, content: Buffer): Promise<void>;
+  removeAll(agentId: string): Promise<void>;
+}

@@ -1,0 +1,132 @@
+// The sandbox of an agent: its directory, with the network through the proxy only.
+import { chmodSync, lstatSync, mkdirSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { type Sandbox, sandboxFor } from "@agentcli/host";
+import type { SandboxMode } from "@agentcli/protocol";
+import {
+  environmentPolicy,
+  hiddenByDefault,
+  type SandboxPolicy,
+  type SandboxProbe,
+  SandboxUnavailable,
+  sandboxPolicy,
+  toolEnvironment,
+} from "@agentcli/workspace";
+import type { Settings } from "../../../foundation/index.ts";
+import type { OpenWorkspace } from "../../../repositories/index.ts";
+import { newId } from "../ids.ts";
+import { probeForAgents } from "./probe.ts";
+
+export interface SandboxRequest {
+  mode: SandboxMode;
+  workspace: Pick<OpenWorkspace, "root" | "repositories">;
+  /** The agent's repositories and the directories beside them. */
+  agentDirectory: string;
+  /** Environment variables of commands, including the agent's own. */
+  variables: Record<string, string>;
+}
+
+export interface Sandboxes {
+  /** Throws SandboxUnavailable if commands cannot be confined. */
+  open(request: SandboxRequest): Promise<Sandbox>;
+  /** Why agents cannot work on this machine, and what to do; null if they can. */
+  obstacle(): Promise<string | null>;
+}
+
+export function openSandboxes(settings: Settings): Sandboxes {
+  const serverProgram = join(settings.programDirectory, "workspace-server.cjs");
+  let probing: Promise<SandboxProbe> | undefined;
+  // Only success is cached: an operator may install what is missing.
+  const probe = async () => {
+    probing ??= probeForAgents(settings);
+    const current = probing;
+    const result = await current.finally(() => {
+      probing = undefined;
+    });
+    if (result.kind === "available") probing = current;
+    return result;
+  };
+  return {
+    async obstacle() {
+      const result = await probe();
+      return result.kind === "unavailable" ? `${result.reason} ${result.remedy}`.trim() : null;
+    },
+    async open(request) {
+      const result = await probe();
+      if (result.kind === "unavailable") throw new SandboxUnavailable(result.reason, result.remedy);
+      const own = ownDirectories(request.agentDirectory);
+      const policy = policyOf(request, own, settings);
+      const env = environmentOf(request, own, settings);
+      return sandboxFor(policy, result, {
+        serverProgram,
+        env,
+        environmentPolicy: environmentPolicy({ set: env }),
+        limits: { memoryBytes: null, processes: 4096 },
+        newId,
+        allowedDomains: ["public hosts"],
+        denials: "ignored",
+        // The previous driver of the run may still be removing its sandbox from the same directory.
+        maxAttempts: 5,
+      });
+    },
+  };
+}
+
+/** Paths that commands must not write, such as `.git`, are protected in each repository. */
+function policyOf(
+  { mode, workspace, agentDirectory }: SandboxRequest,
+  own: OwnDirectories,
+  { dataDirectory }: Settings,
+): SandboxPolicy {
+  const { root } = workspace;
+  const repositories = workspace.repositories.map(({ path }) => path);
+  for (const directory of [root, ...repositories]) unlock(directory);
+  return sandboxPolicy({
+    mode,
+    root,
+    writableRoots: mode === "workspace-write" ? [...repositories, ...Object.values(own)] : [],
+    ...(mode === "workspace-write" && { network: "proxy", allowedDomains: ["*"] }),
+    hidden: [dataDirectory, ...hiddenByDefault(homedir(), dataDirectory)],
+    shown: [agentDirectory],
+  });
+}
+
+/**
+ * An agent may remove its own permissions on its directory; the next run could not even enter it. It cannot replace the
+ * directory: its parent belongs to the host.
+ */
+function unlock(directory: string): void {
+  const stats = lstatSync(directory);
+  if (stats.isDirectory() && (stats.mode & 0o700) !== 0o700) chmodSync(directory, (stats.mode & 0o777) | 0o700);
+}
+
+/** Stored beside the repositories, so that they are not part of any commit. */
+function ownDirectories(agentDirectory: string): OwnDirectories {
+  const own = { home: join(agentDirectory, ".home"), artifacts: artifactsDirectory(agentDirectory) };
+  for (const directory of Object.values(own)) mkdirSync(directory, { recursive: true, mode: 0o700 });
+  return own;
+}
+
+interface OwnDirectories {
+  home: string;
+  artifacts: string;
+}
+
+/** The directory where the agent puts files for its user. */
+export const artifactsDirectory = (agentDirectory: string): string => join(agentDirectory, ".artifacts");
+
+/** Nothing of the server's own environment except PATH and LANG. */
+function environmentOf(
+  { variables }: SandboxRequest,
+  { home, artifacts }: OwnDirectories,
+  settings: Settings,
+): Record<string, string> {
+  const { PATH, LANG = "C.UTF-8" } = settings.variables;
+  return {
+    ...toolEnvironment({ PATH, LANG }, { home }),
+    CI: "1",
+    PLATFORM_ARTIFACTS_DIR: artifacts,
+    ...variables,
+  };
+}

@@ -1,0 +1,82 @@
+// Resumes the agent's thread for a run: its first turn, a follow-up, or an interrupted turn.
+import {
+  emptyThread,
+  type Log,
+  readThread,
+  type SessionStore,
+  type StoredRecord,
+  type ThreadState,
+} from "@agentcli/engine";
+import { sandboxNote, serviceTurnRecords } from "@agentcli/host";
+import type { TurnEnd, TurnSettings } from "@agentcli/protocol";
+import { version } from "../../foundation/index.ts";
+import type { Recorder } from "../streams/index.ts";
+import type { RunAssembly, RunPlan } from "./compose/index.ts";
+import { threadOf } from "./ids.ts";
+import type { ActiveRun } from "./records.ts";
+
+/** The content of the log before this driver writes to it. */
+export interface RunHistory {
+  state: ThreadState;
+  /** Records of this run; empty if its turn has not begun. */
+  records: StoredRecord[];
+  /** Set if an earlier driver ended the turn: only the work after the turn remains. */
+  ended: TurnEnd | null;
+}
+
+/** The turn has the id of its run, which identifies the records of this run. */
+export async function readHistory(
+  { run, agent }: ActiveRun,
+  store: SessionStore,
+  recorder: Recorder,
+): Promise<RunHistory> {
+  const threadId = threadOf(agent.id);
+  const { state, records: all } = await readThread(store, threadId);
+  const records = ofRun(all, run.id);
+  for (const stored of [...all.slice(0, 1), ...records]) recorder.recall(threadId, stored);
+  return { state, records, ended: endOf(records, run.id) };
+}
+
+export interface ResumeRequest {
+  history: RunHistory;
+  activeRun: ActiveRun;
+  plan: RunPlan;
+  turn: TurnSettings;
+  assembly: RunAssembly;
+}
+
+/** The log of the thread, in which the turn of this run has begun. */
+export async function resume({ history, activeRun, plan, turn, assembly }: ResumeRequest): Promise<Log> {
+  const { run, agent } = activeRun;
+  const threadId = threadOf(agent.id);
+  const state = history.state.seq === 0 ? emptyThread(threadId) : history.state;
+  const log = assembly.openLog(state, () => {});
+  if (history.records.length > 0) await log.write(sandboxNote(assembly));
+  else
+    await log.write(
+      ...serviceTurnRecords(state, {
+        runId: run.id,
+        threadId,
+        settings: turn,
+        mode: run.request.mode,
+        prompt: run.request.prompt,
+        assembly,
+        instructions: assembly.instructions,
+        traits: { freeformTools: plan.selectedModel.facts.freeform },
+        program: { name: "platform", version },
+        // After a restore the agent has another directory with the same content.
+        onMove: "ignore",
+      }),
+    );
+  return log;
+}
+
+function ofRun(records: StoredRecord[], runId: string): StoredRecord[] {
+  const first = records.findIndex(({ record }) => record.type === "turn.begun" && record.turnId === runId);
+  return first === -1 ? [] : records.slice(first);
+}
+
+function endOf(records: StoredRecord[], runId: string): TurnEnd | null {
+  for (const { record } of records) if (record.type === "turn.ended" && record.turnId === runId) return record.end;
+  return null;
+}

@@ -1,0 +1,183 @@
+// Executes one run from its claim to its end. After a crash at any point it is called again and continues from the log.
+import { join } from "node:path";
+import type { Log } from "@agentcli/engine";
+import { asLastTurn, driveTurn, endHookTimeoutMs } from "@agentcli/host";
+import type { TurnEnd } from "@agentcli/protocol";
+import type { NetworkPolicy, PlatformContext } from "../../foundation/index.ts";
+import type { Handoff, OpenWorkspace, Workspaces } from "../../repositories/index.ts";
+import { type ClaimedRun, maxLostDrivers } from "../leases/lease.ts";
+import type { Hub, Recorder } from "../streams/index.ts";
+import { type Allowance, allowanceOf } from "../usage/index.ts";
+import type { Artifacts } from "./artifacts.ts";
+import {
+  openAssembly,
+  planRun,
+  type RunAssembly,
+  type RunPlan,
+  relocateHooks,
+  type Sandboxes,
+  turnSettings,
+} from "./compose/index.ts";
+import { readHistory, resume } from "./conversation.ts";
+import { canBeResumed, failed, isUserFacingError, RunFault } from "./fault.ts";
+import { type EndStatements, finishRun, type RunEnd } from "./finish.ts";
+import { limitRun, spendReached } from "./limits.ts";
+import { findUnpriced, modelsOfSubagents, unpriced } from "./pricing.ts";
+import { openRunRecorder } from "./recorder.ts";
+import { type ActiveRun, openRun } from "./records.ts";
+import { openSessionStore } from "./session-store.ts";
+
+export interface RunHost {
+  platform: PlatformContext;
+  hub: Hub;
+  workspaces: Workspaces;
+  handoff: Handoff;
+  /** Throws RepositoryFault if the requester of the run no longer has access to a repository. */
+  checkRepositories(userId: number | null, urls: string[], signal: AbortSignal): Promise<void>;
+  sandboxes: Sandboxes;
+  network: NetworkPolicy;
+  artifacts: Artifacts;
+  endStatements: EndStatements;
+}
+
+/** Resolves when the run has ended with a status, or when another process must resume it. */
+export async function executeRun(claimed: ClaimedRun, host: RunHost, signal: AbortSignal): Promise<void> {
+  try {
+    const activeRun = await openRun(host.platform, claimed);
+    const plan = planRun(activeRun.agent, activeRun.run.request, host.platform.settings);
+    const recorder = await openRunRecorder(activeRun, plan.scrub, host);
+    const end = await execute({ claimed, activeRun, plan, recorder, host }, signal).catch(async (error: unknown) => {
+      if (canBeResumed(error)) throw error;
+      // After a cancellation, or when the agent was deleted with its directories, errors are expected.
+      const isExpected = isUserFacingError(error) || signal.aborted || (await isDeleted(claimed, host));
+      if (!isExpected) host.platform.log.error("run failed", error, { runId: claimed.runId });
+      return failed(error, signal);
+    });
+    await finishRun(end, { activeRun, recorder, platform: host.platform, endStatements: host.endStatements });
+  } catch (error) {
+    if (!canBeResumed(error)) throw error;
+    await cleanUpDeletedAgent(claimed, host);
+  }
+}
+
+interface RunContext {
+  claimed: ClaimedRun;
+  activeRun: ActiveRun;
+  plan: RunPlan;
+  recorder: Recorder;
+  host: RunHost;
+}
+
+async function execute(context: RunContext, outerSignal: AbortSignal): Promise<RunEnd> {
+  const { claimed, activeRun, host } = context;
+  const { platform, workspaces } = host;
+  if (claimed.lostDrivers >= maxLostDrivers) throw new RunFault("internal", abandonedMessage);
+  const { agent, requester } = activeRun;
+  const limited = limitRun(outerSignal, activeRun, platform);
+  try {
+    const allowance = await allowanceOf(platform, requester);
+    if (allowance.leftUsd === 0) throw new RunFault("spend_limit_reached", spendReached);
+    if (allowance.leftUsd !== null) refuseUnpriced(context);
+    const urls = agent.settings.repos.map(({ url }) => url);
+    await host.checkRepositories(requester.userId, urls, limited.signal);
+    const work = { agentId: agent.id, teamId: agent.teamId, name: agent.name, ...agent.settings };
+    const workspace = await workspaces.open(work, limited.signal);
+    return await driveInWorkspace(workspace, { ...context, allowance }, limited.signal);
+  } finally {
+    limited.release();
+  }
+}
+
+function refuseUnpriced({ activeRun: { agent }, plan, host }: RunContext): void {
+  const models = [plan.selectedModel.id, ...modelsOfSubagents(agent.private.customSubagents)];
+  const model = findUnpriced(models, host.platform.settings);
+  if (model !== null) throw new RunFault("invalid_model", unpriced(model));
+}
+
+const abandonedMessage = `The run was abandoned: ${maxLostDrivers} servers in a row stopped while executing it, without progress. Split the task into smaller steps, or ask the operator for the server log.`;
+
+async function driveInWorkspace(
+  workspace: OpenWorkspace,
+  { activeRun, plan, recorder, host, allowance }: RunContext & { allowance: Allowance },
+  signal: AbortSignal,
+): Promise<RunEnd> {
+  const { db, settings } = host.platform;
+  const { agent, key, fence } = activeRun;
+  const store = openSessionStore({ db, key, agentId: agent.id, fence, recorder });
+  const history = await readHistory(activeRun, store, recorder);
+  const turn = turnSettings(plan, workspace.root, allowance.budget);
+  const agentDirectory = join(settings.dataDirectory, "workspaces", agent.id);
+  const assembly = await openAssembly(
+    {
+      plan,
+      turn,
+      workspace,
+      agentDirectory,
+      store,
+      frozen: history.state.seq === 0 ? null : relocateHooks(history.state.frozen.hooks ?? [], agentDirectory),
+      host: { settings, sandboxes: host.sandboxes, network: host.network },
+      onProgress: recorder.progress,
+    },
+    signal,
+  );
+  let ended: TurnEnd;
+  try {
+    ended =
+      history.ended ??
+      (await driveLastTurn(await resume({ history, activeRun, plan, turn, assembly }), assembly, signal));
+  } finally {
+    await assembly.close();
+  }
+  await collectArtifacts(ended, { activeRun, assembly, host });
+  return handOff(toRunEnd(ended, allowance), { activeRun, host }, signal);
+}
+
+const driveLastTurn = (log: Log, assembly: RunAssembly, signal: AbortSignal): Promise<TurnEnd> =>
+  driveTurn(asLastTurn(log, assembly, { signal, hookTimeoutMs: endHookTimeoutMs.service }), assembly, signal);
+
+async function collectArtifacts(
+  ended: TurnEnd,
+  { activeRun, assembly, host }: { activeRun: ActiveRun; assembly: RunAssembly; host: RunHost },
+): Promise<void> {
+  await host.artifacts.collect(activeRun, assembly.artifacts);
+  if (activeRun.run.request.mode === "plan" && ended.status === "completed")
+    await host.artifacts.store(activeRun, "PLAN.md", Buffer.from(ended.message));
+}
+
+async function handOff(
+  end: RunEnd,
+  { activeRun, host }: { activeRun: ActiveRun; host: RunHost },
+  signal: AbortSignal,
+): Promise<RunEnd> {
+  if (end.status !== "FINISHED" || activeRun.run.request.mode === "plan") return end;
+  const { branches, faults } = await host.handoff.finish(activeRun.run.id, signal);
+  const [fault] = faults;
+  return fault ? { ...end, branches, status: "ERROR", error: fault } : { ...end, branches };
+}
+
+function toRunEnd(end: TurnEnd, { limitedBy }: Allowance): RunEnd {
+  switch (end.status) {
+    case "completed":
+      return { branches: [], status: "FINISHED", text: end.message };
+    case "cancelled":
+      return { branches: [], status: "CANCELLED" };
+    case "failed": {
+      const isSpend = end.limit === "spend" || (end.code === "budget" && end.limit === "usd" && limitedBy === "spend");
+      const error = isSpend
+        ? { code: "spend_limit_reached", message: spendReached }
+        : { code: end.code, message: end.message };
+      return { branches: [], status: "ERROR", error };
+    }
+  }
+}
+
+/** The agent was deleted during the run: removes what the run wrote since. */
+async function cleanUpDeletedAgent(claimed: ClaimedRun, host: RunHost): Promise<void> {
+  if (!(await isDeleted(claimed, host))) return;
+  await host.workspaces.remove(claimed.agentId);
+  await host.artifacts.removeAll(claimed.agentId);
+}
+
+async function isDeleted({ agentId }: ClaimedRun, { platform: { db } }: RunHost): Promise<boolean> {
+  return !(await db.selectFrom("agents").select("id").where("id", "=", agentId).executeTakeFirst());
+}

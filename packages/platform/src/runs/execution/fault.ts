@@ -1,0 +1,30 @@
+// Errors of a run, and whether they end it.
+import { StaleWriter } from "@agentcli/engine";
+import { isDatabaseAway } from "../../foundation/index.ts";
+import type { RunEnd } from "./finish.ts";
+
+/** Ends a run for a reason that its owner can act on. */
+export class RunFault extends Error {
+  override name = "RunFault";
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Errors whose message is written for the owner of the run; all others are reported as internal. */
+export const isUserFacingError = (error: unknown): error is Error & { code: string } =>
+  error instanceof Error && /Fault$|^SandboxUnavailable$/.test(error.name);
+
+/** Not the end of the run: another process has claimed it, or the database is unavailable. The next claim resumes it. */
+export const canBeResumed = (error: unknown): boolean => error instanceof StaleWriter || isDatabaseAway(error);
+
+export function failed(error: unknown, signal: AbortSignal): RunEnd {
+  if (signal.aborted) return { branches: [], status: "CANCELLED" };
+  const { code, message } = isUserFacingError(error)
+    ? { code: error.code ?? "sandbox", message: error.message }
+    : { code: "internal", message: "The run failed inside the platform." };
+  return { branches: [], status: "ERROR", error: { code, message } };
+}

@@ -1,0 +1,110 @@
+// Ends a run: status, result, the last frames and the notifications, in one statement.
+import { StaleWriter } from "@agentcli/engine";
+import type { FrameGroup } from "@agentcli/surfaces/run-stream";
+import { type RawBuilder, sql } from "kysely";
+import { notify, type PlatformContext, type RunStatus, retryWhileAway } from "../../foundation/index.ts";
+import type { HandedOffBranch } from "../../repositories/index.ts";
+import type { Fence } from "../leases/lease.ts";
+import { type Frame, insertFrames, notifyReaders, type Recorder } from "../streams/index.ts";
+import type { ActiveRun } from "./records.ts";
+import { errorAad, resultAad } from "./request.ts";
+
+export type RunEnd = {
+  /** The final message, if any. */
+  text?: string;
+  branches: HandedOffBranch[];
+} & ({ status: "FINISHED" } | { status: "CANCELLED" } | { status: "ERROR"; error: { code: string; message: string } });
+
+/** Parts of the statement that ends a run, supplied by the owners of the tables they write. The run is available as `fence`. */
+export interface EndStatements {
+  touchAgent(endedAt: Date): RawBuilder<unknown>;
+  enqueueDeliveries(status: RunStatus, endedAt: Date): RawBuilder<unknown>;
+}
+
+export interface FinishContext {
+  activeRun: ActiveRun;
+  recorder: Recorder;
+  platform: PlatformContext;
+  endStatements: EndStatements;
+}
+
+export async function finishRun(end: RunEnd, context: FinishContext): Promise<void> {
+  const endedAt = new Date();
+  await context.recorder.conclude(lastFrames(end, context.activeRun, endedAt), (frames) =>
+    write(end, { ...context, endedAt, frames }),
+  );
+}
+
+/** For a run whose data key cannot be opened: without it no message can be sealed and no notification written. */
+export async function failUnopened({ runId, epoch }: Fence, { db }: PlatformContext): Promise<void> {
+  const now = new Date();
+  await db
+    .updateTable("runs")
+    .set({
+      status: "ERROR",
+      error_code: "internal",
+      ended_at: now,
+      updated_at: now,
+      lease_owner: null,
+      lease_until: null,
+    })
+    .where("id", "=", runId)
+    .where("lease_epoch", "=", epoch)
+    .where("status", "in", ["CREATING", "RUNNING"])
+    .execute();
+  await notify(db, "frames", runId);
+}
+
+interface EndContext extends FinishContext {
+  endedAt: Date;
+  frames: Frame[];
+}
+
+async function write(end: RunEnd, context: EndContext): Promise<void> {
+  const { activeRun, platform, endedAt, frames, endStatements } = context;
+  const { fence, key, run } = activeRun;
+  const error = end.status === "ERROR" ? end.error : null;
+  // First the agent, then its run: a follow-up locks them in the same order.
+  const { rows } = await retryWhileAway(() =>
+    sql<{ held: boolean }>`
+    with agent as (
+      select id from agents where id = ${activeRun.agent.id} for no key update
+    ), fence as (
+      update runs set
+        status = ${end.status}, ended_at = ${endedAt}, updated_at = ${endedAt}, lease_owner = null, lease_until = null,
+        result = ${end.text === undefined ? null : key.seal(end.text, resultAad(run.id))},
+        error_code = ${error?.code ?? null},
+        error_message = ${error === null ? null : key.seal(error.message, errorAad(run.id))}
+      from agent
+      where runs.id = ${fence.runId} and agent_id = agent.id and lease_epoch = ${fence.epoch}
+        and status in ('CREATING', 'RUNNING')
+      returning runs.id, agent_id
+    ), shown as (${insertFrames(key, fence.runId, frames)}),
+    touched as (${endStatements.touchAgent(endedAt)}),
+    deliveries as (${endStatements.enqueueDeliveries(end.status, endedAt)})
+    select exists (select from fence) as held, (${notifyReaders(fence.runId, frames)}) as told
+  `.execute(platform.db),
+  );
+  if (!rows[0]?.held) throw new StaleWriter(activeRun.agent.id, `run ${fence.runId} has another driver`);
+}
+
+function lastFrames(end: RunEnd, { run }: ActiveRun, endedAt: Date): FrameGroup[] {
+  const { status, text, branches } = end;
+  return [
+    [
+      {
+        event: "result",
+        data: {
+          runId: run.id,
+          status,
+          ...(text !== undefined && { text }),
+          // Clocks of two servers differ.
+          durationMs: Math.max(0, endedAt.getTime() - run.startedAt.getTime()),
+          ...(branches.length > 0 && { git: { branches } }),
+          ...(status === "ERROR" && { error: end.error }),
+        },
+      },
+      { event: "done", data: {} },
+    ],
+  ];
+}

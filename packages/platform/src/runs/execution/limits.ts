@@ -1,0 +1,66 @@
+// Limits that stop a run: wall time, and the spend limits of its user and team.
+import type { StopReason } from "@agentcli/engine";
+import { durationMs, maxTimerMs } from "@agentcli/project";
+import type { Kysely } from "kysely";
+import type { Settings, Tables } from "../../foundation/index.ts";
+import { leftToSpend } from "../usage/index.ts";
+import type { ActiveRun } from "./records.ts";
+
+export interface RunLimits {
+  signal: AbortSignal;
+  release(): void;
+}
+
+/** Time counts from the start of the run, even if another driver has resumed it since. */
+export function limitRun(
+  signal: AbortSignal,
+  { run, requester }: ActiveRun,
+  { db, settings }: { db: Kysely<Tables>; settings: Settings },
+): RunLimits {
+  const stop = new AbortController();
+  const { limits, budget } = settings.models;
+  const walls = [
+    { code: "limit" as const, wallMs: durationMs(limits?.wall ?? "off") },
+    { code: "budget" as const, wallMs: durationMs(budget?.wall ?? "off") },
+  ];
+  const sinceStartMs = Date.now() - run.startedAt.getTime();
+  const timers = walls.flatMap(({ code, wallMs }) => {
+    if (wallMs === null || wallMs > maxTimerMs) return [];
+    const message = `The run reached its wall ${code} of ${wallMs} ms.`;
+    return setTimeout(() => stop.abort(stopped({ code, message, limit: "wall" })), Math.max(0, wallMs - sinceStartMs));
+  });
+  const polling = setInterval(async () => {
+    // A failed lookup is repeated at the next interval.
+    const left = await leftToSpend(db, requester).catch(() => null);
+    if (left === 0) stop.abort(stopped({ code: "budget", message: spendReached, limit: "spend" }));
+    else if (left !== null && (await isUncounted(db, run.id).catch(() => false)))
+      stop.abort(stopped({ code: "budget", message: uncounted, limit: "price" }));
+  }, settings.leaseMs / 3);
+  // Not AbortSignal.any: Node 20 never frees such a signal once it has had a listener.
+  const forwardAbort = () => stop.abort(signal.reason);
+  if (signal.aborted) forwardAbort();
+  signal.addEventListener("abort", forwardAbort);
+  return {
+    signal: stop.signal,
+    release() {
+      signal.removeEventListener("abort", forwardAbort);
+      for (const timer of timers) clearTimeout(timer);
+      clearInterval(polling);
+    },
+  };
+}
+
+/** The run has called a model without a known price, perhaps through a sub-agent defined in the repository. */
+async function isUncounted(db: Kysely<Tables>, runId: string): Promise<boolean> {
+  const run = await db.selectFrom("runs").select("cost_usd").where("id", "=", runId).executeTakeFirst();
+  return run?.cost_usd === null;
+}
+
+const uncounted =
+  "The run asks a model whose price is not known, and a spend limit holds here. Name another model, or ask who runs the platform to write its price below [prices.NAME] in the configuration.";
+
+export const spendReached = "The spend limit of this month is reached; ask an admin to raise it.";
+
+const stopped = (why: { code: "limit" | "budget"; message: string; limit: string }): StopReason => ({
+  end: { status: "failed", ...why },
+});

@@ -1,0 +1,40 @@
+// The request of a run and the settings of its agent, as they are sealed in the database.
+import type { CustomSubagent, McpServer, ModelSelection, PromptImage } from "@agentcli/protocol/api";
+import type { AgentSettings } from "../../foundation/index.ts";
+
+/** Sealed in `runs.request`. */
+export interface RunRequest {
+  prompt: { text: string; images: PromptImage[] };
+  mode: "agent" | "plan";
+  model?: ModelSelection | undefined;
+  /** Replaces the agent's; if absent, the agent's apply. */
+  mcpServers?: McpServer[] | undefined;
+  /** For this run only. */
+  envVars: Record<string, string>;
+}
+
+/** Sealed in `agents.private_settings`. */
+export interface PrivateSettings {
+  envVars: Record<string, string>;
+  mcpServers: McpServer[];
+  customSubagents: CustomSubagent[];
+  /** The caller's own notes. */
+  metadata: Record<string, string>;
+}
+
+/** An agent with its sealed columns decrypted. */
+export interface KnownAgent {
+  id: string;
+  teamId: number;
+  userId: number | null;
+  serviceAccountId: string | null;
+  name: string;
+  settings: AgentSettings;
+  private: PrivateSettings;
+}
+
+export const requestAad = (runId: string): string => `request:${runId}`;
+export const privateSettingsAad = (agentId: string): string => `private-settings:${agentId}`;
+export const agentNameAad = (agentId: string): string => `name:${agentId}`;
+export const resultAad = (runId: string): string => `result:${runId}`;
+export const errorAad = (runId: string): string => `error:${runId}`;

@@ -1,0 +1,103 @@
+// The summary of a run for hand-off, identical at every call: read from the sealed thread and the earlier runs.
+import type { ThreadRecord } from "@agentcli/protocol";
+import type { DataKey, PlatformContext } from "../../foundation/index.ts";
+import type { RunReport, RunStory } from "../../repositories/index.ts";
+import { threadOf } from "./ids.ts";
+import { agentNameAad, errorAad, resultAad } from "./request.ts";
+import { recordAad } from "./session-store.ts";
+
+export async function readSummary({ db, vault }: PlatformContext, runId: string): Promise<RunStory> {
+  const run = await db
+    .selectFrom("runs")
+    .innerJoin("agents", "agents.id", "runs.agent_id")
+    .leftJoin("users", "users.id", "runs.user_id")
+    .select([
+      "agent_id",
+      "runs.team_id",
+      "number",
+      "agents.name",
+      "data_key",
+      "settings",
+      "email",
+      "first_name",
+      "last_name",
+    ])
+    .where("runs.id", "=", runId)
+    .executeTakeFirstOrThrow();
+  const key = await vault.unwrap(run.data_key);
+  const end = await endOfTurn(db, key, { threadId: threadOf(run.agent_id), turnId: runId });
+  const earlier = await db
+    .selectFrom("runs")
+    .select(["id", "result"])
+    .where("agent_id", "=", run.agent_id)
+    .where("number", "<", run.number)
+    .where("status", "=", "FINISHED")
+    .orderBy("number")
+    .execute();
+  const results = earlier.flatMap(({ id, result }) => (result ? key.openText(result, resultAad(id)) : []));
+  return {
+    agentId: run.agent_id,
+    teamId: run.team_id,
+    name: key.openText(run.name, agentNameAad(run.agent_id)),
+    results: [...results, end.message],
+    endedAt: end.at,
+    autoCreatePR: run.settings.autoCreatePR,
+    opensAsApp: run.settings.openAsApp,
+    asksForReview: run.settings.autoCreatePR && !run.settings.skipReviewerRequest,
+    onBehalfOf:
+      run.email === null
+        ? null
+        : { name: [run.first_name, run.last_name].filter(Boolean).join(" ") || run.email, email: run.email },
+  };
+}
+
+/** The status of a run, shown with its commit. */
+export async function readReport({ db, vault }: PlatformContext, runId: string): Promise<RunReport> {
+  const run = await db
+    .selectFrom("runs")
+    .innerJoin("agents", "agents.id", "runs.agent_id")
+    .select(["agent_id", "runs.team_id", "status", "runs.created_at", "ended_at", "result", "error_message"])
+    .select(["data_key", "settings"])
+    .where("runs.id", "=", runId)
+    .executeTakeFirstOrThrow();
+  const key = await vault.unwrap(run.data_key);
+  return {
+    agentId: run.agent_id,
+    teamId: run.team_id,
+    repositoryUrls: run.settings.repos.map(({ url }) => url),
+    status: run.status,
+    createdAt: run.created_at,
+    endedAt: run.ended_at,
+    text: run.error_message
+      ? key.openText(run.error_message, errorAad(runId))
+      : run.result
+        ? key.openText(run.result, resultAad(runId))
+        : "",
+  };
+}
+
+interface Turn {
+  threadId: string;
+  turnId: string;
+}
+
+/** Searches the end of the thread: a turn that has just ended is among its last records. */
+async function endOfTurn(
+  db: PlatformContext["db"],
+  key: DataKey,
+  { threadId, turnId }: Turn,
+): Promise<{ message: string; at: Date }> {
+  const rows = await db
+    .selectFrom("thread_records")
+    .select(["seq", "at", "record"])
+    .where("thread_id", "=", threadId)
+    .orderBy("seq", "desc")
+    .limit(20)
+    .execute();
+  for (const { seq, at, record: sealed } of rows) {
+    const record: ThreadRecord = JSON.parse(key.openText(sealed, recordAad(threadId, seq)));
+    if (record.type === "turn.ended" && record.turnId === turnId)
+      return { message: record.end.status === "completed" ? record.end.message : "", at };
+  }
+  throw new Error(`the turn of ${turnId} has not ended`);
+}

@@ -1,0 +1,126 @@
+// Claims and drives runs, up to the configured number at once; releases all of them when the server stops.
+import type { StopReason } from "@agentcli/engine";
+import { type ClaimedRun, type Fence, type Leases, openLeases } from "../leases/lease.ts";
+import { executeRun, type RunHost } from "./execute.ts";
+import { canBeResumed } from "./fault.ts";
+import { failUnopened } from "./finish.ts";
+
+export interface Runner {
+  /** Number of runs in progress. */
+  active(): number;
+  /** Releases every run, so that another server can resume it. */
+  stop(): Promise<void>;
+}
+
+const pollIntervalMs = 1_000;
+
+export async function startRunner(host: RunHost): Promise<Runner> {
+  const { settings, db, nodeId, notifications } = host.platform;
+  const leases = openLeases(db, { nodeId, leaseMs: settings.leaseMs });
+  const active = new Map<string, HeldRun>();
+  let stopped = false;
+  const claimRuns = oneAtATime(async () => {
+    while (!stopped && active.size < settings.concurrentRuns) {
+      const claimed = await leases.claim();
+      if (!claimed) return;
+      hold(claimed);
+    }
+  });
+
+  function hold(claimed: ClaimedRun): void {
+    const stop = new AbortController();
+    if (claimed.cancelRequested) stop.abort(cancelled);
+    const renewal = setInterval(() => void renew(leases, claimed, stop), settings.leaseMs / 3);
+    const done = driveClaimed(claimed, host, stop.signal)
+      .finally(async () => {
+        clearInterval(renewal);
+        active.delete(claimed.runId);
+        await leases.release(claimed);
+      })
+      // If the database is unavailable, the next poll tries again.
+      .then(claimRuns, (error: unknown) => host.platform.log.error("run was left", error, { runId: claimed.runId }));
+    active.set(claimed.runId, { fence: claimed, stop, done });
+  }
+
+  const unlisten = await Promise.all([
+    notifications.subscribe("runs", { onMessage: claimRuns, onGap: claimRuns }),
+    notifications.subscribe("cancels", {
+      onMessage: (runId) => active.get(runId)?.stop.abort(cancelled),
+      // A cancellation may have been missed.
+      onGap() {
+        for (const { fence, stop } of active.values()) void renew(leases, fence, stop);
+      },
+    }),
+  ]);
+  const polling = setInterval(claimRuns, pollIntervalMs);
+  void claimRuns();
+  void warnWithoutSandbox(host);
+  return {
+    active: () => active.size,
+    async stop() {
+      stopped = true;
+      clearInterval(polling);
+      for (const end of unlisten) end();
+      const held = [...active.values()];
+      // Release the fence first: later writes of the run are refused, so it is not recorded as cancelled.
+      await Promise.all(held.map(({ fence }) => leases.release(fence)));
+      for (const { stop } of held) stop.abort(cancelled);
+      await Promise.all(held.map(({ done }) => done));
+    },
+  };
+}
+
+/** Reported at the start, not only when the first run fails. */
+async function warnWithoutSandbox({ sandboxes, platform: { log } }: RunHost): Promise<void> {
+  try {
+    const obstacle = await sandboxes.obstacle();
+    if (obstacle !== null) log.warn("sandbox.unavailable", { reason: obstacle });
+  } catch (error) {
+    log.error("sandbox.unknown", error);
+  }
+}
+
+interface HeldRun {
+  fence: Fence;
+  stop: AbortController;
+  done: Promise<void>;
+}
+
+const cancelled: StopReason = { end: { status: "cancelled", reason: "The run was cancelled." } };
+
+/** A run that cannot be opened would be claimed forever; it ends here. */
+async function driveClaimed(claimed: ClaimedRun, host: RunHost, signal: AbortSignal): Promise<void> {
+  try {
+    await executeRun(claimed, host, signal);
+  } catch (error) {
+    if (canBeResumed(error)) throw error;
+    host.platform.log.error("run could not be driven", error, { runId: claimed.runId });
+    await failUnopened(claimed, host.platform);
+  }
+}
+
+async function renew(leases: Leases, fence: Fence, stop: AbortController): Promise<void> {
+  // A temporarily unavailable database is not a lost lease; the fence decides.
+  const state = await leases.renew(fence).catch(() => "held" as const);
+  if (state !== "held") stop.abort(cancelled);
+}
+
+/** Calls during an execution share one further execution after it. */
+function oneAtATime(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  let again = false;
+  return async function start(): Promise<void> {
+    if (running) {
+      again = true;
+      return running;
+    }
+    // The next poll retries after a failure.
+    running = work().catch(() => {});
+    await running;
+    running = undefined;
+    if (again) {
+      again = false;
+      await start();
+    }
+  };
+}

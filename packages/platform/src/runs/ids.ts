@@ -1,7 +1,0 @@
-// Names of what is made while a run goes on.
-import { randomUUID } from "node:crypto";
-
-export const newId = (): string => randomUUID();
-
-/** The conversation of an agent is one thread. */
-export const threadOf = (agentId: string): string => agentId;

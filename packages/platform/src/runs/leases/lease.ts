@@ -1,0 +1,152 @@
+// Leases of runs: renewed by the driver, claimed by another after they expire, and fenced by an epoch that only grows.
+import { type Kysely, sql } from "kysely";
+import { notify, type Tables } from "../../foundation/index.ts";
+
+/** Identifies one claim of a run. Every write of its driver carries it. */
+export interface Fence {
+  runId: string;
+  epoch: number;
+}
+
+export interface ClaimedRun extends Fence {
+  agentId: string;
+  teamId: number;
+  status: "CREATING" | "RUNNING";
+  createdAt: Date;
+  cancelRequested: boolean;
+  /** Consecutive earlier drivers that disappeared without writing a record, perhaps because of this run. */
+  lostDrivers: number;
+}
+
+/** More than a series of restarts causes; a run that crashed this many servers would crash the next. */
+export const maxLostDrivers = 5;
+
+/**
+ * From this count on, a server executes one such run at a time: runs that merely shared a server with the culprit
+ * progress one after another and are cleared; the culprit remains.
+ */
+const suspectFrom = 2;
+
+export interface Leases {
+  /** A run without a driver: suspects last, otherwise the longest waiting first; null if there is none. */
+  claim(): Promise<ClaimedRun | null>;
+  /** Still held, held with a requested cancellation, or claimed by another driver. */
+  renew(fence: Fence): Promise<"held" | "cancel" | "lost">;
+  /** Lets another process claim the run at once; later writes of this driver are refused. */
+  release(fence: Fence): Promise<void>;
+}
+
+export interface LeaseOptions {
+  /** A restarted server keeps its id, so it need not wait for its own leases to expire. */
+  nodeId: string;
+  leaseMs: number;
+}
+
+export function openLeases(db: Kysely<Tables>, { nodeId, leaseMs }: LeaseOptions): Leases {
+  const mine = new Set<string>();
+  const until = sql<Date>`now() + ${`${leaseMs} milliseconds`}::interval`;
+  return {
+    async claim() {
+      const claimed = await claimOne(db, { nodeId, until, held: [...mine] });
+      if (claimed) mine.add(claimed.runId);
+      return claimed;
+    },
+    async renew({ runId, epoch }) {
+      const row = await db
+        .updateTable("runs")
+        .set({ lease_until: until })
+        .where("id", "=", runId)
+        .where("lease_epoch", "=", epoch)
+        .where("status", "in", ["CREATING", "RUNNING"])
+        .returning("cancel_requested_at")
+        .executeTakeFirst();
+      if (!row) {
+        mine.delete(runId);
+        return "lost";
+      }
+      return row.cancel_requested_at === null ? "held" : "cancel";
+    },
+    async release({ runId, epoch }) {
+      mine.delete(runId);
+      await db
+        .updateTable("runs")
+        .set({ lease_owner: null, lease_until: null, lease_epoch: epoch + 1 })
+        .where("id", "=", runId)
+        .where("lease_epoch", "=", epoch)
+        .where("status", "in", ["CREATING", "RUNNING"])
+        .execute();
+      await notify(db, "runs", runId);
+    },
+  };
+}
+
+interface Claim {
+  nodeId: string;
+  until: ReturnType<typeof sql<Date>>;
+  /** Runs this server drives right now. */
+  held: string[];
+}
+
+async function claimOne(db: Kysely<Tables>, { nodeId, until, held }: Claim): Promise<ClaimedRun | null> {
+  const row = await db
+    .updateTable("runs")
+    .set({
+      lease_owner: nodeId,
+      lease_until: until,
+      lease_epoch: sql<number>`lease_epoch + 1`,
+      claims_without_progress: lostDriversSoFar,
+    })
+    .where("id", "=", (waiting) =>
+      waiting
+        .selectFrom("runs")
+        .select("id")
+        .where("status", "in", ["CREATING", "RUNNING"])
+        .where("id", "not in", held.length > 0 ? held : [""])
+        .where((condition) =>
+          condition.or([
+            condition("lease_until", "is", null),
+            condition("lease_until", "<", sql<Date>`now()`),
+            condition("lease_owner", "=", nodeId),
+          ]),
+        )
+        .where((condition) =>
+          condition.or([condition(lostDriversSoFar, "<", suspectFrom), condition.not(holdsSuspect(held))]),
+        )
+        .orderBy(lostDriversSoFar)
+        .orderBy("created_at")
+        .limit(1)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .returning([
+      "id",
+      "agent_id",
+      "team_id",
+      "lease_epoch",
+      "status",
+      "cancel_requested_at",
+      "claims_without_progress",
+      "created_at",
+    ])
+    .executeTakeFirst();
+  if (!row) return null;
+  return {
+    runId: row.id,
+    epoch: row.lease_epoch,
+    agentId: row.agent_id,
+    teamId: row.team_id,
+    status: row.status as ClaimedRun["status"],
+    createdAt: row.created_at,
+    cancelRequested: row.cancel_requested_at !== null,
+    lostDrivers: row.claims_without_progress,
+  };
+}
+
+/** A regular release clears the owner; only a crashed driver leaves it set. */
+const lostDriversSoFar = sql<number>`claims_without_progress + (lease_owner is not null)::integer`;
+
+const holdsSuspect = (held: string[]) =>
+  sql<boolean>`exists (
+    select from runs as mine where mine.id = any(${held}::text[]) and mine.claims_without_progress >= ${suspectFrom}
+      and mine.status in ('CREATING', 'RUNNING')
+  )`;

@@ -1,0 +1,55 @@
+// Runs: their execution, their streams, artifacts and usage.
+import type { Authenticate, ServerContext, Subject } from "../foundation/index.ts";
+import type { Repositories } from "../repositories/index.ts";
+import type { FindReadableAgent } from "./agent-reader.ts";
+import { addArtifactRoutes, openArtifacts } from "./artifacts/index.ts";
+import { openSandboxes } from "./execution/compose/index.ts";
+import type { RunHost } from "./execution/execute.ts";
+import type { EndStatements } from "./execution/finish.ts";
+import { readReport, readSummary } from "./execution/run-summary.ts";
+import { startRunner } from "./execution/runner.ts";
+import { addStreamRoute, type Hub, openHub, readFrames, type StreamHost } from "./streams/index.ts";
+import { addUsageRoute } from "./usage/index.ts";
+
+export interface Runs extends Subject {
+  streams: StreamHost;
+}
+
+export interface RunsOptions {
+  authenticate: Authenticate;
+  repositories: Repositories;
+  findAgent: FindReadableAgent;
+  endStatements: EndStatements;
+}
+
+export async function openRuns(context: ServerContext, options: RunsOptions): Promise<Runs> {
+  const { db, vault, notifications, publicUrl } = context;
+  const { authenticate, repositories, findAgent } = options;
+  const hub = await openHub(readFrames(db, vault), notifications);
+  const streams: StreamHost = { platform: context, hub, findAgent };
+  return {
+    streams,
+    routes(api) {
+      addStreamRoute(api, streams, authenticate);
+      addArtifactRoutes(api, { platform: context, findAgent, publicUrl });
+      addUsageRoute(api, { db, findAgent });
+    },
+    activities: [
+      { role: "runner", start: () => startRunner(runHost(context, hub, options)) },
+      { role: "scheduler", start: () => repositories.startChecks((runId) => readReport(context, runId)) },
+      { role: "every server", start: () => ({ stop: async () => hub.close() }) },
+    ],
+  };
+}
+
+const runHost = (context: ServerContext, hub: Hub, { repositories, endStatements }: RunsOptions): RunHost => ({
+  platform: context,
+  hub,
+  workspaces: repositories.workspaces,
+  network: context.network,
+  sandboxes: openSandboxes(context.settings),
+  artifacts: openArtifacts(context),
+  checkRepositories: repositories.checkAtRun,
+  endStatements,
+  handoff: repositories.openHandoff((runId) => readSummary(context, runId)),
+});

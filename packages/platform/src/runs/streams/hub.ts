@@ -1,0 +1,173 @@
+// One source per run, shared by all its readers: recent frames in memory, older ones from the database, each page read once.
+import type { Frame } from "@agentcli/surfaces/run-stream";
+import { type Listener, type Notifications, retryOnce } from "../../foundation/index.ts";
+import { encodeFrame, encodeWithoutId, isLast } from "./frame.ts";
+import type { FramePages, NoMoreFrames } from "./store.ts";
+
+export interface Hub {
+  /** Publishes frames that this server has just stored. */
+  publish(runId: string, frames: Frame[]): void;
+  /** Reads from the frame after `after` to the last frame of the run, in batches. Ends early when aborted. */
+  read(runId: string, after: number, signal: AbortSignal): AsyncIterable<Batch>;
+  /** Number of runs with readers, for the metrics. */
+  sources(): number;
+  /** Ends all readers; each can continue on another server from its last frame. */
+  close(): void;
+}
+
+/** Consecutive frames, encoded as sent to every reader. */
+export interface Batch {
+  last: number;
+  bytes: Buffer;
+  /** The batch contains the last frame of the run. */
+  ends: boolean;
+}
+
+interface Source {
+  /** The newest frames, consecutive. */
+  recent: Frame[];
+  recentBytes: number;
+  readers: Set<() => void>;
+  /** Pages being read or just read, by the frame before them: readers that start together share them. */
+  pages: Map<number, Promise<Batch | null>>;
+}
+
+const maxRecentBytes = 2 * 1024 * 1024;
+const maxBatchFrames = 1_000;
+
+export async function openHub(pages: FramePages, notifications: Notifications): Promise<Hub> {
+  const sources = new Map<string, Source>();
+  const wake = (runId: string) => {
+    const source = sources.get(runId);
+    if (!source) return;
+    source.pages.clear();
+    for (const reader of [...source.readers]) reader();
+  };
+  const wakeAll: Listener["onGap"] = () => [...sources.keys()].forEach(wake);
+  const unsubscribe = await notifications.subscribe("frames", { onMessage: wake, onGap: wakeAll });
+  let isClosed = false;
+  const polling = setInterval(wakeAll, pollIntervalMs);
+  polling.unref();
+  return {
+    publish(runId, frames) {
+      const source = sources.get(runId);
+      if (!source || frames.length === 0) return;
+      remember(source, frames);
+      wake(runId);
+    },
+    read: (runId, after, signal) =>
+      readSource(sources, pages, { runId, after, signal, isOver: () => isClosed || signal.aborted }),
+    sources: () => sources.size,
+    close() {
+      clearInterval(polling);
+      unsubscribe();
+      isClosed = true;
+      wakeAll();
+    },
+  };
+}
+
+/** Maximum delay of readers if a notification is lost. */
+const pollIntervalMs = 5_000;
+
+function remember(source: Source, frames: Frame[]): void {
+  const next = source.recent.at(-1)?.seq;
+  // A gap: another server wrote frames in between. Readers get those from the database.
+  if (next !== undefined && frames[0]?.seq !== next + 1) forget(source);
+  for (const frame of frames) {
+    source.recent.push(frame);
+    source.recentBytes += frame.data.length;
+  }
+  while (source.recentBytes > maxRecentBytes && source.recent.length > 1)
+    source.recentBytes -= source.recent.shift()?.data.length ?? 0;
+}
+
+function forget(source: Source): void {
+  source.recent = [];
+  source.recentBytes = 0;
+}
+
+interface ReadOptions {
+  runId: string;
+  after: number;
+  signal: AbortSignal;
+  /** The reader has disconnected, or the hub is closed. */
+  isOver(): boolean;
+}
+
+async function* readSource(
+  sources: Map<string, Source>,
+  pages: FramePages,
+  { runId, after, signal, isOver }: ReadOptions,
+): AsyncIterable<Batch> {
+  const source = sources.get(runId) ?? { recent: [], recentBytes: 0, readers: new Set(), pages: new Map() };
+  sources.set(runId, source);
+  const wakeUp = createSignal(isOver);
+  signal.addEventListener("abort", wakeUp.notify);
+  source.readers.add(wakeUp.notify);
+  try {
+    let last = after;
+    while (!isOver()) {
+      const arrival = wakeUp.next();
+      const batch = await nextBatch(source, pages, runId, last);
+      if (!batch) {
+        await arrival;
+        continue;
+      }
+      last = batch.last;
+      yield batch;
+      if (batch.ends) return;
+    }
+  } finally {
+    signal.removeEventListener("abort", wakeUp.notify);
+    source.readers.delete(wakeUp.notify);
+    if (source.readers.size === 0) sources.delete(runId);
+  }
+}
+
+function nextBatch(source: Source, pages: FramePages, runId: string, after: number): Promise<Batch | null> {
+  const shared = source.pages.get(after);
+  if (shared) return shared;
+  const page = isRecent(source, after)
+    ? Promise.resolve(batchOf(source.recent.filter(({ seq }) => seq > after).slice(0, maxBatchFrames)))
+    : retryOnce(() => pages.read(runId, after)).then((frames) =>
+        typeof frames === "string" ? endOf(after, frames) : batchOf(frames),
+      );
+  source.pages.set(after, page);
+  page.catch(() => source.pages.delete(after));
+  return page;
+}
+
+const isRecent = ({ recent }: Source, after: number): boolean =>
+  recent[0] !== undefined && recent[0].seq <= after + 1 && (recent.at(-1)?.seq ?? 0) > after;
+
+function batchOf(frames: Frame[]): Batch | null {
+  const last = frames.at(-1);
+  if (!last) return null;
+  return { last: last.seq, bytes: Buffer.from(frames.map(encodeFrame).join("")), ends: isLast(last) };
+}
+
+/** Clients treat the first code as final; after the second they read the run. */
+const endings: Record<NoMoreFrames, object> = {
+  gone: { code: "not_found", message: "The run was deleted." },
+  silent: { code: "internal", message: "The run ended without a word; read the run itself." },
+};
+
+const endOf = (after: number, why: NoMoreFrames): Batch => ({
+  last: after,
+  bytes: Buffer.from(encodeWithoutId("error", endings[why])),
+  ends: true,
+});
+
+/** `notify` resolves the promise of the latest `next`. Call `next` before reading, so that no notification is lost. */
+function createSignal(isOver: () => boolean) {
+  let wake = () => {};
+  return {
+    notify: () => wake(),
+    next: () =>
+      new Promise<void>((resolve) => {
+        wake = resolve;
+        if (isOver()) resolve();
+      }),
+  };
+}

@@ -1,0 +1,91 @@
+// Stores and reads frames.
+import type { Frame } from "@agentcli/surfaces/run-stream";
+import { type Kysely, type Selectable, sql } from "kysely";
+import type { DataKey, FrameTable, Tables, Vault } from "../../foundation/index.ts";
+
+export interface FramePages {
+  /** The next page of frames after this one, in order; or the reason why there are no more. */
+  read(runId: string, after: number): Promise<Frame[] | NoMoreFrames>;
+}
+
+/** The run was deleted meanwhile, or ended without a last frame. */
+export type NoMoreFrames = "gone" | "silent";
+
+const maxFrames = 1_000;
+/** A page stays in memory until its slowest reader has it. */
+const maxBytes = 1024 * 1024;
+
+export function readFrames(db: Kysely<Tables>, vault: Vault): FramePages {
+  return {
+    async read(runId, after) {
+      const agent = await db
+        .selectFrom("agents")
+        .innerJoin("runs", "runs.agent_id", "agents.id")
+        .select(["agents.data_key", "runs.ended_at"])
+        .where("runs.id", "=", runId)
+        .executeTakeFirst();
+      if (!agent) return "gone";
+      const rows = await readPage(db, runId, after);
+      // The last frames are stored with the end of the run; a run that could not be opened has none.
+      if (rows.length === 0) return agent.ended_at === null ? [] : "silent";
+      const key = await vault.unwrap(agent.data_key);
+      return rows.map(({ seq, event_id, event, data }) => ({
+        seq,
+        eventId: event_id,
+        event,
+        data: key.openText(data, `frame:${runId}:${seq}`),
+      }));
+    },
+  };
+}
+
+type FrameRow = Pick<Selectable<FrameTable>, "seq" | "event_id" | "event" | "data">;
+
+/** Always includes the first frame, whatever its size. */
+async function readPage(db: Kysely<Tables>, runId: string, after: number): Promise<FrameRow[]> {
+  const { rows } = await sql<FrameRow>`
+    select seq, event_id, event, data from (
+      select *, sum(octet_length(data)) over (order by seq) - octet_length(data) as before from (
+        select seq, event_id, event, data from frames
+        where run_id = ${runId} and seq > ${after} order by seq limit ${maxFrames}
+      ) page
+    ) measured where before < ${maxBytes} order by seq
+  `.execute(db);
+  return rows;
+}
+
+/** The last frame with this id; null if there is none. */
+export async function findEvent(
+  db: Kysely<Tables>,
+  runId: string,
+  eventId: string,
+): Promise<Pick<Frame, "seq" | "event"> | null> {
+  const last = await db
+    .selectFrom("frames")
+    .select(["seq", "event"])
+    .where("run_id", "=", runId)
+    .where("event_id", "=", eventId)
+    .orderBy("seq", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return last ?? null;
+}
+
+/** Part of a statement with the fence: inserts rows only if the fence holds. */
+export function insertFrames(key: DataKey, runId: string, frames: Frame[]) {
+  const sealed = frames.map(({ seq, data }) => key.seal(data, `frame:${runId}:${seq}`));
+  return sql`
+    insert into frames (run_id, seq, event_id, event, data, at)
+    select fence.id, new.seq, new.event_id, new.event, new.data, now()
+    from fence, unnest(
+      ${frames.map(({ seq }) => seq)}::integer[],
+      ${frames.map(({ eventId }) => eventId)}::text[],
+      ${frames.map(({ event }) => event)}::text[],
+      ${sealed}::bytea[]
+    ) as new (seq, event_id, event, data)
+  `;
+}
+
+/** Readers on other servers then read the new frames. */
+export const notifyReaders = (runId: string, frames: Frame[]) =>
+  sql`select pg_notify('frames', ${runId}) from fence where ${frames.length > 0}`;

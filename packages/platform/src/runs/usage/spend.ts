@@ -1,0 +1,64 @@
+// What a run may spend: the server's budget, and what remains of this month's limits of user and team.
+import { durationMs } from "@agentcli/project";
+import type { Budget } from "@agentcli/protocol";
+import { type Kysely, sql } from "kysely";
+import type { Settings, Tables } from "../../foundation/index.ts";
+
+export interface Spender {
+  teamId: number;
+  userId: number | null;
+}
+
+/** US dollars; null if there is no limit. */
+export async function leftToSpend(db: Kysely<Tables>, { teamId, userId }: Spender): Promise<number | null> {
+  const team = await db
+    .selectFrom("teams")
+    .select(["spend_limit_usd", spentBy("team_id", teamId).as("spent")])
+    .where("id", "=", teamId)
+    .executeTakeFirst();
+  const user =
+    userId === null
+      ? undefined
+      : await db
+          .selectFrom("users")
+          .select(["spend_limit_usd", spentBy("user_id", userId).as("spent")])
+          .where("id", "=", userId)
+          .executeTakeFirst();
+  const remaining = [team, user].flatMap((limit) =>
+    limit && limit.spend_limit_usd !== null ? Number(limit.spend_limit_usd) - Number(limit.spent ?? 0) : [],
+  );
+  return remaining.length === 0 ? null : Math.max(0, Math.min(...remaining));
+}
+
+/** This month's cost of runs and of model calls through the platform; calls in progress count with their reserved amount. */
+const spentBy = (owner: "team_id" | "user_id", id: number) => sql<string>`(
+  select coalesce(sum(cost_usd), 0) from (
+    select cost_usd from runs where ${sql.ref(owner)} = ${id} and created_at >= date_trunc('month', now())
+    union all
+    select cost_usd from inference_calls where ${sql.ref(owner)} = ${id} and created_at >= date_trunc('month', now())
+  ) as costs
+)`;
+
+export interface Allowance {
+  /** US dollars that user and team have left; null if there is no limit. */
+  leftUsd: number | null;
+  budget: Budget | undefined;
+  /** Which of the two limits is lower in US dollars. */
+  limitedBy: "spend" | "budget";
+}
+
+export async function allowanceOf(
+  { db, settings }: { db: Kysely<Tables>; settings: Settings },
+  spender: Spender,
+): Promise<Allowance> {
+  const leftUsd = await leftToSpend(db, spender);
+  const { wall, ...budget } = settings.models.budget ?? {};
+  const wallMs = wall === undefined ? null : durationMs(wall);
+  const usd = Math.min(budget.usd ?? Infinity, leftUsd ?? Infinity);
+  const all = { ...budget, ...(wallMs !== null && { wallMs }), ...(Number.isFinite(usd) && { usd }) };
+  return {
+    leftUsd,
+    budget: Object.keys(all).length > 0 ? all : undefined,
+    limitedBy: usd < (budget.usd ?? Infinity) ? "spend" : "budget",
+  };
+}

@@ -1,3 +1,0 @@
-// What a server says about itself.
-export { type Facts, type Log, type LogOptions, openLog, silentLog } from "./log.ts";
-export { addProcessMetrics, type Labels, type Metrics, openMetrics } from "./metrics.ts";

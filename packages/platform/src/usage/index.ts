@@ -1,2 +1,0 @@
-// What agents have used.
-export { addUsageRoute } from "./routes.ts";

@@ -1,6 +1,0 @@
-// Where agents work.
-export { branchName } from "./branch-name.ts";
-export { type RepositoryLimits, usualLimits } from "./limits.ts";
-export { type Locks, openLocks } from "./lock.ts";
-export { openWorkspaces, type WorkspacesOptions } from "./open.ts";
-export type { AgentWork, OpenRepository, OpenWorkspace, Workspaces } from "./workspaces.ts";

@@ -1,0 +1,136 @@
+// Queries, migrations, notifications and node ids on a real server.
+import { eventually } from "@agentcli/testkit";
+import { sql } from "kysely";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openQueries } from "../../src/foundation/db/connect.ts";
+import { claimNodeId, notify, openNotifications } from "../../src/foundation/db/index.ts";
+import { migrate, pendingMigrations } from "../../src/foundation/db/migrate.ts";
+import { silentLog } from "../../src/foundation/telemetry/index.ts";
+import { verifyLog, withStoredLog } from "../../src/identity/audit/index.ts";
+import { emptyDatabase, freshDatabase, type TestDatabase } from "../harness/database.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await freshDatabase();
+});
+afterAll(() => database.close());
+
+const dataKey = Buffer.from("wrapped");
+
+test("bigint is read as a number and numeric as text", async () => {
+  const { rows } = await sql`select 9007199254740991::bigint as large, count(*) as counted, 0.1::numeric as price
+    from (values (1), (2)) as two`.execute(database.db);
+  expect(rows).toEqual([{ large: 9007199254740991, counted: 2, price: "0.1" }]);
+});
+
+test("a bigint beyond the safe integers is an error, not a wrong number", async () => {
+  await expect(sql`select 9007199254740993::bigint`.execute(database.db)).rejects.toThrow("9007199254740993");
+});
+
+test("rows have the declared types", async () => {
+  const team = { name: "declared", follow_ups: "all" as const, data_key: dataKey, spend_limit_usd: "12.50" };
+  const row = await database.db.insertInto("teams").values(team).returningAll().executeTakeFirstOrThrow();
+  expect(row).toEqual({ ...team, id: expect.any(Number), created_at: expect.any(Date) });
+});
+
+test("servers that start concurrently on an empty database migrate it once", async () => {
+  const empty = await emptyDatabase();
+  const servers = [1, 2, 3, 4].map(() => openQueries(empty.connection, 2, () => {}));
+  const migrated = await Promise.all(servers.map((db) => migrate(db, empty.connection)));
+  expect(migrated.filter((names) => names.length > 0)).toHaveLength(1);
+  for (const db of servers) {
+    expect(await pendingMigrations(db)).toEqual([]);
+    await db.destroy();
+  }
+  await empty.close();
+});
+
+test("an older program refuses a database that a newer one has migrated", async () => {
+  const other = await freshDatabase();
+  await sql`insert into kysely_migration (name, timestamp) values ('9999-from-the-future', 'now')`.execute(other.db);
+  await expect(migrate(other.db, other.connection)).rejects.toThrow(/newer platform \(9999-from-the-future\)/);
+  await other.close();
+});
+
+test("the migration to unique addresses renames duplicates that differ only in case", async () => {
+  const former = await emptyDatabase();
+  const { db, connection } = former;
+  await migrate(db, connection, "0009-claims");
+  await sql`insert into teams (name, data_key) values ('red', '')`.execute(db);
+  await sql`insert into users (team_id, email, role, removed_at) values
+    (1, 'Ada@example.com', 'member', now()), (1, 'ada@example.com', 'admin', null),
+    (1, 'ADA@example.com', 'member', null), (1, 'bob@example.com', 'member', null)`.execute(db);
+  await migrate(db, connection);
+  const users = await db.selectFrom("users").select("email").orderBy("id").execute();
+  expect(users.map(({ email }) => email)).toEqual([
+    "Ada@example.com.user-1.invalid",
+    "ada@example.com",
+    "ADA@example.com.user-3.invalid",
+    "bob@example.com",
+  ]);
+  const another = sql`insert into users (team_id, email, role) values (1, 'BOB@example.com', 'member')`;
+  await expect(another.execute(db)).rejects.toThrow("users_of_addresses");
+  expect(await withStoredLog(db, (log) => verifyLog(log, []))).toMatchObject({ kind: "whole" });
+  await former.close();
+});
+
+test("a message reaches every listener, once its transaction commits", async () => {
+  const notifications = await openNotifications(database.connection, silentLog);
+  const received: string[] = [];
+  const listener = { onMessage: (payload: string) => received.push(payload), onGap() {} };
+  const leave = await notifications.subscribe("runs:1", listener);
+  await notifications.subscribe("runs:1", { onMessage: (payload) => received.push(`also ${payload}`), onGap() {} });
+  await database.db.transaction().execute(async (transaction) => {
+    await notify(transaction, "runs:1", "committed");
+    expect(received).toEqual([]);
+  });
+  await eventually(() => received.length === 2);
+  leave();
+  await notify(database.db, "runs:1", "later");
+  await eventually(() => received.length === 3);
+  expect(received).toEqual(["committed", "also committed", "also later"]);
+  await notifications.close();
+});
+
+test("a listener receives messages again after its connection was lost, and is notified of the gap", async () => {
+  const notifications = await openNotifications(database.connection, silentLog);
+  const received: string[] = [];
+  await notifications.subscribe("cut", {
+    onMessage: (payload) => received.push(payload),
+    onGap: () => received.push("gap"),
+  });
+  await cutListeners();
+  await eventually(() => received.includes("gap"));
+  await notify(database.db, "cut", "after");
+  await eventually(() => received.includes("after"));
+  expect(received).toEqual(["gap", "after"]);
+  await notifications.close();
+});
+
+test("two servers have two node ids, and a restarted one keeps its id", async () => {
+  const first = await claimNodeId(database.connection, silentLog);
+  const second = await claimNodeId(database.connection, silentLog);
+  expect(second.id).not.toBe(first.id);
+  await first.release();
+  const restarted = await claimNodeId(database.connection, silentLog);
+  expect(restarted.id).toBe(first.id);
+  await Promise.all([second.release(), restarted.release()]);
+});
+
+async function cutListeners(): Promise<void> {
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and query like 'listen %'`.execute(database.db);
+}
+
+test("a connection lost during a transaction fails only that transaction", async () => {
+  const transaction = database.db.transaction().execute(async (within) => {
+    await sql`select 'in the middle'`.execute(within);
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and query like '%in the middle%' and pid <> pg_backend_pid()`.execute(
+      database.db,
+    );
+    await sql`select 1`.execute(within);
+  });
+  await expect(transaction).rejects.toThrow();
+  expect((await sql`select 1 as one`.execute(database.db)).rows).toEqual([{ one: 1 }]);
+});

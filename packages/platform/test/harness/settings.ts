@@ -1,0 +1,28 @@
+// Settings for tests.
+import { join } from "node:path";
+import type { Settings } from "../../src/foundation/config/index.ts";
+
+/** Default settings of a server with this data directory. */
+export const testSettings = (dataDirectory: string): Settings => ({
+  dataDirectory,
+  listen: { host: "127.0.0.1", port: 0 },
+  publicUrl: null,
+  tls: null,
+  roles: ["api", "runner", "scheduler", "gateway"],
+  databaseUrl: null,
+  databaseConnections: 10,
+  kekFile: join(dataDirectory, "kek"),
+  signingKey: { path: join(dataDirectory, "signing-key"), isGiven: false },
+  committer: { name: "platform", email: "agent@platform.invalid" },
+  sourceHosts: { blocked: [], protected: [], github: null },
+  oidc: null,
+  leaseMs: 10_000,
+  streamRetentionSeconds: 86_400,
+  concurrentRuns: 10,
+  allowPrivate: [],
+  requestsPerMinute: 0,
+  metricsToken: null,
+  models: { model: "practice" },
+  variables: { PATH: process.env.PATH },
+  programDirectory: join(import.meta.dirname, "../../dist"),
+});

@@ -1,0 +1,143 @@
+// The anchor of the audit log: rewriting the log, the anchor or both without the key-encryption key is detected.
+import { createHash } from "node:crypto";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { sql } from "kysely";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { recordAuditEvent } from "../../src/foundation/db/index.ts";
+import { silentLog } from "../../src/foundation/telemetry/index.ts";
+import { type KeyEncryption, readKeyFile } from "../../src/foundation/vault/index.ts";
+import { type AuditLink, emptyHead } from "../../src/identity/audit/chain.ts";
+import {
+  authenticateWithBoth,
+  type Head,
+  headText,
+  keepAnchor,
+  readAnchor,
+  verifyLog,
+  withStoredLog,
+} from "../../src/identity/audit/index.ts";
+import { type AgentFixture, openFixture } from "../harness/fixture.ts";
+
+let fixture: AgentFixture;
+beforeAll(async () => {
+  fixture = await openFixture();
+});
+afterAll(() => fixture.close());
+
+async function head(): Promise<Head> {
+  const verdict = await withStoredLog(fixture.platform.db, (log) => verifyLog(log, []));
+  return verdict.kind === "whole" ? verdict.head : expect.fail(verdict.reason);
+}
+
+const anchor = () => readAnchor(fixture.platform.settings.dataDirectory, fixture.platform.vault);
+const anchorPath = () => join(fixture.platform.settings.dataDirectory, "audit-head");
+const recordEvent = (subject: string) =>
+  recordAuditEvent(fixture.platform.db, { action: "test.happened", subject, data: {} });
+
+/** A server that checks the anchor at its start and again when it stops. */
+async function serveOnce(whileRunning: () => Promise<unknown> = async () => {}): Promise<string[]> {
+  const errors: string[] = [];
+  const log = { ...silentLog, error: (_: string, error: unknown) => void errors.push(String(error)) };
+  const activity = await keepAnchor({ ...fixture.platform, log });
+  await whileRunning();
+  await activity.stop();
+  return errors;
+}
+
+test("a server stores the head in its data directory, authenticated with the key-encryption key", async () => {
+  expect(await serveOnce(() => recordEvent("kept"))).toEqual([]);
+  expect(await anchor()).toEqual({ kind: "kept", head: await head() });
+  const { entry } = await fixture.platform.db
+    .selectFrom("audit_entries")
+    .select("entry")
+    .where("entry", "like", "%audit_anchor.begun%")
+    .executeTakeFirstOrThrow();
+  expect(JSON.parse(entry)).toMatchObject({ actor: "platform", data: { before: "none" } });
+});
+
+test("an anchor of an earlier version, without a MAC, is accepted once and recorded", async () => {
+  writeFileSync(anchorPath(), `${headText(await head())}\n`);
+  expect(await anchor()).toMatchObject({ kind: "unproved" });
+  expect(await serveOnce(() => recordEvent("later"))).toEqual([]);
+  expect(await anchor()).toEqual({ kind: "kept", head: await head() });
+  const rows = await fixture.platform.db.selectFrom("audit_entries").select("entry").orderBy("seq", "desc").execute();
+  expect(rows[1]?.entry).toContain("audit_anchor.begun");
+});
+
+test("an anchor written without the key is detected and left unchanged", async () => {
+  const kept = readFileSync(anchorPath(), "utf8");
+  const { seq, hash } = await head();
+  const forgeries = [
+    kept.replace(/^\d+/, String(seq - 1)),
+    kept.replace(/.\n$/, (end) => (end.startsWith("0") ? "1\n" : "0\n")),
+    `${headText({ seq, hash })}\n${"0".repeat(64)}\n`,
+    `${headText({ seq, hash })}\nshort\n`,
+    `${headText({ seq, hash })}\n${"é".repeat(64)}\n`,
+    "nonsense",
+  ];
+  for (const forged of forgeries) {
+    writeFileSync(anchorPath(), forged);
+    expect(await anchor()).toEqual({ kind: "forged" });
+    expect(await serveOnce(() => recordEvent("ignored"))).toEqual([expect.stringContaining("removed, or replaced")]);
+    expect(readFileSync(anchorPath(), "utf8")).toBe(forged);
+  }
+  writeFileSync(anchorPath(), kept);
+  expect(await serveOnce()).toEqual([]);
+});
+
+test("a running server detects that the anchor was removed or replaced", async () => {
+  const kept = readFileSync(anchorPath(), "utf8");
+  const replaced = [expect.stringContaining("removed, or replaced")];
+  expect(await serveOnce(async () => rmSync(anchorPath()))).toEqual(replaced);
+  writeFileSync(anchorPath(), kept);
+  expect(await serveOnce(async () => writeFileSync(anchorPath(), kept.replace(/\n.*/s, "\n")))).toEqual(replaced);
+  writeFileSync(anchorPath(), kept);
+});
+
+test("a rewritten log is detected even if its hashes are consistent", async () => {
+  await serveOnce();
+  const kept = readFileSync(anchorPath(), "utf8");
+  const { db } = fixture.platform;
+  const links = await db.selectFrom("audit_entries").selectAll().orderBy("seq").execute();
+  const before = await head();
+  let last = emptyHead;
+  const forged = links.map(({ seq, entry: original }) => {
+    const entry = original.replace('"operator"', '"intruder"').replace('"platform"', '"intruder"');
+    last = { seq, hash: createHash("sha256").update(last.hash).update(entry).digest() };
+    return { ...last, entry };
+  });
+  const rewrite = (rows: AuditLink[], end: Head) =>
+    db.transaction().execute(async (transaction) => {
+      await sql.raw("alter table audit_entries disable trigger only_added_to").execute(transaction);
+      for (const { seq, entry, hash } of rows)
+        await transaction.updateTable("audit_entries").set({ entry, hash }).where("seq", "=", seq).execute();
+      await transaction.deleteFrom("audit_entries").where("seq", ">", rows.length).execute();
+      await transaction.updateTable("audit_head").set(end).execute();
+      await sql.raw("alter table audit_entries enable trigger only_added_to").execute(transaction);
+    });
+  await rewrite(forged, last);
+  expect(await withStoredLog(db, (log) => verifyLog(log, []))).toMatchObject({ kind: "whole" });
+  expect(await serveOnce(() => recordEvent("on top of it"))).toEqual([expect.any(String), expect.any(String)]);
+  expect(readFileSync(anchorPath(), "utf8")).toBe(kept);
+  await rewrite(links, before);
+  expect(await serveOnce(() => rewrite(forged, last))).toEqual([expect.stringContaining("does not continue")]);
+  await rewrite(links, before);
+  expect(await serveOnce()).toEqual([]);
+});
+
+test("while the key-encryption key is rotated, the anchor can be verified at every moment", async () => {
+  const { settings, db } = fixture.platform;
+  const { dataDirectory, kekFile } = settings;
+  const former = readKeyFile(kekFile);
+  const proved = async (key: KeyEncryption | null) => (await readAnchor(dataDirectory, key)).kind;
+  const other = await openFixture();
+  const stranger = readKeyFile(other.platform.settings.kekFile);
+  await other.close();
+  expect([await proved(former), await proved(stranger)]).toEqual(["kept", "forged"]);
+  await authenticateWithBoth(dataDirectory, former ?? expect.fail("no key"), stranger ?? expect.fail("no key"));
+  expect([await proved(former), await proved(stranger)]).toEqual(["kept", "kept"]);
+  expect(await serveOnce(() => recordEvent("later"))).toEqual([]);
+  expect([await proved(former), await proved(stranger), await proved(null)]).toEqual(["kept", "forged", "unproved"]);
+  expect(await withStoredLog(db, (log) => verifyLog(log, []))).toMatchObject({ kind: "whole" });
+});

@@ -1,0 +1,205 @@
+// Every change leaves an entry with its actor in the audit log: each route of the OpenAPI document and each command.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseCommandLine } from "@agentcli/command-line";
+import { temporaryDirectory } from "@agentcli/testkit";
+import { openClient } from "@agentcli/testkit/platform";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { commands } from "../../src/commands/index.ts";
+import { syntax } from "../../src/commands/syntax.ts";
+import { silentLog } from "../../src/foundation/telemetry/index.ts";
+import { openSessions } from "../../src/identity/sessions/index.ts";
+import { announceServer } from "../../src/server-file.ts";
+import { emptyDatabase, freshDatabase } from "../harness/database.ts";
+import { type TestServer, testServer } from "../harness/platform.ts";
+
+let server: TestServer;
+let key: string;
+beforeAll(async () => {
+  // Only requests change anything: no server drives runs.
+  server = await testServer({ roles: ["api"], allowPrivate: ["127.0.0.0/8"] });
+  key = await server.key();
+});
+afterAll(() => server.close());
+
+const prompt = { text: "go" };
+const call = (method: string, path: string, body?: unknown) => openClient(server.url, key).send(method, path, body);
+
+interface CreatedAgent {
+  agentId: string;
+  runId: string;
+}
+
+async function create(): Promise<CreatedAgent> {
+  const webhook = { url: "http://127.0.0.1:9/", secret: "s".repeat(32) };
+  return openClient(server.url, key).create({ prompt, webhook });
+}
+
+async function createFinished(): Promise<CreatedAgent> {
+  const created = await create();
+  await server.platform.db.updateTable("runs").set({ status: "FINISHED" }).where("id", "=", created.runId).execute();
+  return created;
+}
+
+async function createArchived(): Promise<CreatedAgent> {
+  const created = await create();
+  await call("POST", `/v1/agents/${created.agentId}/archive`);
+  return created;
+}
+
+async function createDelivered(): Promise<CreatedAgent & { deliveryId: string }> {
+  const created = await createFinished();
+  const deliveryId = `wh_${created.runId}`;
+  await server.platform.db
+    .insertInto("webhook_deliveries")
+    .values({ id: deliveryId, agent_id: created.agentId, run_id: created.runId, status: "dead" })
+    .execute();
+  return { ...created, deliveryId };
+}
+
+/** A request per route that changes something. A new route must be added here or to `changesNothing`. */
+const requests: Record<
+  string,
+  { prepare?: () => Promise<Partial<CreatedAgent & { deliveryId: string }>>; body?: object }
+> = {
+  "post /v1/agents": { body: { prompt } },
+  "post /v1/agents/{id}/archive": { prepare: create },
+  "post /v1/agents/{id}/unarchive": { prepare: createArchived },
+  "delete /v1/agents/{id}": { prepare: create },
+  "post /v1/agents/{id}/runs": { prepare: createFinished, body: { prompt } },
+  "post /v1/agents/{id}/runs/{runId}/cancel": { prepare: create },
+  "post /v1/agents/{id}/webhooks/deliveries/{deliveryId}/redeliver": { prepare: createDelivered },
+  "post /v0/agents": { body: { prompt, source: { repository: "https://nowhere.invalid/o/r" } } },
+  "post /v0/agents/{id}/followup": { prepare: createFinished, body: { prompt } },
+  "post /v0/agents/{id}/stop": { prepare: create },
+  "delete /v0/agents/{id}": { prepare: create },
+};
+
+/** A model request spends money, counted in a separate table; no user data changes. */
+const changesNothing = ["post /v1/inference/responses"];
+
+interface Operations {
+  paths: Record<string, Record<string, unknown>>;
+}
+
+async function changingRoutes(): Promise<string[]> {
+  const { paths } = JSON.parse((await call("GET", "/openapi.json")).bytes.toString()) as Operations;
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).flatMap((method) => (method === "get" ? [] : [`${method} ${path}`])),
+  );
+}
+
+const headSeq = async (): Promise<number> =>
+  (await server.platform.db.selectFrom("audit_head").select("seq").executeTakeFirstOrThrow()).seq;
+
+test("every route that changes something is listed here and leaves an audit entry with its actor", async () => {
+  const routes = await changingRoutes();
+  expect(routes.filter((route) => !changesNothing.includes(route)).toSorted()).toEqual(
+    Object.keys(requests).toSorted(),
+  );
+  for (const [route, { prepare = async () => ({}), body }] of Object.entries(requests)) {
+    const {
+      agentId = "",
+      runId = "",
+      deliveryId = "",
+    }: Partial<CreatedAgent & { deliveryId: string }> = await prepare();
+    const [method = "", path = ""] = route.split(" ");
+    const target = path.replace("{id}", agentId).replace("{runId}", runId).replace("{deliveryId}", deliveryId);
+    const before = await headSeq();
+    const response = await call(method.toUpperCase(), target, body);
+    expect(response.status, `${route}: ${response.bytes}`).toBe(200);
+    const entries = await server.platform.db
+      .selectFrom("audit_entries")
+      .select("entry")
+      .where("seq", ">", before)
+      .execute();
+    const actors = entries.map(({ entry }) => JSON.parse(entry).actor);
+    expect(actors, route).toContain("user:1");
+  }
+});
+
+const withoutAuditEntry = [
+  "serve",
+  "migrate",
+  "keys list",
+  "users list",
+  "teams list",
+  "invitations list",
+  "signing-key",
+  "doctor",
+];
+const auditReaders = ["audit verify", "audit export"];
+
+test("every command that changes something is listed here and leaves an audit entry of the operator", async () => {
+  const [database, restored, folder] = [await freshDatabase(), await emptyDatabase(), await temporaryDirectory()];
+  onTestFinished(async () => {
+    await database.close();
+    await restored.close();
+    await folder.remove();
+  });
+  const secret = join(folder.path, "passphrase");
+  writeFileSync(secret, "correct horse battery staple\n");
+  const sealed = ["--passphrase-file", secret];
+  let printed = "";
+  const perform = async (name: string, args: string[], target = database, data = join(folder.path, "data")) => {
+    const line = parseCommandLine([...name.split(" "), ...args, "--data", data], syntax);
+    if (line.kind !== "command") throw new Error(`${name} is not a command`);
+    const code = await (await line.command.load()).run(line.invocation, {
+      variables: { PATH: process.env.PATH, DATABASE_URL: target.url },
+      userHome: folder.path,
+      cwd: folder.path,
+      directory: folder.path,
+      print(text) {
+        printed = text;
+      },
+      log: silentLog,
+      signal: new AbortController().signal,
+    });
+    expect(code, name).toBe(0);
+  };
+  const printedKeyId = () => /plt_([^_]+)_/.exec(printed)?.[1] ?? expect.fail(`no key: ${printed}`);
+  const argumentsOf: Record<string, () => string[] | Promise<string[]>> = {
+    "keys create": () => ["--name", "ci"],
+    "keys rotate": () => [printedKeyId()],
+    "keys revoke": () => [printedKeyId()],
+    "repos create": () => ["sample"],
+    "login-link": () => {
+      announceServer(join(folder.path, "data"), "http://127.0.0.1:1");
+      return [];
+    },
+    "teams create": () => ["red"],
+    "teams set": () => ["red", "--spend-limit", "5"],
+    "users create": () => ["ada@example.com", "--team", "red"],
+    "users set": () => ["ada@example.com", "--spend-limit", "5"],
+    "users invite": () => ["bob@example.com", "--team", "red"],
+    "invitations revoke": async () => [
+      (await database.db.selectFrom("invitations").select("id").executeTakeFirstOrThrow()).id,
+    ],
+    "users end-sessions": async () => {
+      const users = database.db.selectFrom("users").select("id").where("email", "=", "ada@example.com");
+      await openSessions(database.db, () => new Date()).begin((await users.executeTakeFirstOrThrow()).id, "link");
+      return ["ada@example.com"];
+    },
+    "users remove": async () => {
+      await perform("users create", ["eve@example.com", "--team", "red"]);
+      return ["eve@example.com"];
+    },
+    backup: () => [join(folder.path, "backup"), ...sealed],
+    "rotate-kek": () => [],
+    restore: () => [join(folder.path, "backup"), ...sealed],
+  };
+  const names = commands.map(({ path }) => path.join(" "));
+  expect([...Object.keys(argumentsOf), ...withoutAuditEntry, ...auditReaders].toSorted()).toEqual(names.toSorted());
+  for (const [name, readArguments] of Object.entries(argumentsOf)) {
+    const isRestore = name === "restore";
+    const { db } = isRestore ? restored : database;
+    const args = await readArguments();
+    const head = isRestore ? 0 : (await db.selectFrom("audit_head").select("seq").executeTakeFirstOrThrow()).seq;
+    await (isRestore ? perform(name, args, restored, join(folder.path, "elsewhere")) : perform(name, args));
+    const entries = await db.selectFrom("audit_entries").select("entry").where("seq", ">", head).execute();
+    const events = entries.map(({ entry }) => JSON.parse(entry));
+    const actors = events.map(({ actor }) => actor);
+    expect(actors, name).toContain("operator");
+    if (isRestore) expect(events.at(-1)?.action).toMatch(/restore/);
+  }
+});

@@ -1,0 +1,122 @@
+// An agent's page for teammates of its owner: read access, and follow-ups if the team allows them.
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { FollowUps } from "../../src/foundation/db/index.ts";
+import { openAdministration } from "../../src/identity/principals/index.ts";
+import { makeLoginLink } from "../../src/identity/sessions/index.ts";
+import { openArtifacts } from "../../src/runs/artifacts/index.ts";
+import { type Browser, logIn, openBrowser, tokenIn } from "../harness/browser.ts";
+import { type TestServer, testServer } from "../harness/platform.ts";
+
+let server: TestServer;
+let ada: string;
+let agentId: string;
+let visitors: Record<"owner" | "teammate" | "admin", Browser & { token: string }>;
+
+beforeAll(async () => {
+  server = await testServer({ roles: ["api"] });
+  await server.key();
+  ada = await server.key({ owner: { kind: "user", email: "ada@x" } });
+  await server.key({ owner: { kind: "user", email: "bob@x" } });
+  const { body } = await server.call(ada, "POST", "/v1/agents", { prompt: { text: "look around" } });
+  agentId = (body as { agent: { id: string } }).agent.id;
+  await endRuns();
+  visitors = {
+    owner: await loggedIn("ada@x"),
+    teammate: await loggedIn("bob@x"),
+    admin: await loggedIn("admin@localhost"),
+  };
+});
+afterAll(() => server.close());
+beforeEach(() => followUps("disabled"));
+
+async function loggedIn(email: string): Promise<Browser & { token: string }> {
+  const { db } = server.platform;
+  const { id } = await db.selectFrom("users").select("id").where("email", "=", email).executeTakeFirstOrThrow();
+  const browser = openBrowser(server.url);
+  await logIn(browser, await makeLoginLink(db, id, server.url));
+  return { ...browser, token: tokenIn(await browser.get("/agents")) };
+}
+
+const followUps = (setting: FollowUps) =>
+  openAdministration(server.platform.db, server.platform.vault).changeTeam("default", { followUps: setting });
+
+const endRuns = () => server.platform.db.updateTable("runs").set({ status: "FINISHED" }).execute();
+
+/** Forms of the main part: every page also has a logout form. */
+async function actionsOn(who: keyof typeof visitors): Promise<{ html: string; actions: string[] }> {
+  const { html } = await visitors[who].get(`/agents/${agentId}`);
+  const main = html.slice(html.indexOf("<main>"));
+  const actions = [...main.matchAll(/action="\/agents\/[^/"]+\/([^"]+)"/g)].map(([, action = ""]) => action);
+  return { html, actions: actions.map((action) => action.replace(/run-[\w-]+/, "RUN")).sort() };
+}
+
+test("the owner has every action; a teammate can read and sees the owner and the reason", async () => {
+  expect((await actionsOn("owner")).actions).toEqual(["archive", "runs"]);
+  const { html, actions } = await actionsOn("teammate");
+  expect(actions).toEqual([]);
+  expect(html).toContain("look around");
+  expect(html).toContain("This agent belongs to ada@x.");
+  expect(html).toContain("accepts follow-ups from its owner only");
+  expect(html).not.toContain("<textarea");
+  expect((await actionsOn("admin")).actions).toEqual(["archive"]);
+});
+
+test("forms that the page does not show are refused for a teammate", async () => {
+  const { teammate } = visitors;
+  for (const path of ["runs", "archive", "unarchive"]) {
+    const answer = await teammate.form(`/agents/${agentId}/${path}`, { token: teammate.token, prompt: "mine now" });
+    expect({ path, status: answer.status }).toEqual({ path, status: 403 });
+  }
+  const { body } = await server.call(ada, "GET", `/v1/agents/${agentId}/runs`);
+  expect((body as { items: unknown[] }).items.length).toBe(1);
+});
+
+test("if the team allows it, a teammate sends follow-ups, and may cancel only runs they requested", async () => {
+  await followUps("all");
+  const { teammate } = visitors;
+  expect((await actionsOn("teammate")).actions).toEqual(["runs"]);
+  const sent = await teammate.form(`/agents/${agentId}/runs`, { token: teammate.token, prompt: "and the tests" });
+  expect(sent.status).toBe(303);
+  expect((await actionsOn("teammate")).actions).toEqual(["runs/RUN/cancel"]);
+  expect((await actionsOn("owner")).actions).toEqual(["archive", "runs/RUN/cancel"]);
+  await endRuns();
+  const { body } = await server.call(ada, "POST", `/v1/agents/${agentId}/runs`, { prompt: { text: "mine" } });
+  expect((await actionsOn("teammate")).actions).toEqual([]);
+  const path = `/agents/${agentId}/runs/${(body as { run: { id: string } }).run.id}/cancel`;
+  expect((await teammate.form(path, { token: teammate.token })).status).toBe(403);
+  await endRuns();
+});
+
+test("a teammate reads the diff and the artifacts of an agent", async () => {
+  const { db, vault } = server.platform;
+  const { data_key } = await db
+    .selectFrom("agents")
+    .select("data_key")
+    .where("id", "=", agentId)
+    .executeTakeFirstOrThrow();
+  const owner = { agent: { id: agentId }, key: await vault.unwrap(data_key) };
+  await openArtifacts(server.platform).store(owner, "a report.txt", Buffer.from("what was found"));
+  const { teammate } = visitors;
+  const { html } = await teammate.get(`/agents/${agentId}`);
+  const link = /href="(\/agents\/[^"]+\/artifacts\?path=[^"]+)"/.exec(html)?.[1] ?? expect.fail("no link");
+  const file = await teammate.get((await teammate.get(link)).location);
+  expect([file.status, file.html]).toEqual([200, "what was found"]);
+  expect((await teammate.get(`/agents/${agentId}/diff`)).status).toBe(200);
+  expect((await teammate.get(`/agents/${agentId}/artifacts?path=artifacts/none`)).status).toBe(404);
+});
+
+test("administrators choose who may send follow-ups; members see the setting", async () => {
+  const { admin, teammate } = visitors;
+  expect((await teammate.get("/settings")).html).toContain("<strong>Owners only.</strong>");
+  expect((await teammate.get("/settings")).html).not.toContain("<select");
+  const choose = ({ token, form }: typeof admin, wanted: string) =>
+    form("/settings/follow-ups", { token, followUps: wanted });
+  expect((await choose(teammate, "all")).status).toBe(403);
+  expect((await choose(admin, "everybody")).status).toBe(400);
+  const chosen = async () =>
+    (await server.platform.db.selectFrom("teams").select("follow_ups").execute())[0]?.follow_ups;
+  expect(await chosen()).toBe("disabled");
+  expect((await choose(admin, "service_accounts")).status).toBe(303);
+  expect(await chosen()).toBe("service_accounts");
+  expect((await teammate.get("/settings")).html).toContain("Agents of service accounts");
+});

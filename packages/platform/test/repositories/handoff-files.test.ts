@@ -1,0 +1,89 @@
+// Files of agents: the commit contains them unchanged, whatever their type and name.
+import { mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, unlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { agentBranch, type HandoffHarness, openHandoffHarness, shopFiles, write } from "./handoff-harness.ts";
+
+let harness: HandoffHarness;
+
+beforeAll(async () => {
+  harness = await openHandoffHarness();
+});
+afterAll(() => harness.close());
+
+test("files replaced by directories, links and unusual names are handed off unchanged", async () => {
+  const shop = await harness.shop({ file: "file\n", "folder/inner.txt": "inner\n" });
+  const agent = await harness.agent([{ url: shop.url }]);
+  const { root } = agent.workspace;
+  unlinkSync(join(root, "file"));
+  mkdirSync(join(root, "file"));
+  write(root, "file/inner.txt", "inner\n");
+  rmSync(join(root, "folder"), { recursive: true });
+  symlinkSync("/etc/passwd", join(root, "folder"));
+  write(root, "-dash", "dash\n");
+  write(root, 'with\nline "quote"', "odd\n");
+  write(root, "ünïcode", "ü\n");
+  expect((await agent.finish("New")).faults).toEqual([]);
+  const branch = await agentBranch(shop.directory);
+  expect((await shop.git("ls-tree", "-r", "-z", "--name-only", branch)).split("\0").filter(Boolean)).toEqual([
+    "-dash",
+    "file/inner.txt",
+    "folder",
+    'with\nline "quote"',
+    "ünïcode",
+  ]);
+  expect(await shop.git("show", `${branch}:folder`)).toBe("/etc/passwd");
+});
+
+test("names that are not valid UTF-8 are kept byte for byte: added, changed and deleted", async () => {
+  const name = Buffer.from([0x63, 0x61, 0x66, 0xe9]);
+  const shop = await harness.shop();
+  const agent = await harness.agent([{ url: shop.url }]);
+  const path = Buffer.concat([Buffer.from(`${agent.workspace.root}/`), name]);
+  const listed = async () => shop.git("diff", "--raw", "--no-abbrev", `main...${await agentBranch(shop.directory)}`);
+  writeFileSync(path, "first\n");
+  await agent.finish("New");
+  expect(await listed()).toMatch(/9c59e24b8393179a5d712de4f990178df5734d99 A\t"caf\\351"$/);
+  writeFileSync(path, "second\n");
+  await agent.finish("Changed");
+  expect(await listed()).toContain("e019be006cf33489e2d0177a3837a2384eddebc5");
+  unlinkSync(path);
+  await agent.finish("Gone");
+  expect(await listed()).toBe("");
+});
+
+test("a moved directory and the link that replaced it are both handed off", async () => {
+  const shop = await harness.shop({ "lib/same.js": "same\n", "lib/changed.js": "old\n" });
+  const agent = await harness.agent([{ url: shop.url }]);
+  const { root } = agent.workspace;
+  mkdirSync(join(root, "src"));
+  renameSync(join(root, "lib"), join(root, "src/lib"));
+  symlinkSync("src/lib", join(root, "lib"));
+  write(root, "src/lib/changed.js", "new\n");
+  expect((await agent.finish("Moved")).faults).toEqual([]);
+  expect(await shopFiles(shop.directory)).toBe("lib\nsrc/lib/changed.js\nsrc/lib/same.js");
+});
+
+test("a file that git cannot commit is named in the error, and a follow-up can fix it", async () => {
+  const shop = await harness.shop();
+  const agent = await harness.agent([{ url: shop.url }]);
+  const { root } = agent.workspace;
+  write(root, ".gitattributes", "*.txt working-tree-encoding=UTF-16\n");
+  write(root, "plain.txt", "no sign of UTF-16\n");
+  expect((await agent.finish("Encoded")).faults).toMatchObject([
+    { code: "commit_failed", message: expect.stringContaining("plain.txt") },
+  ]);
+  unlinkSync(join(root, ".gitattributes"));
+  expect((await agent.finish("Plain")).faults).toEqual([]);
+  expect(await shopFiles(shop.directory)).toContain("plain.txt");
+});
+
+test("changes over the size limit are refused before they are read", async () => {
+  const shop = await harness.shop();
+  const agent = await harness.agent([{ url: shop.url }]);
+  write(agent.workspace.root, "core.dump", "");
+  truncateSync(join(agent.workspace.root, "core.dump"), 2 ** 40);
+  expect((await agent.finish("Huge")).faults).toMatchObject([
+    { code: "commit_failed", message: expect.stringContaining("1024.0 GiB") },
+  ]);
+});

@@ -1,0 +1,159 @@
+import { call, replyWith } from "@agentcli/testkit";
+import { expect, test } from "vitest";
+import { openRunHarness } from "./run-harness.ts";
+
+const shell = (cmd: string) => call("exec_command", { cmd });
+
+const skill = (name: string, body: string) => `---\nname: ${name}\ndescription: How to ${name}.\n---\n${body}\n`;
+const rule = (matter: string, body: string) => `---\n${matter}\n---\n${body}\n`;
+
+test("AGENTS.md, rules and skills of the repository apply to the run, nested ones once their directory is touched", async () => {
+  const { client, requests, repository } = await openRunHarness({
+    replies: [call("read_file", { path: "inner/code.ts" }), replyWith("Read.")],
+  });
+  const url = await repository("shaped", {
+    "AGENTS.md": "Write short words.",
+    "inner/AGENTS.md": "Inner code is old.",
+    "inner/code.ts": "export {};\n",
+    ".platform/rules/always.mdc": rule("alwaysApply: true", "Always greet."),
+    ".platform/rules/typescript.mdc": rule('globs: "**/*.ts"', "Types first."),
+    ".platform/skills/release/SKILL.md": skill("release", "Tag, then push."),
+    ".agents/skills/tidy/SKILL.md": skill("tidy", "Sweep the floor."),
+  });
+  const ids = await client.create({ prompt: { text: "/release and $tidy" }, repos: [{ url }] });
+  await client.stream(ids);
+  const [first, second] = requests().map(({ body }) => JSON.stringify(body));
+  for (const text of ["Write short words.", "Always greet.", "How to release.", "Tag, then push.", "Sweep the floor."])
+    expect(first).toContain(text);
+  for (const text of ["Inner code is old.", "Types first."]) {
+    expect(first).not.toContain(text);
+    expect(second).toContain(text);
+  }
+});
+
+test("symbolic links out of a repository are not read into the conversation", async () => {
+  const { client, requests, repository, dataDirectory } = await openRunHarness({
+    replies: { replies: [replyWith("Done.")], repeat: "last" },
+  });
+  const url = await repository("linking", { "README.md": "plain" });
+  const first = await client.create({ prompt: { text: "make links" }, repos: [{ url }] });
+  await client.stream(first);
+  const { mkdirSync, symlinkSync, writeFileSync } = await import("node:fs");
+  const root = `${dataDirectory}/workspaces/${first.agentId}/linking`;
+  writeFileSync(`${dataDirectory}/secret.md`, "---\nname: taken\ndescription: d\n---\nnot for you");
+  mkdirSync(`${root}/.platform/skills/taken`, { recursive: true });
+  symlinkSync(`${dataDirectory}/secret.md`, `${root}/.platform/skills/taken/SKILL.md`);
+  symlinkSync(`${dataDirectory}/secret.md`, `${root}/AGENTS.md`);
+  await client.stream(await client.followUp(first.agentId, { prompt: { text: "use $taken" } }));
+  expect(JSON.stringify(requests())).not.toContain("not for you");
+});
+
+test("sub-agents of the request and of the repository are threads of the run, and charged to it", async () => {
+  const usage = { inputTokens: 100, cachedInputTokens: 0, outputTokens: 10 };
+  const { client, requests, repository, fixture } = await openRunHarness({
+    replies: {
+      replies: [
+        { when: { bodyIncludes: "count the files" }, ...replyWith("There are three.", { usage }) },
+        { when: { bodyIncludes: "You are careful" }, ...replyWith("Careful.", { usage }) },
+        call("spawn_agent", { message: "count the files", agent_type: "counter" }, { usage }),
+        call("wait_agent", { targets: ["counter"] }, { usage }),
+        replyWith("Three files.", { usage }),
+      ],
+    },
+  });
+  const url = await repository("many", {
+    ".platform/agents/reader.md": "---\nname: reader\ndescription: Reads.\nreadonly: true\n---\nRead only.\n",
+  });
+  const ids = await client.create({
+    prompt: { text: "how many?" },
+    repos: [{ url }],
+    customSubagents: [{ name: "counter", description: "Counts things.", prompt: "You are a counter." }],
+  });
+  const frames = await client.stream(ids);
+  expect(frames.at(-2)?.data).toMatchObject({ status: "FINISHED", text: "Three files." });
+  const tasks = frames.filter(({ event, data }) => event === "tool_call" && data.name === "task");
+  expect(tasks.map(({ data }) => data.status)).toEqual(["running", "completed", "running", "completed"]);
+  expect(JSON.stringify(requests()[0]?.body)).toContain("reader: Reads.");
+  const child = requests().find(({ body }) => JSON.stringify(body).includes("You are a counter."));
+  expect(child).toBeDefined();
+  const output = frames.flatMap(({ event, data }) => (event === "assistant" ? [data.text] : []));
+  expect(output.join("")).toBe("Three files.");
+  const threads = await fixture.platform.db.selectFrom("threads").select(["id", "parent_id"]).execute();
+  expect(threads.filter(({ parent_id }) => parent_id === ids.agentId)).toHaveLength(1);
+  const used = await client.getJson<{ totalUsage: object }>(`/v1/agents/${ids.agentId}/usage`);
+  expect(used.totalUsage).toMatchObject({ inputTokens: 400, outputTokens: 40 });
+  const ended = frames.find(({ data }) => data.type === "turn-ended");
+  expect(ended?.data.usage).toMatchObject({ inputTokens: 400, outputTokens: 40 });
+});
+
+const hooks = (entries: object) => JSON.stringify({ version: 1, hooks: entries });
+
+test("hooks of the repository run in the workspace: they deny calls and receive events", async () => {
+  const { client, repository, requests, records } = await openRunHarness({
+    replies: [shell("rm -rf build"), shell("echo one"), shell('cat "$HOME/seen"; ls "$HOME"'), replyWith("Done.")],
+  });
+  const url = await repository("guarded", {
+    ".platform/hooks.json": hooks({
+      beforeShellExecution: [{ command: "sh hooks/guard.sh", matcher: "rm" }],
+      afterShellExecution: [{ command: 'cat > "$HOME/seen"' }],
+      sessionStart: [{ command: 'touch "$HOME/started"' }],
+      stop: [{ type: "prompt", prompt: "Is it done?" }],
+    }),
+    "hooks/guard.sh": 'echo \'{"permission":"deny","user_message":"no deleting here"}\'\n',
+  });
+  const ids = await client.create({ prompt: { text: "clean up" }, repos: [{ url }] });
+  const frames = await client.stream(ids);
+  expect(await client.read(ids)).toMatchObject({ status: "FINISHED" });
+  const calls = frames.filter(({ event, data }) => event === "tool_call" && data.status !== "running");
+  expect(calls[0]?.data).toMatchObject({ status: "error" });
+  expect(JSON.stringify(calls[0]?.data)).toContain("no deleting here");
+  expect(JSON.stringify(requests().at(-1)?.body)).toContain("no deleting here");
+  const looked = JSON.stringify(calls[2]?.data);
+  expect(looked).toContain("afterShellExecution");
+  expect(looked).toContain("echo one");
+  expect(looked).not.toContain("started");
+  const notes = (await records(ids.agentId)).flatMap((record) =>
+    record.type === "noted" && record.kind === "hook" && "status" in record.data ? [record.data] : [],
+  );
+  const skipped = notes.filter(({ status }) => status === "skipped").map(({ event, reason }) => [event, reason]);
+  expect(skipped).toEqual([
+    ["sessionStart", expect.stringContaining("do not run on the platform")],
+    ["stop", expect.stringContaining("type prompt")],
+  ]);
+});
+
+test("an agent cannot change its guard: a modified hook script denies the call", async () => {
+  const { client, repository } = await openRunHarness({
+    replies: [shell("echo 'echo {}' > hooks/guard.sh; touch .platform/mine"), shell("echo free"), replyWith("Done.")],
+  });
+  const url = await repository("frozen", {
+    ".platform/hooks.json": hooks({ beforeShellExecution: [{ command: "sh hooks/guard.sh" }] }),
+    "hooks/guard.sh": "echo '{}'\n",
+  });
+  const ids = await client.create({ prompt: { text: "get around it" }, repos: [{ url }] });
+  const frames = await client.stream(ids);
+  const calls = frames.filter(({ event, data }) => event === "tool_call" && data.status !== "running");
+  expect(calls.map(({ data }) => data.status)).toEqual(["completed", "error"]);
+  expect(JSON.stringify(calls[1]?.data)).toContain("hook modified");
+});
+
+test("rules of the repository forbid commands, and an invalid rule prevents the run from starting", async () => {
+  const { client, repository, requests } = await openRunHarness({
+    replies: [shell("cd . && git push --force"), shell("echo free"), replyWith("Done.")],
+  });
+  const rule = 'prefix_rule(pattern = ["git", "push"], decision = "forbidden", justification = "the host pushes")\n';
+  const url = await repository("ruled", { ".agentcli/rules/default.rules": rule });
+  const ids = await client.create({ prompt: { text: "push" }, repos: [{ url }] });
+  const calls = (await client.stream(ids)).filter(
+    ({ event, data }) => event === "tool_call" && data.status !== "running",
+  );
+  expect(calls.map(({ data }) => data.status)).toEqual(["error", "completed"]);
+  expect(JSON.stringify(requests()[1]?.body)).toContain("the host pushes");
+  const wrong = await repository("misruled", { ".agentcli/rules/default.rules": 'prefix_rule(pattern = "")\n' });
+  const refused = await client.create({ prompt: { text: "push" }, repos: [{ url: wrong }] });
+  await client.stream(refused);
+  expect(await client.read(refused)).toMatchObject({
+    status: "ERROR",
+    error: { code: "invalid_rules", message: expect.stringContaining(" misruled/.agentcli/rules/default.rules:1:") },
+  });
+});

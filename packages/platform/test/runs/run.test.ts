@@ -1,0 +1,142 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { call, freeform, replyWith } from "@agentcli/testkit";
+import { expect, test } from "vitest";
+import { openRunHarness } from "./run-harness.ts";
+
+const usage = { inputTokens: 1000, cachedInputTokens: 0, outputTokens: 100 };
+const shell = (cmd: string) => call("exec_command", { cmd }, { usage });
+
+test("an agent without a repository runs a command, writes a file and reports it", async () => {
+  const patch = "*** Begin Patch\n*** Add File: note.txt\n+written here\n*** End Patch";
+  const { client, dataDirectory } = await openRunHarness({
+    replies: [shell("echo one two"), freeform("apply_patch", patch, { usage }), replyWith("All done.", { usage })],
+  });
+  const ids = await client.create({ prompt: { text: "write a note" } });
+  const frames = await client.stream(ids);
+  expect(await client.read(ids)).toMatchObject({ status: "FINISHED", result: "All done." });
+  const names = frames.map(({ event }) => event).filter((event) => event !== "interaction_update");
+  expect(names).toEqual([
+    "status",
+    "status",
+    ...["tool_call", "tool_call", "tool_call", "tool_call"],
+    "assistant",
+    "result",
+    "done",
+  ]);
+  const calls = frames.filter(({ event }) => event === "tool_call").map(({ data }) => [data.name, data.status]);
+  expect(calls).toEqual([
+    ["run_terminal_cmd", "running"],
+    ["run_terminal_cmd", "completed"],
+    ["write", "running"],
+    ["write", "completed"],
+  ]);
+  expect(JSON.stringify(frames)).toContain("one two\\n");
+  expect(frames.at(-2)?.data).toMatchObject({ runId: ids.runId, status: "FINISHED", text: "All done." });
+  const note = join(dataDirectory, "workspaces", ids.agentId, "workspace/note.txt");
+  expect(readFileSync(note, "utf8")).toBe("written here\n");
+});
+
+test("usage and cost of a run are exact to the token and the cent, from the price book", async () => {
+  const cached = { inputTokens: 2000, cachedInputTokens: 500, outputTokens: 50 };
+  const { client } = await openRunHarness({ replies: [shell("true"), replyWith("Done.", { usage: cached })] });
+  const ids = await client.create({ prompt: { text: "go" } });
+  await client.stream(ids);
+  const used = { inputTokens: 2500, outputTokens: 150, cacheReadTokens: 500, cacheWriteTokens: 0, totalTokens: 3150 };
+  const cents = (3000 * 1 + 150 * 10) / 1_000_000 / 0.01;
+  const answer = await client.getJson<{ cost: { rawCostCents: number } }>(`/v1/agents/${ids.agentId}/usage`);
+  expect(answer).toMatchObject({ totalUsage: used, runs: [{ id: ids.runId, usage: used }] });
+  expect(answer.cost.rawCostCents).toBeCloseTo(cents, 10);
+});
+
+test("a follow-up continues with the conversation and the files", async () => {
+  const { client, requests } = await openRunHarness({
+    replies: [shell("echo kept > kept.txt"), replyWith("First."), shell("cat kept.txt"), replyWith("Second.")],
+  });
+  const first = await client.create({ prompt: { text: "begin" } });
+  await client.stream(first);
+  const second = await client.followUp(first.agentId, { prompt: { text: "and now?" } });
+  const frames = await client.stream(second);
+  expect(JSON.stringify(frames)).toContain("kept\\n");
+  expect(frames.at(-2)?.data).toMatchObject({ status: "FINISHED", text: "Second." });
+  const input = JSON.stringify(requests().at(-1)?.body);
+  for (const text of ["begin", "First.", "and now?"]) expect(input).toContain(text);
+});
+
+test("an agent can read and write only its own part of the data directory", async () => {
+  const { client, dataDirectory } = await openRunHarness({
+    replies: {
+      replies: [
+        shell(
+          'ls "$DATA" "$DATA/workspaces" | tr "\\n" " "; cat "$DATA/kek" 2>&1; echo x > "$DATA/x"; echo x > "$DATA/workspaces/x"; echo mine > "$HOME/mine" && cat "$HOME/mine"',
+        ),
+        replyWith("Looked."),
+      ],
+      repeat: "loop",
+    },
+  });
+  const other = await client.create({ prompt: { text: "be there" }, envVars: { DATA: dataDirectory } });
+  await client.stream(other);
+  const ids = await client.create({ prompt: { text: "look around" }, envVars: { DATA: dataDirectory } });
+  const frames = await client.stream(ids);
+  const ran = frames.find(({ data }) => data.status === "completed")?.data.result as Result;
+  expect(ran.success.stdout).toContain(ids.agentId);
+  expect(ran.success.stdout).not.toContain(other.agentId);
+  expect(ran.success.stdout).not.toContain("artifacts");
+  // stderr is a separate pipe and may arrive earlier or later.
+  expect(ran.success.stdout).toContain("mine\n");
+  expect(() => readFileSync(join(dataDirectory, "x"))).toThrow("ENOENT");
+  expect(() => readFileSync(join(dataDirectory, "workspaces/x"))).toThrow("ENOENT");
+});
+
+interface Result {
+  success: { stdout: string };
+}
+
+test("files in the artifacts directory are sealed, listed and can be downloaded without an API key", async () => {
+  const { client, fixture } = await openRunHarness({
+    replies: [
+      shell('mkdir "$PLATFORM_ARTIFACTS_DIR/deep"; echo a report > "$PLATFORM_ARTIFACTS_DIR/deep/report.txt"'),
+      replyWith("Made."),
+    ],
+  });
+  const ids = await client.create({ prompt: { text: "report" } });
+  await client.stream(ids);
+  const { items } = await client.getJson<{ items: unknown[] }>(`/v1/agents/${ids.agentId}/artifacts`);
+  expect(items).toMatchObject([{ path: "artifacts/deep/report.txt", sizeBytes: 9 }]);
+  const query = "path=artifacts%2Fdeep%2Freport.txt";
+  const { url } = await client.getJson<{ url: string }>(`/v1/agents/${ids.agentId}/artifacts/download?${query}`);
+  expect((await fetch(url).then((answer) => answer.text())).toString()).toBe("a report\n");
+  const { blob } = await fixture.platform.db.selectFrom("artifacts").select("blob").executeTakeFirstOrThrow();
+  const file = join(fixture.platform.settings.dataDirectory, "artifacts", ids.agentId, blob);
+  expect(readFileSync(file).includes("report")).toBe(false);
+});
+
+test("variables reach commands, but no record, frame or result contains them", async () => {
+  const secret = "correct horse battery staple";
+  const { client, fixture, requests } = await openRunHarness({
+    replies: [
+      shell('echo "it is $WORD and $OTHER"'),
+      replyWith(`The word is ${secret}, I think.`, { deltas: 40, deltaDelayMs: 5 }),
+    ],
+  });
+  const ids = await client.create({
+    prompt: { text: "say it" },
+    envVars: { WORD: secret, OTHER: "to be replaced" },
+    runEnvVars: { OTHER: "of this run" },
+  });
+  const frames = await client.stream(ids);
+  const text = JSON.stringify(frames);
+  expect(text).toContain("it is [redacted WORD] and [redacted OTHER]");
+  expect(text).not.toContain(secret);
+  expect(text).not.toContain("horse");
+  const output = frames.flatMap(({ event, data }) => (event === "assistant" ? [data.text] : []));
+  expect(output.length).toBeGreaterThan(1);
+  expect(output.join("")).toBe("The word is [redacted WORD], I think.");
+  expect(await client.read(ids)).toMatchObject({ result: "The word is [redacted WORD], I think." });
+  expect(JSON.stringify(requests())).not.toContain(secret);
+  const { rows } = await import("kysely").then(({ sql }) =>
+    sql<{ text: string }>`select runs::text || agents::text as text from runs, agents`.execute(fixture.platform.db),
+  );
+  expect(JSON.stringify(rows)).not.toContain(Buffer.from(secret).toString("hex"));
+});

@@ -1,0 +1,168 @@
+import type { FrameGroup } from "@agentcli/surfaces/run-stream";
+import fc from "fast-check";
+import { sql } from "kysely";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  encodeFrame,
+  type Frame,
+  type Hub,
+  insertFrames,
+  numberFrames,
+  openHub,
+  openRecorder,
+  readFrames,
+} from "../../src/runs/streams/index.ts";
+import { type AgentFixture, openFixture } from "../harness/fixture.ts";
+
+let fixture: AgentFixture;
+let hub: Hub;
+beforeAll(async () => {
+  fixture = await openFixture();
+  const { db, vault, notifications } = fixture.platform;
+  hub = await openHub(readFrames(db, vault), notifications);
+});
+afterAll(async () => {
+  hub.close();
+  await fixture.close();
+});
+
+const assistant = (text: string): FrameGroup => [{ event: "assistant", data: { text } }];
+const done: FrameGroup = [{ event: "done", data: {} }];
+
+/** A run whose frames the test writes itself, as its driver would. */
+async function newRun() {
+  const { agentId, runId } = await fixture.newAgent();
+  const { db, vault } = fixture.platform;
+  const { data_key } = await db
+    .selectFrom("agents")
+    .select("data_key")
+    .where("id", "=", agentId)
+    .executeTakeFirstOrThrow();
+  const key = await vault.unwrap(data_key);
+  let after = 0;
+  return {
+    runId,
+    async store(...groups: FrameGroup[]): Promise<Frame[]> {
+      const frames = numberFrames(groups, { after, bornAt: new Date(0) });
+      after += frames.length;
+      await sql`with fence as (select id from runs where id = ${runId}) ${insertFrames(key, runId, frames)}`.execute(
+        db,
+      );
+      return frames;
+    },
+  };
+}
+
+async function readToEnd(runId: string, after = 0): Promise<string> {
+  const pieces: string[] = [];
+  for await (const { bytes } of hub.read(runId, after, new AbortController().signal)) pieces.push(bytes.toString());
+  return pieces.join("");
+}
+
+const texts = (frames: Frame[]): string => frames.map(encodeFrame).join("");
+
+test("a reader gets earlier stored frames and later published frames, each once", async () => {
+  const run = await newRun();
+  const before = await run.store(assistant("a"), assistant("b"));
+  const reading = readToEnd(run.runId);
+  const after = [...(await run.store(assistant("c"))), ...(await run.store(done))];
+  hub.publish(run.runId, after);
+  expect(await reading).toBe(texts([...before, ...after]));
+});
+
+test("frames of another server are read after the database notification", async () => {
+  const run = await newRun();
+  const reading = readToEnd(run.runId);
+  const frames = await run.store(assistant("elsewhere"), done);
+  await sql`select pg_notify('frames', ${run.runId})`.execute(fixture.platform.db);
+  expect(await reading).toBe(texts(frames));
+});
+
+test("a reader can continue after any frame", async () => {
+  const run = await newRun();
+  const frames = await run.store(assistant("a"), assistant("b"), assistant("c"), done);
+  for (const { seq } of frames.slice(0, -1)) expect(await readToEnd(run.runId, seq)).toBe(texts(frames.slice(seq)));
+});
+
+test("two hundred readers that connect at different times receive the same bytes", async () => {
+  const run = await newRun();
+  const all: Frame[] = [];
+  const readers: Promise<string>[] = [];
+  for (let round = 0; round < 50; round += 1) {
+    readers.push(...Array.from({ length: 4 }, () => readToEnd(run.runId)));
+    const frames = await run.store(assistant(`${round}`), assistant("and"));
+    all.push(...frames);
+    // Every third time another server publishes.
+    if (round % 3 !== 0) hub.publish(run.runId, frames);
+  }
+  const last = await run.store(done);
+  hub.publish(run.runId, last);
+  expect(new Set(await Promise.all(readers))).toEqual(new Set([texts([...all, ...last])]));
+  expect(hub.sources()).toBe(0);
+});
+
+test("a reader that disconnects is removed", async () => {
+  const run = await newRun();
+  const leaving = new AbortController();
+  const reading = (async () => {
+    for await (const _ of hub.read(run.runId, 0, leaving.signal)) leaving.abort();
+  })();
+  hub.publish(run.runId, await run.store(assistant("a")));
+  await reading;
+  expect(hub.sources()).toBe(0);
+});
+
+test("frames that share an id are consecutive, and no other frame has that id", () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 1, max: 3 })), fc.nat(1000), (sizes, after) => {
+      const groups = sizes.map((size) => Array.from({ length: size }, () => assistant("x")[0]) as FrameGroup);
+      const frames = numberFrames(groups, { after, bornAt: new Date(5) });
+      const runs = frames.filter(({ eventId }, index) => eventId !== frames[index - 1]?.eventId);
+      expect(runs).toHaveLength(sizes.length);
+      expect(new Set(frames.map(({ eventId }) => eventId)).size).toBe(sizes.length);
+      expect(frames.map(({ seq }) => seq)).toEqual(frames.map((_, index) => after + index + 1));
+    }),
+  );
+});
+
+test("a frame with any text is one block of lines with a space after each colon", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme" }), (text) => {
+      const [frame] = numberFrames([assistant(text)], { after: 0, bornAt: new Date(0) });
+      const lines = encodeFrame(frame as Frame).split("\n");
+      expect(lines.map((line) => line.split(" ", 1)[0])).toEqual(["id:", "event:", "data:", "", ""]);
+      expect(JSON.parse((lines[2] ?? "").slice("data: ".length))).toEqual({ text });
+    }),
+  );
+});
+
+test("deltas of one interval become one frame, and a record follows the deltas streamed before it", async () => {
+  const stored: Frame[] = [];
+  const recorder = openRecorder({
+    threadId: "t",
+    turnId: "turn",
+    bornAt: new Date(0),
+    after: 0,
+    scrub: (text) => text.replaceAll("hunter2", "[redacted]"),
+    insertDeltas: async (frames) => void stored.push(...frames),
+    publish: () => {},
+    onProblem: () => {},
+  });
+  recorder.progress({ type: "text", delta: "the word is " });
+  recorder.progress({ type: "text", delta: "hunter" });
+  recorder.progress({ type: "text", delta: "2 and so on" });
+  const usage = {
+    inputTokens: 1,
+    cachedInputTokens: 0,
+    cacheWriteInputTokens: 0,
+    outputTokens: 1,
+    reasoningOutputTokens: 0,
+  };
+  const blocks = [{ type: "message" as const, text: "the word is [redacted] and so on" }];
+  const record = { type: "model.replied" as const, blocks, usage, model: "m" };
+  await recorder.record("t", [{ seq: 1, at: new Date(0).toISOString(), record }], async (frames) => {
+    stored.push(...frames);
+  });
+  const shown = stored.flatMap(({ event, data }) => (event === "assistant" ? JSON.parse(data).text : []));
+  expect(shown.join("")).toBe("the word is [redacted] and so on");
+});

@@ -1,2 +1,0 @@
-export { type Command, type Commands, openShellReader, type ShellReader } from "./commands.ts";
-export type { Word } from "./word.ts";

@@ -1,0 +1,43 @@
+// Edits of a patch as diff text.
+import type { Edit, EditChunk } from "@agentcli/protocol";
+
+/** The diff of one file in an item: a new file is shown whole, a changed one by its changes. */
+export function diffOf(edit: Edit): string {
+  if (edit.kind === "add") return edit.content;
+  return edit.kind === "delete" ? "" : edit.chunks.map(hunk).join("");
+}
+
+/** A patch is located by context and has no line numbers, so neither does this. */
+function hunk({ anchors, before, after }: EditChunk): string {
+  const head = `@@${anchors.length > 0 ? ` ${anchors.at(-1)}` : ""}\n`;
+  const same = sharedStart(before, after);
+  const ending = sharedStart([...before.slice(same)].reverse(), [...after.slice(same)].reverse());
+  const lines = [
+    ...before.slice(0, same).map((line) => ` ${line}`),
+    ...before.slice(same, before.length - ending).map((line) => `-${line}`),
+    ...after.slice(same, after.length - ending).map((line) => `+${line}`),
+    ...before.slice(before.length - ending).map((line) => ` ${line}`),
+  ];
+  return head + lines.map((line) => `${line}\n`).join("");
+}
+
+function sharedStart(left: string[], right: string[]): number {
+  let count = 0;
+  while (count < left.length && count < right.length && left[count] === right[count]) count += 1;
+  return count;
+}
+
+/** All file changes of a turn so far, file by file. */
+export const turnDiff = (edits: Edit[]): string => edits.map(fileDiff).join("");
+
+function fileDiff(edit: Edit): string {
+  const { path } = edit;
+  const target = edit.kind === "update" ? (edit.moveTo ?? path) : path;
+  const head = `diff --git a/${path} b/${target}\n`;
+  const [before, after] = [`--- a/${path}\n`, `+++ b/${target}\n`];
+  if (edit.kind === "delete") return `${head}deleted file mode 100644\n${before}+++ /dev/null\n`;
+  if (edit.kind === "update") return head + before + after + diffOf(edit);
+  const lines = edit.content.replace(/\n$/, "").split("\n");
+  const added = lines.map((line) => `+${line}\n`).join("");
+  return `${head}new file mode 100644\n--- /dev/null\n${after}@@ -0,0 +1,${lines.length} @@\n${added}`;
+}

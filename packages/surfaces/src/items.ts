@@ -1,0 +1,118 @@
+// Calls of the log as items of the event stream.
+
+import type { Json } from "@agentcli/engine";
+import { agentToolNames, parsePatch } from "@agentcli/engine";
+import type { CallBlock, Detail, ItemOf, McpOrigin, NoteData, Outcome, ThreadItem } from "@agentcli/protocol";
+import { shellJoin } from "./shell-join.ts";
+
+export type CommandItem = ItemOf<"command_execution">;
+type Unnumbered<Item> = Item extends ThreadItem ? Omit<Item, "id"> : never;
+export type NewItem = Unnumbered<ThreadItem>;
+
+/** The thread of the stream. */
+export interface Shown {
+  shell: string;
+  threadId: string;
+}
+
+/** The item of a call that begins; null for calls that only read, which are not shown. */
+export function beginItem(
+  { name, args, mcp }: { name: string; args: unknown; mcp?: McpOrigin },
+  { shell, threadId }: Shown,
+): NewItem | null {
+  if (mcp) return mcpCall({ ...mcp, arguments: args as Json });
+  if (name === "exec_command") return command(args, shell);
+  if (name === "apply_patch") return patch(args);
+  return agentToolNames.includes(name) ? collaboration(name, args, threadId) : null;
+}
+
+/** The item of a refused or invalid call, from the text of the model. */
+export function refusedItem(block: CallBlock, { detail }: Outcome, shown: Shown): NewItem | null {
+  if (detail.kind === "mcp") return mcpCall(detail);
+  return beginItem({ name: block.name, args: argumentsOf(block) }, shown);
+}
+
+export function settledStatus(outcome: Outcome): "completed" | "failed" | "declined" {
+  return outcome.status === "interrupted" ? "failed" : outcome.status;
+}
+
+const mcpCall = (
+  call: Pick<Extract<Detail, { kind: "mcp" }>, "server" | "tool" | "arguments">,
+): Unnumbered<ItemOf<"mcp_tool_call">> => ({
+  type: "mcp_tool_call",
+  server: call.server,
+  tool: call.tool,
+  arguments: call.arguments,
+  result: null,
+  error: null,
+  status: "in_progress",
+});
+
+/** The end of a call to an MCP server; an interrupted one has only its reason. */
+export function endMcpCall(item: ItemOf<"mcp_tool_call">, outcome: Outcome): ThreadItem {
+  const { detail, reason } = outcome;
+  const ended = { ...item, status: settledStatus(outcome), reason };
+  if (detail.kind !== "mcp") return { ...ended, error: { message: reason ?? outcome.status } };
+  const { result, error } = detail;
+  return {
+    ...ended,
+    result: result && { content: result.content, _meta: result.meta, structured_content: result.structuredContent },
+    error: error === null ? null : { message: error },
+  };
+}
+
+export type HookRunNote = Extract<NoteData<"hook">, { status: unknown }>;
+
+export const hookItem = ({ event, source, key, status, reason, durationMs, agentId }: HookRunNote): NewItem => ({
+  type: "hook",
+  event,
+  source,
+  key,
+  status,
+  reason,
+  duration_ms: durationMs,
+  agent_id: agentId,
+});
+
+function command(args: unknown, defaultShell: string): NewItem {
+  const { cmd = "", shell = defaultShell, login = true } = fields(args);
+  return {
+    type: "command_execution",
+    command: shellJoin([String(shell), login === false ? "-c" : "-lc", String(cmd)]),
+    aggregated_output: "",
+    exit_code: null,
+    status: "in_progress",
+  };
+}
+
+function patch(args: unknown): NewItem {
+  const parsed = parsePatch(String(fields(args).input ?? ""));
+  const changes = parsed.kind === "patch" ? parsed.edits.map(({ path, kind }) => ({ path, kind })) : [];
+  return { type: "file_change", changes, status: "in_progress" };
+}
+
+function collaboration(name: string, args: unknown, threadId: string): NewItem {
+  const { target, targets, id, message } = fields(args);
+  const receivers = Array.isArray(targets) ? targets : [target ?? id].filter((receiver) => receiver !== undefined);
+  return {
+    type: "collab_tool_call",
+    tool: (name === "wait_agent" ? "wait" : name) as ItemOf<"collab_tool_call">["tool"],
+    sender_thread_id: threadId,
+    receiver_thread_ids: receivers.map(String),
+    prompt: typeof message === "string" ? message : null,
+    agents_states: {},
+    status: "in_progress",
+  };
+}
+
+function argumentsOf(block: CallBlock): unknown {
+  if (block.form === "freeform") return { input: block.input };
+  try {
+    return JSON.parse(block.input);
+  } catch {
+    return {};
+  }
+}
+
+const fields = (args: unknown): Record<string, unknown> =>
+  typeof args === "object" && args !== null ? (args as Record<string, unknown>) : {};

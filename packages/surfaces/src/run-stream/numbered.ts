@@ -1,0 +1,23 @@
+// Frames of a run's stream in order, with the ids from which readers resume.
+import type { FrameGroup } from "./frames.ts";
+
+export interface Frame {
+  /** Counts the frames of the run from 1. */
+  seq: number;
+  /** From which a reader resumes; shared by the frames of one group. */
+  eventId: string;
+  event: string;
+  /** JSON text. */
+  data: string;
+}
+
+/** Ids are `<epoch ms>-<n>`; readers treat them as opaque. */
+export function numberFrames(groups: FrameGroup[], { after, bornAt }: { after: number; bornAt: Date }): Frame[] {
+  const frames: Frame[] = [];
+  for (const group of groups) {
+    const eventId = `${bornAt.getTime()}-${after + frames.length + 1}`;
+    for (const { event, data } of group)
+      frames.push({ seq: after + frames.length + 1, eventId, event, data: JSON.stringify(data) });
+  }
+  return frames;
+}

@@ -1,0 +1,123 @@
+// Stores the frames of a run in one order: deltas are batched for 50 ms, frames of records are written with them.
+
+import type { ModelProgress, Scrub, StoredRecord } from "@agentcli/engine";
+import type { Usage } from "@agentcli/protocol";
+import type { FrameGroup } from "./frames.ts";
+import { type Frame, numberFrames } from "./numbered.ts";
+import { runStream } from "./run-stream.ts";
+
+export interface Recorder {
+  /** Writes records with their frames, after everything that was streamed before them. */
+  record(threadId: string, stored: StoredRecord[], insert: (frames: Frame[]) => Promise<void>): Promise<void>;
+  /** Applies records of an earlier driver, whose frames are stored already. */
+  recall(threadId: string, stored: StoredRecord): void;
+  /** Progress of a reply, stored with the next batch. */
+  progress(progress: ModelProgress): void;
+  /** Writes frames that are not derived from the log, such as the result; `insert` stores them together with its own rows. */
+  conclude(groups: FrameGroup[], insert: (frames: Frame[]) => Promise<void>): Promise<void>;
+}
+
+export interface RecorderOptions {
+  /** The run's own thread: of sub-agents only the usage is shown. */
+  threadId: string;
+  /** The turn of the run; usage paid by other turns is not counted. */
+  turnId: string;
+  /** When the run was created; part of the ids of its frames. */
+  bornAt: Date;
+  /** The last frame that is stored. */
+  after: number;
+  scrub: Scrub;
+  insertDeltas(frames: Frame[]): Promise<void>;
+  publish(frames: Frame[]): void;
+  onProblem(error: unknown): void;
+}
+
+const batchMs = 50;
+
+export function openRecorder(options: RecorderOptions): Recorder {
+  const stream = runStream(options.scrub);
+  const deltas = openBatch();
+  let after = options.after;
+  let last: Promise<unknown> = Promise.resolve();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  /** Frames whose write failed; the next write includes them. */
+  let unwritten: FrameGroup[] = [];
+
+  function inOrder(write: () => Promise<void>): Promise<void> {
+    const written = last.then(write);
+    last = written.catch(() => {});
+    return written;
+  }
+
+  async function store(groups: FrameGroup[], insert: (frames: Frame[]) => Promise<void>): Promise<void> {
+    const all = [...unwritten, ...groups];
+    const frames = numberFrames(all, { after, bornAt: options.bornAt });
+    unwritten = all;
+    await insert(frames);
+    unwritten = [];
+    after += frames.length;
+    options.publish(frames);
+  }
+
+  const waiting = (): FrameGroup[] => {
+    clearTimeout(timer);
+    timer = undefined;
+    return deltas.take().flatMap((progress) => stream.progress(progress));
+  };
+
+  const flush = (): void => {
+    const written = inOrder(async () => {
+      const groups = waiting();
+      if (groups.length > 0) await store(groups, options.insertDeltas);
+    });
+    written.catch(options.onProblem);
+  };
+
+  const charge = chargeFor(options.turnId, stream.charge);
+
+  return {
+    async record(threadId, stored, insert) {
+      if (threadId === options.threadId)
+        return inOrder(() => store([...waiting(), ...stored.flatMap((one) => stream.record(one))], insert));
+      await insert([]);
+      for (const one of stored) charge(threadId, one);
+    },
+    recall(threadId, stored) {
+      if (threadId === options.threadId) stream.record(stored);
+      else charge(threadId, stored);
+    },
+    progress(progress) {
+      deltas.add(progress);
+      timer ??= setTimeout(flush, batchMs);
+    },
+    conclude: (groups, insert) => inOrder(() => store([...waiting(), ...groups], insert)),
+  };
+}
+
+/** Sub-agents outlive the turn that spawned them; each of their turns names the one that pays. */
+function chargeFor(turnId: string, charge: (usage: Usage) => void) {
+  const payers = new Map<string, string>();
+  return (threadId: string, { record }: StoredRecord): void => {
+    if (record.type === "turn.begun") payers.set(threadId, record.paidBy ?? record.turnId);
+    const isPaid = record.type === "model.replied" || record.type === "context.compacted";
+    if (isPaid && payers.get(threadId) === turnId) charge(record.usage);
+  };
+}
+
+/** Merges consecutive deltas of one kind. */
+function openBatch() {
+  let batch: ModelProgress[] = [];
+  return {
+    add(progress: ModelProgress) {
+      const before = batch.at(-1);
+      if (before && "delta" in before && "delta" in progress && before.type === progress.type)
+        batch[batch.length - 1] = { ...before, delta: before.delta + progress.delta };
+      else batch.push(progress);
+    },
+    take(): ModelProgress[] {
+      const deltas = batch;
+      batch = [];
+      return deltas;
+    },
+  };
+}

@@ -1,0 +1,1 @@
+export { type StoreHarness, sessionStoreContract } from "./session-store.ts";

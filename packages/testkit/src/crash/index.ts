@@ -1,0 +1,8 @@
+// Programs to preload with `node --require`: each ends its process by SIGKILL at a chosen write.
+import { fileURLToPath } from "node:url";
+
+/** At the n-th write to a session file. */
+export const killAtWrite = fileURLToPath(new URL("kill-at-write.cjs", import.meta.url));
+
+/** At the n-th statement that changes a PostgreSQL database. */
+export const killAtQuery = fileURLToPath(new URL("kill-at-query.cjs", import.meta.url));

@@ -1,0 +1,110 @@
+// Connects to a host the rules allow: checked by name, resolved once, and connected to the very address that was checked.
+import type { LookupAddress } from "node:dns";
+import { connect, isIPv6, type Socket } from "node:net";
+import { isOwn, isPublic } from "./addresses.ts";
+import { hostText, readHost, type Target } from "./hosts.ts";
+import { type EgressRules, evaluate, listsAddress } from "./rules.ts";
+
+export interface Denial {
+  host: string;
+  port: number;
+  by: "allowlist" | "denylist" | "policy";
+  /** A sentence that names the rule. */
+  reason: string;
+}
+
+export type DialResult =
+  | { kind: "connected"; socket: Socket }
+  | { kind: "denied"; denial: Denial }
+  | { kind: "failed"; reason: string };
+
+export type Dial = (target: Target, signal: AbortSignal) => Promise<DialResult>;
+
+/** Every address of a name. Rejects when there is none. */
+export type Resolve = (name: string) => Promise<LookupAddress[]>;
+
+const connectTimeoutMs = 30_000;
+
+export const openDialer =
+  (rules: EgressRules, resolve: Resolve): Dial =>
+  async (target, signal) => {
+    const decision = evaluate(rules, target);
+    if (decision.kind === "blocked") return { kind: "denied", denial: denialOf(target, rules, decision) };
+    try {
+      const checked = await allowedAddresses(target, rules, resolve);
+      if (checked.length === 0) return { kind: "denied", denial: notPublic(target) };
+      return { kind: "connected", socket: await connectTo(target, checked, signal) };
+    } catch (error) {
+      return { kind: "failed", reason: `${describeTarget(target)} could not be reached: ${messageOf(error)}.` };
+    }
+  };
+
+/** Those that may be connected to. A name that also has private addresses is reached at its public ones only. */
+async function allowedAddresses(target: Target, rules: EgressRules, resolve: Resolve): Promise<LookupAddress[]> {
+  const { host, port } = target;
+  if (host.kind === "address") return [entryOf(host.address)];
+  const resolved = await resolve(host.name);
+  return resolved.flatMap(({ address }) => {
+    const plain = readHost(address);
+    return plain?.kind === "address" && mayDial(plain.address, port, rules) ? [entryOf(plain.address)] : [];
+  });
+}
+
+function mayDial(address: string, port: number, rules: EgressRules): boolean {
+  const decision = evaluate(rules, { host: { kind: "address", address }, port });
+  if (decision.kind === "blocked" && decision.by === "denylist") return false;
+  return listsAddress(rules, address, port) || (isPublic(address) && !isOwn(address));
+}
+
+const entryOf = (address: string): LookupAddress => ({ address, family: isIPv6(address) ? 6 : 4 });
+
+function connectTo({ host, port }: Target, checked: LookupAddress[], signal: AbortSignal): Promise<Socket> {
+  const socket = connect({
+    host: hostText(host),
+    port,
+    allowHalfOpen: true,
+    autoSelectFamily: true,
+    // Only the addresses that were checked: no second DNS lookup.
+    lookup: (_name, options, done) =>
+      options.all ? done(null, checked) : done(null, checked[0]?.address ?? "", checked[0]?.family),
+  });
+  const giveUp = (reason: string) => () => void socket.destroy(new Error(reason));
+  const limit = setTimeout(giveUp(`timed out after ${connectTimeoutMs} ms`), connectTimeoutMs);
+  const stop = giveUp("the client closed the connection");
+  signal.addEventListener("abort", stop);
+  return new Promise<Socket>((resolve, reject) => {
+    socket.once("error", reject);
+    socket.once("connect", () => resolve(socket));
+    if (signal.aborted) stop();
+  }).finally(() => {
+    clearTimeout(limit);
+    signal.removeEventListener("abort", stop);
+  });
+}
+
+/** When every address fails, the first failure is reported. */
+function messageOf(error: unknown): string {
+  const [first] = error instanceof AggregateError ? error.errors : [error];
+  return first instanceof Error ? first.message : String(first);
+}
+
+function denialOf(
+  target: Target,
+  rules: EgressRules,
+  decision: { by: "allowlist" } | { by: "denylist"; rule: string },
+) {
+  const { host, port } = target;
+  const reason =
+    decision.by === "denylist"
+      ? `${describeTarget(target)} matches "${decision.rule}" in denied_domains.`
+      : `${describeTarget(target)} is not in allowed_domains (${rules.allowed.map((rule) => rule.text).join(", ") || "empty"}).`;
+  return { host: hostText(host), port, by: decision.by, reason };
+}
+
+function notPublic(target: Target): Denial {
+  const reason = `${describeTarget(target)} resolves to an address of this machine or a private network. To allow it, list the address itself in allowed_domains.`;
+  return { host: hostText(target.host), port: target.port, by: "policy", reason };
+}
+
+const describeTarget = ({ host, port }: Target): string =>
+  host.kind === "address" && isIPv6(host.address) ? `[${host.address}]:${port}` : `${hostText(host)}:${port}`;

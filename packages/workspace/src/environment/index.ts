@@ -1,0 +1,8 @@
+// The environment variables of tools: which are inherited, and what they are inside a sandbox.
+export { type EnvironmentPolicy, environmentPolicy, inherits } from "./policy.ts";
+export {
+  type Environment,
+  sandboxedEnvironment,
+  type ToolEnvironmentOptions,
+  toolEnvironment,
+} from "./tool-environment.ts";

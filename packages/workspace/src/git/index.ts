@@ -1,0 +1,2 @@
+// Git repositories, read from their files.
+export { findCommonDirectory, findGitDirectory, findRepositoryRoot, type GitHead, readHead } from "./repository.ts";

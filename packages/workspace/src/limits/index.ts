@@ -1,0 +1,2 @@
+// Limits on the memory and the processes of a sandbox.
+export { describeLimits, type LimitsReport, type OpenedLimits, openLimits, type ResourceLimits } from "./limits.ts";

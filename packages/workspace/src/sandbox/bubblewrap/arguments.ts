@@ -1,0 +1,86 @@
+// The command line of bubblewrap for a list of mounts. Pure.
+export type Mount =
+  /** Empty at first, writable, discarded at the end. */
+  | { kind: "private"; path: string; mode: string }
+  | { kind: "devices"; path: string }
+  | { kind: "processes"; path: string }
+  | { kind: "read-only"; path: string; source: string }
+  | { kind: "writable"; path: string }
+  | { kind: "hidden-directory"; path: string }
+  | { kind: "hidden-file"; path: string }
+  /** Does not exist and must not be created. */
+  | { kind: "absent"; path: string };
+
+export interface MountPlan {
+  root: string;
+  network: "on" | "off" | "proxy";
+  nestedSandboxes: "allowed" | "refused";
+  /** "shared" where a container masks /proc: the kernel then refuses another mount of it, and writes to its settings. */
+  processes: "own" | "shared";
+  mounts: Mount[];
+}
+
+/** The mounts of every sandbox. Real root could write kernel settings even without capabilities: hence /proc/sys. */
+export const privateMounts = (euid: number): Mount[] => [
+  { kind: "read-only", path: "/", source: "/" },
+  { kind: "devices", path: "/dev" },
+  { kind: "processes", path: "/proc" },
+  ...(euid === 0 ? [{ kind: "read-only", path: "/proc/sys", source: "/proc/sys" } as const] : []),
+  { kind: "private", path: "/tmp", mode: "1777" },
+  { kind: "private", path: "/run", mode: "0755" },
+  { kind: "private", path: "/dev/shm", mode: "1777" },
+];
+
+export interface CommandInside {
+  argv: string[];
+  /** The descriptor that holds the system-call filter. */
+  seccompDescriptor: number | undefined;
+}
+
+export function bubblewrapArguments(plan: MountPlan, inside: CommandInside): string[] {
+  const own = plan.processes === "own";
+  return [
+    ...["--unshare-user", ...(own ? ["--unshare-pid"] : []), "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
+    ...(plan.network === "on" ? [] : ["--unshare-net"]),
+    ...["--die-with-parent", "--new-session", "--cap-drop", "ALL"],
+    // It writes a kernel setting. Without it, only the system-call filter refuses user namespaces.
+    ...(plan.nestedSandboxes === "refused" && own ? ["--disable-userns"] : []),
+    ...["--hostname", "sandbox"],
+    ...parentsFirst(plan.mounts).flatMap((mount) => argumentsOf(mount, plan.processes)),
+    // After all mounts: a path shown inside a hidden one needs its mount point created first.
+    ...parentsFirst(plan.mounts).flatMap((mount) => (isEmptied(mount) ? ["--remount-ro", mount.path] : [])),
+    // Tools must not write kernel settings, interrupts or the memory of the server beside them.
+    ...(plan.nestedSandboxes === "refused" && own ? ["--remount-ro", "/proc"] : []),
+    ...["--chdir", plan.root],
+    ...(inside.seccompDescriptor === undefined ? [] : ["--seccomp", String(inside.seccompDescriptor)]),
+    "--",
+    ...inside.argv,
+  ];
+}
+
+/** A mount covers everything below it, so deeper ones come later; stable for equal depth. */
+const parentsFirst = (mounts: Mount[]) => [...mounts].sort((one, other) => depth(one.path) - depth(other.path));
+
+const isEmptied = (mount: Mount) => mount.kind === "hidden-directory" || mount.kind === "absent";
+
+const depth = (path: string) => path.split("/").filter((name) => name !== "").length;
+
+function argumentsOf(mount: Mount, processes: MountPlan["processes"]): string[] {
+  switch (mount.kind) {
+    case "private":
+      return ["--perms", mount.mode, "--tmpfs", mount.path];
+    case "devices":
+      return ["--dev", mount.path];
+    case "processes":
+      return processes === "own" ? ["--proc", mount.path] : ["--ro-bind", mount.path, mount.path];
+    case "read-only":
+      return ["--ro-bind", mount.source, mount.path];
+    case "writable":
+      return ["--bind", mount.path, mount.path];
+    case "hidden-directory":
+    case "absent":
+      return ["--perms", "0555", "--tmpfs", mount.path];
+    case "hidden-file":
+      return ["--ro-bind", "/dev/null", mount.path];
+  }
+}

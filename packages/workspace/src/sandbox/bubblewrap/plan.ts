@@ -1,0 +1,102 @@
+// Turns a policy into mounts for the files on disk, or refuses a policy that cannot be enforced.
+
+import { lstatSync, type Stats, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { findCommonDirectory, findGitDirectory } from "../../git/index.ts";
+import { contains, hiddenFromRoot, refuseSymlink, resolveExisting } from "../paths.ts";
+import type { SandboxPolicy } from "../policy.ts";
+import { SandboxUnavailable } from "../sandbox-unavailable.ts";
+import { type Mount, type MountPlan, privateMounts } from "./arguments.ts";
+import { isMountPoint } from "./mount-points.ts";
+
+export function planMounts(policy: SandboxPolicy, euid: number): MountPlan {
+  const mounts: Mount[] = [...privateMounts(euid)];
+  const hidden = [...policy.hidden, ...(euid === 0 ? hiddenFromRoot : [])].flatMap(resolveExisting);
+  const roots = policy.mode === "workspace-write" ? writableRoots(policy) : [];
+  mounts.push(...hidden.map(hide), ...roots.map((path): Mount => ({ kind: "writable", path })));
+  mounts.push(...roots.flatMap((root) => protect(root, policy, hidden)));
+  for (const path of [policy.root, ...policy.shown]) mounts.push(...show(path, mounts));
+  return {
+    root: policy.root,
+    network: policy.network,
+    nestedSandboxes: policy.nestedSandboxes,
+    processes: "own",
+    mounts: mounts.filter((mount) => !isHiding(mount) || !isInPrivate(mount.path, mounts)),
+  };
+}
+
+function writableRoots(policy: SandboxPolicy): string[] {
+  const roots = [policy.root, ...policy.writableRoots].map((path) => {
+    const [real] = resolveExisting(path);
+    if (real === undefined)
+      throw new SandboxUnavailable(
+        `The writable directory ${path} does not exist.`,
+        "Create it, or remove it from the writable directories.",
+      );
+    return real;
+  });
+  return [...new Set(roots)];
+}
+
+const hide = (path: string): Mount =>
+  statSync(path).isDirectory() ? { kind: "hidden-directory", path } : { kind: "hidden-file", path };
+
+function protect(root: string, policy: SandboxPolicy, hidden: string[]): Mount[] {
+  return policy.protectedNames.flatMap((name): Mount[] => {
+    const path = join(root, name);
+    const entry = lstatIfExists(path);
+    if (entry === undefined || isMountPoint(path)) return [{ kind: "absent", path }];
+    if (entry.isSymbolicLink()) throw refuseSymlink(path);
+    const own: Mount = { kind: "read-only", path, source: path };
+    return name === ".git" && entry.isFile() ? [own, ...protectLinkedRepository(root, hidden)] : [own];
+  });
+}
+
+/** The repository of a linked working tree is elsewhere, maybe in another writable root, maybe under /tmp. */
+function protectLinkedRepository(root: string, hidden: string[]): Mount[] {
+  const gitDirectory = findGitDirectory(root);
+  if (gitDirectory === undefined) return [];
+  return [gitDirectory, findCommonDirectory(gitDirectory)]
+    .flatMap(resolveExisting)
+    .filter((path) => !hidden.some((secret) => contains(secret, path)))
+    .map((path) => ({ kind: "read-only", path, source: path }));
+}
+
+/** No mounts if the path is visible already. Resolves the parent, keeps the last name. */
+function show(path: string, mounts: Mount[]): Mount[] {
+  const [source] = resolveExisting(path);
+  const [parent] = resolveExisting(dirname(path));
+  if (source === undefined || parent === undefined) return [];
+  const visibleAs = parent === "/" ? `/${basename(path)}` : join(parent, basename(path));
+  const paths = visibleAs === source ? [source] : [visibleAs, source];
+  return paths
+    .filter((candidate) => isMasked(candidate, mounts))
+    .map((candidate) => ({ kind: "read-only", path: candidate, source }));
+}
+
+const isMasked = (path: string, mounts: Mount[]) => {
+  const deciding = decidingMount(path, mounts);
+  return deciding !== undefined && ["private", "hidden-directory", "absent"].includes(deciding.kind);
+};
+
+const isHiding = (mount: Mount) => mount.kind === "hidden-file" || mount.kind === "hidden-directory";
+
+/** A hidden path in a private directory does not exist inside anyway. */
+const isInPrivate = (path: string, mounts: Mount[]) =>
+  decidingMount(
+    path,
+    mounts.filter((mount) => mount.path !== path),
+  )?.kind === "private";
+
+/** The deepest mount at or above the path; of several at one path the last. */
+function decidingMount(path: string, mounts: Mount[]): Mount | undefined {
+  let deciding: Mount | undefined;
+  for (const mount of mounts) {
+    if (contains(mount.path, path) && mount.path.length >= (deciding?.path.length ?? 0)) deciding = mount;
+  }
+  return deciding;
+}
+
+function lstatIfExists(path: string): Stats | undefined {
+  return lstatSync(path, { throwIfNoEntry: false });
+}

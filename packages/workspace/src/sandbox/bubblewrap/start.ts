@@ -1,0 +1,51 @@
+// Starts the server inside one bubblewrap.
+
+import { sandboxedEnvironment } from "../../environment/index.ts";
+import type { BackEnd } from "../back-end.ts";
+import { setupDescriptor, startConfined } from "../confined-process.ts";
+import type { SandboxPolicy } from "../policy.ts";
+import { findTerminalLibrary, showRuntime } from "../runtime.ts";
+import { SandboxUnavailable } from "../sandbox-unavailable.ts";
+import { filterOf, type ServerProgram, type StartedSandbox, writableOf } from "../started-sandbox.ts";
+import { bubblewrapArguments } from "./arguments.ts";
+import { explainBubblewrapFailure } from "./find.ts";
+import { makeMountPoints, removeMountPoints } from "./mount-points.ts";
+import { planMounts } from "./plan.ts";
+
+type Bubblewrap = Extract<BackEnd, { kind: "bubblewrap" }>;
+
+export function startWithBubblewrap(
+  policy: SandboxPolicy,
+  { program, processes }: Bubblewrap,
+  { serverProgram, nodePath, env, enter, onBridge }: ServerProgram,
+): StartedSandbox {
+  const terminals = findTerminalLibrary(serverProgram);
+  const runtime = { serverProgram, nodePath, path: env.PATH ?? "", terminals };
+  const plan = planMounts(showRuntime(policy, runtime), process.geteuid?.() ?? 0);
+  const points = makeMountPoints(plan.mounts.flatMap((mount) => (mount.kind === "absent" ? mount.path : [])));
+  const mounts = plan.mounts.filter((mount) => mount.kind !== "absent" || points.includes(mount.path));
+  const filter = filterOf(policy, "allowed");
+  const argv = bubblewrapArguments(
+    { ...plan, mounts, processes },
+    { argv: [nodePath, serverProgram], seccompDescriptor: filter && setupDescriptor },
+  );
+  const confined = startConfined({ ...enter(program, argv), setup: filter, onBridge });
+  return {
+    process: confined,
+    config: {
+      env: sandboxedEnvironment(env),
+      writable: writableOf(policy, "/tmp"),
+      orphans: processes === "own" ? "ended-by-namespace" : "ended-by-watchdog",
+      ...(terminals && { terminalModule: terminals.module }),
+    },
+    async close() {
+      await (processes === "own" ? confined.kill() : confined.end());
+      removeMountPoints(points);
+    },
+    explainFailure(stderr) {
+      if (!stderr.startsWith("bwrap:")) return undefined;
+      const { reason, remedy } = explainBubblewrapFailure(stderr);
+      return new SandboxUnavailable(reason, remedy);
+    },
+  };
+}

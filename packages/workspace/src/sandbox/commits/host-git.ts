@@ -1,0 +1,95 @@
+// Runs git on the host, in a repository the model may have written to: no hooks, no helpers, no network.
+import { spawn } from "node:child_process";
+import { accessSync, constants, realpathSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { contains } from "../paths.ts";
+
+export interface HostGit {
+  /** stdout; throws with stderr if git fails. */
+  run(args: string[], input?: Buffer): Promise<string>;
+  succeeds(args: string[]): Promise<boolean>;
+}
+
+export interface HostGitOptions {
+  /** PATH. */
+  path: string;
+  /** Programs in these directories are not trusted: the model may have written them. */
+  untrusted: string[];
+  gitDirectory: string;
+}
+
+const timeoutMs = 120_000;
+
+/** Without the user's and the system's configuration. */
+const environment = {
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_CONFIG_COUNT: "3",
+  GIT_CONFIG_KEY_0: "core.hooksPath",
+  GIT_CONFIG_VALUE_0: "/dev/null",
+  GIT_CONFIG_KEY_1: "core.fsmonitor",
+  GIT_CONFIG_VALUE_1: "false",
+  GIT_CONFIG_KEY_2: "gc.auto",
+  GIT_CONFIG_VALUE_2: "0",
+  GIT_ALLOW_PROTOCOL: "none",
+  GIT_NO_LAZY_FETCH: "1",
+  GIT_TERMINAL_PROMPT: "0",
+  // For the reflog; the commit itself has its author.
+  GIT_COMMITTER_NAME: "agentcli",
+  GIT_COMMITTER_EMAIL: "agentcli@localhost",
+  LC_ALL: "C",
+};
+
+/** Undefined if there is no trusted git. */
+export function openHostGit({ path, untrusted, gitDirectory }: HostGitOptions): HostGit | undefined {
+  const program = findGit(path, untrusted);
+  if (program === undefined) return undefined;
+
+  async function runGit(
+    args: string[],
+    input?: Buffer,
+  ): Promise<{ code: number | null; stdout: string; stderr: string }> {
+    const child = spawn(program ?? "", [`--git-dir=${gitDirectory}`, ...args], {
+      cwd: gitDirectory,
+      env: { ...environment, PATH: path },
+      timeout: timeoutMs,
+      killSignal: "SIGKILL",
+    });
+    const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];
+    child.stdout.on("data", (data: Buffer) => stdout.push(data));
+    child.stderr.on("data", (data: Buffer) => stderr.push(data));
+    // It may exit before it has read everything; the exit is reported.
+    child.stdin.on("error", () => {});
+    child.stdin.end(input ?? "");
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.on("error", reject);
+      child.on("close", resolve);
+    });
+    return { code, stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString().trim() };
+  }
+
+  return {
+    async run(args, input) {
+      const { code, stdout, stderr } = await runGit(args, input);
+      if (code !== 0) throw new Error(stderr || `git ${args[0]} exited with code ${code}.`);
+      return stdout;
+    },
+    succeeds: async (args) => (await runGit(args)).code === 0,
+  };
+}
+
+function findGit(path: string, untrusted: string[]): string | undefined {
+  const directories = path.split(delimiter).filter((directory) => directory.startsWith("/"));
+  return directories
+    .flatMap((directory) => resolveProgram(join(directory, "git")))
+    .find((program) => !untrusted.some((root) => contains(root, program)));
+}
+
+function resolveProgram(path: string): string[] {
+  try {
+    accessSync(path, constants.X_OK);
+    return [realpathSync(path)];
+  } catch {
+    return [];
+  }
+}

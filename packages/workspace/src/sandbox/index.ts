@@ -1,0 +1,32 @@
+// Sandboxes: what a policy allows, which back end enforces it, and workspaces opened inside. Heavy parts load when used.
+import type { OpenedWorkspace } from "../lifecycle/index.ts";
+import type { BackEnd, UnavailableBackEnd } from "./back-end.ts";
+import type { WorkspaceOptions } from "./launch.ts";
+import type { SandboxPolicy } from "./policy.ts";
+import type { ProbeOptions, SandboxProbe } from "./probe.ts";
+
+export {
+  type BackEnd,
+  describeKnownGap,
+  type KnownGap,
+  knownGapsOf,
+  proxyUnavailable,
+  supportsProxy,
+  type UnavailableBackEnd,
+} from "./back-end.ts";
+export type { WorkspaceOptions } from "./launch.ts";
+export { hiddenByDefault, type PolicyOptions, protectedNames, type SandboxPolicy, sandboxPolicy } from "./policy.ts";
+export type { ProbeOptions, SandboxProbe } from "./probe.ts";
+export { describeSandbox } from "./report.ts";
+export { SandboxUnavailable } from "./sandbox-unavailable.ts";
+
+/** In this process for danger-full-access, else in a sandbox; throws SandboxUnavailable where none works. */
+export const openWorkspace = async (policy: SandboxPolicy, options: WorkspaceOptions): Promise<OpenedWorkspace> =>
+  (await import("./launch.ts")).openWorkspace(policy, options);
+
+export const probeSandbox = async (options: ProbeOptions): Promise<SandboxProbe> =>
+  (await import("./probe.ts")).probeSandbox(options);
+
+/** Every back end of this system, also after the first that works. */
+export const probeAllBackEnds = async (options: ProbeOptions): Promise<(BackEnd | UnavailableBackEnd)[]> =>
+  (await import("./probe.ts")).probeAllBackEnds(options);

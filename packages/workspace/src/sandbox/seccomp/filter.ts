@@ -1,0 +1,162 @@
+// The system-call filter of the sandbox, as a classic BPF program for bubblewrap.
+import { type Architecture, argumentNumbers, refusedNumbers } from "./system-calls.ts";
+
+export interface FilterOptions {
+  architecture: Architecture;
+  unixSockets: "allowed" | "refused";
+  /** Refused without a network namespace: nothing else restricts UDP and raw sockets. */
+  internetSockets: "allowed" | "refused";
+  /** Whether processes may create user namespaces, as nested sandboxes do. */
+  nestedSandboxes: "allowed" | "refused";
+}
+
+/** Undefined for unsupported architectures: then there is no filter, and the report says so. */
+export function architectureOf(processor: string): Architecture | undefined {
+  if (processor === "x64") return "x86_64";
+  if (processor === "arm64") return "aarch64";
+  return undefined;
+}
+
+export function seccompProgram(options: FilterOptions): Buffer {
+  const instructions = [
+    ...onlyNative(options.architecture),
+    ...refusedNumbers(options.architecture).flatMap((number) => whenCall(number, [verdict(refuse(errno.EPERM))])),
+    ...argumentRules(options),
+    verdict(allow),
+  ];
+  return Buffer.concat(instructions.map(encode));
+}
+
+interface Instruction {
+  code: number;
+  jumpIfTrue: number;
+  jumpIfFalse: number;
+  operand: number;
+}
+
+// Offsets in struct seccomp_data. Both architectures are little-endian: the low half of an argument comes first.
+const numberOffset = 0;
+const architectureOffset = 4;
+const argumentOffset = (index: number) => 16 + 8 * index;
+
+const errno = { EPERM: 1, ENOSYS: 38, EAFNOSUPPORT: 97 };
+const allow = 0x7fff0000;
+const killProcess = 0x80000000;
+const refuse = (code: number) => 0x00050000 + code;
+
+const load = (offset: number): Instruction => ({ code: 0x20, jumpIfTrue: 0, jumpIfFalse: 0, operand: offset });
+const verdict = (action: number): Instruction => ({ code: 0x06, jumpIfTrue: 0, jumpIfFalse: 0, operand: action });
+/** Runs the next instruction when equal, else skips `skip`. */
+const ifEqual = (operand: number, skip: number): Instruction => ({
+  code: 0x15,
+  jumpIfTrue: 0,
+  jumpIfFalse: skip,
+  operand,
+});
+const ifAtLeast = (operand: number, skip: number): Instruction => ({
+  code: 0x35,
+  jumpIfTrue: 0,
+  jumpIfFalse: skip,
+  operand,
+});
+const ifAnyBit = (operand: number, skip: number): Instruction => ({
+  code: 0x45,
+  jumpIfTrue: 0,
+  jumpIfFalse: skip,
+  operand,
+});
+
+const auditArchitecture: Record<Architecture, number> = { x86_64: 0xc000003e, aarch64: 0xc00000b7 };
+/** x32 system calls carry this bit and would bypass the numbers. */
+const x32Bit = 0x40000000;
+
+/** Other calling conventions have other numbers, so they are killed. Leaves the call number loaded. */
+function onlyNative(architecture: Architecture): Instruction[] {
+  const refuseX32 = architecture === "x86_64" ? [ifAtLeast(x32Bit, 1), verdict(refuse(errno.EPERM))] : [];
+  return [
+    load(architectureOffset),
+    { ...ifEqual(auditArchitecture[architecture], 1), jumpIfTrue: 1, jumpIfFalse: 0 },
+    verdict(killProcess),
+    load(numberOffset),
+    ...refuseX32,
+  ];
+}
+
+const whenCall = (number: number, body: Instruction[]): Instruction[] => [ifEqual(number, body.length), ...body];
+
+const terminalInjection = [0x5412 /* TIOCSTI */, 0x541c /* TIOCLINUX */];
+const newUserNamespace = 0x10000000;
+const setIdBits = 0o6000;
+const createFlags = 0x40 /* O_CREAT */ | 0x400000; /* O_TMPFILE without its O_DIRECTORY part */
+const families = { unix: 1, inet: 2, inet6: 10, netlink: 16 };
+
+/** Each body ends with a verdict, because it has overwritten the call number. */
+function argumentRules(options: FilterOptions): Instruction[] {
+  const { architecture, unixSockets, internetSockets, nestedSandboxes } = options;
+  const calls = argumentNumbers(architecture);
+  const allowed = [families.netlink];
+  if (internetSockets === "allowed") allowed.push(families.inet, families.inet6);
+  if (unixSockets === "allowed") allowed.push(families.unix);
+  const namespaces = [
+    // The flags of clone3 are in memory, which the filter cannot read; libraries fall back to clone.
+    ...whenCall(calls.clone3, [verdict(refuse(errno.ENOSYS))]),
+    ...whenCall(calls.clone, refuseBits(0, newUserNamespace)),
+    ...whenCall(calls.unshare, refuseBits(0, newUserNamespace)),
+  ];
+  return [
+    ...(nestedSandboxes === "refused" ? namespaces : []),
+    // Its mode is in memory too.
+    ...whenCall(calls.openat2, [verdict(refuse(errno.ENOSYS))]),
+    ...whenCall(calls.ioctl, refuseValues(1, terminalInjection)),
+    ...whenCall(calls.socket, allowOnlyValues(0, allowed)),
+    // With shared processes, a limit could end processes of others.
+    ...whenCall(calls.prlimit, allowOnlyZero(0)),
+    ...calls.modeAt.flatMap(({ number, argument }) => whenCall(number, refuseBits(argument, setIdBits))),
+    ...calls.createAt.flatMap(({ number, flags, mode }) => whenCall(number, refuseBitsOnCreate(flags, mode))),
+  ];
+}
+
+const refuseBits = (argument: number, bits: number): Instruction[] => [
+  load(argumentOffset(argument)),
+  ifAnyBit(bits, 1),
+  verdict(refuse(errno.EPERM)),
+  verdict(allow),
+];
+
+const refuseValues = (argument: number, values: number[]): Instruction[] => [
+  load(argumentOffset(argument)),
+  ...values.flatMap((value) => [ifEqual(value, 1), verdict(refuse(errno.EPERM))]),
+  verdict(allow),
+];
+
+const allowOnlyValues = (argument: number, values: number[]): Instruction[] => [
+  load(argumentOffset(argument)),
+  ...values.flatMap((value) => [ifEqual(value, 1), verdict(allow)]),
+  verdict(refuse(errno.EAFNOSUPPORT)),
+];
+
+const allowOnlyZero = (argument: number): Instruction[] => [
+  load(argumentOffset(argument)),
+  ifEqual(0, 1),
+  verdict(allow),
+  verdict(refuse(errno.EPERM)),
+];
+
+/** Without these flags the mode register is arbitrary. */
+const refuseBitsOnCreate = (flags: number, mode: number): Instruction[] => [
+  load(argumentOffset(flags)),
+  ifAnyBit(createFlags, 3),
+  load(argumentOffset(mode)),
+  ifAnyBit(setIdBits, 1),
+  verdict(refuse(errno.EPERM)),
+  verdict(allow),
+];
+
+function encode({ code, jumpIfTrue, jumpIfFalse, operand }: Instruction): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeUInt16LE(code, 0);
+  bytes.writeUInt8(jumpIfTrue, 2);
+  bytes.writeUInt8(jumpIfFalse, 3);
+  bytes.writeUInt32LE(operand >>> 0, 4);
+  return bytes;
+}

@@ -1,0 +1,41 @@
+// What a back end returns once the sandbox has started: the process inside, and the configuration of its server.
+
+import type { Duplex } from "node:stream";
+import type { Environment } from "../environment/index.ts";
+import type { OpenedLimits } from "../limits/index.ts";
+import type { ServerConfig } from "../server/index.ts";
+import type { ConfinedProcess } from "./confined-process.ts";
+import type { SandboxPolicy } from "./policy.ts";
+import type { SandboxUnavailable } from "./sandbox-unavailable.ts";
+import { architectureOf, seccompProgram } from "./seccomp/filter.ts";
+
+export interface StartedSandbox {
+  process: ConfinedProcess;
+  config: Pick<ServerConfig, "env" | "writable" | "orphans" | "terminalModule">;
+  /** Ends everything started inside, and removes what was created outside for the sandbox. */
+  close(): Promise<void>;
+  /** Undefined if the output is not about the sandbox itself. */
+  explainFailure(stderr: string): SandboxUnavailable | undefined;
+}
+
+export interface ServerProgram {
+  /** The built server: one file that Node can run. */
+  serverProgram: string;
+  nodePath: string;
+  env: Environment;
+  /** Wraps a command so that it starts within the limits. */
+  enter: OpenedLimits["enter"];
+  /** Receives the host's end of the bridge; only bubblewrap supports one. */
+  onBridge?: ((stream: Duplex) => void) | undefined;
+}
+
+/** Undefined on unsupported architectures. */
+export function filterOf(policy: SandboxPolicy, internetSockets: "allowed" | "refused"): Buffer | undefined {
+  const { unixSockets, nestedSandboxes } = policy;
+  const architecture = architectureOf(process.arch);
+  return architecture && seccompProgram({ architecture, unixSockets, internetSockets, nestedSandboxes });
+}
+
+/** With the directory for temporary files. */
+export const writableOf = ({ mode, root, writableRoots }: SandboxPolicy, temporary: string): string[] =>
+  mode === "workspace-write" ? [root, ...writableRoots, temporary] : [temporary];

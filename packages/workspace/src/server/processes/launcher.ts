@@ -1,0 +1,60 @@
+// Starts processes of a workspace: their directory, their environment, and pipes or a terminal.
+
+import { resolve } from "node:path";
+import type { ExecRequest } from "@agentcli/protocol";
+import type { Environment } from "../../environment/index.ts";
+import type { ChildEvents, Launch } from "./child.ts";
+import { openLoginEnvironments } from "./login-environment.ts";
+import { startPiped } from "./piped.ts";
+import { openPipeSupply } from "./pipes.ts";
+import { markerName, pipeVariables, terminalVariables } from "./process-variables.ts";
+import { startOnTerminal } from "./pty.ts";
+
+export type Start = NonNullable<ExecRequest["start"]>;
+
+export interface LauncherConfig {
+  root: string;
+  incarnation: string;
+  env: Environment;
+  isDenied: (name: string) => boolean;
+  warmLoginShell?: string | undefined;
+  terminalModule?: string | undefined;
+}
+
+export interface LaunchInput {
+  /** The value of the marker variable. */
+  marker: string;
+  /** All of its input, when that is known at the start. */
+  input: string | undefined;
+}
+
+export interface Launcher {
+  launch(start: Start, input: LaunchInput, events: ChildEvents): Promise<Launch>;
+  close(): Promise<void>;
+}
+
+export function openLauncher(config: LauncherConfig): Launcher {
+  const pipes = openPipeSupply();
+  const plain = { ...config.env, [markerName]: `${config.incarnation}/` };
+  const logins = openLoginEnvironments({ cwd: config.root, env: plain, isDenied: config.isDenied });
+  pipes.warm();
+  if (config.warmLoginShell !== undefined) void logins.of(config.warmLoginShell);
+
+  /** Later ones win: workspace, login shell, what every tool gets, the request. */
+  async function environmentOf(start: Start): Promise<Environment> {
+    const login = start.loginShell === undefined ? plain : await logins.of(start.loginShell);
+    const always = start.terminal === undefined ? pipeVariables : terminalVariables;
+    return { ...login, ...always, ...start.env };
+  }
+
+  return {
+    async launch(start, { marker, input }, events) {
+      const cwd = resolve(config.root, start.cwd ?? ".");
+      const env = { ...(await environmentOf(start)), PWD: cwd, [markerName]: marker };
+      const spec = { argv: start.argv, cwd, env, input };
+      if (start.terminal === undefined) return startPiped(spec, pipes, events);
+      return startOnTerminal({ spec, size: start.terminal, modulePath: config.terminalModule }, events);
+    },
+    close: pipes.close,
+  };
+}

@@ -1,0 +1,70 @@
+// Numbers output and keeps it for replay: at most 8 MiB, the head and the tail; the middle is given up.
+import type { Chunk } from "@agentcli/protocol";
+
+const headCost = 4 * 1024 * 1024;
+const tailCost = 4 * 1024 * 1024;
+/** What a chunk costs at least, so that a flood of single characters is bounded too. */
+const minCost = 64;
+
+export interface OutputBuffer {
+  lastSeq(): number;
+  droppedBytes(): number;
+  append(stream: Chunk["stream"], text: string): void;
+  /** Replays what came after number `seq`, then tells what comes. Returns how to stop. */
+  follow(seq: number, onChunk: (chunk: Chunk) => void): () => void;
+}
+
+export function openOutputBuffer(): OutputBuffer {
+  const head: Chunk[] = [];
+  const tail: Chunk[] = [];
+  const followers = new Set<(chunk: Chunk) => void>();
+  let firstOfTail = 0;
+  let headSize = 0;
+  let tailSize = 0;
+  let lastSeq = 0;
+  let droppedBytes = 0;
+
+  function keep(chunk: Chunk): void {
+    const cost = costOf(chunk);
+    if (tail.length === 0 && headSize + cost <= headCost) {
+      head.push(chunk);
+      headSize += cost;
+      return;
+    }
+    tail.push(chunk);
+    tailSize += cost;
+    while (tailSize > tailCost) dropOldestOfTail();
+  }
+
+  function dropOldestOfTail(): void {
+    const oldest = tail[firstOfTail];
+    if (oldest === undefined) throw new Error("the tail of an output buffer has a size but no chunk");
+    tailSize -= costOf(oldest);
+    droppedBytes += Buffer.byteLength(oldest.text);
+    firstOfTail += 1;
+    // Moving the array once per 1,024 chunks keeps dropping cheap; shift() would move it every time.
+    if (firstOfTail < 1024) return;
+    tail.splice(0, firstOfTail);
+    firstOfTail = 0;
+  }
+
+  return {
+    lastSeq: () => lastSeq,
+    droppedBytes: () => droppedBytes,
+    append(stream, text) {
+      lastSeq += 1;
+      const chunk = { seq: lastSeq, stream, text };
+      keep(chunk);
+      for (const notify of followers) notify(chunk);
+    },
+    follow(seq, onChunk) {
+      for (const chunk of [...head, ...tail.slice(firstOfTail)]) if (chunk.seq > seq) onChunk(chunk);
+      // A function of its own, so that two followers may share one callback.
+      const notify = (chunk: Chunk) => onChunk(chunk);
+      followers.add(notify);
+      return () => void followers.delete(notify);
+    },
+  };
+}
+
+const costOf = (chunk: Chunk) => Math.max(minCost, Buffer.byteLength(chunk.text));

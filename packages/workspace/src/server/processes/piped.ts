@@ -1,0 +1,90 @@
+// Starts a process on three pipes, or on two and a file when its whole input is known.
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync } from "node:fs";
+import { constants } from "node:os";
+import type { Readable, Writable } from "node:stream";
+import { type Child, type ChildEvents, type ChildSpec, explainStartFailure, type Launch } from "./child.ts";
+import { openInputFile } from "./input-file.ts";
+import type { Pipe, PipeSupply } from "./pipes.ts";
+
+export async function startPiped(spec: ChildSpec, supply: PipeSupply, events: ChildEvents): Promise<Launch> {
+  const ends = await openEnds(spec, supply);
+  const child = spawnOn(spec, ends);
+  const failure = child instanceof Error ? child : await outcomeOfStart(child);
+  if (child instanceof Error || child.pid === undefined) {
+    for (const end of ends) end?.socket?.destroy();
+    return { kind: "not-started", message: explain(spec, failure) };
+  }
+  const [stdin, stdout, stderr] = ends.map((end, index) => (end === undefined ? child.stdio[index] : end.socket));
+  const readers = [stdout, stderr] as Readable[];
+  listen(child, readers, events);
+  return {
+    kind: "started",
+    child: { pid: child.pid, ...inputOf(child, stdin as Writable | undefined), ...outputOf(readers) },
+  };
+}
+
+/** Undefined where Node is to make its own. */
+type End = Pipe | { socket: undefined; childEnd: number } | undefined;
+
+async function openEnds({ input }: ChildSpec, supply: PipeSupply): Promise<End[]> {
+  const outputs = [await supply.take("from-child"), await supply.take("from-child")];
+  if (input === undefined) return [await supply.take("to-child"), ...outputs];
+  return [{ socket: undefined, childEnd: openInputFile(input) }, ...outputs];
+}
+
+function spawnOn({ argv, cwd, env }: ChildSpec, ends: End[]): ChildProcess | Error {
+  const [program = "", ...rest] = argv;
+  try {
+    return spawn(program, rest, { cwd, env, detached: true, stdio: ends.map((end) => end?.childEnd ?? "pipe") });
+  } catch (error) {
+    // Such as an argument with a null character in it.
+    return error as Error;
+  } finally {
+    for (const end of ends) if (end !== undefined) closeSync(end.childEnd);
+  }
+}
+
+function outcomeOfStart(child: ChildProcess): Promise<Error | undefined> {
+  return new Promise((resolve) => {
+    child.once("spawn", () => resolve(undefined));
+    child.once("error", resolve);
+  });
+}
+
+const explain = (spec: ChildSpec, failure: Error | undefined): string =>
+  explainStartFailure(spec) ?? `${spec.argv[0]} could not be started: ${failure?.message ?? "no reason was given"}.`;
+
+function listen(child: ChildProcess, readers: Readable[], events: ChildEvents): void {
+  let open = readers.length;
+  readers.forEach((reader, index) => {
+    reader.setEncoding("utf8");
+    reader.on("data", (text: string) => events.output(index === 0 ? "stdout" : "stderr", text));
+    reader.on("error", () => reader.destroy());
+    reader.on("close", () => {
+      open -= 1;
+      if (open === 0) events.closed();
+    });
+  });
+  child.on("exit", (code, signal) => events.exited(code ?? 128 + constants.signals[signal ?? "SIGKILL"]));
+}
+
+function inputOf(child: ChildProcess, stdin: Writable | undefined): Pick<Child, "write" | "endInput" | "resize"> {
+  // A process may exit before it has read its input; its exit code is reported.
+  stdin?.on("error", () => {});
+  child.on("exit", () => stdin?.destroy());
+  return {
+    write: (text) => void stdin?.write(text),
+    endInput: () => void stdin?.end(),
+    resize: () => {},
+  };
+}
+
+const outputOf = (readers: Readable[]): Pick<Child, "holdOutput" | "resumeOutput"> => ({
+  holdOutput() {
+    for (const reader of readers) reader.pause();
+  },
+  resumeOutput() {
+    for (const reader of readers) reader.resume();
+  },
+});

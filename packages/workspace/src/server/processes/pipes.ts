@@ -1,0 +1,101 @@
+// Real pipes for standard streams, made from named ones. Node's own are sockets, on which `> /dev/stderr` fails.
+import { spawn } from "node:child_process";
+import { closeSync, constants, mkdtempSync, openSync, rmSync } from "node:fs";
+import { Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export interface Pipe {
+  /** Our end; closed by its user. */
+  socket: Socket;
+  /** The end for the child; to be closed here once the child has it. */
+  childEnd: number;
+}
+
+export type Direction = "to-child" | "from-child";
+
+export interface PipeSupply {
+  /** Makes the next ones ahead of time. */
+  warm(): void;
+  /** Undefined where they cannot be made; then Node's own have to do. */
+  take(direction: Direction): Promise<Pipe | undefined>;
+  close(): Promise<void>;
+}
+
+/** One mkfifo (1.5 ms) makes this many. */
+const batchSize = 24;
+const minPooled = 9;
+
+export function openPipeSupply(): PipeSupply {
+  /** Each a pipe without a name, held open for both directions. */
+  const pool: number[] = [];
+  let state: "open" | "unavailable" | "closed" = process.platform === "linux" ? "open" : "unavailable";
+  let refilling: Promise<void> | undefined;
+
+  function refill(): Promise<void> {
+    refilling ??= makeBatch().finally(() => {
+      refilling = undefined;
+    });
+    return refilling;
+  }
+
+  async function makeBatch(): Promise<void> {
+    if (state !== "open") return;
+    const batch = await makePipes();
+    pool.push(...batch);
+    if (batch.length === 0) state = "unavailable";
+  }
+
+  return {
+    warm: () => void refill(),
+    async take(direction) {
+      if (pool.length === 0) await refill();
+      const both = pool.shift();
+      if (pool.length < minPooled) void refill();
+      return both === undefined ? undefined : openEnds(both, direction);
+    },
+    async close() {
+      state = "closed";
+      await refilling;
+      for (const both of pool.splice(0)) closeSync(both);
+    },
+  };
+}
+
+/** Their names are removed at once. Empty if the directory is not writable. */
+async function makePipes(): Promise<number[]> {
+  const opened: number[] = [];
+  try {
+    const directory = mkdtempSync(join(tmpdir(), ".agent-pipes-"));
+    try {
+      const paths = Array.from({ length: batchSize }, (_, index) => join(directory, String(index)));
+      await makeNamedPipes(paths);
+      const flags = constants.O_RDWR | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+      for (const path of paths) opened.push(openSync(path, flags));
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  } catch {
+    return opened;
+  }
+  return opened;
+}
+
+function makeNamedPipes(paths: string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn("mkfifo", ["-m", "600", ...paths], { stdio: "ignore" });
+    child.on("error", reject);
+    child.on("exit", (code) => (code === 0 ? resolve() : reject(new Error(`mkfifo exited with code ${code}`))));
+  });
+}
+
+/** Opened anew for each direction, so that the child's end is a blocking one and ours is not. */
+function openEnds(both: number, direction: Direction): Pipe {
+  const path = `/proc/self/fd/${both}`;
+  const toRead = openSync(path, constants.O_RDONLY);
+  const toWrite = openSync(path, constants.O_WRONLY);
+  const [ours, childEnd] = direction === "to-child" ? [toWrite, toRead] : [toRead, toWrite];
+  const socket = new Socket({ fd: ours, readable: direction === "from-child", writable: direction === "to-child" });
+  closeSync(both);
+  return { socket, childEnd };
+}

@@ -1,0 +1,3 @@
+// What both ends of a stream into a sandbox agree on: JSON lines, and the bridge to the proxy.
+export { bridgeDescriptor, bridgePorts, type ChannelKind, kindOf, numberOf, proxyVariables } from "./bridge.ts";
+export { type LineWriter, maxLineBytes, openLineWriter, readLines } from "./json-lines.ts";

@@ -1,0 +1,128 @@
+// Which variables reach tools: from the user's environment, from a login shell, from the configuration.
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type EnvironmentPolicy, environmentPolicy, inherits } from "../../src/environment/policy.ts";
+import { toolEnvironment } from "../../src/environment/tool-environment.ts";
+import { openServer } from "../../src/server/server.ts";
+import { bash } from "../support/commands.ts";
+import { temporaryDirectory } from "../support/locations.ts";
+
+const from = {
+  PATH: "/bin",
+  HOME: "/h",
+  EMPTY: "",
+  github_token: "t",
+  MY_SECRET: "s",
+  DB_PASSWORD: "p",
+  AGENT_API_KEY: "the-agents-own-key",
+  PLAIN: "y",
+};
+const made = (choice: Partial<EnvironmentPolicy>, secrets?: string[]) =>
+  toolEnvironment(from, { home: "/x", policy: environmentPolicy(choice), ...(secrets && { secrets }) });
+
+describe("the environment of tools", () => {
+  test("lacks what looks like a secret, unless that is switched off; the agent's key in any case", () => {
+    expect(made({})).toEqual({ PATH: "/bin", HOME: "/h", EMPTY: "", PLAIN: "y" });
+    const lax = made({ secretNames: "inherited" });
+    expect(lax).toMatchObject({ MY_SECRET: "s", github_token: "t", DB_PASSWORD: "p" });
+    expect(lax).not.toHaveProperty("AGENT_API_KEY");
+  });
+
+  test("keeps the core or nothing, with a home and a path in any case", () => {
+    expect(made({ inherit: "core" })).toEqual({ PATH: "/bin", HOME: "/h" });
+    expect(made({ inherit: "none" })).toEqual({ PATH: expect.stringContaining("/usr/bin"), HOME: "/x" });
+    expect(toolEnvironment({ HOME: "" }, { home: "/x" })).toMatchObject({ HOME: "/x" });
+  });
+
+  test("follows globs in any case, and the exact names that are asked for", () => {
+    expect(made({ exclude: ["pl?in", "EM*"] })).toEqual({ PATH: "/bin", HOME: "/h" });
+    expect(made({ includeOnly: ["path", "p*n"] })).toEqual({ PATH: "/bin", HOME: "/x", PLAIN: "y" });
+    expect(made({ include: ["github_token"], inherit: "core" })).toMatchObject({ github_token: "t" });
+    expect(made({ include: ["GITHUB_TOKEN"] })).not.toHaveProperty("github_token");
+    expect(made({ include: ["github_token"], exclude: ["*token"] })).not.toHaveProperty("github_token");
+  });
+
+  test("has what is set on purpose, unless only other names are wanted", () => {
+    expect(made({ set: { DEPLOY_KEY: "k", PLAIN: "other" } })).toMatchObject({ DEPLOY_KEY: "k", PLAIN: "other" });
+    expect(made({ set: { DEPLOY_KEY: "k" }, includeOnly: ["PLAIN"] })).not.toHaveProperty("DEPLOY_KEY");
+  });
+
+  test("does not carry the agent's key under another name", () => {
+    const env = toolEnvironment(
+      { COPY: `Bearer ${from.AGENT_API_KEY}`, PLAIN: "y" },
+      { home: "/x", secrets: ["short", from.AGENT_API_KEY] },
+    );
+    expect(env).not.toHaveProperty("COPY");
+    expect(env).toHaveProperty("PLAIN");
+  });
+});
+
+describe("any policy", () => {
+  const name = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,12}$/);
+  const glob = fc.stringMatching(/^[A-Za-z_*?.[\]\\+-]{0,8}$/);
+  const policies = fc.record({
+    inherit: fc.constantFrom("all" as const, "core" as const, "none" as const),
+    secretNames: fc.constantFrom("excluded" as const, "inherited" as const),
+    exclude: fc.array(glob, { maxLength: 3 }),
+    includeOnly: fc.array(glob, { maxLength: 2 }),
+    include: fc.array(name, { maxLength: 3 }),
+    set: fc.dictionary(name, fc.string(), { maxKeys: 3 }),
+    never: fc.array(name, { maxLength: 2 }),
+  });
+  const variables = fc.dictionary(name, fc.string(), { maxKeys: 12 });
+  const runs = { numRuns: Number(process.env.FUZZ_RUNS ?? 200) };
+
+  test("keeps credentials out, passes nothing on that was not there, and changes no value", () => {
+    fc.assert(
+      fc.property(policies, variables, (choice, given) => {
+        const policy = environmentPolicy(choice);
+        const env = toolEnvironment({ ...given, AGENT_API_KEY: "inherited" }, { home: "/x", policy });
+        for (const [key, value] of Object.entries(env)) {
+          if (key in policy.set || key === "HOME" || key === "PATH") continue;
+          expect(policy.never).not.toContain(key);
+          expect(value).toBe(given[key]);
+          const looksSecret = /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL/i.test(key);
+          if (looksSecret && policy.secretNames === "excluded") expect(policy.include).toContain(key);
+        }
+      }),
+      runs,
+    );
+  });
+
+  test("excluding more never lets more through", () => {
+    fc.assert(
+      fc.property(policies, glob, name, (choice, more, candidate) => {
+        const stricter = environmentPolicy({ ...choice, exclude: [...choice.exclude, more] });
+        if (inherits(stricter)(candidate)) expect(inherits(environmentPolicy(choice))(candidate)).toBe(true);
+      }),
+      runs,
+    );
+  });
+});
+
+test("a profile cannot bring back what is left out, nor change what was set", async () => {
+  const base = temporaryDirectory();
+  mkdirSync(join(base, "home"));
+  const profile = "export LEAKED_TOKEN=x DEPLOY_KEY=changed MODEL_NAME=changed GREETING=hello CORP_KEY=wanted\n";
+  writeFileSync(join(base, "home/.bash_profile"), profile);
+  const policy = environmentPolicy({ include: ["CORP_KEY"], set: { DEPLOY_KEY: "mine" }, never: ["MODEL_NAME"] });
+  const env = toolEnvironment({ ...process.env, HOME: join(base, "home") }, { home: base, policy });
+  const server = openServer({
+    root: base,
+    writable: "anywhere",
+    env,
+    environmentPolicy: policy,
+    orphans: "ended-by-watchdog",
+  });
+  try {
+    const output = await bash(server, 'echo "$LEAKED_TOKEN,$DEPLOY_KEY,$MODEL_NAME,$GREETING,$CORP_KEY"', {
+      loginShell: "/bin/bash",
+    });
+    expect(output.stdout).toBe(",mine,,hello,wanted\n");
+  } finally {
+    await server.close();
+    rmSync(base, { recursive: true });
+  }
+});

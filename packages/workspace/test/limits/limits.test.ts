@@ -1,0 +1,207 @@
+// Resource limits of a sandbox: reached limits are reported, the machine survives, and no control group is left.
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { OpenedWorkspace } from "../../src/lifecycle/lazy.ts";
+import { openCgroup } from "../../src/limits/cgroup.ts";
+import { findTrees } from "../../src/limits/cgroup-trees.ts";
+import { describeLimits, openLimits, type ResourceLimits } from "../../src/limits/limits.ts";
+import { openSandbox } from "../../src/sandbox/launch.ts";
+import { sandboxPolicy } from "../../src/sandbox/policy.ts";
+import { bash, exec, freshId } from "../support/commands.ts";
+import { temporaryDirectory, toolEnv } from "../support/locations.ts";
+import { serverProgram } from "../support/server-program.ts";
+
+let base = "";
+let workspace: OpenedWorkspace | undefined;
+beforeEach(() => {
+  base = temporaryDirectory();
+});
+afterEach(async () => {
+  await workspace?.close();
+  workspace = undefined;
+  rmSync(base, { recursive: true, force: true });
+});
+
+async function open(limits: Partial<ResourceLimits>): Promise<OpenedWorkspace> {
+  const policy = sandboxPolicy({ mode: "workspace-write", root: base });
+  const options = { serverProgram: await serverProgram(), env: toolEnv(), incarnation: randomUUID() };
+  workspace = await openSandbox(policy, { ...options, limits: { memoryBytes: null, processes: null, ...limits } });
+  return workspace;
+}
+
+/** This process's groups anywhere in the control group file systems. */
+function remainingGroups(): string[] {
+  const name = `agentcli-${process.pid}-`;
+  return findTrees({
+    mounts: readFileSync("/proc/self/mountinfo", "utf8"),
+    memberships: readFileSync("/proc/self/cgroup", "utf8"),
+  })
+    .flatMap(({ parents }) => parents)
+    .flatMap((parent) => (existsSync(parent) ? readdirSync(parent) : []))
+    .filter((entry) => entry.startsWith(name));
+}
+
+const mebibyte = 1024 * 1024;
+
+describe("in a sandbox", () => {
+  test("a command that takes too much memory is ended with the reason, and the next one runs", async () => {
+    const inside = await open({ memoryBytes: 300 * mebibyte });
+    const hog = `perl -e '$x = "x" x (700 * 1024 * 1024); print length $x'`;
+    const output = await bash(inside, `${hog}; exit $?`);
+    expect(output.result).not.toMatchObject({ exitCode: 0 });
+    expect(output.stdout).toBe("");
+    // Without a control group Perl reports it itself.
+    expect(output.stderr).toMatch(/reached its memory limit of 300 MiB \(limits\.memory\)|Out of memory/);
+    expect((await bash(inside, "echo alive")).stdout).toBe("alive\n");
+  });
+
+  test("many small commands that exceed the limit together get the reason, whichever process the kernel ends", async () => {
+    const inside = await open({ memoryBytes: 300 * mebibyte });
+    const small = `perl -e '$x = "x" x (30 * 1024 * 1024); sleep 1'`;
+    const script = `for i in 1 2 3 4 5 6 7 8 9 10 11 12; do ${small} & done; wait`;
+    const output = await bash(inside, script).then(({ stderr }) => stderr, String);
+    expect(output).toContain("The sandbox reached its memory limit of 300 MiB (limits.memory)");
+  });
+
+  test("a flood of processes is stopped at the limit, reported, and ends with its command", async () => {
+    const inside = await open({ processes: 60 });
+    const id = freshId();
+    // Bounded without a limit as well: at most 300, each for 2 seconds.
+    const flood = "for i in $(seq 300); do sleep 2 & done 2>&1 | head -c 300; exit 3";
+    const output = await exec(inside, { id, start: { argv: ["bash", "-c", flood], timeoutMs: 30_000 } });
+    expect(output.all).toMatch(/Resource temporarily unavailable/);
+    expect(output.stderr).toContain("limit of 60 processes and threads (limits.processes)");
+    const again = await exec(inside, { id });
+    expect(again.stderr).toBe(output.stderr);
+    expect(again.result).toEqual(output.result);
+    await inside.release([]);
+    expect((await bash(inside, "echo alive")).stdout).toBe("alive\n");
+  });
+
+  test("commands cannot raise their limits", async () => {
+    const inside = await open({ processes: 100 });
+    const output = await bash(
+      inside,
+      "find /sys/fs/cgroup -name 'pids.max' 2>/dev/null | while read f; do echo max > $f && echo LIFTED; done 2>&1 | grep LIFTED",
+    );
+    expect(output.stdout).toBe("");
+  });
+
+  test("no control group is left, also when the sandbox could not be started", async () => {
+    const inside = await open({ memoryBytes: 500 * mebibyte, processes: 200 });
+    await bash(inside, "sleep 100 & sleep 100 & true");
+    await inside.close();
+    const options = { serverProgram: join(base, "missing.cjs"), env: toolEnv(), incarnation: "none" };
+    const limits = { memoryBytes: 500 * mebibyte, processes: 200 };
+    await expect(
+      openSandbox(sandboxPolicy({ mode: "read-only", root: base }), { ...options, limits }),
+    ).rejects.toThrow();
+    expect(remainingGroups()).toEqual([]);
+  });
+});
+
+describe("the report", () => {
+  test("names what enforces each limit, and leaves no control group", async () => {
+    const report = await describeLimits({ memoryBytes: 100 * mebibyte, processes: null });
+    expect(report.memory).toMatchObject({
+      bytes: 100 * mebibyte,
+      by: expect.stringMatching(/^(cgroup-v[12]|rlimit)$/),
+    });
+    expect(report.processes).toEqual({ count: null, by: "nothing" });
+    expect(remainingGroups()).toEqual([]);
+  });
+
+  test("without control groups each process is limited separately, and only enforced limits are reported", async () => {
+    const limits = openLimits({ memoryBytes: 64 * mebibyte, processes: 500 }, { mounts: "", memberships: "" });
+    expect(limits.report.memory.by).toBe("rlimit");
+    expect(limits.report.processes.by).toBe(process.geteuid?.() === 0 ? "nothing" : "rlimit");
+    const { program, argv } = limits.enter("/bin/sh", ["-c", 'ulimit -d; echo "$0" "$@"', "a b", "c"]);
+    const { execFileSync } = await import("node:child_process");
+    expect(execFileSync(program, argv, { encoding: "utf8" })).toBe("65536\na b c\n");
+    expect(limits.newlyReached()).toEqual([]);
+  });
+
+  test("without limits the program is started as it is", () => {
+    const limits = openLimits({ memoryBytes: null, processes: null });
+    expect(limits.enter("/bin/x", ["y"])).toEqual({ program: "/bin/x", argv: ["y"] });
+  });
+});
+
+describe("the trees of control groups", () => {
+  const line = (root: string, point: string, type: string, options: string) =>
+    `30 20 0:30 ${root} ${point} rw,relatime - ${type} ${type} rw,${options}`;
+
+  test("version 1 has one for each controller, with our own path in it", () => {
+    const mounts = [
+      line("/", "/cg/memory", "cgroup", "memory"),
+      line("/", "/cg/pids", "cgroup", "pids"),
+      line("/", "/cg/unified", "cgroup2", ""),
+    ].join("\n");
+    expect(findTrees({ mounts, memberships: "4:memory:/a/b\n8:pids:/\n0::/\n" })).toEqual([
+      { version: 1, controller: "memory", parents: ["/cg/memory/a/b"] },
+      { version: 1, controller: "pids", parents: ["/cg/pids"] },
+    ]);
+  });
+
+  test("version 2 has one for all, where a sibling is used when no child can be created", () => {
+    const mounts = line("/", "/sys/fs/cgroup", "cgroup2", "nsdelegate");
+    expect(findTrees({ mounts, memberships: "0::/user.slice/app.slice/term.scope\n" })[1]).toEqual({
+      version: 2,
+      controller: "pids",
+      parents: ["/sys/fs/cgroup/user.slice/app.slice/term.scope", "/sys/fs/cgroup/user.slice/app.slice"],
+    });
+    expect(findTrees({ mounts, memberships: "0::/\n" })[0]?.parents).toEqual(["/sys/fs/cgroup"]);
+  });
+
+  test("a container that mounts a part of the tree is supported; no mount, no tree", () => {
+    const mounts = line("/docker/abc", "/sys/fs/cgroup/pids", "cgroup", "pids");
+    expect(findTrees({ mounts, memberships: "8:pids:/docker/abc/x\n" })[0]?.parents).toEqual(["/sys/fs/cgroup/pids/x"]);
+    expect(findTrees({ mounts, memberships: "8:pids:/elsewhere\n" })[0]?.parents).toEqual(["/sys/fs/cgroup/pids"]);
+    expect(findTrees({ mounts: "", memberships: "" })).toEqual([]);
+  });
+});
+
+describe("a group of version 2", () => {
+  /** The files the kernel would create, in a temporary directory. */
+  function tree(delegated: string, name: string): { parent: string; group: string } {
+    const parent = join(base, "parent");
+    const group = join(parent, name);
+    mkdirSync(group, { recursive: true });
+    writeFileSync(join(parent, "cgroup.subtree_control"), delegated);
+    writeFileSync(join(parent, "cgroup.procs"), "");
+    for (const file of ["memory.max", "memory.swap.max", "pids.max", "cgroup.procs"])
+      writeFileSync(join(group, file), "max\n");
+    writeFileSync(join(group, "memory.events"), "low 0\noom 3\noom_kill 2\noom_group_kill 0\n");
+    writeFileSync(join(group, "pids.events"), "max 7\n");
+    return { parent, group };
+  }
+
+  test("is limited, without swap, and counts", () => {
+    const { parent, group } = tree("cpu memory pids\n", "agentcli-1-x");
+    const parents = [join(base, "own"), parent];
+    const memory = openCgroup({ version: 2, controller: "memory", parents }, 1000, "agentcli-1-x");
+    const pids = openCgroup({ version: 2, controller: "pids", parents }, 50, "agentcli-1-x");
+    expect(
+      ["memory.max", "memory.swap.max", "pids.max"].map((file) => readFileSync(join(group, file), "utf8").trim()),
+    ).toEqual(["1000", "0", "50"].map((value) => expect.stringMatching(`^${value}`)));
+    expect([memory?.timesReached(), pids?.timesReached()]).toEqual([2, 7]);
+    expect(memory?.membersFile).toBe(join(group, "cgroup.procs"));
+  });
+
+  test("is not created where the controller is not delegated", () => {
+    const { parent } = tree("cpu\n", "agentcli-1-x");
+    expect(openCgroup({ version: 2, controller: "memory", parents: [parent] }, 1000, "fresh")).toBeUndefined();
+    expect(existsSync(join(parent, "fresh"))).toBe(false);
+  });
+
+  test("one left by a killed run is removed, one of a live process is not", () => {
+    const { parent } = tree("memory\n", "agentcli-1-x");
+    const gone = join(parent, "agentcli-999999999-left");
+    const alive = join(parent, `agentcli-${process.pid}-mine`);
+    for (const path of [gone, alive]) mkdirSync(path);
+    openCgroup({ version: 2, controller: "memory", parents: [parent] }, 1000, "agentcli-1-x");
+    expect([existsSync(gone), existsSync(alive)]).toEqual([false, true]);
+  });
+});

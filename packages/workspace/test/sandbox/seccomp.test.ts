@@ -1,0 +1,113 @@
+// The system-call filter, run by a small interpreter of its instructions.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { seccompProgram } from "../../src/sandbox/seccomp/filter.ts";
+import { type Architecture, argumentNumbers, refusedNumbers } from "../../src/sandbox/seccomp/system-calls.ts";
+
+const [allowed, killed] = [0x7fff0000, 0x80000000];
+const refusal = (errno: number) => 0x00050000 + errno;
+const [EPERM, ENOSYS, EAFNOSUPPORT] = [refusal(1), refusal(38), refusal(97)];
+const audit: Record<Architecture, number> = { x86_64: 0xc000003e, aarch64: 0xc00000b7 };
+const fuzzRuns = Number(process.env.FUZZ_RUNS ?? 200);
+
+describe.each<Architecture>(["x86_64", "aarch64"])("on %s", (architecture) => {
+  const strict = {
+    architecture,
+    unixSockets: "refused",
+    internetSockets: "allowed",
+    nestedSandboxes: "refused",
+  } as const;
+  const program = seccompProgram(strict);
+  const calls = argumentNumbers(architecture);
+  const ask = (number: number, ...values: number[]) => run(program, audit[architecture], number, values);
+
+  test("ordinary calls pass", () => {
+    expect(ask(calls.socket, 2, 1, 0)).toBe(allowed);
+    expect(ask(calls.clone, 0x1200011)).toBe(allowed);
+    expect(ask(calls.ioctl, 0, 0x5401)).toBe(allowed);
+    expect(ask(0, 1, 2, 3)).toBe(allowed);
+  });
+
+  test("listed calls are refused", () => {
+    for (const number of refusedNumbers(architecture)) expect(ask(number)).toBe(EPERM);
+  });
+
+  test("other calling conventions are killed", () => {
+    expect(run(program, 0x40000003, 1, [])).toBe(killed);
+    const x32 = run(program, audit.x86_64, 0x40000000 + 101, []);
+    expect(x32).toBe(architecture === "x86_64" ? EPERM : killed);
+  });
+
+  test("user namespaces, typing into terminals and strange sockets are refused", () => {
+    expect(ask(calls.clone, 0x10000011)).toBe(EPERM);
+    expect(ask(calls.unshare, 0x10000000)).toBe(EPERM);
+    expect(ask(calls.clone3)).toBe(ENOSYS);
+    expect(ask(calls.openat2)).toBe(ENOSYS);
+    expect(ask(calls.ioctl, 0, 0x5412)).toBe(EPERM);
+    for (const family of [1, 17, 38, 40]) expect(ask(calls.socket, family)).toBe(EAFNOSUPPORT);
+  });
+
+  test("a process may limit itself, but no other", () => {
+    expect(ask(calls.prlimit, 0)).toBe(allowed);
+    expect(ask(calls.prlimit, 1)).toBe(EPERM);
+  });
+
+  test("modes with set-id bits are refused where a file is made or changed", () => {
+    const withMode = (at: number, mode: number) => Array.from({ length: 6 }, (_, index) => (index === at ? mode : 0));
+    for (const { number, argument } of calls.modeAt) {
+      expect(ask(number, ...withMode(argument, 0o4755))).toBe(EPERM);
+      expect(ask(number, ...withMode(argument, 0o2755))).toBe(EPERM);
+      expect(ask(number, ...withMode(argument, 0o1777))).toBe(allowed);
+    }
+    for (const { number, flags, mode } of calls.createAt) {
+      const values = withMode(mode, 0o4755);
+      expect(ask(number, ...values)).toBe(allowed);
+      values[flags] = 0o101;
+      expect(ask(number, ...values)).toBe(EPERM);
+    }
+  });
+
+  test("a policy may allow unix sockets and nested sandboxes", () => {
+    const open = seccompProgram({ ...strict, unixSockets: "allowed", nestedSandboxes: "allowed" });
+    expect(run(open, audit[architecture], calls.socket, [1])).toBe(allowed);
+    expect(run(open, audit[architecture], calls.clone, [0x10000000])).toBe(allowed);
+    expect(run(open, audit[architecture], calls.openat2, [])).toBe(ENOSYS);
+  });
+
+  test("where nothing else keeps the network off, internet sockets are refused", () => {
+    const alone = seccompProgram({ ...strict, internetSockets: "refused" });
+    for (const family of [2, 10]) expect(run(alone, audit[architecture], calls.socket, [family])).toBe(EAFNOSUPPORT);
+    expect(run(alone, audit[architecture], calls.socket, [16])).toBe(allowed);
+  });
+
+  test("every call ends in a verdict", () => {
+    const word = fc.integer({ min: 0, max: 0xffffffff });
+    const property = fc.property(word, fc.array(word, { maxLength: 6 }), (number, values) =>
+      [allowed, EPERM, ENOSYS, EAFNOSUPPORT].includes(ask(number, ...values)),
+    );
+    fc.assert(property, { numRuns: fuzzRuns });
+  });
+});
+
+/** Just the five instructions the generator uses. */
+function run(program: Buffer, architecture: number, number: number, values: number[]): number {
+  const data = Buffer.alloc(64);
+  data.writeUInt32LE(number >>> 0, 0);
+  data.writeUInt32LE(architecture >>> 0, 4);
+  values.forEach((value, index) => void data.writeUInt32LE(value >>> 0, 16 + 8 * index));
+  let accumulator = 0;
+  for (let at = 0; at < program.length; at += 8) {
+    const [code, yes, no] = [program.readUInt16LE(at), program.readUInt8(at + 2), program.readUInt8(at + 3)];
+    const operand = program.readUInt32LE(at + 4);
+    const jump = (isSo: boolean) => {
+      at += 8 * (isSo ? yes : no);
+    };
+    if (code === 0x20) accumulator = data.readUInt32LE(operand);
+    else if (code === 0x06) return operand;
+    else if (code === 0x15) jump(accumulator === operand);
+    else if (code === 0x35) jump(accumulator >= operand);
+    else if (code === 0x45) jump((accumulator & operand) !== 0);
+    else throw new Error(`unknown instruction ${code}`);
+  }
+  throw new Error("the program ran past its end");
+}

@@ -1,0 +1,103 @@
+// Real attempts to break out of the sandbox: on each back end, as root and as an ordinary user.
+import { spawnSync } from "node:child_process";
+import { chmodSync, chownSync, closeSync, copyFileSync, cpSync, mkdtempSync, openSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type BackEnd, knownGapsOf } from "../../src/sandbox/back-end.ts";
+import { attempts } from "../../src/selftest/attempts/index.ts";
+import { openDescriptor } from "../../src/selftest/attempts/processes.ts";
+import type { AttemptResult } from "../../src/selftest/run.ts";
+import { installed } from "../support/installed.ts";
+import { buildProgram, serverProgram } from "../support/server-program.ts";
+
+const unprivilegedId = 65534;
+const isRoot = process.geteuid?.() === 0;
+const secret = "sesame-4711";
+const backEnds: Record<string, BackEnd> = {
+  bubblewrap: { kind: "bubblewrap", program: "/usr/bin/bwrap", processes: "own" },
+  "bubblewrap with shared processes": { kind: "bubblewrap", program: "/usr/bin/bwrap", processes: "shared" },
+  Landlock: { kind: "landlock", version: 7 },
+};
+const users = isRoot ? ["root", "an ordinary user"] : ["an ordinary user"];
+const combinations = Object.keys(backEnds).flatMap((name) => users.map((user) => [name, user] as const));
+
+let directory = "";
+beforeAll(async () => {
+  // World-readable: the repository may not be.
+  directory = mkdtempSync("/var/tmp/escape-programs-");
+  chmodSync(directory, 0o755);
+  const program = await serverProgram();
+  for (const name of ["workspace-server.cjs", "landlock-launcher.cjs"])
+    copyFileSync(join(dirname(program), name), join(directory, name));
+  for (const name of ["koffi", "@koromix"])
+    cpSync(installed(name), join(directory, "node_modules", name), { recursive: true });
+  await buildProgram(join(import.meta.dirname, "escape-runner.ts"), join(directory, "escape-runner.mjs"));
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+describe.each(combinations)("on %s %s cannot", (name, user) => {
+  const backEnd = backEnds[name] as BackEnd;
+  let findings: AttemptResult[] = [];
+  beforeAll(() => {
+    findings = runAttempts(user, backEnd);
+  });
+  const gapsFor = (mode: "workspace-write" | "read-only") => knownGapsOf(backEnd, { mode, unixSockets: "refused" });
+  const claimed = attempts.filter(
+    ({ knownGap, mode }) => !knownGap || !gapsFor(mode ?? "workspace-write").includes(knownGap),
+  );
+  test.each(claimed.map((attempt) => attempt.name))("%s", (attempt) => {
+    expect(findings.find((finding) => finding.name === attempt)).toMatchObject({ outcome: "held" });
+  });
+  test.each(attempts.filter((attempt) => !claimed.includes(attempt)).map((attempt) => attempt.name))(
+    "%s, a known gap",
+    (attempt) => {
+      expect(findings.find((finding) => finding.name === attempt)?.outcome).not.toBe("ESCAPED");
+    },
+  );
+});
+
+describe("without a sandbox a command can", () => {
+  let findings: AttemptResult[] = [];
+  beforeAll(() => {
+    findings = runAttempts("myself", null);
+  });
+  const harmless = attempts.filter(
+    ({ control }) => control === "harmless" || (control === "harmless-as-root" && isRoot),
+  );
+  test.each(harmless.map(({ name }) => name))("%s", (name) => {
+    expect(findings.find((finding) => finding.name === name)).toMatchObject({ outcome: "ESCAPED" });
+  });
+});
+
+function runAttempts(user: string, backEnd: BackEnd | null): AttemptResult[] {
+  const descriptorFile = mkdtempSync(join(directory, "descriptor-"));
+  const file = join(descriptorFile, "file");
+  const descriptor = openSync(file, "a");
+  const program = [
+    process.execPath,
+    join(directory, "escape-runner.mjs"),
+    join(directory, "workspace-server.cjs"),
+    file,
+    JSON.stringify(backEnd),
+  ];
+  const asUnprivileged = ["setpriv", `--reuid=${unprivilegedId}`, `--regid=${unprivilegedId}`, "--clear-groups", "--"];
+  const dropsPrivileges = isRoot && user === "an ordinary user";
+  if (dropsPrivileges) for (const path of [descriptorFile, file]) chownSync(path, unprivilegedId, unprivilegedId);
+  const [command = "", ...rest] = dropsPrivileges ? [...asUnprivileged, ...program] : program;
+  const run = spawnSync(command, rest, {
+    cwd: "/",
+    env: { PATH: process.env.PATH, HOME: "/nonexistent", AGENT_API_KEY: secret },
+    stdio: [
+      "ignore",
+      "pipe",
+      "pipe",
+      ...Array.from({ length: openDescriptor - 3 }, () => "ignore" as const),
+      descriptor,
+    ],
+    encoding: "utf8",
+    timeout: 110_000,
+  });
+  closeSync(descriptor);
+  if (run.status !== 0) throw new Error(`The attempts could not be run: ${run.stderr}`);
+  return JSON.parse(run.stdout);
+}
