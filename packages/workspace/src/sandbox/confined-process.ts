@@ -1,7 +1,7 @@
 // One running sandboxed process: its streams, its errors, and how to end it.
 
 import { type ChildProcess, type ChildProcessWithoutNullStreams, type StdioOptions, spawn } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, readFileSync } from "node:fs";
 import type { Duplex, Readable, Writable } from "node:stream";
 import { inheritedDescriptors } from "../descriptors/index.ts";
 import { bridgeDescriptor } from "../wire/index.ts";
@@ -13,8 +13,10 @@ export interface ConfinedProcess {
   stderr(): string;
   /** Settles when the process has ended. */
   describeEnd(): Promise<string>;
-  /** SIGKILL. With a pid namespace this ends everything inside. */
+  /** SIGKILL. With a pid namespace this ends everything inside, but does not wait for it. */
   kill(): Promise<void>;
+  /** SIGKILL to the first process of its pid namespace. Settles when nothing inside is left. */
+  killNamespace(): Promise<void>;
   /** Lets the server end what it started; kills it after a timeout. */
   end(): Promise<void>;
 }
@@ -65,19 +67,48 @@ export function startConfined({ program, argv, setup, onBridge }: ConfinedComman
     child.kill("SIGKILL");
     await ended;
   };
+  const killAfterTimeout = async () => {
+    const limit = setTimeout(() => void kill(), endTimeoutMs);
+    await ended;
+    clearTimeout(limit);
+  };
   return {
     stdin,
     stdout,
     stderr: () => stderrTail,
     describeEnd: async () => [`its process ${await ended}.`, stderrTail.trim()].filter(Boolean).join(" stderr: "),
     kill,
-    async end() {
+    // The kernel reports the first process of a namespace as ended only after all others in it have.
+    killNamespace: () => (killChildren(child) ? killAfterTimeout() : kill()),
+    end() {
       stdin.end();
-      const limit = setTimeout(() => void kill(), endTimeoutMs);
-      await ended;
-      clearTimeout(limit);
+      return killAfterTimeout();
     },
   };
+}
+
+/** Returns false if none could be found: it has ended already, or this kernel does not list children. */
+function killChildren({ pid, exitCode }: ChildProcess): boolean {
+  if (pid === undefined || exitCode !== null) return false;
+  const children = readChildren(pid);
+  for (const each of children) killIfAlive(each);
+  return children.length > 0;
+}
+
+function readChildren(pid: number): number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
+  } catch {
+    return [];
+  }
+}
+
+function killIfAlive(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It ended in between.
+  }
 }
 
 function describeExit(child: ChildProcess): Promise<string> {

@@ -39,7 +39,7 @@ export function startWithBubblewrap(
       ...(terminals && { terminalModule: terminals.module }),
     },
     async close() {
-      await (processes === "own" ? confined.kill() : confined.end());
+      await (processes === "own" ? confined.killNamespace() : confined.end());
       removeMountPoints(points);
     },
     explainFailure(stderr) {
