@@ -1,24 +1,25 @@
 // `npm test`: sets up a fresh clone, then checks and tests everything. --long runs every sweep in full.
 import { spawnSync } from "node:child_process";
 import { setUp } from "./setup.mjs";
+import { runTests } from "./vitest-run.mjs";
 
 const long = process.argv.includes("--long");
 const only = process.argv.slice(2).filter((argument) => argument !== "--long");
 
 await setUp();
-step("types", ["tsc", "--noEmit"]);
-step("lint and format", ["biome", "check", "."]);
-step("tests", ["vitest", "run", ...only], long ? { SWEEP: "full", FUZZ_RUNS: "5000" } : {});
-if (long && only.length === 0) step("MCP conformance", ["node", "packages/mcp/test/conformance/run.mjs"]);
+step("types", () => npx("tsc", "--noEmit"));
+step("lint and format", () => npx("biome", "check", "."));
+step("tests", () => runTests(only, long ? { SWEEP: "full", FUZZ_RUNS: "5000" } : {}).status);
+if (long && only.length === 0) step("MCP conformance", () => npx("node", "packages/mcp/test/conformance/run.mjs"));
 
-function step(name, [program, ...args], env = {}) {
+function step(name, run) {
   console.log(`\n> ${name}`);
-  const { status } = spawnSync("npx", ["--no-install", program, ...args], {
-    stdio: "inherit",
-    env: { ...process.env, ...env },
-  });
-  if (status !== 0) {
-    console.error(`${name}: failed`);
-    process.exit(status ?? 1);
-  }
+  const status = run();
+  if (status === 0) return;
+  console.error(`${name}: failed`);
+  process.exit(status);
+}
+
+function npx(...argv) {
+  return spawnSync("npx", ["--no-install", ...argv], { stdio: "inherit" }).status ?? 1;
 }
