@@ -18,6 +18,7 @@ export { isLockHeld, type Lock, type LockAttempt, takeLock } from "./lock.ts";
 export { sandboxNote, takeNotes, threadCreated, warningNote } from "./notes.ts";
 export { noObservers, type RunObservers } from "./observers.ts";
 export { makePrivateDirectory } from "./private-directory.ts";
+export { openProbeCache, type ProbeCache } from "./probe-cache.ts";
 export { rulesGuard } from "./rules-guard.ts";
 export type { Recorded, Run, RunContext } from "./run.ts";
 export type { ConfigOptions, MinBackEnd, RunOptions } from "./run-options.ts";

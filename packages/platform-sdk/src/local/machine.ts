@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { SandboxProbe } from "@agentcli/workspace";
+import { openProbeCache, type ProbeCache } from "@agentcli/host";
 import type { Runtime } from "../runtime.ts";
 
 export interface Machine {
@@ -24,7 +24,7 @@ export interface Machine {
   /** The built server that a sandbox runs. */
   serverProgram: string;
   /** Which sandbox works here, by the directories it was tried for. */
-  probes: Map<string, Promise<SandboxProbe>>;
+  probes: ProbeCache;
 }
 
 export function machineOf({ variables, clock, newId }: Runtime): Machine {
@@ -37,7 +37,7 @@ export function machineOf({ variables, clock, newId }: Runtime): Machine {
     systemDirectory: "/etc/platform",
     shell: usableShell(variables.SHELL),
     serverProgram: firstOf(["../workspace-server.cjs", "../../dist/workspace-server.cjs"]),
-    probes: new Map(),
+    probes: openProbeCache(),
   };
 }
 

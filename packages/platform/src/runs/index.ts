@@ -3,13 +3,7 @@ export type { FindReadableAgent, ReadableAgent } from "./agent-reader.ts";
 export { linkArtifact, shownArtifacts } from "./artifacts/index.ts";
 export { insertRun, type NewRun, requestCancel, requestCancelOfAll, waitForEnd } from "./control.ts";
 export type { ArtifactOwner, Artifacts } from "./execution/artifacts.ts";
-export {
-  type ChosenModel,
-  chooseModel,
-  openSandboxes,
-  probeForAgents,
-  type Sandboxes,
-} from "./execution/compose/index.ts";
+export { type ChosenModel, chooseModel } from "./execution/compose/index.ts";
 export type { RunHost } from "./execution/execute.ts";
 export { RunFault } from "./execution/fault.ts";
 export { newId, threadOf } from "./execution/ids.ts";
@@ -17,6 +11,7 @@ export { findUnpriced, modelsOfSubagents, unpriced } from "./execution/pricing.t
 export * from "./execution/request.ts";
 export { readReport, readSummary } from "./execution/run-summary.ts";
 export { type Runner, startRunner } from "./execution/runner.ts";
+export { openSandboxes, probeForAgents, type Sandboxes } from "./execution/sandbox/index.ts";
 export { openSessionStore, readThreadRecords } from "./execution/session-store.ts";
 export { type Fence, type Leases, openLeases } from "./leases/lease.ts";
 export { openRuns, type Runs } from "./open.ts";

@@ -3,11 +3,11 @@ import type { Authenticate, ServerContext, Subject } from "../foundation/index.t
 import type { Repositories } from "../repositories/index.ts";
 import type { FindReadableAgent } from "./agent-reader.ts";
 import { addArtifactRoutes, openArtifacts } from "./artifacts/index.ts";
-import { openSandboxes } from "./execution/compose/index.ts";
 import type { RunHost } from "./execution/execute.ts";
 import type { EndStatements } from "./execution/finish.ts";
 import { readReport, readSummary } from "./execution/run-summary.ts";
 import { startRunner } from "./execution/runner.ts";
+import { openSandboxes } from "./execution/sandbox/index.ts";
 import { addStreamRoute, type Hub, openHub, readFrames, type StreamHost } from "./streams/index.ts";
 import { addUsageRoute } from "./usage/index.ts";
 

@@ -44,21 +44,15 @@ export async function chooseSandbox(
   machine: Machine,
 ): Promise<SandboxProbe> {
   if (mode === "danger-full-access") return { kind: "unavailable", reason: "not used", remedy: "" };
-  const probe = await cachedProbe([root, ...writableRoots], machine);
+  const untrusted = [root, ...writableRoots];
+  const { variables, serverProgram, probes } = machine;
+  const probe = await probes(JSON.stringify(untrusted), () =>
+    probeSandbox({ path: variables.PATH ?? "", untrusted, serverProgram }),
+  );
   if (probe.kind === "unavailable") throw unavailable(mode, `${probe.reason} ${probe.remedy}`);
   const [shortfall] = probe.shortfalls;
   if (probe.backEnd.kind === "landlock" && mode === "workspace-write")
     throw unavailable(mode, `Only Landlock works here, which cannot protect .git. ${shortfall?.remedy ?? ""}`);
-  return probe;
-}
-
-/** Only a success is cached: the user may have just installed what was missing. */
-async function cachedProbe(untrusted: string[], { variables, serverProgram, probes }: Machine): Promise<SandboxProbe> {
-  const key = JSON.stringify(untrusted);
-  const probing = probes.get(key) ?? probeSandbox({ path: variables.PATH ?? "", untrusted, serverProgram });
-  probes.set(key, probing);
-  const probe = await probing;
-  if (probe.kind === "unavailable") probes.delete(key);
   return probe;
 }
 

@@ -9,15 +9,7 @@ import { type ClaimedRun, maxLostDrivers } from "../leases/lease.ts";
 import type { Hub, Recorder } from "../streams/index.ts";
 import { type Allowance, allowanceOf } from "../usage/index.ts";
 import type { Artifacts } from "./artifacts.ts";
-import {
-  openAssembly,
-  planRun,
-  type RunAssembly,
-  type RunPlan,
-  relocateHooks,
-  type Sandboxes,
-  turnSettings,
-} from "./compose/index.ts";
+import { openAssembly, planRun, type RunAssembly, type RunPlan, relocateHooks, turnSettings } from "./compose/index.ts";
 import { readHistory, resume } from "./conversation.ts";
 import { canBeResumed, failed, isUserFacingError, RunFault } from "./fault.ts";
 import { type EndStatements, finishRun, type RunEnd } from "./finish.ts";
@@ -25,6 +17,7 @@ import { limitRun, spendReached } from "./limits.ts";
 import { findUnpriced, modelsOfSubagents, unpriced } from "./pricing.ts";
 import { openRunRecorder } from "./recorder.ts";
 import { type ActiveRun, openRun } from "./records.ts";
+import type { Sandboxes } from "./sandbox/index.ts";
 import { openSessionStore } from "./session-store.ts";
 
 export interface RunHost {

@@ -8,10 +8,10 @@ import type { NetworkPolicy, Settings } from "../../../foundation/index.ts";
 import { version } from "../../../foundation/index.ts";
 import type { OpenWorkspace } from "../../../repositories/index.ts";
 import { newId } from "../ids.ts";
+import { artifactsDirectory, type Sandboxes } from "../sandbox/index.ts";
 import { repositoryGuard } from "./guard.ts";
 import { hookSource } from "./hooks.ts";
 import { readInstructions } from "./instructions.ts";
-import { artifactsDirectory, type Sandboxes } from "./sandboxes.ts";
 import { serverSource } from "./servers.ts";
 import { parameter, type RunPlan } from "./turn.ts";
 

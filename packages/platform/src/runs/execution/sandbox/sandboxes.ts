@@ -2,13 +2,12 @@
 import { chmodSync, lstatSync, mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { type Sandbox, sandboxFor } from "@agentcli/host";
+import { openProbeCache, type Sandbox, sandboxFor } from "@agentcli/host";
 import type { SandboxMode } from "@agentcli/protocol";
 import {
   environmentPolicy,
   hiddenByDefault,
   type SandboxPolicy,
-  type SandboxProbe,
   SandboxUnavailable,
   sandboxPolicy,
   toolEnvironment,
@@ -36,17 +35,8 @@ export interface Sandboxes {
 
 export function openSandboxes(settings: Settings): Sandboxes {
   const serverProgram = join(settings.programDirectory, "workspace-server.cjs");
-  let probing: Promise<SandboxProbe> | undefined;
-  // Only success is cached: an operator may install what is missing.
-  const probe = async () => {
-    probing ??= probeForAgents(settings);
-    const current = probing;
-    const result = await current.finally(() => {
-      probing = undefined;
-    });
-    if (result.kind === "available") probing = current;
-    return result;
-  };
+  const probes = openProbeCache();
+  const probe = () => probes("agents", () => probeForAgents(settings));
   return {
     async obstacle() {
       const result = await probe();
