@@ -24,6 +24,7 @@ import { findBinaries, nativeFolder } from "../../src/foundation/db/binaries.ts"
 import { clusterPaths } from "../../src/foundation/db/cluster-paths.ts";
 import { type Database, openDatabase } from "../../src/foundation/db/index.ts";
 import { findPostmaster, stopPostmaster } from "../../src/foundation/db/postmaster.ts";
+import { chooseUser } from "../../src/foundation/db/run-as-user.ts";
 import { silentLog } from "../../src/foundation/telemetry/index.ts";
 import { bundled } from "../harness/bundled.ts";
 
@@ -149,6 +150,18 @@ test("without user namespaces, root runs it as another user in a directory that 
   await database.close();
 });
 
+test("without user namespaces, root runs a copy of programs that other users cannot reach", () => {
+  const isRoot = process.getuid?.() === 0;
+  chmodSync(join(dataDirectory, ".."), 0o711);
+  // Below a directory of mode 0700, as a clone in the home of root is.
+  using closed = copyWithoutLinks(nativeFolder());
+  const { user, binaries } = chooseUser(paths(), "/nowhere", closed.native);
+  expect(binaries.postgres.startsWith(paths().programDirectory)).toBe(isRoot);
+  const env = { LD_LIBRARY_PATH: binaries.libraryPath ?? "" };
+  const run = spawnSync(binaries.postgres, ["--version"], { env, encoding: "utf8", cwd: "/", ...user.identity });
+  expect(run.stdout).toMatch(/\(PostgreSQL\) \d/);
+});
+
 test("libraries are found even if their symbolic links were never created", () => {
   using bare = copyWithoutLinks(nativeFolder());
   const { initdb, postgres, libraryPath } = findBinaries(join(dataDirectory, "links"), bare.native);
@@ -195,6 +208,7 @@ function copyWithoutLinks(native: string): { native: string } & Disposable {
     for (const entry of readdirSync(join(native, part), { withFileTypes: true }))
       if (entry.isFile()) linkSync(join(native, part, entry.name), join(folder, "native", part, entry.name));
   }
-  copyFileSync(join(native, "pg-symlinks.json"), join(folder, "native/pg-symlinks.json"));
+  for (const file of ["native/pg-symlinks.json", "package.json"])
+    copyFileSync(join(native, "..", file), join(folder, file));
   return { native: join(folder, "native"), [Symbol.dispose]: () => rmSync(folder, { recursive: true }) };
 }

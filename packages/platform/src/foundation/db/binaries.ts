@@ -1,5 +1,5 @@
 // The programs of the embedded PostgreSQL, as an npm package of this platform brings them.
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { DatabaseError } from "./database-error.ts";
@@ -43,6 +43,8 @@ function libraryPath(native: string, linkDirectory: string): string | null {
   const missing = links.filter(({ target }) => !existsSync(join(native, "..", target)));
   if (missing.length === 0) return null;
   mkdirSync(linkDirectory, { recursive: true });
+  // The user that the server runs as reads it, whatever the umask is.
+  chmodSync(linkDirectory, 0o755);
   for (const { source, target } of missing) linkOnce(join(native, "..", source), join(linkDirectory, basename(target)));
   // A library found through a link looks for those it needs beside the link.
   return `${linkDirectory}:${join(native, "lib")}`;

@@ -25,6 +25,8 @@ export interface ClusterPaths {
   logFile: string;
   /** For links to libraries, where they are missing. */
   linkDirectory: string;
+  /** For a copy of the programs, where the user that runs them cannot reach the installed ones. */
+  programDirectory: string;
 }
 
 export interface ClusterEnvironment {
@@ -42,6 +44,7 @@ export function clusterPaths(dataDirectory: string, { variables }: ClusterEnviro
     passwordFile: join(real, "postgres-password"),
     logFile: join(real, "postgres.log"),
     linkDirectory: join(real, "postgres-libraries"),
+    programDirectory: join(real, "postgres-programs"),
   };
 }
 

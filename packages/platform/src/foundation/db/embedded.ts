@@ -3,7 +3,6 @@ import { spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import type pg from "pg";
-import { findBinaries } from "./binaries.ts";
 import { type Means, makeCluster } from "./cluster.ts";
 import {
   type ClusterEnvironment,
@@ -88,8 +87,7 @@ async function start(paths: ClusterPaths, options: EmbeddedOptions): Promise<Sta
 
 function meansOf(paths: ClusterPaths, { variables, durability }: EmbeddedOptions): Means {
   const path = variables.PATH ?? "";
-  const binaries = findBinaries(paths.linkDirectory);
-  return { binaries, path, durability, user: chooseUser(paths, binaries, path) };
+  return { path, durability, ...chooseUser(paths, path) };
 }
 
 /** In a session of its own: neither the end of the server nor an interrupt in its terminal reaches it. */
