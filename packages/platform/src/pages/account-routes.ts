@@ -6,7 +6,7 @@ import {
   type Account,
   addAccountCallback,
   listAccounts,
-  openConnecting,
+  openAccountConnector,
   removeAccount,
 } from "../repositories/index.ts";
 import { button } from "./agent-pages.ts";
@@ -29,9 +29,9 @@ export function addAccountPages(pages: Pages, { platform, api, identity, reposit
   });
   if (github === null) return;
   const options = { store: { db, vault }, github, publicUrl: agents.publicUrl };
-  const connecting = openConnecting(options);
+  const connector = openAccountConnector(options);
   pages.get("/accounts/github/connect", (context, { principal }) =>
-    connecting.begin(context, { teamId: principal.teamId, userId: userOf(principal) }),
+    connector.begin(context, { teamId: principal.teamId, userId: userOf(principal) }),
   );
   const userIn = async (context: Context<Env>) =>
     (await visitorOf(identity.sessionAuthenticator, context))?.principal.userId ?? null;

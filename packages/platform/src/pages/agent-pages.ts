@@ -117,9 +117,9 @@ const runSection = (
   { id, status, prompt, result, error, durationMs }: Run & { prompt: string },
 ): Html => html`
 <section class="run" id="${id}" data-stream="/agents/${agentId}/runs/${id}/stream" data-status="${status}">
-<div class="said user">${prompt}</div>
+<div class="message user">${prompt}</div>
 <div class="steps"></div>
-<noscript>${result && html`<div class="said assistant">${result}</div>`}</noscript>
+<noscript>${result && html`<div class="message assistant">${result}</div>`}</noscript>
 <template class="fallback">${result}</template>
 <p class="facts"><span class="status">${badge(status)}</span> ${durationMs !== undefined && html`${(durationMs / 1000).toFixed(1)} s`}</p>
 ${error && html`<p class="problem"><strong>${error.code ?? "error"}</strong> ${error.message}</p>`}

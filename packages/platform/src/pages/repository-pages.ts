@@ -53,18 +53,18 @@ export const pullPage = ({ name, pull, diff, comments, reviews, token }: PullVie
 </div>
 ${pull.state === "open" && html`<div class="row">${pull.isDraft ? button(`/repositories/${name}/pulls/${pull.number}/ready`, "Mark as ready", token) : button(`/repositories/${name}/pulls/${pull.number}/merge`, "Merge", token)}</div>`}
 </section>
-${pull.body !== "" && html`<div class="said user">${pull.body}</div>`}
+${pull.body !== "" && html`<div class="message user">${pull.body}</div>`}
 <h2>Changes</h2>
 ${diffLines(diff)}
 <h2>Comments</h2>
 ${reviews.map(
   (
     review,
-  ) => html`<div class="said user">${badge(review.verdict)} <strong>${review.author}</strong> ${moment(review.createdAt)}
+  ) => html`<div class="message user">${badge(review.verdict)} <strong>${review.author}</strong> ${moment(review.createdAt)}
 ${review.body}</div>`,
 )}
 ${comments.map(
-  (comment) => html`<div class="said user"><strong>${comment.author}</strong> ${moment(comment.createdAt)}${
+  (comment) => html`<div class="message user"><strong>${comment.author}</strong> ${moment(comment.createdAt)}${
     comment.path !== undefined && html` <code>${comment.path}:${comment.line}</code>`
   }
 ${comment.body}</div>`,

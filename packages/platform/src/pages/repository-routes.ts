@@ -40,7 +40,7 @@ function addPullRequest(pages: Pages, githost: GitHost): void {
     const repository = await find(githost, context, visitor);
     const number = numberIn(context);
     const pull = await githost.pullRequests(repository).read(number);
-    const review = githost.remarks(repository);
+    const review = githost.commentStore(repository);
     const body = pullPage({
       name: repository.name,
       pull,
@@ -57,7 +57,7 @@ function addPullRequest(pages: Pages, githost: GitHost): void {
     const number = numberIn(context);
     if (body.trim() === "") throw new ApiError("validation_error", "A comment needs some words.");
     await githost.pullRequests(repository).read(number);
-    await githost.remarks(repository).comment(number, { author: authorOf(visitor), body });
+    await githost.commentStore(repository).comment(number, { author: authorOf(visitor), body });
     return context.redirect(`/repositories/${repository.name}/pulls/${number}`, 303);
   });
 

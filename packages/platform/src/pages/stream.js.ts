@@ -19,7 +19,7 @@ function follow(section) {
   const on = (event, show) => source.addEventListener(event, ({ data }) => show(JSON.parse(data)));
 
   on("assistant", (data) => {
-    text ??= add("said assistant", "");
+    text ??= add("message assistant", "");
     text.textContent += data.text;
   });
   on("thinking", (data) => {
@@ -40,7 +40,7 @@ function follow(section) {
     }
   });
   on("result", (data) => {
-    if (data.text && !section.textContent.includes(data.text)) add("said assistant", data.text);
+    if (data.text && !section.textContent.includes(data.text)) add("message assistant", data.text);
     setStatus(data.status);
   });
   on("done", () => {
@@ -51,7 +51,7 @@ function follow(section) {
   source.onerror = () => {
     // Streams are kept for a while; after that the result is what is left.
     if (source.readyState === EventSource.CLOSED && steps.childElementCount === 0)
-      add("said assistant", section.querySelector(".fallback").content.textContent);
+      add("message assistant", section.querySelector(".fallback").content.textContent);
   };
 
   function setStatus(status) {

@@ -40,8 +40,8 @@ th, td { padding: .5rem 1rem .5rem 0; border-bottom: 1px solid var(--line); vert
 .title button { white-space: nowrap; } .title .row { margin-top: 0; }
 .title h1 { margin: 0; }
 .run { margin: 1.25rem 0; }
-.said { white-space: pre-wrap; padding: .7rem 1rem; border-radius: 10px; margin: .5rem 0; overflow-wrap: anywhere; }
-.said.user { background: var(--card); border: 1px solid var(--line); }
+.message { white-space: pre-wrap; padding: .7rem 1rem; border-radius: 10px; margin: .5rem 0; overflow-wrap: anywhere; }
+.message.user { background: var(--card); border: 1px solid var(--line); }
 .thinking { color: var(--soft); white-space: pre-wrap; font-size: .9rem; margin: .4rem 0; }
 .call { font-family: ui-monospace, monospace; font-size: .82rem; border-left: 3px solid var(--busy); padding: .3rem .75rem; margin: .4rem 0; overflow-wrap: anywhere; white-space: pre-wrap; }
 .call.completed { border-color: var(--good); } .call.error { border-color: var(--bad); }

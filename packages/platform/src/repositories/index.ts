@@ -1,6 +1,12 @@
 // The public interface of repositories for other parts of the platform.
 
-export { type Account, addAccountCallback, listAccounts, openConnecting, removeAccount } from "./accounts/index.ts";
+export {
+  type Account,
+  addAccountCallback,
+  listAccounts,
+  openAccountConnector,
+  removeAccount,
+} from "./accounts/index.ts";
 export { RepositoryFault } from "./git/index.ts";
 export {
   type CommentRecord,
@@ -18,7 +24,7 @@ export {
   type Handoff,
   type RepositoryChange,
   type RunReport,
-  type RunStory,
+  type RunSummary,
 } from "./handoff/index.ts";
 export { openRepositories, type Repositories } from "./open.ts";
 export { isReference, repositoryOfPullRequest } from "./scm/index.ts";

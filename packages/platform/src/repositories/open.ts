@@ -10,7 +10,14 @@ import {
   type RepositoryChecks,
   reviewersOf,
 } from "./accounts/index.ts";
-import { type GitHost, openDoor, openGitHost, ownRepositories, serveGit, servePullRequests } from "./githost/index.ts";
+import {
+  type GitHost,
+  openAuthenticator,
+  openGitHost,
+  ownRepositories,
+  serveGit,
+  servePullRequests,
+} from "./githost/index.ts";
 import {
   type CheckOptions,
   type Diffs,
@@ -35,7 +42,7 @@ export interface Repositories extends Subject, RepositoryChecks {
   /** Clone URLs of the team's repositories on the embedded git host. */
   listOwn(teamId: number): Promise<string[]>;
   /** Hands off the commits of finished runs. */
-  openHandoff(readStory: HandoffOptions["readStory"]): Handoff;
+  openHandoff(readSummary: HandoffOptions["readSummary"]): Handoff;
   /** Shows the state of runs as checks on their commits until stopped. */
   startChecks(readReport: CheckOptions["readReport"]): { stop(): Promise<void> };
 }
@@ -66,23 +73,23 @@ export function openRepositories(context: ServerContext, principals: Principals)
     reading: openRepositoryReading({ store, github: accounts, now: Date.now }),
     ...openRepositoryChecks({ sources, userAccess: openUserAccess(store, accounts), publicUrl }),
     listOwn: async (teamId) => (await githost.repositories.list(teamId)).map(({ name }) => githost.cloneUrl(name)),
-    openHandoff: (readStory) =>
+    openHandoff: (readSummary) =>
       openHandoff({
         db,
         workspaces,
         sources,
         identity: committer,
         signingKey,
-        readStory,
+        readSummary,
         reviewersOf: (runId, url) => reviewersOf(db, { runId, host: sources.hostOf(url) }),
         personOf: (runId, url) => personOf({ store, github: accounts }, { runId, url }),
       }),
     startChecks: (readReport) =>
       startChecks({ db, sources, log, readReport, agentUrl: (agentId) => `${publicUrl()}/agents/${agentId}` }),
     routes({ app }) {
-      const door = openDoor(githost, principals);
-      serveGit(app, { host: githost, door, log });
-      servePullRequests(app, { host: githost, door });
+      const authenticator = openAuthenticator(githost, principals);
+      serveGit(app, { host: githost, authenticator, log });
+      servePullRequests(app, { host: githost, authenticator });
       serveSigningKey(app, signingKey, committer);
     },
     activities: [{ role: "every server", start: () => announceAddresses(githost) }],

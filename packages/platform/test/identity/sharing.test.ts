@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { FollowUps } from "../../src/foundation/db/index.ts";
 import { openAdministration } from "../../src/identity/principals/index.ts";
 import { openRepositoryReading } from "../../src/repositories/accounts/index.ts";
-import { keepAccount } from "../../src/repositories/accounts/store.ts";
+import { saveAccount } from "../../src/repositories/accounts/store.ts";
 import { openGithub } from "../../src/repositories/scm/index.ts";
 import { type TestServer, testServer } from "../harness/platform.ts";
 import { githubSettings } from "../repositories/github-settings.ts";
@@ -62,7 +62,7 @@ async function connect(login: string, repositories: string[] | null): Promise<vo
   // A new account each time, so that cached answers about the former one are not used.
   const accountId = `${login}-${fake.grants.length}`;
   const tokens = { token, expiresAt: null, refreshToken: null };
-  await keepAccount({ db, vault }, { ...id, accountId, login, tokens });
+  await saveAccount({ db, vault }, { ...id, accountId, login, tokens });
 }
 
 const administration = () => openAdministration(server.platform.db, server.platform.vault);

@@ -93,7 +93,7 @@ test("a redirect to a blocked repository is not followed", async () => {
   });
   const host = await harness.sources.open(1, `${moved.url}/old/shop.git`);
   const list = host.reach(
-    (remote) => runGit({ place: nowhere, args: ["ls-remote", remote.address], remote }, never()),
+    (remote) => runGit({ location: nowhere, args: ["ls-remote", remote.address], remote }, never()),
     never(),
   );
   await expect(list).rejects.toMatchObject(refused);

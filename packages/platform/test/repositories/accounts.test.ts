@@ -6,8 +6,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Env } from "../../src/foundation/http/index.ts";
 import { openAdministration } from "../../src/identity/principals/index.ts";
 import { loginLink } from "../../src/pages/index.ts";
-import { openConnecting, openUserAccess } from "../../src/repositories/accounts/index.ts";
-import { findAccount, keepAccount, removeAccount, writeTokens } from "../../src/repositories/accounts/store.ts";
+import { openAccountConnector, openUserAccess } from "../../src/repositories/accounts/index.ts";
+import { findAccount, removeAccount, saveAccount, writeTokens } from "../../src/repositories/accounts/store.ts";
 import { freshToken } from "../../src/repositories/accounts/tokens.ts";
 import { ConnectionRefused, GithubRefusal, openGithub } from "../../src/repositories/scm/index.ts";
 import { serve } from "../../src/serve.ts";
@@ -109,9 +109,9 @@ test("over https no sibling domain can set the cookie of the callback", async ()
   const { db, settings } = server.platform;
   const github = settings.sourceHosts.github ?? expect.fail("no settings");
   const options = { store: server.platform, github: openGithub(github, settings.variables).accounts ?? expect.fail() };
-  const connecting = openConnecting({ ...options, publicUrl: () => "https://platform.example" });
+  const connector = openAccountConnector({ ...options, publicUrl: () => "https://platform.example" });
   const { id: userId, team_id: teamId } = await db.selectFrom("users").selectAll().limit(1).executeTakeFirstOrThrow();
-  const app = new Hono<Env>().get("/", (context) => connecting.begin(context, { teamId, userId }));
+  const app = new Hono<Env>().get("/", (context) => connector.begin(context, { teamId, userId }));
   expect((await app.request("/")).headers.get("set-cookie")).toMatch(/^__Host-platform_connect=.*Path=\/;.*Secure/);
 });
 
@@ -224,7 +224,7 @@ test("an account disconnected during a token refresh stays disconnected", async 
   await removal;
   expect(await findAccount(store, account)).toBeUndefined();
   await expect(freshToken({ store, github, account: ended })).rejects.toThrow(ConnectionRefused);
-  await keepAccount(store, { ...account, tokens: { token, expiresAt: null, refreshToken: null } });
+  await saveAccount(store, { ...account, tokens: { token, expiresAt: null, refreshToken: null } });
 });
 
 test("a revoked token asks the user to reconnect", async () => {

@@ -20,6 +20,6 @@ export const checkOptions = ({ db }: { db: Kysely<Tables> }, sources: SourceHost
       .executeTakeFirstOrThrow();
     const { agent_id: agentId, team_id: teamId, status, created_at: createdAt, settings } = run;
     const repositoryUrls = settings.repos.map(({ url }) => url);
-    return { agentId, teamId, repositoryUrls, status, createdAt, endedAt: createdAt, text: "What it said" };
+    return { agentId, teamId, repositoryUrls, status, createdAt, endedAt: createdAt, text: "What it found" };
   },
 });

@@ -13,7 +13,7 @@ import { openVault, type Vault } from "../../src/foundation/vault/index.ts";
 import { openPrincipals, type Principals } from "../../src/identity/principals/index.ts";
 import {
   type GitHost,
-  openDoor,
+  openAuthenticator,
   openGitHost,
   serveGit,
   servePullRequests,
@@ -63,9 +63,9 @@ export async function openGitHostHarness(): Promise<GitHostHarness> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const host = openGitHost({ db, vault, dataDirectory: home.path, serverUrls: () => [url] });
-  const door = openDoor(host, principals);
-  serveGit(app, { host, door, log: silentLog });
-  servePullRequests(app, { host, door });
+  const authenticator = openAuthenticator(host, principals);
+  serveGit(app, { host, authenticator, log: silentLog });
+  servePullRequests(app, { host, authenticator });
 
   return {
     ...database,

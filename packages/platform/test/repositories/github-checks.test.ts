@@ -74,7 +74,7 @@ test.each<[RunStatus, string, string]>([
     await setStatus(runId, status);
     await harness.showChecks();
     await harness.showChecks();
-    const output = { title, summary: "What it said" };
+    const output = { title, summary: "What it found" };
     expect(shop.checks).toMatchObject([{ ...shown, status: "completed", conclusion, output }]);
     expect(await rows(runId)).toMatchObject([{ state: "ended" }]);
   },

@@ -9,8 +9,8 @@ import { personOf } from "../../src/repositories/accounts/index.ts";
 import {
   type ConnectedAccount,
   findAccount,
-  keepAccount,
   removeAccount,
+  saveAccount,
 } from "../../src/repositories/accounts/store.ts";
 import { type GithubAccounts, openGithub, type PersonalAccess } from "../../src/repositories/scm/index.ts";
 import { never } from "./git-harness.ts";
@@ -50,7 +50,7 @@ beforeEach(async () => {
   const code = new URL(back.headers.get("location") ?? "").searchParams.get("code") ?? "";
   const tokens = await accounts.exchange(code, never());
   account = { userId: user.id, host: accounts.host, accountId: "1", login: "ada", tokens };
-  await keepAccount(harness, account);
+  await saveAccount(harness, account);
 });
 
 let count = 0;
@@ -126,7 +126,7 @@ async function personOfLast(agent: TestAgent): Promise<PersonalAccess | undefine
 
 test("an expired token is refreshed during the hand-off", async () => {
   const { shop, agent } = await scene();
-  await keepAccount(harness, { ...account, tokens: { ...account.tokens, expiresAt: Date.now() } });
+  await saveAccount(harness, { ...account, tokens: { ...account.tokens, expiresAt: Date.now() } });
   expect((await finishFor(agent)).faults).toEqual([]);
   expect(shop.pulls).toMatchObject([{ author: "ada" }]);
   expect((await findAccount(harness, account))?.tokens.token).not.toBe(account.tokens.token);
@@ -141,7 +141,7 @@ test("a revoked token fails with a clear error; the branch stays, and a follow-u
   expect(await shop.git("log", "-1", "--format=%s", branches[0]?.branch ?? "none")).toBe("One");
   expect(shop.pulls).toEqual([]);
   const good = fake.addToken("ada");
-  await keepAccount(harness, { ...account, tokens: { token: good, expiresAt: null, refreshToken: null } });
+  await saveAccount(harness, { ...account, tokens: { token: good, expiresAt: null, refreshToken: null } });
   expect((await agent.again()).faults).toEqual([]);
   expect(shop.pulls).toMatchObject([{ author: "ada" }]);
 });

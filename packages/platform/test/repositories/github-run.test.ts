@@ -7,7 +7,7 @@ import { type FakeGithub, type FakeRepository, startGithub } from "@agentcli/tes
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { openLog } from "../../src/foundation/telemetry/index.ts";
-import { type ConnectedAccount, keepAccount } from "../../src/repositories/accounts/store.ts";
+import { type ConnectedAccount, saveAccount } from "../../src/repositories/accounts/store.ts";
 import { type TestServer, testServer } from "../harness/platform.ts";
 import { githubSettings } from "./github-settings.ts";
 
@@ -38,7 +38,7 @@ beforeEach(async () => {
   const user = await server.platform.db.selectFrom("users").select("id").executeTakeFirstOrThrow();
   const tokens = { token: fake.addToken("ada"), expiresAt: null, refreshToken: null };
   account = { userId: user.id, host: new URL(fake.url).host, accountId: "1", login: "ada", tokens };
-  await keepAccount(server.platform, account);
+  await saveAccount(server.platform, account);
 });
 
 let count = 0;

@@ -307,7 +307,7 @@ test("the token is not sent to another host after a redirect", async () => {
     (remote) =>
       runGit(
         {
-          place: { directory: "/nonexistent" },
+          location: { directory: "/nonexistent" },
           args: ["config", "--get-urlmatch", "http.extraheader", "http://elsewhere.example/o/r"],
           remote,
         },

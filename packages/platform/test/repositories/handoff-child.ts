@@ -5,7 +5,7 @@ import { openQueries } from "../../src/foundation/db/connect.ts";
 import { openNetworkPolicy } from "../../src/foundation/network/index.ts";
 import { openVault } from "../../src/foundation/vault/index.ts";
 import { openGitHost, ownRepositories } from "../../src/repositories/githost/index.ts";
-import { openHandoff, type RunStory, showDueChecks } from "../../src/repositories/handoff/index.ts";
+import { openHandoff, type RunSummary, showDueChecks } from "../../src/repositories/handoff/index.ts";
 import { openAccessRules, openGithub, openSourceHosts, type PersonalAccess } from "../../src/repositories/scm/index.ts";
 import { openSigningKey } from "../../src/repositories/signing/index.ts";
 import { openLocks, openWorkspaces, usualLimits } from "../../src/repositories/workspaces/index.ts";
@@ -21,7 +21,7 @@ export interface ChildTask {
   reviewers: string[];
   /** Null: the platform opens pull requests. */
   personToken: string | null;
-  summary: Omit<RunStory, "endedAt"> & { endedAt: string };
+  summary: Omit<RunSummary, "endedAt"> & { endedAt: string };
 }
 
 const task: ChildTask = JSON.parse(process.argv[2] ?? "");
@@ -44,11 +44,11 @@ const workspaces = openWorkspaces({
   limits: usualLimits,
   identity,
 });
-const readStory = async () => ({ ...summary, endedAt: new Date(summary.endedAt) });
+const readSummary = async () => ({ ...summary, endedAt: new Date(summary.endedAt) });
 const signingKey = openSigningKey({ path: join(data, "signing-key"), isGiven: true });
 const reviewersOf = async () => task.reviewers;
 const personOf = async () => (task.personToken === null ? null : person(task.personToken));
-const handoff = openHandoff({ db, workspaces, sources, identity, signingKey, readStory, reviewersOf, personOf });
+const handoff = openHandoff({ db, workspaces, sources, identity, signingKey, readSummary, reviewersOf, personOf });
 await handoff.finish(task.runId, new AbortController().signal);
 await showDueChecks(checkOptions({ db }, sources), new AbortController().signal);
 await db.destroy();

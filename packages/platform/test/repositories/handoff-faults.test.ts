@@ -121,7 +121,7 @@ describe.each(every)("on %s", (_name, host) => {
     writeFileSync(join(agent.workspace.root, "two.txt"), "two\n");
     const { faults, branches } = await agent.finish("Two");
     expect(faults).toMatchObject([
-      { code: "branch_moved", message: expect.stringMatching(/changed by somebody else .* send a follow-up/) },
+      { code: "branch_moved", message: expect.stringMatching(/changed in the meantime.* send a follow-up/) },
     ]);
     expect(branches).toMatchObject([{ branch }]);
     expect(await shop.git("rev-parse", branch)).toBe(theirs);

@@ -12,7 +12,7 @@ import {
   type Handoff,
   openDiffs,
   openHandoff,
-  type RunStory,
+  type RunSummary,
   showDueChecks,
 } from "../../src/repositories/handoff/index.ts";
 import {
@@ -56,9 +56,9 @@ export interface TestAgent {
   id: string;
   workspace: OpenWorkspace;
   /** Ends a run with this result and hands it off. */
-  finish(result: string, more?: Partial<RunStory>): Promise<Awaited<ReturnType<Handoff["finish"]>>>;
+  finish(result: string, more?: Partial<RunSummary>): Promise<Awaited<ReturnType<Handoff["finish"]>>>;
   /** Ends a run without handing it off. */
-  end(result: string, more?: Partial<RunStory>): Promise<{ runId: string; summary: RunStory }>;
+  end(result: string, more?: Partial<RunSummary>): Promise<{ runId: string; summary: RunSummary }>;
   /** Hands off the last run again. */
   again(): ReturnType<Handoff["finish"]>;
 }
@@ -90,8 +90,8 @@ export async function openHandoffHarness(options: HandoffHarnessOptions = {}): P
     limits: usualLimits,
     identity,
   });
-  const summaries = new Map<string, RunStory>();
-  const readStory = async (runId: string) => summaries.get(runId) ?? missingRun(runId);
+  const summaries = new Map<string, RunSummary>();
+  const readSummary = async (runId: string) => summaries.get(runId) ?? missingRun(runId);
   const signingKey = openSigningKey({ path: join(harness.data, "signing-key"), isGiven: false });
   const handoff = openHandoff({
     db: harness.db,
@@ -99,7 +99,7 @@ export async function openHandoffHarness(options: HandoffHarnessOptions = {}): P
     sources,
     identity,
     signingKey,
-    readStory,
+    readSummary,
     reviewersOf: async () => options.reviewers ?? [],
     personOf: async () => options.person ?? null,
   });
@@ -149,7 +149,7 @@ export async function openHandoffHarness(options: HandoffHarnessOptions = {}): P
       const runs: string[] = [];
       const results: string[] = [];
       const again = () => handoff.finish(runs.at(-1) ?? "", never());
-      async function end(result: string, changes: Partial<RunStory> = {}) {
+      async function end(result: string, changes: Partial<RunSummary> = {}) {
         const runId = `run-${randomUUID()}`;
         runs.push(runId);
         results.push(result);
@@ -159,7 +159,7 @@ export async function openHandoffHarness(options: HandoffHarnessOptions = {}): P
           .values({ ...row, status: "FINISHED" })
           .execute();
         await harness.db.updateTable("agents").set({ latest_run_id: runId }).where("id", "=", id).execute();
-        const summary: RunStory = {
+        const summary: RunSummary = {
           agentId: id,
           teamId: harness.teamId,
           name: work.name,

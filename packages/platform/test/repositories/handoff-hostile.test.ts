@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { temporaryDirectory } from "@agentcli/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { askGit } from "../../src/repositories/git/index.ts";
-import { workPlace } from "../../src/repositories/handoff/host-side.ts";
+import { workTreeLocation } from "../../src/repositories/handoff/host-side.ts";
 import { never } from "./git-harness.ts";
 import { userGit } from "./git-host-harness.ts";
 import { agentBranch, type HandoffHarness, openHandoffHarness, shopFiles, write } from "./handoff-harness.ts";
@@ -210,7 +210,7 @@ test("git that works on an agent's files can access no other files of the machin
   const outside = await temporaryDirectory({ "secret.txt": "secret\n" });
   symlinkSync(outside.path, join(repository.path, "way-out"));
   const read = async (path: string) =>
-    (await askGit({ place: await workPlace(repository), args: ["hash-object", "--no-filters", path] })).code;
+    (await askGit({ location: await workTreeLocation(repository), args: ["hash-object", "--no-filters", path] })).code;
   expect(await read("README.md")).toBe(0);
   expect(await read("way-out/secret.txt")).not.toBe(0);
   expect(await read(join(harness.data, "kek"))).not.toBe(0);

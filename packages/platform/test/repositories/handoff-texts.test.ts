@@ -2,15 +2,15 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
   commitMessage,
-  grownBody,
   pullRequestBody,
   pullRequestTitle,
+  updatedBody,
 } from "../../src/repositories/handoff/describe.ts";
-import type { RunStory } from "../../src/repositories/handoff/index.ts";
+import type { RunSummary } from "../../src/repositories/handoff/index.ts";
 import { isReference } from "../../src/repositories/scm/index.ts";
 import { branchName } from "../../src/repositories/workspaces/branch-name.ts";
 
-const summary = (changes: Partial<RunStory>): RunStory => ({
+const summary = (changes: Partial<RunSummary>): RunSummary => ({
   agentId: "bc-1",
   teamId: 1,
   name: "Fix it",
@@ -61,7 +61,7 @@ test("the body of a pull request contains the results of the runs in order", () 
   expect(pullRequestBody(["One\r\n", "", "Two"])).toBe("One\n\n---\n\nTwo");
   const long = Array.from({ length: 3 }, (_, index) => `${index} ${"words ".repeat(9_000)}`);
   expect(pullRequestBody(long).length).toBeLessThan(65_000);
-  expect(grownBody(pullRequestBody(long.slice(0, 2)), long)).toBe(pullRequestBody(long));
+  expect(updatedBody(pullRequestBody(long.slice(0, 2)), long)).toBe(pullRequestBody(long));
 });
 
 test("every agent name gives a valid branch name", () => {

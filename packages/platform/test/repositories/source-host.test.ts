@@ -62,7 +62,7 @@ describe.each(candidates)("%s", (_name, open) => {
   });
 
   const git = (args: string[], remote: Parameters<Parameters<SourceHost["reach"]>[0]>[0]) =>
-    runGit({ place: { directory: join(local.path, ".git") }, args, remote }, never());
+    runGit({ location: { directory: join(local.path, ".git") }, args, remote }, never());
 
   test("lists its branches and its default branch", async () => {
     const { defaultBranch, references } = await readAdvertisement(candidate.host, 30_000, never());

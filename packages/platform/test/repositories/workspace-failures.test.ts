@@ -96,7 +96,7 @@ test("the caller can abort, and git ends", async () => {
 });
 
 test("a repository over the limit is refused during the fetch, and nothing of it remains", async () => {
-  const harness = await openHarness({ limits: { wholeBytes: 20_000, mostBytes: 20_000 } });
+  const harness = await openHarness({ limits: { wholeBytes: 20_000, maxBytes: 20_000 } });
   await harness.makeRepository("large", { "noise.txt": noise(200_000) });
   const server = await serve(harness);
   await expect(open(harness, `${server.url}/large.git`)).rejects.toMatchObject({ code: "repository_too_large" });
@@ -104,7 +104,7 @@ test("a repository over the limit is refused during the fetch, and nothing of it
 });
 
 test("a large repository is fetched without the contents of old commits", async () => {
-  const harness = await openHarness({ limits: { wholeBytes: 100_000, mostBytes: 10_000_000 } });
+  const harness = await openHarness({ limits: { wholeBytes: 100_000, maxBytes: 10_000_000 } });
   const repository = await harness.makeRepository("large", { "old.txt": noise(200_000), "kept.txt": "kept\n" });
   await repository.git("tag", "first", "main");
   await repository.commit("main", { "old.txt": "now small\n" });

@@ -4,7 +4,7 @@ import type { Context, Hono } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import type { DataKey, Env } from "../../foundation/index.ts";
 import { ConnectionRefused, type GithubAccounts } from "../scm/index.ts";
-import { type AccountStore, keepAccount } from "./store.ts";
+import { type AccountStore, saveAccount } from "./store.ts";
 
 export interface AccountConnector {
   host: string;
@@ -27,7 +27,7 @@ const cookieOf = (publicUrl: string) => {
   return { name: secure ? "__Host-platform_connect" : "platform_connect", options: { path: "/", secure } };
 };
 
-export const openConnecting = ({ store, github, publicUrl }: ConnectorOptions): AccountConnector => ({
+export const openAccountConnector = ({ store, github, publicUrl }: ConnectorOptions): AccountConnector => ({
   host: github.host,
   async begin(context, { teamId, userId }) {
     const secret = randomBytes(24).toString("base64url");
@@ -77,7 +77,7 @@ export function addAccountCallback(
       const signal = context.req.raw.signal;
       const tokens = await github.exchange(code, signal);
       const { id, login } = await github.readUser(tokens.token, signal);
-      await keepAccount(store, { userId: user.userId, host: github.host, accountId: id, login, tokens });
+      await saveAccount(store, { userId: user.userId, host: github.host, accountId: id, login, tokens });
       return show(context, { kind: "connected", login });
     } catch (error) {
       if (!(error instanceof ConnectionRefused)) throw error;

@@ -34,7 +34,7 @@ export interface ConnectedAccount extends AccountId {
   tokens: UserTokens;
 }
 
-export async function keepAccount({ db, vault }: AccountStore, account: ConnectedAccount): Promise<void> {
+export async function saveAccount({ db, vault }: AccountStore, account: ConnectedAccount): Promise<void> {
   const { userId, host, accountId, login, tokens } = account;
   const key = await keyOf({ db, vault }, userId);
   const values = {

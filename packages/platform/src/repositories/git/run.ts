@@ -5,7 +5,7 @@ import { fencedGit } from "./fence.ts";
 import type { GitRemote } from "./remote.ts";
 
 export interface GitCall {
-  place: GitLocation;
+  location: GitLocation;
   args: string[];
   input?: string | Buffer;
   /** If omitted, git can reach neither the network nor another repository. */
@@ -25,11 +25,11 @@ export interface GitResult {
 
 export class GitFailed extends Error {
   override name = "GitFailed";
-  readonly said: string;
+  readonly stderr: string;
 
   constructor(command: string, stderr: string) {
-    super(`git ${command} failed: ${stderr || "it said nothing"}`);
-    this.said = stderr;
+    super(`git ${command} failed: ${stderr || "no error output"}`);
+    this.stderr = stderr;
   }
 }
 
@@ -74,14 +74,14 @@ export type RunningGit = Pick<ChildProcessWithoutNullStreams, "stdin" | "stdout"
 };
 
 /** Gives access to the streams. The caller must await `ended` right away. */
-export function startGit({ place, args, remote, variables = {} }: GitCall): RunningGit {
+export function startGit({ location, args, remote, variables = {} }: GitCall): RunningGit {
   // The server's own search path.
   const path = process.env.PATH ?? "/usr/bin:/bin";
-  const { fence } = place;
+  const { fence } = location;
   const command = fence === undefined ? { program: "git", args } : fencedGit(args, fence, path);
   const child = spawn(command.program, command.args, {
-    cwd: place.workTree ?? "/",
-    env: gitEnvironment({ location: place, remote, variables, path }),
+    cwd: location.workTree ?? "/",
+    env: gitEnvironment({ location, remote, variables, path }),
     // A separate process group, so that git's child processes are killed with it.
     detached: true,
   });

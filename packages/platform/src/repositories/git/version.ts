@@ -14,7 +14,7 @@ export function requireGit(): Promise<string> {
 }
 
 async function checkGit(): Promise<string> {
-  const output = await runGit({ place: nowhere, args: ["--version"] });
+  const output = await runGit({ location: nowhere, args: ["--version"] });
   const [, major = "0", minor = "0"] = /(\d+)\.(\d+)/.exec(output) ?? [];
   const isSupported =
     Number(major) > minimumVersion[0] || (Number(major) === minimumVersion[0] && Number(minor) >= minimumVersion[1]);

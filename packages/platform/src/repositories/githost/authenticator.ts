@@ -20,7 +20,7 @@ export interface RepositoryAuthenticator {
   ): Promise<{ repository: HostedRepository; principal: Principal }>;
 }
 
-export function openDoor(host: GitHost, principals: Principals): RepositoryAuthenticator {
+export function openAuthenticator(host: GitHost, principals: Principals): RepositoryAuthenticator {
   async function authorize(context: Context<Env>, { name, scope }: AccessRequest) {
     const result = await principals.authenticate(context.req.header("authorization"));
     if (result.kind === "refused") throw new ApiError("unauthorized", result.reason);

@@ -21,26 +21,26 @@ export const haveCommonHistory = (
   { directory }: HostedRepository,
   { head, base }: { head: string; base: string },
 ): Promise<boolean> =>
-  gitSucceeds({ place: { directory }, args: ["merge-base", `refs/heads/${base}`, `refs/heads/${head}`] });
+  gitSucceeds({ location: { directory }, args: ["merge-base", `refs/heads/${base}`, `refs/heads/${head}`] });
 
 async function resolve({ directory }: HostedRepository, name: string): Promise<string | undefined> {
   const args = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`];
-  const { code, out } = await askGit({ place: { directory }, args });
+  const { code, out } = await askGit({ location: { directory }, args });
   return code === 0 ? out.toString().trim() : undefined;
 }
 
 /** Stores the heads of open pull requests as references, so that they outlive their branches. */
 export async function rememberHeads({ directory }: HostedRepository, pulls: PullRequestBranchNames[]): Promise<void> {
   if (pulls.length === 0) return;
-  const place = { directory };
+  const location = { directory };
   const args = ["for-each-ref", "--format=%(refname) %(objectname)", "refs/heads", "refs/pull"];
-  const lines = (await runGit({ place, args })).split("\n").map((line) => line.split(" "));
+  const lines = (await runGit({ location, args })).split("\n").map((line) => line.split(" "));
   const tips = new Map(lines.map(([name = "", object = ""]) => [name, object]));
   const updates = pulls.flatMap((pull) => {
     const tip = tips.get(`refs/heads/${pull.head}`);
     return tip === undefined || tip === tips.get(headOf(pull)) ? [] : [`update ${headOf(pull)} ${tip}\n`];
   });
-  if (updates.length > 0) await runGit({ place, args: ["update-ref", "--stdin"], input: updates.join("") });
+  if (updates.length > 0) await runGit({ location, args: ["update-ref", "--stdin"], input: updates.join("") });
 }
 
 export interface DiffRequest {
@@ -58,7 +58,7 @@ export async function readDiff(repository: HostedRepository, { pull, flags = [] 
   const range = merged === undefined ? [`${base}...${head}`] : [base, head];
   const stableFlags = ["--no-ext-diff", "--no-textconv", "--no-color", "--find-renames", "--ignore-submodules=all"];
   return runGit({
-    place: { directory: repository.directory },
+    location: { directory: repository.directory },
     args: ["diff", ...stableFlags, ...flags, ...range, "--"],
   });
 }
@@ -74,14 +74,14 @@ export async function mergePull(
   repository: HostedRepository,
   { pull, message, author }: MergeRequest,
 ): Promise<string> {
-  const place = { directory: repository.directory };
+  const location = { directory: repository.directory };
   const [head, base] = [await branchTip(repository, pull.head), await branchTip(repository, pull.base)];
   if (head === undefined || base === undefined)
     throw conflict(`The branch "${head === undefined ? pull.head : pull.base}" is gone.`);
-  const common = (await askGit({ place, args: ["merge-base", base, head] })).out.toString().trim();
+  const common = (await askGit({ location, args: ["merge-base", base, head] })).out.toString().trim();
   // An earlier merge was interrupted before it was recorded.
   if (common === head) return base;
-  const merged = await askGit({ place, args: ["merge-tree", "--write-tree", "--no-messages", base, head] });
+  const merged = await askGit({ location, args: ["merge-tree", "--write-tree", "--no-messages", base, head] });
   if (merged.code === 1)
     throw conflict(`"${pull.head}" cannot be merged into "${pull.base}": both changed the same lines.`);
   if (merged.code !== 0) throw new GitFailed("merge-tree", merged.stderr);
@@ -93,11 +93,11 @@ export async function mergePull(
     GIT_COMMITTER_EMAIL: author.email,
   };
   const args = ["commit-tree", tree, "-p", base, "-p", head, "-F", "-"];
-  const commit = (await runGit({ place, args, input: message, variables })).trim();
+  const commit = (await runGit({ location, args, input: message, variables })).trim();
   const updates = [`update ${headOf(pull)} ${head}`, `update refs/heads/${pull.base} ${commit} ${base}`];
   if (common !== "") updates.push(`update ${baseOf(pull)} ${common}`);
-  const { code } = await askGit({ place, args: ["update-ref", "--stdin"], input: `${updates.join("\n")}\n` });
-  if (code !== 0) throw conflict(`"${pull.base}" was changed by somebody else meanwhile. Try again.`);
+  const { code } = await askGit({ location, args: ["update-ref", "--stdin"], input: `${updates.join("\n")}\n` });
+  if (code !== 0) throw conflict(`"${pull.base}" was changed in the meantime. Try again.`);
   return commit;
 }
 

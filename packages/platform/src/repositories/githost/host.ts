@@ -11,7 +11,7 @@ export interface GitHost {
   addresses: Addresses;
   repositories: HostedRepositories;
   pullRequests(repository: HostedRepository): PullRequestStore;
-  remarks(repository: HostedRepository): CommentStore;
+  commentStore(repository: HostedRepository): CommentStore;
   /** Called after a push: moves the heads of open pull requests to the tips of their branches. */
   notePush(repository: HostedRepository): Promise<void>;
   cloneUrl(name: string): string;
@@ -38,7 +38,7 @@ export function openGitHost({ db, vault, dataDirectory, serverUrls }: GitHostOpt
     addresses,
     repositories,
     pullRequests,
-    remarks: (repository) => openComments(repository, { db, vault }),
+    commentStore: (repository) => openComments(repository, { db, vault }),
     async notePush(repository) {
       await recordAuditEvent(db, { action: "repository.pushed", subject: String(repository.id), data: {} });
       await repositories.updateDefaultBranch(repository);

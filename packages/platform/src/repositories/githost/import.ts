@@ -15,7 +15,7 @@ export async function importFrom(path: string, directory: string, signal: AbortS
   const remote: GitRemote = { address: source, protocol: "file", config: [], variables: {} };
   const all = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
   const args = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", source, ...all];
-  await runGit({ place: { directory }, remote, args }, signal);
+  await runGit({ location: { directory }, remote, args }, signal);
   return chooseBranch({ source, directory, remote }, signal);
 }
 
@@ -25,7 +25,7 @@ async function chooseBranch(
 ): Promise<string> {
   const branches = await branchesIn(directory, signal);
   const head = await runGit(
-    { place: { directory }, remote, args: ["ls-remote", "--symref", "--", source, "HEAD"] },
+    { location: { directory }, remote, args: ["ls-remote", "--symref", "--", source, "HEAD"] },
     signal,
   );
   if (branches.length === 0 && /^[0-9a-f]{40}/m.test(head))
@@ -41,7 +41,7 @@ async function chooseBranch(
 
 export async function branchesIn(directory: string, signal?: AbortSignal): Promise<string[]> {
   const args = ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads"];
-  return (await runGit({ place: { directory }, args }, signal)).split("\n").filter(Boolean);
+  return (await runGit({ location: { directory }, args }, signal)).split("\n").filter(Boolean);
 }
 
 export const pointHead = (directory: string, branch: string): Promise<void> =>
@@ -57,19 +57,19 @@ const firstCommit = {
 /** One commit with all files that git does not ignore. */
 async function importFiles(source: string, directory: string, signal: AbortSignal): Promise<string> {
   const indexFile = join(directory, "import.index");
-  const place = { directory, workTree: source, indexFile };
+  const location = { directory, workTree: source, indexFile };
   // A bare repository cannot have a work tree.
   const variables = { GIT_CONFIG_PARAMETERS: "'core.bare'='false'" };
-  const listCall = { place, variables, args: ["ls-files", "-z", "--others", "--exclude-standard"] };
+  const listCall = { location, variables, args: ["ls-files", "-z", "--others", "--exclude-standard"] };
   // Names are raw bytes, not necessarily text. An entry that ends with a slash is a nested repository.
   const paths = (await askGit(listCall, signal)).out.toString("latin1").split("\0");
   const files = paths.filter((path) => path !== "" && !path.endsWith("/")).map((path) => `${path}\0`);
   const input = Buffer.from(files.join(""), "latin1");
-  await runGit({ place, variables, args: ["update-index", "-z", "--add", "--stdin"], input }, signal);
-  const tree = (await runGit({ place, variables, args: ["write-tree"] }, signal)).trim();
+  await runGit({ location, variables, args: ["update-index", "-z", "--add", "--stdin"], input }, signal);
+  const tree = (await runGit({ location, variables, args: ["write-tree"] }, signal)).trim();
   const args = ["commit-tree", tree, "-m", "First commit"];
-  const commit = (await runGit({ place: { directory }, args, variables: firstCommit }, signal)).trim();
-  await runGit({ place: { directory }, args: ["update-ref", "refs/heads/main", commit] }, signal);
+  const commit = (await runGit({ location: { directory }, args, variables: firstCommit }, signal)).trim();
+  await runGit({ location: { directory }, args: ["update-ref", "refs/heads/main", commit] }, signal);
   await rm(indexFile, { force: true });
   return "main";
 }

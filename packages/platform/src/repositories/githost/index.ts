@@ -1,6 +1,6 @@
 // The embedded git host.
 
-export { openDoor } from "./authenticator.ts";
+export { openAuthenticator } from "./authenticator.ts";
 export { type DiffRequest, readDiff } from "./changes.ts";
 export type { CommentRecord, CommentStore, ReviewRecord } from "./comments.ts";
 export { type GitHost, type GitHostOptions, openGitHost } from "./host.ts";

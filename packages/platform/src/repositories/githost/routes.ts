@@ -41,7 +41,7 @@ type Handler = (context: Context<Env>, request: RequestContext) => Promise<Respo
 
 export function servePullRequests(
   app: Hono<Env>,
-  { host, door: authenticator }: { host: GitHost; door: RepositoryAuthenticator },
+  { host, authenticator }: { host: GitHost; authenticator: RepositoryAuthenticator },
 ): void {
   // A browser that follows the link is redirected to the page.
   app.get("/git/:name/pulls/:number", async (context, next) => {
@@ -102,22 +102,22 @@ function addPulls(serve: Serve, host: GitHost): void {
 function addComments(serve: Serve, host: GitHost): void {
   serve("GET", "/:number/comments", async (context, { repository, number }) => {
     await host.pullRequests(repository).read(number);
-    return context.json({ items: await host.remarks(repository).comments(number) });
+    return context.json({ items: await host.commentStore(repository).comments(number) });
   });
   serve("POST", "/:number/comments", async (context, { repository, number, principal }) => {
     await host.pullRequests(repository).read(number);
     const comment = await readBody(context, NewComment);
-    await host.remarks(repository).comment(number, { ...comment, author: principalName(principal) });
+    await host.commentStore(repository).comment(number, { ...comment, author: principalName(principal) });
     return context.json({ number }, 201);
   });
   serve("GET", "/:number/reviews", async (context, { repository, number }) => {
     await host.pullRequests(repository).read(number);
-    return context.json({ items: await host.remarks(repository).reviews(number) });
+    return context.json({ items: await host.commentStore(repository).reviews(number) });
   });
   serve("POST", "/:number/reviews", async (context, { repository, number, principal }) => {
     await host.pullRequests(repository).read(number);
     const review = await readBody(context, NewReview);
-    await host.remarks(repository).review(number, { ...review, author: principalName(principal) });
+    await host.commentStore(repository).review(number, { ...review, author: principalName(principal) });
     return context.json({ number }, 201);
   });
 }

@@ -11,7 +11,7 @@ import type { HostedRepository } from "./repositories.ts";
 
 export interface SmartHttpOptions {
   host: GitHost;
-  door: RepositoryAuthenticator;
+  authenticator: RepositoryAuthenticator;
   log: Log;
 }
 
@@ -19,7 +19,7 @@ type Service = "upload-pack" | "receive-pack";
 
 const serviceLimitMs = 30 * 60_000;
 
-export function serveGit(app: Hono<Env>, { host, door: authenticator, log }: SmartHttpOptions): void {
+export function serveGit(app: Hono<Env>, { host, authenticator, log }: SmartHttpOptions): void {
   app.get("/git/:repository{[^/]+\\.git}/info/refs", async (context) => {
     const service = readService(context.req.query("service"));
     // The dumb HTTP protocol is not supported.
@@ -97,7 +97,7 @@ async function serve(
   const { directory } = repository;
   const protocol = protocolOf(incoming);
   const git = startGit({
-    place: { directory },
+    location: { directory },
     args: [service, "--stateless-rpc", ...args, directory],
     ...(protocol !== undefined && { variables: { GIT_PROTOCOL: protocol } }),
   });

@@ -32,7 +32,7 @@ function embeddedHost(host: GitHost, repository: HostedRepository): SourceHost {
 
 function pullRequestsOf(host: GitHost, repository: HostedRepository): PullRequests {
   const store = host.pullRequests(repository);
-  const comments = host.remarks(repository);
+  const comments = host.commentStore(repository);
   const toPullRequest = ({ number, title, body, head, base, state, isDraft }: PullRequestRecord): PullRequest => {
     const url = host.pullRequestUrl(repository.name, number);
     return { number, url, title, body, head, base, state, isDraft };

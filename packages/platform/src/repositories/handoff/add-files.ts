@@ -5,18 +5,18 @@ import { join } from "node:path";
 import { askGit, GitFailed, type GitLocation, GitTookTooLong, RepositoryFault } from "../git/index.ts";
 
 /** Throws RepositoryFault if git cannot process the files. */
-export async function addFiles(place: GitLocation, signal: AbortSignal): Promise<void> {
+export async function addFiles(location: GitLocation, signal: AbortSignal): Promise<void> {
   try {
-    await updateFromWorkTree(place, signal);
+    await updateFromWorkTree(location, signal);
   } catch (error) {
     throw faultOf(error);
   }
 }
 
-async function updateFromWorkTree(place: GitLocation, signal: AbortSignal): Promise<void> {
-  const inspector = openInspector(place.workTree ?? "");
-  const listed = await listNames(place, ["--modified", "--deleted", "--others", "--exclude-standard"], signal);
-  const submodules = await submodulesOf(place, signal);
+async function updateFromWorkTree(location: GitLocation, signal: AbortSignal): Promise<void> {
+  const inspector = openInspector(location.workTree ?? "");
+  const listed = await listNames(location, ["--modified", "--deleted", "--others", "--exclude-standard"], signal);
+  const submodules = await submodulesOf(location, signal);
   const isExistingSubmodule = (path: string) => submodules.has(path) && inspector.entryAt(path) !== undefined;
   const paths = [...new Set(listed)].filter((path) => !path.endsWith("/") && !isExistingSubmodule(path));
   const states = new Map(paths.map((path) => [path, inspector.inspect(path)]));
@@ -24,9 +24,9 @@ async function updateFromWorkTree(place: GitLocation, signal: AbortSignal): Prom
   const bytes = pathsIn("there").reduce((sum, path) => sum + (inspector.entryAt(path)?.size ?? 0), 0);
   if (bytes > maxBytes) throw tooLarge(bytes);
   // Removals first: if a file became a directory, its old entry conflicts with the new entries below it.
-  await updateIndex(place, { flags: ["--force-remove"], paths: pathsIn("gone"), bytes: 0 }, signal);
+  await updateIndex(location, { flags: ["--force-remove"], paths: pathsIn("gone"), bytes: 0 }, signal);
   // A file may be deleted after it was inspected.
-  await updateIndex(place, { flags: ["--add", "--remove", "--replace"], paths: pathsIn("there"), bytes }, signal);
+  await updateIndex(location, { flags: ["--add", "--remove", "--replace"], paths: pathsIn("there"), bytes }, signal);
 }
 
 const maxBytes = 2 * 1024 ** 3;
@@ -40,23 +40,23 @@ interface Update {
   bytes: number;
 }
 
-async function updateIndex(place: GitLocation, { flags, paths, bytes }: Update, signal: AbortSignal): Promise<void> {
+async function updateIndex(location: GitLocation, { flags, paths, bytes }: Update, signal: AbortSignal): Promise<void> {
   if (paths.length === 0) return;
   const input = Buffer.from(paths.map((path) => `${path}\0`).join(""), "latin1");
   const args = ["update-index", "-z", ...flags, "--stdin"];
-  const { code, stderr } = await askGit({ place, args, input, limitMs: baseLimitMs + bytes / bytesPerMs }, signal);
+  const { code, stderr } = await askGit({ location, args, input, limitMs: baseLimitMs + bytes / bytesPerMs }, signal);
   if (code !== 0) throw new GitFailed("update-index", stderr);
 }
 
 /** Bytes as latin1 characters: names are not necessarily text. */
-async function listNames(place: GitLocation, flags: string[], signal: AbortSignal): Promise<string[]> {
-  const { code, out, stderr } = await askGit({ place, args: ["ls-files", "-z", ...flags] }, signal);
+async function listNames(location: GitLocation, flags: string[], signal: AbortSignal): Promise<string[]> {
+  const { code, out, stderr } = await askGit({ location, args: ["ls-files", "-z", ...flags] }, signal);
   if (code !== 0) throw new GitFailed("ls-files", stderr);
   return out.toString("latin1").split("\0").filter(Boolean);
 }
 
-async function submodulesOf(place: GitLocation, signal: AbortSignal): Promise<Set<string>> {
-  const entries = await listNames(place, ["--stage"], signal);
+async function submodulesOf(location: GitLocation, signal: AbortSignal): Promise<Set<string>> {
+  const entries = await listNames(location, ["--stage"], signal);
   const links = entries.filter((entry) => entry.startsWith("160000 "));
   return new Set(links.map((entry) => entry.slice(entry.indexOf("\t") + 1)));
 }
@@ -118,7 +118,7 @@ const tooLarge = (bytes: number) =>
 /** Other errors are passed on to the caller. */
 function faultOf(error: unknown): unknown {
   if (!(error instanceof GitFailed || error instanceof GitTookTooLong)) return error;
-  const reason = error instanceof GitFailed ? reasonsIn(error.said) : error.message;
+  const reason = error instanceof GitFailed ? reasonsIn(error.stderr) : error.message;
   return new RepositoryFault(
     "commit_failed",
     `What the agent has left cannot be committed: ${reason.replace(/\.$/, "")}. Ask it in a follow-up to fix that.`,

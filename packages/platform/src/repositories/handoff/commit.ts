@@ -10,7 +10,7 @@ import { addFiles } from "./add-files.ts";
 import { type AgentGit, moveAgent, readAgentGit } from "./agent-git.ts";
 import { commitText } from "./commit-object.ts";
 import { copyCommit } from "./copy-commit.ts";
-import { workPlace } from "./host-side.ts";
+import { workTreeLocation } from "./host-side.ts";
 import { rebuildAgentGit } from "./rebuild-agent-git.ts";
 import { type SigningOptions, signCommits, writeSigned } from "./sign-commits.ts";
 
@@ -32,8 +32,8 @@ export async function commitLeftovers(options: CommitOptions, signal: AbortSigna
   const indexFile = join(hostDirectory, `index-${randomUUID()}`);
   try {
     if (existsSync(join(hostDirectory, "index"))) await copyFile(join(hostDirectory, "index"), indexFile);
-    const place = { ...(await workPlace(repository)), indexFile };
-    const commit = await commitFiles({ ...options, parent, place }, signal);
+    const location = { ...(await workTreeLocation(repository)), indexFile };
+    const commit = await commitFiles({ ...options, parent, location }, signal);
     const isImported = agent && (await importCommit({ repository, agent, commit, index: indexFile }, signal));
     if (!isImported) await rebuildAgentGit({ repository, commit, index: indexFile, identity: signing.platform });
     await rename(indexFile, join(hostDirectory, "index"));
@@ -60,9 +60,9 @@ async function readAgent({ repository, last }: CommitOptions, signal: AbortSigna
  */
 async function parentFor({ head }: AgentGit, options: CommitOptions, signal: AbortSignal): Promise<string> {
   const { repository, last, signing } = options;
-  const place: GitLocation = { directory: repository.hostDirectory };
-  if (await gitSucceeds({ place, args: ["merge-base", "--is-ancestor", head, last] }, signal)) return last;
-  return signCommits({ place, head, known: [last, repository.baseCommit], signing }, signal);
+  const location: GitLocation = { directory: repository.hostDirectory };
+  if (await gitSucceeds({ location, args: ["merge-base", "--is-ancestor", head, last] }, signal)) return last;
+  return signCommits({ location, head, known: [last, repository.baseCommit], signing }, signal);
 }
 
 interface CommitImport {
@@ -83,13 +83,13 @@ async function importCommit({ repository, agent, commit, index }: CommitImport, 
 }
 
 async function commitFiles(
-  { place, parent, message, at, signing }: CommitOptions & { place: GitLocation; parent: string },
+  { location, parent, message, at, signing }: CommitOptions & { location: GitLocation; parent: string },
   signal: AbortSignal,
 ): Promise<string> {
-  await runGit({ place, args: ["read-tree", "-m", "-i", parent] }, signal);
-  await addFiles(place, signal);
-  const tree = (await runGit({ place, args: ["write-tree"] }, signal)).trim();
-  if (tree === (await runGit({ place, args: ["rev-parse", `${parent}^{tree}`] }, signal)).trim()) return parent;
+  await runGit({ location, args: ["read-tree", "-m", "-i", parent] }, signal);
+  await addFiles(location, signal);
+  const tree = (await runGit({ location, args: ["write-tree"] }, signal)).trim();
+  if (tree === (await runGit({ location, args: ["rev-parse", `${parent}^{tree}`] }, signal)).trim()) return parent;
   const text = commitText({ tree, parent, author: signing.author, committer: signing.platform, at, message });
-  return writeSigned({ place, text, signing }, signal);
+  return writeSigned({ location, text, signing }, signal);
 }

@@ -30,18 +30,18 @@ export async function copyCommit({ from, to, commit, known }: Transfer, signal: 
     commit,
     ...known.map((name) => `^${name}`),
   ];
-  return gitSucceeds({ place: to, args, limitMs }, signal);
+  return gitSucceeds({ location: to, args, limitMs }, signal);
 }
 
 /** Copies objects reachable from `commit` but not from `known`. */
 async function transfer({ from, to, commit, known }: Transfer, signal: AbortSignal): Promise<void> {
   const packCall = {
-    place: from,
+    location: from,
     args: ["pack-objects", "--revs", "--stdout", "-q", "--missing=allow-promisor"],
     limitMs,
   };
   const indexCall = {
-    place: to,
+    location: to,
     args: ["index-pack", "--stdin", "--fsck-objects", `--max-input-size=${maxBytes}`],
     limitMs,
   };

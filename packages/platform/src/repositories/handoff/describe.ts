@@ -1,11 +1,11 @@
 // Commit messages, and titles and bodies of pull requests. Pure.
-import type { RunStory } from "./handoff.ts";
+import type { RunSummary } from "./handoff.ts";
 
 const maxSubjectCharacters = 72;
 const maxTitleCharacters = 200;
 
 /** Based on the result of the run. Credits the user it ran for, unless they are the author. */
-export function commitMessage({ name, results, onBehalfOf, opensAsApp }: RunStory): string {
+export function commitMessage({ name, results, onBehalfOf, opensAsApp }: RunSummary): string {
   const result = normalize(results.at(-1) ?? "");
   const [first = "", ...rest] = result.split("\n");
   const plain =
@@ -18,7 +18,7 @@ export function commitMessage({ name, results, onBehalfOf, opensAsApp }: RunStor
   return `${[subject, body, credit].filter(Boolean).join("\n\n")}\n`;
 }
 
-export const pullRequestTitle = ({ name }: RunStory): string =>
+export const pullRequestTitle = ({ name }: RunSummary): string =>
   shorten(normalize(name).replace(/\s+/g, " "), maxTitleCharacters) || "Work of an agent";
 
 /** GitHub accepts 65,536 characters; a note may be appended. */
@@ -31,7 +31,7 @@ export const pullRequestBody = (results: string[]): string =>
 export const noDraftNote = "_Ready for review from the beginning: this repository does not take draft pull requests._";
 
 /** The updated body; undefined if a user has edited it, because then it must not be overwritten. */
-export function grownBody(body: string, results: string[]): string | undefined {
+export function updatedBody(body: string, results: string[]): string | undefined {
   const [before, now] = [pullRequestBody(results.slice(0, -1)), pullRequestBody(results)];
   if (body === before) return now;
   return body === withNote(before) ? withNote(now) : undefined;

@@ -7,7 +7,7 @@ import { askGit, GitFailed, type GitLocation, RepositoryFault, runGit } from "..
 import type { SourceHosts } from "../scm/index.ts";
 import type { OpenRepository, Workspaces } from "../workspaces/index.ts";
 import { addFiles } from "./add-files.ts";
-import { workPlace } from "./host-side.ts";
+import { workTreeLocation } from "./host-side.ts";
 import type { HandoffRow } from "./store.ts";
 
 export interface Diffs {
@@ -71,9 +71,9 @@ async function readPatch(
   const { hostDirectory, baseCommit } = repository;
   const last = row?.head_commit ?? baseCommit;
   const isCommitted = row?.isOfLatestRun && row.state !== "waiting" && row.state !== "failed";
-  if (isCommitted) return diff({ place: { directory: hostDirectory }, from: baseCommit, to: last }, signal);
+  if (isCommitted) return diff({ location: { directory: hostDirectory }, from: baseCommit, to: last }, signal);
   return retryWhileFilesChange(() =>
-    withFilesOf(repository, last, signal, (place, tree) => diff({ place, from: baseCommit, to: tree }, signal)),
+    withFilesOf(repository, last, signal, (location, tree) => diff({ location, from: baseCommit, to: tree }, signal)),
   );
 }
 
@@ -95,22 +95,22 @@ async function withFilesOf<T>(
   repository: OpenRepository,
   last: string,
   signal: AbortSignal,
-  use: (place: GitLocation, tree: string) => Promise<T>,
+  use: (location: GitLocation, tree: string) => Promise<T>,
 ): Promise<T> {
   const { hostDirectory } = repository;
   const scratch = await mkdtemp(join(hostDirectory, "diff-"));
   try {
     const objects = join(scratch, "objects");
     await mkdir(objects);
-    const place: GitLocation = {
-      ...(await workPlace(repository)),
+    const location: GitLocation = {
+      ...(await workTreeLocation(repository)),
       indexFile: join(scratch, "index"),
       objects,
       borrowed: [join(hostDirectory, "objects")],
     };
-    await runGit({ place, args: ["read-tree", "-m", "-i", last] }, signal);
-    await addFiles(place, signal);
-    return await use(place, (await runGit({ place, args: ["write-tree"] }, signal)).trim());
+    await runGit({ location, args: ["read-tree", "-m", "-i", last] }, signal);
+    await addFiles(location, signal);
+    return await use(location, (await runGit({ location, args: ["write-tree"] }, signal)).trim());
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
@@ -119,11 +119,11 @@ async function withFilesOf<T>(
 const stableFlags = ["--no-ext-diff", "--no-textconv", "--no-color", "--find-renames", "--ignore-submodules=all"];
 
 async function diff(
-  { place, from, to }: { place: GitLocation; from: string; to: string },
+  { location, from, to }: { location: GitLocation; from: string; to: string },
   signal: AbortSignal,
 ): Promise<Buffer> {
   const args = ["diff", "--binary", "--full-index", ...stableFlags, from, to, "--"];
-  const { code, out, stderr } = await askGit({ place, args }, signal);
+  const { code, out, stderr } = await askGit({ location, args }, signal);
   if (code !== 0) throw new GitFailed("diff", stderr);
   return out;
 }

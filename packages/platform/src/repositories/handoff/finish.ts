@@ -6,8 +6,8 @@ import type { PersonalAccess, PullRequest, PullRequests, SourceHosts } from "../
 import type { SigningKey } from "../signing/index.ts";
 import type { OpenRepository, Workspaces } from "../workspaces/index.ts";
 import { commitLeftovers } from "./commit.ts";
-import { commitMessage, grownBody, noDraftNote, pullRequestBody, pullRequestTitle } from "./describe.ts";
-import type { HandedOff, Handoff, RunStory } from "./handoff.ts";
+import { commitMessage, noDraftNote, pullRequestBody, pullRequestTitle, updatedBody } from "./describe.ts";
+import type { HandedOff, Handoff, RunSummary } from "./handoff.ts";
 import { pushBranch } from "./push.ts";
 import { beginHandoff, type HandoffRow, type HandoffStep, moveHandoff, pushedHandoff, shownBranch } from "./store.ts";
 
@@ -19,7 +19,7 @@ export interface HandoffOptions {
   identity: { name: string; email: string };
   signingKey: Pick<SigningKey, "sign">;
   /** Must return the same value for a run on every call. */
-  readStory(runId: string): Promise<RunStory>;
+  readSummary(runId: string): Promise<RunSummary>;
   /** Reviewers to request for this repository, by their user names on its host. */
   reviewersOf(runId: string, repositoryUrl: string): Promise<string[]>;
   /** The user in whose name pull requests are opened; null for the platform. */
@@ -29,7 +29,7 @@ export interface HandoffOptions {
 export function openHandoff(options: HandoffOptions): Handoff {
   return {
     async finish(runId, signal) {
-      const summary = await options.readStory(runId);
+      const summary = await options.readSummary(runId);
       const workspace = await options.workspaces.find(summary.agentId);
       const done: HandedOff = { branches: [], faults: [] };
       for (const repository of workspace?.repositories ?? []) {
@@ -45,7 +45,7 @@ export function openHandoff(options: HandoffOptions): Handoff {
 
 interface Work {
   runId: string;
-  summary: RunStory;
+  summary: RunSummary;
   repository: OpenRepository;
   options: HandoffOptions;
 }
@@ -137,9 +137,9 @@ async function push(
 ): Promise<void> {
   if (head === row.pushed_commit) return;
   const host = await options.sources.open(summary.teamId, repository.url);
-  const place = { directory: repository.hostDirectory };
+  const location = { directory: repository.hostDirectory };
   const replaceable = repository.isOwnBranch ? (row.pushed_commit ?? undefined) : undefined;
-  await pushBranch({ host, place, branch: row.branch, commit: head, replaceable }, signal);
+  await pushBranch({ host, location, branch: row.branch, commit: head, replaceable }, signal);
 }
 
 async function openPullRequest(work: Work, row: HandoffRow, signal: AbortSignal): Promise<string | undefined> {
@@ -181,7 +181,7 @@ interface PullRequestUpdate {
 
 /** Adds the result of the latest run to the body. */
 async function updateBody({ pullRequests, found, results }: PullRequestUpdate, signal: AbortSignal): Promise<string> {
-  const body = results.length > 1 ? grownBody(found.body, results) : undefined;
+  const body = results.length > 1 ? updatedBody(found.body, results) : undefined;
   if (body !== undefined) await pullRequests.update(found.number, { body }, signal);
   return found.url;
 }

@@ -29,7 +29,7 @@ export interface HandoffFault {
 }
 
 /** The data of a run that hand-off needs. The runs module reads it from sealed records. */
-export interface RunStory {
+export interface RunSummary {
   agentId: string;
   teamId: number;
   /** The name of the agent. */

@@ -5,7 +5,10 @@ import type { GitLocation } from "../git/index.ts";
 import type { OpenRepository } from "../workspaces/index.ts";
 
 /** The agent's files as a work tree. Processes of the agent may still change them. */
-export async function workPlace({ path, hostDirectory }: OpenRepository): Promise<GitLocation & { directory: string }> {
+export async function workTreeLocation({
+  path,
+  hostDirectory,
+}: OpenRepository): Promise<GitLocation & { directory: string }> {
   const fence = { reads: [path, ...(await borrowedBy(hostDirectory))], writes: [hostDirectory] };
   return { directory: hostDirectory, workTree: path, fence };
 }

@@ -14,7 +14,7 @@ import type { SourceHost } from "../scm/index.ts";
 export interface PushOptions {
   host: SourceHost;
   /** The git directory with the objects. */
-  place: GitLocation;
+  location: GitLocation;
   branch: string;
   commit: string;
   /** Our last push to the agent's own branch: the only tip that may be replaced by a commit that does not descend from it. */
@@ -40,8 +40,8 @@ export async function pushBranch(options: PushOptions, signal: AbortSignal): Pro
 }
 
 async function pushOnto(tip: string | undefined, options: PushOptions, signal: AbortSignal): Promise<void> {
-  const { host, place, branch, commit, replaceable } = options;
-  const follows = tip === undefined || (await isAncestor({ place, older: tip, newer: commit }, signal));
+  const { host, location, branch, commit, replaceable } = options;
+  const follows = tip === undefined || (await isAncestor({ location, older: tip, newer: commit }, signal));
   if (!follows && tip !== replaceable) throw branchMoved(branch);
   await host.reach((remote) => push(options, { remote, tip }, signal), signal);
 }
@@ -49,26 +49,26 @@ async function pushOnto(tip: string | undefined, options: PushOptions, signal: A
 async function readTip(remote: GitRemote, branch: string, signal: AbortSignal): Promise<string | undefined> {
   const name = `refs/heads/${branch}`;
   const args = ["ls-remote", "--", remote.address, name];
-  const lines = (await runGit({ place: nowhere, remote, args, limitMs: answerLimitMs }, signal)).split("\n");
+  const lines = (await runGit({ location: nowhere, remote, args, limitMs: answerLimitMs }, signal)).split("\n");
   // ls-remote also lists references that only end with this name.
   return lines.map((line) => line.split("\t")).find(([, listed]) => listed === name)?.[0];
 }
 
 const isAncestor = (
-  { place, older, newer }: { place: GitLocation; older: string; newer: string },
+  { location, older, newer }: { location: GitLocation; older: string; newer: string },
   signal: AbortSignal,
-) => gitSucceeds({ place, args: ["merge-base", "--is-ancestor", older, newer] }, signal);
+) => gitSucceeds({ location, args: ["merge-base", "--is-ancestor", older, newer] }, signal);
 
 /** The lease makes the push fail if the branch moved after its tip was read. */
 async function push(
-  { place, branch, commit }: PushOptions,
+  { location, branch, commit }: PushOptions,
   { remote, tip }: { remote: GitRemote; tip: string | undefined },
   signal: AbortSignal,
 ): Promise<void> {
   const name = `refs/heads/${branch}`;
   const lease = `--force-with-lease=${name}:${tip ?? ""}`;
   const args = ["push", "--porcelain", "--no-verify", lease, "--", remote.address, `${commit}:${name}`];
-  const { code, out, stderr } = await askGit({ place, remote, args, limitMs: pushLimitMs }, signal);
+  const { code, out, stderr } = await askGit({ location, remote, args, limitMs: pushLimitMs }, signal);
   if (code === 0) return;
   const [, verdict = "", reason = ""] = /^!\t[^\t]*\t\[([^\]]+)\](?: \((.*)\))?$/m.exec(out.toString()) ?? [];
   if (verdict === "rejected") throw branchMoved(branch);
@@ -92,12 +92,12 @@ function reasonOf(reason: string, stderr: string): string {
 const branchMoved = (branch: string) =>
   new RepositoryFault(
     "branch_moved",
-    `"${branch}" was changed by somebody else meanwhile, so nothing was pushed to it. Bring the two together, then send a follow-up.`,
+    `"${branch}" was changed in the meantime, so nothing was pushed to it. Bring the two together, then send a follow-up.`,
   );
 
 function forbidden(error: unknown): RepositoryFault | undefined {
   if (!(error instanceof RepositoryFault) || !(error.cause instanceof GitFailed)) return undefined;
-  const { said: stderr } = error.cause;
+  const { stderr } = error.cause;
   if (
     !/returned error: 40[13]|could not read Username|Authentication failed|Permission denied|access denied/i.test(
       stderr,

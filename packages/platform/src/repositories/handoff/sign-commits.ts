@@ -21,17 +21,17 @@ export interface SigningOptions {
 
 /** Returns the object name of the new commit. */
 export async function writeSigned(
-  { place, text, signing }: { place: GitLocation; text: string; signing: SigningOptions },
+  { location, text, signing }: { location: GitLocation; text: string; signing: SigningOptions },
   signal: AbortSignal,
 ): Promise<string> {
   const [, tree = ""] = /^tree ([0-9a-f]+)\n/.exec(text) ?? [];
   const signature = signing.sign(Buffer.from(text, "latin1"));
   const input = Buffer.from(withSignature(text, signature, formatOf(tree)), "latin1");
-  return (await runGit({ place, args: ["hash-object", "-t", "commit", "-w", "--stdin"], input }, signal)).trim();
+  return (await runGit({ location, args: ["hash-object", "-t", "commit", "-w", "--stdin"], input }, signal)).trim();
 }
 
 export interface CommitRange {
-  place: GitLocation;
+  location: GitLocation;
   head: string;
   /** Commits reachable from these are not changed. */
   known: string[];
@@ -39,28 +39,31 @@ export interface CommitRange {
 }
 
 /** Signs the agent's commits up to the head and returns the new head. Commits by others are only rewritten if a parent changed. */
-export async function signCommits({ place, head, known, signing }: CommitRange, signal: AbortSignal): Promise<string> {
+export async function signCommits(
+  { location, head, known, signing }: CommitRange,
+  signal: AbortSignal,
+): Promise<string> {
   const rewritten = new Map<string, string>();
-  for (const [name, commit] of await readCommits({ place, head, known }, signal)) {
+  for (const [name, commit] of await readCommits({ location, head, known }, signal)) {
     const hasRewrittenParent = valuesOf(commit, "parent").some((parent) => rewritten.has(parent));
     const isOurs = isCommittedBy(commit, signing.platform) && !isSigned(commit);
     if (!hasRewrittenParent && !isOurs) continue;
     // Replaces any author the agent wrote: it works for one user and must not use another name.
     const text = rewriteCommit(commit, { parents: rewritten, author: isOurs ? signing.author : null });
-    rewritten.set(name, await writeSigned({ place, text, signing }, signal));
+    rewritten.set(name, await writeSigned({ location, text, signing }, signal));
   }
   return rewritten.get(head) ?? head;
 }
 
 /** Parents come before their children. */
 async function readCommits(
-  { place, head, known }: Omit<CommitRange, "signing">,
+  { location, head, known }: Omit<CommitRange, "signing">,
   signal: AbortSignal,
 ): Promise<[string, ParsedCommit][]> {
   const args = ["rev-list", "--topo-order", "--reverse", head, ...known.map((name) => `^${name}`)];
-  const names = await runGit({ place, args }, signal);
+  const names = await runGit({ location, args }, signal);
   if (names === "") return [];
-  const { code, out, stderr } = await askGit({ place, args: ["cat-file", "--batch"], input: names }, signal);
+  const { code, out, stderr } = await askGit({ location, args: ["cat-file", "--batch"], input: names }, signal);
   if (code !== 0) throw new GitFailed("cat-file", stderr);
   return [...readBatch(out.toString("latin1"))];
 }

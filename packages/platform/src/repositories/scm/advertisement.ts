@@ -18,7 +18,7 @@ export async function readAdvertisement(
     (remote) =>
       runGit(
         {
-          place: nowhere,
+          location: nowhere,
           args: ["ls-remote", "--symref", "--", remote.address],
           remote,
           limitMs,

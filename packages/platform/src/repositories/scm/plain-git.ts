@@ -50,7 +50,7 @@ async function allowedRemote(url: RepositoryUrl, options: GitAccess, signal: Abo
 const redirectTarget = async (url: RepositoryUrl, options: GitAccess, signal: AbortSignal) =>
   followRedirects(url, { policy: options.policy, authorization: await options.authorization?.(signal) }, signal);
 
-const isRedirect = (error: unknown) => error instanceof GitFailed && /returned error: 30\d/.test(error.said);
+const isRedirect = (error: unknown) => error instanceof GitFailed && /returned error: 30\d/.test(error.stderr);
 
 /** Messages of git that mean the repository cannot be reached; other errors are passed to the caller. */
 const reasons: [RegExp, string][] = [
@@ -63,7 +63,7 @@ const reasons: [RegExp, string][] = [
     "does not exist, or the platform may not see it. Check the address",
   ],
   [/fsck error in packed object/, "has objects that git takes for damaged or dangerous. Run git fsck on it"],
-  [/returned error: 30\d/, "has moved, and not to a place the platform may follow to. Use its present address"],
+  [/returned error: 30\d/, "redirects to an address that the platform may not follow. Use its current address"],
   [/returned error: 5\d\d/, "is on a host that fails at present. Try again later"],
   [
     /resolve host|failed to connect|couldn't connect|connection (?:refused|reset|timed out|closed)|timed out|unable to connect|no route to host|network is unreachable|operation too slow|early EOF|hung up|unexpected disconnect|SSL|TLS|certificate|not valid: is this a git repository|protocol error|RPC failed/i,
@@ -76,6 +76,6 @@ function faultOf(error: unknown, url: RepositoryUrl): unknown {
     new RepositoryFault("repository_unreachable", `The repository ${shownUrl(url)} ${what}.`, { cause: error });
   if (error instanceof GitTookTooLong) return unreachable("did not answer in time. Try again later");
   if (!(error instanceof GitFailed)) return error;
-  const reason = reasons.find(([pattern]) => pattern.test(error.said));
+  const reason = reasons.find(([pattern]) => pattern.test(error.stderr));
   return reason === undefined ? error : unreachable(reason[1]);
 }

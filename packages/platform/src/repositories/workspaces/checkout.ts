@@ -42,7 +42,7 @@ export async function checkOut(checkout: Checkout, signal: AbortSignal): Promise
     borrowed: [],
   });
   await copyObjects(join(source.directory, "objects"), join(directory, "objects"));
-  await runGit({ place: { directory, workTree: path }, args: ["read-tree", "-u", "--reset", start.commit] }, signal);
+  await runGit({ location: { directory, workTree: path }, args: ["read-tree", "-u", "--reset", start.commit] }, signal);
 }
 
 /** Same as after a clone: remote-tracking branches of `origin`, tags, and the agent's new branch. */
@@ -64,10 +64,10 @@ export async function prepareCommit(
   signal: AbortSignal,
 ): Promise<string> {
   const fullName = await findCommit(commit, source, signal);
-  const place = { directory: source.directory };
-  await measure(place, { args: ["ls-tree", "-r", "-t", fullName], limits }, signal);
+  const location = { directory: source.directory };
+  await measure(location, { args: ["ls-tree", "-r", "-t", fullName], limits }, signal);
   if (source.isPartial) await fetchContents(fullName, source, signal);
-  await measure(place, { args: ["ls-tree", "-r", "-t", "--long", fullName], limits }, signal);
+  await measure(location, { args: ["ls-tree", "-r", "-t", "--long", fullName], limits }, signal);
   return fullName;
 }
 
@@ -75,7 +75,7 @@ async function findCommit(commit: string, source: Source, signal: AbortSignal): 
   const resolveCommit = async (): Promise<string | undefined> => {
     try {
       const args = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${commit}^{commit}`];
-      return (await runGit({ place: { directory: source.directory }, args }, signal)).trim();
+      return (await runGit({ location: { directory: source.directory }, args }, signal)).trim();
     } catch (error) {
       if (error instanceof GitFailed) return undefined;
       throw error;
@@ -92,7 +92,7 @@ async function findCommit(commit: string, source: Source, signal: AbortSignal): 
 
 async function fetchContents(commit: string, source: Source, signal: AbortSignal): Promise<void> {
   const args = ["rev-list", "--objects", "--missing=print", "--no-walk", commit];
-  const lines = (await runGit({ place: { directory: source.directory }, args }, signal)).split("\n");
+  const lines = (await runGit({ location: { directory: source.directory }, args }, signal)).split("\n");
   const missing = lines.flatMap((line) => (line.startsWith("?") ? line.slice(1) : []));
   if (missing.length > 0 && !(await source.fetch(missing, signal)))
     throw new RepositoryFault("repository_unreachable", "The repository did not hand out the files of its own commit.");
@@ -103,8 +103,8 @@ interface Measurement {
   limits: RepositoryLimits;
 }
 
-async function measure(place: GitLocation, { args, limits }: Measurement, signal: AbortSignal): Promise<void> {
-  const git = startGit({ place, args });
+async function measure(location: GitLocation, { args, limits }: Measurement, signal: AbortSignal): Promise<void> {
+  const git = startGit({ location, args });
   git.stdin.end();
   const ended = git.ended({ args }, signal);
   let files = 0;

@@ -4,7 +4,7 @@ export interface RepositoryLimits {
   /** Repositories up to this size are fetched completely, so that their history can be read offline. */
   wholeBytes: number;
   /** Above wholeBytes the fetch is partial: files of old commits are left out. Above this limit the repository is refused. */
-  mostBytes: number;
+  maxBytes: number;
   /** Total size and number of the files of one commit. */
   checkoutBytes: number;
   checkoutFiles: number;
@@ -17,7 +17,7 @@ const megabyte = 1024 * 1024;
 
 export const usualLimits: RepositoryLimits = {
   wholeBytes: 512 * megabyte,
-  mostBytes: 4096 * megabyte,
+  maxBytes: 4096 * megabyte,
   checkoutBytes: 8192 * megabyte,
   checkoutFiles: 500_000,
   fetchMs: 15 * 60_000,

@@ -80,9 +80,9 @@ async function create(mirror: MirrorUpdate, signal: AbortSignal): Promise<void> 
     try {
       await fill({ ...mirror, directory: draft, maxBytes: mirror.limits.wholeBytes, isPartial: false }, signal);
     } catch (error) {
-      if (!isTooLarge(error) || mirror.limits.wholeBytes >= mirror.limits.mostBytes) throw error;
+      if (!isTooLarge(error) || mirror.limits.wholeBytes >= mirror.limits.maxBytes) throw error;
       await rm(draft, { recursive: true, force: true });
-      await fill({ ...mirror, directory: draft, maxBytes: mirror.limits.mostBytes, isPartial: true }, signal);
+      await fill({ ...mirror, directory: draft, maxBytes: mirror.limits.maxBytes, isPartial: true }, signal);
     }
     await rename(draft, mirror.directory);
   } finally {
@@ -113,11 +113,14 @@ async function update(mirror: MirrorUpdate, signal: AbortSignal): Promise<void> 
   const { directory, advertisement, limits } = mirror;
   const existing = readFileSync(join(directory, "packed-refs"), "utf8");
   if (existing === packedReferences(branchesAndTags(advertisement))) return;
-  await fetchAdvertised({ ...mirror, maxBytes: limits.mostBytes, isPartial: isPartial(directory) }, signal);
+  await fetchAdvertised({ ...mirror, maxBytes: limits.maxBytes, isPartial: isPartial(directory) }, signal);
   const packs = readdirSync(join(directory, "objects/pack")).filter((name) => name.endsWith(".pack"));
   // Keeps unreachable objects: an agent may have started from them.
   if (packs.length > maxPacks)
-    await runGit({ place: { directory }, args: ["repack", "-a", "-d", "-k", "-q"], limitMs: limits.fetchMs }, signal);
+    await runGit(
+      { location: { directory }, args: ["repack", "-a", "-d", "-k", "-q"], limitMs: limits.fetchMs },
+      signal,
+    );
 }
 
 async function fetchAdvertised(
@@ -154,12 +157,12 @@ interface Fetch {
 }
 
 async function fetchInto({ directory, remote, objects, maxBytes, limits }: Fetch, signal: AbortSignal): Promise<void> {
-  const place: GitLocation = { directory };
+  const location: GitLocation = { directory };
   const filter = isPartial(directory) ? ["--filter=blob:none"] : [];
   try {
     await runGit(
       {
-        place,
+        location,
         // The address is set for this call only, so that git cannot fetch lazily later.
         remote: { ...remote, config: [...remote.config, ...fsckConfig, ["remote.origin.url", remote.address]] },
         args: ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", ...filter, "--stdin", "origin"],
@@ -179,7 +182,7 @@ async function fetchObjects(
   signal: AbortSignal,
 ): Promise<boolean> {
   try {
-    const maxBytes = limits.mostBytes;
+    const maxBytes = limits.maxBytes;
     await host.reach((remote) => fetchInto({ directory, remote, objects, maxBytes, limits }, signal), signal);
     return true;
   } catch (error) {

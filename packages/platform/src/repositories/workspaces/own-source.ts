@@ -11,7 +11,7 @@ export async function ownSource(host: SourceHost, directory: string, signal: Abo
     advertisement: await readAdvertisement(host, usualLimits.answerMs, signal),
     fetch: async (objects, fetchSignal) => {
       const checks = objects.map((object) =>
-        gitSucceeds({ place: { directory }, args: ["cat-file", "-e", object] }, fetchSignal),
+        gitSucceeds({ location: { directory }, args: ["cat-file", "-e", object] }, fetchSignal),
       );
       return (await Promise.all(checks)).every(Boolean);
     },

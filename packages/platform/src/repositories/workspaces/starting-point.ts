@@ -108,7 +108,7 @@ export function guessPullRequest(number: number, advertisement: Advertisement): 
   const branches = [...references].filter(([name, object]) => object === head && name.startsWith("refs/heads/"));
   const names = branches.map(([name]) => name.slice("refs/heads/".length)).filter((name) => name !== base);
   if (names[0] === undefined || names.length > 1)
-    throw notFound(`The branch of pull request ${number} cannot be told from outside. Name it as startingRef.`);
+    throw notFound(`The branch of pull request ${number} could not be determined. Name it as startingRef.`);
   return { head: names[0], base };
 }
 

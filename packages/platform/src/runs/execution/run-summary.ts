@@ -1,12 +1,12 @@
 // The summary of a run for hand-off, identical at every call: read from the sealed thread and the earlier runs.
 import type { ThreadRecord } from "@agentcli/protocol";
 import type { DataKey, PlatformContext } from "../../foundation/index.ts";
-import type { RunReport, RunStory } from "../../repositories/index.ts";
+import type { RunReport, RunSummary } from "../../repositories/index.ts";
 import { threadOf } from "./ids.ts";
 import { agentNameAad, errorAad, resultAad } from "./request.ts";
 import { recordAad } from "./session-store.ts";
 
-export async function readSummary({ db, vault }: PlatformContext, runId: string): Promise<RunStory> {
+export async function readSummary({ db, vault }: PlatformContext, runId: string): Promise<RunSummary> {
   const run = await db
     .selectFrom("runs")
     .innerJoin("agents", "agents.id", "runs.agent_id")

@@ -61,6 +61,6 @@ const isRefused = (error: unknown): boolean => {
   const cause = error instanceof Error ? error.cause : undefined;
   return (
     cause instanceof GitFailed &&
-    /returned error: 40[14]|not found|could not read Username|Authentication failed/i.test(cause.said)
+    /returned error: 40[14]|not found|could not read Username|Authentication failed/i.test(cause.stderr)
   );
 };
