@@ -28,7 +28,7 @@ test("a killed parent leaves no child running, and its thread can be resumed", a
     { ...replyWith("Going on."), when: { bodyIncludes: "take it up again" } },
     {
       ...call("exec_command", { cmd: "sleep 1000" }),
-      when: { bodyIncludes: "You carry out one piece of a larger task" },
+      when: { bodyIncludes: "You do one piece of a larger task" },
     },
     { ...call("exec_command", { cmd: "echo $$ > parent.txt; sleep 1000" }), when: { bodyIncludes: "agent_id" } },
     call("spawn_agent", { message: "sleep", agent_type: "worker" }),

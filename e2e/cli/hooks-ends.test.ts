@@ -92,7 +92,7 @@ describe("hooks at the end of a session", () => {
       }),
     };
     const replies = [
-      { ...run("echo child"), when: { bodyIncludes: "You carry out one piece" } },
+      { ...run("echo child"), when: { bodyIncludes: "You do one piece" } },
       { ...replyWith("Done."), when: { bodyIncludes: "asked-seen" } },
       {
         ...run("until [ -e asked ]; do sleep 0.05; done; echo asked-seen"),

@@ -65,7 +65,7 @@ describe.each(names)("a hook of the %s dialect that guards migrations/", (dialec
   });
 
   test("refuses a sub-agent every way of writing, in exec and in resume, and the run shows that it did", async () => {
-    const child = "You carry out one piece";
+    const child = "You do one piece";
     const replies = [
       { ...replyWith("The child is done."), when: { bodyIncludes: "subagent_notification" } },
       { ...replyWith("Refused."), when: { bodyIncludes: refusal } },

@@ -26,7 +26,7 @@ const openAt = (name: string) =>
   openServer({
     root,
     writable: "anywhere",
-    env: { PATH: process.env.PATH ?? "", HOME: root, PLACE: name },
+    env: { PATH: process.env.PATH ?? "", HOME: root, LOCATION: name },
     incarnation: name,
     orphans: "ended-by-watchdog",
   });
@@ -71,7 +71,7 @@ const outputs = ({ messages }: { messages: { role: string; parts?: unknown }[] }
 describe("an escalation", () => {
   test("runs outside the sandbox once the user accepts it, and so does later input to it", async () => {
     const approver = person("accept");
-    const cmd = "echo $PLACE; read line; echo $PLACE $line";
+    const cmd = "echo $LOCATION; read line; echo $LOCATION $line";
     const args = { cmd, sandbox_permissions: "require_escalated", yield_time_ms: 250 };
     const typed = { session_id: sessionIdOf("3.0"), chars: "hello\n", yield_time_ms: 5000 };
     const script = [replies([calls("exec_command", args)]), replies([calls("write_stdin", typed)]), textReply("Done.")];

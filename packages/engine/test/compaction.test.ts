@@ -24,8 +24,7 @@ describe("a conversation of 200 turns", () => {
   ])("is compacted and goes on, every request within the window, %s", async (_, counted) => {
     const window = 12_000;
     const thread = await openHarness(
-      (request) =>
-        textReply(isCompaction(request) ? "What was said so far." : `Yes. ${long}`, counted * sizeOf(request)),
+      (request) => textReply(isCompaction(request) ? "Summary so far." : `Yes. ${long}`, counted * sizeOf(request)),
       noWorkspace,
     );
     for (let turn = 0; turn < 200; turn += 1) {
@@ -35,7 +34,7 @@ describe("a conversation of 200 turns", () => {
     expect(thread.types().filter((type) => type === "context.compacted").length).toBeGreaterThan(10);
     for (const request of thread.requests) expect(sizeOf(request)).toBeLessThan(window);
     expect(JSON.stringify(thread.requests.at(-1)?.messages)).toContain("prompt 199");
-    expect(JSON.stringify(thread.requests.at(-1)?.messages)).toContain("What was said so far.");
+    expect(JSON.stringify(thread.requests.at(-1)?.messages)).toContain("Summary so far.");
   });
 });
 

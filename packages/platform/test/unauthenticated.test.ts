@@ -83,7 +83,7 @@ beforeAll(async () => {
       clientId: "x",
       secretVariable: null,
       scopes: [],
-      name: "Nobody",
+      name: "Unreachable",
       allowedDomains: [],
       allowedEmails: [],
       team: "default",

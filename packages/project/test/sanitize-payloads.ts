@@ -14,7 +14,7 @@ const between = (text: string, character: string): string => [...text].join(char
 
 /** Everything that is hidden inside or around one sentence; the sentence is all that may be left. */
 const sentence = "Please look at the paging bug.";
-const aroundSentence: [string, string][] = [
+const variantsOfSentence: [string, string][] = [
   ["tag characters that spell an order", `Please look${tagged(order)} at the paging bug.`],
   ["a language tag before tag characters", `\u{e0001}${tagged(order)}\u{e007f}${sentence}`],
   ["tag characters after a flag that is not theirs", `${sentence}${tagged("gbeng")}\u{e007f}`],
@@ -112,6 +112,6 @@ const withMarkup: Payload[] = [
 ];
 
 export const payloads: Payload[] = [
-  ...aroundSentence.map(([what, text]) => ({ what, text, visible: sentence })),
+  ...variantsOfSentence.map(([what, text]) => ({ what, text, visible: sentence })),
   ...withMarkup,
 ];

@@ -20,7 +20,7 @@ const RateLimits = z.object({
     .int()
     .min(0)
     .optional()
-    .describe("Requests of one team to one server; 0 is no limit, also for single routes (1200)"),
+    .describe("Requests of one team to one server; 0 means no limit, also for single routes (1200)"),
 });
 
 const Committer = z.object({

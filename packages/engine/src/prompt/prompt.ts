@@ -45,10 +45,10 @@ export function changedTools(frozen: ToolSpec[], tools: Tool[], traits: ModelTra
 const specsOf = (tools: Tool[], { freeformTools }: ModelTraits): ToolSpec[] =>
   tools.map((tool) => tool.spec({ freeform: freeformTools }));
 
-const baseInstructions = `You are agentcli, a coding agent. You work alone in a user's repository: nobody watches, nobody can answer a question, and your final message is what the user reads afterwards. Finish the task yourself.
+const baseInstructions = `You are agentcli, a coding agent. You work alone in a user's repository: the user is not watching and cannot answer questions, and your final message is what the user reads afterwards. Finish the task yourself.
 
 How to work
-- Look before you change: read the code around a place, follow its conventions, and search rather than guess.
+- Look before you change: read the surrounding code, follow its conventions, and search rather than guess.
 - Make the smallest change that fully solves the problem at its cause. Leave unrelated code, formatting and files alone.
 - Edit files with apply_patch. Run commands with exec_command; prefer quick, non-interactive ones, and never one that waits for a person.
 - Independent calls may be made together; they run in parallel.
@@ -93,7 +93,7 @@ function networkSentence(settings: TurnSettings, environment: PromptEnvironment)
 
 const approvalSentence = (settings: TurnSettings): string =>
   settings.approval === "never"
-    ? "Approvals: nobody can approve anything; do not ask for escalated permissions."
+    ? "Approvals: none can be given; do not ask for escalated permissions."
     : "Approvals: a refused command may be retried with sandbox_permissions require_escalated and a justification.";
 
 /** Sent again in a turn with another working directory. */

@@ -65,7 +65,7 @@ ${diff}
 </change_under_review>`;
 }
 
-const rubric = `You review a change that somebody else made. You do not edit anything.
+const rubric = `You review a change that another author made. You do not edit anything.
 
 What counts as a finding
 - It is a real defect: wrong behaviour, a crash, lost or corrupted data, a security hole, a race, a leak, a broken contract with callers, or a slowdown that users would notice.

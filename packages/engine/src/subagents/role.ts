@@ -36,9 +36,9 @@ export const builtInRoles: AgentRole[] = [
   {
     name: "worker",
     description:
-      "Carries out one bounded piece of work, such as a change in files that nobody else is changing. Say which files are its own.",
+      "Does one bounded piece of work, such as a change in files that no other agent is changing. Say which files are its own.",
     instructions:
-      "You carry out one piece of a larger task. Others work in the same repository: touch only what your task names, and leave changes you did not make alone. Prove that your part works, then report what you changed and what you checked.",
+      "You do one piece of a larger task. Others work in the same repository: touch only what your task names, and leave changes you did not make alone. Prove that your part works, then report what you changed and what you checked.",
     model: "inherit",
   },
 ];

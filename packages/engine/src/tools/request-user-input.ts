@@ -11,7 +11,7 @@ export const requestUserInput = builtIn({
     const call = { threadId: state.threadId, turnId: state.turn?.turnId ?? "", callId };
     const answers = (await user?.answer(call, questions, signal)) ?? null;
     if (answers === null)
-      return failed("Nobody answered. Choose the most sensible way yourself and say what you assumed.");
+      return failed("There was no answer. Choose the most sensible way yourself and say what you assumed.");
     const entries = Object.entries(answers).map(([id, values]) => [id, { answers: values }]);
     return completed(JSON.stringify({ answers: Object.fromEntries(entries) }));
   },

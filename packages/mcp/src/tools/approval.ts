@@ -38,5 +38,5 @@ export function needsApproval(mode: ToolApproval, tool: Pick<ServerTool, "readOn
 
 const reasons: Record<ApprovalPolicy, string> = {
   never: "MCP tool call requires approval, but approval policy is never",
-  "on-request": "MCP tool call requires approval, and nobody is here to give it",
+  "on-request": "MCP tool call requires approval, and no user is present to give it",
 };

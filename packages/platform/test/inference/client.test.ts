@@ -38,7 +38,7 @@ test("the stock client assembles a stream into the same response as the final ev
 });
 
 test("the output returned to the stock client is accepted as input", async () => {
-  const harness = await openRunHarness({ replies: [call("look", { at: "home" }), replyWith("Nobody is home.")] });
+  const harness = await openRunHarness({ replies: [call("look", { at: "home" }), replyWith("No one is home.")] });
   const openai = clientOf(harness);
   const tools = [{ type: "function" as const, name: "look", parameters: { type: "object" }, strict: false }];
   const first = await openai.responses.create({ model: "scripted", input: "Who is home?", tools });
@@ -50,15 +50,15 @@ test("the output returned to the stock client is accepted as input", async () =>
     input: [
       { role: "user", content: "Who is home?" },
       ...(first.output as OpenAI.Responses.ResponseInputItem[]),
-      { type: "function_call_output", call_id: called.call_id, output: "nobody" },
+      { type: "function_call_output", call_id: called.call_id, output: "no one" },
     ],
   });
-  expect(answer.output_text).toBe("Nobody is home.");
+  expect(answer.output_text).toBe("No one is home.");
   expect(harness.requests()[1]?.body).toMatchObject({
     input: [
       { role: "user" },
       { type: "function_call", name: "look" },
-      { type: "function_call_output", output: "nobody" },
+      { type: "function_call_output", output: "no one" },
     ],
   });
 });

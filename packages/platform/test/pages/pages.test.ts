@@ -95,7 +95,7 @@ test("a form submitted twice creates one agent; changed and submitted again it c
   const [first, second] = await Promise.all([visitor.form("/agents", fields), visitor.form("/agents", fields)]);
   expect([first.status, second.status]).toEqual([303, 303]);
   expect(second.headers.get("location")).toBe(first.headers.get("location"));
-  const changed = await visitor.form("/agents", { ...fields, prompt: "once more" });
+  const changed = await visitor.form("/agents", { ...fields, prompt: "once again" });
   expect(changed.status).toBe(303);
   expect(changed.headers.get("location")).not.toBe(first.headers.get("location"));
   expect(submissionIn(await visitor.get("/agents"))).not.toBe(fields.submission);

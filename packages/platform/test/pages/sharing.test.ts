@@ -112,7 +112,7 @@ test("administrators choose who may send follow-ups; members see the setting", a
   const choose = ({ token, form }: typeof admin, wanted: string) =>
     form("/settings/follow-ups", { token, followUps: wanted });
   expect((await choose(teammate, "all")).status).toBe(403);
-  expect((await choose(admin, "everybody")).status).toBe(400);
+  expect((await choose(admin, "anyone")).status).toBe(400);
   const chosen = async () =>
     (await server.platform.db.selectFrom("teams").select("follow_ups").execute())[0]?.follow_ups;
   expect(await chosen()).toBe("disabled");

@@ -10,7 +10,7 @@ export const EnvVars = z
   .superRefine((variables, context) => {
     for (const name of Object.keys(variables)) {
       if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
-        context.addIssue({ code: "custom", path: [name], message: "is no name for an environment variable" });
+        context.addIssue({ code: "custom", path: [name], message: "is not a valid name for an environment variable" });
       if (reserved.test(name))
         context.addIssue({ code: "custom", path: [name], message: "names that begin with PLATFORM_ are reserved" });
     }

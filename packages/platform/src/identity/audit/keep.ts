@@ -8,7 +8,7 @@ import { headQuery, readLinks } from "./stored.ts";
 /** Entries arrive in bursts; one check per second is enough. */
 const gatherMs = 1_000;
 
-/** Checks once before it returns, then whenever the head has moved, and once more when stopped. */
+/** Checks once before it returns, then whenever the head has moved, and a last time when stopped. */
 export async function keepAnchor(platform: PlatformContext): Promise<Activity> {
   const { notifications, log } = platform;
   const stop = new AbortController();

@@ -6,7 +6,7 @@ import { hashSecret, isSecret, makeSecret } from "../sessions/index.ts";
 
 export interface Invitations {
   /** The secret is only in the result. Replaces a pending invitation of the same address. */
-  invite(wish: InvitationRequest): Promise<Invited>;
+  invite(request: InvitationRequest): Promise<Invited>;
   /** Pending ones. */
   list(teamId: number | null): Promise<InvitationEntry[]>;
   /** False if no such invitation is pending. */
@@ -45,7 +45,7 @@ const lifetimeMs = 7 * 24 * 3_600_000;
 
 export function openInvitations(db: Kysely<Tables>, now: () => Date): Invitations {
   return {
-    invite: (wish) => db.transaction().execute((transaction) => invite(transaction, wish, now())),
+    invite: (request) => db.transaction().execute((transaction) => invite(transaction, request, now())),
     async list(teamId) {
       const all = pendingInvitations(db, now());
       return entries(await (teamId === null ? all : all.where("team_id", "=", teamId)).execute());

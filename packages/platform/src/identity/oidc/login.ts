@@ -11,7 +11,7 @@ import { userFor } from "./users.ts";
 export interface OidcLogin {
   /** Display name of the provider. */
   name: string;
-  begin(context: Context, wish: LoginRequest): Promise<Sent | Refused>;
+  begin(context: Context, request: LoginRequest): Promise<Sent | Refused>;
   finish(context: Context): Promise<Arrived | Refused>;
 }
 

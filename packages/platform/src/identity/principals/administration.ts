@@ -10,7 +10,7 @@ export interface TeamEntry {
   id: number;
   name: string;
   users: number;
-  /** USD per calendar month; null is no limit. */
+  /** USD per calendar month; null means no limit. */
   spendLimitUsd: number | null;
   followUps: FollowUps;
   createdAt: Date;

@@ -164,7 +164,7 @@ function* readEvents(path: string, start: number, key: Buffer | null): Generator
     for (let frames = 0; ; frames += 1) {
       const length = readBytes(4);
       const payload = readBytes(Math.min(length.readUInt32BE(), 2 * frameBytes + overheadBytes));
-      const { mark, content } = unpack(path, payload, { key, place: frameContext(frames) });
+      const { mark, content } = unpack(path, payload, { key, context: frameContext(frames) });
       if (mark === marks.end) {
         if (!content.equals(digest.digest())) throw damaged(path, "its contents were changed");
         return;
@@ -178,7 +178,7 @@ function* readEvents(path: string, start: number, key: Buffer | null): Generator
   }
 }
 
-function unpack(path: string, payload: Buffer, { key, place: context }: { key: Buffer | null; place: string }) {
+function unpack(path: string, payload: Buffer, { key, context }: { key: Buffer | null; context: string }) {
   try {
     const packed = key ? openSealed(key, payload, context) : payload;
     const frame = inflateRawSync(packed, { maxOutputLength: 64 * frameBytes });
