@@ -32,6 +32,14 @@ describe.each<Architecture>(["x86_64", "aarch64"])("on %s", (architecture) => {
     for (const number of refusedNumbers(architecture)) expect(ask(number)).toBe(EPERM);
   });
 
+  test("calls that are newer than the filter do not exist, and a tree of mounts cannot be opened with attributes", () => {
+    expect(ask(467 /* open_tree_attr */)).toBe(EPERM);
+    expect(ask(469 /* file_setattr, the highest known */)).toBe(allowed);
+    for (const number of [470, 511, 512, 547, 1_000, 0x3fffffff]) expect(ask(number)).toBe(ENOSYS);
+    const nested = seccompProgram({ ...strict, unixSockets: "allowed", nestedSandboxes: "allowed" });
+    expect(run(nested, audit[architecture], 470, [])).toBe(ENOSYS);
+  });
+
   test("other calling conventions are killed", () => {
     expect(run(program, 0x40000003, 1, [])).toBe(killed);
     const x32 = run(program, audit.x86_64, 0x40000000 + 101, []);

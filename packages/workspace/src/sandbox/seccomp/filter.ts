@@ -1,5 +1,5 @@
 // The system-call filter of the sandbox, as a classic BPF program for bubblewrap.
-import { type Architecture, argumentNumbers, refusedNumbers } from "./system-calls.ts";
+import { type Architecture, argumentNumbers, highestKnownNumber, refusedNumbers } from "./system-calls.ts";
 
 export interface FilterOptions {
   architecture: Architecture;
@@ -20,6 +20,8 @@ export function architectureOf(processor: string): Architecture | undefined {
 export function seccompProgram(options: FilterOptions): Buffer {
   const instructions = [
     ...onlyNative(options.architecture),
+    // The answer of an older kernel: libraries then use another call.
+    ...[ifAtLeast(highestKnownNumber + 1, 1), verdict(refuse(errno.ENOSYS))],
     ...refusedNumbers(options.architecture).flatMap((number) => whenCall(number, [verdict(refuse(errno.EPERM))])),
     ...argumentRules(options),
     verdict(allow),

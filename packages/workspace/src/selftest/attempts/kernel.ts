@@ -122,6 +122,7 @@ export const onKernel: Attempt[] = [
   call("compare the insides of processes", { x64: 312, arm64: 272 }, "$$", "$$", 0, 0, 0),
   call("set up a file system", { x64: 430, arm64: 430 }, 0, 0),
   call("copy a tree of mounts", { x64: 428, arm64: 428 }, -1, 0, 0),
+  call("copy a tree of mounts with other attributes", { x64: 467, arm64: 467 }, -1, 0, 0, 0, 0),
   call("move a mount", { x64: 429, arm64: 429 }, -1, 0, -1, 0, 0),
   call("mount by the plain system call", { x64: 165, arm64: 40 }, 0, 0, 0, 0, 0),
   call("change its root", { x64: 161, arm64: 51 }, 0),
