@@ -91,7 +91,9 @@ const ShellEnvironment = z.object({
   ignore_default_excludes: z
     .boolean()
     .optional()
-    .describe("Also take over names like *KEY*, *TOKEN*, *SECRET*, *PASSWORD*, *CREDENTIAL* (false)"),
+    .describe(
+      "Also take over names like *KEY*, *TOKEN*, *SECRET*, *PASS*, *DSN*, and addresses with credentials (false)",
+    ),
   exclude: strings.optional().describe("Globs of names that commands do not get"),
   include: strings.optional().describe("Exact names that pass though they look like secrets"),
   include_only: strings.optional().describe("Globs; if set, no other name is passed"),

@@ -1,7 +1,7 @@
 // Which environment variables a tool inherits. Pure, and plain data, so that it can be applied inside a sandbox too.
 export interface EnvironmentPolicy {
   inherit: "all" | "core" | "none";
-  /** Whether names that look like secrets are excluded. */
+  /** Whether names that look like secrets are excluded, and addresses that contain credentials. */
   secretNames: "excluded" | "inherited";
   /** Globs with `*` and `?`, case-insensitive. */
   exclude: string[];
@@ -17,7 +17,17 @@ export interface EnvironmentPolicy {
 
 /** The agent's own key never reaches tools, whatever is configured. */
 const neverInherited = ["AGENT_API_KEY"];
-const secretPatterns = ["*KEY*", "*TOKEN*", "*SECRET*", "*PASSWORD*", "*PASSWD*", "*CREDENTIAL*"];
+const secretPatterns = [
+  ...["*KEY*", "*TOKEN*", "*SECRET*", "*PASS*", "*_PWD", "*CREDENTIAL*", "*DSN*"],
+  // A process that reaches the agent for keys can sign with all of them.
+  "SSH_AUTH_SOCK",
+];
+/** A password in an address, anything before the @ of a web address, or a secret among the parameters. */
+const secretAddresses = [
+  /:\/\/[^\s/?#@:]*:[^\s/?#@]+@/,
+  /https?:\/\/[^\s/?#@]+@/i,
+  /[?&][\w.-]{0,40}(?:key|token|secret|pass|credential|signature)[\w.-]{0,40}=[^&\s]/i,
+];
 const coreNames = new Set([
   ...["PATH", "SHELL", "TMPDIR", "TEMP", "TMP", "HOME"],
   ...["LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "USER"],
@@ -37,19 +47,23 @@ export function environmentPolicy(options: Partial<EnvironmentPolicy> = {}): Env
   };
 }
 
-/** Whether a variable of this name may be inherited from the user's environment or a login shell. */
-export function inherits(policy: EnvironmentPolicy): (name: string) => boolean {
+/** Whether a variable may be inherited from the user's environment or a login shell. */
+export function inherits(policy: EnvironmentPolicy): (name: string, value: string) => boolean {
   const never = new Set(policy.never);
   const included = new Set(policy.include);
   const isExcluded = matchesAny(policy.exclude);
   const looksSecret = matchesAny(policy.secretNames === "excluded" ? secretPatterns : []);
+  const isSecret = (value: string) => policy.secretNames === "excluded" && isSecretAddress(value);
   const isIncluded = matchesIncludeOnly(policy);
-  return (name) => {
+  return (name, value) => {
     if (never.has(name) || isExcluded(name)) return false;
     if (included.has(name)) return true;
-    return isInherited(policy, name) && !looksSecret(name) && isIncluded(name);
+    return isInherited(policy, name) && !looksSecret(name) && !isSecret(value) && isIncluded(name);
   };
 }
+
+const isSecretAddress = (value: string): boolean =>
+  value.includes("://") && secretAddresses.some((pattern) => pattern.test(value));
 
 /** Explicitly set variables only have to match `includeOnly`. */
 export function setVariables(policy: EnvironmentPolicy): Record<string, string> {

@@ -21,7 +21,7 @@ export function toolEnvironment(from: NodeJS.ProcessEnv, options: ToolEnvironmen
   const secrets = (options.secrets ?? []).filter((secret) => secret.length >= minSecretLength);
   const passed: Environment = {};
   for (const [name, value] of Object.entries(from)) {
-    if (value === undefined || !mayPass(name)) continue;
+    if (value === undefined || !mayPass(name, value)) continue;
     if (!secrets.some((secret) => value.includes(secret))) passed[name] = value;
   }
   return { ...passed, HOME: passed.HOME || home, PATH: passed.PATH || defaultPath, ...setVariables(policy) };

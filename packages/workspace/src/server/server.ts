@@ -64,7 +64,7 @@ export function openServer(config: ServerConfig): WorkspaceServer {
 }
 
 /** A profile cannot set what the policy excludes, nor change what is set explicitly. */
-function deniedToLoginShells(policy: EnvironmentPolicy): (name: string) => boolean {
+function deniedToLoginShells(policy: EnvironmentPolicy): (name: string, value: string) => boolean {
   const mayPass = inherits(policy);
-  return (name) => name in policy.set || !mayPass(name);
+  return (name, value) => name in policy.set || !mayPass(name, value);
 }

@@ -30,6 +30,44 @@ describe("the environment of tools", () => {
     expect(lax).not.toHaveProperty("AGENT_API_KEY");
   });
 
+  test("lacks passwords under any name, data sources, addresses with credentials and the agent for keys", () => {
+    const secret = {
+      PGPASSFILE: "/home/a/pgpass",
+      MYSQL_PWD: "hunter2",
+      KEYSTORE_PASS: "x",
+      SSH_ASKPASS: "/usr/bin/askpass",
+      SENTRY_DSN: "https://example.com/1",
+      dsn: "host=db",
+      DATABASE_URL: "postgres://app:hunter2@db.example.com/app",
+      QUEUE: "see amqps://app:hunter2@queue.example.com/%2f",
+      REDIS: "redis://:hunter2@cache.example.com",
+      REGISTRY: "https://0123456789abcdef@npm.example.com/",
+      SEARCH: "https://search.example.com/?q=1&api_key=0123456789abcdef",
+      SSH_AUTH_SOCK: "/run/user/1000/agent.sock",
+    };
+    const plain = {
+      PWD: "/work",
+      OLDPWD: "/work/a:b@c",
+      HOMEPAGE: "https://example.com/a:b@c?page=2",
+      GIT_ORIGIN: "ssh://git@github.com/o/r",
+      SCP: "git@github.com:o/r.git",
+      MAIL: "someone@example.com",
+    };
+    const given = { ...secret, ...plain };
+    const kept = (choice: Partial<EnvironmentPolicy>) =>
+      toolEnvironment(given, { home: "/x", policy: environmentPolicy(choice) });
+    const { PATH: _, HOME: __, ...passed } = kept({});
+    expect(passed).toEqual(plain);
+    expect(kept({ secretNames: "inherited" })).toMatchObject(given);
+    expect(kept({ include: ["SSH_AUTH_SOCK", "DATABASE_URL"] })).toMatchObject({
+      SSH_AUTH_SOCK: secret.SSH_AUTH_SOCK,
+      DATABASE_URL: secret.DATABASE_URL,
+    });
+    expect(kept({ set: { DATABASE_URL: "postgres://a:b@test/" } })).toMatchObject({
+      DATABASE_URL: "postgres://a:b@test/",
+    });
+  });
+
   test("keeps the core or nothing, with a home and a path in any case", () => {
     expect(made({ inherit: "core" })).toEqual({ PATH: "/bin", HOME: "/h" });
     expect(made({ inherit: "none" })).toEqual({ PATH: expect.stringContaining("/usr/bin"), HOME: "/x" });
@@ -95,7 +133,7 @@ describe("any policy", () => {
     fc.assert(
       fc.property(policies, glob, name, (choice, more, candidate) => {
         const stricter = environmentPolicy({ ...choice, exclude: [...choice.exclude, more] });
-        if (inherits(stricter)(candidate)) expect(inherits(environmentPolicy(choice))(candidate)).toBe(true);
+        if (inherits(stricter)(candidate, "")) expect(inherits(environmentPolicy(choice))(candidate, "")).toBe(true);
       }),
       runs,
     );
@@ -105,7 +143,8 @@ describe("any policy", () => {
 test("a profile cannot bring back what is left out, nor change what was set", async () => {
   const base = temporaryDirectory();
   mkdirSync(join(base, "home"));
-  const profile = "export LEAKED_TOKEN=x DEPLOY_KEY=changed MODEL_NAME=changed GREETING=hello CORP_KEY=wanted\n";
+  const profile =
+    "export LEAKED_TOKEN=x DEPLOY_KEY=changed MODEL_NAME=changed GREETING=hello CORP_KEY=wanted DATABASE_URL=postgres://a:b@c/\n";
   writeFileSync(join(base, "home/.bash_profile"), profile);
   const policy = environmentPolicy({ include: ["CORP_KEY"], set: { DEPLOY_KEY: "mine" }, never: ["MODEL_NAME"] });
   const env = toolEnvironment({ ...process.env, HOME: join(base, "home") }, { home: base, policy });
@@ -117,10 +156,14 @@ test("a profile cannot bring back what is left out, nor change what was set", as
     orphans: "ended-by-watchdog",
   });
   try {
-    const output = await bash(server, 'echo "$LEAKED_TOKEN,$DEPLOY_KEY,$MODEL_NAME,$GREETING,$CORP_KEY"', {
-      loginShell: "/bin/bash",
-    });
-    expect(output.stdout).toBe(",mine,,hello,wanted\n");
+    const output = await bash(
+      server,
+      'echo "$LEAKED_TOKEN,$DEPLOY_KEY,$MODEL_NAME,$GREETING,$CORP_KEY,$DATABASE_URL"',
+      {
+        loginShell: "/bin/bash",
+      },
+    );
+    expect(output.stdout).toBe(",mine,,hello,wanted,\n");
   } finally {
     await server.close();
     rmSync(base, { recursive: true });

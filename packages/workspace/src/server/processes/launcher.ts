@@ -16,7 +16,7 @@ export interface LauncherConfig {
   root: string;
   incarnation: string;
   env: Environment;
-  isDenied: (name: string) => boolean;
+  isDenied: (name: string, value: string) => boolean;
   warmLoginShell?: string | undefined;
   terminalModule?: string | undefined;
 }

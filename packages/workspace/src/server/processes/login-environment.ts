@@ -12,7 +12,7 @@ export interface LoginEnvironments {
 interface Options {
   cwd: string;
   env: Environment;
-  isDenied: (name: string) => boolean;
+  isDenied: (name: string, value: string) => boolean;
 }
 
 const captureTimeoutMs = 10_000;
@@ -63,8 +63,9 @@ function merge(output: string, { env, isDenied }: Options): Environment {
     const equals = line.indexOf("=");
     if (equals <= 0) continue;
     const name = line.slice(0, equals);
-    if (!shellOnly.has(name) && !isDenied(name)) login[name] = line.slice(equals + 1);
+    const value = line.slice(equals + 1);
+    if (!shellOnly.has(name) && !isDenied(name, value)) login[name] = value;
   }
-  const explicit = Object.entries(env).filter(([name]) => isDenied(name) || shellOnly.has(name));
+  const explicit = Object.entries(env).filter(([name, value]) => isDenied(name, value) || shellOnly.has(name));
   return { ...login, ...Object.fromEntries(explicit) };
 }
