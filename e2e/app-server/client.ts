@@ -1,5 +1,6 @@
 // A small client of the app server, the same over standard streams, WebSocket and Unix socket.
 import type { ChildProcess } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Harness, RunOptions } from "@agentcli/testkit/cli";
@@ -55,11 +56,12 @@ export async function startServer(
     await exited;
   });
   const where = wire === "stdio" ? "" : await listenAddress(child);
+  const token = wire === "ws" ? serverToken(harness.home) : undefined;
   if (wire === "stdio") child.stderr?.resume();
   return {
     child,
     connect: async (name = "test") =>
-      initializeClient(wire === "stdio" ? overStreams(child) : await overSocket(where), name),
+      initializeClient(wire === "stdio" ? overStreams(child) : await overSocket(where, token), name),
     end() {
       if (wire === "stdio") child.stdin?.end();
       else child.kill("SIGTERM");
@@ -68,8 +70,13 @@ export async function startServer(
   };
 }
 
-/** A client of a server that listens there. */
-export const connectTo = async (where: string): Promise<AppClient> => initializeClient(await overSocket(where), "test");
+/** A client of a server that listens there; a port needs the token. */
+export const connectTo = async (where: string, token?: string): Promise<AppClient> =>
+  initializeClient(await overSocket(where, token), "test");
+
+/** The token that a server on a port made. */
+export const serverToken = (home: string): string =>
+  readFileSync(join(home, "app-server-control", "ws-token"), "utf8").trim();
 
 interface Transport {
   send(text: string): void;
@@ -89,9 +96,10 @@ function overStreams(child: ChildProcess): Transport {
   };
 }
 
-async function overSocket(where: string): Promise<Transport> {
+async function overSocket(where: string, token?: string): Promise<Transport> {
   const path = /^unix:\/\/(.*)$/.exec(where)?.[1];
-  const socket = new WebSocket(path ? `ws+unix://${path}:/` : where);
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const socket = new WebSocket(path ? `ws+unix://${path}:/` : where, { headers });
   await new Promise((resolve, reject) => socket.on("open", resolve).on("error", reject));
   return {
     send: (text) => socket.send(text),

@@ -5,7 +5,7 @@ import { replyWith, waitForExit } from "@agentcli/testkit";
 import { openHarness } from "@agentcli/testkit/cli";
 import { expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
-import { type Body, listenAddress, type Message, summarize } from "./client.ts";
+import { type Body, listenAddress, type Message, serverToken, summarize } from "./client.ts";
 
 const crowd = process.env.SWEEP === "full" ? { threads: 50, clients: 200 } : { threads: 6, clients: 12 };
 const answer = "All of it, and in the right order. ".repeat(20);
@@ -19,8 +19,8 @@ interface Watcher {
 }
 
 /** A client that only listens: validating a few hundred thousand messages would starve the model in this process. */
-async function watch(where: string): Promise<Watcher> {
-  const socket = new WebSocket(where);
+async function watch(where: string, token: string): Promise<Watcher> {
+  const socket = new WebSocket(where, { headers: { authorization: `Bearer ${token}` } });
   onTestFinished(() => socket.terminate());
   await once(socket, "open");
   const answers = new Map<number, (result: Body) => void>();
@@ -61,13 +61,13 @@ const peakOf = (pid: number | undefined): number =>
 
 const title = `${crowd.threads} threads at once, watched by ${crowd.clients} clients: no notification is lost`;
 test(title, { timeout: 600_000 }, async () => {
-  const { start } = await openHarness({
+  const { start, home } = await openHarness({
     replies: Array.from({ length: crowd.threads }, () => replyWith(answer, { deltas: 30 })),
   });
   const child = start(["app-server", "--listen", "ws://127.0.0.1:0"]);
   const ending = waitForExit(child);
   const where = await listenAddress(child);
-  const everyone = await Promise.all(Array.from({ length: crowd.clients }, () => watch(where)));
+  const everyone = await Promise.all(Array.from({ length: crowd.clients }, () => watch(where, serverToken(home))));
   const [first, ...others] = everyone as [Watcher, ...Watcher[]];
   const ids: string[] = [];
   for (let count = 0; count < crowd.threads; count++) ids.push((await first.request("thread/start")).thread.id);

@@ -75,7 +75,7 @@ test("a public address without authentication is refused", async () => {
   const { code, stderr } = await run(["app-server", "--listen", "ws://0.0.0.0:0"]);
   expect({ code, stderr }).toEqual({
     code: 2,
-    stderr: expect.stringContaining("Add --ws-auth, or listen on 127.0.0.1."),
+    stderr: expect.stringContaining("Add --ws-auth capability-token or signed-bearer-token, or listen on 127.0.0.1."),
   });
 });
 

@@ -1,5 +1,5 @@
 // The built program for an ordinary user: a copy that is readable by all, and directories that the user owns.
-import { spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,13 +9,20 @@ const unprivilegedId = 65534;
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const isRoot = process.geteuid?.() === 0;
 
+interface UserRun {
+  cwd: string;
+  env: Record<string, string>;
+  inside?: string[];
+}
+
 export interface OrdinaryUser {
   /** The packages beside the copy. */
   modules: string;
   /** Makes the user the owner of a directory and everything in it. */
   own(directory: string): void;
-  /** Runs the copy of the program, inside another program when one is given. */
-  run(args: string[], options: { cwd: string; env: Record<string, string>; inside?: string[] }): Promise<ProcessResult>;
+  /** Starts the copy of the program, inside another program when one is given. */
+  start(args: string[], options: UserRun): ChildProcess;
+  run(args: string[], options: UserRun): Promise<ProcessResult>;
   remove(): void;
 }
 
@@ -31,6 +38,11 @@ export function ordinaryUser(): OrdinaryUser {
   const lowered = isRoot
     ? ["setpriv", `--reuid=${unprivilegedId}`, `--regid=${unprivilegedId}`, "--clear-groups", "--"]
     : [];
+  function start(args: string[], { cwd, env, inside = [] }: UserRun): ChildProcess {
+    const program = [process.execPath, join(directory, "bin/agentcli.cjs")];
+    const [command = "", ...rest] = [...lowered, ...inside, ...program, ...args];
+    return spawn(command, rest, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+  }
   return {
     modules: join(directory, "node_modules"),
     own(path) {
@@ -38,16 +50,8 @@ export function ordinaryUser(): OrdinaryUser {
       const below = readdirSync(path, { recursive: true, encoding: "utf8" }).map((name) => join(path, name));
       for (const each of [path, ...below]) chownSync(each, unprivilegedId, unprivilegedId);
     },
-    run(args, { cwd, env, inside = [] }) {
-      const [command = "", ...rest] = [
-        ...lowered,
-        ...inside,
-        process.execPath,
-        join(directory, "bin/agentcli.cjs"),
-        ...args,
-      ];
-      return waitForExit(spawn(command, rest, { cwd, env, stdio: ["ignore", "pipe", "pipe"] }));
-    },
+    start,
+    run: (args, options) => waitForExit(start(args, options)),
     remove: () => rmSync(directory, { recursive: true, force: true }),
   };
 }

@@ -6,7 +6,7 @@ import { parts } from "./parts.ts";
 import type { Agent, Program } from "./program.ts";
 import { type AppServer, openServer } from "./server.ts";
 import { readAccess } from "./transports/access.ts";
-import { isLoopback, parseAddress } from "./transports/address.ts";
+import { parseAddress } from "./transports/address.ts";
 import { serveStdio } from "./transports/stdio.ts";
 import { aborted } from "./waiting.ts";
 
@@ -27,18 +27,16 @@ function chooseTransport(invocation: Invocation, program: Program): (server: App
   if (listen !== undefined && invocation.has("stdio"))
     throw new CommandError("usage", "--stdio and --listen say two things; give one of them.");
   const address = parseAddress(listen ?? "stdio://", program.environment.agentHome);
-  const access = readAccess(invocation);
+  const access = readAccess(invocation, address, program.environment.agentHome);
   const { signal, reporter } = program;
   if (address.kind === "stdio") return (server) => serveStdio(server, process.stdin, program);
   if (address.kind === "off") return () => aborted(signal);
-  if (address.kind === "tcp" && access === null && !isLoopback(address.host))
-    throw new CommandError(
-      "usage",
-      `--listen ${listen}: everyone who can reach ${address.host} could run commands here. Add --ws-auth, or listen on 127.0.0.1.`,
-    );
-  const onListening = (where: string) => reporter.log(`agentcli app-server listening on: ${where}`);
+  const onListening = (where: string) => {
+    for (const note of access.notes) reporter.log(note);
+    reporter.log(`agentcli app-server listening on: ${where}`);
+  };
   return async (server) => {
     const { serveWebSocket } = await import("./transports/websocket.ts");
-    await serveWebSocket(server, { address, access, onListening, signal });
+    await serveWebSocket(server, { address, access: access.check, onListening, signal });
   };
 }

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { createHash, createHmac } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
@@ -126,6 +126,19 @@ test("a socket file left by a server that died is replaced, one in use is not", 
   await expect(serveOn({ kind: "unix", path })).rejects.toThrow(/Another server listens on .*control\.sock/);
 });
 
+test("a file that is not a socket is never replaced by one", async () => {
+  const home = await temporaryDirectory();
+  onTestFinished(home.remove);
+  const path = join(home.path, "notes.txt");
+  writeFileSync(path, "important");
+  await expect(serveOn({ kind: "unix", path })).rejects.toThrow(`${path} is not a socket. Name another path.`);
+  expect(readFileSync(path, "utf8")).toBe("important");
+  const link = join(home.path, "link.sock");
+  symlinkSync(path, link);
+  await expect(serveOn({ kind: "unix", path: link })).rejects.toThrow(`${link} is not a socket. Name another path.`);
+  expect(readFileSync(link, "utf8")).toBe("important");
+});
+
 test("probes get an empty answer, pages are refused, and everything else must be WebSocket", async () => {
   const { where } = await serveOn(loopback);
   expect(await get(`${where}/healthz`)).toEqual({ status: 200, text: "" });
@@ -145,8 +158,8 @@ test("a port in use is reported", async () => {
 
 /** Whether the flags admit a client with this token. */
 async function knock(flags: string[], token: string | null): Promise<{ status?: number; text: string }> {
-  const access = readAccess(invocationOf(...flags));
-  const { where } = await serveOn(loopback, { access: access ?? undefined });
+  const { check } = readAccess(invocationOf(...flags), loopback, "/agent-home");
+  const { where } = await serveOn(loopback, { access: check ?? undefined });
   return refusedUpgrade(where, token === null ? {} : { authorization: `Bearer ${token}` });
 }
 
@@ -167,6 +180,59 @@ test("a capability token is accepted by its hash or from a file, and another is 
     expect(await knock(flags, "open")).toEqual(refused("invalid bearer token"));
     expect(await knock(flags, "open-sesame")).toEqual(opened);
   }
+});
+
+/** The access of a port, and the token file in the agent home. */
+async function portAccess(...flags: string[]) {
+  const home = await temporaryDirectory();
+  onTestFinished(home.remove);
+  const path = join(home.path, "app-server-control", "ws-token");
+  const read = (address: Address = loopback) => readAccess(invocationOf(...flags), address, home.path);
+  return { path, read };
+}
+
+test("a port needs a token by default, and the server makes one that only its owner can read", async () => {
+  for (const flags of [[], ["--ws-auth", "capability-token"]]) {
+    const { path, read } = await portAccess(...flags);
+    const { check, notes } = read();
+    expect(notes.join()).toContain(path);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    const token = readFileSync(path, "utf8").trim();
+    expect(Buffer.from(token, "base64url")).toHaveLength(32);
+    expect(notes.join()).not.toContain(token);
+    expect([check?.(null), check?.("guess"), check?.(token)]).toEqual([
+      "missing bearer token",
+      "invalid bearer token",
+      null,
+    ]);
+    expect(read().check?.(token)).toBe(null);
+  }
+});
+
+test("a socket file needs no token", async () => {
+  const { path, read } = await portAccess();
+  expect(read({ kind: "unix", path: "/x" })).toEqual({ check: null, notes: [] });
+  expect(existsSync(path)).toBe(false);
+});
+
+test("a port without authentication is an explicit choice, for loopback only, with a warning", async () => {
+  const { path, read } = await portAccess("--ws-auth", "none");
+  expect(read()).toEqual({ check: null, notes: [expect.stringContaining("every user and program of this machine")] });
+  expect(() => read({ kind: "tcp", host: "0.0.0.0", port: 0 })).toThrow("everyone who can reach 0.0.0.0");
+  expect(existsSync(path)).toBe(false);
+});
+
+test("a token file that others can read, that is a link or that holds something else is refused", async () => {
+  const { path, read } = await portAccess();
+  read();
+  chmodSync(path, 0o644);
+  expect(() => read()).toThrow(`${path} cannot be used: other users can read it`);
+  chmodSync(path, 0o600);
+  writeFileSync(path, "short");
+  expect(() => read()).toThrow("it does not hold a token");
+  rmSync(path);
+  symlinkSync("/etc/passwd", path);
+  expect(() => read()).toThrow(`${path} cannot be used`);
 });
 
 const secret = "0123456789abcdef0123456789abcdef";
@@ -218,9 +284,12 @@ test("incomplete or weak authentication flags are refused", async () => {
   const complaint =
     (...flags: string[]) =>
     () =>
-      readAccess(invocationOf(...flags));
-  expect(complaint("--ws-token-file", "/x")).toThrow("--ws-token-file needs --ws-auth.");
-  expect(complaint("--ws-auth", "capability-token")).toThrow("needs one of --ws-token-file");
+      readAccess(invocationOf(...flags), loopback, home.path);
+  expect(complaint("--ws-token-file", "/x")).toThrow("--ws-token-file needs --ws-auth capability-token");
+  expect(complaint("--ws-auth", "none", "--ws-token-file", "/x")).toThrow("--ws-token-file needs --ws-auth");
+  expect(complaint("--ws-auth", "capability-token", "--ws-token-file", "/x", "--ws-token-sha256", "ab")).toThrow(
+    "give one of them",
+  );
   expect(complaint("--ws-auth", "capability-token", "--ws-token-file", "x")).toThrow("must be absolute");
   expect(complaint("--ws-auth", "capability-token", "--ws-token-sha256", "ab")).toThrow("64 hexadecimal digits");
   expect(complaint("--ws-auth", "signed-bearer-token")).toThrow("needs --ws-shared-secret-file");

@@ -9,6 +9,8 @@ export interface Environment {
   /** Configuration for all users of the machine. */
   systemDirectory: string;
   cwd: string;
+  /** Hidden from sandboxed commands in addition to credentials: what clients of this program need to connect. */
+  ownFiles?: string[];
 }
 
 /** Its requirements hold wherever AGENT_SYSTEM_DIR points. */

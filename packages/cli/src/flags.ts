@@ -101,10 +101,13 @@ const table = {
   stdio: { help: "The same as --listen stdio://" },
   "ws-auth": {
     value: "HOW",
-    choices: ["capability-token", "signed-bearer-token"],
-    help: "What clients of ws:// must show in an Authorization header",
+    choices: ["capability-token", "signed-bearer-token", "none"],
+    help: "What clients of ws:// must show in an Authorization header (capability-token); none: loopback only",
   },
-  "ws-token-file": { value: "FILE", help: "With capability-token: the file that holds the token" },
+  "ws-token-file": {
+    value: "FILE",
+    help: "With capability-token: the file that holds the token (one in the agent home)",
+  },
   "ws-token-sha256": { value: "HEX", help: "With capability-token: the hash of the token" },
   "ws-shared-secret-file": {
     value: "FILE",

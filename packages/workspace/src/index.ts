@@ -22,9 +22,11 @@ export {
 export type { LimitsReport, ResourceLimits } from "./limits/index.ts";
 export {
   type BackEnd,
+  type ConnectionEnds,
   describeKnownGap,
   describeSandbox,
   hiddenByDefault,
+  identifyPeer,
   knownGapsOf,
   openWorkspace,
   type PolicyOptions,

@@ -1,24 +1,45 @@
-// Who may connect over a network: everyone, holders of a token, or holders of a token signed with a shared secret.
+// Who may connect: holders of a token, holders of a token signed with a shared secret, or with `none` every local process.
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import type { Invocation } from "@agentcli/command-line";
 import { CommandError } from "@agentcli/command-line";
+import { type Address, isLoopback } from "./address.ts";
+import { openTokenFile } from "./token-file.ts";
 
 /** Why a bearer token is refused; null if it is accepted. */
 export type Access = (bearer: string | null) => string | null;
 
 const fewestSecretBytes = 32;
 
-/** Null: no authentication is configured. */
-export function readAccess(invocation: Invocation): Access | null {
-  const kind = invocation.text("ws-auth");
-  if (kind === "capability-token") return capabilityAccess(tokenHash(invocation));
-  if (kind === "signed-bearer-token") return signedAccess(signedOptions(invocation));
-  const idle = authFlags.find((flag) => invocation.text(flag) !== undefined);
-  if (idle) throw new CommandError("usage", `--${idle} needs --ws-auth.`);
-  return null;
+export interface ConfiguredAccess {
+  /** Null: no token is needed. */
+  check: Access | null;
+  /** For standard error. */
+  notes: string[];
 }
+
+/** A port needs a token unless `--ws-auth none` says otherwise. A socket file is open to its owner alone. */
+export function readAccess(invocation: Invocation, address: Address, agentHome: string): ConfiguredAccess {
+  const kind = invocation.text("ws-auth");
+  if (kind === "capability-token") return tokenAccess(invocation, agentHome);
+  if (kind === "signed-bearer-token") return { check: signedAccess(signedOptions(invocation)), notes: [] };
+  const idle = authFlags.find((flag) => invocation.text(flag) !== undefined);
+  if (idle) throw new CommandError("usage", `--${idle} needs --ws-auth capability-token or signed-bearer-token.`);
+  if (address.kind !== "tcp") return { check: null, notes: [] };
+  if (!isLoopback(address.host)) throw publicAddress(address.host);
+  if (kind === undefined) return tokenAccess(invocation, agentHome);
+  const note =
+    "Warning: --ws-auth none: every user and program of this machine can run commands as you, without a token.";
+  return { check: null, notes: [note] };
+}
+
+const publicAddress = (host: string) =>
+  new CommandError(
+    "usage",
+    `--listen: everyone who can reach ${host} could run commands here. ` +
+      "Add --ws-auth capability-token or signed-bearer-token, or listen on 127.0.0.1.",
+  );
 
 const authFlags: string[] = ["ws-token-file", "ws-token-sha256", "ws-shared-secret-file", "ws-issuer", "ws-audience"];
 
@@ -60,22 +81,27 @@ function refusalOfClaims(claims: Record<string, unknown> | null, options: Signed
   return null;
 }
 
-function tokenHash(invocation: Invocation): Buffer {
+/** Without a given token, one in the agent home, which sandboxed commands cannot read. */
+function tokenAccess(invocation: Invocation, agentHome: string): ConfiguredAccess {
+  const given = givenTokenHash(invocation);
+  if (given !== null) return { check: capabilityAccess(given), notes: [] };
+  const { path, token } = openTokenFile(agentHome);
+  const note = `Clients send the token in ${path} as "Authorization: Bearer TOKEN".`;
+  return { check: capabilityAccess(sha256(token)), notes: [note] };
+}
+
+function givenTokenHash(invocation: Invocation): Buffer | null {
   const file = invocation.text("ws-token-file");
   const hex = invocation.text("ws-token-sha256");
-  if ((file === undefined) === (hex === undefined))
-    throw new CommandError(
-      "usage",
-      "--ws-auth capability-token needs one of --ws-token-file FILE and --ws-token-sha256 HEX.",
-    );
+  if (file !== undefined && hex !== undefined)
+    throw new CommandError("usage", "--ws-token-file and --ws-token-sha256 say two things; give one of them.");
   if (hex !== undefined) {
     if (!/^[0-9a-f]{64}$/i.test(hex))
       throw new CommandError("usage", "--ws-token-sha256: write 64 hexadecimal digits.");
     return Buffer.from(hex, "hex");
   }
-  const token = readSecret("ws-token-file", file ?? "")
-    .toString()
-    .trim();
+  if (file === undefined) return null;
+  const token = readSecret("ws-token-file", file).toString().trim();
   if (token === "")
     throw new CommandError("usage", `--ws-token-file ${file}: the file is empty; put the token into it.`);
   return sha256(token);

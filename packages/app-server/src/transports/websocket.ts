@@ -1,10 +1,11 @@
 // Many clients over WebSocket, on a port or on a socket file: one JSON object per text frame.
-import { chmodSync, mkdirSync, unlinkSync } from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { dirname } from "node:path";
 import type { Duplex } from "node:stream";
 import { CommandError } from "@agentcli/command-line";
+import { type ConnectionEnds, identifyPeer } from "@agentcli/workspace";
 import type { WebSocket } from "ws";
 import type { Link } from "../dispatch/outbox.ts";
 import type { AppServer } from "../server.ts";
@@ -26,9 +27,9 @@ export async function serveWebSocket(server: AppServer, options: WebSocketOption
   const { WebSocketServer } = await import("ws");
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes, perMessageDeflate: false });
   const http = createServer(answerPlain);
-  http.on("upgrade", (request: IncomingMessage, stream: Duplex, head: Buffer) => {
+  http.on("upgrade", async (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     stream.on("error", () => stream.destroy());
-    const refusal = refusalOf(request, options.access);
+    const refusal = refusalOf(request, options.access) ?? (await refusalOfPeer(request.socket, options.address));
     if (refusal) return refuseUpgrade(stream, refusal);
     sockets.handleUpgrade(request, stream, head, (socket) => join(server, socket));
   });
@@ -75,6 +76,17 @@ function refusalOf({ headers }: IncomingMessage, access: Access | null): Refusal
   return reason === null ? null : { status: 401, text: reason };
 }
 
+/** No token admits a sandboxed command: it would leave its sandbox by asking this server. */
+async function refusalOfPeer(ends: ConnectionEnds, { kind }: WebSocketOptions["address"]): Promise<Refusal | null> {
+  const peer = kind === "tcp" ? await identifyPeer(ends) : "unconfined";
+  if (peer === "unconfined") return null;
+  const reason =
+    peer === "sandboxed"
+      ? "Sandboxed processes must not connect to this server."
+      : "The process that connects cannot be identified. Use a socket file: --listen unix://PATH.";
+  return { status: 403, text: reason };
+}
+
 function answerPlain({ headers, url = "", method }: IncomingMessage, response: ServerResponse): void {
   const isProbe = ["/readyz", "/healthz"].includes(url.split("?")[0] ?? "");
   if (headers.origin !== undefined) response.writeHead(403).end("Requests from web pages are refused.\n");
@@ -98,8 +110,10 @@ async function listen(http: Server, address: WebSocketOptions["address"]): Promi
 
 async function listenOnFile(http: Server, path: string): Promise<string> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  refuseOtherFile(path);
   if (await isAnswered(path))
     throw new CommandError("usage", `Another server listens on ${path}. End it, or name another path.`);
+  removeSocket(path);
   await listening(http, () => listenPrivately(http, path), path);
   chmodSync(path, 0o600);
   return `unix://${path}`;
@@ -115,7 +129,18 @@ function listenPrivately(http: Server, path: string): void {
   }
 }
 
-/** Whether a server listens there; the file of a dead one is removed. */
+/** That of a server that died. */
+function removeSocket(path: string): void {
+  refuseOtherFile(path);
+  rmSync(path, { force: true });
+}
+
+function refuseOtherFile(path: string): void {
+  const isOther = lstatSync(path, { throwIfNoEntry: false })?.isSocket() === false;
+  if (isOther) throw new CommandError("usage", `${path} is not a socket. Name another path.`);
+}
+
+/** Whether a server listens there. */
 function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const probe = connect(path);
@@ -124,7 +149,6 @@ function isAnswered(path: string): Promise<boolean> {
       resolve(true);
     });
     probe.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code === "ECONNREFUSED") unlinkSync(path);
       const isFree = error.code === "ECONNREFUSED" || error.code === "ENOENT";
       if (isFree) resolve(false);
       else reject(new CommandError("usage", `${path} cannot be used: ${error.message}. Name another path.`));

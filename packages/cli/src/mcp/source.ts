@@ -95,13 +95,13 @@ function openServerSandbox(
   root: string,
   { config, program }: { config: Config; program: Program },
 ): LazyWorkspace {
-  const { variables, userHome, agentHome } = program.environment;
+  const { variables, userHome, agentHome, ownFiles = [] } = program.environment;
   const { PATH = "", HOME = userHome } = toolEnvironment(variables, { home: userHome });
   const policy = sandboxPolicy({
     mode,
     root,
     ...networkOf(mode, config.sandbox_workspace_write ?? {}),
-    hidden: hiddenByDefault(userHome, agentHome),
+    hidden: [...hiddenByDefault(userHome, agentHome), ...ownFiles],
     shown: programDirectories(config),
   });
   const open = async (incarnation: string) =>

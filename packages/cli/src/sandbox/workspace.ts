@@ -48,7 +48,7 @@ function policyOf(settings: SandboxSettings, config: Config, environment: Enviro
     ...(settings.network && { network: settings.network }),
     git: write.git ?? "commit",
     unixSockets: write.unix_sockets ? "allowed" : "refused",
-    hidden: hiddenByDefault(environment.userHome, environment.agentHome),
+    hidden: [...hiddenByDefault(environment.userHome, environment.agentHome), ...(environment.ownFiles ?? [])],
     shown: ownSkillPaths(settings.cwd, environment),
   });
 }

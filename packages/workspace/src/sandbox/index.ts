@@ -2,6 +2,7 @@
 import type { OpenedWorkspace } from "../lifecycle/index.ts";
 import type { BackEnd, UnavailableBackEnd } from "./back-end.ts";
 import type { WorkspaceOptions } from "./launch.ts";
+import type { ConnectionEnds, Peer } from "./local-peer.ts";
 import type { SandboxPolicy } from "./policy.ts";
 import type { ProbeOptions, SandboxProbe } from "./probe.ts";
 
@@ -15,6 +16,7 @@ export {
   type UnavailableBackEnd,
 } from "./back-end.ts";
 export type { WorkspaceOptions } from "./launch.ts";
+export type { ConnectionEnds, Peer } from "./local-peer.ts";
 export { hiddenByDefault, type PolicyOptions, protectedNames, type SandboxPolicy, sandboxPolicy } from "./policy.ts";
 export type { ProbeOptions, SandboxProbe } from "./probe.ts";
 export { describeSandbox } from "./report.ts";
@@ -30,3 +32,7 @@ export const probeSandbox = async (options: ProbeOptions): Promise<SandboxProbe>
 /** Every back end of this system, also after the first that works. */
 export const probeAllBackEnds = async (options: ProbeOptions): Promise<(BackEnd | UnavailableBackEnd)[]> =>
   (await import("./probe.ts")).probeAllBackEnds(options);
+
+/** Who is at the other end of a connection to this machine. */
+export const identifyPeer = async (ends: ConnectionEnds): Promise<Peer> =>
+  (await import("./local-peer.ts")).identifyPeer(ends);

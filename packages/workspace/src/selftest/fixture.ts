@@ -2,9 +2,10 @@
 import { randomBytes } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { identifyPeer } from "../sandbox/index.ts";
 
 export interface EscapeFixture {
   secret: string;
@@ -23,6 +24,8 @@ export interface EscapeFixture {
   /** Open for writing in that process. */
   descriptorFile: string;
   port: number;
+  /** Answers unconfined processes only, as the app server does. */
+  guardedPort: number;
   datagrams: { port: number; received: string[] };
   abstractName: string;
   /** Like those of an agent for keys, and of a container engine. */
@@ -49,6 +52,7 @@ export async function openFixture({
   const servers = openServers(secret);
   const abstractName = `\0agent-selftest-${process.pid}-${randomBytes(4).toString("hex")}`;
   const { port } = await servers.listen({ port: 0, host: "127.0.0.1" });
+  const { port: guardedPort } = await servers.listen({ port: 0, host: "127.0.0.1" }, isUnconfined);
   for (const path of [abstractName, at("home/agent.sock"), at("outside/engine.sock")]) await servers.listen({ path });
   const datagrams = await servers.receive();
   return {
@@ -63,6 +67,7 @@ export async function openFixture({
     hostPid: process.pid,
     descriptorFile: descriptorFile ?? at("outside/descriptor"),
     port,
+    guardedPort,
     datagrams,
     abstractName,
     agentSocket: at("home/agent.sock"),
@@ -110,8 +115,14 @@ function openServers(secret: string) {
   const servers: Server[] = [];
   const socket = createSocket("udp4");
   return {
-    async listen(where: { port: number; host: string } | { path: string }): Promise<{ port: number }> {
-      const server = createServer((connection) => connection.on("error", () => {}).end(secret));
+    async listen(
+      where: { port: number; host: string } | { path: string },
+      admits: (connection: Socket) => Promise<boolean> = async () => true,
+    ): Promise<{ port: number }> {
+      const server = createServer(async (connection) => {
+        connection.on("error", () => {});
+        connection.end((await admits(connection)) ? secret : "");
+      });
       servers.push(server);
       await new Promise<void>((resolve) => server.listen(where, resolve));
       const address = server.address();
@@ -129,3 +140,5 @@ function openServers(secret: string) {
     },
   };
 }
+
+const isUnconfined = async (connection: Socket) => (await identifyPeer(connection)) === "unconfined";

@@ -1,7 +1,7 @@
 // Attempts to reach something over a network or a socket.
 import { connect } from "node:net";
 import { type Attempt, type AttemptContext, printsSecret, printsSucceeded, runScript, whileOpen } from "../attempt.ts";
-import { connectTo, node, perl } from "../snippets.ts";
+import { connectTo, node, numberOf, perl } from "../snippets.ts";
 
 const openSocket = (name: string, family: number, type: number): Attempt => ({
   name,
@@ -81,6 +81,20 @@ export const onNetwork: Attempt[] = [
     escaped: printsSecret,
     control: "harmless",
   },
+  {
+    name: "use a server of its own host over a shared network",
+    network: "on",
+    run: runScript(({ guardedPort }) => connectTo(guardedPort)),
+    escaped: printsSecret,
+    control: "harmless",
+  },
+  {
+    name: "use a server of its own host from a process that hides its descriptors",
+    network: "on",
+    run: runScript(({ guardedPort }) => perl(`syscall(${setProcessOption}, 4, 0); ${readPort(guardedPort)}`)),
+    escaped: printsSecret,
+    control: "never",
+  },
   openSocket("open a socket to the hypervisor", 40, 1),
   openSocket("open a socket to the raw network", 17, 3),
   openSocket("open a socket to the kernel's ciphers", 38, 5),
@@ -94,6 +108,11 @@ export const onNetwork: Attempt[] = [
     control: "never",
   },
 ];
+
+const setProcessOption = numberOf({ x64: 157, arm64: 167 });
+
+const readPort = (port: number) =>
+  `socket(my $s, 2, 1, 0); connect($s, pack("S n C4 x8", 2, ${port}, 127, 0, 0, 1)); print <$s>`;
 
 /** Any answer is an answer, also that there is no such name. */
 const lookups = `const dns = require("dns"); const resolver = new dns.Resolver({ timeout: 500, tries: 1 });

@@ -1,0 +1,136 @@
+// Who can use a listening app server: holders of its token, and never a command in one of its sandboxes.
+import type { ChildProcess } from "node:child_process";
+import { chmodSync, mkdtempSync, readlinkSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { waitForExit } from "@agentcli/testkit";
+import { type Harness, openHarness } from "@agentcli/testkit/cli";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { type OrdinaryUser, ordinaryUser } from "../cli/ordinary-user.ts";
+import { connectTo, listenAddress, serverToken } from "./client.ts";
+
+let user: OrdinaryUser;
+beforeAll(() => {
+  user = ordinaryUser();
+});
+afterAll(() => user.remove());
+
+/** A PATH on which bubblewrap fails, so that Landlock is used. */
+function pathWithoutBubblewrap(): string {
+  const directory = mkdtempSync(join(tmpdir(), "no-bubblewrap-"));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  chmodSync(directory, 0o755);
+  writeFileSync(join(directory, "bwrap"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+  return `${directory}:${process.env.PATH}`;
+}
+
+interface Listening {
+  child: ChildProcess;
+  harness: Harness;
+  where: string;
+  stderr(): string;
+}
+
+async function listen(as: "this user" | "an ordinary user", args: string[] = [], path = process.env.PATH ?? "") {
+  const harness = await openHarness();
+  const argv = ["app-server", "--listen", "ws://127.0.0.1:0", ...args];
+  if (as === "an ordinary user") for (const directory of [harness.repository, harness.home]) user.own(directory);
+  const env = { PATH: path, HOME: harness.home, AGENT_HOME: harness.home, SHELL: "/bin/bash" };
+  const child =
+    as === "this user"
+      ? harness.start(argv, { env: { PATH: path } })
+      : user.start(argv, { cwd: harness.repository, env });
+  const ending = waitForExit(child);
+  onTestFinished(async () => {
+    child.kill("SIGTERM");
+    await ending;
+  });
+  let stderr = "";
+  child.stderr?.on("data", (chunk) => {
+    stderr += chunk;
+  });
+  const listening: Listening = { child, harness, where: await listenAddress(child), stderr: () => stderr };
+  return listening;
+}
+
+/** Prints status and text of a refused upgrade, or that it was accepted. */
+const dialler = (where: string, token: string, socketPath?: string) => `
+const headers = { connection: "upgrade", upgrade: "websocket", "sec-websocket-version": 13,
+  "sec-websocket-key": Buffer.alloc(16).toString("base64"), authorization: "Bearer ${token}" };
+const request = require("http").get("${where.replace("ws:", "http:")}", { headers, socketPath: ${JSON.stringify(socketPath)} }, (response) => {
+  process.stdout.write(response.statusCode + " ");
+  response.pipe(process.stdout);
+});
+request.on("upgrade", (response, socket) => { process.stdout.write("accepted"); socket.destroy(); });
+request.on("error", (error) => process.stdout.write(error.message));`;
+
+describe.each(["this user", "an ordinary user"] as const)("run by %s", (as) => {
+  test("a server on a port demands the token in a private file whose path it prints", async () => {
+    const { harness, where, stderr } = await listen(as);
+    const path = join(harness.home, "app-server-control", "ws-token");
+    expect(stderr()).toContain(`Clients send the token in ${path} as "Authorization: Bearer TOKEN".`);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    await expect(connectTo(where)).rejects.toThrow("401");
+    await expect(connectTo(where, "guess")).rejects.toThrow("401");
+    const client = await connectTo(where, serverToken(harness.home));
+    expect(await client.request("thread/loaded/list")).toMatchObject({ data: [] });
+  });
+
+  test("a server without authentication warns, and takes a client without a token", async () => {
+    const { where, stderr } = await listen(as, ["--ws-auth", "none"]);
+    expect(stderr()).toContain("every user and program of this machine can run commands as you");
+    const client = await connectTo(where);
+    expect(await client.request("thread/loaded/list")).toMatchObject({ data: [] });
+  });
+
+  test.each([
+    ["bubblewrap", { type: "workspaceWrite", networkAccess: true }],
+    ["Landlock", { type: "readOnly", networkAccess: true }],
+  ])("a command in %s with the network on cannot read the token, nor connect even with it", async (name, policy) => {
+    const path = name === "Landlock" ? pathWithoutBubblewrap() : undefined;
+    const { harness, where } = await listen(as, [], path);
+    const token = serverToken(harness.home);
+    const client = await connectTo(where, token);
+    const run = (command: string[], sandboxPolicy: object) =>
+      client.request("command/exec", { command, cwd: harness.repository, sandboxPolicy });
+    const dial = [process.execPath, "-e", dialler(where, token)];
+    const file = join(harness.home, "app-server-control", "ws-token");
+    const namespace = await run(["readlink", "/proc/self/ns/user"], policy);
+    expect(namespace.stdout.trim() === readlinkSync("/proc/self/ns/user")).toBe(name === "Landlock");
+    expect((await run(["cat", file], policy)).stdout).toBe("");
+    expect((await run(dial, policy)).stdout).toBe("403 Sandboxed processes must not connect to this server.\n");
+    expect((await run(dial, { type: "dangerFullAccess" })).stdout).toBe("accepted");
+  });
+});
+
+test("a server without authentication refuses sandboxed commands all the same", async () => {
+  const { harness, where } = await listen("this user", ["--ws-auth", "none"]);
+  const client = await connectTo(where);
+  const { stdout } = await client.request("command/exec", {
+    command: [process.execPath, "-e", dialler(where, "none")],
+    cwd: harness.repository,
+    sandboxPolicy: { type: "workspaceWrite", networkAccess: true },
+  });
+  expect(stdout).toBe("403 Sandboxed processes must not connect to this server.\n");
+});
+
+test("a command that may open unix sockets cannot reach the socket of its own server, nor read its token file", async () => {
+  const harness = await openHarness({ config: "[sandbox_workspace_write]\nunix_sockets = true\n" });
+  const socket = join(harness.repository, "app.sock");
+  const token = join(harness.repository, "token");
+  writeFileSync(token, "open-sesame");
+  const args = ["--ws-auth", "capability-token", "--ws-token-file", token];
+  const child = harness.start(["app-server", "--listen", `unix://${socket}`, ...args]);
+  const ending = waitForExit(child);
+  onTestFinished(async () => {
+    child.kill("SIGTERM");
+    await ending;
+  });
+  const client = await connectTo(await listenAddress(child), "open-sesame");
+  const run = (command: string[], type: string) =>
+    client.request("command/exec", { command, cwd: harness.repository, sandboxPolicy: { type } });
+  const dial = [process.execPath, "-e", dialler("ws://localhost", "open-sesame", socket)];
+  expect((await run(dial, "dangerFullAccess")).stdout).toBe("accepted");
+  expect((await run(dial, "workspaceWrite")).stdout).toContain("ECONNREFUSED");
+  expect((await run(["cat", token], "workspaceWrite")).stdout).toBe("");
+});
