@@ -1,6 +1,6 @@
 // The program: reads the command line, runs the command, ends with its exit code.
 import { homedir } from "node:os";
-import { exitNameOf, incompleteCommand, parseCommandLine } from "@agentcli/command-line";
+import { CommandError, exitNameOf, incompleteCommand, parseCommandLine } from "@agentcli/command-line";
 import { helpText } from "@agentcli/command-line/help";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { Program } from "./commands/program.ts";
@@ -69,6 +69,6 @@ function listenForSignals(stop: AbortController): void {
   ] as const)
     process.on(signal, () => {
       if (stop.signal.aborted) process.exit(exitCodes[exit].code);
-      stop.abort();
+      stop.abort(new CommandError(exit, `Stopped by ${signal}.`));
     });
 }

@@ -70,14 +70,14 @@ test("after backup and restore a dead letter is redelivered by the API, with the
     connection: { url: settings.databaseUrl ?? "" },
     dataDirectory: settings.dataDirectory,
     kekFile: settings.kekFile,
-    kekFingerprint: readKeyFile(settings.kekFile)?.fingerprint ?? "",
+    key: readKeyFile(settings.kekFile) ?? expect.fail("no key"),
     passphrase,
     platformVersion: "1",
     now: new Date(),
   });
   const dataDirectory = join(folder.path, "place");
   const target = { ...settings, dataDirectory, kekFile: join(dataDirectory, "kek"), databaseUrl: database.url };
-  await restoreBackup({ path, passphrase, settings: target });
+  await restoreBackup({ path, passphrase, settings: target, signal: new AbortController().signal });
 
   receiver.respondWith(respondStatus(204));
   const signingKey = { path: join(dataDirectory, "signing-key"), isGiven: false };

@@ -25,23 +25,22 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   try {
     // Also checks that this is the key of the database.
     await openVault(database.db, kekFile);
-    const kekFingerprint = readKeyFile(kekFile)?.fingerprint ?? "";
+    const key = readKeyFile(kekFile);
+    if (key === null) throw new CommandError("failed", `The key file ${kekFile} was removed. Restore it.`);
     const { connection } = database;
-    const now = new Date();
-    const options = {
+    const source = { connection, dataDirectory, kekFile, key };
+    const { tables, files, leftOut } = await makeBackup({
+      ...source,
       path,
-      connection,
-      dataDirectory,
-      kekFile,
-      kekFingerprint,
       passphrase,
       platformVersion: version,
-      now,
-    };
-    const { tables, files } = await makeBackup(options);
+      now: new Date(),
+    });
     const data = { tables, files, sealed: passphrase === null ? 0 : 1 };
     await asOperator(() => recordAuditEvent(database.db, { action: "backup.made", subject: "platform", data }));
     program.print(`${path}: ${tables} tables, ${files} files, ${statSync(path).size} bytes\n`);
+    for (const name of leftOut)
+      program.print(`Not included, because it is not a file of the platform: ${JSON.stringify(name)}\n`);
     if (passphrase === null)
       program.print(
         `The backup does not contain the key-encryption key. Keep ${kekFile} elsewhere: without it the backup cannot be read.\nIt does not contain signing-key and ssh/id of ${dataDirectory} either.\n`,

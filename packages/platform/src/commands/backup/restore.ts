@@ -17,7 +17,9 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   const path = resolve(program.cwd, file);
   if (!existsSync(path)) throw new CommandError("usage", `There is no file ${path}.`);
   const { settings } = settingsFor(invocation, program);
-  const { createdAt } = await restoreBackup({ path, passphrase: readPassphrase(invocation, program), settings });
+  const { signal } = program;
+  const passphrase = readPassphrase(invocation, program);
+  const { createdAt, leftOut } = await restoreBackup({ path, passphrase, settings, signal });
   const database = await openDatabase(settings, silentLog);
   try {
     const event = { action: "backup.restored", subject: "platform", data: { createdAt } };
@@ -25,6 +27,8 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   } finally {
     await database.close();
   }
+  for (const name of leftOut)
+    program.print(`Not restored, because it is not a file of the platform: ${JSON.stringify(name)}\n`);
   program.print(`restored the backup of ${createdAt} into ${settings.dataDirectory}\n`);
   return 0;
 }

@@ -12,18 +12,30 @@ export function copyOut(client: pg.Client, statement: string, take: (piece: Buff
   });
 }
 
-/** Gives the rows as copyOut took them. Where the source fails, nothing of it stays. */
-export function copyIn(client: pg.Client, statement: string, pieces: AsyncIterable<Buffer>): Promise<void> {
-  return exchange(client, statement, {
-    handleCopyData: () => {},
-    handleCopyInResponse(connection) {
-      feed(connection, pieces).catch((error: Error) => connection.sendCopyFail(error.message));
-    },
-  });
+/** Gives the rows as copyOut took them. Where the source fails, nothing of it stays, and its error is thrown. */
+export async function copyIn(client: pg.Client, statement: string, pieces: AsyncIterable<Buffer>): Promise<void> {
+  let cause: unknown = null;
+  let isOver = false;
+  try {
+    await exchange(client, statement, {
+      handleCopyData: () => {},
+      handleCopyInResponse(connection) {
+        feed(connection, pieces, () => isOver).catch((error: Error) => {
+          cause = error;
+          connection.sendCopyFail(error.message);
+        });
+      },
+    });
+  } catch (error) {
+    throw cause ?? error;
+  } finally {
+    isOver = true;
+  }
 }
 
-async function feed(connection: CopyConnection, pieces: AsyncIterable<Buffer>): Promise<void> {
+async function feed(connection: CopyConnection, pieces: AsyncIterable<Buffer>, isOver: () => boolean): Promise<void> {
   for await (const piece of pieces) {
+    if (isOver()) return;
     connection.sendCopyFromChunk(piece);
     if (connection.stream.writableNeedDrain) await once(connection.stream, "drain");
   }
@@ -46,19 +58,15 @@ interface CopyListener {
 
 function exchange(client: pg.Client, statement: string, listener: CopyListener): Promise<void> {
   return new Promise((resolve, reject) => {
-    let failure: Error | null = null;
     const query = {
       ...listener,
       submit: (connection: unknown) => (connection as CopyConnection).query(statement),
       handleRowDescription() {},
       handleDataRow() {},
       handleCommandComplete() {},
-      handleError(error: Error) {
-        failure = error;
-        // A lost connection is never ready again.
-        if (!("severity" in error)) reject(error);
-      },
-      handleReadyForQuery: () => (failure ? reject(failure) : resolve()),
+      // The driver forgets a query that failed: nothing else will be reported to it.
+      handleError: reject,
+      handleReadyForQuery: () => resolve(),
     };
     client.query(query);
   });

@@ -1,15 +1,24 @@
-// Lists the files of the data directory, without those of this machine or of a running server.
+// Which files of the data directory belong in a backup: those that the platform keeps there, and no others.
 import { lstatSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import type { Section } from "./archive.ts";
+import type { FileSection } from "./format.ts";
 
-export type Entry = Exclude<Section, { kind: "table" | "sequence" | "kek" }>;
+/** Files of the database, of a running server and of the installation. */
+const ofThisMachine = /^(?:postgres.*|server\.json.*|server\.log|config\.toml|restoring)$/;
 
-/** The database is backed up as tables; the audit anchor may be ahead of them; configuration belongs to the installation. */
-const excluded = /^(?:postgres.*|server\.json.*|server\.log|audit-head.*|config\.toml)$/;
+/** Stored as a section of its own, and read before the tables: it must not be ahead of them. */
+export const auditHeadFile = "audit-head";
+
+const allowed = {
+  directory: /^(?:(?:artifacts|handoffs|mirrors|repositories|workspaces)(?:\/.*)?|ssh)$/s,
+  file: /^(?:(?:artifacts|handoffs|mirrors|repositories|workspaces)\/.*|ssh\/(?:id|known_hosts)[^/]*|signing-key[^/]*)$/s,
+  link: /^(?:artifacts|handoffs|mirrors|repositories|workspaces)\/.*$/s,
+};
+
+export const isAllowed = ({ kind, path }: FileSection): boolean => allowed[kind].test(path);
 
 /** In an unsealed backup they would let a reader sign and log in as the platform. */
-const privateKeys = /^(?:signing-key.*|ssh\/id.*)$/;
+export const isPrivateKey = ({ path }: FileSection): boolean => /^(?:signing-key.*|ssh\/id.*)$/s.test(path);
 
 export interface Listing {
   dataDirectory: string;
@@ -20,27 +29,40 @@ export interface Listing {
 }
 
 /** Directories come before their contents. */
-export function* listFiles({ dataDirectory, kekFile, keys }: Listing): Generator<Entry> {
-  for (const name of namesIn(dataDirectory)) {
-    const path = join(dataDirectory, name);
-    if (excluded.test(name) || path.startsWith(kekFile)) continue;
-    for (const entry of entriesAt(dataDirectory, name))
-      if (keys === "all" || !privateKeys.test(entry.path)) yield entry;
-  }
+export function* listFiles({ dataDirectory, keys }: Listing): Generator<FileSection> {
+  for (const name of namesIn(dataDirectory))
+    for (const entry of entriesAt(dataDirectory, name)) {
+      if (isAllowed(entry) && (keys === "all" || !isPrivateKey(entry))) yield entry;
+    }
 }
 
-function* entriesAt(root: string, path: string): Generator<Entry> {
-  const fullPath = join(root, path);
-  const stats = lstatSync(fullPath, { throwIfNoEntry: false });
-  const mode = (stats?.mode ?? 0) & 0o7777;
-  if (stats?.isSymbolicLink()) yield { kind: "link", path, target: readlinkSync(fullPath) };
-  if (stats?.isFile()) yield { kind: "file", path, mode };
-  if (!stats?.isDirectory()) return;
-  yield { kind: "directory", path, mode };
-  const names = namesIn(fullPath);
+/** Names in the data directory that no backup includes, though they may be the operator's. */
+export const listOthers = ({ dataDirectory, kekFile }: Listing): string[] =>
+  namesIn(dataDirectory).filter((name) => {
+    const entry = entryAt(dataDirectory, name);
+    const isOurs = ofThisMachine.test(name) || name.startsWith(auditHeadFile);
+    return entry && !isAllowed(entry) && !isOurs && !join(dataDirectory, name).startsWith(kekFile);
+  });
+
+function* entriesAt(root: string, path: string): Generator<FileSection> {
+  const entry = entryAt(root, path);
+  if (entry) yield entry;
+  if (entry?.kind !== "directory" || !isAllowed(entry)) return;
+  const names = namesIn(join(root, path));
   for (const name of isGit(names) ? forGit(names) : names) {
     if (!isLock(join(path, name))) yield* entriesAt(root, join(path, name));
   }
+}
+
+/** Null for what is neither file, directory nor link, or was removed meanwhile. */
+function entryAt(root: string, path: string): FileSection | null {
+  const fullPath = join(root, path);
+  const stats = lstatSync(fullPath, { throwIfNoEntry: false });
+  // An agent's file may have set-id bits; they are not restored.
+  const mode = (stats?.mode ?? 0) & 0o777;
+  if (stats?.isSymbolicLink()) return { kind: "link", path, target: readlinkSync(fullPath) };
+  if (stats?.isFile()) return { kind: "file", path, mode };
+  return stats?.isDirectory() ? { kind: "directory", path, mode } : null;
 }
 
 const isGit = (names: string[]): boolean => ["HEAD", "objects", "refs"].every((name) => names.includes(name));

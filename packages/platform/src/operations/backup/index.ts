@@ -2,4 +2,4 @@
 
 export { BackupError } from "./backup-error.ts";
 export { type BackupRequest, type BackupSummary, makeBackup } from "./make.ts";
-export { type RestoreRequest, restoreBackup } from "./restore.ts";
+export { type RestoreRequest, type RestoreSummary, restoreBackup } from "./restore.ts";

@@ -1,11 +1,11 @@
 // Writes a backup: a snapshot of the tables, then the files. The server may keep running.
-import { closeSync, openSync, readFileSync, readSync, renameSync, rmSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, readSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type pg from "pg";
-import { type Connection, copyOut, openClient } from "../../foundation/index.ts";
-import { type ArchiveWriter, createArchive } from "./archive.ts";
-import { listFiles } from "./files.ts";
+import { type Connection, copyOut, type KeyEncryption, openClient } from "../../foundation/index.ts";
+import { auditHeadFile, listFiles, listOthers } from "./files.ts";
 import { copyTarget, listSequences, listTables, notBackedUp } from "./tables.ts";
+import { type ArchiveWriter, createArchive } from "./write-archive.ts";
 
 export interface BackupRequest {
   /** Must not exist. */
@@ -13,8 +13,8 @@ export interface BackupRequest {
   connection: Connection;
   dataDirectory: string;
   kekFile: string;
-  kekFingerprint: string;
-  /** Null: the archive is not sealed and does not contain the key-encryption key. */
+  key: KeyEncryption;
+  /** Null: the archive is not sealed, does not contain the key-encryption key, and is authenticated with it. */
   passphrase: string | null;
   platformVersion: string;
   now: Date;
@@ -23,36 +23,49 @@ export interface BackupRequest {
 export interface BackupSummary {
   tables: number;
   files: number;
+  /** Names in the data directory that are not the platform's. */
+  leftOut: string[];
 }
 
 /** The file appears only when it is complete. */
 export async function makeBackup(request: BackupRequest): Promise<BackupSummary> {
+  // Before the snapshot: entries may be added in the meantime, and a head must not be ahead of its log.
+  const auditHead = readIfThere(join(request.dataDirectory, auditHeadFile));
   const client = await openClient(request.connection);
   try {
     await client.query("begin isolation level repeatable read read only");
-    return await writeArchive(request, client);
+    return await writeArchive(request, client, auditHead);
   } finally {
     await client.end();
   }
 }
 
-async function writeArchive(request: BackupRequest, client: pg.Client): Promise<BackupSummary> {
+async function writeArchive(
+  request: BackupRequest,
+  client: pg.Client,
+  auditHead: Buffer | null,
+): Promise<BackupSummary> {
   const draft = `${request.path}.${process.pid}`;
-  const { platformVersion, dataDirectory, kekFingerprint, now } = request;
+  const { platformVersion, dataDirectory, key, now } = request;
   const { rows } = await client.query<{ name: string }>("select name from kysely_migration order by name");
   const migrations = rows.map(({ name }) => name);
-  const facts = { platformVersion, createdAt: now.toISOString(), migrations, dataDirectory, kekFingerprint };
-  const archive = createArchive(draft, facts, request.passphrase);
+  const createdAt = now.toISOString();
+  const facts = { platformVersion, createdAt, migrations, dataDirectory, kekFingerprint: key.fingerprint };
+  const archive = createArchive(draft, facts, request);
   try {
     const tables = await writeSnapshot(archive, client);
-    const files = writeFiles(archive, request);
+    const { files, leftOut } = writeFiles(archive, request);
+    if (auditHead !== null) {
+      archive.begin({ kind: "audit-head" });
+      archive.write(auditHead);
+    }
     if (request.passphrase !== null) {
       archive.begin({ kind: "kek" });
       archive.write(readFileSync(request.kekFile));
     }
-    archive.finish();
+    await archive.finish();
     renameSync(draft, request.path);
-    return { tables, files };
+    return { tables, files, leftOut };
   } catch (error) {
     archive.abandon();
     rmSync(draft, { force: true });
@@ -67,13 +80,15 @@ async function writeSnapshot(archive: ArchiveWriter, client: pg.Client): Promise
     await copyOut(client, `copy ${copyTarget(table)} to stdout`, archive.write);
   }
   // After the tables: numbers assigned meanwhile are not assigned again.
-  for (const sequence of await listSequences(client)) archive.begin({ kind: "sequence", ...sequence });
+  for (const { name, lastValue } of await listSequences(client))
+    if (lastValue !== null) archive.begin({ kind: "sequence", name, lastValue });
   return tables.length;
 }
 
-function writeFiles(archive: ArchiveWriter, { dataDirectory, kekFile, passphrase }: BackupRequest): number {
+function writeFiles(archive: ArchiveWriter, { dataDirectory, kekFile, passphrase }: BackupRequest) {
   let files = 0;
-  for (const entry of listFiles({ dataDirectory, kekFile, keys: passphrase === null ? "public" : "all" })) {
+  const listing = { dataDirectory, kekFile, keys: passphrase === null ? "public" : "all" } as const;
+  for (const entry of listFiles(listing)) {
     const file = entry.kind === "file" ? openIfThere(join(dataDirectory, entry.path)) : null;
     if (entry.kind === "file" && file === null) continue;
     archive.begin(entry);
@@ -81,8 +96,10 @@ function writeFiles(archive: ArchiveWriter, { dataDirectory, kekFile, passphrase
     files += 1;
     writeContent(archive, file);
   }
-  return files;
+  return { files, leftOut: listOthers(listing) };
 }
+
+const readIfThere = (path: string): Buffer | null => (existsSync(path) ? readFileSync(path) : null);
 
 function openIfThere(path: string): number | null {
   try {

@@ -1,10 +1,11 @@
 // Restores the files of a backup. Links are created last, so that nothing is written through one.
 import { chmodSync, closeSync, mkdirSync, openSync, symlinkSync, writeFileSync, writeSync } from "node:fs";
-import { isAbsolute, join, normalize } from "node:path";
-import type { Section } from "./archive.ts";
-import { BackupError } from "./backup-error.ts";
+import { join } from "node:path";
+import { auditHeadFile } from "./files.ts";
+import type { Section } from "./format.ts";
 
 export interface FileRestorer {
+  /** The sections must have been checked. */
   begin(section: Section): void;
   write(piece: Buffer): void;
   finish(): void;
@@ -45,8 +46,9 @@ export function openFileRestorer(directory: string, formerDirectory: string): Fi
       end();
       write = () => {};
       end = () => {};
+      if (section.kind === "audit-head") beginFile(join(directory, auditHeadFile), 0o600);
       if (!("path" in section)) return;
-      const path = join(directory, checked(section.path));
+      const path = join(directory, section.path);
       switch (section.kind) {
         case "directory":
           mkdirSync(path, { mode: 0o700 });
@@ -69,8 +71,3 @@ export function openFileRestorer(directory: string, formerDirectory: string): Fi
 }
 
 const alternatesFile = /\/handoffs\/.*\/objects\/info\/alternates$/;
-
-function checked(path: string): string {
-  if (!isAbsolute(path) && !normalize(path).startsWith("..")) return path;
-  throw new BackupError(`The backup contains a path outside its directory: ${path}. It was not made by this platform.`);
-}

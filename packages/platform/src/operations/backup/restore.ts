@@ -1,9 +1,11 @@
 // Restores a backup into an empty directory and database. The archive is verified to its end before anything changes.
-import { existsSync, lstatSync, mkdirSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, lstatSync, mkdirSync, readdirSync, statfsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type pg from "pg";
 import {
+  type Connection,
   copyIn,
+  type KeyEncryption,
   markRestore,
   migrationNames,
   openClient,
@@ -15,28 +17,44 @@ import {
   silentLog,
   unmarkRestore,
 } from "../../foundation/index.ts";
-import { type ArchiveEvent, type ArchiveFacts, type ArchiveReader, openArchive, type Section } from "./archive.ts";
 import { BackupError } from "./backup-error.ts";
+import { allowedEvents, type Contents, verifyArchive } from "./contents.ts";
+import type { ArchiveEvent, ArchiveFacts } from "./format.ts";
+import { type ArchiveReader, openArchive } from "./read-archive.ts";
 import { openFileRestorer } from "./restore-files.ts";
-import { copyTarget, listTables, quoted } from "./tables.ts";
+import { copyTarget, listSequences, listTables, quoted } from "./tables.ts";
 
 export interface RestoreRequest {
   path: string;
+  /** Given: the backup must be sealed with it. */
   passphrase: string | null;
   settings: Settings;
+  /** Before the tables are committed an abort leaves an empty database, afterwards a directory that no server accepts. */
+  signal: AbortSignal;
 }
 
-export async function restoreBackup({ path, passphrase, settings }: RestoreRequest): Promise<ArchiveFacts> {
-  const archive = openArchive(path, passphrase);
+export interface RestoreSummary {
+  createdAt: string;
+  /** Files of a backup of the former version that are not the platform's. */
+  leftOut: string[];
+}
+
+export async function restoreBackup({ path, passphrase, settings, signal }: RestoreRequest): Promise<RestoreSummary> {
+  const archive = openArchive(path, { passphrase, findKey: (facts) => requireKey(settings, facts) });
+  const { createdAt } = archive.facts;
   refuseNewer(archive.facts);
   refuseHalfRestored(settings.dataDirectory);
   refuseNonEmptyDirectory(settings);
-  const kek = verifyArchive(archive);
-  ensureKey(settings, archive.facts, kek);
-  await fillDatabase(archive, settings);
-  restoreFiles(archive, settings);
+  const contents = await verifyArchive(archive, signal);
+  refuseWithoutSpace(settings, contents);
+  mkdirSync(settings.dataDirectory, { recursive: true, mode: 0o700 });
+  const { kek, leftOut } = contents;
+  if (kek !== null && !lstatSync(settings.kekFile, { throwIfNoEntry: false })) restoreKeyFile(settings.kekFile, kek);
+  requireKey(settings, archive.facts);
+  await fillDatabase({ archive, contents, signal }, settings);
+  await restoreFiles(archive, settings, signal);
   unmarkRestore(settings.dataDirectory);
-  return archive.facts;
+  return { createdAt, leftOut };
 }
 
 function refuseNewer({ migrations, platformVersion }: ArchiveFacts): void {
@@ -60,46 +78,71 @@ function refuseNonEmptyDirectory({ dataDirectory, kekFile }: Settings): void {
     );
 }
 
-/** Checks every frame; returns the key-encryption key if the archive contains it. */
-function verifyArchive(archive: ArchiveReader): Buffer | null {
-  let section: Section | null = null;
-  let kek: Buffer | null = null;
-  for (const event of archive.events()) {
-    if (event.kind === "section") section = event.section;
-    else if (section?.kind === "kek") kek = Buffer.concat([kek ?? Buffer.alloc(0), event.piece]);
-  }
-  return kek;
+/** Compression hides how large a backup is. */
+function refuseWithoutSpace({ dataDirectory, databaseUrl }: Settings, { bytes }: Contents): void {
+  const needed = bytes.files + (databaseUrl === null ? bytes.tables : 0);
+  const { bavail, bsize } = statfsSync(existingParent(dataDirectory));
+  if (needed > bavail * bsize)
+    throw new BackupError(
+      `The backup needs ${needed} bytes, and the disk of ${dataDirectory} has ${bavail * bsize} free. Name a directory on another disk: --data DIR.`,
+    );
 }
 
-function ensureKey({ kekFile, dataDirectory }: Settings, { kekFingerprint }: ArchiveFacts, kek: Buffer | null): void {
-  mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
-  if (kek !== null && !lstatSync(kekFile, { throwIfNoEntry: false })) restoreKeyFile(kekFile, kek);
-  const own = readKeyFile(kekFile)?.fingerprint;
-  if (own === kekFingerprint) return;
-  const state = own === undefined ? "is missing" : `is a different one (${own})`;
+const existingParent = (path: string): string => (existsSync(path) ? path : existingParent(dirname(path)));
+
+function requireKey({ kekFile }: Settings, { kekFingerprint }: ArchiveFacts): KeyEncryption {
+  const own = readKeyFile(kekFile);
+  if (own?.fingerprint === kekFingerprint) return own;
+  const state = own === null ? "is missing" : `is a different one (${own.fingerprint})`;
   throw new BackupError(
     `The key file ${kekFile} ${state}, and the backup was sealed with fingerprint ${kekFingerprint}. Put that key there first.`,
   );
 }
 
-async function fillDatabase(archive: ArchiveReader, settings: Settings): Promise<void> {
-  const last = archive.facts.migrations.at(-1);
-  const older = await openDatabase(settings, silentLog, last);
+interface Restoring {
+  archive: ArchiveReader;
+  contents: Contents;
+  signal: AbortSignal;
+}
+
+async function fillDatabase(restoring: Restoring, settings: Settings): Promise<void> {
+  const { archive, signal } = restoring;
+  const older = await openDatabase(settings, silentLog, archive.facts.migrations.at(-1));
   try {
-    const client = await openClient(older.connection);
-    try {
+    await withAbortableClient(older.connection, signal, async (client) => {
       await client.query("begin");
       await refuseNonEmptyDatabase(client);
-      await fillTables(client, archive);
+      await refuseUnknownTables(client, restoring.contents);
+      await fillTables(client, restoring);
+      signal.throwIfAborted();
       markRestore(settings.dataDirectory);
       await client.query("commit");
-    } finally {
-      await client.end();
-    }
+    });
   } finally {
     await older.close();
   }
   await (await openDatabase(settings, silentLog)).close();
+}
+
+/** An abort ends the connection, also while a statement waits for a lock. */
+async function withAbortableClient(
+  connection: Connection,
+  signal: AbortSignal,
+  use: (client: pg.Client) => Promise<void>,
+): Promise<void> {
+  signal.throwIfAborted();
+  const client = await openClient(connection);
+  const end = () => void client.end().catch(() => {});
+  signal.addEventListener("abort", end);
+  try {
+    await use(client);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", end);
+    await client.end();
+  }
 }
 
 async function refuseNonEmptyDatabase(client: pg.Client): Promise<void> {
@@ -107,34 +150,55 @@ async function refuseNonEmptyDatabase(client: pg.Client): Promise<void> {
   if (rowCount) throw new BackupError("The database is not empty: it has teams. Name an empty one in DATABASE_URL.");
 }
 
+async function refuseUnknownTables(client: pg.Client, contents: Contents): Promise<void> {
+  const known = new Map((await listTables(client)).map(({ name, columns }) => [name, columns]));
+  const sequences = await listSequences(client);
+  const unknown = [
+    ...contents.tables.flatMap(({ name, columns }) =>
+      columns.filter((column) => !known.get(name)?.includes(column)).map((column) => `${name}.${column}`),
+    ),
+    ...contents.sequences.filter((name) => !sequences.some((sequence) => sequence.name === name)),
+  ];
+  if (unknown.length > 0)
+    throw new BackupError(`The backup contains ${unknown[0]}, which its version does not have. Use another backup.`);
+}
+
 /** Triggers are off: the audit entries they would write are part of the backup. */
-async function fillTables(client: pg.Client, archive: ArchiveReader): Promise<void> {
+async function fillTables(client: pg.Client, { archive, signal }: Restoring): Promise<void> {
   const tables = (await listTables(client)).map(({ name }) => quoted(name));
   for (const table of tables) await client.query(`alter table ${table} disable trigger user`);
   await client.query(`truncate ${tables.join(", ")}`);
-  const events = archive.events();
-  for (let step = events.next(); !step.done; ) {
+  const events = allowedEvents(archive, signal);
+  for (let step = await events.next(); !step.done; ) {
     const section = step.value.kind === "section" ? step.value.section : null;
     if (section?.kind === "table") {
       const rest = untilNextSection(events);
-      await copyIn(client, `copy ${copyTarget(section)} from stdin`, rest.pieces());
-      step = rest.next();
+      await copyIn(client, `copy ${copyTarget(section)} from stdin`, rest.pieces()).catch(refuseRows(section.name));
+      step = await rest.next();
       continue;
     }
     if (section?.kind === "sequence")
       await client.query("select setval($1::regclass, $2::bigint)", [quoted(section.name), section.lastValue]);
-    step = events.next();
+    step = await events.next();
   }
   for (const table of tables) await client.query(`alter table ${table} enable trigger user`);
 }
 
+/** An error of the database has a severity. */
+const refuseRows = (table: string) => (error: unknown) => {
+  if (!(error instanceof Error) || !("severity" in error)) throw error;
+  throw new BackupError(`The database refused rows of ${table}: ${error.message}. Use another backup.`, {
+    cause: error,
+  });
+};
+
 /** Reads the data up to the next section, and keeps that section for `next`. */
-function untilNextSection(events: Generator<ArchiveEvent>) {
+function untilNextSection(events: AsyncGenerator<ArchiveEvent>) {
   let next: IteratorResult<ArchiveEvent> | null = null;
   return {
     async *pieces(): AsyncGenerator<Buffer> {
       for (;;) {
-        const step = events.next();
+        const step = await events.next();
         if (step.done || step.value.kind === "section") {
           next = step;
           return;
@@ -142,13 +206,13 @@ function untilNextSection(events: Generator<ArchiveEvent>) {
         yield step.value.piece;
       }
     },
-    next: (): IteratorResult<ArchiveEvent> => next ?? events.next(),
+    next: async (): Promise<IteratorResult<ArchiveEvent>> => next ?? (await events.next()),
   };
 }
 
-function restoreFiles(archive: ArchiveReader, { dataDirectory }: Settings): void {
+async function restoreFiles(archive: ArchiveReader, { dataDirectory }: Settings, signal: AbortSignal): Promise<void> {
   const restorer = openFileRestorer(dataDirectory, archive.facts.dataDirectory);
-  for (const event of archive.events())
+  for await (const event of allowedEvents(archive, signal))
     if (event.kind === "section") restorer.begin(event.section);
     else restorer.write(event.piece);
   restorer.finish();

@@ -44,11 +44,12 @@ export function inDependencyOrder(tables: StoredTable[], pointers: { from: strin
   return ordered;
 }
 
-export const listSequences = async (client: pg.Client): Promise<{ name: string; lastValue: string }[]> =>
+/** `lastValue` is null where none was assigned. */
+export const listSequences = async (client: pg.Client): Promise<{ name: string; lastValue: string | null }[]> =>
   (
     await client.query(
       `select sequencename as name, last_value::text as "lastValue" from pg_sequences
-       where schemaname = 'public' and last_value is not null order by 1`,
+       where schemaname = 'public' order by 1`,
     )
   ).rows;
 
