@@ -22,9 +22,13 @@ export const asLastTurn = (log: Log, { dependencies }: RunsWith, options: LastTu
 
 type RunsWith = Pick<Assembly, "dependencies">;
 
-/** Errors are thrown to the caller, which decides whether the run has failed or another process continues it. */
-export async function driveTurn(log: Log, { dependencies }: RunsWith, signal: AbortSignal): Promise<TurnEnd> {
-  const { end } = await drive(log, dependencies, signal);
+/**
+ * A service drives one turn per run. Errors are thrown to the caller, which decides whether the run has failed or another
+ * process continues it.
+ */
+export async function driveServiceTurn(log: Log, assembly: RunsWith, signal: AbortSignal): Promise<TurnEnd> {
+  const last = asLastTurn(log, assembly, { signal, hookTimeoutMs: endHookTimeoutMs.service });
+  const { end } = await drive(last, assembly.dependencies, signal);
   return end ?? { status: "failed", code: "internal", message: "The conversation rests without an end." };
 }
 

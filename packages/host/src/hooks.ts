@@ -54,7 +54,7 @@ function openRunner({ runner, projectRoot }: HookSource, { workspace, version, n
   return { ...workspaceRunner({ workspace, shell, version, newId }), async close() {} };
 }
 
-type ServerCommand = Pick<McpServer, "url" | "command" | "args">;
+export type ServerCommand = Pick<McpServer, "url" | "command" | "args">;
 
 /** Servers as hooks about MCP calls see them: an address or a command line. */
 export const serverLocations = (servers: [name: string, server: ServerCommand][]): Record<string, ServerLocation> =>

@@ -1,11 +1,10 @@
 // Loaded by every run. Hooks, MCP servers, reviews and JSON Schema have separate entry points.
 export { type Assembly, type AssemblyRequest, assemble } from "./assemble.ts";
-export { assembleService, type ServiceAssembly, type ServiceRequest } from "./assemble-service.ts";
 export { localToday, type Today } from "./date.ts";
 export {
   asLastTurn,
+  driveServiceTurn,
   driveToEnd,
-  driveTurn,
   endHookTimeoutMs,
   type TimeLimit,
   withLimits,
@@ -19,12 +18,13 @@ export { sandboxNote, takeNotes, threadCreated, warningNote } from "./notes.ts";
 export { noObservers, type RunObservers } from "./observers.ts";
 export { makePrivateDirectory } from "./private-directory.ts";
 export { openProbeCache, type ProbeCache } from "./probe-cache.ts";
+export { providerTimeouts } from "./provider-timeouts.ts";
 export { rulesGuard } from "./rules-guard.ts";
 export type { Recorded, Run, RunContext } from "./run.ts";
 export type { ConfigOptions, MinBackEnd, RunOptions } from "./run-options.ts";
 export { type OpenSandbox, type Sandbox, sandboxFor } from "./sandboxes.ts";
 export type { RunningServers, ServerSource } from "./servers.ts";
-export { type ServiceTurn, serviceTurnRecords } from "./service-turn.ts";
+export * from "./service/index.ts";
 export {
   defaultMaxOpen,
   type RequestedRole,

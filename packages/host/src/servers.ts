@@ -9,6 +9,7 @@ import {
   type ServerSettings,
   type StdioTransport,
 } from "@agentcli/mcp";
+import { durationMs, maxTimerMs } from "@agentcli/project";
 import { sanitize } from "@agentcli/project/sanitize";
 import type { McpServer, SandboxMode, Workspace } from "@agentcli/protocol";
 import type { LazyWorkspace } from "@agentcli/workspace";
@@ -19,7 +20,8 @@ export interface ServerSource
   servers: [name: string, server: McpServer][];
   /** The run does not start without these. */
   required?: string[];
-  startLimitMs: number;
+  /** As configured. */
+  startLimit: string | undefined;
   /** The mode of the sandbox that the process of a server runs in; absent: the mode of the run. */
   sandboxOf?(name: string, transport: StdioTransport): SandboxMode;
   /** Opens separate sandboxes for servers, if they must differ from those of tools. */
@@ -78,11 +80,14 @@ const hostOf = ({ root, variables, authorize, headersFrom, lookupFor, elicit }: 
   ...(elicit && { elicit }),
 });
 
-function readAll({ servers, startLimitMs, refuse }: ServerSource) {
+/** `off` is the longest a timer can wait. */
+export const startLimitMs = (configured = "30s"): number => durationMs(configured) ?? maxTimerMs;
+
+function readAll({ servers, startLimit, refuse }: ServerSource) {
   const settings: ServerSettings[] = [];
   const invalid: ServerReport[] = [];
   for (const [name, server] of servers) {
-    const read = readSettings(name, server, { startTimeoutMs: startLimitMs });
+    const read = readSettings(name, server, { startTimeoutMs: startLimitMs(startLimit) });
     if (read.kind === "settings") settings.push(read.settings);
     else if (refuse) throw refuse(read.message);
     else invalid.push({ name, status: "failed", reason: read.message });

@@ -8,7 +8,7 @@ import { accountCalls } from "../src/account.ts";
 import { agentCalls } from "../src/agents.ts";
 import { openDefaults } from "../src/defaults.ts";
 import { ConfigurationError } from "../src/errors.ts";
-import { readServerFile } from "../src/local/compose/server-file.ts";
+import { readServerFile } from "../src/local/sources/server-file.ts";
 import { openFileStore } from "../src/local/store/files.ts";
 import type { LocalAgentStore, LocalRunEvent } from "../src/local-store.ts";
 import { openLocalHarness, readAll, runtimeWith } from "./local-harness.ts";

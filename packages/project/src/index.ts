@@ -24,6 +24,7 @@ export {
   type SkillOptions,
   type ThreadTexts,
 } from "./context/context.ts";
+export { joinContexts } from "./context/join.ts";
 export { directoriesBetween } from "./files/directories.ts";
 export { describeProblem, type FileProblem } from "./files/problem.ts";
 export {

@@ -2,7 +2,7 @@
 import type { RunOptions } from "@agentcli/host";
 import { type HookSource, serverLocations } from "@agentcli/host/hooks";
 import { durationMs, type HookFile, type LoadedConfig, readHookStates } from "@agentcli/project";
-import { readHookFiles, type TrustOptions, whySkipped } from "@agentcli/project/hooks";
+import { type JudgedHook, readHookFiles, selectHooks, type TrustOptions, whySkipped } from "@agentcli/project/hooks";
 import type { HookDefinition, TurnSettings } from "@agentcli/protocol";
 import { credentialVariables } from "../credentials/variables.ts";
 import type { Program } from "../program.ts";
@@ -53,14 +53,12 @@ export const trustGiven = (
   bypass: options.bypassHookTrust ? "all" : "none",
 });
 
-type Skipped = { definition: HookDefinition; reason: string }[];
-
 /** A thread keeps the hooks it began with; only what an administrator wants is always as it is now. */
 function choose(written: HookDefinition[], frozen: HookDefinition[] | null, given: TrustOptions) {
-  const judged = written.map((definition) => ({ definition, reason: whySkipped(definition, given) }));
-  if (frozen === null) return split(judged);
-  const isManaged = ({ definition }: { definition: HookDefinition }) => definition.source.kind === "managed";
-  const isNew = ({ definition }: { definition: HookDefinition }) => !frozen.some(({ key }) => key === definition.key);
+  const judged: JudgedHook[] = written.map((definition) => ({ definition, reason: whySkipped(definition, given) }));
+  if (frozen === null) return selectHooks(judged);
+  const isManaged = ({ definition }: JudgedHook) => definition.source.kind === "managed";
+  const isNew = ({ definition }: JudgedHook) => !frozen.some(({ key }) => key === definition.key);
   const off = (definition: HookDefinition) => given.states.get(definition.key)?.enabled === false;
   const kept = frozen.map((definition) => ({
     definition,
@@ -69,15 +67,7 @@ function choose(written: HookDefinition[], frozen: HookDefinition[] | null, give
   const late = judged
     .filter((one) => !isManaged(one) && isNew(one))
     .map(({ definition, reason }) => ({ definition, reason: reason ?? "the thread began without it" }));
-  return split([...judged.filter(isManaged), ...kept, ...late]);
-}
-
-function split(judged: { definition: HookDefinition; reason: string | null }[]) {
-  const definitions = judged.filter(({ reason }) => reason === null).map(({ definition }) => definition);
-  const skipped: Skipped = judged.flatMap(({ definition, reason }) =>
-    reason === null ? [] : [{ definition, reason }],
-  );
-  return { definitions, skipped };
+  return selectHooks([...judged.filter(isManaged), ...kept, ...late]);
 }
 
 /** A hook is the user's own program, but the model's key is for the model alone. */

@@ -5,7 +5,6 @@ import { CommandError } from "@agentcli/command-line";
 import type { RunningServers, ServerSource } from "@agentcli/host";
 import { newId } from "@agentcli/host/sessions";
 import type { HttpTransport, McpHost, ServerSettings } from "@agentcli/mcp";
-import { durationMs } from "@agentcli/project";
 import { sanitize } from "@agentcli/project/sanitize";
 import type { Config, McpServer, SandboxMode } from "@agentcli/protocol";
 import {
@@ -40,7 +39,7 @@ export async function serverSource(
     ...(elicit && { elicit }),
     servers: enabled,
     required: enabled.filter(([, server]) => server.required).map(([name]) => name),
-    startLimitMs: startLimitMs(config),
+    startLimit: config.limits?.["mcp-start"],
     refuse: (message) => new CommandError("usage", message),
     sandboxOf: (_name, { sandbox }) => sandbox ?? "danger-full-access",
     openSandbox: async (mode) => openServerSandbox(mode, cwd, { config, program }),
@@ -77,13 +76,11 @@ export const clientHost = (
 
 export async function readServer(name: string, server: McpServer, config: Config): Promise<ServerSettings> {
   const { readSettings } = await import("@agentcli/mcp");
-  const read = readSettings(name, server, { startTimeoutMs: startLimitMs(config) });
+  const { startLimitMs } = await import("@agentcli/host/servers");
+  const read = readSettings(name, server, { startTimeoutMs: startLimitMs(config.limits?.["mcp-start"]) });
   if (read.kind === "problem") throw new CommandError("usage", read.message);
   return read.settings;
 }
-
-/** `off` is the longest a timer can wait. */
-const startLimitMs = (config: Config): number => durationMs(config.limits?.["mcp-start"] ?? "30s") ?? 2 ** 31 - 1;
 
 /** A configured Authorization header replaces a login. */
 export const hasOwnCredentials = ({ headers, envHeaders }: HttpTransport): boolean =>

@@ -1,7 +1,7 @@
 // Which server is asked, and with which credentials.
 import { CommandError } from "@agentcli/command-line";
+import { providerTimeouts } from "@agentcli/host";
 import { describeProvider, findProvider, type Provider } from "@agentcli/models";
-import { durationMs } from "@agentcli/project";
 import type { Config } from "@agentcli/protocol";
 import type { Credential } from "../credentials/credential.ts";
 import { type CredentialSearch, findCredential, keyOf } from "../credentials/find.ts";
@@ -23,11 +23,10 @@ export async function resolveProvider(
   const search = { providerId: id, provider: entry, auth: config.auth, environment, log };
   const credential = await findCredential(search);
   if (credential.source === "none") checkNoneNeeded(search);
-  const timeouts = {
-    idleMs: limit(config.limits?.idle, 120_000),
-    firstByteMs: limit(config.limits?.["first-byte"], 60_000),
-  };
-  const described = describeProvider(id, entry, { variables: environment.variables, ...timeouts });
+  const described = describeProvider(id, entry, {
+    variables: environment.variables,
+    ...providerTimeouts(config.limits),
+  });
   return { credential, provider: { ...described, apiKey: keyOf(credential, search) } };
 }
 
@@ -41,9 +40,6 @@ function checkNoneNeeded({ providerId, provider }: CredentialSearch): void {
   }
   if (provider.requires_openai_auth) throw noCredentials();
 }
-
-const limit = (text: string | undefined, defaultMs: number): number =>
-  text === undefined ? defaultMs : (durationMs(text) ?? Infinity);
 
 const noCredentials = (): CommandError =>
   new CommandError(

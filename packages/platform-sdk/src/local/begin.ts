@@ -2,14 +2,14 @@
 import { AgentBusyError, AgentNotFoundError, ConfigurationError } from "../errors.ts";
 import type { LocalAgentRecord, LocalClaim, LocalRunRecord } from "../local-store.ts";
 import type { AgentOptions, SendOptions, UserMessage } from "../options.ts";
-import { type Intent, intentOf } from "./compose/intent.ts";
-import { chooseSandbox, policyOf } from "./compose/sandboxes.ts";
+import { type Intent, intentOf } from "./compose/index.ts";
 import { driveRun } from "./drive.ts";
 import { type DrivenRun, openDrivenRun } from "./driven.ts";
 import type { LocalContext } from "./follow.ts";
 import { endLeftRuns } from "./interrupted.ts";
 import type { ResolvedOptions } from "./options.ts";
 import { isUnderWay, nameFrom } from "./records.ts";
+import { chooseSandbox, policyOf } from "./sandbox.ts";
 
 export interface Prompt {
   agentId: string;

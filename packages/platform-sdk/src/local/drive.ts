@@ -1,15 +1,14 @@
 // One local run from its beginning to its end: driven in this process, written down as it goes.
-import { emptyThread, type Log, readThread, type ThreadState } from "@agentcli/engine";
-import { asLastTurn, driveTurn, endHookTimeoutMs, type ServiceAssembly, serviceTurnRecords } from "@agentcli/host";
-import type { HookDefinition, ThreadRecord, TurnEnd } from "@agentcli/protocol";
+import { emptyThread, readThread, type ThreadState } from "@agentcli/engine";
+import { driveServiceTurn, type ServiceAssembly, serviceTurnRecords } from "@agentcli/host";
+import type { HookDefinition, ThreadRecord } from "@agentcli/protocol";
 import type { StreamFrame } from "@agentcli/protocol/api";
 import { type Frame, openRecorder, type Recorder } from "@agentcli/surfaces/run-stream";
 import { PlatformSdkError } from "../errors.ts";
 import type { LocalAgentRecord, LocalAgentStore, LocalRunEvent, LocalRunRecord } from "../local-store.ts";
 import { usageOf } from "../messages.ts";
 import { version } from "../version.ts";
-import { openAssembly } from "./compose/assembly.ts";
-import type { Intent } from "./compose/intent.ts";
+import { type Intent, openAssembly } from "./compose/index.ts";
 import type { DrivenRun } from "./driven.ts";
 import { sessionsOf } from "./interrupted.ts";
 import { endOf, lastFrames, type RunEnd } from "./run-end.ts";
@@ -63,14 +62,11 @@ async function execute(driving: Driving, recorder: Recorder): Promise<RunEnd> {
     const state = isNew ? emptyThread(threadId) : past.state;
     const log = assembly.openLog(state, () => {});
     await log.write(...firstRecords(state, { runId: driven.run.id, threadId, intent, assembly }));
-    return endOf(await driveLastTurn(log, assembly, signal));
+    return endOf(await driveServiceTurn(log, assembly, signal));
   } finally {
     await assembly.close();
   }
 }
-
-const driveLastTurn = (log: Log, assembly: ServiceAssembly, signal: AbortSignal): Promise<TurnEnd> =>
-  driveTurn(asLastTurn(log, assembly, { signal, hookTimeoutMs: endHookTimeoutMs.service }), assembly, signal);
 
 interface FirstTurn {
   runId: string;
@@ -84,7 +80,6 @@ function firstRecords(state: ThreadState, { runId, threadId, intent, assembly }:
   return serviceTurnRecords(state, {
     ...{ runId, threadId, settings, mode, assembly },
     prompt: typeof message === "string" ? { text: message } : message,
-    instructions: assembly.instructions,
     traits: { freeformTools: chosen.facts.freeform },
     program: { name: "platform-sdk", version },
     systemPrompt: options.systemPrompt,

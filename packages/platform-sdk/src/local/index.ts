@@ -12,8 +12,7 @@ import { openRun, type Run } from "../run.ts";
 import type { Runtime } from "../runtime.ts";
 import { openLocalAgent } from "./agent.ts";
 import { unknownAgent } from "./begin.ts";
-import { customTools } from "./compose/custom-tools.ts";
-import { modelMissing } from "./compose/intent.ts";
+import { modelMissing } from "./compose/index.ts";
 import { cancelLocal, type LocalContext, localBackend } from "./follow.ts";
 import { settleInterrupted } from "./interrupted.ts";
 import { machineOf } from "./machine.ts";
@@ -22,6 +21,7 @@ import { resolveOptions } from "./options.ts";
 import { pageOf } from "./page.ts";
 import { infoOf } from "./records.ts";
 import { openFileStore } from "./store/files.ts";
+import { customTools } from "./tools/index.ts";
 import { usageIn } from "./usage.ts";
 
 // A list of calls, each of a few lines.

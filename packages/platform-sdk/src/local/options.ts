@@ -4,8 +4,8 @@ import { resolve } from "node:path";
 import { ConfigurationError } from "../errors.ts";
 import type { CustomTool, LocalProvider, SettingSource } from "../local-options.ts";
 import type { AgentOptions } from "../options.ts";
-import { checkToolNames } from "./compose/tool-choice.ts";
 import type { Machine } from "./machine.ts";
+import { checkToolNames } from "./tools/index.ts";
 
 export interface ResolvedOptions {
   /** Undefined where the agent knows best. */

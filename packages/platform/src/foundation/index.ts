@@ -54,7 +54,7 @@ export {
   readJson,
   validate,
 } from "./http/index.ts";
-export { checkedAddresses, isForHttp, type NetworkPolicy } from "./network/index.ts";
+export { checkedAddresses, checkedLookup, isForHttp, type NetworkPolicy } from "./network/index.ts";
 export { type Principal, principalName, type Role, type Scope, scopes, scopesOf } from "./principal.ts";
 export type { Activity, Subject } from "./subject.ts";
 export { type Log, silentLog } from "./telemetry/index.ts";

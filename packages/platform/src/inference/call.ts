@@ -1,10 +1,11 @@
 // One model call on behalf of an API client: reserve, call, charge, respond.
 import { createHash, randomBytes } from "node:crypto";
 import { estimateMessage, type ModelReply, type ModelRequest } from "@agentcli/engine";
+import type { ChosenModel } from "@agentcli/host";
 import type { InferenceRequest, InferenceResponse } from "@agentcli/protocol/api";
 import { ApiError, type PlatformContext } from "../foundation/index.ts";
 import type { Principal } from "../identity/index.ts";
-import { type ChosenModel, chooseModel } from "../runs/index.ts";
+import { chooseModel } from "../runs/index.ts";
 import { listModels } from "./catalogue/index.ts";
 import { isRejected, toApiError, toStreamError } from "./errors.ts";
 import { inputTokensOf, openMeter, type Price, priceOf, tokens } from "./estimate.ts";

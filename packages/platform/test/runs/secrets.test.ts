@@ -2,7 +2,7 @@
 import { scrubber } from "@agentcli/engine";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { secretsIn } from "../../src/runs/execution/compose/secrets.ts";
+import { secretsIn } from "../../src/runs/execution/secrets.ts";
 
 const runs = Number(process.env.FUZZ_RUNS ?? 200);
 const shown = (variables: Record<string, string>, text: string): string => scrubber(secretsIn(variables))(text);

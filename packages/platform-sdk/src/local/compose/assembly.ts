@@ -1,14 +1,14 @@
 // The composition root of a local run: values chosen from the options of its agent and the files of project and user.
 import { type ModelProgress, policyGuard, type SessionStore } from "@agentcli/engine";
-import { assembleService, requestedRole, type ServiceAssembly } from "@agentcli/host";
+import { assembleService, requestedRole, type ServiceAssembly, type ServiceServers } from "@agentcli/host";
 import type { HookDefinition } from "@agentcli/protocol";
+import { ConfigurationError } from "../../errors.ts";
 import { version } from "../../version.ts";
-import { hookSource } from "./hooks.ts";
-import { readInstructions } from "./instructions.ts";
+import type { Machine } from "../machine.ts";
+import { openSandbox } from "../sandbox.ts";
+import { readHooks, readInstructions } from "../sources/index.ts";
+import { selectTools } from "../tools/index.ts";
 import type { Intent } from "./intent.ts";
-import { openSandbox } from "./sandboxes.ts";
-import { serverSource } from "./servers.ts";
-import { selectTools } from "./tool-choice.ts";
 
 export interface AssemblyContext {
   intent: Intent;
@@ -22,7 +22,7 @@ export interface AssemblyContext {
 
 export function openAssembly(context: AssemblyContext, signal: AbortSignal): Promise<ServiceAssembly> {
   const { intent, frozen } = context;
-  const { settings, resolved, machine, root, cwd, servers, chosen, options } = intent;
+  const { settings, resolved, machine, root, cwd, chosen, options } = intent;
   const { sources, dirs } = resolved;
   const secrets = intent.secrets.map(({ value }) => value);
   const { contextWindow } = chosen.facts;
@@ -32,14 +32,19 @@ export function openAssembly(context: AssemblyContext, signal: AbortSignal): Pro
       settings,
       thread: context.thread,
       model: chosen.model,
+      limits: { hook: "10m" },
       openSandbox: (mode) => openSandbox(mode, { cwd, dirs, machine, secrets }),
       instructions: readInstructions({ root, cwd, dirs, sources, contextWindow, machine }),
       guard: policyGuard,
       roles: { sources: [roleFiles(intent)], requested: requestedRoles(intent) },
-      hooks: async () => hookSource({ frozen, sources, root, cwd, servers, machine, secrets }),
-      servers: servers.length === 0 ? null : async () => serverSource(servers, settings, machine),
+      hooks: {
+        frozen,
+        read: () => readHooks({ sources, root, cwd, machine }),
+        runner: { in: "host", environment: withoutSecrets(machine.variables, secrets), shell: machine.shell },
+        projectRoot: root,
+      },
+      servers: chooseServers(intent),
       selectTools: (available) => selectTools(available, intent.custom, options),
-      toolLimitMs: 600_000,
       store: context.store,
       scrub: intent.scrub,
       newId: machine.newId,
@@ -48,6 +53,22 @@ export function openAssembly(context: AssemblyContext, signal: AbortSignal): Pro
     signal,
   );
 }
+
+/** Servers of a repository run in the sandbox of the run; those of caller and user as the caller's own processes. */
+function chooseServers({ servers, settings: { sandbox }, machine: { variables } }: Intent): ServiceServers {
+  const sources = new Map(servers.map(({ name, source }) => [name, source]));
+  return {
+    list: servers.map(({ name, config }) => [name, config]),
+    variables,
+    sandboxOf: (name) => ((sources.get(name) ?? "project") === "project" ? sandbox : "danger-full-access"),
+    refuse: (message) => new ConfigurationError(message, { code: "invalid_option", operation: "agent.send" }),
+  };
+}
+
+const withoutSecrets = (variables: Machine["variables"], secrets: string[]): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.entries(variables).filter(([name, value]) => name !== "PLATFORM_API_KEY" && !secrets.includes(value ?? "")),
+  );
 
 /** Without the project, the user's own folder is all there is to read. */
 function roleFiles({ root, cwd, resolved: { sources }, machine: { settingsHome } }: Intent) {

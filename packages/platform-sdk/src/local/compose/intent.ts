@@ -1,15 +1,16 @@
 // What is known of a run before anything is opened: its model, its settings, and what must never be seen.
 import { type Scrub, type Secret, scrubber, type Tool } from "@agentcli/engine";
+import { type ChosenModel, effortOf, serviceSettings } from "@agentcli/host";
 import { findProject } from "@agentcli/project";
-import type { TurnSettings } from "@agentcli/protocol";
+import type { SandboxMode, TurnSettings } from "@agentcli/protocol";
 import { ConfigurationError } from "../../errors.ts";
 import type { LocalAgentRecord } from "../../local-store.ts";
 import type { AgentOptions, ModelSelection, SendOptions, UserMessage } from "../../options.ts";
 import type { Machine } from "../machine.ts";
 import type { ResolvedOptions } from "../options.ts";
-import { customTools } from "./custom-tools.ts";
-import { type ChosenModel, chooseModel } from "./model.ts";
-import { type NamedServer, secretsOf, serversOf } from "./servers.ts";
+import { type NamedServer, secretsOf, serversOf } from "../sources/index.ts";
+import { customTools } from "../tools/index.ts";
+import { chooseModel } from "./model.ts";
 
 export interface Intent {
   message: UserMessage;
@@ -50,35 +51,24 @@ export function intentOf({ message, agent, options, send, resolved, machine }: I
   const servers = serversOf(send.mcpServers ?? options.mcpServers ?? {}, { sources, root, machine });
   const custom = customTools(send.local?.customTools ?? resolved.customTools);
   const secrets = [...chosen.secrets, ...secretsOf(servers)];
-  const settings = settingsOf({ selection, chosen, cwd, mode, sandbox: resolved.sandbox, shell: machine.shell });
+  const settings = serviceSettings({
+    model: chosen,
+    effort: effortOf(selection),
+    cwd,
+    shell: machine.shell,
+    sandbox: sandboxModeOf(mode, resolved),
+    contextWindow: chosen.facts.contextWindow,
+  });
   return {
     ...{ message, options, resolved, machine, root, cwd, mode, selection, chosen, settings, servers, custom, secrets },
     scrub: scrubber(secrets),
   };
 }
 
-interface SettingsRequest {
-  selection: ModelSelection;
-  chosen: ChosenModel;
-  cwd: string;
-  mode: "agent" | "plan";
-  sandbox: ResolvedOptions["sandbox"];
-  shell: string;
-}
-
-function settingsOf({ selection, chosen, cwd, mode, sandbox, shell }: SettingsRequest): TurnSettings {
-  const effort = selection.params?.find(({ id }) => id === "reasoning_effort")?.value;
-  return {
-    model: chosen.id,
-    provider: chosen.provider,
-    ...(effort && { effort }),
-    cwd,
-    shell,
-    // A plan never changes files.
-    sandbox: mode === "plan" ? "read-only" : sandbox === "none" ? "danger-full-access" : sandbox,
-    approval: "never",
-    compactAt: Math.floor(chosen.facts.contextWindow * 0.9),
-  };
+/** A plan never changes files. */
+function sandboxModeOf(mode: Intent["mode"], { sandbox }: ResolvedOptions): SandboxMode {
+  if (mode === "plan") return "read-only";
+  return sandbox === "none" ? "danger-full-access" : sandbox;
 }
 
 export const modelMissing = (): ConfigurationError =>

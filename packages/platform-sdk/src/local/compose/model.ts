@@ -1,21 +1,11 @@
 // The model of a local run: behind the platform, or behind a provider of the caller's own.
-import type { Model, Secret } from "@agentcli/engine";
-import { type ModelFacts, modelFacts, openModel, type Provider, providerDefaults } from "@agentcli/models";
+import { type ChosenModel, openChosenModel } from "@agentcli/host";
+import { type Provider, providerDefaults } from "@agentcli/models";
 import { accessOf } from "../../connection.ts";
 import { ConfigurationError } from "../../errors.ts";
 import type { LocalProvider } from "../../local-options.ts";
 import type { ConnectionOptions } from "../../options.ts";
 import { version } from "../../version.ts";
-
-export interface ChosenModel {
-  id: string;
-  /** Who is asked, for the record. */
-  provider: string;
-  model: Model;
-  facts: ModelFacts;
-  /** What must never be seen: the key it is asked with. */
-  secrets: Secret[];
-}
 
 export interface ModelRequest {
   id: string;
@@ -32,14 +22,8 @@ export function chooseModel({ id, own, retries, connection, variables }: ModelRe
     ...reached,
     ...(retries === "none" && { requestMaxRetries: 0, streamMaxRetries: 0 }),
   };
-  const client = { clientName: "platform-sdk", clientVersion: version, random: Math.random };
-  return {
-    id,
-    provider: provider.id,
-    model: openModel(provider, client),
-    facts: modelFacts(id, provider.wireApi),
-    secrets: reached.apiKey === undefined ? [] : [{ name: "apiKey", value: reached.apiKey }],
-  };
+  const secrets = reached.apiKey === undefined ? [] : [{ name: "apiKey", value: reached.apiKey }];
+  return openChosenModel({ id, provider, client: { name: "platform-sdk", version }, secrets });
 }
 
 type Reached = Pick<Provider, "id" | "name" | "baseUrl" | "wireApi"> & {

@@ -1,4 +1,4 @@
 // Which addresses the platform itself may connect to.
-export { checkedAddresses } from "./lookup.ts";
+export { checkedAddresses, checkedLookup } from "./lookup.ts";
 export { BadAddressRange, type NetworkPolicy, openNetworkPolicy, type Resolved } from "./policy.ts";
 export { isForHttp } from "./ports.ts";

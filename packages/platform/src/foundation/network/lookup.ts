@@ -1,5 +1,8 @@
 // Dials the addresses that were checked: no resolver is asked again.
 import { isIPv6, type LookupFunction } from "node:net";
+import type { LookupFor } from "@agentcli/mcp";
+import { readHost } from "@agentcli/workspace/hosts";
+import type { NetworkPolicy } from "./policy.ts";
 
 export const checkedAddresses =
   (addresses: string[]): LookupFunction =>
@@ -8,4 +11,19 @@ export const checkedAddresses =
     const [first] = found;
     if (first === undefined) return answer(new Error("there is no address"), "", 4);
     return options.all ? answer(null, found) : answer(null, first.address, first.family);
+  };
+
+/** For calls of MCP servers: the address is checked for each request. */
+export const checkedLookup =
+  (network: NetworkPolicy): LookupFor =>
+  async ({ hostname, origin }, signal) => {
+    const host = readHost(hostname.replace(/^\[|\]$/g, ""));
+    if (!host) throw new Error(`${origin} is not a valid address`);
+    const resolved = await network.resolve(host, signal);
+    if (resolved.kind === "unknown") throw new Error(resolved.reason);
+    if (resolved.kind === "private")
+      throw new Error(
+        `${origin} leads to a private network; an administrator can list it under [network] allow_private`,
+      );
+    return checkedAddresses(resolved.addresses);
   };

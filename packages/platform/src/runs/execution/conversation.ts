@@ -61,7 +61,6 @@ export async function resume({ history, activeRun, plan, turn, assembly }: Resum
         mode: run.request.mode,
         prompt: run.request.prompt,
         assembly,
-        instructions: assembly.instructions,
         traits: { freeformTools: plan.selectedModel.facts.freeform },
         program: { name: "platform", version },
         // After a restore the agent has another directory with the same content.

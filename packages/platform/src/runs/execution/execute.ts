@@ -1,7 +1,6 @@
 // Executes one run from its claim to its end. After a crash at any point it is called again and continues from the log.
 import { join } from "node:path";
-import type { Log } from "@agentcli/engine";
-import { asLastTurn, driveTurn, endHookTimeoutMs } from "@agentcli/host";
+import { driveServiceTurn } from "@agentcli/host";
 import type { TurnEnd } from "@agentcli/protocol";
 import type { NetworkPolicy, PlatformContext } from "../../foundation/index.ts";
 import type { Handoff, OpenWorkspace, Workspaces } from "../../repositories/index.ts";
@@ -9,7 +8,7 @@ import { type ClaimedRun, maxLostDrivers } from "../leases/lease.ts";
 import type { Hub, Recorder } from "../streams/index.ts";
 import { type Allowance, allowanceOf } from "../usage/index.ts";
 import type { Artifacts } from "./artifacts.ts";
-import { openAssembly, planRun, type RunAssembly, type RunPlan, relocateHooks, turnSettings } from "./compose/index.ts";
+import { openAssembly, planRun, type RunAssembly, type RunPlan, turnSettings } from "./compose/index.ts";
 import { readHistory, resume } from "./conversation.ts";
 import { canBeResumed, failed, isUserFacingError, RunFault } from "./fault.ts";
 import { type EndStatements, finishRun, type RunEnd } from "./finish.ts";
@@ -17,6 +16,7 @@ import { limitRun, spendReached } from "./limits.ts";
 import { findUnpriced, modelsOfSubagents, unpriced } from "./pricing.ts";
 import { openRunRecorder } from "./recorder.ts";
 import { type ActiveRun, openRun } from "./records.ts";
+import { relocateHooks } from "./repository-files/index.ts";
 import type { Sandboxes } from "./sandbox/index.ts";
 import { openSessionStore } from "./session-store.ts";
 
@@ -117,16 +117,13 @@ async function driveInWorkspace(
   try {
     ended =
       history.ended ??
-      (await driveLastTurn(await resume({ history, activeRun, plan, turn, assembly }), assembly, signal));
+      (await driveServiceTurn(await resume({ history, activeRun, plan, turn, assembly }), assembly, signal));
   } finally {
     await assembly.close();
   }
   await collectArtifacts(ended, { activeRun, assembly, host });
   return handOff(toRunEnd(ended, allowance), { activeRun, host }, signal);
 }
-
-const driveLastTurn = (log: Log, assembly: RunAssembly, signal: AbortSignal): Promise<TurnEnd> =>
-  driveTurn(asLastTurn(log, assembly, { signal, hookTimeoutMs: endHookTimeoutMs.service }), assembly, signal);
 
 async function collectArtifacts(
   ended: TurnEnd,

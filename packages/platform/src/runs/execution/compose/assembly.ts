@@ -1,19 +1,14 @@
 // The composition root of a run: built from its agent, its request and the server's settings.
 import type { ModelProgress, SessionStore } from "@agentcli/engine";
-import { assembleService, requestedRole, type ServiceAssembly } from "@agentcli/host";
-import { durationMs } from "@agentcli/project";
+import { assembleService, effortOf, requestedRole, type ServiceAssembly } from "@agentcli/host";
 import type { HookDefinition, TurnSettings } from "@agentcli/protocol";
 import type { CustomSubagent } from "@agentcli/protocol/api";
-import type { NetworkPolicy, Settings } from "../../../foundation/index.ts";
-import { version } from "../../../foundation/index.ts";
+import { checkedLookup, type NetworkPolicy, type Settings, version } from "../../../foundation/index.ts";
 import type { OpenWorkspace } from "../../../repositories/index.ts";
 import { newId } from "../ids.ts";
+import { readHooks, readInstructions, repositoryGuard } from "../repository-files/index.ts";
 import { artifactsDirectory, type Sandboxes } from "../sandbox/index.ts";
-import { repositoryGuard } from "./guard.ts";
-import { hookSource } from "./hooks.ts";
-import { readInstructions } from "./instructions.ts";
-import { serverSource } from "./servers.ts";
-import { parameter, type RunPlan } from "./turn.ts";
+import type { RunPlan } from "./plan.ts";
 
 export interface AssemblyContext {
   plan: RunPlan;
@@ -38,9 +33,6 @@ export async function openAssembly(context: AssemblyContext, signal: AbortSignal
   const { variables, servers } = plan;
   const { limits, prices } = host.settings.models;
   const roots = rootsOf(workspace);
-  const guard = await repositoryGuard(roots, host.settings.programDirectory);
-  const hooks = { frozen, roots, turn, limit: limits?.hook, servers };
-  const serverOptions = { limit: limits?.["mcp-start"], network: host.network };
   const assembly = await assembleService(
     {
       program: { name: "platform", version },
@@ -48,16 +40,25 @@ export async function openAssembly(context: AssemblyContext, signal: AbortSignal
       thread: frozen === null ? "new" : "existing",
       model: plan.selectedModel.model,
       prices,
+      limits,
       openSandbox: (mode) => host.sandboxes.open({ mode, workspace, agentDirectory, variables }),
       instructions: readInstructions(roots, workspace.root, plan.contextWindow),
-      guard,
+      guard: await repositoryGuard(roots, host.settings.programDirectory),
       roles: {
         sources: roots.map((root) => ({ root, cwd: root, agentHome: null })),
         requested: plan.agent.private.customSubagents.map(customRole),
       },
-      hooks: async () => hookSource(hooks),
-      servers: servers.length === 0 ? null : async () => serverSource(servers, turn.cwd, serverOptions),
-      toolLimitMs: durationMs(limits?.tool ?? "10m"),
+      hooks: {
+        frozen,
+        read: () => readHooks(roots),
+        runner: { in: "sandbox", shell: turn.shell },
+        projectRoot: turn.cwd,
+      },
+      servers: {
+        list: servers.map((server) => [server.name, server]),
+        variables: {},
+        lookupFor: checkedLookup(host.network),
+      },
       store: context.store,
       scrub: plan.scrub,
       newId,
@@ -74,5 +75,5 @@ const rootsOf = ({ root, repositories }: OpenWorkspace): string[] =>
 
 function customRole({ model, ...role }: CustomSubagent) {
   const selection = typeof model === "string" ? { id: model } : model;
-  return requestedRole({ ...role, model: selection, effort: parameter(selection, "reasoning_effort") });
+  return requestedRole({ ...role, model: selection, effort: effortOf(selection) });
 }

@@ -1,5 +1,10 @@
-// The secrets among the variables of a run: every value except a short list of common words.
+// The secrets of a run: of its variables every value except a short list of common words, and those of its MCP servers.
 import type { Secret } from "@agentcli/engine";
+import { headerSecrets } from "@agentcli/host";
+import type { McpServer } from "@agentcli/protocol/api";
+
+export const secretsOfServer = (server: McpServer): Secret[] =>
+  "command" in server ? secretsIn(server.env ?? {}) : headerSecrets(server.name, server.headers);
 
 /**
  * A word such as `production` occurs in many texts, and redacting it hides nothing. Only values of this closed

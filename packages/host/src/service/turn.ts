@@ -8,10 +8,9 @@ import {
   promptParts,
   type ThreadState,
 } from "@agentcli/engine";
-import type { ProjectContext } from "@agentcli/project";
 import type { ContextMessage, RecordOf, ThreadRecord, TurnSettings } from "@agentcli/protocol";
-import type { Assembly } from "./assemble.ts";
-import { sandboxNote, takeNotes, threadCreated } from "./notes.ts";
+import { sandboxNote, takeNotes, threadCreated } from "../notes.ts";
+import type { ServiceAssembly } from "./assemble.ts";
 
 export interface ServiceTurn {
   runId: string;
@@ -19,8 +18,7 @@ export interface ServiceTurn {
   settings: TurnSettings;
   mode: "agent" | "plan" | undefined;
   prompt: { text: string; images?: Parameters<typeof promptParts>[1] };
-  assembly: Assembly;
-  instructions: Pick<ProjectContext, "forPrompt">;
+  assembly: ServiceAssembly;
   traits: { freeformTools: boolean };
   program: RecordOf<"thread.created">["program"];
   /** Replaces the instructions of the engine. */
@@ -46,7 +44,7 @@ function turnBegun(
 ): ThreadRecord {
   const before = state.settings ?? settings;
   const { promptEnvironment } = assembly;
-  const { messages, warnings } = turn.instructions.forPrompt(prompt.text);
+  const { messages, warnings } = assembly.instructions.forPrompt(prompt.text);
   assembly.warnings.push(...warnings);
   const isMoved = turn.onMove === "announce" && before.cwd !== settings.cwd;
   const context: ContextMessage[] = [

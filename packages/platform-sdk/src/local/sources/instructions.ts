@@ -1,14 +1,8 @@
 // Instructions, rules and skills of project and user, from the sources that the agent may read.
 import { join } from "node:path";
 import { noRepository } from "@agentcli/engine";
-import {
-  openContext,
-  type ProjectContext,
-  readRules,
-  repositorySkillRoots,
-  ruleTexts,
-  type SkillRoot,
-} from "@agentcli/project";
+import type { ServiceInstructions } from "@agentcli/host";
+import { openContext, readRules, repositorySkillRoots, ruleTexts, type SkillRoot } from "@agentcli/project";
 import type { Machine } from "../machine.ts";
 import type { ResolvedOptions } from "../options.ts";
 
@@ -23,8 +17,6 @@ export interface InstructionsRequest {
   machine: Machine;
 }
 
-export type Instructions = Omit<ProjectContext, "sources">;
-
 export function readInstructions({
   root,
   cwd,
@@ -32,7 +24,7 @@ export function readInstructions({
   sources,
   contextWindow,
   machine,
-}: InstructionsRequest): Instructions {
+}: InstructionsRequest): ServiceInstructions {
   const { settingsHome, userHome } = machine;
   const isOfUser = sources.has("user");
   const added = moreDirectories(cwd, dirs);
@@ -66,7 +58,7 @@ export const userSkills = ({ userHome, settingsHome }: Machine): SkillRoot[] =>
 
 const noTexts = { rules: [], catalogues: [], warnings: [] };
 
-const none: Instructions = {
+const none: ServiceInstructions = {
   forThread: () => noTexts,
   forPrompt: () => ({ messages: [], warnings: [] }),
   repository: noRepository,

@@ -10,9 +10,9 @@ import {
   sandboxPolicy,
   toolEnvironment,
 } from "@agentcli/workspace";
-import { ConfigurationError } from "../../errors.ts";
-import type { Machine } from "../machine.ts";
-import { userSkills } from "./instructions.ts";
+import { ConfigurationError } from "../errors.ts";
+import type { Machine } from "./machine.ts";
+import { userSkills } from "./sources/index.ts";
 
 export interface SandboxRequest {
   cwd: string;

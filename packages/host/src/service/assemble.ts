@@ -1,0 +1,66 @@
+// Assembles a run of a service: no user at a terminal, the date in UTC, sub-agents two levels deep.
+import type { ModelProgress } from "@agentcli/engine";
+import { practice, priceBook } from "@agentcli/models";
+import { type AgentRole, durationMs, type ProjectContext } from "@agentcli/project";
+import type { Config } from "@agentcli/protocol";
+import { type Assembly, type AssemblyRequest, assemble } from "../assemble.ts";
+import { utcToday } from "../date.ts";
+import { joinServers } from "../join-servers.ts";
+import { modelObserver } from "../observers.ts";
+import { defaultMaxOpen, type RoleSource, readRoles } from "../sub-agents.ts";
+import type { ServiceHooks } from "./hooks.ts";
+import type { ServiceServers } from "./servers.ts";
+
+type ChosenHere = "price" | "subAgents" | "limits" | "today" | "observers" | "warnings";
+type Described = "instructions" | "hooks" | "servers";
+
+export interface ServiceRequest extends Omit<AssemblyRequest, ChosenHere | Described> {
+  instructions: ServiceInstructions;
+  hooks: ServiceHooks;
+  servers: ServiceServers;
+  /** Sources of sub-agent roles; roles of the request have precedence. */
+  roles: { sources: RoleSource[]; requested: AgentRole[] };
+  prices?: Parameters<typeof priceBook>[0];
+  /** As configured. */
+  limits?: Config["limits"];
+  onProgress(progress: ModelProgress): void;
+}
+
+export type ServiceInstructions = Omit<ProjectContext, "sources">;
+
+export interface ServiceAssembly extends Assembly {
+  instructions: ServiceInstructions;
+}
+
+const maxDepth = 2;
+const outputTokens = 10_000;
+
+/** Settles when MCP servers have started, or on abort. */
+export async function assembleService(request: ServiceRequest, signal: AbortSignal): Promise<ServiceAssembly> {
+  const { roles: declared, prices, limits = {}, onProgress, ...chosen } = request;
+  const { roles, warnings } = await readRoles(declared.sources, declared.requested);
+  const assembly = await assemble({
+    ...chosen,
+    price: priceBook({ [practice]: { input: 0, output: 0 }, ...prices }),
+    // Clients follow the main thread only.
+    subAgents: { roles, maxOpen: defaultMaxOpen, maxDepth, progress: "hidden" },
+    hooks: () => hookSource(request),
+    servers: request.servers.list.length === 0 ? null : () => serverSource(request),
+    limits: { toolMs: durationMs(limits.tool ?? "10m"), outputTokens },
+    today: utcToday(),
+    observers: modelObserver(onProgress),
+    warnings,
+  });
+  await joinServers(assembly, signal);
+  return Object.assign(assembly, { instructions: request.instructions });
+}
+
+async function hookSource({ hooks, servers, limits }: ServiceRequest) {
+  const { serviceHookSource } = await import("./hooks.ts");
+  return serviceHookSource(hooks, servers.list, durationMs(limits?.hook ?? "60s"));
+}
+
+async function serverSource({ servers, settings: { cwd }, limits }: ServiceRequest) {
+  const { serviceServerSource } = await import("./servers.ts");
+  return serviceServerSource(servers, { cwd, startLimit: limits?.["mcp-start"] });
+}

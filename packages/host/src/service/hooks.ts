@@ -1,0 +1,33 @@
+// The hooks of a service's run: those its conversation began with, or those that its files hold now.
+import type { HookDefinition } from "@agentcli/protocol";
+import { type HookSource, type ServerCommand, serverLocations } from "../hooks.ts";
+
+export interface ServiceHooks extends Pick<HookSource, "runner" | "projectRoot"> {
+  /** The hooks that the conversation began with; null if they are read now. */
+  frozen: HookDefinition[] | null;
+  read(): FoundHooks;
+}
+
+export interface FoundHooks extends Pick<HookSource, "definitions" | "warnings"> {
+  /** Reported in the first run only. */
+  skipped?: HookSource["skipped"];
+}
+
+export function serviceHookSource(
+  { frozen, read, ...options }: ServiceHooks,
+  servers: [name: string, server: ServerCommand][],
+  limitMs: number | null,
+): HookSource {
+  const found: FoundHooks = frozen === null ? read() : { definitions: frozen, warnings: [] };
+  const { definitions, skipped = [], warnings } = found;
+  return {
+    ...options,
+    definitions,
+    skipped,
+    frozen: definitions,
+    warnings,
+    limitMs,
+    servers: serverLocations(servers),
+    transcriptPath: () => null,
+  };
+}

@@ -1,0 +1,30 @@
+// The command hooks in the repositories of an agent. Others are skipped, each with the reason.
+import type { FoundHooks } from "@agentcli/host";
+import { repositoryHookFiles } from "@agentcli/project";
+import { readHookFiles, selectHooks } from "@agentcli/project/hooks";
+import type { HookDefinition } from "@agentcli/protocol";
+
+/** `roots` are the directories of the repositories. */
+export function readHooks(roots: string[]): FoundHooks {
+  const read = roots.map((root) => readHookFiles(repositoryHookFiles(root), { directories: [root], repository: root }));
+  const definitions = read.flatMap((files) => files.definitions);
+  return {
+    ...selectHooks(definitions.map((definition) => ({ definition, reason: whyNot(definition) }))),
+    warnings: read.flatMap(({ warnings }) => warnings),
+  };
+}
+
+/** A conversation on the platform has no start or end that a hook could run at. */
+const unsupportedEvents = new Set([
+  "sessionStart",
+  "sessionEnd",
+  "beforeMCPExecution",
+  "afterMCPExecution",
+  "SessionStart",
+  "SessionEnd",
+]);
+
+function whyNot({ type = "command", event }: HookDefinition): string | null {
+  if (type !== "command") return `hooks of type ${type} do not run on the platform; use a command`;
+  return unsupportedEvents.has(event) ? `${event} hooks do not run on the platform` : null;
+}

@@ -1,0 +1,5 @@
+// Files in the repositories of an agent that decide how it works: instructions, rules, hooks.
+export { repositoryGuard } from "./guard.ts";
+export { readHooks } from "./hooks.ts";
+export { readInstructions } from "./instructions.ts";
+export { relocateHooks } from "./relocate-hooks.ts";

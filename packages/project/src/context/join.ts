@@ -1,0 +1,31 @@
+// The contexts of several repositories as one.
+import type { Repository } from "@agentcli/engine";
+import type { ProjectContext, PromptTexts, ThreadTexts } from "./context.ts";
+
+/** `cwd` is the working directory of the model: the parent of its repositories if there are several. */
+export const joinContexts = (contexts: ProjectContext[], cwd: string): ProjectContext => ({
+  forThread: () => joinTexts(contexts.map((context) => context.forThread())),
+  sources: () => contexts.flatMap((context) => context.sources()),
+  forPrompt: (prompt) => joinPrompts(contexts.map((context) => context.forPrompt(prompt))),
+  repository: joinRepositories(contexts, cwd),
+});
+
+const joinTexts = (texts: ThreadTexts[]): ThreadTexts => ({
+  rules: texts.flatMap(({ rules }) => rules),
+  catalogues: texts.flatMap(({ catalogues }) => catalogues),
+  warnings: texts.flatMap(({ warnings }) => warnings),
+});
+
+const joinPrompts = (texts: PromptTexts[]): PromptTexts => ({
+  messages: texts.flatMap(({ messages }) => messages),
+  warnings: texts.flatMap(({ warnings }) => warnings),
+});
+
+/** Paths are as the model wrote them: relative to its working directory. */
+const joinRepositories = (contexts: ProjectContext[], cwd: string): Repository => ({
+  async textsFor(touched, given) {
+    const paths = touched.map((path) => (path.startsWith("/") ? path : `${cwd}/${path}`));
+    const read = await Promise.all(contexts.map(({ repository }) => repository.textsFor(paths, given)));
+    return { texts: read.flatMap(({ texts }) => texts), warnings: read.flatMap(({ warnings }) => warnings) };
+  },
+});
