@@ -1,21 +1,21 @@
 // What the app server needs from its program. The command line passes it in and is not imported.
-import type { Answer, Scrub, Secret, StoredRecord } from "@agentcli/engine";
+import type { Answer, Scrub, Secret } from "@agentcli/engine";
 import type { ReviewAssignment } from "@agentcli/engine/review";
-import type { ConfigOptions, MinBackEnd, Run, RunContext, RunningServers, RunOptions } from "@agentcli/host";
+import type {
+  ConfigOptions,
+  Environment,
+  MinBackEnd,
+  Reporter,
+  Run,
+  RunContext,
+  RunningServers,
+  RunOptions,
+} from "@agentcli/host";
 import type { LoginResult } from "@agentcli/mcp";
 import type { LoadedConfig } from "@agentcli/project";
 import type { TrustStatus } from "@agentcli/project/hooks";
 import type { Config, HookDefinition, McpServer, Part, TurnSettings } from "@agentcli/protocol";
 import type { LazyWorkspace } from "@agentcli/workspace";
-
-export interface Environment {
-  variables: NodeJS.ProcessEnv;
-  agentHome: string;
-  userHome: string;
-  /** Configuration for all users of the machine. */
-  systemDirectory: string;
-  cwd: string;
-}
 
 export interface Program {
   environment: Environment;
@@ -27,16 +27,6 @@ export interface Program {
   scrub: Scrub;
   /** Aborted when the program receives a signal to stop. */
   signal: AbortSignal;
-}
-
-/** Where a run reports to. */
-export interface Reporter {
-  /** Registers a record of an earlier run without showing it. */
-  recall(stored: StoredRecord): void;
-  show(stored: StoredRecord): Promise<void>;
-  finish(message: string): Promise<void>;
-  fail(message: string): Promise<void>;
-  log(line: string): void;
 }
 
 /** The agent as the command line composes it, by concern. */

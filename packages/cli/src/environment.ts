@@ -1,17 +1,7 @@
 // The only file that reads the process environment; everything else gets it as a parameter.
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-
-export interface Environment {
-  variables: NodeJS.ProcessEnv;
-  agentHome: string;
-  userHome: string;
-  /** Configuration for all users of the machine. */
-  systemDirectory: string;
-  cwd: string;
-  /** Hidden from sandboxed commands in addition to credentials: what clients of this program need to connect. */
-  ownFiles?: string[];
-}
+import type { Environment } from "@agentcli/host";
 
 /** Its requirements hold wherever AGENT_SYSTEM_DIR points. */
 export const standardSystemDirectory = "/etc/agentcli";

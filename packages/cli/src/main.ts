@@ -2,10 +2,11 @@
 import { setMaxListeners } from "node:events";
 import { exitNameOf, parseCommandLine } from "@agentcli/command-line";
 import { type Scrub, scrubber } from "@agentcli/engine";
+import type { Environment, Reporter } from "@agentcli/host";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
-import { type Environment, readEnvironment } from "./environment.ts";
+import { readEnvironment } from "./environment.ts";
 import { choosePaint } from "./output/paint.ts";
-import { humanReporter, jsonReporter, type Reporter, type Streams } from "./output/reporter.ts";
+import { humanReporter, jsonReporter, type Streams } from "./output/reporter.ts";
 import { openWriter } from "./output/writer.ts";
 import type { Program } from "./program.ts";
 import { knownSecrets } from "./secrets.ts";

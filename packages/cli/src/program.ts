@@ -1,8 +1,7 @@
 // What every command is given: where it runs and how it speaks.
 import type { Syntax } from "@agentcli/command-line";
 import type { Scrub } from "@agentcli/engine";
-import type { Environment } from "./environment.ts";
-import type { Reporter } from "./output/reporter.ts";
+import type { Environment, Reporter } from "@agentcli/host";
 
 export interface Program {
   environment: Environment;

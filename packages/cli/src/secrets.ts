@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Secret } from "@agentcli/engine";
-import type { Environment } from "./environment.ts";
+import type { Environment } from "@agentcli/host";
 
 const shortest = 8;
 const secretName = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL/i;

@@ -18,6 +18,7 @@ export { sandboxNote, takeNotes, threadCreated, warningNote } from "./notes.ts";
 export { noObservers, type RunObservers } from "./observers.ts";
 export { makePrivateDirectory } from "./private-directory.ts";
 export { openProbeCache, type ProbeCache } from "./probe-cache.ts";
+export type { Environment, Reporter } from "./program.ts";
 export { providerTimeouts } from "./provider-timeouts.ts";
 export { rulesGuard } from "./rules-guard.ts";
 export type { Recorded, Run, RunContext } from "./run.ts";

@@ -1,9 +1,9 @@
 // A thread that this server drives, as its methods use it: history, turns, sub-agents and what stays open between turns.
 import type { StoredRecord } from "@agentcli/engine";
-import { type Run, type RunOptions, recordedIn } from "@agentcli/host";
+import { type Reporter, type Run, type RunOptions, recordedIn } from "@agentcli/host";
 import { readNames } from "@agentcli/host/session-files";
 import { type FileStore, findSessionPath } from "@agentcli/host/sessions";
-import type { Agent, Program, Reporter } from "../program.ts";
+import type { Agent, Program } from "../program.ts";
 import { openApprover } from "./approver.ts";
 import { type Audience, openAudience } from "./audience.ts";
 import type { ChildThread } from "./child-thread.ts";

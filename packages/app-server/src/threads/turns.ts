@@ -1,10 +1,9 @@
 // The turns of a thread: one at a time, prepared, driven to its end, and followed by input that came too late for it.
 import { abandonTurn, type Log } from "@agentcli/engine";
-import { driveToEnd, type Run, takeNotes, withLimits } from "@agentcli/host";
+import { driveToEnd, type Reporter, type Run, takeNotes, withLimits } from "@agentcli/host";
 import { newId } from "@agentcli/host/sessions";
 import type { Turn, TurnError } from "@agentcli/protocol/app-server";
 import { invalidRequest } from "../method.ts";
-import type { Reporter } from "../program.ts";
 import type { Audience } from "./audience.ts";
 import type { History } from "./history.ts";
 import type { Instructions } from "./instructions.ts";

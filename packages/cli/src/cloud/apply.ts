@@ -1,8 +1,8 @@
 // Puts a patch into the working tree: all of it, or nothing.
 import { CommandError } from "@agentcli/command-line";
+import type { Environment } from "@agentcli/host";
 import { type GitRequest, git } from "@agentcli/host/git";
 import type { RepositoryDiff } from "@agentcli/protocol/api";
-import type { Environment } from "../environment.ts";
 import { rememberPaths } from "./memory.ts";
 import { bareAddress, type Checkout } from "./origin.ts";
 import { patchBytes } from "./patch.ts";

@@ -1,8 +1,8 @@
 // The repository around a directory as others know it: the addresses of its remotes.
 import { CommandError } from "@agentcli/command-line";
+import type { Environment } from "@agentcli/host";
 import { git } from "@agentcli/host/git";
 import { findRepositoryRoot } from "@agentcli/workspace";
-import type { Environment } from "../environment.ts";
 
 export interface Checkout {
   root: string;

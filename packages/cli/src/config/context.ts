@@ -1,7 +1,8 @@
 // What repository and user have written for the model, as the configuration says where to look for it.
+
+import type { Environment } from "@agentcli/host";
 import { openContext as openProjectContext, type ProjectContext, type SkillRoot, skillRoots } from "@agentcli/project";
 import type { Config } from "@agentcli/protocol";
-import type { Environment } from "../environment.ts";
 
 export type { ProjectContext, PromptTexts, ThreadTexts } from "@agentcli/project";
 

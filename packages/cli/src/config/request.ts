@@ -2,10 +2,10 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { CommandError } from "@agentcli/command-line";
-import type { ConfigOptions } from "@agentcli/host";
+import type { ConfigOptions, Environment } from "@agentcli/host";
 import { type ConfigRequest, defaults, type FlagValue } from "@agentcli/project";
 import { nearest } from "@agentcli/project/nearest";
-import { type Environment, standardSystemDirectory } from "../environment.ts";
+import { standardSystemDirectory } from "../environment.ts";
 
 /** `cwd` is where the run works. */
 export function configRequest(options: ConfigOptions, cwd: string, environment: Environment): ConfigRequest {

@@ -1,11 +1,10 @@
 // What a run was asked to be: the configuration as its flags leave it; a resumed thread keeps its own policy.
 import { existsSync } from "node:fs";
 import { CommandError } from "@agentcli/command-line";
-import type { ConfigOptions } from "@agentcli/host";
+import type { ConfigOptions, Environment } from "@agentcli/host";
 import { practice } from "@agentcli/models";
 import { describeOrigin, type EffectiveConfig, type LoadedConfig, loadConfig, refusalOf } from "@agentcli/project";
 import type { ApprovalPolicy, Config, SandboxMode, TurnSettings } from "@agentcli/protocol";
-import type { Environment } from "../environment.ts";
 import { configRequest, existingDirectory, flagWarnings } from "./request.ts";
 
 export interface Settled {

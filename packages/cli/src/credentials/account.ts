@@ -1,9 +1,8 @@
 // The access token of a managed account: used while it holds, then renewed at the configured endpoint and saved.
 import { CommandError } from "@agentcli/command-line";
-import { type Lock, takeLock } from "@agentcli/host";
+import { type Environment, type Lock, takeLock } from "@agentcli/host";
 import type { KeySource } from "@agentcli/models";
 import type { AccountTokens, Auth, AuthFile } from "@agentcli/protocol";
-import type { Environment } from "../environment.ts";
 import { authPath, readAuthFile, writeAuthFile } from "./auth-file.ts";
 import { askEndpoint, endpointUrl, tokenIn } from "./endpoint.ts";
 import { isFresh, jwtExpiryMs, renewing, type Token } from "./token.ts";

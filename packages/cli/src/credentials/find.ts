@@ -1,8 +1,8 @@
 // Which credential a provider is asked with: its env_key, AGENT_API_KEY, the saved login, workload identity, in this order.
 import { CommandError } from "@agentcli/command-line";
+import type { Environment } from "@agentcli/host";
 import type { KeySource } from "@agentcli/models";
 import type { Auth, ModelProvider } from "@agentcli/protocol";
-import type { Environment } from "../environment.ts";
 import { readAuthFile } from "./auth-file.ts";
 import type { Credential } from "./credential.ts";
 

@@ -1,8 +1,8 @@
 // Workload identity: the identity token of the machine we run on, exchanged for a short-lived key (RFC 8693).
 import { readFileSync } from "node:fs";
 import { CommandError } from "@agentcli/command-line";
+import type { Environment } from "@agentcli/host";
 import type { KeySource } from "@agentcli/models";
-import type { Environment } from "../environment.ts";
 import type { CompleteIdentity } from "./credential.ts";
 import { askEndpoint, endpointUrl, tokenIn } from "./endpoint.ts";
 import { renewing, type Token } from "./token.ts";

@@ -3,9 +3,8 @@ import { execFile } from "node:child_process";
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
-import type { RunOptions } from "@agentcli/host";
+import type { Environment, RunOptions } from "@agentcli/host";
 import { findRepositoryRoot } from "@agentcli/workspace";
-import type { Environment } from "../environment.ts";
 import { broken, doubtful, type Finding, fine } from "./finding.ts";
 
 const oldestNode = [18, 19] as const;

@@ -4,6 +4,7 @@ import {
   type Assembly,
   type AssemblyRequest,
   assemble,
+  type Environment,
   localToday,
   type Run,
   type RunContext,
@@ -17,7 +18,6 @@ import type { SandboxMode, TurnSettings } from "@agentcli/protocol";
 import { findRepositoryRoot } from "@agentcli/workspace";
 import { openContext } from "../config/context.ts";
 import { compactAt, settle } from "../config/settings.ts";
-import type { Environment } from "../environment.ts";
 import { chooseModel } from "../model/model.ts";
 import type { OutputSchema } from "../output-schema/load.ts";
 import type { Program } from "../program.ts";

@@ -1,8 +1,8 @@
 // Sub-agents of a run as [agents] configures them.
-import { defaultMaxOpen, readRoles, type SubAgentSettings } from "@agentcli/host";
+
+import { defaultMaxOpen, type Environment, readRoles, type SubAgentSettings } from "@agentcli/host";
 import type { DeclaredTable, LoadedConfig } from "@agentcli/project";
 import type { AgentsConfig } from "@agentcli/protocol";
-import type { Environment } from "../environment.ts";
 
 const defaultMaxDepth = 1;
 

@@ -5,10 +5,9 @@ import { basename, join, relative, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { CommandError } from "@agentcli/command-line";
-import { makePrivateDirectory, takeLock } from "@agentcli/host";
+import { type Environment, makePrivateDirectory, takeLock } from "@agentcli/host";
 import type { WorktreeOrigin } from "@agentcli/protocol";
 import { findRepositoryRoot } from "@agentcli/workspace";
-import type { Environment } from "../environment.ts";
 
 export interface Worktree {
   origin: WorktreeOrigin;

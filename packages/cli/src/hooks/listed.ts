@@ -1,11 +1,12 @@
 // The hooks of this directory and their status, for the commands that show and trust them.
+
+import type { Environment } from "@agentcli/host";
 import { findHookFiles, type LoadedConfig, loadConfig, readHookStates } from "@agentcli/project";
 import { readHookFiles, type TrustStatus, trustStatus } from "@agentcli/project/hooks";
 import type { HookDefinition } from "@agentcli/protocol";
 import type { Invocation } from "../command.ts";
 import { configRequest, existingDirectory } from "../config/request.ts";
 import { configOptions } from "../config/run-options.ts";
-import type { Environment } from "../environment.ts";
 import type { Program } from "../program.ts";
 
 export interface ListedHook {

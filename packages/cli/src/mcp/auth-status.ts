@@ -1,6 +1,7 @@
 // How we authenticate to a configured server.
+
+import type { Environment } from "@agentcli/host";
 import type { McpServer } from "@agentcli/protocol";
-import type { Environment } from "../environment.ts";
 import { openCredentials } from "./credentials.ts";
 import type { AuthStatus } from "./describe.ts";
 

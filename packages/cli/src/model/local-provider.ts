@@ -1,11 +1,10 @@
 // `--oss`: finds a model server on this machine and a model it has, or says how to start one.
 import type { IncomingMessage } from "node:http";
 import { CommandError } from "@agentcli/command-line";
-import type { RunOptions } from "@agentcli/host";
+import type { Environment, RunOptions } from "@agentcli/host";
 import { localBaseUrl, practice } from "@agentcli/models";
 import type { LoadedConfig } from "@agentcli/project";
 import type { Config, LocalProvider } from "@agentcli/protocol";
-import type { Environment } from "../environment.ts";
 
 export interface LocalChoice {
   provider: LocalProvider;

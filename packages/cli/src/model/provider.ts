@@ -1,11 +1,10 @@
 // Which server is asked, and with which credentials.
 import { CommandError } from "@agentcli/command-line";
-import { providerTimeouts } from "@agentcli/host";
+import { type Environment, providerTimeouts } from "@agentcli/host";
 import { describeProvider, findProvider, type Provider } from "@agentcli/models";
 import type { Config } from "@agentcli/protocol";
 import type { Credential } from "../credentials/credential.ts";
 import { type CredentialSearch, findCredential, keyOf } from "../credentials/find.ts";
-import type { Environment } from "../environment.ts";
 
 /** A provider and the credential it is asked with, before anything is asked. */
 export interface Resolved {

@@ -1,20 +1,8 @@
 // Shows a run on the standard streams, as events for programs or as text for people.
-import type { StoredRecord } from "@agentcli/engine";
+import type { Reporter } from "@agentcli/host";
 import { execEvents } from "@agentcli/surfaces/exec-jsonl";
 import { humanText, type Paint } from "@agentcli/surfaces/human";
 import type { Writer } from "./writer.ts";
-
-export interface Reporter {
-  /** Takes note of a record of an earlier run without showing it. */
-  recall(stored: StoredRecord): void;
-  show(stored: StoredRecord): Promise<void>;
-  /** The final message, when the turn completed. */
-  finish(message: string): Promise<void>;
-  /** An error before or outside a turn. */
-  fail(message: string): Promise<void>;
-  /** Something worth knowing that is not part of the run. */
-  log(line: string): void;
-}
 
 export interface Streams {
   out: Writer;

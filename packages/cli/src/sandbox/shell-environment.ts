@@ -1,8 +1,9 @@
 // [shell_environment_policy] and the provider's credentials, in the form the workspace expects.
+
+import type { Environment } from "@agentcli/host";
 import type { Config } from "@agentcli/protocol";
 import { type EnvironmentPolicy, environmentPolicy } from "@agentcli/workspace";
 import { credentialVariables } from "../credentials/variables.ts";
-import type { Environment } from "../environment.ts";
 
 export interface ShellEnvironment {
   policy: EnvironmentPolicy;

@@ -1,11 +1,10 @@
 // Where commands run and files change: opened when first needed, its enforcement known from the start.
 import { isAbsolute, resolve } from "node:path";
-import { type MinBackEnd, type Sandbox, sandboxFor } from "@agentcli/host";
+import { type Environment, type MinBackEnd, type Sandbox, sandboxFor } from "@agentcli/host";
 import { newId } from "@agentcli/host/sessions";
 import type { Config, TurnSettings } from "@agentcli/protocol";
 import { hiddenByDefault, type SandboxPolicy, sandboxPolicy, toolEnvironment } from "@agentcli/workspace";
 import { ownSkillPaths } from "../config/context.ts";
-import type { Environment } from "../environment.ts";
 import type { Program } from "../program.ts";
 import { chooseSandbox } from "./choice.ts";
 import { checkNetwork, networkOf } from "./network-policy.ts";
