@@ -1,5 +1,7 @@
 // An app server in this process with methods defined by the test, and clients that record what they receive.
+
 import { parseCommandLine } from "@agentcli/command-line";
+import { openHostPrograms } from "@agentcli/workspace";
 import { openAgent } from "../../cli/src/commands/app-server/agent.ts";
 import type { Program } from "../../cli/src/program.ts";
 import { syntax } from "../../cli/src/syntax.ts";
@@ -44,6 +46,7 @@ export function testProgram(signal = new AbortController().signal): Program & { 
       userHome: "/home",
       systemDirectory: "/etc/agentcli",
       cwd: "/",
+      programs: openHostPrograms({ path: process.env.PATH, home: "/home", untrusted: [] }),
     },
     reporter,
     print: async (text) => void printed.push(text.toString()),

@@ -2,6 +2,7 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Environment } from "@agentcli/host";
+import { openHostPrograms } from "@agentcli/workspace";
 
 /** Its requirements hold wherever AGENT_SYSTEM_DIR points. */
 export const standardSystemDirectory = "/etc/agentcli";
@@ -17,6 +18,7 @@ export function readEnvironment(): Environment {
     systemDirectory: variables.AGENT_SYSTEM_DIR || standardSystemDirectory,
     agentHome: resolve(cwd, variables.AGENT_HOME || join(userHome, ".agentcli")),
     cwd,
+    programs: openHostPrograms({ path: variables.PATH, home: userHome, untrusted: [cwd] }),
   };
 }
 

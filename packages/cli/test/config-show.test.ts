@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { parseCommandLine } from "@agentcli/command-line";
 import { temporaryRepository } from "@agentcli/testkit";
+import { openHostPrograms } from "@agentcli/workspace";
 import fc from "fast-check";
 import { parse } from "smol-toml";
 import { expect, onTestFinished, test } from "vitest";
@@ -162,6 +163,7 @@ async function show(args: string[], root: string): Promise<string> {
       userHome: root,
       systemDirectory: join(root, "system"),
       cwd: join(root, "inner"),
+      programs: openHostPrograms({ path: process.env.PATH, home: root, untrusted: [] }),
     },
     reporter: humanReporter({ out: quiet, err: quiet }, { paint: choosePaint("never", {}), version: "0" }),
     print: async (text) => {

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "@agentcli/testkit";
 import { jwt, startTokenServer } from "@agentcli/testkit/oauth";
+import { openHostPrograms } from "@agentcli/workspace";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { accountKey } from "../src/credentials/account.ts";
 import { writeAuthFile } from "../src/credentials/auth-file.ts";
@@ -11,7 +12,15 @@ import { workloadKey } from "../src/credentials/workload-identity.ts";
 async function environment(variables: Record<string, string> = {}) {
   const home = await temporaryDirectory();
   onTestFinished(home.remove);
-  return { variables, agentHome: home.path, userHome: home.path, systemDirectory: "/nowhere", cwd: home.path };
+  const programs = openHostPrograms({ path: process.env.PATH, home: home.path, untrusted: [] });
+  return {
+    variables,
+    programs,
+    agentHome: home.path,
+    userHome: home.path,
+    systemDirectory: "/nowhere",
+    cwd: home.path,
+  };
 }
 
 const identityToken = "identity-token-that-must-stay-secret";

@@ -1,5 +1,6 @@
 import { localBaseUrl } from "@agentcli/models";
 import { startTokenServer } from "@agentcli/testkit/oauth";
+import { openHostPrograms } from "@agentcli/workspace";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { findLocalModel, namesIn, pickModel } from "../src/model/local-provider.ts";
@@ -7,7 +8,8 @@ import { temporaryHome } from "./session-files.ts";
 
 async function localOptions(variables: Record<string, string>) {
   const home = await temporaryHome();
-  const environment = { variables, agentHome: home, userHome: home, systemDirectory: "/nowhere", cwd: home };
+  const programs = openHostPrograms({ path: process.env.PATH, home: home, untrusted: [] });
+  const environment = { variables, agentHome: home, userHome: home, systemDirectory: "/nowhere", cwd: home, programs };
   return { provider: null, model: undefined, config: {}, environment };
 }
 

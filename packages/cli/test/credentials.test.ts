@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { findProvider } from "@agentcli/models";
 import { temporaryDirectory } from "@agentcli/testkit";
 import { jwt } from "@agentcli/testkit/oauth";
+import { openHostPrograms } from "@agentcli/workspace";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { readAuthFile, removeAuthFile, writeAuthFile } from "../src/credentials/auth-file.ts";
@@ -23,6 +24,7 @@ async function search(changes: Partial<CredentialSearch> = {}, variables: Record
     userHome: home.path,
     systemDirectory: "/nowhere",
     cwd: home.path,
+    programs: openHostPrograms({ path: process.env.PATH, home: home.path, untrusted: [] }),
   };
   const found: CredentialSearch & { logged: string[]; home: string } = {
     providerId: "openai",

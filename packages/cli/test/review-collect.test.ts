@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { CommandError } from "@agentcli/command-line";
 import { parseDiff } from "@agentcli/engine/review";
 import { temporaryDirectory, temporaryRepository } from "@agentcli/testkit";
+import { openHostPrograms } from "@agentcli/workspace";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Program } from "../src/program.ts";
 import { collectChange } from "../src/review/collect.ts";
@@ -27,7 +28,8 @@ async function repository(files: Record<string, string> = { "a.txt": "one\ntwo\n
 
 const collect = (wanted: Wanted, directory: string, variables: NodeJS.ProcessEnv = {}) => {
   const { PATH } = process.env;
-  const environment = { variables: { PATH, HOME: "/nonexistent", ...variables }, userHome: "/nonexistent" };
+  const programs = openHostPrograms({ path: PATH, home: "/nonexistent", untrusted: [] });
+  const environment = { variables: { PATH, HOME: "/nonexistent", ...variables }, userHome: "/nonexistent", programs };
   return collectChange(wanted, directory, { environment, signal: new AbortController().signal } as unknown as Program);
 };
 
@@ -133,7 +135,11 @@ describe("uncommitted changes", () => {
     rmSync(trap, { force: true });
     const variables = { GIT_EXTERNAL_DIFF: program, GIT_PAGER: program, GIT_DIR: "/nonexistent" };
     const { diff } = await collectChange(uncommitted, path, {
-      environment: { variables: { PATH: process.env.PATH, HOME: "/nonexistent", ...variables }, userHome: "" },
+      environment: {
+        variables: { PATH: process.env.PATH, HOME: "/nonexistent", ...variables },
+        userHome: "",
+        programs: openHostPrograms({ path: process.env.PATH, home: "", untrusted: [] }),
+      },
       signal: new AbortController().signal,
     } as unknown as Program);
     expect(existsSync(trap)).toBe(false);

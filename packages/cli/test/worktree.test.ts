@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, utimesSync, wri
 import { join } from "node:path";
 import { newId } from "@agentcli/host/sessions";
 import { type TemporaryRepository, temporaryRepository } from "@agentcli/testkit";
+import { openHostPrograms } from "@agentcli/workspace";
 import { expect, onTestFinished, test } from "vitest";
 import { openWorktree, reopenWorktree, type Worktree } from "../src/exec/worktree.ts";
 import { temporaryHome } from "./session-files.ts";
@@ -26,6 +27,7 @@ async function scene(files?: Record<string, string>): Promise<Scene> {
       userHome: home,
       systemDirectory: "/nowhere",
       cwd: repository.path,
+      programs: openHostPrograms({ path: process.env.PATH, home: home, untrusted: [] }),
     },
     log: (line: string) => void logged.push(line),
   };

@@ -1,11 +1,12 @@
 // git on the host, over files an agent may have written: nothing the repository or the user configures is run or changes the output.
 import { execFile } from "node:child_process";
-import { toolEnvironment } from "@agentcli/workspace";
+import { type HostPrograms, toolEnvironment } from "@agentcli/workspace";
 
 /** Environment variables that git inherits. */
 export interface GitEnvironment {
   variables: NodeJS.ProcessEnv;
   userHome: string;
+  programs: HostPrograms;
 }
 
 export interface GitRequest {
@@ -24,12 +25,20 @@ export interface GitResult {
   stderr: string;
 }
 
+/** Agents work in this directory too, so no git below it is used. Throws ProgramNotFound. */
+export function findGit({ directory, environment: { programs } }: GitRequest): string {
+  programs.distrust([directory]);
+  return programs.find("git");
+}
+
 /** Resolves with the output and exit code of git; throws if it could not run to its end. */
-export function git({ directory, args, environment, input, indexFile, signal }: GitRequest): Promise<GitResult> {
+export async function git(request: GitRequest): Promise<GitResult> {
+  const { directory, args, environment, input, indexFile, signal } = request;
+  const program = findGit(request);
   const env = { ...neutralEnvironment(environment), ...(indexFile !== undefined && { GIT_INDEX_FILE: indexFile }) };
   const options = { cwd: directory, env, encoding: "buffer", maxBuffer: maxBytes, signal } as const;
   return new Promise((resolve, reject) => {
-    const child = execFile("git", [...neutralFlags, ...args], options, (error, stdout, stderr) => {
+    const child = execFile(program, [...neutralFlags, ...args], options, (error, stdout, stderr) => {
       const code = error ? error.code : 0;
       return typeof code === "number" ? resolve({ code, stdout, stderr: stderr.toString() }) : reject(error);
     });
@@ -58,9 +67,15 @@ export const neutralFlags = [
 const misleading = /^GIT_(DIR|WORK_TREE|INDEX_FILE|PREFIX|NAMESPACE|EXTERNAL_DIFF|DIFF_OPTS|PAGER|TRACE.*)$/;
 
 /** Without keys: a filter that the user configured runs all the same. */
-export function neutralEnvironment({ variables, userHome }: GitEnvironment): NodeJS.ProcessEnv {
+export function neutralEnvironment({ variables, userHome, programs }: GitEnvironment): NodeJS.ProcessEnv {
   const kept = Object.entries(toolEnvironment(variables, { home: userHome })).filter(
     ([name]) => !misleading.test(name),
   );
-  return { ...Object.fromEntries(kept), GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0", LC_ALL: "C" };
+  return {
+    ...Object.fromEntries(kept),
+    PATH: programs.path(),
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_TERMINAL_PROMPT: "0",
+    LC_ALL: "C",
+  };
 }

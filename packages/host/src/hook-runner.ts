@@ -1,11 +1,13 @@
 // Runs a hook on this machine: its own process group, the payload on standard input, no process left when it ends.
 import { type ChildProcess, spawn } from "node:child_process";
 import type { HookRequest, HookRun, HookRunner } from "@agentcli/engine/hooks";
-import { type HostProcesses, openHostProcesses } from "@agentcli/workspace";
+import { type HostProcesses, type HostPrograms, openHostProcesses } from "@agentcli/workspace";
 
 export interface RunnerOptions {
   /** Base environment of all hooks; variables of the single hook are added. */
   environment: NodeJS.ProcessEnv;
+  /** Gives the PATH of all hooks. */
+  programs: HostPrograms;
   shell: string;
   projectRoot: string;
   version: string;
@@ -89,12 +91,12 @@ function closeOutput({ stdout, stderr }: ChildProcess): void {
 }
 
 function environmentOf({ definition, environment }: HookRequest, options: ProcessOptions): NodeJS.ProcessEnv {
-  const { projectRoot, version, processes } = options;
+  const { projectRoot, version, processes, programs } = options;
   const hookVariables =
     definition.dialect === "platform"
       ? { PLATFORM_PROJECT_DIR: projectRoot, PLATFORM_VERSION: version }
       : { AGENT_PROJECT_DIR: projectRoot };
-  return { ...options.environment, ...environment, ...hookVariables, ...processes.variables };
+  return { ...options.environment, PATH: programs.path(), ...environment, ...hookVariables, ...processes.variables };
 }
 
 const maxCharacters = 1_048_576;

@@ -3,6 +3,7 @@ import type { HookGate } from "@agentcli/engine";
 import { openHooks, type ServerLocation } from "@agentcli/engine/hooks";
 import { hookDialects, isUnchanged } from "@agentcli/project/hooks";
 import type { HookDefinition, McpServer, Workspace } from "@agentcli/protocol";
+import type { HostPrograms } from "@agentcli/workspace";
 import { hostRunner } from "./hook-runner.ts";
 import { workspaceRunner } from "./workspace-hook-runner.ts";
 
@@ -14,7 +15,9 @@ export interface HookSource {
   frozen: HookDefinition[];
   warnings: string[];
   /** Where hooks run: as processes of the host, or inside the sandbox. */
-  runner: { in: "host"; environment: NodeJS.ProcessEnv; shell: string } | { in: "sandbox"; shell: string };
+  runner:
+    | { in: "host"; environment: NodeJS.ProcessEnv; programs: HostPrograms; shell: string }
+    | { in: "sandbox"; shell: string };
   limitMs: number | null;
   projectRoot: string;
   servers: Record<string, ServerLocation>;
@@ -49,8 +52,7 @@ export function openHookGate(source: HookSource, context: HookContext): OpenHook
 
 function openRunner({ runner, projectRoot }: HookSource, { workspace, version, newId }: HookContext) {
   const { shell } = runner;
-  if (runner.in === "host")
-    return hostRunner({ environment: runner.environment, shell, projectRoot, version, incarnation: newId() });
+  if (runner.in === "host") return hostRunner({ ...runner, projectRoot, version, incarnation: newId() });
   return { ...workspaceRunner({ workspace, shell, version, newId }), async close() {} };
 }
 

@@ -1,5 +1,7 @@
 // What a program that runs agentcli gives to its runs: its environment, and where it reports.
+
 import type { StoredRecord } from "@agentcli/engine";
+import type { HostPrograms } from "@agentcli/workspace";
 
 export interface Environment {
   variables: NodeJS.ProcessEnv;
@@ -8,6 +10,8 @@ export interface Environment {
   /** Configuration for all users of the machine. */
   systemDirectory: string;
   cwd: string;
+  /** Programs for the host, found on PATH. */
+  programs: HostPrograms;
   /** Hidden from sandboxed commands in addition to credentials: what clients of this program need to connect. */
   ownFiles?: string[];
 }

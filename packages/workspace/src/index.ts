@@ -21,6 +21,15 @@ export {
 } from "./lifecycle/index.ts";
 export type { LimitsReport, ResourceLimits } from "./limits/index.ts";
 export {
+  findProgram,
+  type HostPrograms,
+  onlyUserCanChange,
+  openHostPrograms,
+  ProgramNotFound,
+  type ProgramSearch,
+  trustedPath,
+} from "./programs/index.ts";
+export {
   type BackEnd,
   type ConnectionEnds,
   describeKnownGap,

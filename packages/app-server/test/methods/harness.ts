@@ -1,4 +1,5 @@
 // A part of the app server with one client, for tests: calls are checked against the table on their way in and out.
+
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { scrubber } from "@agentcli/engine";
@@ -11,6 +12,7 @@ import {
   serverNotifications,
 } from "@agentcli/protocol/app-server";
 import { temporaryDirectory } from "@agentcli/testkit";
+import { openHostPrograms } from "@agentcli/workspace";
 import { onTestFinished } from "vitest";
 import type { Invocation } from "../../../cli/src/command.ts";
 import { openAgent } from "../../../cli/src/commands/app-server/agent.ts";
@@ -100,6 +102,7 @@ export async function testProgram({ program, variables, cwd, home }: HarnessOpti
       userHome: directory.path,
       systemDirectory: join(directory.path, "system"),
       cwd: cwd ?? directory.path,
+      programs: openHostPrograms({ path: process.env.PATH, home: directory.path, untrusted: [] }),
     },
     reporter: { log() {}, show() {}, async fail() {}, async finish() {} } as unknown as Program["reporter"],
     print: async () => {},

@@ -3,14 +3,16 @@ import { spawn } from "node:child_process";
 import { type FileHandle, mkdtemp, open, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type GitRequest, type GitResult, neutralEnvironment, neutralFlags } from "@agentcli/host/git";
+import { findGit, type GitRequest, type GitResult, neutralEnvironment, neutralFlags } from "@agentcli/host/git";
 
 /** It gets all of its input before it starts, and no signal for this program's group reaches it. */
-export async function gitToItsEnd({ directory, args, environment, input }: GitRequest): Promise<GitResult> {
+export async function gitToItsEnd(request: GitRequest): Promise<GitResult> {
+  const { directory, args, environment, input } = request;
+  const program = findGit(request);
   const file = await openUnnamed(input ?? Buffer.alloc(0));
   try {
     return await new Promise((resolve, reject) => {
-      const child = spawn("git", [...neutralFlags, ...args], {
+      const child = spawn(program, [...neutralFlags, ...args], {
         cwd: directory,
         env: neutralEnvironment(environment),
         detached: true,

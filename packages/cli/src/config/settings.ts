@@ -93,7 +93,7 @@ function idleFlags({ moreDirectories }: ConfigOptions, { sandbox }: TurnSettings
 
 /** A shell whose language commands are written in; fish and others would misread them. */
 function userShell(shell: string | undefined): string {
-  const usable = shell && /\/(bash|zsh|sh)$/.test(shell) && existsSync(shell);
+  const usable = shell && /^\/(.*\/)?(bash|zsh|sh)$/.test(shell) && existsSync(shell);
   if (usable) return shell;
   return existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
 }

@@ -52,9 +52,10 @@ export async function examineTools(environment: Environment): Promise<Finding[]>
 const versionLimitMs = 10_000;
 
 /** The first line of what `--version` prints; undefined where there is no such program. */
-async function versionOf(program: string, { variables }: Environment): Promise<string | undefined> {
+async function versionOf(name: string, { variables, programs }: Environment): Promise<string | undefined> {
   try {
-    const { stdout } = await promisify(execFile)(program, ["--version"], { env: variables, timeout: versionLimitMs });
+    const env = { ...variables, PATH: programs.path() };
+    const { stdout } = await promisify(execFile)(programs.find(name), ["--version"], { env, timeout: versionLimitMs });
     return stdout.split("\n")[0];
   } catch {
     return undefined;

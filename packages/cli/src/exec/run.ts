@@ -124,7 +124,7 @@ const noSubAgents = { subAgents: null, warnings: [] };
 const withMode = (sandbox: SandboxMode, settings: TurnSettings, { sandboxMin }: RunOptions): SandboxSettings => ({
   ...settings,
   sandbox,
-  ...(sandbox === settings.sandbox && { sandboxMin }),
+  ...(sandbox === settings.sandbox ? { sandboxMin } : sandbox === "danger-full-access" && { path: "trusted" as const }),
 });
 
 /** Loaded only where servers are configured and enabled. */

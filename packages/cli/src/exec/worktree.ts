@@ -153,14 +153,16 @@ const run = promisify(execFile);
 /** Programs that a repository may name, such as hooks, do not run: this is outside the sandbox. */
 const harmless = ["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"];
 
-function gitIn(cwd: string, { variables }: Environment): Git {
+function gitIn(cwd: string, { variables, programs }: Environment): Git {
+  programs.distrust([cwd]);
   const entries = Object.entries(variables).filter(
     ([name]) => !/^GIT_(DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|PREFIX)$/.test(name),
   );
-  const env = { ...Object.fromEntries(entries), LC_ALL: "C" };
+  const env = { ...Object.fromEntries(entries), PATH: programs.path(), LC_ALL: "C" };
   return async (...args) => {
     try {
-      return (await run("git", [...harmless, ...args], { cwd, env, maxBuffer: 256 * 1024 * 1024 })).stdout;
+      return (await run(programs.find("git"), [...harmless, ...args], { cwd, env, maxBuffer: 256 * 1024 * 1024 }))
+        .stdout;
     } catch (error) {
       const { stderr, message } = error as Error & { stderr?: string };
       throw new CommandError("usage", `git ${args[0]} failed in ${cwd}: ${stderr?.trim() || message}`);

@@ -35,6 +35,7 @@ export function hookSource(request: HooksRequest): HookSource {
     runner: {
       in: "host",
       environment: withoutCredentials(program.environment.variables, loaded),
+      programs: program.environment.programs,
       shell: settings.shell,
     },
     limitMs: durationMs(config.limits.hook),

@@ -1,10 +1,15 @@
 // Headers for an MCP server from a command of the user's, such as one that asks a keychain. What it prints is never shown.
 import { execFile } from "node:child_process";
+import type { Environment } from "@agentcli/host";
 
 const limitMs = 10_000;
 const maxBytes = 64 * 1024;
 
-export function headersFrom(command: string, env: NodeJS.ProcessEnv): Promise<Record<string, string>> {
+export function headersFrom(
+  command: string,
+  { variables, programs }: Pick<Environment, "variables" | "programs">,
+): Promise<Record<string, string>> {
+  const env = { ...variables, PATH: programs.path() };
   return new Promise((resolve, reject) => {
     const options = { env, timeout: limitMs, maxBuffer: maxBytes, encoding: "utf8" as const };
     execFile("/bin/sh", ["-c", command], options, (error, stdout, stderr) => {

@@ -66,13 +66,18 @@ const enabledServers = ({ mcp_servers: servers = {} }: Config): [string, McpServ
 export const clientHost = (
   root: string,
   program: Program,
-): Pick<McpHost, "client" | "root" | "variables" | "sanitize" | "headersFrom"> => ({
-  client: { name: "agentcli", version: program.version },
-  root,
-  variables: program.environment.variables,
-  sanitize: (text) => sanitize(text).text,
-  headersFrom: (command) => headersFrom(command, program.environment.variables),
-});
+): Pick<McpHost, "client" | "root" | "variables" | "sanitize" | "headersFrom"> => {
+  const { variables, programs } = program.environment;
+  // A program of the repository must not take the place of the one that the user means.
+  programs.distrust([root]);
+  return {
+    client: { name: "agentcli", version: program.version },
+    root,
+    variables: { ...variables, PATH: programs.path() },
+    sanitize: (text) => sanitize(text).text,
+    headersFrom: (command) => headersFrom(command, program.environment),
+  };
+};
 
 export async function readServer(name: string, server: McpServer, config: Config): Promise<ServerSettings> {
   const { readSettings } = await import("@agentcli/mcp");
@@ -92,8 +97,8 @@ function openServerSandbox(
   root: string,
   { config, program }: { config: Config; program: Program },
 ): LazyWorkspace {
-  const { variables, userHome, agentHome, ownFiles = [] } = program.environment;
-  const { PATH = "", HOME = userHome } = toolEnvironment(variables, { home: userHome });
+  const { variables, userHome, agentHome, programs, ownFiles = [] } = program.environment;
+  const { HOME = userHome } = toolEnvironment(variables, { home: userHome });
   const policy = sandboxPolicy({
     mode,
     root,
@@ -105,7 +110,7 @@ function openServerSandbox(
     openWorkspace(policy, {
       serverProgram: serverProgramIn(program.directory),
       ...backEndOf(await chooseSandbox(policy, undefined, program)),
-      env: { PATH, HOME },
+      env: { PATH: programs.path(), HOME },
       incarnation,
       limits: resourceLimits(config.limits),
     });

@@ -2,7 +2,13 @@
 import { readFileSync, readlinkSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { makePrivateDirectory } from "@agentcli/host";
-import { probeSandbox, type SandboxPolicy, type SandboxProbe } from "@agentcli/workspace";
+import {
+  findProgram,
+  type ProgramSearch,
+  probeSandbox,
+  type SandboxPolicy,
+  type SandboxProbe,
+} from "@agentcli/workspace";
 import type { Program } from "../program.ts";
 
 type Available = Extract<SandboxProbe, { kind: "available" }>;
@@ -14,21 +20,25 @@ export async function knownProbe(policy: SandboxPolicy, program: Program): Promi
   const path = join(agentHome, "cache", "sandbox.json");
   const key = probeKey(variables.PATH ?? "");
   const remembered = recall(path, key);
-  if (remembered) return remembered;
+  if (remembered && isUsable(remembered, searchOf(policy, program))) return remembered;
   const probe = await freshProbe(policy, program);
   if (probe.kind === "available" && key) remember(path, key, probe);
   return probe;
 }
 
-export const freshProbe = (
-  { root, writableRoots }: Pick<SandboxPolicy, "root" | "writableRoots">,
-  { environment, directory }: Program,
-): Promise<SandboxProbe> =>
-  probeSandbox({
-    path: environment.variables.PATH ?? "",
-    untrusted: [root, ...writableRoots],
-    serverProgram: serverProgramIn(directory),
-  });
+type Roots = Pick<SandboxPolicy, "root" | "writableRoots">;
+
+export const freshProbe = (policy: Roots, program: Program): Promise<SandboxProbe> =>
+  probeSandbox({ ...searchOf(policy, program), serverProgram: serverProgramIn(program.directory) });
+
+/** Another run may have found a bubblewrap that this one must not use. */
+const isUsable = ({ backEnd }: Available, search: ProgramSearch): boolean =>
+  backEnd.kind !== "bubblewrap" || findProgram("bwrap", search) === backEnd.program;
+
+function searchOf({ root, writableRoots }: Roots, { environment: { programs } }: Program): ProgramSearch {
+  programs.distrust([root, ...writableRoots]);
+  return programs.search();
+}
 
 export const serverProgramIn = (directory: string): string => join(directory, "workspace-server.cjs");
 

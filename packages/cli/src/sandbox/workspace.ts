@@ -1,5 +1,5 @@
 // Where commands run and files change: opened when first needed, its enforcement known from the start.
-import { isAbsolute, resolve } from "node:path";
+import { resolve } from "node:path";
 import { type Environment, type MinBackEnd, type Sandbox, sandboxFor } from "@agentcli/host";
 import { newId } from "@agentcli/host/sessions";
 import type { Config, TurnSettings } from "@agentcli/protocol";
@@ -16,18 +16,24 @@ export type SandboxSettings = Pick<TurnSettings, "sandbox" | "cwd" | "shell"> & 
   sandboxMin?: MinBackEnd;
   /** Over what is configured. */
   network?: "on";
+  /** For calls that a user approved one by one: PATH has only programs that no agent can have written. */
+  path?: "trusted";
 };
 
 /** Throws before anything is asked or written where the sandbox is not available. */
 export async function composeWorkspace(settings: SandboxSettings, config: Config, program: Program): Promise<Sandbox> {
   const { environment, directory } = program;
+  environment.programs.distrust([settings.cwd, ...configuredRoots(settings, config)]);
   const policy = policyOf(settings, config, environment);
   const probe = await chooseSandbox(policy, settings.sandboxMin, program);
   await checkNetwork(policy, probe);
   const shell = shellEnvironment(config, environment);
   return sandboxFor(policy, probe, {
     serverProgram: serverProgramIn(directory),
-    env: toolEnvironment(environment.variables, { home: environment.userHome, ...shell }),
+    env: {
+      ...toolEnvironment(environment.variables, { home: environment.userHome, ...shell }),
+      ...(settings.path === "trusted" && { PATH: environment.programs.path() }),
+    },
     environmentPolicy: shell.policy,
     warmLoginShell: settings.shell,
     limits: resourceLimits(config.limits),
@@ -36,13 +42,15 @@ export async function composeWorkspace(settings: SandboxSettings, config: Config
   });
 }
 
+const configuredRoots = ({ cwd }: SandboxSettings, { sandbox_workspace_write: write }: Config): string[] =>
+  (write?.writable_roots ?? []).map((path) => resolve(cwd, path));
+
 function policyOf(settings: SandboxSettings, config: Config, environment: Environment): SandboxPolicy {
   const write = config.sandbox_workspace_write ?? {};
-  const roots = (write.writable_roots ?? []).map((path) => (isAbsolute(path) ? path : resolve(settings.cwd, path)));
   return sandboxPolicy({
     mode: settings.sandbox,
     root: settings.cwd,
-    writableRoots: settings.sandbox === "workspace-write" ? roots : [],
+    writableRoots: settings.sandbox === "workspace-write" ? configuredRoots(settings, config) : [],
     ...networkOf(settings.sandbox, write),
     ...(settings.network && { network: settings.network }),
     git: write.git ?? "commit",

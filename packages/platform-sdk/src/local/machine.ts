@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openProbeCache, type ProbeCache } from "@agentcli/host";
+import { type HostPrograms, openHostPrograms } from "@agentcli/workspace";
 import type { Runtime } from "../runtime.ts";
 
 export interface Machine {
@@ -23,6 +24,8 @@ export interface Machine {
   shell: string;
   /** The built server that a sandbox runs. */
   serverProgram: string;
+  /** Programs for the host, found on PATH. */
+  programs: HostPrograms;
   /** Which sandbox works here, by the directories it was tried for. */
   probes: ProbeCache;
 }
@@ -37,13 +40,14 @@ export function machineOf({ variables, clock, newId }: Runtime): Machine {
     systemDirectory: "/etc/platform",
     shell: usableShell(variables.SHELL),
     serverProgram: firstOf(["../workspace-server.cjs", "../../dist/workspace-server.cjs"]),
+    programs: openHostPrograms({ path: variables.PATH, home: userHome, untrusted: [] }),
     probes: openProbeCache(),
   };
 }
 
 /** fish and others would misread commands. */
 function usableShell(shell: string | undefined): string {
-  if (shell && /\/(bash|zsh|sh)$/.test(shell) && existsSync(shell)) return shell;
+  if (shell && /^\/(.*\/)?(bash|zsh|sh)$/.test(shell) && existsSync(shell)) return shell;
   return existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
 }
 

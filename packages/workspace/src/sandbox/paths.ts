@@ -1,5 +1,4 @@
-// Paths as every back end reads them: which contain which, which exist, which are hidden from root.
-import { realpathSync } from "node:fs";
+// Paths that every back end treats alike: hidden from root, or refused because they are links.
 import { SandboxUnavailable } from "./sandbox-unavailable.ts";
 
 /** Owned by root, so readable by root even without capabilities. */
@@ -8,18 +7,6 @@ export const hiddenFromRoot = [
   ...["rsa", "dsa", "ecdsa", "ed25519"].map((kind) => `/etc/ssh/ssh_host_${kind}_key`),
   "/etc/ssl/private",
 ];
-
-export const contains = (directory: string, path: string): boolean =>
-  path === directory || path.startsWith(directory === "/" ? "/" : `${directory}/`);
-
-/** The real path; empty when it does not exist. */
-export function resolveExisting(path: string): string[] {
-  try {
-    return [realpathSync(path)];
-  } catch {
-    return [];
-  }
-}
 
 /** Protecting the target would not stop the link itself from being replaced. */
 export const refuseSymlink = (path: string) =>

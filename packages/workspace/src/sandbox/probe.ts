@@ -1,6 +1,7 @@
 // Finds the first back end that works on this machine; for each before it: why it does not, and what to do.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import type { ProgramSearch } from "../programs/index.ts";
 import type { BackEnd, UnavailableBackEnd } from "./back-end.ts";
 import { bubblewrapArguments, privateMounts } from "./bubblewrap/arguments.ts";
 import { explainBubblewrapFailure, findBubblewrap } from "./bubblewrap/find.ts";
@@ -11,11 +12,7 @@ export type SandboxProbe =
   | { kind: "available"; backEnd: BackEnd; shortfalls: UnavailableBackEnd[] }
   | { kind: "unavailable"; reason: string; remedy: string };
 
-export interface ProbeOptions {
-  /** PATH. */
-  path: string;
-  /** Programs in these directories are not trusted: the model may have written them. */
-  untrusted: string[];
+export interface ProbeOptions extends ProgramSearch {
   /** The built server; the Landlock launcher is beside it. */
   serverProgram: string;
 }

@@ -1,6 +1,8 @@
 // `agentcli mcp login`: lets the user consent in a browser and stores the granted tokens.
 import { spawn } from "node:child_process";
 import { CommandError } from "@agentcli/command-line";
+import type { Environment } from "@agentcli/host";
+import { ProgramNotFound } from "@agentcli/workspace";
 import type { Invocation } from "../../command.ts";
 import { nameOf, readConfigured } from "../../mcp/configured.ts";
 import { logInTo, usualLoginLimitMs } from "../../mcp/login.ts";
@@ -21,16 +23,23 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   return 0;
 }
 
+/** The address is printed: if no browser starts, the user can open it. */
+function openBrowser(url: URL, { variables, programs }: Environment): void {
+  try {
+    const program = programs.find(process.platform === "darwin" ? "open" : "xdg-open");
+    const env = { ...variables, PATH: programs.path() };
+    const opener = spawn(program, [url.href], { env, stdio: "ignore", detached: true });
+    opener.on("error", () => {});
+    opener.unref();
+  } catch (error) {
+    if (!(error instanceof ProgramNotFound)) throw error;
+  }
+}
+
 function showAddress(url: URL, { reporter, environment }: Program): void {
   reporter.log(`Open this address to log in:\n\n  ${url}\n`);
   const hasScreen =
     process.platform === "darwin" || environment.variables.DISPLAY || environment.variables.WAYLAND_DISPLAY;
   if (!hasScreen || !process.stderr.isTTY) return;
-  const opener = spawn(process.platform === "darwin" ? "open" : "xdg-open", [url.href], {
-    stdio: "ignore",
-    detached: true,
-  });
-  // The URL is printed: if no browser starts, the user can open it.
-  opener.on("error", () => {});
-  opener.unref();
+  openBrowser(url, environment);
 }

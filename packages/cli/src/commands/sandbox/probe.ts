@@ -12,7 +12,6 @@ import {
   type UnavailableBackEnd,
 } from "@agentcli/workspace";
 import type { Invocation } from "../../command.ts";
-import { existingDirectory } from "../../config/request.ts";
 import type { Program } from "../../program.ts";
 import { serverProgramIn } from "../../sandbox/probe.ts";
 
@@ -34,8 +33,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
 
 async function examine({ environment, directory }: Program): Promise<Report> {
   const tried = await probeAllBackEnds({
-    path: environment.variables.PATH ?? "",
-    untrusted: [existingDirectory(".", environment.cwd)],
+    ...environment.programs.search(),
     serverProgram: serverProgramIn(directory),
   });
   const backEnd = tried.find((rung): rung is BackEnd => "kind" in rung);

@@ -26,6 +26,7 @@ export function openAssembly(context: AssemblyContext, signal: AbortSignal): Pro
   const { sources, dirs } = resolved;
   const secrets = intent.secrets.map(({ value }) => value);
   const { contextWindow } = chosen.facts;
+  machine.programs.distrust([cwd, root, ...dirs]);
   return assembleService(
     {
       program: { name: "platform-sdk", version },
@@ -40,7 +41,12 @@ export function openAssembly(context: AssemblyContext, signal: AbortSignal): Pro
       hooks: {
         frozen,
         read: () => readHooks({ sources, root, cwd, machine }),
-        runner: { in: "host", environment: withoutSecrets(machine.variables, secrets), shell: machine.shell },
+        runner: {
+          in: "host",
+          environment: withoutSecrets(machine.variables, secrets),
+          programs: machine.programs,
+          shell: machine.shell,
+        },
         projectRoot: root,
       },
       servers: chooseServers(intent),
@@ -55,11 +61,12 @@ export function openAssembly(context: AssemblyContext, signal: AbortSignal): Pro
 }
 
 /** Servers of a repository run in the sandbox of the run; those of caller and user as the caller's own processes. */
-function chooseServers({ servers, settings: { sandbox }, machine: { variables } }: Intent): ServiceServers {
+function chooseServers({ servers, settings: { sandbox }, machine: { variables, programs } }: Intent): ServiceServers {
   const sources = new Map(servers.map(({ name, source }) => [name, source]));
   return {
     list: servers.map(({ name, config }) => [name, config]),
-    variables,
+    // A program of the repository must not take the place of the one that the caller means.
+    variables: { ...variables, PATH: programs.path() },
     sandboxOf: (name) => ((sources.get(name) ?? "project") === "project" ? sandbox : "danger-full-access"),
     refuse: (message) => new ConfigurationError(message, { code: "invalid_option", operation: "agent.send" }),
   };

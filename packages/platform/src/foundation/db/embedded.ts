@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import { trustedPath } from "@agentcli/workspace";
 import type pg from "pg";
 import { type Means, makeCluster } from "./cluster.ts";
 import {
@@ -86,7 +87,7 @@ async function start(paths: ClusterPaths, options: EmbeddedOptions): Promise<Sta
 }
 
 function meansOf(paths: ClusterPaths, { variables, durability }: EmbeddedOptions): Means {
-  const path = variables.PATH ?? "";
+  const path = trustedPath({ path: variables.PATH ?? "", untrusted: [paths.dataDirectory] });
   return { path, durability, ...chooseUser(paths, path) };
 }
 

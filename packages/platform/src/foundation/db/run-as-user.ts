@@ -2,6 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, chownSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { findProgram, type ProgramSearch } from "@agentcli/workspace";
 import { type Binaries, findBinaries, nativeFolder } from "./binaries.ts";
 import type { ClusterPaths } from "./cluster-paths.ts";
 import { copyPrograms } from "./copied-programs.ts";
@@ -14,7 +15,7 @@ export interface RunAsUser {
 }
 
 const unprivilegedId = 65534;
-const mapped = ["unshare", "-U", `--map-user=${unprivilegedId}`, `--map-group=${unprivilegedId}`];
+const mapFlags = ["-U", `--map-user=${unprivilegedId}`, `--map-group=${unprivilegedId}`];
 
 export interface ChosenUser {
   user: RunAsUser;
@@ -25,7 +26,8 @@ export interface ChosenUser {
 export function chooseUser(paths: ClusterPaths, path: string, native = nativeFolder()): ChosenUser {
   const binaries = findBinaries(paths.linkDirectory, native);
   if (process.getuid?.() !== 0) return { user: { prefix: [], identity: null }, binaries };
-  if (canMapUser(binaries, path)) return { user: { prefix: mapped, identity: null }, binaries };
+  const prefix = mappingPrefix(binaries, { path, untrusted: [paths.dataDirectory] });
+  if (prefix !== null) return { user: { prefix, identity: null }, binaries };
   const identity = otherUser();
   // Others may walk through the data directory, and see nothing of what is in it.
   chmodSync(paths.dataDirectory, 0o711);
@@ -36,12 +38,14 @@ export function chooseUser(paths: ClusterPaths, path: string, native = nativeFol
   };
 }
 
-function canMapUser(binaries: Binaries, path: string): boolean {
-  const [unshare = "", ...flags] = mapped;
-  const tried = spawnSync(unshare, [...flags, binaries.postgres, "--version"], {
-    env: { PATH: path, ...libraries(binaries) },
+/** Null where user namespaces cannot be used. */
+function mappingPrefix(binaries: Binaries, search: ProgramSearch): string[] | null {
+  const unshare = findProgram("unshare", search);
+  if (unshare === undefined) return null;
+  const tried = spawnSync(unshare, [...mapFlags, binaries.postgres, "--version"], {
+    env: { PATH: search.path, ...libraries(binaries) },
   });
-  return tried.status === 0;
+  return tried.status === 0 ? [unshare, ...mapFlags] : null;
 }
 
 export const libraries = ({ libraryPath }: Binaries): NodeJS.ProcessEnv =>

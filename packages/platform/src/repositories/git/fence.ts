@@ -1,7 +1,6 @@
 // Restricts git to the files it works on. A process that writes to the work tree at the same time could replace a file that
 // git has just checked by a link to any file of the machine; inside the fence the target of such a link does not exist.
-import { accessSync, constants, realpathSync } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
+import { dirname } from "node:path";
 
 export interface Fence {
   /** Absolute directories. Apart from programs, nothing else is visible. */
@@ -14,11 +13,10 @@ export interface Command {
   args: string[];
 }
 
-/** Unfenced if bubblewrap is not installed: agents cannot run commands then, so no other process writes to the work tree. */
-export function fencedGit(args: string[], fence: Fence, path: string): Command {
-  const bubblewrap = findProgram("bwrap", path);
-  if (bubblewrap === undefined) return { program: "git", args };
-  const programs = [...systemDirectories, ...installDirectory(findProgram("git", path))];
+/** Unfenced if there is no bubblewrap: agents cannot run commands then, so no other process writes to the work tree. */
+export function fencedGit({ program: git, args }: Command, fence: Fence, bubblewrap: string | undefined): Command {
+  if (bubblewrap === undefined) return { program: git, args };
+  const programs = [...systemDirectories, ...installDirectory(git)];
   const mounts = [
     ...programs.flatMap((directory) => ["--ro-bind-try", directory, directory]),
     ...["--dev", "/dev"],
@@ -27,7 +25,7 @@ export function fencedGit(args: string[], fence: Fence, path: string): Command {
   ];
   const [workingDirectory = "/"] = fence.reads;
   const options = ["--unshare-user", "--unshare-ipc", "--die-with-parent", ...mounts, "--chdir", workingDirectory];
-  return { program: bubblewrap, args: [...options, "--", "git", ...args] };
+  return { program: bubblewrap, args: [...options, "--", git, ...args] };
 }
 
 /** System directories with programs and their libraries. */
@@ -37,19 +35,5 @@ const systemDirectories = [
 ];
 
 /** The prefix of a git installed elsewhere, which has its own programs next to it: `PREFIX/bin/git`. */
-const installDirectory = (git: string | undefined): string[] =>
-  git === undefined || systemDirectories.some((directory) => git.startsWith(`${directory}/`))
-    ? []
-    : [dirname(dirname(git))];
-
-function findProgram(name: string, path: string): string | undefined {
-  for (const directory of path.split(delimiter).filter((entry) => entry.startsWith("/"))) {
-    try {
-      accessSync(join(directory, name), constants.X_OK);
-      return realpathSync(join(directory, name));
-    } catch {
-      // Not in this directory.
-    }
-  }
-  return undefined;
-}
+const installDirectory = (git: string): string[] =>
+  systemDirectories.some((directory) => git.startsWith(`${directory}/`)) ? [] : [dirname(dirname(git))];

@@ -1,7 +1,8 @@
 // Runs git on the host. Every call is bounded: by a time limit, an output limit and the caller's abort signal.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { findProgram, type ProgramSearch, trustedPath } from "@agentcli/workspace";
 import { type GitLocation, gitEnvironment } from "./environment.ts";
-import { fencedGit } from "./fence.ts";
+import { type Command, fencedGit } from "./fence.ts";
 import type { GitRemote } from "./remote.ts";
 
 export interface GitCall {
@@ -75,10 +76,9 @@ export type RunningGit = Pick<ChildProcessWithoutNullStreams, "stdin" | "stdout"
 
 /** Gives access to the streams. The caller must await `ended` right away. */
 export function startGit({ location, args, remote, variables = {} }: GitCall): RunningGit {
-  // The server's own search path.
-  const path = process.env.PATH ?? "/usr/bin:/bin";
-  const { fence } = location;
-  const command = fence === undefined ? { program: "git", args } : fencedGit(args, fence, path);
+  const search = searchFor(location);
+  const path = trustedPath(search);
+  const command = commandFor(args, location, search);
   const child = spawn(command.program, command.args, {
     cwd: location.workTree ?? "/",
     env: gitEnvironment({ location, remote, variables, path }),
@@ -128,6 +128,20 @@ export function startGit({ location, args, remote, variables = {} }: GitCall): R
       }
     },
   };
+}
+
+/** The server's own PATH. Agents write to work trees, so nothing in one is run. */
+const searchFor = ({ workTree, fence }: GitLocation): ProgramSearch => ({
+  path: process.env.PATH ?? "/usr/bin:/bin",
+  untrusted: [...(workTree === undefined ? [] : [workTree]), ...(fence?.reads ?? []), ...(fence?.writes ?? [])],
+});
+
+/** Where there is no git, the attempt to start it fails, and the error says what to do. */
+function commandFor(args: string[], { fence }: GitLocation, search: ProgramSearch): Command {
+  const git = findProgram("git", search);
+  if (git === undefined) return { program: "/nonexistent/git", args };
+  const command = { program: git, args };
+  return fence === undefined ? command : fencedGit(command, fence, findProgram("bwrap", search));
 }
 
 export class GitTookTooLong extends Error {

@@ -1,37 +1,14 @@
 // Finds bubblewrap, and explains its errors.
-import { accessSync, constants, realpathSync } from "node:fs";
-import { delimiter, join } from "node:path";
-import { contains } from "../paths.ts";
+import { findProgram, type ProgramSearch } from "../../programs/index.ts";
 import { SandboxUnavailable } from "../sandbox-unavailable.ts";
 
-export interface ProgramSearch {
-  /** PATH. */
-  path: string;
-  /** Programs in these directories are not trusted: the model may have written them. */
-  untrusted: string[];
-}
-
-export function findBubblewrap({ path, untrusted }: ProgramSearch): string {
-  const directories = path.split(delimiter).filter((directory) => directory.startsWith("/"));
-  for (const directory of directories) {
-    const program = resolveProgram(join(directory, "bwrap"));
-    // With / as the workspace, the whole machine is trusted.
-    const isTrusted = (candidate: string) => !untrusted.some((root) => root !== "/" && contains(root, candidate));
-    if (program !== undefined && isTrusted(program)) return program;
-  }
+export function findBubblewrap(search: ProgramSearch): string {
+  const program = findProgram("bwrap", search);
+  if (program !== undefined) return program;
   throw new SandboxUnavailable(
     "The program bwrap (bubblewrap) was not found on PATH.",
     "Install it: apt-get install bubblewrap (Debian, Ubuntu) or dnf install bubblewrap (Fedora).",
   );
-}
-
-function resolveProgram(path: string): string | undefined {
-  try {
-    accessSync(path, constants.X_OK);
-    return realpathSync(path);
-  } catch {
-    return undefined;
-  }
 }
 
 const remedies: { pattern: RegExp; remedy: string }[] = [

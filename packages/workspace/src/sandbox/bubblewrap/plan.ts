@@ -3,7 +3,8 @@
 import { lstatSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { findCommonDirectory, findGitDirectory } from "../../git/index.ts";
-import { contains, hiddenFromRoot, refuseSymlink, resolveExisting } from "../paths.ts";
+import { contains, resolveExisting } from "../../paths.ts";
+import { hiddenFromRoot, refuseSymlink } from "../paths.ts";
 import type { SandboxPolicy } from "../policy.ts";
 import { SandboxUnavailable } from "../sandbox-unavailable.ts";
 import { type Mount, type MountPlan, privateMounts } from "./arguments.ts";

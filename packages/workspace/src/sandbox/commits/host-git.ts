@@ -1,8 +1,6 @@
 // Runs git on the host, in a repository the model may have written to: no hooks, no helpers, no network.
 import { spawn } from "node:child_process";
-import { accessSync, constants, realpathSync } from "node:fs";
-import { delimiter, join } from "node:path";
-import { contains } from "../paths.ts";
+import { findProgram, type ProgramSearch, trustedPath } from "../../programs/index.ts";
 
 export interface HostGit {
   /** stdout; throws with stderr if git fails. */
@@ -10,11 +8,7 @@ export interface HostGit {
   succeeds(args: string[]): Promise<boolean>;
 }
 
-export interface HostGitOptions {
-  /** PATH. */
-  path: string;
-  /** Programs in these directories are not trusted: the model may have written them. */
-  untrusted: string[];
+export interface HostGitOptions extends ProgramSearch {
   gitDirectory: string;
 }
 
@@ -41,15 +35,13 @@ const environment = {
 };
 
 /** Undefined if there is no trusted git. */
-export function openHostGit({ path, untrusted, gitDirectory }: HostGitOptions): HostGit | undefined {
-  const program = findGit(path, untrusted);
+export function openHostGit({ gitDirectory, ...search }: HostGitOptions): HostGit | undefined {
+  const program = findProgram("git", search);
   if (program === undefined) return undefined;
+  const path = trustedPath(search);
 
-  async function runGit(
-    args: string[],
-    input?: Buffer,
-  ): Promise<{ code: number | null; stdout: string; stderr: string }> {
-    const child = spawn(program ?? "", [`--git-dir=${gitDirectory}`, ...args], {
+  const runGit = async (args: string[], input?: Buffer) => {
+    const child = spawn(program, [`--git-dir=${gitDirectory}`, ...args], {
       cwd: gitDirectory,
       env: { ...environment, PATH: path },
       timeout: timeoutMs,
@@ -66,7 +58,7 @@ export function openHostGit({ path, untrusted, gitDirectory }: HostGitOptions): 
       child.on("close", resolve);
     });
     return { code, stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString().trim() };
-  }
+  };
 
   return {
     async run(args, input) {
@@ -76,20 +68,4 @@ export function openHostGit({ path, untrusted, gitDirectory }: HostGitOptions): 
     },
     succeeds: async (args) => (await runGit(args)).code === 0,
   };
-}
-
-function findGit(path: string, untrusted: string[]): string | undefined {
-  const directories = path.split(delimiter).filter((directory) => directory.startsWith("/"));
-  return directories
-    .flatMap((directory) => resolveProgram(join(directory, "git")))
-    .find((program) => !untrusted.some((root) => contains(root, program)));
-}
-
-function resolveProgram(path: string): string[] {
-  try {
-    accessSync(path, constants.X_OK);
-    return [realpathSync(path)];
-  } catch {
-    return [];
-  }
 }

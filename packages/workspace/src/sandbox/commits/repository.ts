@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { findCommonDirectory, findGitDirectory, findRepositoryRoot, readHead } from "../../git/index.ts";
-import { contains } from "../paths.ts";
+import { contains } from "../../paths.ts";
 import type { SandboxPolicy } from "../policy.ts";
 
 export interface CommitRepository {

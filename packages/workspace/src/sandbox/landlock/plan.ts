@@ -1,7 +1,8 @@
 // Turns a policy into Landlock rules for the files on disk, or refuses a policy that cannot be enforced.
 import { type Dirent, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { contains, hiddenFromRoot, resolveExisting } from "../paths.ts";
+import { contains, resolveExisting } from "../../paths.ts";
+import { hiddenFromRoot } from "../paths.ts";
 import type { SandboxPolicy } from "../policy.ts";
 import { SandboxUnavailable } from "../sandbox-unavailable.ts";
 import type { Grant } from "./rights.ts";

@@ -3,13 +3,16 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Readable } from "node:stream";
 import type { SearchResult } from "@agentcli/protocol";
+import { findProgram } from "../../programs/index.ts";
 import { fileFault } from "./fault.ts";
 import { bytesToKeep, type RawLine, showLine, splitLines } from "./lines.ts";
 import { matchList, type SearchTask, shownCharacters, skippedNames } from "./search-task.ts";
 
 /** Null when ripgrep cannot be started here. */
 export async function searchWithRipgrep(task: SearchTask): Promise<SearchResult | null> {
-  const child = spawn("rg", argumentsFor(task), { cwd: task.root, stdio: ["ignore", "pipe", "pipe"] });
+  const program = findProgram("rg", { path: process.env.PATH ?? "", untrusted: task.untrusted });
+  if (program === undefined) return null;
+  const child = spawn(program, argumentsFor(task), { cwd: task.root, stdio: ["ignore", "pipe", "pipe"] });
   if (!(await started(child))) return null;
   const matches = matchList(task.limit);
   const timer = setTimeout(() => {

@@ -5,6 +5,8 @@ type Match = Extract<SearchResult, { kind: "matches" }>["matches"][number];
 
 export interface SearchTask {
   root: string;
+  /** Agents may write here: a ripgrep below is not used. */
+  untrusted: string[];
   /** Relative to the root or absolute; found paths start with it, so they can be read as they are. */
   path: string;
   startsAt: "file" | "directory";

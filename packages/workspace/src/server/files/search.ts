@@ -15,6 +15,7 @@ export async function searchFiles(scope: FileScope, request: SearchRequest, time
   if (typeof startsAt === "object") return fileFault("search", path, startsAt);
   const task: SearchTask = {
     root: scope.root,
+    untrusted: [scope.root, ...(scope.writable === "anywhere" ? [] : scope.writable)],
     path: withoutTrailingSlash(path),
     startsAt,
     pattern,

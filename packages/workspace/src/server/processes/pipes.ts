@@ -4,6 +4,7 @@ import { closeSync, constants, mkdtempSync, openSync, rmSync } from "node:fs";
 import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { findProgram, systemPath } from "../../programs/index.ts";
 
 export interface Pipe {
   /** Our end; closed by its user. */
@@ -82,8 +83,10 @@ async function makePipes(): Promise<number[]> {
 }
 
 function makeNamedPipes(paths: string[]): Promise<void> {
+  const program = findProgram("mkfifo", { path: systemPath, untrusted: [] });
+  if (program === undefined) throw new Error("mkfifo was not found");
   return new Promise((resolve, reject) => {
-    const child = spawn("mkfifo", ["-m", "600", ...paths], { stdio: "ignore" });
+    const child = spawn(program, ["-m", "600", ...paths], { stdio: "ignore" });
     child.on("error", reject);
     child.on("exit", (code) => (code === 0 ? resolve() : reject(new Error(`mkfifo exited with code ${code}`))));
   });

@@ -26,7 +26,7 @@ export function openWatchdog(incarnation: string): Watchdog {
   return {
     start() {
       if (shell !== undefined) return;
-      shell = spawn("sh", ["-c", script, "agent-watchdog", `${markerName}=${incarnation}/`], {
+      shell = spawn("/bin/sh", ["-c", script, "agent-watchdog", `${markerName}=${incarnation}/`], {
         cwd: "/",
         env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
         detached: true,

@@ -1,0 +1,70 @@
+// Programs that an agent left in the repository, which npm run and direnv put on PATH, do not run outside the sandbox.
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { call, replyWith } from "@agentcli/testkit";
+import { type Harness, openHarness } from "@agentcli/testkit/cli";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type OrdinaryUser, ordinaryUser } from "./ordinary-user.ts";
+
+const names = ["git", "rg", "bwrap", "mkfifo", "bash", "sh", "env", "grep", "xdg-open"];
+const folders = ["node_modules/.bin", "tools"];
+
+/** Each leaves a mark in the agent home, which nothing inside the sandbox can write, and then does its work. */
+function plant({ repository, home }: Harness): string {
+  for (const folder of folders) {
+    mkdirSync(join(repository, folder), { recursive: true });
+    for (const name of names) {
+      const script = `#!/bin/sh\necho ${name} >> ${join(home, "ran")}\nexec /usr/bin/${name} "$@"\n`;
+      writeFileSync(join(repository, folder, name), script, { mode: 0o755 });
+    }
+  }
+  return [...folders.map((folder) => join(repository, folder)), ".", process.env.PATH].join(":");
+}
+
+const ranOutside = ({ home }: Harness): string =>
+  existsSync(join(home, "ran")) ? readFileSync(join(home, "ran"), "utf8") : "";
+
+const hooks = JSON.stringify({ hooks: { SessionStart: [{ hooks: [{ type: "command", command: "git --version" }] }] } });
+const server = '[mcp_servers.planted]\ncommand = "git"\nargs = ["--version"]\n';
+const commit = call("exec_command", { cmd: "git add a.txt && git commit -m planted; rg one ." });
+
+const open = () =>
+  openHarness({
+    replies: [commit, replyWith("Done."), replyWith("Done.")],
+    files: { "a.txt": "one\n", ".agentcli/hooks.json": hooks },
+    config: server,
+  });
+
+const commands: [string, string[]][] = [
+  ["a run that commits", ["exec", "-s", "workspace-write", "--dangerously-bypass-hook-trust", "go on"]],
+  ["a run in a worktree", ["exec", "--worktree", "go on"]],
+  ["a review", ["exec", "review", "--uncommitted"]],
+  ["a look at the machine", ["doctor"]],
+];
+
+test.each(commands)("%s does not run a planted program outside the sandbox", async (_name, args) => {
+  const harness = await open();
+  const { code, stderr } = await harness.run(args, { env: { PATH: plant(harness) } });
+  expect({ code, stderr, ran: ranOutside(harness) }).toEqual({ code: 0, stderr: expect.any(String), ran: "" });
+});
+
+describe("an ordinary user", () => {
+  let user: OrdinaryUser;
+  beforeAll(() => {
+    user = ordinaryUser();
+  });
+  afterAll(() => user.remove());
+
+  test("is not given a planted program, nor one of a directory that all users can write", async () => {
+    const harness = await open();
+    const path = plant(harness);
+    const shared = join(harness.home, "shared");
+    mkdirSync(shared);
+    writeFileSync(join(shared, "git"), readFileSync(join(harness.repository, "tools/git")), { mode: 0o755 });
+    for (const directory of [harness.repository, harness.home]) user.own(directory);
+    chmodSync(shared, 0o777);
+    const env = { PATH: `${shared}:${path}`, HOME: harness.home, AGENT_HOME: harness.home, SHELL: "/bin/bash" };
+    const { code, stderr } = await user.run(["exec", "--worktree", "go on"], { cwd: harness.repository, env });
+    expect({ code, stderr, ran: ranOutside(harness) }).toEqual({ code: 0, stderr: expect.any(String), ran: "" });
+  });
+});

@@ -1,0 +1,11 @@
+// Programs that run on the host, outside every sandbox: found where neither an agent nor another user can write.
+export {
+  findProgram,
+  type HostPrograms,
+  openHostPrograms,
+  ProgramNotFound,
+  type ProgramSearch,
+  systemPath,
+  trustedPath,
+} from "./programs.ts";
+export { onlyUserCanChange } from "./writers.ts";

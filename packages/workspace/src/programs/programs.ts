@@ -1,0 +1,136 @@
+// Finds programs for the host on PATH. npx and npm run put directories of the repository there, and an agent may have
+// written a program into them; so may another user, into a directory that is open to all.
+import { accessSync, constants, realpathSync, statSync } from "node:fs";
+import { basename, delimiter, dirname, join, resolve } from "node:path";
+import { findRepositoryRoot } from "../git/index.ts";
+import { contains, resolveExisting } from "../paths.ts";
+import { onlyUserCanChange } from "./writers.ts";
+
+export interface ProgramSearch {
+  /** PATH. */
+  path: string;
+  /** Agents may write here: programs below are not used. */
+  untrusted: string[];
+}
+
+export interface HostProgramsOptions {
+  /** PATH; the usual one when absent or empty. */
+  path: string | undefined;
+  /** Of the user. */
+  home: string;
+  untrusted: string[];
+}
+
+export interface HostPrograms {
+  search(): ProgramSearch;
+  /** From now on no program below these directories is used. */
+  distrust(directories: string[]): void;
+  /** The real path of a program. Throws ProgramNotFound. */
+  find(name: string): string;
+  /** PATH for programs that run on the host: the directories that can be trusted. */
+  path(): string;
+}
+
+export class ProgramNotFound extends Error {
+  override name = "ProgramNotFound";
+  readonly code = "ENOENT";
+}
+
+/** Directories of the system, also of one that keeps them elsewhere. */
+export const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/run/current-system/sw/bin";
+
+/** Resolves each program once. */
+export function openHostPrograms({ path, home, untrusted }: HostProgramsOptions): HostPrograms {
+  const directories = new Set(untrusted);
+  const found = new Map<string, string>();
+  let cleanPath: string | undefined;
+  const search = (): ProgramSearch => ({
+    path: path || systemPath,
+    untrusted: [...directories].flatMap((directory) => [directory, ...repositoryOf(directory, home)]),
+  });
+  return {
+    search,
+    distrust(more) {
+      const fresh = more.filter((directory) => !directories.has(directory));
+      if (fresh.length === 0) return;
+      for (const directory of fresh) directories.add(directory);
+      found.clear();
+      cleanPath = undefined;
+    },
+    find(name) {
+      const program = found.get(name) ?? findProgram(name, search());
+      if (program === undefined) throw notFound(name, search());
+      found.set(name, program);
+      return program;
+    },
+    path() {
+      cleanPath ??= trustedPath(search());
+      return cleanPath;
+    },
+  };
+}
+
+/** The repository around, where agents may have worked before. One that holds the whole home says nothing. */
+function repositoryOf(directory: string, home: string): string[] {
+  const root = findRepositoryRoot(directory);
+  return root === undefined || contains(root, home) ? [] : [root];
+}
+
+/** The real path of the first program of this name that can be trusted. */
+export function findProgram(name: string, search: ProgramSearch): string | undefined {
+  const isTrusted = trustIn(search);
+  for (const candidate of candidatesOf(name, search)) {
+    const program = resolveProgram(candidate);
+    if (program !== undefined && isTrusted(dirname(candidate)) && isTrusted(program)) return program;
+  }
+  return undefined;
+}
+
+/** PATH without the directories that an agent or another user can write. */
+export const trustedPath = (search: ProgramSearch): string =>
+  candidatesOf("", search)
+    .map((directory) => resolve(directory))
+    .filter(trustIn(search))
+    .join(delimiter);
+
+function notFound(name: string, search: ProgramSearch): ProgramNotFound {
+  const refused = candidatesOf(name, search).find((candidate) => resolveProgram(candidate) !== undefined);
+  const why = refused && `: ${refused} is not used, because an agent or another user may have written it`;
+  return new ProgramNotFound(
+    `The program ${name} was not found on PATH${why ?? ""}. Install it in a directory that only you or root can write.`,
+  );
+}
+
+const candidatesOf = (name: string, { path }: ProgramSearch): string[] =>
+  path
+    .split(delimiter)
+    .filter((directory) => directory.startsWith("/"))
+    .map((directory) => join(directory, name));
+
+type Trust = (path: string) => boolean;
+
+/** With / as the workspace, the whole machine is trusted. */
+function trustIn({ untrusted }: ProgramSearch): Trust {
+  const roots = untrusted.filter((root) => root !== "/").flatMap((root) => [resolve(root), ...resolveExisting(root)]);
+  return (path) => {
+    if (isOfPackages(path) || roots.some((root) => contains(root, path))) return false;
+    return resolveExisting(path).some(
+      (real) => !roots.some((root) => contains(root, real)) && (isOfNode(real) || onlyUserCanChange(real)),
+    );
+  };
+}
+
+/** Where package managers put the programs of a project, of whichever project. */
+const isOfPackages = (path: string): boolean => basename(path) === ".bin" && basename(dirname(path)) === "node_modules";
+
+/** A user who can write beside the Node that runs this controls it already. */
+const isOfNode = (path: string): boolean => contains(dirname(process.execPath), path);
+
+function resolveProgram(path: string): string | undefined {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile() ? realpathSync(path) : undefined;
+  } catch {
+    return undefined;
+  }
+}

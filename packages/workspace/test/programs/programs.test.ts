@@ -1,0 +1,151 @@
+// Programs that run outside the sandbox come from directories that neither an agent nor another user can write.
+import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { temporaryDirectory } from "@agentcli/testkit";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { findProgram, openHostPrograms, trustedPath } from "../../src/programs/index.ts";
+
+const isRoot = process.geteuid?.() === 0;
+const anotherUser = 65534;
+
+let base = "";
+beforeEach(async () => {
+  const directory = await temporaryDirectory();
+  onTestFinished(directory.remove);
+  base = directory.path;
+});
+
+const path = (name: string) => join(base, name);
+
+function plant(file: string): string {
+  mkdirSync(dirname(path(file)), { recursive: true, mode: 0o755 });
+  writeFileSync(path(file), "#!/bin/sh\n", { mode: 0o755 });
+  return path(file);
+}
+
+const find = (directories: string[], untrusted: string[] = []) =>
+  findProgram("tool", { path: directories.join(":"), untrusted });
+
+test("the first trusted program of PATH is found, by its real path", () => {
+  plant("one/tool");
+  const real = plant("elsewhere/tool-1.0");
+  mkdirSync(path("links"));
+  symlinkSync(real, path("links/tool"));
+  expect(find([path("links"), path("one")])).toBe(real);
+  expect(find([path("nothing"), path("one")])).toBe(path("one/tool"));
+});
+
+describe("a program is passed over", () => {
+  const own = () => {
+    plant("own/tool");
+    return path("own");
+  };
+  const expectPassedOver = (directory: string, untrusted: string[] = []) => {
+    const safe = own();
+    expect(find([directory, safe], untrusted)).toBe(join(safe, "tool"));
+    expect(trustedPath({ path: `${directory}:${safe}`, untrusted })).toBe(safe);
+  };
+
+  test("in the workspace and below", () => {
+    plant("work/bin/tool");
+    expectPassedOver(path("work/bin"), [path("work")]);
+  });
+
+  test("in the workspace, named through a link", () => {
+    plant("work/bin/tool");
+    symlinkSync(path("work"), path("link"));
+    expectPassedOver(path("link/bin"), [path("work")]);
+    expectPassedOver(path("work/bin"), [path("link")]);
+  });
+
+  test("if a link inside the workspace leads to it", () => {
+    plant("elsewhere/tool");
+    mkdirSync(path("work"));
+    symlinkSync(path("elsewhere"), path("work/bin"));
+    expectPassedOver(path("work/bin"), [path("work")]);
+  });
+
+  test("where package managers put the programs of a project, of whichever project", () => {
+    plant("project/node_modules/.bin/tool");
+    expectPassedOver(path("project/node_modules/.bin"));
+  });
+
+  test("in a relative directory", () => {
+    const safe = own();
+    const back = base.split("/").map(() => "..");
+    expect(find([`${back.join("/")}${path("own")}`.replace(/^\//, ""), ".", ""])).toBeUndefined();
+    expect(trustedPath({ path: `.::bin:${safe}`, untrusted: [] })).toBe(safe);
+  });
+
+  test.each([
+    ["that all users can write", 0o777],
+    ["that all users can write, sticky as /tmp", 0o1777],
+  ])("in a directory %s", (_case, mode) => {
+    plant("open/tool");
+    chmodSync(path("open"), mode);
+    expectPassedOver(path("open"));
+  });
+
+  test("below a directory that all users can write", () => {
+    plant("open/inner/tool");
+    chmodSync(path("open"), 0o777);
+    expectPassedOver(path("open/inner"));
+  });
+
+  test("that all users can write themselves", () => {
+    chmodSync(plant("mine/tool"), 0o777);
+    expect(find([path("mine"), own()])).toBe(path("own/tool"));
+  });
+
+  // Only root can give files away.
+  if (isRoot) {
+    test("in a directory of another user", () => {
+      plant("theirs/tool");
+      chownSync(path("theirs"), anotherUser, 0);
+      expectPassedOver(path("theirs"));
+    });
+
+    test("in a directory that a group with other members can write", () => {
+      plant("shared/tool");
+      chownSync(path("shared"), 0, anotherUser);
+      chmodSync(path("shared"), 0o775);
+      expectPassedOver(path("shared"));
+    });
+  }
+});
+
+test("a directory of this user below the sticky /tmp is trusted: other users cannot replace it", () => {
+  plant("open/inner/tool");
+  chmodSync(path("open"), 0o1777);
+  expect(find([path("open/inner")])).toBe(path("open/inner/tool"));
+});
+
+describe("the programs of a host", () => {
+  const open = () => openHostPrograms({ path: `${path("late")}:${path("own")}`, home: "/nonexistent", untrusted: [] });
+
+  test("stop trusting a directory once an agent may write there", () => {
+    plant("late/tool");
+    plant("own/tool");
+    const programs = open();
+    expect([programs.find("tool"), programs.path()]).toEqual([path("late/tool"), `${path("late")}:${path("own")}`]);
+    programs.distrust([path("late")]);
+    expect([programs.find("tool"), programs.path()]).toEqual([path("own/tool"), path("own")]);
+  });
+
+  test("are not taken from the repository around the workspace either", () => {
+    plant("late/tool");
+    mkdirSync(path(".git"));
+    writeFileSync(path(".git/HEAD"), "ref: refs/heads/main\n");
+    mkdirSync(path("inner"));
+    const programs = open();
+    programs.distrust([path("inner")]);
+    expect(() => programs.find("tool")).toThrow(
+      `The program tool was not found on PATH: ${path("late/tool")} is not used, because an agent or another user may have written it.`,
+    );
+  });
+
+  test("are looked for in the usual directories without a PATH", () => {
+    const programs = openHostPrograms({ path: undefined, home: "/nonexistent", untrusted: [] });
+    expect(programs.find("sh")).toMatch(/^\/(usr\/)?bin\//);
+  });
+});
