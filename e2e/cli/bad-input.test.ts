@@ -12,14 +12,14 @@ describe("an invalid command line ends with exit code 2 and a hint", () => {
     ["a flag without its value", ["exec", "hi", "--model"], "--model needs a value"],
     ["a bad choice", ["exec", "-s", "everything", "hi"], "read-only, workspace-write, danger-full-access"],
     ["an unknown command", ["exce", "hi"], 'There is no command "exce"'],
-    ["an unknown provider", ["exec", "-c", "model_provider=nowhere", "hi"], 'There is no model provider "nowhere"'],
+    ["an unknown provider", ["exec", "-c", "model_provider=nowhere", "hi"], 'Unknown model provider "nowhere"'],
     ["an empty prompt", ["exec", "  "], "The prompt is empty"],
     ["a missing directory", ["exec", "-C", "missing/dir", "hi"], "missing/dir does not exist"],
     ["a -c without =", ["exec", "-c", "model", "hi"], "-c model: expected key=value"],
     ["a -c of the wrong type", ["exec", "-c", "model=3", "hi"], "-c: model must be string"],
     ["a prompt of several words without quotes", ["exec", "fix", "the", "test"], "Quote a prompt"],
     ["an unknown session", ["exec", "resume", "0198c0de-0000-7000-8000-000000000000", "hi"], "There is no session"],
-    ["a model without a name", ["exec", "-m", "", "hi"], "The model has no name"],
+    ["a model without a name", ["exec", "-m", "", "hi"], "The model name is empty"],
     ["less than one request", ["exec", "--budget", "turns=0.5", "hi"], "--budget turns=0.5: expected a whole number"],
     ["a budget beyond counting", ["exec", "--budget", "turns=1e30", "hi"], "expected a whole number"],
     ["a resume of nothing", ["exec", "resume", "--last", "hi"], "There is no session to resume"],
@@ -68,7 +68,7 @@ describe("an invalid command line ends with exit code 2 and a hint", () => {
     const { run, requests } = await openHarness();
     const { code, stderr } = await run(["exec", "-"], { stdin: "x".repeat(5_000_000) });
     expect(code).toBe(2);
-    expect(stderr).toContain("5000000 characters; the most is 1048576");
+    expect(stderr).toContain("5000000 characters; the limit is 1048576");
     expect(requests()).toEqual([]);
   });
 

@@ -151,7 +151,7 @@ test.each([
   const { home, apply } = await tree(setup);
   const before = everything(home);
   const { code, stderr } = await apply(add("a-first") + add("new/folder/first") + patch);
-  expect(stderr).toContain("do not fit this working tree, so nothing was changed");
+  expect(stderr).toContain("do not apply to this working tree, so nothing was changed");
   expect(code).toBe(1);
   expect(everything(home)).toEqual(before);
 });
@@ -240,7 +240,7 @@ test("a response that is not from a platform is not applied", async () => {
     const { code, stderr } = await waitForExit(
       spawn(process.execPath, [cliProgram, "apply", agentId], { cwd: root, env }),
     );
-    expect([code, stderr]).toEqual([2, expect.stringContaining("does not answer as a platform does")]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("did not respond like a platform server")]);
   }
   writeFileSync(join(root, "seen"), sh("git status --porcelain"));
   expect(Object.keys(everything(home)).length).toBe(Object.keys(before).length + 1);

@@ -46,7 +46,7 @@ test("a conflicting working tree is refused and left unchanged", async () => {
   const before = await harness.git("status", "--porcelain");
   const refused = await harness.run(["apply", id]);
   expect(refused).toMatchObject({ code: 1, stdout: "" });
-  expect(refused.stderr).toMatch(/do not fit this working tree, so nothing was changed: src\/paging\.js/);
+  expect(refused.stderr).toMatch(/do not apply to this working tree, so nothing was changed: src\/paging\.js/);
   expect(readFileSync(file, "utf8")).toBe(mine);
   expect(await harness.git("status", "--porcelain")).toBe(before);
   await harness.git("checkout", "--quiet", "src/paging.js");
@@ -147,7 +147,7 @@ test("a failure is a message and an exit code", async () => {
   });
   expect(await failure(apply, { PLATFORM_BACKEND_URL: await somethingElse() })).toEqual({
     code: 2,
-    stderr: expect.stringContaining("does not answer as a platform does"),
+    stderr: expect.stringContaining("did not respond like a platform server"),
   });
   expect(await failure(["apply", "nothing"])).toEqual({
     code: 2,

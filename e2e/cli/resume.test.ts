@@ -56,7 +56,7 @@ test("a resume without a prompt and without an open turn is refused", async () =
   await run(["exec", "hello"]);
   const { code, stderr } = await run(["exec", "resume", "--last"]);
   expect(code).toBe(2);
-  expect(stderr).toContain("has no turn to go on with");
+  expect(stderr).toContain("has no turn to continue");
 });
 
 test("a read-only thread stays read-only when the configuration allows more, and a flag widens it", async () => {

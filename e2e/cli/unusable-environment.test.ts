@@ -136,7 +136,7 @@ test("a session that is not a file, or whose directory is gone, does not prevent
   rmdirSync(join(repository, "sub"));
   mkdirSync(sessionFile().replace(/[0-9a-f]{12}\.jsonl$/, "000000000000.jsonl"));
   const lost = await run(["exec", "resume", "--last", "--all", "go on"]);
-  expect(lost).toMatchObject({ code: 2, stderr: expect.stringContaining("is gone. Go on in another: --cd DIR.") });
+  expect(lost).toMatchObject({ code: 2, stderr: expect.stringContaining("no longer exists. Use another: --cd DIR.") });
   const resumed = await run(["exec", "resume", "--last", "--all", "-C", ".", "go on"]);
   expect(resumed).toMatchObject({ code: 0, stdout: "Two.\n" });
   expect((await run(["sessions", "list", "--all"])).stdout).toContain("damaged");

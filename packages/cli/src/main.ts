@@ -84,7 +84,7 @@ function openStreams(stop: AbortController): { streams: Streams; outputExit(): n
   const onLost = (error: NodeJS.ErrnoException) => {
     const isGone = error.code === "EPIPE";
     code = exitCodes[isGone ? "readerGone" : "failed"].code;
-    const reason = isGone ? "The reader of the output is gone." : `Standard output failed: ${error.message}.`;
+    const reason = isGone ? "The reader of the output has closed it." : `Standard output failed: ${error.message}.`;
     if (!isGone) void err.write(`ERROR: ${reason}\n`);
     stop.abort({ end: { status: "cancelled", reason } });
   };

@@ -75,7 +75,7 @@ describe("the cost of sessions", () => {
     mkdirSync(sound.path.replace(sound.id, "0".repeat(36)));
     const report = addUp(home, 0, "model");
     expect(costs(report)).toEqual({ m: [1, 1, 0] });
-    expect(report.problems.join(" ")).toContain(`${damaged.path}: 1 damaged line was passed over.`);
+    expect(report.problems.join(" ")).toContain(`${damaged.path}: 1 damaged line was skipped.`);
     expect(report.problems).toHaveLength(2);
   });
 

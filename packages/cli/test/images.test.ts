@@ -39,7 +39,7 @@ test.each([
   ["text", "text.png", "text.png is not a PNG, JPEG, GIF or WebP image"],
   ["an empty file", "empty.png", "empty.png is not a PNG"],
   ["RIFF that is not WebP", "sound.webp", "sound.webp is not a PNG"],
-  ["one byte too many", "huge.png", "has 20971521 bytes; the most is 20971520 (20 MiB)"],
+  ["one byte too many", "huge.png", "has 20971521 bytes; the limit is 20971520 (20 MiB)"],
   ["an empty name", "a.png,", "a file name is missing"],
 ])("%s is refused with exit code 2", async (_, value, message) => {
   const directory = await temporaryHome();

@@ -184,7 +184,7 @@ describe("a branch against its base", () => {
       'There is no branch "mian" in this repository. Did you mean main?',
     );
     expect(await problem(collect({ kind: "base", branch: "release" }))).toContain("Did you mean release-2?");
-    expect(await problem(collect({ kind: "base", branch: "xyz" }))).toContain("There are: main, release-2.");
+    expect(await problem(collect({ kind: "base", branch: "xyz" }))).toContain("Branches: main, release-2.");
     expect(await problem(collect({ kind: "base", branch: "--output=x" }))).toContain('no branch "--output=x"');
     expect(await problem(collect({ kind: "base", branch: "" }))).toContain('no branch ""');
   });

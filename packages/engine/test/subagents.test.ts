@@ -134,7 +134,7 @@ describe("a sub-agent", () => {
     );
     expect(outcomes.filter(({ status }) => status === "completed")).toHaveLength(3);
     expect(JSON.stringify(outcomes)).toContain("There are 3 open agents already");
-    expect(JSON.stringify(outcomes)).toContain('There is no agent type \\"wizard\\"');
+    expect(JSON.stringify(outcomes)).toContain('Unknown agent type \\"wizard\\"');
   });
 });
 

@@ -35,7 +35,7 @@ export function openDraft(schema: Schema): Draft {
   const { $schema: _draft, $id: _id, ...plain } = schema;
   return {
     problems() {
-      if (!Version) return [`/$schema: "${draft}" is not known; use draft 2020-12 or draft-07, or leave it out.`];
+      if (!Version) return [`/$schema: "${draft}" is not supported; use draft 2020-12 or draft-07, or leave it out.`];
       return ajv.validateSchema(plain) === true ? [] : (ajv.errors ?? []).map(describe);
     },
     compile: () => validatorOf(ajv.addSchema(plain, name)),

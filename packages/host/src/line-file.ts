@@ -57,7 +57,7 @@ function openLocked(path: string, owner: string, lock: Lock): LineFile {
   return {
     path,
     append(text) {
-      if (fstatSync(file).size !== size) throw new StaleWriter(owner, "the file grew behind our back");
+      if (fstatSync(file).size !== size) throw new StaleWriter(owner, "the file was changed by another process");
       const bytes = Buffer.from(text, "utf8");
       try {
         for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);

@@ -37,7 +37,7 @@ test("a second writer is refused, and one that wrote past the lock is noticed", 
   const file = openLineFile(path, "thread");
   expect(() => openLineFile(path, "thread")).toThrow(`process ${process.pid}`);
   appendFileSync(path, "stranger\n");
-  expect(() => file.append("one\n")).toThrow("behind our back");
+  expect(() => file.append("one\n")).toThrow("changed by another process");
   file.close();
   expect(isLockHeld(`${path}.lock`)).toBe(false);
 });

@@ -265,7 +265,7 @@ describe("what is offered", () => {
       "memo at memo://one",
     );
     expect(textOf(await call("read_mcp_resource", { server: "other", uri: "x" }))).toContain(
-      'no MCP server "other"; known are fake',
+      'unknown MCP server "other"; available are fake',
     );
     expect(textOf(await call("list_mcp_prompts"))).toContain("greet");
     expect(textOf(await call("get_mcp_prompt", { server: "fake", name: "greet", arguments: { who: "Ada" } }))).toBe(

@@ -27,7 +27,7 @@ export function findProvider(
   if (entry) return entry;
   const ids = [...Object.keys(builtIn), practice, ...Object.keys(config.model_providers ?? {})];
   throw new ProviderError(
-    `There is no model provider "${id}". Known: ${ids.join(", ")}. Add [model_providers.${id}] to config.toml.`,
+    `Unknown model provider "${id}". Available: ${ids.join(", ")}. Add [model_providers.${id}] to config.toml.`,
   );
 }
 

@@ -14,7 +14,7 @@ export interface AccountCalls {
   auth: AuthCalls;
   me(options?: ConnectionOptions): Promise<Me>;
   models: { list(options?: ConnectionOptions): Promise<ModelEntry[]> };
-  /** Those the platform knows by itself. */
+  /** Repositories of the embedded git host. */
   repositories: { list(options?: ConnectionOptions): Promise<{ url: string }[]> };
 }
 

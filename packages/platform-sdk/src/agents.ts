@@ -42,7 +42,7 @@ export function agentCalls(runtime: Runtime, defaults = openDefaults()): AgentCa
 }
 
 function isLocal({ local, cloud, ...options }: AgentOptions): boolean {
-  if (local && cloud) throw invalid("local and cloud exclude each other. An agent runs in one place.");
+  if (local && cloud) throw invalid("Pass local or cloud, not both.");
   const misplaced = (["tools", "disallowedTools", "systemPrompt"] as const).find((name) => options[name] !== undefined);
   if (!local && misplaced) throw invalid(`${misplaced} is for local agents. Leave it out, or pass local.`);
   return local !== undefined;

@@ -105,7 +105,7 @@ function birthOf({ agentId, cloud }: AgentOptions, { newId }: Runtime): AgentBir
   if (agentId === undefined) return { kind: "new", agentId: `bc-${newId()}`, chosenBy: "chance" };
   if (!isFilled(cloud?.envVars))
     return { kind: "new", agentId: checkAgentId(agentId, "Agent.create"), chosenBy: "caller" };
-  throw new ConfigurationError("agentId and cloud.envVars exclude each other. Leave out agentId.", {
+  throw new ConfigurationError("agentId cannot be used with cloud.envVars. Leave out agentId.", {
     code: "invalid_option",
     operation: "Agent.create",
   });
@@ -117,7 +117,7 @@ export async function checkModel(connection: Connection, { id }: ModelSelection,
     const models = await listModels(connection, "never", signal);
     if (models.some((model) => model.id === id || model.aliases?.includes(id))) return;
     const names = models.map((model) => model.id).join(", ");
-    throw new ConfigurationError(`There is no model ${id}. There are: ${names}.`, {
+    throw new ConfigurationError(`Unknown model ${id}. Available: ${names}.`, {
       code: "invalid_model",
       operation: "Agent.create",
     });

@@ -116,7 +116,7 @@ export function unreachable({ operation, method, path }: Request, cause: unknown
   const why = cause instanceof Error ? cause.message || (cause as NodeJS.ErrnoException).code : String(cause);
   const endpoint = endpointOf({ method, path });
   const advice = "Check PLATFORM_BACKEND_URL and that the platform runs.";
-  return new NetworkError(`${endpoint} got no answer: ${why}. ${advice}`, {
+  return new NetworkError(`${endpoint} did not respond: ${why}. ${advice}`, {
     ...{ code: "network", isRetryable: true, endpoint, operation, cause },
   });
 }
@@ -161,8 +161,8 @@ function originOf(text: string): string {
 }
 
 function missingKey(given: string | undefined): AuthenticationError {
-  const which = given === undefined ? "There is no API key." : "apiKey is empty.";
+  const which = given === undefined ? "No API key is set." : "apiKey is empty.";
   const advice =
-    "Make one with `platform keys create` and pass it as apiKey, in PLATFORM_API_KEY, or once to Platform.auth.login.";
+    "Create one with `platform keys create` and pass it as apiKey, in PLATFORM_API_KEY, or once to Platform.auth.login.";
   return new AuthenticationError(`${which} ${advice}`, { code: "unauthorized" });
 }

@@ -115,7 +115,7 @@ const finalCodes: Record<string, (message: string) => PlatformSdkError> = {
 
 function streamError({ code, message }: { code: string; message: string }): Error {
   const known = Object.hasOwn(finalCodes, code) ? finalCodes[code] : undefined;
-  return known ? known(message) : new Error(`the stream says ${code}: ${message}`);
+  return known ? known(message) : new Error(`the stream reported ${code}: ${message}`);
 }
 
 const isCode = (error: unknown, code: string): boolean => error instanceof PlatformSdkError && error.code === code;

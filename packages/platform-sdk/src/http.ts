@@ -17,7 +17,7 @@ export function exchange({ method, url, headers, body, silenceMs }: HttpRequest,
     const ask = url.protocol === "https:" ? askOverHttps : askOverHttp;
     const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
     const asked = ask(url, { method, headers: { ...headers, ...length }, signal }, resolve);
-    asked.setTimeout(silenceMs, () => asked.destroy(new Error(`nothing came for ${silenceMs / 1000} s`)));
+    asked.setTimeout(silenceMs, () => asked.destroy(new Error(`no data for ${silenceMs / 1000} s`)));
     asked.on("error", reject);
     asked.end(body);
   });

@@ -143,5 +143,5 @@ test("a result against the tool's own schema is an error for the model", async (
     execute: () => ({ content: [], structuredContent: { total: "many" } }),
   };
   await harness.Agent.prompt("Count", harness.options({ local: { customTools: { count } } }));
-  expect(lastRequest(harness)).toContain("against its outputSchema: /total must be number");
+  expect(lastRequest(harness)).toContain("does not match its outputSchema: /total must be number");
 });

@@ -189,13 +189,13 @@ test("what cannot be is refused with words, before anything is asked", async () 
   expect(await refused(harness.options({ cloud: {} }))).toBeInstanceOf(ConfigurationError);
   expect((await refused({ model, tools: ["read"] })).message).toContain("tools is for local agents");
   const messages: [Partial<AgentOptions>, string][] = [
-    [{ tools: ["fly"] }, 'There is no tool "fly"'],
-    [{ disallowedTools: ["swim"] }, 'There is no tool "swim"'],
+    [{ tools: ["fly"] }, 'Unknown tool "fly"'],
+    [{ disallowedTools: ["swim"] }, 'Unknown tool "swim"'],
     [{ local: { cwd: "/nowhere/at/all" } }, "local.cwd: /nowhere/at/all is not a directory"],
-    [{ local: { autoReview: true } }, "autoReview is not offered"],
+    [{ local: { autoReview: true } }, "autoReview is not supported"],
     [{ local: { cwd: ["a", "b"] as unknown as string } }, "local.cwd is one directory"],
     [{ systemPrompt: " " }, "systemPrompt is empty"],
-    [{ local: { settingSources: ["moon" as "user"] } }, 'there is no source "moon"'],
+    [{ local: { settingSources: ["moon" as "user"] } }, 'unknown source "moon"'],
     [{ agentId: "../escape" }, "is not a valid id"],
   ];
   for (const [more, message] of messages) expect((await refused(harness.options(more))).message).toContain(message);

@@ -86,7 +86,7 @@ test("an agent with variables gets its id from the platform", async () => {
   expect(platform.asked[0]?.body).toEqual({ prompt: { text: "Go" }, envVars: { TOKEN: "t" } });
   expect(agent.agentId).toBe(agentId);
   await expect(platform.Agent.create({ agentId, cloud: { envVars: { A: "1" } } })).rejects.toThrow(
-    "exclude each other",
+    "cannot be used with cloud.envVars",
   );
 });
 
@@ -253,7 +253,7 @@ test("what fails for the moment is asked again, what could happen twice is not",
 
 test("without a key nothing is asked", async () => {
   const { Agent } = agentCallsWith({});
-  await expect(Agent.create()).rejects.toThrow("There is no API key");
+  await expect(Agent.create()).rejects.toThrow("No API key is set");
   await expect(agentCallsWith({ PLATFORM_API_KEY: "plt_a" }).Agent.create({ apiKey: "" })).rejects.toThrow(
     "apiKey is empty",
   );
@@ -324,11 +324,11 @@ test("a login is kept for its owner, used where nothing else is given, and only 
   expect((await Platform.me({ apiKey: "plt_given", backendUrl: url })).apiKeyName).toBe("Bearer plt_given");
   const set = { HOME: home.path, PLATFORM_API_KEY: "plt_set", PLATFORM_BACKEND_URL: url };
   expect((await accountCalls(quickRuntime(set).runtime).me()).apiKeyName).toBe("Bearer plt_set");
-  await expect(Platform.me({ backendUrl: "http://127.0.0.1:9" })).rejects.toThrow("There is no API key");
+  await expect(Platform.me({ backendUrl: "http://127.0.0.1:9" })).rejects.toThrow("No API key is set");
   await Platform.auth.login({ apiKey: "plt_old", backendUrl: url, apiKeyTtlMs: -1 });
   expect(await Platform.auth.status()).toEqual({ status: "logged-out" });
   await Platform.auth.logout();
-  await expect(Platform.me({ backendUrl: url })).rejects.toThrow("There is no API key");
+  await expect(Platform.me({ backendUrl: url })).rejects.toThrow("No API key is set");
 });
 
 test("updates and steps are reported in order, and waiting waits for them", async () => {

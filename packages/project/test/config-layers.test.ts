@@ -100,7 +100,7 @@ describe("a file that cannot be used is an error that names it", () => {
   test("a missing profile, with the existing ones", async () => {
     const { request, pathOf } = await machine({ "home/ci.config.toml": "", "home/work.config.toml": "" });
     await expect(loadConfig(request({ profile: "wrok" }))).rejects.toThrow(
-      `There is no profile wrok: ${pathOf("home/wrok.config.toml")} does not exist. Known profiles: ci, work.`,
+      `There is no profile wrok: ${pathOf("home/wrok.config.toml")} does not exist. Available profiles: ci, work.`,
     );
     await expect(loadConfig(request({ profile: "../evil" }))).rejects.toThrow("letters, digits, - and _ only");
   });

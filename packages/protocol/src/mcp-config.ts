@@ -37,12 +37,12 @@ export const McpServer = z.object({
   scopes: strings.optional().describe("What `mcp login` asks for, in place of what the server proposes"),
   oauth: z
     .object({
-      client_id: z.string().optional().describe("Identifier of a client registered by hand"),
+      client_id: z.string().optional().describe("Id of a client that was registered manually"),
       callback_port: z.int().positive().optional().describe("Port the login listens on (any free one)"),
     })
     .optional()
     .describe("Details of the login"),
-  oauth_resource: z.string().optional().describe("Resource the token is asked for, in place of the server's own"),
+  oauth_resource: z.string().optional().describe("Resource the token is requested for, in place of the server's own"),
   enabled: z.boolean().optional().describe("Use it at all (true)"),
   required: z.boolean().optional().describe("A run does not start without it (false)"),
   startup_timeout_sec: z

@@ -79,7 +79,7 @@ def test_the_platform_chooses_the_id_of_an_agent_with_variables() -> None:
         agent.send("Go")
         assert platform.requests[0].body == {"prompt": {"text": "Go"}, "envVars": {"TOKEN_NAME": "t"}}
         assert agent.agent_id == AGENT_ID
-        with pytest.raises(errors.ConfigurationError, match="exclude each other"):
+        with pytest.raises(errors.ConfigurationError, match="cannot be used with"):
             platform.client().agents.create(agent_id=AGENT_ID, cloud=cloud)
 
 
@@ -111,7 +111,7 @@ def test_another_prompt_after_a_lost_response_goes_to_the_created_agent() -> Non
 
 def test_an_unlisted_model_is_refused_if_the_list_is_available() -> None:
     with ScriptedPlatform({"GET /v1/models": MODELS}) as platform:
-        with pytest.raises(errors.ConfigurationError, match="There is no model huge"):
+        with pytest.raises(errors.ConfigurationError, match="Unknown model huge"):
             platform.client().agents.create(model="huge")
     for failure in (error_response(401, "unauthorized"), error_response(429, "rate_limited"), disconnect):
         with ScriptedPlatform({"GET /v1/models": failure}) as platform:

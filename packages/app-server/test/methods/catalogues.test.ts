@@ -44,7 +44,7 @@ describe("models", () => {
     configure('model = "mine"\nmodel_provider = "own"\n[model_providers.own]\nbase_url = "http://127.0.0.1:1"\n');
     expect((await call("model/list", {})).data.map(({ id }) => id)).toEqual(["mine", "practice"]);
     configure('model_provider = "missing"\n');
-    await expect(call("model/list", {})).rejects.toThrow('no model provider "missing"');
+    await expect(call("model/list", {})).rejects.toThrow('Unknown model provider "missing"');
   });
 
   test("use no tools of their provider", async () => {

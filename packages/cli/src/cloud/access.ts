@@ -26,11 +26,14 @@ export async function readAccess(invocation: Invocation, { environment }: Progra
       "Which platform? Set PLATFORM_BACKEND_URL, for example to http://127.0.0.1:7420, or url under [platform] in config.toml.",
     );
   if (!key)
-    throw new CommandError("auth", `There is no key for the platform. Set ${keyName}; platform keys create makes one.`);
+    throw new CommandError(
+      "auth",
+      `No API key for the platform. Set ${keyName}; create one with: platform keys create.`,
+    );
   if (!/^[\x21-\x7e]+$/.test(key))
     throw new CommandError(
       "auth",
-      `${keyName} cannot be a key: it has spaces or letters that no key has. Set it again.`,
+      `${keyName} is not a valid key: it contains spaces or characters that keys do not have. Set it again.`,
     );
   return { url: checkedUrl(url), key };
 }

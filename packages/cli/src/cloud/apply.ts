@@ -52,7 +52,7 @@ async function write(call: GitRequest, root: string, paths: string[]): Promise<s
 const refusal = ({ baseCommit }: RepositoryDiff, reasons: string): CommandError =>
   new CommandError(
     "failed",
-    `The changes do not fit this working tree, so nothing was changed: ${reasons}. They were made on ${baseCommit.slice(0, 12)}: commit or stash what you have, go there, and try again.`,
+    `The changes do not apply to this working tree, so nothing was changed: ${reasons}. They are based on ${baseCommit.slice(0, 12)}: commit or stash your changes, check out that commit, and try again.`,
   );
 
 const maxReasons = 5;
@@ -74,6 +74,6 @@ export function chooseDiff(diffs: RepositoryDiff[], { remotes, root }: Checkout)
   const names = diffs.map(({ repoUrl }) => repoUrl).join(", ");
   throw new CommandError(
     "usage",
-    `The agent worked on ${names}, and none of them is a remote of ${root}. Go to one of them.`,
+    `The agent worked on ${names}, and none of them is a remote of ${root}. Run this in a clone of one of them.`,
   );
 }

@@ -40,7 +40,7 @@ type Reading = { kind: "ended" } | { kind: "cut"; problem: CommandError };
 async function readOnce(following: Following, position: Position, signal: AbortSignal): Promise<Reading> {
   try {
     if (await readFrames(following, position, signal)) return { kind: "ended" };
-    return { kind: "cut", problem: new CommandError("unavailable", "The platform ends the stream again and again.") };
+    return { kind: "cut", problem: new CommandError("unavailable", "The platform keeps closing the stream.") };
   } catch (error) {
     if (signal.aborted) throw interrupted();
     const problem = error instanceof CommandError ? error : new CommandError("unavailable", (error as Error).message);
@@ -50,7 +50,7 @@ async function readOnce(following: Following, position: Position, signal: AbortS
 }
 
 const interrupted = (): CommandError =>
-  new CommandError("failed", "Interrupted. The agent goes on; agentcli cloud logs shows what it does.");
+  new CommandError("failed", "Interrupted. The agent keeps running; follow it with: agentcli cloud logs");
 
 /** Whether the run has ended; where not, the stream broke off. */
 async function readFrames(

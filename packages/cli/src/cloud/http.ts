@@ -72,7 +72,7 @@ async function send({ url, key }: Access, request: CloudRequest, signal: AbortSi
   };
   return new Promise((resolve, reject) => {
     const sent: ClientRequest = transport.request(target, options, resolve);
-    sent.on("timeout", () => sent.destroy(new Error(`nothing came for ${silenceMs / 1000} s`)));
+    sent.on("timeout", () => sent.destroy(new Error(`no data for ${silenceMs / 1000} s`)));
     sent.on("error", reject);
     sent.end(body);
   });
@@ -83,7 +83,7 @@ async function readText(answer: IncomingMessage): Promise<string> {
   let size = 0;
   for await (const piece of answer) {
     size += piece.length;
-    if (size > maxBytes) throw new Error(`the answer has more than ${maxBytes} bytes`);
+    if (size > maxBytes) throw new Error(`the response is larger than ${maxBytes} bytes`);
     pieces.push(piece);
   }
   return Buffer.concat(pieces).toString("utf8");
@@ -109,11 +109,11 @@ function exitFor(status: number): ExitName {
 }
 
 const strange = ({ url }: Access): CommandError =>
-  new CommandError("usage", `${url} does not answer as a platform does. Check PLATFORM_BACKEND_URL.`);
+  new CommandError("usage", `${url} did not respond like a platform server. Check PLATFORM_BACKEND_URL.`);
 
 function unreachable({ url }: Access, error: Error, signal: AbortSignal): Error {
   if (error instanceof CommandError) return error;
   if (signal.aborted) return new CommandError("failed", "Interrupted.");
   const reason = error.message || (error as NodeJS.ErrnoException).code || "no answer";
-  return new CommandError("unavailable", `The platform at ${url} cannot be reached: ${reason}. Is it running?`);
+  return new CommandError("unavailable", `The platform at ${url} could not be reached: ${reason}. Is it running?`);
 }

@@ -29,7 +29,7 @@ export async function requireTop(root: string, environment: Environment, signal:
   const args = ["rev-parse", "--show-prefix"];
   const { code, stdout, stderr } = await git({ directory: root, args, environment, signal });
   if (code === 0 && stdout.toString().trim() === "") return;
-  const reason = code === 0 ? "git takes it for a part of another one" : stderr.trim();
+  const reason = code === 0 ? "it is part of another git repository" : stderr.trim();
   throw new CommandError("usage", `Changes cannot be applied to ${root}: ${reason}.`);
 }
 

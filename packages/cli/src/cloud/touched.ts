@@ -14,7 +14,7 @@ export async function touchedPaths(attempt: Attempt): Promise<string[] | null> {
   if (strange === undefined) return [...paths];
   throw new CommandError(
     "failed",
-    `The changes reach out of the working tree, to ${JSON.stringify(strange)}, so nothing was changed. No agent does that by itself: look at them with agentcli cloud diff.`,
+    `The changes write outside the working tree, to ${JSON.stringify(strange)}, so nothing was changed. Inspect them with: agentcli cloud diff.`,
   );
 }
 

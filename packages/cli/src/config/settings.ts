@@ -44,7 +44,7 @@ function workingDirectory({ directory }: ConfigOptions, { cwd }: Environment, re
   }
   throw new CommandError(
     "usage",
-    `The directory of this session, ${recorded.cwd}, is gone. Go on in another: --cd DIR.`,
+    `The directory of this session, ${recorded.cwd}, no longer exists. Use another: --cd DIR.`,
   );
 }
 
@@ -52,7 +52,7 @@ function workingDirectory({ directory }: ConfigOptions, { cwd }: Environment, re
 function chooseModel(options: ConfigOptions, { config, overridden }: LoadedConfig, recorded: TurnSettings | null) {
   const configured = (options.purpose === "review" && config.review_model) || config.model;
   const model = overridden.model ?? recorded?.model ?? configured;
-  if (model.trim() === "") throw new CommandError("usage", "The model has no name. Give one with --model MODEL.");
+  if (model.trim() === "") throw new CommandError("usage", "The model name is empty. Give one with --model MODEL.");
   if (model === practice) return { model, provider: practice };
   const kept = options.model === undefined && recorded?.provider !== practice ? recorded?.provider : undefined;
   return { model, provider: overridden.model_provider ?? kept ?? config.model_provider };

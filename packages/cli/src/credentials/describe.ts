@@ -41,6 +41,6 @@ function describeKey(source: string, key: string, origin: string): CredentialDes
 
 function lifetime(token: string): string {
   const expiresAtMs = jwtExpiryMs(token);
-  if (expiresAtMs === null) return "without a known end";
+  if (expiresAtMs === null) return "without a known expiry";
   return `valid until ${new Date(expiresAtMs).toISOString()}`;
 }

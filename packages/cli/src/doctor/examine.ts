@@ -54,7 +54,7 @@ async function examineProvider({ settings, loaded }: Settled, { environment }: P
   const opened = await attempt("credential", resolve);
   if ("finding" in opened) return [named, opened.finding];
   const described = describeCredential(opened.value.credential);
-  const credential = described ? `${described.shown} from ${described.source}` : `${provider} is asked without one`;
+  const credential = described ? `${described.shown} from ${described.source}` : `${provider} is used without one`;
   return [named, fine("provider", opened.value.provider.baseUrl), fine("credential", credential)];
 }
 

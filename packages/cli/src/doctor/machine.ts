@@ -25,7 +25,7 @@ export function examineHome(home: string): Finding {
   } catch {
     return broken("agent home", `${home} cannot be written`, `fix the permissions of ${directory}, or set AGENT_HOME`);
   }
-  return fine("agent home", existsSync(home) ? home : `${home} (made by the first run)`);
+  return fine("agent home", existsSync(home) ? home : `${home} (created by the first run)`);
 }
 
 export async function examineGit(cwd: string, options: RunOptions, environment: Environment): Promise<Finding[]> {

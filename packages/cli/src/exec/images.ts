@@ -30,7 +30,7 @@ function readImage(path: string): Part {
   if (stat.size > maxBytes) {
     throw new CommandError(
       "usage",
-      `--image ${path} has ${stat.size} bytes; the most is ${maxBytes} (20 MiB). Make it smaller.`,
+      `--image ${path} has ${stat.size} bytes; the limit is ${maxBytes} (20 MiB). Make it smaller.`,
     );
   }
   const base64 = readBytes(path).toString("base64");

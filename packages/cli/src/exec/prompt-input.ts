@@ -58,7 +58,7 @@ function bounded(text: string): string {
 const tooLong = (size: string): CommandError =>
   new CommandError(
     "usage",
-    `The prompt ${size}; the most is ${maxCharacters} characters. Put the data in a file and name it in the prompt.`,
+    `The prompt ${size}; the limit is ${maxCharacters} characters. Put the data in a file and name it in the prompt.`,
   );
 
 /** UTF-8 with or without its mark, UTF-16 with one; anything else is not text. */
@@ -114,7 +114,7 @@ async function readAll({ limitMs, warn, signal }: Waiting): Promise<Buffer> {
     }
     function giveUp() {
       stdin.destroy();
-      warn(`No data on standard input within ${limitMs} ms; going on without it.`);
+      warn(`No data on standard input within ${limitMs} ms; continuing without it.`);
       finish();
     }
   });

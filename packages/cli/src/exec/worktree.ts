@@ -47,7 +47,8 @@ export async function reopenWorktree(
   { environment, log }: Pick<WorktreeOptions, "environment" | "log">,
 ): Promise<Worktree> {
   const repository = findRepositoryRoot(origin.startedIn);
-  if (!repository) throw new CommandError("usage", `The repository of this session is gone: ${origin.startedIn}.`);
+  if (!repository)
+    throw new CommandError("usage", `The repository of this session no longer exists: ${origin.startedIn}.`);
   if (!existsSync(origin.path)) {
     const git = gitIn(repository, environment);
     await oneAtATime(git, repository, () => addAgain(origin, git));
@@ -80,7 +81,7 @@ function worktree(
           return log("The worktree is unchanged and was removed.");
         }
       } catch (error) {
-        log(`warning: the worktree could not be looked at or removed: ${(error as Error).message}`);
+        log(`warning: the worktree could not be inspected or removed: ${(error as Error).message}`);
       }
       log(`The worktree has changes and was kept: ${origin.path} (branch ${origin.branch})`);
     },
@@ -119,7 +120,7 @@ async function oneAtATime(git: Git, repository: string, change: () => Promise<un
   let attempt = takeLock(path);
   while (attempt.kind === "busy") {
     if (Date.now() > giveUpAt)
-      throw new CommandError("usage", `${path} is held by process ${attempt.pid}; end it and try again.`);
+      throw new CommandError("usage", `${path} is in use by process ${attempt.pid}; end it and try again.`);
     await pause(lockLookMs);
     attempt = takeLock(path);
   }

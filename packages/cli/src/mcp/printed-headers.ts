@@ -20,7 +20,7 @@ export function headersFrom(
   });
 }
 
-const notHeaders = "must print a JSON object of header names and texts, and printed something else";
+const notHeaders = "must print a JSON object of header names and values, and printed something else";
 
 function failure(error: Error & { code?: unknown; killed?: boolean }, stderr: string): string {
   if (error.killed) return `took longer than ${limitMs / 1000} s or printed too much`;

@@ -13,7 +13,7 @@ export const sentKeywords: ReadonlySet<string> = new Set([
 
 /** Refused before the first request: without them the schema would describe something else. */
 export const refusedKeywords: ReadonlyMap<string, string> = new Map([
-  ["oneOf", "use anyOf, which strict providers take"],
+  ["oneOf", "use anyOf, which strict providers accept"],
   ["allOf", "merge its parts into one schema"],
   ["not", "say what is allowed instead"],
   ["if", "use anyOf with one object per case"],

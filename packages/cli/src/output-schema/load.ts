@@ -26,7 +26,7 @@ export function openOutputSchema(schema: unknown, what: string): OutputSchema {
     throw new CommandError("usage", `${what}: a schema is a JSON object, this is ${kindOf(schema)}.`);
   const draft = openDraft(schema);
   refuse(`${what} is not a valid JSON Schema`, draft.problems());
-  refuse(`${what} has what strict providers refuse`, findStrictProblems(schema));
+  refuse(`${what} uses what strict providers refuse`, findStrictProblems(schema));
   return { strict: strictForm(schema), answer: answerIn(schema, compile(what, draft)) };
 }
 

@@ -56,13 +56,13 @@ function shapeProblems(schema: Schema, pointer: string, root: Schema): string[] 
 function referenceProblems(reference: string, pointer: string, root: Schema): string[] {
   const location = `${pointer}/$ref`;
   if (reference !== "#" && !reference.startsWith("#/"))
-    return [`${location}: "${reference}" leads outside; copy it into $defs and refer to #/$defs/name.`];
+    return [`${location}: "${reference}" points outside the schema; copy it into $defs and refer to #/$defs/name.`];
   const seen = new Set<string>();
   for (let at: unknown = reference; typeof at === "string"; ) {
-    if (seen.has(at)) return [`${location}: "${reference}" leads back to itself and describes nothing.`];
+    if (seen.has(at)) return [`${location}: "${reference}" refers to itself and describes nothing.`];
     seen.add(at);
     const target = resolvePointer(root, at);
-    if (!isObject(target)) return [`${location}: "${at}" leads nowhere in this schema.`];
+    if (!isObject(target)) return [`${location}: "${at}" does not exist in this schema.`];
     at = target.$ref;
   }
   return [];

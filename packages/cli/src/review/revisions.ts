@@ -68,5 +68,5 @@ async function suggestion(git: Git, branch: string): Promise<string> {
   const alike = names.filter((name) => name === near || (branch.length > 2 && name.includes(branch)));
   if (alike.length > 0) return `Did you mean ${alike.slice(0, maxSuggestions).join(", ")}?`;
   const more = names.length > maxSuggestions ? ", …" : "";
-  return names.length === 0 ? "It has none." : `There are: ${names.slice(0, maxSuggestions).join(", ")}${more}.`;
+  return names.length === 0 ? "It has no branches." : `Branches: ${names.slice(0, maxSuggestions).join(", ")}${more}.`;
 }

@@ -53,7 +53,7 @@ function readSessions(home: string, sinceMs: number): { sessions: SessionCharges
     try {
       const session = readCharges(path);
       const lines = session.damagedLines;
-      if (lines > 0) problems.push(`${path}: ${lines} damaged ${lines === 1 ? "line was" : "lines were"} passed over.`);
+      if (lines > 0) problems.push(`${path}: ${lines} damaged ${lines === 1 ? "line was" : "lines were"} skipped.`);
       return [session];
     } catch (error) {
       problems.push(`${path} cannot be read: ${(error as Error).message}.`);

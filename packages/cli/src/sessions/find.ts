@@ -22,7 +22,7 @@ export function findByReference(reference: string, home: string): string {
   const matches = [found, ...others].slice(0, 5).join("\n  ");
   throw new CommandError(
     "usage",
-    `${reference} is the beginning of ${others.length + 1} sessions. Say more of the id:\n  ${matches}`,
+    `${reference} matches ${others.length + 1} sessions. Give more of the id:\n  ${matches}`,
   );
 }
 

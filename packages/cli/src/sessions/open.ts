@@ -22,7 +22,7 @@ export function openSession(reference: string | undefined, home: string): Opened
   if (path === null || created?.type !== "thread.created") {
     throw new CommandError(
       "usage",
-      `Session ${id} does not begin as a session should. Remove it: agentcli sessions delete ${id}`,
+      `Session ${id} is damaged: its first line is not valid. Remove it: agentcli sessions delete ${id}`,
     );
   }
   return { path, records, created };

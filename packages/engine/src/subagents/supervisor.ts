@@ -154,7 +154,7 @@ function openAgents(tree: Tree, self: Member | null, { parent, children }: Threa
 }
 
 const tooMany = (max: number): string =>
-  `There are ${max} open agents already, which is the most, those of other agents included. Wait for one with wait_agent and close it with close_agent.`;
+  `There are already ${max} open agents, the limit for this run. Wait for one with wait_agent and close it with close_agent.`;
 
 const tooDeep = (max: number): string =>
   `Agents may be ${max} deep at most (agents.max_depth), so this one cannot have agents of its own.`;

@@ -29,7 +29,7 @@ function spawnAgent(roles: AgentRole[]): Tool {
       const role = roles.find(({ name }) => name === (args.agent_type ?? "default"));
       if (!role)
         return failed(
-          `There is no agent type "${args.agent_type}". Known: ${roles.map(({ name }) => name).join(", ")}.`,
+          `Unknown agent type "${args.agent_type}". Available: ${roles.map(({ name }) => name).join(", ")}.`,
         );
       const subagents = subagentsOf(context);
       const background = args.fork_context ? [transcript(context.state)] : [];

@@ -22,11 +22,11 @@ const problems: Record<LineFileFault["attempted"], (fault: LineFileFault) => Hos
   open: ({ path, message }) =>
     new HostError(
       "usage",
-      `The session cannot be kept as ${path}: ${message}. Set AGENT_HOME to a directory you can write, or keep no session with --ephemeral.`,
+      `The session cannot be saved as ${path}: ${message}. Set AGENT_HOME to a directory you can write, or run without a session file: --ephemeral.`,
     ),
   write: ({ path, message }) =>
     new HostError(
       "failed",
-      `The session file ${path} cannot be written: ${message}. Make room and resume, or keep no session with --ephemeral.`,
+      `The session file ${path} cannot be written: ${message}. Free some space and resume, or run without a session file: --ephemeral.`,
     ),
 };

@@ -15,10 +15,10 @@ export function forkRecords(records: StoredRecord[], { threadId, lastTurnId }: F
   );
   const [first, ...rest] = records.slice(0, last + 1);
   const created = records[0]?.record;
-  if (created?.type !== "thread.created") throw new HostError("usage", "There is nothing to begin a fork with.");
+  if (created?.type !== "thread.created") throw new HostError("usage", "There is nothing to fork.");
   if (!first) {
     const which = lastTurnId === undefined ? "no finished turn" : `no finished turn ${lastTurnId}`;
-    throw new HostError("usage", `Session ${created.threadId} has ${which} to begin a fork with.`);
+    throw new HostError("usage", `Session ${created.threadId} has ${which} to fork from.`);
   }
   const { worktree: _, ...kept } = created;
   return [{ ...first, record: { ...kept, threadId, forkedFrom: created.threadId } }, ...rest];

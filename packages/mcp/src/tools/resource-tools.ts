@@ -127,7 +127,7 @@ export const findServer = (servers: Server[], name: Json | undefined): Server | 
   servers.find((server) => server.settings.name === name);
 
 export const unknownServer = (servers: Server[], name: Json | undefined): string =>
-  `there is no MCP server ${JSON.stringify(name ?? null)}; known are ${servers.map((server) => server.settings.name).join(", ")}`;
+  `unknown MCP server ${JSON.stringify(name ?? null)}; available are ${servers.map((server) => server.settings.name).join(", ")}`;
 
 export const failed = (message: string): Outcome => ({
   status: "failed",

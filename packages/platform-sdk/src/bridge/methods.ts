@@ -52,7 +52,7 @@ export function bridgeMethods({ Agent, Platform }: Calls, shutDown: () => void):
   const handleOf = (params: Params): SDKAgent => {
     const agent = handles.get(text(params, "agent"));
     if (agent) return agent;
-    throw invalid("agent: is not a handle of this bridge; CreateAgent and ResumeAgent give them out.");
+    throw invalid("agent: is not a handle of this bridge; CreateAgent and ResumeAgent return them.");
   };
   const agentId = (params: Params): string =>
     typeof params.agent === "string" ? handleOf(params).agentId : text(params, "agentId");
@@ -165,13 +165,13 @@ function connectionOf(params: Params): ConnectionOptions {
 function messageOf({ message }: Params): UserMessage {
   if (typeof message === "string") return message;
   if (typeof message === "object" && message !== null && "text" in message) return message as UserMessage;
-  throw invalid("message: must be a text, or an object with text and images.");
+  throw invalid("message: must be a string, or an object with text and images.");
 }
 
 function text(params: Params, name: string): string {
   const value = params[name];
   if (typeof value === "string") return value;
-  throw invalid(`${name}: must be a text.`);
+  throw invalid(`${name}: must be a string.`);
 }
 
 const invalid = (message: string): ConfigurationError =>

@@ -136,7 +136,7 @@ async function finish(end: RunEnd, driving: Driving, recorder: Recorder): Promis
     const usage = usageIn(driven.events);
     await store.runs.put({ ...driven.run, ...end, ...usage, durationMs, updatedAt: endedAt.toISOString() });
   } catch (error) {
-    const lost = { code: "store", message: `The run could not be kept: ${(error as Error).message}` };
+    const lost = { code: "store", message: `The run could not be saved: ${(error as Error).message}` };
     const frames = lastFrames({ status: "ERROR", error: lost }, driven.run.id, durationMs);
     driven.add(frames.map((frame, index) => ({ seq: driven.events.length + 1 + index, frame })));
   }

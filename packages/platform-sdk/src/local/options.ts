@@ -21,9 +21,9 @@ export interface ResolvedOptions {
 export function resolveOptions(options: AgentOptions, machine: Machine, operation: string): ResolvedOptions {
   const { local = {}, tools = [], disallowedTools = [] } = options;
   if (local.autoReview)
-    throw invalid("autoReview is not offered. Gate calls with hooks (beforeShellExecution, preToolUse).", operation);
+    throw invalid("autoReview is not supported. Gate calls with hooks (beforeShellExecution, preToolUse).", operation);
   if (options.systemPrompt?.trim() === "")
-    throw invalid("systemPrompt is empty. Leave it out to keep the usual one.", operation);
+    throw invalid("systemPrompt is empty. Leave it out to use the default one.", operation);
   if (Array.isArray(local.cwd)) throw invalid("local.cwd is one directory. Name others in local.dirs.", operation);
   checkToolNames([...tools, ...disallowedTools], operation);
   const directory = (path: string, name: string) => existingDirectory(resolve(machine.cwd(), path), name, operation);
@@ -52,7 +52,7 @@ function sourcesOf(names: SettingSource[], operation: string): ResolvedOptions["
   const unknown = names.find((name) => !Object.hasOwn(known, name));
   if (unknown !== undefined)
     throw invalid(
-      `local.settingSources: there is no source ${JSON.stringify(unknown)}. There are: ${Object.keys(known).join(", ")}.`,
+      `local.settingSources: unknown source ${JSON.stringify(unknown)}. Available: ${Object.keys(known).join(", ")}.`,
       operation,
     );
   return new Set(names.flatMap((name) => known[name]));

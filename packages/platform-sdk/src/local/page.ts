@@ -11,7 +11,7 @@ export function pageOf<Item>(
 ): Page<Item> {
   const before = cursor === undefined ? -1 : all.findIndex((item) => nameOf(item) === cursor);
   if (cursor !== undefined && before === -1)
-    throw new ConfigurationError(`There is nothing behind ${cursor}. Begin the list anew.`, { code: "invalid_cursor" });
+    throw new ConfigurationError(`Unknown cursor ${cursor}. Start the list again.`, { code: "invalid_cursor" });
   const items = all.slice(before + 1, before + 1 + limit);
   const last = items.at(-1);
   return { items, ...(last && before + 1 + limit < all.length && { nextCursor: nameOf(last) }) };

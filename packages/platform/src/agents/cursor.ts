@@ -22,5 +22,5 @@ export function decodeCursor(cursor: string | undefined): Position | null {
   } catch {
     // Not one of ours.
   }
-  throw new ApiError("validation_error", "cursor: is not one that a page of this list gave out.");
+  throw new ApiError("validation_error", "cursor: is not a cursor of this list.");
 }

@@ -3,7 +3,7 @@ import type { Usage } from "@agentcli/protocol";
 import type { Kysely } from "kysely";
 import { ApiError, retryWhileAway, type Tables } from "../foundation/index.ts";
 import type { Principal } from "../identity/index.ts";
-import { leftToSpend } from "../runs/index.ts";
+import { leftToSpend, priceUnknown, spendLimitReached } from "../runs/index.ts";
 import { admit, type CallEstimate } from "./estimate.ts";
 
 export interface NewCall extends Omit<CallEstimate, "leftUsd"> {
@@ -37,15 +37,9 @@ export async function reserve(db: Kysely<Tables>, call: NewCall): Promise<number
 }
 
 function refusal(kind: "spent" | "unpriced", model: string): ApiError {
-  if (kind === "spent")
-    return new ApiError(
-      "spend_limit_reached",
-      "The spend limit of this month has been reached; ask an admin to raise it.",
-    );
-  return new ApiError(
-    "invalid_model",
-    `model: the price of ${model} is unknown, so a spend limit cannot be enforced. Choose another, or ask an admin to add it to [prices].`,
-  );
+  return kind === "spent"
+    ? new ApiError("spend_limit_reached", spendLimitReached)
+    : new ApiError("invalid_model", priceUnknown(model));
 }
 
 export interface Charge {

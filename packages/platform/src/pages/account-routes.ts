@@ -57,7 +57,7 @@ interface AccountsView {
 const accountsPage = ({ accounts, host, token }: AccountsView): Html => html`
 <section class="card"><h1>Accounts</h1>
 <p>Agents that work for you reach no repository there that you cannot push to yourself, and ask you for reviews.</p>
-${host === null ? html`<p>This platform knows no host on which accounts can be connected.</p>` : html`<p><a href="/accounts/github/connect">Connect an account on ${host}</a></p>`}
+${host === null ? html`<p>No source host is configured on which accounts can be connected.</p>` : html`<p><a href="/accounts/github/connect">Connect an account on ${host}</a></p>`}
 </section>
 <table><thead><tr><th>Host</th><th>Account</th><th>Connected</th><th></th></tr></thead>
 <tbody>${accounts.map((account) => accountRow(account, token))}</tbody></table>`;

@@ -71,7 +71,7 @@ function addOne(pages: Pages, { platform, identity, agents, repositories: { gith
     const { id = "", runId = "" } = context.req.param();
     const whoAsks = async () => {
       const visitor = await visitorOf(identity.sessionAuthenticator, context);
-      if (!visitor) throw new ApiError("unauthorized", "The session is over. Log in again.");
+      if (!visitor) throw new ApiError("unauthorized", "The session has ended. Log in again.");
       return visitor.principal;
     };
     return streamRun(context, { ...streams, principal, authenticate: whoAsks, agentId: id, runId });

@@ -36,6 +36,6 @@ const scopesIn = ({ access = "all" }: Fields): Scope[] | null =>
 
 function expiryIn({ days = "" }: Fields): Date | null {
   if (days === "") return null;
-  if (!/^[1-9]\d{0,3}$/.test(days)) throw new ApiError("validation_error", "Give the days until the key ends.");
+  if (!/^[1-9]\d{0,3}$/.test(days)) throw new ApiError("validation_error", "Enter the days until the key expires.");
   return new Date(Date.now() + Number(days) * 86_400_000);
 }

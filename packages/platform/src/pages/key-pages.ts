@@ -29,9 +29,9 @@ ${keyForm("/keys", token)}
 ${keyTable(keys, token, ownId)}`;
 
 export const freshKey = ({ key, formerUntil }: FreshKey): Html => html`<section class="card fresh">
-<h2>The key</h2><p>It is shown this once. Keep it where secrets are kept.</p>
+<h2>The key</h2><p>It is shown only once. Store it as a secret.</p>
 <p><code class="key">${key}</code></p>
-${formerUntil && html`<p>The former one is good until ${moment(formerUntil)}.</p>`}
+${formerUntil && html`<p>The previous key is valid until ${moment(formerUntil)}.</p>`}
 </section>`;
 
 /** What the form offers, in days. */
@@ -91,7 +91,7 @@ ${
   key.successorId === null &&
   mayRotate(key, ownId) &&
   html`<form method="post" action="/keys/${key.id}/rotate">${hiddenToken(token)}
-<label>The former one is good for<select name="hours"><option value="24">another day</option><option value="168">another week</option><option value="0">no longer</option></select></label>
+<label>The previous key is valid for<select name="hours"><option value="24">another day</option><option value="168">another week</option><option value="0">no longer</option></select></label>
 <button class="quiet">Rotate</button></form>`
 }
 <form method="post" action="/keys/${key.id}/revoke">${hiddenToken(token)}<button class="quiet danger">Revoke</button></form>

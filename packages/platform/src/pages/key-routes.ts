@@ -44,8 +44,8 @@ export function addKeyPages(pages: Pages, host: PageHost): void {
     const key = await keyIn(context, visitor);
     const { id, owner } = key;
     if (!mayRotate(key, visitor.principal.userId))
-      throw new ApiError("forbidden", "Only its owner rotates a key of a user. You may revoke it.");
-    if (!/^\d{1,4}$/.test(hours)) throw new ApiError("validation_error", "Give the overlap in hours.");
+      throw new ApiError("forbidden", "Only its owner can rotate a key of a user. You can revoke it.");
+    if (!/^\d{1,4}$/.test(hours)) throw new ApiError("validation_error", "Enter the overlap in hours.");
     const fresh = await principals.rotateKey(id, Number(hours) * 3_600_000);
     return owner.kind === "user"
       ? show(context, visitor, fresh)

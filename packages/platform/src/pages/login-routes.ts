@@ -48,7 +48,7 @@ function addLinkLogin(
   });
 }
 
-const linkNotGood = "This login link was used or is too old. Ask for another.";
+const linkNotGood = "This login link was used or has expired. Ask for another.";
 
 /** Shown instead of a page that requires a login. */
 export function askIn(context: Context<Env>, oidc: OidcLogin | null, next: string): Response {
@@ -91,7 +91,7 @@ function addJoining({ api, platform, identity: { oidc } }: PageHost, authenticat
   });
 }
 
-const notGood = "This invitation was used, revoked or is too old. Ask an administrator for another.";
+const notGood = "This invitation was used or revoked, or has expired. Ask an administrator for another.";
 
 const refuse = (context: Context<Env>, reason: string, status: 401 | 403 = 403): Response =>
   answerPage(context, { title: "Log in", visitor: null, body: refusedPage(reason) }, status);

@@ -52,7 +52,7 @@ function addMemberActions(pages: Pages, host: PageHost): void {
   });
   pages.form("/members/:id/login-link", async (context, visitor) => {
     const { id, email } = await memberIn(context, visitor);
-    if (oidc) throw new ApiError("forbidden", `Members log in with ${oidc.name}. There are no links beside it.`);
+    if (oidc) throw new ApiError("forbidden", `Members log in with ${oidc.name}. Login links are not available.`);
     const link = await makeLoginLink(db, id, agents.publicUrl());
     return show(host, { context, visitor, fresh: { email, link, days: null } });
   });

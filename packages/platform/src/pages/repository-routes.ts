@@ -55,7 +55,7 @@ function addPullRequest(pages: Pages, githost: GitHost): void {
   pages.form("/repositories/:name/pulls/:number/comments", async (context, visitor, { body = "" }) => {
     const repository = await find(githost, context, visitor);
     const number = numberIn(context);
-    if (body.trim() === "") throw new ApiError("validation_error", "A comment needs some words.");
+    if (body.trim() === "") throw new ApiError("validation_error", "The comment is empty.");
     await githost.pullRequests(repository).read(number);
     await githost.commentStore(repository).comment(number, { author: authorOf(visitor), body });
     return context.redirect(`/repositories/${repository.name}/pulls/${number}`, 303);

@@ -17,7 +17,7 @@ export function addSessionPages(pages: Pages, { identity: { sessions } }: PageHo
   });
   pages.form("/sessions/:id/end", async (context, { principal }) => {
     const ended = await sessions.endOf(principal.userId, { id: context.req.param("id") ?? "" });
-    if (ended === 0) throw new ApiError("not_found", "There is no such session, or it is over.");
+    if (ended === 0) throw new ApiError("not_found", "There is no such session, or it has ended.");
     return context.redirect("/sessions", 303);
   });
   pages.form("/sessions/end-others", async (context, { id: ownId, principal }) => {

@@ -23,7 +23,9 @@ export async function loginLink(
   if (users.length === 0) return makeLoginLink(db, (await createFirstUser(db, vault, email)).id, baseUrl);
   const user = users.find((one) => (email === null ? one.role === "admin" : isSameAddress(one.email, email)));
   if (user) return makeLoginLink(db, user.id, baseUrl);
-  throw new PrincipalError(`There is no ${email ?? "administrator"}. platform users list shows who there is.`);
+  throw new PrincipalError(
+    `There is no ${email === null ? "administrator" : `user ${email}`}. platform users list shows all users.`,
+  );
 }
 
 const isSameAddress = (left: string, right: string): boolean => lowerCase(left) === lowerCase(right);
@@ -36,7 +38,8 @@ export async function visitorOf(authenticator: SessionAuthenticator, context: Co
 export const isAdmin = ({ principal }: Visitor): boolean => principal.role === "admin";
 
 export function requireAdmin(visitor: Visitor): void {
-  if (!isAdmin(visitor)) throw new ApiError("team_admin_required", "This is for administrators of the team. Ask one.");
+  if (!isAdmin(visitor))
+    throw new ApiError("team_admin_required", "Only administrators of the team can do this. Ask one.");
 }
 
 export const teamNameOf = async (db: PlatformContext["db"], { principal }: Visitor): Promise<string> =>

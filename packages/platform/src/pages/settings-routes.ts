@@ -40,8 +40,8 @@ interface SettingsView {
 
 const words: Record<FollowUps, string> = {
   disabled: "Owners only",
-  service_accounts: "Agents of service accounts take them from the whole team",
-  all: "All agents take them from the whole team",
+  service_accounts: "Agents of service accounts accept them from the whole team",
+  all: "All agents accept them from the whole team",
 };
 
 const settingsPage = ({ team, followUps: current, token }: SettingsView): Html => html`

@@ -7,7 +7,7 @@ export { chooseModel } from "./execution/compose/index.ts";
 export type { RunHost } from "./execution/execute.ts";
 export { RunFault } from "./execution/fault.ts";
 export { newId, threadOf } from "./execution/ids.ts";
-export { findUnpriced, modelsOfSubagents, unpriced } from "./execution/pricing.ts";
+export { findUnpriced, modelsOfSubagents } from "./execution/pricing.ts";
 export * from "./execution/request.ts";
 export { readReport, readSummary } from "./execution/run-summary.ts";
 export { type Runner, startRunner } from "./execution/runner.ts";
@@ -16,4 +16,4 @@ export { openSessionStore, readThreadRecords } from "./execution/session-store.t
 export { type Fence, type Leases, openLeases } from "./leases/lease.ts";
 export { openRuns, type Runs } from "./open.ts";
 export { type StreamHost, streamRun } from "./streams/index.ts";
-export { leftToSpend, type Spender } from "./usage/index.ts";
+export { leftToSpend, priceUnknown, type Spender, spendLimitReached } from "./usage/index.ts";

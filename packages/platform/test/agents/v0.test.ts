@@ -25,8 +25,8 @@ test.each([
   [{ prompt, source, repos: [] }, "repos: unknown field"],
   [{ prompt, source, model: { id: "practice" } }, "model:"],
   [{ prompt, source, target: { autoCreatePR: true } }, "target.autoCreatePR: unknown field"],
-  [{ prompt, source, target: { branchName: "no..name" } }, "target.branchName: cannot be the name of a branch"],
-  [{ prompt, source, target: { branchName: "refs/heads/main" } }, "target.branchName: cannot be the name"],
+  [{ prompt, source, target: { branchName: "no..name" } }, "target.branchName: is not a valid branch name"],
+  [{ prompt, source, target: { branchName: "refs/heads/main" } }, "target.branchName: is not a valid branch name"],
   [{ prompt, source, target: { branchName: "b", autoBranch: false } }, "target.branchName: cannot be combined"],
   [{ prompt, source: { ...source, ref: "b" }, target: { branchName: "b" } }, "target.branchName: is the branch"],
   [{ prompt, source: { repository: "o/r" } }, "source.repository must begin with"],
@@ -45,7 +45,7 @@ test.each([
 test("an unavailable model and a disallowed repository are refused with their codes", async () => {
   expect(await call("POST", "/v0/agents", { prompt, source, model: "none" })).toMatchObject({
     status: 400,
-    body: { error: { code: "invalid_model", message: expect.stringMatching(/^model: there is no model none/) } },
+    body: { error: { code: "invalid_model", message: expect.stringMatching(/^model: unknown model none/) } },
   });
   const near = { prompt, source: { repository: "http://10.0.0.1/o/r" } };
   expect(await call("POST", "/v0/agents", near)).toMatchObject({

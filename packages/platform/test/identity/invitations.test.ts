@@ -223,7 +223,9 @@ test("a login link is created for a named user, by command and by an administrat
   const browser = openBrowser(server.url);
   await logIn(browser, await command(server, "login-link", "member@example.com"));
   expect(JSON.parse((await browser.get("/v1/me")).html).userEmail).toBe("member@example.com");
-  await expect(command(server, "login-link", "unknown@example.com")).rejects.toThrow("There is no unknown@example.com");
+  await expect(command(server, "login-link", "unknown@example.com")).rejects.toThrow(
+    "There is no user unknown@example.com",
+  );
   const { form, token } = await admin();
   const { id } = (await userOf("member@example.com")) ?? expect.fail("no user");
   const link = linkIn(await form(`/members/${id}/login-link`, { token }));

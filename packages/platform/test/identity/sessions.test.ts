@@ -63,7 +63,7 @@ test.each([
   expect(JSON.parse((await browser.get("/v1/me")).html)).toMatchObject({ userEmail: email });
   expect((await browser.get("/members")).html).toContain(email);
   const other = loginLink(empty.platform, empty.url, "mallory@example.com");
-  await expect(other).rejects.toThrow("There is no mallory@example.com");
+  await expect(other).rejects.toThrow("There is no user mallory@example.com");
 });
 
 test("a link works once, and an expired link does not work", async () => {

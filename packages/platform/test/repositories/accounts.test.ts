@@ -156,7 +156,7 @@ test("a run fails if its user has lost access to the repository", async () => {
 test("access is denied while the host is unreachable", async () => {
   for (let count = 0; count < 3; count += 1)
     fake.planResponse({ operation: "repos/get", response: { status: 503, body: { message: "Unavailable" } } });
-  expect(await create("acme/own")).toMatchObject(refused("could not be asked"));
+  expect(await create("acme/own")).toMatchObject(refused("could not confirm"));
 });
 
 /** The account of the only user, with a token that has just expired. */

@@ -169,7 +169,7 @@ test("a rate-limited request is retried after the given delay, even if it must n
   await expect(pullRequests?.comment(1, { author: "a", body: "Never" }, never())).rejects.toThrow("try again later");
   fake.planResponse({ operation: "issues/create-comment", response: "execute, then disconnect" });
   await expect(pullRequests?.comment(1, { author: "a", body: "Unheard" }, never())).rejects.toThrow(
-    "does not work as it should",
+    "GitHub is failing",
   );
   expect(shop.pulls[0]?.comments.map(({ body }) => body)).toEqual(["Once", "Twice", "Unheard"]);
 });

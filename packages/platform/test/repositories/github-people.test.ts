@@ -76,7 +76,7 @@ async function finishFor(agent: TestAgent, result = "One", changes: object = {})
 
 const disconnected = {
   code: "integration_not_connected",
-  message: expect.stringMatching(/is not connected any more\. The branch is pushed\. Connect the account again/),
+  message: expect.stringMatching(/is no longer connected\. The branch is pushed\. Connect the account again/),
 };
 
 test("the user opens the pull request; the platform pushes and requests reviews from the others", async () => {

@@ -12,7 +12,7 @@ export function findProfile(home: string, name: string): string {
   if (existsSync(path)) return path;
   const existing = listProfiles(home);
   const hint =
-    existing.length > 0 ? `Known profiles: ${existing.join(", ")}.` : "Write that file, or leave out --profile.";
+    existing.length > 0 ? `Available profiles: ${existing.join(", ")}.` : "Write that file, or leave out --profile.";
   throw new ConfigError(`There is no profile ${name}: ${path} does not exist. ${hint}`);
 }
 

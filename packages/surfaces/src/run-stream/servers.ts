@@ -4,7 +4,7 @@ import { type FrameGroup, update } from "./frames.ts";
 
 export function showServer({ name, status, reason }: NoteData<"mcp">): FrameGroup[] {
   if (status === "ready") return [];
-  const message = `MCP server ${name} is not there (${status}): ${reason ?? "no reason given"}`;
+  const message = `MCP server ${name} is not available (${status}): ${reason ?? "no reason given"}`;
   const ids = { callId: `mcp-server:${name}`, modelCallId: `mcp-server:${name}` };
   const args = { providerIdentifier: name };
   return [

@@ -170,7 +170,7 @@ class CloudAgents:
         model_id = selection.id if selection else None
         if not any(model_id == model.id or model_id in model.aliases for model in models):
             names = ", ".join(model.id for model in models)
-            message = f"There is no model {model_id}. Use one of: {names}."
+            message = f"Unknown model {model_id}. Available: {names}."
             raise ConfigurationError(message, code="invalid_model", operation="Agent.create")
 
 
@@ -180,7 +180,7 @@ def _id_for(options: AgentOptions) -> str | None:
         return check_agent_id(options.agent_id, "Agent.create") if options.agent_id else f"bc-{uuid.uuid4()}"
     if options.agent_id is None:
         return None
-    message = "agent_id and cloud.env_vars exclude each other. Leave out agent_id."
+    message = "agent_id cannot be used with cloud.env_vars. Leave out agent_id."
     raise ConfigurationError(message, code="invalid_option", operation="Agent.create")
 
 

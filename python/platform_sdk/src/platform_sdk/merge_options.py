@@ -13,7 +13,7 @@ from .options import AgentFields, AgentOptions
 
 def is_local(options: AgentOptions) -> bool:
     if options.local and options.cloud:
-        raise _invalid("local and cloud exclude each other. Pass one of them.")
+        raise _invalid("Pass local or cloud, not both.")
     for name in ("tools", "disallowed_tools", "system_prompt"):
         if not options.local and getattr(options, name) is not None:
             raise _invalid(f"{name} is only for local agents. Leave it out, or pass local.")

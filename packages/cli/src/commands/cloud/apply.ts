@@ -14,12 +14,15 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   const { environment, reporter, signal, print } = program;
   const checkout = await findCheckout(environment, signal);
   if (!checkout)
-    throw new CommandError("usage", `${environment.cwd} is in no git repository; there is nothing to apply to.`);
+    throw new CommandError(
+      "usage",
+      `${environment.cwd} is not inside a git repository. Run this in a clone of the agent's repository.`,
+    );
   await requireTop(checkout.root, environment, signal);
   const cloud = await openCloud(invocation, program);
   const agent = await cloud.readAgent(agentId);
   if (agent.status === "ACTIVE")
-    throw new CommandError("failed", `Agent ${agentId} is still at work. Wait for it: agentcli cloud logs ${agentId}`);
+    throw new CommandError("failed", `Agent ${agentId} is still running. Wait for it: agentcli cloud logs ${agentId}`);
   const { items } = await cloud.readDiff(agentId);
   if (items.every(({ patch }) => patch === ""))
     throw new CommandError("failed", `Agent ${agentId} has changed nothing.`);

@@ -7,7 +7,7 @@ export const configCommands: Command[] = [
     path: ["trust"],
     takes: "[DIR]",
     maxPositionals: 1,
-    summary: "Let a project's own .agentcli/config.toml count",
+    summary: "Trust a project, so that its .agentcli/config.toml is used",
     flags: [],
     load: () => import("./trust.ts"),
     notes: `Without DIR, the project of this directory. Written to config.toml in the agent home:

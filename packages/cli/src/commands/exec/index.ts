@@ -8,10 +8,10 @@ export const execCommands: Command[] = [
     aliases: [["e", "fork"]],
     takes: "ID [PROMPT | -]",
     maxPositionals: 2,
-    summary: "Begin a new session with what another said and did",
+    summary: "Start a new session with the history of another",
     flags: runFlags,
     load: () => import("./fork.ts"),
-    notes: `Without a prompt the new session is only made, and its id printed.
+    notes: `Without a prompt the new session is only created, and its id printed.
 
 Example:
   agentcli exec fork nightly "try it the other way"`,
@@ -21,10 +21,10 @@ Example:
     aliases: [["e", "resume"]],
     takes: "ID | NAME | --last [--all] [PROMPT | -]",
     maxPositionals: 2,
-    summary: "Go on with an earlier session",
+    summary: "Continue an earlier session",
     flags: ["last", "all", ...runFlags],
     load: () => import("./resume.ts"),
-    notes: `With --last the one argument is the prompt. Without a prompt, a turn that was cut off goes on.
+    notes: `With --last the one argument is the prompt. Without a prompt, an interrupted turn continues.
 A resumed thread keeps its directory, model and sandbox; flags change them.
 
 Examples:

@@ -90,10 +90,7 @@ function followUpOf(prompt: string | null, images: Part[], tags: Tags, records: 
     return { turnId: newId(Date.now()), input, tags: { ...tagsOf(records), ...tags } };
   }
   if (images.length === 0 && Object.keys(tags).length === 0) return null;
-  throw new CommandError(
-    "usage",
-    "--image and --tag belong to a prompt, and there is none. Give one behind the session.",
-  );
+  throw new CommandError("usage", "--image and --tag need a prompt. Give one after the session.");
 }
 
 /** With --last the single positional is the prompt. */
@@ -129,7 +126,7 @@ async function resumeTurn(state: ThreadState, followUp: FollowUp | null, run: Pr
   if (followUp === null && !state.turn) {
     throw new CommandError(
       "usage",
-      `Session ${state.threadId} has no turn to go on with. Give a prompt: agentcli exec resume ${state.threadId} "…"`,
+      `Session ${state.threadId} has no turn to continue. Give a prompt: agentcli exec resume ${state.threadId} "…"`,
     );
   }
   if (followUp !== null) {

@@ -19,7 +19,7 @@ export async function run(invocation: Invocation, { environment, reporter, print
     throw new CommandError("usage", "Which hook? Give its key from agentcli hooks list, or --all.");
   }
   const unknown = keys.find((key) => !known.includes(key));
-  if (unknown !== undefined) throw new CommandError("usage", `No trust is written down for ${unknown}.`);
+  if (unknown !== undefined) throw new CommandError("usage", `No trust is recorded for ${unknown}.`);
   if (keys.length > 0) await untrustHooks(join(environment.agentHome, "config.toml"), keys);
   await print(keys.map((key) => `Not trusted any more: ${key}\n`).join(""));
   if (keys.length === 0) reporter.log("No hook was trusted.");

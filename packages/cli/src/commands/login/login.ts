@@ -19,5 +19,5 @@ export async function run(invocation: Invocation, { environment, reporter, signa
 const onCommandLine = (): CommandError =>
   new CommandError(
     "usage",
-    "A key on the command line can be read by others and stays in the shell history. Pipe it in: printenv MY_KEY | agentcli login --with-api-key. Consider the key you gave as known and replace it.",
+    "A key on the command line can be read by others and stays in the shell history. Pipe it in: printenv MY_KEY | agentcli login --with-api-key. Treat that key as leaked and replace it.",
   );

@@ -21,7 +21,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   await addServer(program.environment.agentHome, name, server);
   await program.print(`Added global MCP server '${name}'.\n`);
   if (server.url !== undefined && server.bearer_token_env_var === undefined) {
-    program.reporter.log(`If it wants a login: agentcli mcp login ${name}`);
+    program.reporter.log(`If it requires a login: agentcli mcp login ${name}`);
   }
   return 0;
 }

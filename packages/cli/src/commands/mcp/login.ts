@@ -18,7 +18,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   await program.print(
     result.kind === "logged-in"
       ? `Successfully logged in to MCP server '${name}'.\n`
-      : `MCP server '${name}' wants no login.\n`,
+      : `MCP server '${name}' does not require a login.\n`,
   );
   return 0;
 }

@@ -6,7 +6,7 @@ export const sandboxCommands: Command[] = [
     path: ["execpolicy", "check"],
     takes: "--rules FILE -- COMMAND …",
     maxPositionals: Infinity,
-    summary: "Say what rules files decide about a command",
+    summary: "Show what rules files decide about a command",
     flags: ["rules", "pretty"],
     load: () => import("./execpolicy-check.ts"),
     notes: `The words after -- are the command. Nothing is run.

@@ -6,7 +6,7 @@ export const sanitizeCommands: Command[] = [
     path: ["sanitize"],
     takes: "[FILE | -] [--report]",
     maxPositionals: 1,
-    summary: "Take hidden text out of what comes from outside",
+    summary: "Remove hidden text from untrusted input",
     flags: ["report"],
     load: () => import("./sanitize.ts"),
     notes: `Removes invisible characters, HTML comments and hidden elements, titles and descriptions that are not shown.

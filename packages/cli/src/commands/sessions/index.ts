@@ -6,7 +6,7 @@ export const sessionsCommands: Command[] = [
     path: ["sessions", "name"],
     takes: "ID NAME",
     maxPositionals: 2,
-    summary: "Call a session by a name",
+    summary: "Name a session",
     flags: [],
     load: () => import("./name.ts"),
   },
@@ -47,7 +47,7 @@ export const sessionsCommands: Command[] = [
     path: ["cost"],
     takes: "",
     maxPositionals: 0,
-    summary: "Add up what sessions have spent, by model, tag or day",
+    summary: "Show what sessions cost, by model, tag or day",
     flags: ["since", "by", "json"],
     load: () => import("./cost.ts"),
     notes: `Prices are those of the time of the request; where one was not known, the sum says so.

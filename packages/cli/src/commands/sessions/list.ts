@@ -21,7 +21,8 @@ export async function run(invocation: Invocation, { environment, reporter, print
   if (invocation.has("json")) await print(shown.map((session) => `${JSON.stringify(asJson(session))}\n`).join(""));
   else await print(shown.map((session) => asText(session, isEverywhere ? "with-directory" : "alone")).join(""));
   if (sessions.length > most) reporter.log(`There are more; --limit N shows more than ${most}.`);
-  if (sessions.length === 0) reporter.log(`No sessions ${isEverywhere ? "yet" : "here; --all looks everywhere"}.`);
+  if (sessions.length === 0)
+    reporter.log(`No sessions ${isEverywhere ? "yet" : "in this directory; --all lists those of all directories"}.`);
   return exitCodes.completed.code;
 }
 

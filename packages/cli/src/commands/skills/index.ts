@@ -15,7 +15,7 @@ export const skillsCommands: Command[] = [
     path: ["skills", "check"],
     takes: "[PATH]",
     maxPositionals: 1,
-    summary: "Hold skills against the agent-skills rules",
+    summary: "Check skills against the agent-skills rules",
     flags: ["json"],
     load: () => import("./check.ts"),
     notes: `PATH is a SKILL.md, the folder of a skill, or a folder with skills below it; without it, all skills of a run here.

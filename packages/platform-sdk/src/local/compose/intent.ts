@@ -72,7 +72,7 @@ function sandboxModeOf(mode: Intent["mode"], { sandbox }: ResolvedOptions): Sand
 }
 
 export const modelMissing = (): ConfigurationError =>
-  new ConfigurationError('A local agent needs a model: pass model: { id: "…" }. Platform.models.list() names them.', {
+  new ConfigurationError('A local agent needs a model: pass model: { id: "…" }. Platform.models.list() lists them.', {
     code: "model_required",
     operation: "Agent.create",
   });

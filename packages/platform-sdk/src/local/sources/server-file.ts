@@ -19,8 +19,8 @@ function serverIn(path: string, name: string, server: unknown): McpServerConfig 
   const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
   const location = `mcpServers.${name}`;
   if (isText(command) === isText(url)) throw wrong(path, `${location} needs command or url`);
-  if (!isTexts(args)) throw wrong(path, `${location}.args must be a list of texts`);
-  if (!isPairs(env) || !isPairs(headers)) throw wrong(path, `${location}: values of env and headers must be texts`);
+  if (!isTexts(args)) throw wrong(path, `${location}.args must be a list of strings`);
+  if (!isPairs(env) || !isPairs(headers)) throw wrong(path, `${location}: values of env and headers must be strings`);
   if (isText(command)) return { command, args, env, ...(isText(cwd) && { cwd }) };
   return { url: String(url), headers, type: type === "sse" ? "sse" : "http" };
 }

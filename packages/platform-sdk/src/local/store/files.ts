@@ -74,7 +74,7 @@ function lockIn(home: string, directory: string): LockAttempt {
     return takeLock(join(directory, "lock"));
   } catch (cause) {
     const advice = "Set PLATFORM_SDK_HOME to a directory that can be written, or pass local.store.";
-    throw new ConfigurationError(`Agents cannot be kept in ${home}: ${(cause as Error).message}. ${advice}`, {
+    throw new ConfigurationError(`Agents cannot be stored in ${home}: ${(cause as Error).message}. ${advice}`, {
       ...{ code: "store_unavailable", operation: "agent.send", cause },
     });
   }

@@ -46,7 +46,7 @@ function parsed<Line>(path: string, text: string): Line[] {
   try {
     return JSON.parse(`[${text.slice(0, -1).replaceAll("\n", ",")}]`);
   } catch (error) {
-    throw new Error(`${path} was changed or damaged: ${(error as Error).message}. Remove or Fix the line.`, {
+    throw new Error(`${path} was changed or damaged: ${(error as Error).message}. Fix or remove the line.`, {
       cause: error,
     });
   }

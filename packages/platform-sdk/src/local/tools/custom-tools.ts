@@ -68,7 +68,7 @@ async function resultOf(
     const problems = result.structuredContent === null ? [] : (output?.problems(result.structuredContent) ?? []);
     return problems.length === 0
       ? result
-      : failure(`${tool} gave a result against its outputSchema: ${shown(problems)}`);
+      : failure(`${tool} returned a result that does not match its outputSchema: ${shown(problems)}`);
   } catch (error) {
     return failure(error instanceof Error ? error.message : String(error));
   }

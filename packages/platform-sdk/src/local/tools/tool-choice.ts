@@ -30,7 +30,7 @@ export function checkToolNames(names: string[], operation: string): void {
   const unknown = names.find((name) => !knownNames.includes(name) && !isMcpTool(name));
   if (unknown === undefined) return;
   throw new ConfigurationError(
-    `There is no tool ${JSON.stringify(unknown)}. There are: ${Object.keys(shownAs).join(", ")}, mcp and mcp__<server>__<tool>.`,
+    `Unknown tool ${JSON.stringify(unknown)}. Available: ${Object.keys(shownAs).join(", ")}, mcp and mcp__<server>__<tool>.`,
     { code: "invalid_option", operation },
   );
 }

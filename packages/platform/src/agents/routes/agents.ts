@@ -103,8 +103,8 @@ function addRead(api: Api, { platform, access, publicUrl }: AgentHost): void {
 
 function addArchiving(api: Api, { platform, access }: AgentHost): void {
   for (const [verb, summary, act] of [
-    ["archive", "Archive an agent; a run under way is cancelled", archiveAgent],
-    ["unarchive", "Take an agent out of the archive", unarchiveAgent],
+    ["archive", "Archive an agent; an active run is cancelled", archiveAgent],
+    ["unarchive", "Unarchive an agent", unarchiveAgent],
   ] as const)
     api.route(
       {

@@ -8,7 +8,7 @@ import { lockAgent } from "../store.ts";
 
 /** Waits for the end of the run: a follow-up right after it is not refused as busy. */
 export async function cancelRun({ db }: PlatformContext, runId: string): Promise<void> {
-  if (!(await requestCancel(db, runId))) throw new ApiError("run_not_cancellable", `Run ${runId} has ended already.`);
+  if (!(await requestCancel(db, runId))) throw new ApiError("run_not_cancellable", `Run ${runId} has already ended.`);
   await waitForEnd(db, runId);
 }
 

@@ -45,7 +45,7 @@ function addRedeliver(api: Api, { platform: { db }, access }: AgentHost): void {
     {
       method: "post",
       path: "/v1/agents/{id}/webhooks/deliveries/{deliveryId}/redeliver",
-      summary: "Send a message again, now, under the same id; where it fails, the schedule begins anew",
+      summary: "Send a message again now, under the same id; if it fails, the retry schedule starts over",
       tag,
       scope: "agents:write",
       sharing: "manage",

@@ -26,7 +26,7 @@ function addFollowUp(api: Api, { platform, submit }: AgentHost): void {
     {
       method: "post",
       path: "/v1/agents/{id}/runs",
-      summary: "Give an agent another prompt",
+      summary: "Send an agent a follow-up prompt",
       tag,
       scope: "agents:write",
       sharing: "follow_up",
@@ -141,5 +141,5 @@ function numberIn(cursor: string | undefined): number {
   if (cursor === undefined) return largestNumber;
   const number = /^\d{1,10}$/.test(cursor) ? Number(cursor) : 0;
   if (number > 0 && number <= largestNumber) return number;
-  throw new ApiError("validation_error", "cursor: is not one that a page of this list gave out.");
+  throw new ApiError("validation_error", "cursor: is not a cursor of this list.");
 }

@@ -41,7 +41,7 @@ export async function once(
       .where("created_at", ">", sql<Date>`now() - interval '24 hours'`)
       .executeTakeFirst();
     if (former && !former.body_hash.equals(hash))
-      throw new ApiError("idempotency_conflict", "Idempotency-Key: was used for another request; take a new one.");
+      throw new ApiError("idempotency_conflict", "Idempotency-Key: was used for another request; use a new one.");
     if (former) return { agentId: former.agent_id, runId: former.run_id, replayed: true };
     const created = await create(tx);
     const row = { body_hash: hash, agent_id: created.agentId, run_id: created.runId, created_at: new Date() };

@@ -13,9 +13,10 @@ import {
   modelsOfSubagents,
   type NewRun,
   type PrivateSettings,
+  priceUnknown,
   privateSettingsAad,
   type RunRequest,
-  unpriced,
+  spendLimitReached,
 } from "../../runs/index.ts";
 import { lockAgent, type Transaction } from "../store.ts";
 
@@ -79,7 +80,7 @@ export async function insertAgent(context: CreateContext, body: CreateAgentReque
     .onConflict((conflict) => conflict.column("id").doNothing())
     .returning("id")
     .executeTakeFirst();
-  if (!inserted) throw new ApiError("agent_id_conflict", `agentId: there is an agent ${agentId} already.`);
+  if (!inserted) throw new ApiError("agent_id_conflict", `agentId: agent ${agentId} already exists.`);
   if (body.webhook) await insertWebhook(tx, { agentId, key, webhook: body.webhook });
   const runId = await startRun(context, { agentId, key, request, number: 1, now });
   return { agentId, runId };
@@ -132,7 +133,7 @@ async function startRun(
   const { principal, requestId } = requester;
   const runId = await insertRun(tx, { ...run, owner: ownerOf(principal), requestId });
   if (runId === null)
-    throw new ApiError("agent_busy", `Agent ${agentId} has a run under way; wait for its end or cancel it.`);
+    throw new ApiError("agent_busy", `Agent ${agentId} already has an active run; wait for it or cancel it.`);
   await tx.updateTable("agents").set({ latest_run_id: runId, updated_at: now }).where("id", "=", agentId).execute();
   return runId;
 }
@@ -165,10 +166,9 @@ async function checkSpend(
 ): Promise<void> {
   const userId = principal.kind === "user" ? principal.userId : null;
   const left = await leftToSpend(tx, { teamId: principal.teamId, userId });
-  if (left === 0)
-    throw new ApiError("spend_limit_reached", "The spend limit of this month is reached; ask an admin to raise it.");
+  if (left === 0) throw new ApiError("spend_limit_reached", spendLimitReached);
   const model = left === null ? null : findUnpriced(models, platform.settings);
-  if (model !== null) throw new ApiError("invalid_model", unpriced(model));
+  if (model !== null) throw new ApiError("invalid_model", priceUnknown(model));
 }
 
 const maxNameLength = 60;

@@ -20,7 +20,7 @@ export function checkModel(model: ModelSelection | undefined, settings: Settings
   const models = listModels(settings.models);
   if (models.some(({ id, aliases = [] }) => id === model.id || aliases.includes(model.id))) return;
   const names = models.map(({ id }) => id).join(", ");
-  throw new ApiError("invalid_model", `model.id: there is no model ${model.id.slice(0, 100)}. Known: ${names}.`);
+  throw new ApiError("invalid_model", `model.id: unknown model ${model.id.slice(0, 100)}. Available: ${names}.`);
 }
 
 /** An agent that was meant for one environment must not run in another. */

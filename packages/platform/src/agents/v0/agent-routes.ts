@@ -105,7 +105,7 @@ function addFollowup(api: Api, { submit }: AgentHost): void {
     {
       method: "post",
       path: "/v0/agents/{id}/followup",
-      summary: "Give an agent another prompt; one that was stopped starts again",
+      summary: "Send an agent a follow-up prompt; one that was stopped starts again",
       tag,
       scope: "agents:write",
       sharing: "follow_up",

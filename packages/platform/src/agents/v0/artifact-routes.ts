@@ -21,7 +21,7 @@ export function addArtifactRoutes(api: Api, host: AgentHost): void {
     {
       ...shared,
       path: "/v0/agents/{id}/artifacts",
-      summary: "List the files an agent has left for people",
+      summary: "List the artifacts of an agent",
       answer: { status: 200, schema: V0ArtifactList, description: "All of them" },
     },
     async ({ params: { id }, principal }) => {
@@ -35,7 +35,7 @@ export function addArtifactRoutes(api: Api, host: AgentHost): void {
     {
       ...shared,
       path: "/v0/agents/{id}/artifacts/download",
-      summary: "Get a link to one file, good for 15 minutes",
+      summary: "Get a link to one file, valid for 15 minutes",
       query: V0ArtifactQuery,
       answer: { status: 200, schema: ArtifactLink, description: "The link" },
       problems: ["artifact_not_found"],

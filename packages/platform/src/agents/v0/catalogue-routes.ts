@@ -14,7 +14,7 @@ export function addCatalogueRoutes(
     {
       ...shared,
       path: "/v0/me",
-      summary: "Say whose key this is",
+      summary: "Show the owner of this key",
       scope: null,
       answer: { status: 200, schema: V0Me, description: "The key and its owner" },
     },
@@ -44,7 +44,7 @@ export function addCatalogueRoutes(
         { requests: 1, seconds: 60 },
         { requests: 30, seconds: 3_600 },
       ],
-      answer: { status: 200, schema: V0Repositories, description: "Those the platform knows by itself" },
+      answer: { status: 200, schema: V0Repositories, description: "Repositories of the embedded git host" },
     },
     async ({ principal }) => ({ repositories: (await repositories(principal.teamId)).map(describe) }),
   );

@@ -11,7 +11,7 @@ export function toCreateAgentRequest({ prompt, model, source, target, webhook }:
   if (url === undefined) throw invalid(["source.prUrl: is not the address of a pull request; give repository too"]);
   const branchName = target?.branchName;
   if (branchName !== undefined && !isBranchName(branchName))
-    throw invalid(["target.branchName: cannot be the name of a branch"]);
+    throw invalid(["target.branchName: is not a valid branch name"]);
   return {
     prompt: promptOf(prompt),
     ...(model !== undefined && model !== "default" && { model: { id: model } }),

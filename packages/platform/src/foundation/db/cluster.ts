@@ -105,6 +105,6 @@ function checkVersion({ cluster }: ClusterPaths, { binaries, path }: Means): voi
   const ours = /(\d+)(?:\.\d+)*/.exec(run.stdout ?? "")?.[1];
   if (run.status === 0 && ours !== made)
     throw new DatabaseError(
-      `${cluster} was made by PostgreSQL ${made}, but the embedded one is ${ours}. Start it with the former version of the platform and move the data to this one.`,
+      `${cluster} was made by PostgreSQL ${made}, but the embedded one is ${ours}. Start it with the previous version of the platform and move the data to this one.`,
     );
 }

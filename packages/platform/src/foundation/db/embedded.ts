@@ -69,7 +69,7 @@ async function waitFor(paths: ClusterPaths, socketDirectory: () => string | null
     if (attached) return attached;
   }
   throw new DatabaseError(
-    `The embedded PostgreSQL in ${paths.cluster} runs but has not been ready for 10 minutes. Look into ${paths.logFile}.`,
+    `The embedded PostgreSQL in ${paths.cluster} runs but has not been ready for 10 minutes. See ${paths.logFile}.`,
   );
 }
 
@@ -137,7 +137,9 @@ async function tryConnect(paths: ClusterPaths, socketDirectory: string): Promise
   } catch (error) {
     const { code = "", message } = error as Error & { code?: string };
     if (notYet.has(code) || /terminated unexpectedly/.test(message)) return null;
-    throw new DatabaseError(`The embedded PostgreSQL in ${paths.cluster} refuses us: ${message}.`, { cause: error });
+    throw new DatabaseError(`The embedded PostgreSQL in ${paths.cluster} refused the connection: ${message}.`, {
+      cause: error,
+    });
   }
 }
 

@@ -34,9 +34,7 @@ export async function stopPostmaster(paths: ClusterPaths): Promise<void> {
     if (findPostmaster(paths)?.pid !== running.pid) return;
     await delay(50);
   }
-  throw new DatabaseError(
-    `The embedded PostgreSQL (process ${running.pid}) does not stop. Look into ${paths.logFile}.`,
-  );
+  throw new DatabaseError(`The embedded PostgreSQL (process ${running.pid}) does not stop. See ${paths.logFile}.`);
 }
 
 const pidFile = ({ cluster }: ClusterPaths): string => join(cluster, "postmaster.pid");

@@ -13,6 +13,6 @@ export const unmarkRestore = (dataDirectory: string): void => rmSync(markIn(data
 export function refuseHalfRestored(dataDirectory: string): void {
   if (existsSync(markIn(dataDirectory)))
     throw new DatabaseError(
-      `The restore into ${dataDirectory} is under way or was cut off. Where none runs, remove the directory, empty the database of DATABASE_URL if one is set, and restore again.`,
+      `The restore into ${dataDirectory} is in progress or was interrupted. If no restore is running, remove the directory, empty the database of DATABASE_URL if one is set, and restore again.`,
     );
 }

@@ -40,8 +40,8 @@ export function readBody(incoming: IncomingMessage, limitBytes: number): Promise
     };
     incoming.on("data", onData);
     incoming.once("end", () => resolve(Buffer.concat(chunks)));
-    incoming.once("close", () => reject(invalid(["the body: broke off"])));
-    incoming.once("error", () => reject(invalid(["the body: broke off"])));
+    incoming.once("close", () => reject(invalid(["the body: ended early"])));
+    incoming.once("error", () => reject(invalid(["the body: ended early"])));
   });
 }
 

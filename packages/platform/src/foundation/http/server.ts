@@ -38,7 +38,7 @@ export async function listen(api: Api, { listen: wanted, tls }: Pick<Settings, "
 }
 
 const reasons: Record<string, string> = {
-  EADDRINUSE: "another program, perhaps this one started before, has that address",
+  EADDRINUSE: "the address is in use, perhaps by an earlier start of this program",
   EADDRNOTAVAIL: "this machine has no such address",
   EACCES: "ports below 1024 are for root",
 };
@@ -67,7 +67,7 @@ async function stop(server: Server): Promise<void> {
 function answerUnreadable(error: unknown): Response {
   if (error instanceof RequestError)
     return answerError(new ApiError("validation_error", "The address of the request cannot be read."));
-  return answerError(new ApiError("internal", "Something failed here. Please try again."));
+  return answerError(new ApiError("internal", "Internal error. Try again."));
 }
 
 /** What is not HTTP, or has headers without end, never becomes a request. */

@@ -23,14 +23,14 @@ export function seal(key: Buffer, text: Buffer, about: string): Buffer {
 
 export function openSealed(key: Buffer, sealed: Buffer, about: string): Buffer {
   const textAt = 1 + nonceBytes + tagBytes;
-  if (sealed.length < textAt || sealed[0] !== version) throw new Unsealable(`${about}: not a sealed value of ours`);
+  if (sealed.length < textAt || sealed[0] !== version) throw new Unsealable(`${about}: not a sealed value`);
   const nonce = sealed.subarray(1, 1 + nonceBytes);
   const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength: tagBytes }).setAAD(Buffer.from(about));
   decipher.setAuthTag(sealed.subarray(1 + nonceBytes, textAt));
   try {
     return Buffer.concat([decipher.update(sealed.subarray(textAt)), decipher.final()]);
   } catch (error) {
-    throw new Unsealable(`${about}: changed since it was sealed, or sealed with another key or for another place`, {
+    throw new Unsealable(`${about}: changed since it was sealed, or sealed with another key or for another context`, {
       cause: error,
     });
   }

@@ -30,7 +30,7 @@ export async function rotateKeyFile(
     // Servers that start meanwhile wait here, and find the new key.
     await sql`lock table key_encryption_keys in access exclusive mode`.execute(transaction);
     if ((await countRunningServers(transaction)) > 0)
-      throw new VaultError("A server is running, and would go on with the former key. Stop all servers first.");
+      throw new VaultError("A server is running, and would keep using the previous key. Stop all servers first.");
     await prepare(former, next);
     await transaction.updateTable("key_encryption_keys").set({ fingerprint: next.fingerprint }).execute();
     return rewrapAll(transaction, former, next);

@@ -29,7 +29,7 @@ export function openUserAccess(store: AccountStore, github: GithubAccounts | nul
             : refuse(`your account ${result.login} on ${github.host} may not push to it`);
         case "unknown":
           // Fail closed: without an answer from the host, access is refused.
-          return refuse(`${github.host} could not be asked whether you may reach it (${result.reason}); try again`);
+          return refuse(`${github.host} could not confirm that you have access (${result.reason}); try again`);
       }
     },
   };

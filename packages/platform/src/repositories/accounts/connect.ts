@@ -72,7 +72,10 @@ export function addAccountCallback(
     const visitor = await userIn(context);
     const isOtherUser = visitor !== null && visitor !== user?.userId;
     if (user === null || isOtherUser || code === "")
-      return show(context, { kind: "refused", reason: "This way was not begun here, or long ago. Begin again." });
+      return show(context, {
+        kind: "refused",
+        reason: "This connection was not started in this browser, or has expired. Start again.",
+      });
     try {
       const signal = context.req.raw.signal;
       const tokens = await github.exchange(code, signal);
@@ -81,7 +84,7 @@ export function addAccountCallback(
       return show(context, { kind: "connected", login });
     } catch (error) {
       if (!(error instanceof ConnectionRefused)) throw error;
-      return show(context, { kind: "refused", reason: `${github.host} says: ${error.message}. Begin again.` });
+      return show(context, { kind: "refused", reason: `${github.host} reported: ${error.message}. Start again.` });
     }
   });
 }

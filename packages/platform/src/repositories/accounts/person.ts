@@ -35,6 +35,6 @@ export async function personOf(
 const disconnected = ({ host }: GithubAccounts, cause?: unknown): RepositoryFault =>
   new RepositoryFault(
     "integration_not_connected",
-    `The platform cannot open a pull request in your name: your account on ${host} is not connected any more. The branch is pushed. Connect the account again on the page /accounts, then send a follow-up.`,
+    `The platform cannot open a pull request in your name: your account on ${host} is no longer connected. The branch is pushed. Connect the account again on the page /accounts, then send a follow-up.`,
     { cause },
   );

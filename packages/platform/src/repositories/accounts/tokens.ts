@@ -53,6 +53,6 @@ const renewTimeoutMs = 20_000;
 
 /** The caller cannot abort it: an unread response would lose the new refresh token, and with it the connection. */
 async function renew(github: GithubAccounts, { refreshToken }: UserTokens): Promise<UserTokens> {
-  if (refreshToken === null) throw new ConnectionRefused("the token has ended");
+  if (refreshToken === null) throw new ConnectionRefused("the token has expired");
   return github.refresh(refreshToken, AbortSignal.timeout(renewTimeoutMs));
 }

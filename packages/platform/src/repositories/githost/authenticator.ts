@@ -29,7 +29,7 @@ export function openAuthenticator(host: GitHost, principals: Principals): Reposi
     const repository = await host.repositories.find(principal.teamId, name);
     if (repository === undefined) throw new ApiError("repository_not_found", `There is no repository "${name}".`);
     if (!principal.scopes.includes(scope) && !principal.scopes.includes("admin"))
-      throw new ApiError("forbidden", `The key "${principal.keyName}" is not good for ${scope}.`);
+      throw new ApiError("forbidden", `The key "${principal.keyName}" lacks the scope ${scope}.`);
     return { repository, principal };
   }
   return {

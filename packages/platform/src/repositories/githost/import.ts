@@ -9,7 +9,7 @@ import { askGit, type GitRemote, runGit } from "../git/index.ts";
 export async function importFrom(path: string, directory: string, signal: AbortSignal): Promise<string> {
   const source = resolve(path);
   if (!statSync(source, { throwIfNoEntry: false })?.isDirectory())
-    throw new ApiError("validation_error", `There is no directory ${source} to take a repository from.`);
+    throw new ApiError("validation_error", `Directory not found: ${source}.`);
   const isRepository = existsSync(join(source, ".git")) || existsSync(join(source, "HEAD"));
   if (!isRepository) return importFiles(source, directory, signal);
   const remote: GitRemote = { address: source, protocol: "file", config: [], variables: {} };
@@ -31,7 +31,7 @@ async function chooseBranch(
   if (branches.length === 0 && /^[0-9a-f]{40}/m.test(head))
     throw new ApiError(
       "validation_error",
-      `${source} is a clone without its history, so nothing was taken from it. Run git fetch --unshallow there first.`,
+      `${source} is a shallow clone, so nothing was imported. Run git fetch --unshallow there first.`,
     );
   const defaultBranch = /^ref: refs\/heads\/(.+)\tHEAD$/m.exec(head)?.[1] ?? "main";
   const branch = branches.includes(defaultBranch) ? defaultBranch : (branches[0] ?? defaultBranch);

@@ -79,7 +79,7 @@ export function openPullRequests(repository: HostedRepository, { db, vault }: St
       const number = await insertPull(repository, pull, { db, key: await dataKey() });
       const opened = number === undefined ? await findOpen(pull) : await read(number);
       if (opened === undefined)
-        throw new ApiError("pull_request_conflict", "The pull request was closed meanwhile. Try again.");
+        throw new ApiError("pull_request_conflict", "The pull request was closed in the meantime. Try again.");
       await rememberHeads(repository, [opened]);
       return opened;
     },
@@ -183,6 +183,6 @@ async function checkBranches(repository: HostedRepository, { head, base }: NewPu
   if (!(await haveCommonHistory(repository, { head, base })))
     throw new ApiError(
       "validation_error",
-      `"${head}" has no history in common with "${base}", which was replaced. Begin anew from what is there now.`,
+      `"${head}" has no history in common with "${base}", which was replaced. Create the branch again from the current one.`,
     );
 }

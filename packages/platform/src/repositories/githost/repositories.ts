@@ -58,10 +58,7 @@ export function openRepositories({ db, dataDirectory }: RepositoriesOptions): Ho
           .returningAll()
           .executeTakeFirst();
         if (row === undefined)
-          throw new ApiError(
-            "repository_name_conflict",
-            `There is a repository "${name}" already. Choose another name.`,
-          );
+          throw new ApiError("repository_name_conflict", `Repository "${name}" already exists. Choose another name.`);
         const { directory } = fromRow(row);
         const branch = await fill(directory, from, signal);
         await transaction

@@ -86,7 +86,7 @@ function addPulls(serve: Serve, host: GitHost): void {
     const { draft, ...change } = await readBody(context, Change);
     const { state } = await store.read(request.number);
     if (state === "merged" && change.state !== undefined)
-      throw new ApiError("pull_request_conflict", `Pull request ${request.number} is merged already.`);
+      throw new ApiError("pull_request_conflict", `Pull request ${request.number} is already merged.`);
     const changed = await store.change(request.number, { ...change, ...(draft !== undefined && { isDraft: draft }) });
     return context.json(toJson(request, changed));
   });

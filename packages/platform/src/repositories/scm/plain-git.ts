@@ -62,9 +62,9 @@ const reasons: [RegExp, string][] = [
     /returned error: 404|not found|not appear to be a git repository|access denied or repository not exported/i,
     "does not exist, or the platform may not see it. Check the address",
   ],
-  [/fsck error in packed object/, "has objects that git takes for damaged or dangerous. Run git fsck on it"],
+  [/fsck error in packed object/, "has objects that git considers damaged or dangerous. Run git fsck on it"],
   [/returned error: 30\d/, "redirects to an address that the platform may not follow. Use its current address"],
-  [/returned error: 5\d\d/, "is on a host that fails at present. Try again later"],
+  [/returned error: 5\d\d/, "is on a host that is failing. Try again later"],
   [
     /resolve host|failed to connect|couldn't connect|connection (?:refused|reset|timed out|closed)|timed out|unable to connect|no route to host|network is unreachable|operation too slow|early EOF|hung up|unexpected disconnect|SSL|TLS|certificate|not valid: is this a git repository|protocol error|RPC failed/i,
     "could not be reached",

@@ -20,7 +20,7 @@ const maxCharacters = 2048;
 export function readRepositoryUrl(text: string): ReadUrl {
   if (text.length > maxCharacters) return refuse(`is longer than ${maxCharacters} characters`);
   // Git, curl, ssh and this parser could read these characters differently.
-  if (/[^\x21-\x7e]|[\\'"`<>{}|^]/.test(text)) return refuse("has characters that do not belong into an address");
+  if (/[^\x21-\x7e]|[\\'"`<>{}|^]/.test(text)) return refuse("has characters that are not allowed in an address");
   const fullUrl = withScheme(text);
   const [, scheme, rest = ""] = /^([a-z][a-z0-9+.-]*):\/\/(.*)$/i.exec(fullUrl) ?? [];
   if (!isScheme(scheme)) return refuse("must begin with https://, http://, ssh:// or git://");
@@ -49,10 +49,11 @@ function withScheme(text: string): string {
 }
 
 function checkPath(path: string): string | undefined {
-  if (!/^\/[^?#]+$/.test(path)) return "names no repository behind the host";
+  if (!/^\/[^?#]+$/.test(path)) return "names no repository after the host";
   if (path.split("/").some((part) => part === "." || part === ".." || part.startsWith("-")))
-    return "has a path that git could take for something else";
-  if (/%(?![0-9a-f]{2})|%(?:00|2e|2f|5c|0a|0d)/i.test(path)) return "has a path with characters written in disguise";
+    return "has a path that git could misread";
+  if (/%(?![0-9a-f]{2})|%(?:00|2e|2f|5c|0a|0d)/i.test(path))
+    return "has a path with encoded characters that are not allowed";
   return path.slice(1).split("/").includes("") ? "has an empty part in its path" : undefined;
 }
 

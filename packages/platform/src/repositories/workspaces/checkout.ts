@@ -95,7 +95,7 @@ async function fetchContents(commit: string, source: Source, signal: AbortSignal
   const lines = (await runGit({ location: { directory: source.directory }, args }, signal)).split("\n");
   const missing = lines.flatMap((line) => (line.startsWith("?") ? line.slice(1) : []));
   if (missing.length > 0 && !(await source.fetch(missing, signal)))
-    throw new RepositoryFault("repository_unreachable", "The repository did not hand out the files of its own commit.");
+    throw new RepositoryFault("repository_unreachable", "The repository did not send the files of its own commit.");
 }
 
 interface Measurement {
@@ -121,7 +121,7 @@ async function measure(location: GitLocation, { args, limits }: Measurement, sig
 const tooLarge = ({ checkoutFiles, checkoutBytes }: RepositoryLimits) =>
   new RepositoryFault(
     "repository_too_large",
-    `One commit of the repository has more than ${checkoutFiles} files or ${Math.round(checkoutBytes / 1024 / 1024)} MiB, the most that this platform takes.`,
+    `One commit of the repository has more than ${checkoutFiles} files or ${Math.round(checkoutBytes / 1024 / 1024)} MiB, the limit of this platform.`,
   );
 
 /** Creates the host's git directory for the repository. It borrows the fetched objects and imports from the agent's copy only after verification. */

@@ -201,7 +201,7 @@ function checkSize(directory: string, maxBytes: number): void {
 }
 
 const tooLarge = (maxBytes: number) =>
-  `The repository is larger than ${Math.round(maxBytes / 1024 / 1024)} MiB, the most that this platform takes.`;
+  `The repository is larger than ${Math.round(maxBytes / 1024 / 1024)} MiB, the limit of this platform.`;
 
 const isTooLarge = (error: unknown) => error instanceof RepositoryFault && error.code === "repository_too_large";
 

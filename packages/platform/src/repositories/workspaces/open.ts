@@ -115,7 +115,7 @@ async function makeRepository(
   if (source.advertisement.references.size === 0)
     throw new RepositoryFault(
       "ref_not_found",
-      `There is nothing at ${repository.url}. Push a first commit to it, or check the address, then start an agent.`,
+      `The repository ${repository.url} is empty. Push a first commit to it, or check the address, then start an agent.`,
     );
   const resolved = await resolveStart({ agent, repository, options, source }, signal);
   const commit = await prepareCommit({ commit: resolved.commit, source, limits }, signal);

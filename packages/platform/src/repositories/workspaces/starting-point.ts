@@ -54,7 +54,9 @@ function startOf(request: StartRequest, advertisement: Advertisement): StartingP
   if (!workOnCurrentBranch)
     return { commit: start.commit, branch: newBranch, baseBranch: start.branch ?? defaultBranchOf(advertisement) };
   if (start.branch === undefined)
-    throw notFound(`workOnCurrentBranch needs a branch to push to, and "${request.repository.startingRef}" is none.`);
+    throw notFound(
+      `workOnCurrentBranch needs a branch to push to, and "${request.repository.startingRef}" is not one.`,
+    );
   return { commit: start.commit, branch: start.branch, baseBranch: defaultBranchOf(advertisement) };
 }
 
@@ -91,7 +93,7 @@ function defaultBranchOf({ defaultBranch, references }: Advertisement): string {
   const names = [defaultBranch, "main", "master"].filter((name) => name !== undefined);
   const found = names.find((name) => references.has(`refs/heads/${name}`));
   if (found !== undefined) return found;
-  throw notFound("The repository has no usual branch. Name one as startingRef.");
+  throw notFound("The repository has no default branch. Name one as startingRef.");
 }
 
 /**

@@ -13,7 +13,7 @@ const maxFileBytes = 200 * 1024 * 1024;
 export function openArtifacts(platform: PlatformContext): Artifacts {
   const { log, settings } = platform;
   const orLogged = async (agentId: string, work: () => Promise<void>) => {
-    await work().catch((error: unknown) => log.error("artifacts could not be kept", error, { agentId }));
+    await work().catch((error: unknown) => log.error("artifacts could not be saved", error, { agentId }));
   };
   return {
     collect: (owner, from) =>

@@ -29,7 +29,7 @@ function addList(api: Api, { platform, findAgent }: ArtifactHost): void {
     {
       method: "get",
       path: "/v1/agents/{id}/artifacts",
-      summary: "List the files an agent has left for people",
+      summary: "List the artifacts of an agent",
       tag,
       scope: "agents:read",
       sharing: "read",
@@ -48,7 +48,7 @@ function addLinks(api: Api, host: ArtifactHost): void {
     {
       method: "get",
       path: "/v1/agents/{id}/artifacts/download",
-      summary: "Get a link to one file, good for 15 minutes",
+      summary: "Get a link to one file, valid for 15 minutes",
       tag,
       scope: "agents:read",
       sharing: "read",
@@ -84,7 +84,7 @@ function addDownload(api: Api, platform: PlatformContext): void {
   const { db, vault } = platform;
   api.app.get("/artifacts/:id/:token", async (context) => {
     const { id, token } = context.req.param();
-    const gone = new ApiError("artifact_not_found", "This link is too old or not one of ours; ask for a new one.");
+    const gone = new ApiError("artifact_not_found", "This link has expired or is not valid; request a new one.");
     if (!AgentId.safeParse(id).success) throw gone;
     const agent = await db.selectFrom("agents").select("data_key").where("id", "=", id).executeTakeFirst();
     if (!agent) throw gone;
@@ -105,6 +105,6 @@ function addDownload(api: Api, platform: PlatformContext): void {
 
 async function blobOf({ db }: PlatformContext, owner: Owner, path: string): Promise<string> {
   const found = (await listArtifacts(db, owner)).find((artifact) => artifact.path === path);
-  if (!found) throw new ApiError("artifact_not_found", `There is no ${path}; see the list of artifacts.`);
+  if (!found) throw new ApiError("artifact_not_found", `There is no artifact ${path}; see the list of artifacts.`);
   return found.blob;
 }

@@ -6,14 +6,14 @@ import type { NetworkPolicy, PlatformContext } from "../../foundation/index.ts";
 import type { Handoff, OpenWorkspace, Workspaces } from "../../repositories/index.ts";
 import { type ClaimedRun, maxLostDrivers } from "../leases/lease.ts";
 import type { Hub, Recorder } from "../streams/index.ts";
-import { type Allowance, allowanceOf } from "../usage/index.ts";
+import { type Allowance, allowanceOf, priceUnknown, spendLimitReached } from "../usage/index.ts";
 import type { Artifacts } from "./artifacts.ts";
 import { openAssembly, planRun, type RunAssembly, type RunPlan, turnSettings } from "./compose/index.ts";
 import { readHistory, resume } from "./conversation.ts";
 import { canBeResumed, failed, isUserFacingError, RunFault } from "./fault.ts";
 import { type EndStatements, finishRun, type RunEnd } from "./finish.ts";
-import { limitRun, spendReached } from "./limits.ts";
-import { findUnpriced, modelsOfSubagents, unpriced } from "./pricing.ts";
+import { limitRun } from "./limits.ts";
+import { findUnpriced, modelsOfSubagents } from "./pricing.ts";
 import { openRunRecorder } from "./recorder.ts";
 import { type ActiveRun, openRun } from "./records.ts";
 import { relocateHooks } from "./repository-files/index.ts";
@@ -69,7 +69,7 @@ async function execute(context: RunContext, outerSignal: AbortSignal): Promise<R
   const limited = limitRun(outerSignal, activeRun, platform);
   try {
     const allowance = await allowanceOf(platform, requester);
-    if (allowance.leftUsd === 0) throw new RunFault("spend_limit_reached", spendReached);
+    if (allowance.leftUsd === 0) throw new RunFault("spend_limit_reached", spendLimitReached);
     if (allowance.leftUsd !== null) refuseUnpriced(context);
     const urls = agent.settings.repos.map(({ url }) => url);
     await host.checkRepositories(requester.userId, urls, limited.signal);
@@ -84,7 +84,7 @@ async function execute(context: RunContext, outerSignal: AbortSignal): Promise<R
 function refuseUnpriced({ activeRun: { agent }, plan, host }: RunContext): void {
   const models = [plan.selectedModel.id, ...modelsOfSubagents(agent.private.customSubagents)];
   const model = findUnpriced(models, host.platform.settings);
-  if (model !== null) throw new RunFault("invalid_model", unpriced(model));
+  if (model !== null) throw new RunFault("invalid_model", priceUnknown(model));
 }
 
 const abandonedMessage = `The run was abandoned: ${maxLostDrivers} servers in a row stopped while executing it, without progress. Split the task into smaller steps, or ask the operator for the server log.`;
@@ -154,7 +154,7 @@ function toRunEnd(end: TurnEnd, { limitedBy }: Allowance): RunEnd {
     case "failed": {
       const isSpend = end.limit === "spend" || (end.code === "budget" && end.limit === "usd" && limitedBy === "spend");
       const error = isSpend
-        ? { code: "spend_limit_reached", message: spendReached }
+        ? { code: "spend_limit_reached", message: spendLimitReached }
         : { code: end.code, message: end.message };
       return { branches: [], status: "ERROR", error };
     }

@@ -3,7 +3,7 @@ import type { StopReason } from "@agentcli/engine";
 import { durationMs, maxTimerMs } from "@agentcli/project";
 import type { Kysely } from "kysely";
 import type { Settings, Tables } from "../../foundation/index.ts";
-import { leftToSpend } from "../usage/index.ts";
+import { leftToSpend, spendLimitReached } from "../usage/index.ts";
 import type { ActiveRun } from "./records.ts";
 
 export interface RunLimits {
@@ -32,7 +32,7 @@ export function limitRun(
   const polling = setInterval(async () => {
     // A failed lookup is repeated at the next interval.
     const left = await leftToSpend(db, requester).catch(() => null);
-    if (left === 0) stop.abort(stopped({ code: "budget", message: spendReached, limit: "spend" }));
+    if (left === 0) stop.abort(stopped({ code: "budget", message: spendLimitReached, limit: "spend" }));
     else if (left !== null && (await isUncounted(db, run.id).catch(() => false)))
       stop.abort(stopped({ code: "budget", message: uncounted, limit: "price" }));
   }, settings.leaseMs / 3);
@@ -57,9 +57,7 @@ async function isUncounted(db: Kysely<Tables>, runId: string): Promise<boolean> 
 }
 
 const uncounted =
-  "The run asks a model whose price is not known, and a spend limit holds here. Name another model, or ask who runs the platform to write its price below [prices.NAME] in the configuration.";
-
-export const spendReached = "The spend limit of this month is reached; ask an admin to raise it.";
+  "The run used a model whose price is unknown, so the spend limit cannot be enforced. Choose another model, or ask an admin to add [prices.NAME] to the configuration.";
 
 const stopped = (why: { code: "limit" | "budget"; message: string; limit: string }): StopReason => ({
   end: { status: "failed", ...why },

@@ -21,9 +21,6 @@ export const modelsOfSubagents = (subagents: CustomSubagent[]): string[] =>
     return name === undefined || name === "inherit" ? [] : [name];
   });
 
-export const unpriced = (model: string): string =>
-  `The price of the model ${model} is not known, and a spend limit holds here. Name another model, or ask who runs the platform to write its price below [prices."${model}"] in the configuration.`;
-
 const nothingUsed = {
   inputTokens: 0,
   cachedInputTokens: 0,

@@ -150,7 +150,7 @@ function batchOf(frames: Frame[]): Batch | null {
 /** Clients treat the first code as final; after the second they read the run. */
 const endings: Record<NoMoreFrames, object> = {
   gone: { code: "not_found", message: "The run was deleted." },
-  silent: { code: "internal", message: "The run ended without a word; read the run itself." },
+  silent: { code: "internal", message: "The run ended without an event; read the run itself." },
 };
 
 const endOf = (after: number, why: NoMoreFrames): Batch => ({

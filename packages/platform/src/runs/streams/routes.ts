@@ -105,7 +105,10 @@ async function startOf({ db }: PlatformContext, runId: string, lastEventId: stri
   if (lastEventId === undefined || lastEventId === "") return { after: 0, isEnd: false };
   const last = lastEventId.length > 64 ? null : await findEvent(db, runId, lastEventId);
   if (last === null)
-    throw new ApiError("invalid_last_event_id", `Last-Event-ID ${lastEventId.slice(0, 64)} is not of this run.`);
+    throw new ApiError(
+      "invalid_last_event_id",
+      `Last-Event-ID ${lastEventId.slice(0, 64)} does not belong to this run.`,
+    );
   return { after: last.seq, isEnd: isLast(last) };
 }
 

@@ -136,9 +136,9 @@ export function githubFault(error: unknown, { what, code }: Attempt): unknown {
 }
 
 function remedyOf({ status, message }: GithubRefusal): string {
-  if (status === 401) return "An administrator has to look at the credentials under [source_hosts.github].";
-  if (status === 429 || /rate limit/i.test(message)) return "It may not ask that often; try again later.";
+  if (status === 401) return "An administrator must check the credentials under [source_hosts.github].";
+  if (status === 429 || /rate limit/i.test(message)) return "The rate limit was reached; try again later.";
   if (status === 403 || status === 404) return "Check the address, and that the platform was given access.";
-  if (status === 0 || status >= 500) return "GitHub does not work as it should at present; try again later.";
+  if (status === 0 || status >= 500) return "GitHub is failing; try again later.";
   return "Fix that, then send a follow-up.";
 }

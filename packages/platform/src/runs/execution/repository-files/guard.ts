@@ -15,7 +15,7 @@ export const repositoryGuard = (roots: string[], programDirectory: string): Prom
     files: roots.flatMap(rulesOf),
     programDirectory,
     refuse: (problems) =>
-      new RunFault("invalid_rules", `The rules of the repository have mistakes. ${shown(problems, roots)}`),
+      new RunFault("invalid_rules", `The rules of the repository are not valid. ${shown(problems, roots)}`),
   });
 
 /** Does not follow links out of the repository: an error message would reveal content of the file. */
