@@ -185,7 +185,7 @@ describe("which session is meant", () => {
     expect(findByReference(id("1"), home)).toBe(id("1"));
     expect(findByReference("nightly", home)).toBe(id("2"));
     expect(findByReference(id("2").slice(0, 36), home)).toBe(id("2"));
-    expect(() => findByReference("0198c0de", home)).toThrow(/beginning of 2 sessions[\s\S]*000000000001/);
+    expect(() => findByReference("0198c0de", home)).toThrow(/matches 2 sessions[\s\S]*000000000001/);
     expect(matchThreads("0198C0DE-0000", home)).toHaveLength(2);
     for (const unknown of ["0198c0d", "nightl", id("3"), "Nightly", "../../etc"]) {
       expect(() => findByReference(unknown, home)).toThrow(`There is no session ${unknown}`);

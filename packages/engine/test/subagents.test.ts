@@ -133,7 +133,7 @@ describe("a sub-agent", () => {
       record.type === "tool.settled" ? [record.outcome] : [],
     );
     expect(outcomes.filter(({ status }) => status === "completed")).toHaveLength(3);
-    expect(JSON.stringify(outcomes)).toContain("There are 3 open agents already");
+    expect(JSON.stringify(outcomes)).toContain("There are already 3 open agents");
     expect(JSON.stringify(outcomes)).toContain('Unknown agent type \\"wizard\\"');
   });
 });

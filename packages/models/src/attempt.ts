@@ -1,7 +1,7 @@
 // One attempt: sends a request, reads the stream, and resolves to a reply or a failure.
 import type { IncomingHttpHeaders } from "node:http";
 import { type Attempt, type AttemptFailure, failAttempt, interrupted, quote } from "./failure.ts";
-import { type Ending, post, type Receiver } from "./http.ts";
+import { post, type Receiver, type ResponseEnd } from "./http.ts";
 import type { Provider } from "./provider.ts";
 import { hideSecrets } from "./secrets.ts";
 import { openSse } from "./sse.ts";
@@ -37,7 +37,7 @@ export async function attempt(request: AttemptRequest, signal: AbortSignal): Pro
 const maxBytes = 256 * 1024 * 1024;
 
 interface ResponseCollector extends Receiver {
-  outcome(ending: Ending): Attempt;
+  outcome(ending: ResponseEnd): Attempt;
 }
 
 function openCollector({ provider, url, reader }: AttemptRequest): ResponseCollector {
@@ -91,7 +91,7 @@ function openTextBuffer() {
   };
 }
 
-function noResponse(provider: Provider, url: URL, ending: Ending): AttemptFailure {
+function noResponse(provider: Provider, url: URL, ending: ResponseEnd): AttemptFailure {
   const server = `${provider.name} (${url.origin}${url.pathname})`;
   switch (ending.kind) {
     case "silent":
@@ -118,7 +118,7 @@ function noResponse(provider: Provider, url: URL, ending: Ending): AttemptFailur
   }
 }
 
-function incompleteStream(provider: Provider, ending: Ending): AttemptFailure {
+function incompleteStream(provider: Provider, ending: ResponseEnd): AttemptFailure {
   if (ending.kind === "silent") {
     return failAttempt(
       "limit",

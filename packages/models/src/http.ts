@@ -17,7 +17,7 @@ export interface Receiver {
   take(bytes: Buffer): "more" | "enough";
 }
 
-export type Ending =
+export type ResponseEnd =
   | { kind: "ended" }
   | { kind: "aborted" }
   | { kind: "silent"; limit: "first-byte" | "idle" }
@@ -29,7 +29,7 @@ export type Ending =
   /** The request is not valid HTTP: a header has forbidden characters. */
   | { kind: "unsendable"; reason: string };
 
-export async function post(message: Post, receiver: Receiver, signal: AbortSignal): Promise<Ending> {
+export async function post(message: Post, receiver: Receiver, signal: AbortSignal): Promise<ResponseEnd> {
   const transport = await openTransport(message.url);
   if (signal.aborted) return { kind: "aborted" };
   const first = await exchange(transport, message, receiver, signal);
@@ -57,7 +57,7 @@ async function openTransport(url: URL): Promise<Transport> {
   return transport;
 }
 
-type ExchangeEnding = Ending | { kind: "stale"; reason: string };
+type ExchangeEnding = ResponseEnd | { kind: "stale"; reason: string };
 
 async function exchange(
   transport: Transport,
@@ -105,7 +105,7 @@ function receive(sent: ClientRequest, idleTimer: IdleTimer, receiver: Receiver):
   });
 }
 
-function readResponse(response: IncomingMessage, idleTimer: IdleTimer, receiver: Receiver): Promise<Ending> {
+function readResponse(response: IncomingMessage, idleTimer: IdleTimer, receiver: Receiver): Promise<ResponseEnd> {
   return new Promise((resolve, reject) => {
     const read = (bytes: Buffer): void => {
       idleTimer.reset();
@@ -142,7 +142,7 @@ function drain(response: IncomingMessage): void {
 
 interface IdleTimer {
   /** Resolves when a timeout expires; otherwise never. */
-  ending: Promise<Ending>;
+  ending: Promise<ResponseEnd>;
   /** The response has begun: from now on the idle timeout applies. */
   startIdle(): void;
   reset(): void;
@@ -154,12 +154,12 @@ const maxTimerMs = 2 ** 31 - 1;
 
 function openIdleTimer({ firstByteMs, idleMs }: Post): IdleTimer {
   let timer: NodeJS.Timeout | undefined;
-  let pass: (ending: Ending) => void;
+  let pass: (ending: ResponseEnd) => void;
   const watch = (ms: number, limit: "first-byte" | "idle"): void => {
     clearTimeout(timer);
     timer = ms <= maxTimerMs ? setTimeout(() => pass({ kind: "silent", limit }), ms) : undefined;
   };
-  const ending = new Promise<Ending>((resolve) => {
+  const ending = new Promise<ResponseEnd>((resolve) => {
     pass = resolve;
   });
   watch(firstByteMs, "first-byte");
@@ -171,9 +171,9 @@ function openIdleTimer({ firstByteMs, idleMs }: Post): IdleTimer {
   };
 }
 
-function openAbort(signal: AbortSignal): { ending: Promise<Ending>; release(): void } {
+function openAbort(signal: AbortSignal): { ending: Promise<ResponseEnd>; release(): void } {
   let stop = (): void => {};
-  const ending = new Promise<Ending>((resolve) => {
+  const ending = new Promise<ResponseEnd>((resolve) => {
     stop = () => resolve({ kind: "aborted" });
   });
   signal.addEventListener("abort", stop);

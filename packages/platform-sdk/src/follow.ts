@@ -13,7 +13,7 @@ export interface RunSource {
   read(signal: AbortSignal): Promise<WireRun>;
 }
 
-export type Followed =
+export type FollowEvent =
   | { kind: "frame"; frame: StreamFrame }
   /** The run is over, and its stream could not be had to the end. */
   | { kind: "ended"; run: WireRun; why: "expired" | "dropped" }
@@ -24,16 +24,16 @@ const reconnectMs = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000];
 const pollMs = 15_000;
 const maxDelayMs = 2 * 60 * 60_000;
 
-export async function* followRun(source: RunSource, clock: Clock, signal: AbortSignal): AsyncGenerator<Followed> {
-  const following: Following = { source, clock, signal, position: startOfStream(), endsAt: clock.now() + maxDelayMs };
-  for (let failures = 0; clock.now() < following.endsAt; failures++) {
-    const attempt = yield* readStream(following);
+export async function* followRun(source: RunSource, clock: Clock, signal: AbortSignal): AsyncGenerator<FollowEvent> {
+  const state: FollowState = { source, clock, signal, position: startOfStream(), endsAt: clock.now() + maxDelayMs };
+  for (let failures = 0; clock.now() < state.endsAt; failures++) {
+    const attempt = yield* readStream(state);
     if (attempt.kind === "over") return;
-    const run = await look(following);
-    if (run && isOver(run)) return yield* readRest(following, run, attempt.kind);
+    const run = await look(state);
+    if (run && isOver(run)) return yield* readRest(state, run, attempt.kind);
     if (attempt.kind === "dropped" && attempt.progress === "some") failures = 0;
     const delayMs = attempt.kind === "expired" ? undefined : reconnectMs[failures];
-    if (delayMs === undefined) return yield* poll(following, attempt.kind);
+    if (delayMs === undefined) return yield* poll(state, attempt.kind);
     await clock.wait(delayMs, signal);
   }
   yield { kind: "late" };
@@ -41,7 +41,7 @@ export async function* followRun(source: RunSource, clock: Clock, signal: AbortS
 
 export const isOver = ({ status }: Pick<WireRun, "status">): boolean => status !== "CREATING" && status !== "RUNNING";
 
-interface Following {
+interface FollowState {
   source: RunSource;
   clock: Clock;
   signal: AbortSignal;
@@ -58,7 +58,7 @@ async function* readStream({
   signal,
   position,
   endsAt,
-}: Following): AsyncGenerator<Followed & { kind: "frame" }, Attempt> {
+}: FollowState): AsyncGenerator<FollowEvent & { kind: "frame" }, Attempt> {
   let progress: "some" | "none" = "none";
   position.reconnect();
   try {
@@ -82,7 +82,7 @@ async function* readStream({
 }
 
 /** Null where the platform cannot be asked for the moment. */
-async function look({ source, signal }: Following): Promise<WireRun | null> {
+async function look({ source, signal }: FollowState): Promise<WireRun | null> {
   try {
     return await source.read(signal);
   } catch (error) {
@@ -92,17 +92,17 @@ async function look({ source, signal }: Following): Promise<WireRun | null> {
 }
 
 /** The run ended while no connection was open: the frames since then come first. */
-async function* readRest(following: Following, run: WireRun, why: "expired" | "dropped"): AsyncGenerator<Followed> {
-  const attempt = why === "expired" ? { kind: why } : yield* readStream(following);
+async function* readRest(state: FollowState, run: WireRun, why: "expired" | "dropped"): AsyncGenerator<FollowEvent> {
+  const attempt = why === "expired" ? { kind: why } : yield* readStream(state);
   if (attempt.kind !== "over") yield { kind: "ended", run, why: attempt.kind };
 }
 
-async function* poll(following: Following, why: "expired" | "dropped"): AsyncGenerator<Followed> {
-  const { clock, signal, endsAt } = following;
+async function* poll(state: FollowState, why: "expired" | "dropped"): AsyncGenerator<FollowEvent> {
+  const { clock, signal, endsAt } = state;
   while (clock.now() < endsAt) {
     await clock.wait(pollMs, signal);
-    const run = await look(following);
-    if (run && isOver(run)) return yield* readRest(following, run, why);
+    const run = await look(state);
+    if (run && isOver(run)) return yield* readRest(state, run, why);
   }
   yield { kind: "late" };
 }

@@ -1,6 +1,6 @@
 // What is known of a run: the newest of what its streams and the platform said.
 import type { Run as WireRun, RunStatus as WireStatus } from "@agentcli/protocol/api";
-import { type Followed, isOver } from "./follow.ts";
+import { type FollowEvent, isOver } from "./follow.ts";
 import { type TokenUsage, usageOf } from "./messages.ts";
 import type { ModelSelection } from "./options.ts";
 
@@ -33,7 +33,7 @@ export interface RunResult extends RunFacts {
   readonly status: RunResultStatus;
 }
 
-export interface KnownRun extends RunFacts {
+export interface RunSnapshot extends RunFacts {
   readonly agentId: string;
   readonly status: RunStatus;
   /** Milliseconds since 1970. */
@@ -44,13 +44,13 @@ export interface KnownRun extends RunFacts {
 export type ReportedRun = WireRun & { usage?: TokenUsage };
 
 export interface RunState {
-  known(): KnownRun;
+  snapshot(): RunSnapshot;
   wireStatus(): WireStatus;
   /** Why there can be no conversation any more; undefined while there can. */
   unsupported(): string | undefined;
   /** Returns what ends the listening. */
   listen(listener: (status: RunStatus) => void): () => void;
-  note(followed: Followed): void;
+  note(event: FollowEvent): void;
   /** The platform has accepted the cancellation; what is read later may still be another end. */
   noteCancelled(): void;
   /** Every fact as a member that shows what is known now. */
@@ -62,9 +62,9 @@ export function openState(first: ReportedRun, model: ModelSelection | undefined)
   let wireStatus = first.status;
   let unsupported: string | undefined;
   let isCancelled = false;
-  let facts: KnownRun = factsOf(first, model);
+  let facts: RunSnapshot = factsOf(first, model);
 
-  function change(status: WireStatus, more: Partial<KnownRun> = {}): void {
+  function change(status: WireStatus, more: Partial<RunSnapshot> = {}): void {
     const before = facts.status;
     // A connection that is behind others says what was.
     if (isOver({ status: wireStatus }) && !isOver({ status })) return;
@@ -75,21 +75,20 @@ export function openState(first: ReportedRun, model: ModelSelection | undefined)
   }
 
   return {
-    known: () => facts,
+    snapshot: () => facts,
     wireStatus: () => wireStatus,
     unsupported: () => unsupported,
     listen(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    note(followed) {
-      if (followed.kind === "late") return change("ERROR", { error: { message: tooLate, code: "timeout" } });
-      if (followed.kind === "ended") {
-        if (followed.why === "expired")
-          unsupported = `The stream of ${first.id} is no longer kept; only its result is.`;
-        return change(followed.run.status, factsOf(followed.run, model));
+    note(event) {
+      if (event.kind === "late") return change("ERROR", { error: { message: tooLate, code: "timeout" } });
+      if (event.kind === "ended") {
+        if (event.why === "expired") unsupported = `The stream of ${first.id} is no longer kept; only its result is.`;
+        return change(event.run.status, factsOf(event.run, model));
       }
-      const { frame } = followed;
+      const { frame } = event;
       if (frame.event === "status") change(frame.data.status);
       if (frame.event === "result") {
         const { status, runId: _, text, ...more } = frame.data;
@@ -110,9 +109,9 @@ const tooLate = "Timed out waiting for the cloud run to finish.";
 
 const factNames = [
   ...["id", "agentId", "status", "createdAt", "requestId", "result", "error", "model", "durationMs", "usage", "git"],
-] as (keyof KnownRun)[];
+] as (keyof RunSnapshot)[];
 
-function factsOf(run: ReportedRun, model: ModelSelection | undefined): KnownRun {
+function factsOf(run: ReportedRun, model: ModelSelection | undefined): RunSnapshot {
   const { id, agentId, createdAt, requestId, result, error, durationMs, usage, git } = run;
   return {
     ...{ id, agentId, createdAt: Date.parse(createdAt), status: statusOf(run.status) },

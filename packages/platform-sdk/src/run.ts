@@ -1,17 +1,17 @@
 // One prompt given to an agent: follow it, wait for it, cancel it.
 import { type ConversationTurn, openConversation } from "./conversation.ts";
 import { NetworkError, UnsupportedRunOperationError } from "./errors.ts";
-import { type Followed, isOver } from "./follow.ts";
+import { type FollowEvent, isOver } from "./follow.ts";
 import { openMessages, type SDKMessage } from "./messages.ts";
 import type { ModelSelection, SendOptions } from "./options.ts";
 import {
-  type KnownRun,
   openState,
   type ReportedRun,
   type RunError,
   type RunGit,
   type RunResult,
   type RunResultStatus,
+  type RunSnapshot,
   type RunState,
   type RunStatus,
 } from "./run-state.ts";
@@ -22,7 +22,7 @@ export type RunOperation = "stream" | "wait" | "cancel" | "conversation";
 export type SteerAckOutcome = "complete_delivered" | "revert_to_followup";
 
 /** Its members are as of what was read last: `stream`, `wait`, `conversation` and `onDidChangeStatus` read. */
-export interface Run extends KnownRun {
+export interface Run extends RunSnapshot {
   /** The whole run from its beginning, as it happens. Every call reads anew; leaving the loop closes the connection. */
   stream(): AsyncGenerator<SDKMessage, void>;
   /** Settles when the run is over, however it ended. */
@@ -42,7 +42,7 @@ export interface Run extends KnownRun {
 /** Where a run is read from: the platform, or this process. */
 export interface RunBackend {
   /** Everything from the first frame to the result, as it happens. Ends with the signal. */
-  follow(stop: AbortSignal): AsyncGenerator<Followed>;
+  follow(stop: AbortSignal): AsyncGenerator<FollowEvent>;
   cancel(signal: AbortSignal): Promise<void>;
 }
 
@@ -64,16 +64,16 @@ export function openRun(first: ReportedRun, context: RunContext): Run {
   async function* stream(): AsyncGenerator<SDKMessage, void> {
     const messages = openMessages(first);
     yield* messages.opening({ requestId: first.requestId, ...(model && { model }) });
-    for await (const followed of follow(signal)) {
-      if (followed.kind === "frame") yield* messages.of(followed.frame);
-      else yield* messages.closing(state.wireStatus(), state.known().error?.message);
+    for await (const event of follow(signal)) {
+      if (event.kind === "frame") yield* messages.of(event.frame);
+      else yield* messages.closing(state.wireStatus(), state.snapshot().error?.message);
     }
   }
 
   async function wait(): Promise<RunResult> {
     await observing;
     if (!isOver({ status: state.wireStatus() })) await exhaust(follow(signal));
-    const { agentId: _agent, createdAt: _created, ...facts } = state.known();
+    const { agentId: _agent, createdAt: _created, ...facts } = state.snapshot();
     return facts as RunResult;
   }
 
@@ -89,13 +89,13 @@ export function openRun(first: ReportedRun, context: RunContext): Run {
     };
   }
 
-  const handle: Omit<Run, keyof KnownRun> = {
+  const handle: Omit<Run, keyof RunSnapshot> = {
     stream,
     wait,
     onDidChangeStatus,
     conversation: () => readConversation(follow(signal), state),
     async cancel() {
-      if (state.known().status === "cancelled") return;
+      if (state.snapshot().status === "cancelled") return;
       await backend.cancel(signal);
       state.noteCancelled();
     },
@@ -115,40 +115,40 @@ function reasonAgainst(operation: RunOperation, state: RunState): string | undef
   return operation === "conversation" ? state.unsupported() : undefined;
 }
 
-const followers = new WeakMap<Run, () => AsyncGenerator<Followed>>();
+const followers = new WeakMap<Run, () => AsyncGenerator<FollowEvent>>();
 
 /** What its messages are made from, for the bridge: programs in other languages make of it what this package does. */
-export function followedOf(run: Run): AsyncGenerator<Followed> {
+export function followedOf(run: Run): AsyncGenerator<FollowEvent> {
   const follow = followers.get(run);
   if (!follow) throw new Error("a run that was not opened here");
   return follow();
 }
 
-type Follow = (stop: AbortSignal) => AsyncGenerator<Followed>;
+type Follow = (stop: AbortSignal) => AsyncGenerator<FollowEvent>;
 
 /** Every reader updates the state of the handle. */
 function follower(backend: RunBackend, state: RunState): Follow {
   return async function* (stop) {
-    for await (const followed of backend.follow(stop)) {
-      state.note(followed);
-      yield followed;
+    for await (const event of backend.follow(stop)) {
+      state.note(event);
+      yield event;
     }
   };
 }
 
 /** Undefined where there are no observers. */
 function observe(
-  follow: () => AsyncGenerator<Followed>,
+  follow: () => AsyncGenerator<FollowEvent>,
   observers: RunContext["observers"],
 ): Promise<void> | undefined {
   const { onDelta, onStep } = observers ?? {};
   if (!onDelta && !onStep) return undefined;
   const conversation = openConversation();
   const observing = (async () => {
-    for await (const followed of follow()) {
-      if (followed.kind !== "frame" || followed.frame.event !== "interaction_update") continue;
-      await onDelta?.({ update: followed.frame.data });
-      for (const step of conversation.add(followed.frame.data)) await onStep?.({ step });
+    for await (const event of follow()) {
+      if (event.kind !== "frame" || event.frame.event !== "interaction_update") continue;
+      await onDelta?.({ update: event.frame.data });
+      for (const step of conversation.add(event.frame.data)) await onStep?.({ step });
     }
   })();
   // `wait` throws it; without a caller of `wait` it is dropped.
@@ -156,12 +156,12 @@ function observe(
   return observing;
 }
 
-async function readConversation(following: AsyncGenerator<Followed>, state: RunState): Promise<ConversationTurn[]> {
+async function readConversation(events: AsyncGenerator<FollowEvent>, state: RunState): Promise<ConversationTurn[]> {
   const operation = "run.conversation";
   const conversation = openConversation();
-  for await (const followed of following) {
-    if (followed.kind === "frame") {
-      if (followed.frame.event === "interaction_update") conversation.add(followed.frame.data);
+  for await (const event of events) {
+    if (event.kind === "frame") {
+      if (event.frame.event === "interaction_update") conversation.add(event.frame.data);
       continue;
     }
     const reason = state.unsupported();
@@ -172,6 +172,6 @@ async function readConversation(following: AsyncGenerator<Followed>, state: RunS
   return conversation.turns();
 }
 
-async function exhaust(following: AsyncGenerator<Followed>): Promise<void> {
-  for await (const _ of following);
+async function exhaust(events: AsyncGenerator<FollowEvent>): Promise<void> {
+  for await (const _ of events);
 }

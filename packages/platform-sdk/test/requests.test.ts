@@ -233,7 +233,7 @@ test("answers of proxies, and answers that are not JSON, still make a readable e
   });
   await expect(proxy.Platform.me()).rejects.toMatchObject({ code: "unknown", message: "Not through here." });
   const page = await scriptedPlatform({ "GET /v1/me": (_, response) => response.end("<html>") });
-  await expect(page.Platform.me()).rejects.toThrow(/GET \/v1\/me got no answer/);
+  await expect(page.Platform.me()).rejects.toThrow(/GET \/v1\/me did not respond/);
 });
 
 test("what fails for the moment is asked again, what could happen twice is not", async () => {

@@ -33,7 +33,7 @@ export async function* runProgram(launch: Launch, signal?: AbortSignal): AsyncGe
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
-interface Running {
+interface RunningProcess {
   child: Child;
   ended: Promise<{ exitCode: number | null; signal: NodeJS.Signals | null }>;
   stderrTail(): string;
@@ -44,7 +44,7 @@ interface Running {
 const graceMs = 5_000;
 const closeMs = 1_000;
 
-async function start({ command, leading, args, prompt, env }: Launch): Promise<Running> {
+async function start({ command, leading, args, prompt, env }: Launch): Promise<RunningProcess> {
   const child = await spawnProgram(command, [...leading, ...args], env);
   const stderrTail = collectTail(child.stderr);
   const ended = endOf(child);
@@ -61,14 +61,14 @@ async function start({ command, leading, args, prompt, env }: Launch): Promise<R
 }
 
 /** Waits for the end of its output too, unless a leftover child keeps that open. */
-function endOf(child: Child): Running["ended"] {
+function endOf(child: Child): RunningProcess["ended"] {
   return new Promise((resolve) => {
     child.once("close", (exitCode, signal) => resolve({ exitCode, signal }));
     child.once("exit", (exitCode, signal) => setTimeout(resolve, closeMs, { exitCode, signal }).unref());
   });
 }
 
-async function endProgram(child: Child, ended: Running["ended"]): Promise<void> {
+async function endProgram(child: Child, ended: RunningProcess["ended"]): Promise<void> {
   child.kill("SIGTERM");
   const timer = setTimeout(() => child.kill("SIGKILL"), graceMs);
   await ended;
@@ -89,7 +89,7 @@ async function spawnProgram(command: string, args: string[], env: NodeJS.Process
   }
 }
 
-function readEvent(line: string, lastEvent: ExecEvent | null, running: Running): ExecEvent {
+function readEvent(line: string, lastEvent: ExecEvent | null, running: RunningProcess): ExecEvent {
   try {
     return JSON.parse(line) as ExecEvent;
   } catch (cause) {

@@ -5,10 +5,10 @@ import type { Invocation } from "../command.ts";
 const form = /^(?:https?:\/\/\S+\/agents\/)?(bc-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/?$/i;
 
 export function agentIdIn({ positionals }: Invocation, command: string): string {
-  const [given] = positionals;
-  if (given === undefined)
+  const [text] = positionals;
+  if (text === undefined)
     throw new CommandError("usage", `Which agent? ${command} AGENT. agentcli cloud list shows them.`);
-  const id = form.exec(given.trim())?.[1];
+  const id = form.exec(text.trim())?.[1];
   if (id) return id.toLowerCase();
-  throw new CommandError("usage", `Invalid agent id "${given}": expected bc-<uuid>. agentcli cloud list shows them.`);
+  throw new CommandError("usage", `Invalid agent id "${text}": expected bc-<uuid>. agentcli cloud list shows them.`);
 }

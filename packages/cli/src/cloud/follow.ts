@@ -8,7 +8,7 @@ import { open } from "./http.ts";
 
 export type Follower = (frame: StreamFrame) => Promise<void>;
 
-export interface Following {
+export interface FollowOptions {
   access: Access;
   path: string;
   take: Follower;
@@ -17,14 +17,14 @@ export interface Following {
 const maxAttempts = 6;
 const firstPauseMs = 250;
 
-export async function followRun(following: Following, signal: AbortSignal): Promise<void> {
+export async function followRun(options: FollowOptions, signal: AbortSignal): Promise<void> {
   const position: Position = { lastEventId: "" };
   for (let failures = 0; failures < maxAttempts; ) {
     const before = position.lastEventId;
-    const reading = await readOnce(following, position, signal);
-    if (reading.kind === "ended") return;
+    const result = await readOnce(options, position, signal);
+    if (result.kind === "ended") return;
     failures = position.lastEventId === before ? failures + 1 : 1;
-    if (failures === maxAttempts) throw reading.problem;
+    if (failures === maxAttempts) throw result.problem;
     await pause(firstPauseMs * 2 ** failures, undefined, { signal }).catch(() => {
       throw interrupted();
     });
@@ -35,11 +35,11 @@ interface Position {
   lastEventId: string;
 }
 
-type Reading = { kind: "ended" } | { kind: "cut"; problem: CommandError };
+type ReadResult = { kind: "ended" } | { kind: "cut"; problem: CommandError };
 
-async function readOnce(following: Following, position: Position, signal: AbortSignal): Promise<Reading> {
+async function readOnce(options: FollowOptions, position: Position, signal: AbortSignal): Promise<ReadResult> {
   try {
-    if (await readFrames(following, position, signal)) return { kind: "ended" };
+    if (await readFrames(options, position, signal)) return { kind: "ended" };
     return { kind: "cut", problem: new CommandError("unavailable", "The platform keeps closing the stream.") };
   } catch (error) {
     if (signal.aborted) throw interrupted();
@@ -54,7 +54,7 @@ const interrupted = (): CommandError =>
 
 /** Whether the run has ended; where not, the stream broke off. */
 async function readFrames(
-  { access, path, take }: Following,
+  { access, path, take }: FollowOptions,
   position: Position,
   signal: AbortSignal,
 ): Promise<boolean> {

@@ -76,10 +76,10 @@ function policyFlags({ sandbox, approval, fullAuto, bypass }: ConfigOptions): Fl
 /** `name=value`, with the names and values of [limits]. */
 function limitFlag(text: string): FlagValue {
   const [, name = "", value = ""] = /^\s*([^=]*?)\s*=\s*(.*?)\s*$/.exec(text) ?? [];
-  const known = Object.keys(defaults.limits);
-  if (!known.includes(name)) {
-    const near = nearest(name, known);
-    const hint = near ? `Did you mean ${near}?` : `Limits are ${known.join(", ")}: --limit idle=30s,wall=10m.`;
+  const names = Object.keys(defaults.limits);
+  if (!names.includes(name)) {
+    const near = nearest(name, names);
+    const hint = near ? `Did you mean ${near}?` : `Limits are ${names.join(", ")}: --limit idle=30s,wall=10m.`;
     throw new CommandError("usage", `--limit ${text}: there is no limit "${name}". ${hint}`);
   }
   const { form, example } = amounts[name] ?? duration;

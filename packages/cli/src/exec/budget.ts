@@ -11,9 +11,9 @@ export function resolveBudget(
   config: BudgetConfig | undefined,
   recorded: Budget | undefined,
 ): Budget | undefined {
-  const given = flags.flatMap((flag) => flag.split(",")).map(parseEntry);
-  if (given.length === 0 && !config) return recorded;
-  return { ...fromConfig(config), ...Object.fromEntries(given) };
+  const entries = flags.flatMap((flag) => flag.split(",")).map(parseEntry);
+  if (entries.length === 0 && !config) return recorded;
+  return { ...fromConfig(config), ...Object.fromEntries(entries) };
 }
 
 /** A budget in money needs a known price. */
@@ -32,7 +32,7 @@ export function checkPrice(
 function parseEntry(entry: string): [keyof Budget, number] {
   const [name = "", text = ""] = entry.split("=").map((part) => part.trim());
   if (!names.includes(name as Name)) {
-    throw new CommandError("usage", `--budget ${entry}: choose from ${names.map((known) => `${known}=…`).join(", ")}.`);
+    throw new CommandError("usage", `--budget ${entry}: choose from ${names.map((name) => `${name}=…`).join(", ")}.`);
   }
   if (name === "wall") return ["wallMs", requireNumber(entry, durationMs(text), "a duration such as 20m")];
   if (name === "usd") return [name, requireNumber(entry, parseAmount(text), "a number such as 2.5")];

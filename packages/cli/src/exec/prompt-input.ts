@@ -77,14 +77,14 @@ export function decode(bytes: Buffer): string {
   );
 }
 
-interface Waiting extends Pick<PromptInput, "warn" | "signal"> {
+interface WaitOptions extends Pick<PromptInput, "warn" | "signal"> {
   limitMs: number | null;
 }
 
 /** A pipe that never ends must not take all memory; far more than any prompt. */
 const maxBytes = 64 * 1024 * 1024;
 
-async function readAll({ limitMs, warn, signal }: Waiting): Promise<Buffer> {
+async function readAll({ limitMs, warn, signal }: WaitOptions): Promise<Buffer> {
   const kind = stdinKind();
   if (kind === "none") return Buffer.alloc(0);
   if (kind === "file") return readFileSync(0);

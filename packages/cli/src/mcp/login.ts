@@ -18,7 +18,7 @@ export interface ServerLogin {
   program: Program;
 }
 
-export const usualLoginLimitMs = 300_000;
+export const defaultLoginTimeoutMs = 300_000;
 
 export async function logInTo(login: ServerLogin, signal: AbortSignal): Promise<LoginResult> {
   const settings = await settingsOf(login);

@@ -2,8 +2,8 @@
 import type { Paint } from "@agentcli/surfaces/human";
 
 export function choosePaint(when: string, variables: NodeJS.ProcessEnv): Paint {
-  const wanted = when === "auto" ? process.stderr.isTTY === true && !variables.NO_COLOR : when === "always";
-  return wanted ? colours : plain;
+  const isColoured = when === "auto" ? process.stderr.isTTY === true && !variables.NO_COLOR : when === "always";
+  return isColoured ? colours : plain;
 }
 
 const code = (open: number, close: number) => (text: string) => `\u001b[${open}m${text}\u001b[${close}m`;

@@ -6,7 +6,7 @@ import type { ReviewTarget } from "@agentcli/engine/review";
 import type { Program } from "../program.ts";
 import { ask, type Git, openGit } from "./git.ts";
 import { findBase, findMergeBase, firstParent, readCommit } from "./revisions.ts";
-import type { WantedTarget } from "./target.ts";
+import type { RequestedTarget } from "./target.ts";
 
 export interface CollectedChange {
   target: ReviewTarget;
@@ -19,20 +19,20 @@ export interface CollectedChange {
 }
 
 export async function collectChange(
-  wanted: Exclude<WantedTarget, { kind: "custom" }>,
+  target: Exclude<RequestedTarget, { kind: "custom" }>,
   directory: string,
   program: Program,
 ): Promise<CollectedChange> {
   const top = await openGit(directory, program)(["rev-parse", "--show-toplevel"]);
   const root = top.toString().replace(/\n$/, "");
   const git = openGit(root, program);
-  switch (wanted.kind) {
+  switch (target.kind) {
     case "uncommitted":
       return { root, ...(await uncommitted(git, root)) };
     case "base":
-      return { root, ...(await againstBase(git, wanted.branch)) };
+      return { root, ...(await againstBase(git, target.branch)) };
     case "commit":
-      return { root, ...(await ofCommit(git, wanted)) };
+      return { root, ...(await ofCommit(git, target)) };
   }
 }
 
@@ -75,7 +75,7 @@ async function againstBase(git: Git, branch: string): Promise<Collected> {
 }
 
 /** A merge is what it brought to its first parent; a first commit is everything in it. */
-async function ofCommit(git: Git, { name, title }: Extract<WantedTarget, { kind: "commit" }>): Promise<Collected> {
+async function ofCommit(git: Git, { name, title }: Extract<RequestedTarget, { kind: "commit" }>): Promise<Collected> {
   const commit = await readCommit(git, name);
   const before = (await firstParent(git, commit)) ?? (await emptyTree(git));
   return {

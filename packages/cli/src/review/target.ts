@@ -2,27 +2,27 @@
 import { CommandError } from "@agentcli/command-line";
 import type { Invocation } from "../command.ts";
 
-export type WantedTarget =
+export type RequestedTarget =
   | { kind: "uncommitted" }
   | { kind: "base"; branch: string }
   | { kind: "commit"; name: string; title: string | undefined }
   | { kind: "custom" };
 
-export function readTarget({ has, text }: Invocation): WantedTarget {
+export function readTarget({ has, text }: Invocation): RequestedTarget {
   const branch = text("base");
   const name = text("commit");
   const title = text("title");
-  const wanted: WantedTarget[] = [];
-  if (has("uncommitted")) wanted.push({ kind: "uncommitted" });
-  if (branch !== undefined) wanted.push({ kind: "base", branch });
-  if (name !== undefined) wanted.push({ kind: "commit", name, title });
-  if (wanted.length > 1) {
-    const given = wanted.map(({ kind }) => `--${kind}`).join(" and ");
-    throw new CommandError("usage", `${given} cannot be reviewed at once. Choose one target.`);
+  const requested: RequestedTarget[] = [];
+  if (has("uncommitted")) requested.push({ kind: "uncommitted" });
+  if (branch !== undefined) requested.push({ kind: "base", branch });
+  if (name !== undefined) requested.push({ kind: "commit", name, title });
+  if (requested.length > 1) {
+    const flags = requested.map(({ kind }) => `--${kind}`).join(" and ");
+    throw new CommandError("usage", `${flags} cannot be reviewed at once. Choose one target.`);
   }
   if (title !== undefined && name === undefined)
     throw new CommandError("usage", "--title belongs to --commit: it says what the commit is about.");
-  return wanted[0] ?? { kind: "custom" };
+  return requested[0] ?? { kind: "custom" };
 }
 
 export const noTarget = (): CommandError =>

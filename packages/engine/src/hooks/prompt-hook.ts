@@ -66,10 +66,10 @@ function questionOf({ prompt, model }: HookOf<"prompt">, payload: object, { log 
   };
 }
 
-type Reserved = { kind: "reserved"; release(): void } | { kind: "spent"; reason: string };
+type ReserveResult = { kind: "reserved"; release(): void } | { kind: "spent"; reason: string };
 
 /** Admitted like any request of the thread: hooks are paid for from the same budget. */
-function reserve({ instructions, messages }: ModelRequest, context: HookContext): Reserved {
+function reserve({ instructions, messages }: ModelRequest, context: HookContext): ReserveResult {
   const { log, reservations } = context;
   const tokens = estimateText(instructions) + estimateText(JSON.stringify(messages));
   const { turn } = log.state;

@@ -3,7 +3,7 @@ import type { Block, Frozen, Outcome, RecordOf, ThreadRecord, ToolSpec, Usage } 
 import { charge, emptyLedger } from "../budget/ledger.ts";
 import type { Message, StoredRecord } from "../ports.ts";
 import { applyNote } from "./apply-note.ts";
-import { keptMessages, summaryMessage } from "./compaction.ts";
+import { retainedMessages, summaryMessage } from "./compaction.ts";
 import { noteBegun, noteReported, noteSettled } from "./known-agents.ts";
 import { callsOf, lastMessage, textOf } from "./messages.ts";
 import { findOpenCall, type OpenCall, type OpenTurn, type ThreadState } from "./state.ts";
@@ -53,7 +53,7 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
       charge(state.account.ledger, record);
       if (state.turn) charge(state.turn.ledger, record);
       state.messages = [
-        ...keptMessages(ownMessages(state), state.turn?.settings.compactAt),
+        ...retainedMessages(ownMessages(state), state.turn?.settings.compactAt),
         summaryMessage(record.summary),
       ];
       state.instructions = [];

@@ -3,7 +3,7 @@ import { truncateForModel } from "../output.ts";
 import type { Message, ModelRequest } from "../ports.ts";
 import { estimateMessage, estimateText } from "./tokens.ts";
 
-const keptUserTokens = 20_000;
+const maxUserTokens = 20_000;
 const summaryPrefix =
   "The earlier part of this conversation was summarised to save room. You have all your tools and the files as they are now. Build on this summary, do not redo finished work:";
 
@@ -23,8 +23,8 @@ export function compactionRequest(request: ModelRequest, contextMessages: Messag
 }
 
 /** User messages that are kept verbatim: the newest, up to their budget. */
-export function keptMessages(messages: Message[], compactAt: number | undefined): Message[] {
-  const budget = Math.min(keptUserTokens, Math.floor((compactAt ?? keptUserTokens * 4) / 4));
+export function retainedMessages(messages: Message[], compactAt: number | undefined): Message[] {
+  const budget = Math.min(maxUserTokens, Math.floor((compactAt ?? maxUserTokens * 4) / 4));
   const prompts = messages.filter((message) => message.role === "user" && !isSummary(message));
   const kept = newestWithin(prompts, budget);
   const newest = prompts.at(-1);

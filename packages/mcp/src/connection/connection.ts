@@ -63,9 +63,9 @@ export async function listTools(
   return response.kind === "fault" ? response : { kind: "result", result: readTools(response.result, sanitize) };
 }
 
-type Opened = { kind: "opened"; client: RpcClient } | { kind: "fault"; fault: Fault };
+type OpenResult = { kind: "opened"; client: RpcClient } | { kind: "fault"; fault: Fault };
 
-async function open(options: ConnectionOptions): Promise<Opened> {
+async function open(options: ConnectionOptions): Promise<OpenResult> {
   try {
     return { kind: "opened", client: await openRpcClient(channelTo(options), handlerOf(options)) };
   } catch (error) {

@@ -121,8 +121,8 @@ async function* messagesOf(run: Run): AsyncGenerator<SentEvent> {
 /** Frames as the platform streams them; `ended` and `late` where it did not to the end, and `failed`. */
 async function* framesOf(run: Run): AsyncGenerator<SentEvent> {
   try {
-    for await (const followed of followedOf(run))
-      yield followed.kind === "frame" ? [followed.frame.event, followed.frame.data] : [followed.kind, followed];
+    for await (const event of followedOf(run))
+      yield event.kind === "frame" ? [event.frame.event, event.frame.data] : [event.kind, event];
   } catch (error) {
     yield ["failed", error instanceof PlatformSdkError ? error : unexpected(error)];
   }

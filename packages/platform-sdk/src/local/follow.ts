@@ -1,5 +1,5 @@
 // A local run's frames from the first to the result: from memory where this process drives it, else from its store.
-import type { Followed } from "../follow.ts";
+import type { FollowEvent } from "../follow.ts";
 import type { LocalAgentStore, LocalRunEvent, LocalRunRecord } from "../local-store.ts";
 import type { RunBackend } from "../run.ts";
 import type { DrivenRun } from "./driven.ts";
@@ -22,7 +22,7 @@ export function localBackend(run: LocalRunRecord, context: LocalContext): RunBac
       const driven = context.driven.get(run.id);
       for await (const { frame } of driven ? remembered(driven, stop) : stored(run, context, stop)) {
         if (frame.event === "done") return;
-        yield { kind: "frame", frame } satisfies Followed;
+        yield { kind: "frame", frame } satisfies FollowEvent;
       }
     },
     cancel: (signal) => cancelLocal(run, context, signal),

@@ -4,14 +4,14 @@ import type { LocalAgentStore, LocalRunRecord } from "../local-store.ts";
 import { isUnderWay } from "./records.ts";
 import { endOf, lastFrames, type RunEnd } from "./run-end.ts";
 
-export interface Interrupting {
+export interface InterruptedRun {
   store: LocalAgentStore;
   /** Runs of this process are not looked at. */
   driven: Map<string, unknown>;
 }
 
 /** Does nothing where another process drives the agent. */
-export async function settleInterrupted(agentId: string, { store, driven }: Interrupting): Promise<void> {
+export async function settleInterrupted(agentId: string, { store, driven }: InterruptedRun): Promise<void> {
   const left = (await store.runs.list(agentId)).filter((run) => isUnderWay(run) && !driven.has(run.id));
   if (left.length === 0) return;
   const claim = await store.claim(agentId);

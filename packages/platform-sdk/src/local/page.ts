@@ -2,12 +2,12 @@
 import type { Page } from "../agent-calls.ts";
 import { ConfigurationError } from "../errors.ts";
 
-const usualLimit = 20;
+const defaultLimit = 20;
 
 export function pageOf<Item>(
   all: Item[],
   nameOf: (item: Item) => string,
-  { limit = usualLimit, cursor }: { limit?: number | undefined; cursor?: string | undefined },
+  { limit = defaultLimit, cursor }: { limit?: number | undefined; cursor?: string | undefined },
 ): Page<Item> {
   const before = cursor === undefined ? -1 : all.findIndex((item) => nameOf(item) === cursor);
   if (cursor !== undefined && before === -1)

@@ -26,13 +26,13 @@ export const withAdministration = <T>(
   use: Use<Administration, T>,
 ): Promise<T> => withVault(invocation, program, ({ db, vault }) => use(openAdministration(db, vault)));
 
-interface Opened {
+interface OpenVault {
   db: Kysely<Tables>;
   vault: Vault;
   settings: Settings;
 }
 
-export async function withVault<T>(invocation: Invocation, program: Program, use: Use<Opened, T>): Promise<T> {
+export async function withVault<T>(invocation: Invocation, program: Program, use: Use<OpenVault, T>): Promise<T> {
   const { settings } = settingsFor(invocation, program);
   const { db, close } = await openDatabase(settings, silentLog);
   try {

@@ -137,11 +137,11 @@ async function answerApi(
     const location = `${state.url}/api/v3${moved}${query && `?${query}`}`;
     return void response.writeHead(request.method === "GET" ? 301 : 307, { location }).end();
   }
-  const asked = { method: request.method ?? "", path, query, body, headers: request.headers as Record<string, string> };
-  const operation = api.matchOperation(asked)?.operationId ?? "none";
+  const call = { method: request.method ?? "", path, query, body, headers: request.headers as Record<string, string> };
+  const operation = api.matchOperation(call)?.operationId ?? "none";
   const index = state.plannedResponses.findIndex((surprise) => surprise.operation === operation);
   const [surprise] = index < 0 ? [] : state.plannedResponses.splice(index, 1);
-  const answer = typeof surprise?.response === "object" ? surprise.response : await execute(api, asked);
+  const answer = typeof surprise?.response === "object" ? surprise.response : await execute(api, call);
   state.requests.push({ operation, path, status: answer.status, body });
   checkResponse(answer, { state, api, operation });
   if (surprise?.response === "execute, then disconnect") return void request.socket.destroy();

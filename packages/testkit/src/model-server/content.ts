@@ -26,7 +26,7 @@ export function fillIn(answer: PlainReply, ending: Ending, number: number, reque
     id: `resp_${prefix}`,
     model: answer.model ?? requestedModel,
     pieces: [...reasoningOf(answer, prefix), ...messagesOf(answer, prefix), ...callsOf(answer, prefix)],
-    usage: answer.usage === null ? null : { ...usualUsage, ...answer.usage },
+    usage: answer.usage === null ? null : { ...defaultUsage, ...answer.usage },
     ending,
   };
 }
@@ -43,7 +43,7 @@ export function* split(text: string, count: number): Generator<string> {
   }
 }
 
-const usualUsage: Required<ScriptedUsage> = {
+const defaultUsage: Required<ScriptedUsage> = {
   inputTokens: 100,
   cachedInputTokens: 0,
   cacheWriteInputTokens: 0,

@@ -23,7 +23,7 @@ export interface Outlet {
 }
 
 /** Settles when the reply is sent; throws when the reader is gone before that. */
-export async function play(reply: Reply, asked: ModelRequest, outlet: Outlet): Promise<void> {
+export async function play(reply: Reply, request: ModelRequest, outlet: Outlet): Promise<void> {
   const { response, gone } = outlet;
   if ("status" in reply) return sendStatus(response, reply);
   if ("garbage" in reply) {
@@ -32,11 +32,11 @@ export async function play(reply: Reply, asked: ModelRequest, outlet: Outlet): P
     return;
   }
   if ("stall" in reply && reply.stall === "before-headers") await pause(reply.ms, gone);
-  const content = fillIn(reply, endingOf(reply), asked.number, asked.model);
-  if (asked.form === "object") return sendStatus(response, { status: 200, body: wholeOf(content, asked) });
+  const content = fillIn(reply, endingOf(reply), request.number, request.model);
+  if (request.form === "object") return sendStatus(response, { status: 200, body: wholeOf(content, request) });
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
   response.flushHeaders();
-  await sendStream(reply, framesOf(content, asked), outlet);
+  await sendStream(reply, framesOf(content, request), outlet);
 }
 
 export function sendStatus(
@@ -117,8 +117,8 @@ function endingOf(reply: StreamReply): Ending {
   return { kind: "completed" };
 }
 
-const framesOf = (content: Content, asked: ModelRequest): Generator<string> =>
-  asked.wire === "responses" ? responsesFrames(content) : chatFrames(content, asked.usage);
+const framesOf = (content: Content, request: ModelRequest): Generator<string> =>
+  request.wire === "responses" ? responsesFrames(content) : chatFrames(content, request.usage);
 
-const wholeOf = (content: Content, asked: ModelRequest): object =>
-  asked.wire === "responses" ? responsesObject(content) : chatObject(content);
+const wholeOf = (content: Content, request: ModelRequest): object =>
+  request.wire === "responses" ? responsesObject(content) : chatObject(content);

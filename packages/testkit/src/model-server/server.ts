@@ -66,11 +66,11 @@ function respondFrom(picker: Picker): Responder {
   };
 }
 
-async function playUntilGone(reply: Reply, asked: ModelRequest, response: ServerResponse): Promise<void> {
+async function playUntilGone(reply: Reply, request: ModelRequest, response: ServerResponse): Promise<void> {
   const gone = new AbortController();
   response.once("close", () => gone.abort());
   try {
-    await play(reply, asked, { response, gone: gone.signal });
+    await play(reply, request, { response, gone: gone.signal });
   } catch (error) {
     if (!gone.signal.aborted) throw error;
   }

@@ -13,7 +13,7 @@ import { readImages } from "../../exec/images.ts";
 import { openRun } from "../../exec/run.ts";
 import { hooksIn } from "../../hooks/listed.ts";
 import { authStatus } from "../../mcp/auth-status.ts";
-import { logInTo, usualLoginLimitMs } from "../../mcp/login.ts";
+import { defaultLoginTimeoutMs, logInTo } from "../../mcp/login.ts";
 import { startServers } from "../../mcp/source.ts";
 import type { Program } from "../../program.ts";
 import { assign } from "../../review/assign.ts";
@@ -31,7 +31,7 @@ export const openAgent = (invocation: Invocation, program: Program): Agent => ({
   servers: {
     start: (config, cwd) => startServers(config, cwd, program),
     authStatus: (name, server) => authStatus(name, server, program.environment),
-    logIn: ({ timeoutMs = usualLoginLimitMs, ...login }, signal) =>
+    logIn: ({ timeoutMs = defaultLoginTimeoutMs, ...login }, signal) =>
       logInTo({ ...login, limitMs: timeoutMs, program }, signal),
   },
   credentials: {

@@ -65,15 +65,15 @@ async function ownAddress({ environment, reporter, signal }: Program): Promise<s
   return address;
 }
 
-interface Watching {
+interface FollowContext {
   cloud: CloudPlatform;
   program: Program;
   form: "json" | "text";
 }
 
 /** What it does goes to standard error: standard output is for the id. */
-async function follow({ agent, run: first }: { agent: Agent; run: Run }, watching: Watching): Promise<number> {
-  const { cloud, program, form } = watching;
+async function follow({ agent, run: first }: { agent: Agent; run: Run }, context: FollowContext): Promise<number> {
+  const { cloud, program, form } = context;
   const render = openRenderer();
   await cloud.follow(first, async (frame) => {
     if (form === "json") return program.print(`${JSON.stringify(frame)}\n`);

@@ -17,13 +17,13 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   return exitCodes.completed.code;
 }
 
-interface Showing {
+interface LogContext {
   cloud: CloudPlatform;
   program: Program;
   form: "json" | "text";
 }
 
-async function show(run: Run, { cloud, program, form }: Showing): Promise<void> {
+async function show(run: Run, { cloud, program, form }: LogContext): Promise<void> {
   const render = openRenderer();
   await cloud.follow(run, async (frame) => {
     if (frame.event === "heartbeat") return;

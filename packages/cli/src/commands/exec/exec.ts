@@ -46,13 +46,13 @@ async function runIn(options: RunOptions, start: Start, program: Program): Promi
   }
 }
 
-interface Beginning {
+interface FirstTurn {
   options: RunOptions;
   start: Start;
   images: Part[];
 }
 
-async function begin({ options, start, images }: Beginning, program: Program, store: FileStore): Promise<number> {
+async function begin({ options, start, images }: FirstTurn, program: Program, store: FileStore): Promise<number> {
   const run = await openRun(options, program, { store, recorded: null, observers: noObservers });
   try {
     const { signal, reporter } = program;

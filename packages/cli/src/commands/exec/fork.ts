@@ -9,7 +9,7 @@ import { runOptions } from "../../config/run-options.ts";
 import { readFollowUp } from "../../exec/prompt-input.ts";
 import type { Program } from "../../program.ts";
 import { openSession } from "../../sessions/open.ts";
-import { goOn } from "./resume.ts";
+import { continueThread } from "./resume.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
   const [reference, argument = null] = invocation.positionals;
@@ -24,7 +24,12 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   try {
     // Written only when the run can begin: a missing credential leaves no fork behind.
     const begin = () => store.begin(threadId, records);
-    return await goOn({ ...(await fold(records, threadId)), store, begin }, async () => prompt, options, program);
+    return await continueThread(
+      { ...(await fold(records, threadId)), store, begin },
+      async () => prompt,
+      options,
+      program,
+    );
   } finally {
     store.close();
   }

@@ -35,14 +35,19 @@ export async function run(invocation: Invocation, program: Program): Promise<num
     store.claim(threadId);
     const readPrompt = ({ stdinLimitMs }: Run) =>
       readFollowUp({ argument: prompt, stdinLimitMs, warn: reporter.log, signal: program.signal });
-    return await goOn({ ...(await readSound(store, threadId)), store }, readPrompt, runOptions(invocation), program);
+    return await continueThread(
+      { ...(await readSound(store, threadId)), store },
+      readPrompt,
+      runOptions(invocation),
+      program,
+    );
   } finally {
     store.close();
   }
 }
 
 /** A loaded thread, ready to continue. */
-export interface Known {
+export interface LoadedThread {
   state: ThreadState;
   records: StoredRecord[];
   store: FileStore;
@@ -50,16 +55,16 @@ export interface Known {
   begin?(): void;
 }
 
-export async function goOn(
-  known: Known,
+export async function continueThread(
+  thread: LoadedThread,
   readPrompt: (run: Run) => Promise<string | null>,
   options: RunOptions,
   program: Program,
 ): Promise<number> {
-  const { state, records, store, begin } = known;
+  const { state, records, store, begin } = thread;
   for (const stored of stillShowing(records)) program.reporter.recall(stored);
   const images = readImages(options.images, program.environment.cwd);
-  const worktree = await recordedWorktree(known, options, program);
+  const worktree = await recordedWorktree(thread, options, program);
   try {
     const run = await openRun(options, program, { store, recorded: recordedIn(state), observers: noObservers });
     try {
@@ -77,7 +82,11 @@ export async function goOn(
 }
 
 /** A thread with its own working tree continues there. */
-async function recordedWorktree({ records }: Known, options: RunOptions, program: Program): Promise<Worktree | null> {
+async function recordedWorktree(
+  { records }: LoadedThread,
+  options: RunOptions,
+  program: Program,
+): Promise<Worktree | null> {
   const created = records[0]?.record;
   if (created?.type !== "thread.created" || !created.worktree || options.directory !== undefined) return null;
   const { reopenWorktree } = await import("../../exec/worktree.ts");

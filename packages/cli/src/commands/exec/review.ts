@@ -15,35 +15,35 @@ import { startThread } from "../../exec/start-thread.ts";
 import type { Program } from "../../program.ts";
 import { assign } from "../../review/assign.ts";
 import { type CollectedChange, collectChange } from "../../review/collect.ts";
-import { noTarget, readTarget, type WantedTarget } from "../../review/target.ts";
+import { noTarget, type RequestedTarget, readTarget } from "../../review/target.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
-  const wanted = readTarget(invocation);
-  const instructions = await readInstructions(wanted, invocation, program);
+  const target = readTarget(invocation);
+  const instructions = await readInstructions(target, invocation, program);
   const options = reviewOptions(invocation, program);
   const images = readImages(options.images, program.environment.cwd);
   const store = openStore(options, program.environment.agentHome);
   try {
-    return await judge({ wanted, instructions, images }, options, { program, store });
+    return await judge({ target, instructions, images }, options, { program, store });
   } finally {
     store.close();
   }
 }
 
 interface Task {
-  wanted: WantedTarget;
+  target: RequestedTarget;
   instructions: string;
   images: Part[];
 }
 
 async function judge(
-  { wanted, instructions, images }: Task,
+  { target, instructions, images }: Task,
   options: RunOptions,
   { program, store }: { program: Program; store: FileStore },
 ): Promise<number> {
   const run = await openRun(options, program, { store, recorded: null, observers: noObservers });
   try {
-    const change = wanted.kind === "custom" ? null : await collectChange(wanted, run.settings.cwd, program);
+    const change = target.kind === "custom" ? null : await collectChange(target, run.settings.cwd, program);
     if (change?.diff !== "") return await review(assign(change, instructions, run), images, run);
     // With a custom output schema only the model can report an empty result.
     if (options.outputSchemaFile === undefined) return await reportNothing(change, run);
@@ -89,7 +89,7 @@ async function executeReview(log: Log, run: ProgramRun, coverage: string | null)
 
 const assignNothing = ({ target, nothing }: CollectedChange, instructions: string): ReviewAssignment => ({
   target,
-  instructions: `${instructions}\nThere is nothing to review: ${nothing} Say so in the wanted form.`.trimStart(),
+  instructions: `${instructions}\nThere is nothing to review: ${nothing} Say so in the required form.`.trimStart(),
   change: null,
 });
 
@@ -97,16 +97,20 @@ const assignNothing = ({ target, nothing }: CollectedChange, instructions: strin
 const stdinLimitMs = 1_000;
 
 /** With a target nothing more is needed, and standard input may belong to a loop around this program. */
-async function readInstructions(wanted: WantedTarget, { positionals }: Invocation, program: Program): Promise<string> {
+async function readInstructions(
+  target: RequestedTarget,
+  { positionals }: Invocation,
+  program: Program,
+): Promise<string> {
   const [argument = null] = positionals;
-  if (argument === null && wanted.kind !== "custom") return "";
+  if (argument === null && target.kind !== "custom") return "";
   const instructions = await readFollowUp({
     argument,
     stdinLimitMs,
     warn: program.reporter.log,
     signal: program.signal,
   });
-  if (wanted.kind === "custom" && !instructions?.trim()) throw noTarget();
+  if (target.kind === "custom" && !instructions?.trim()) throw noTarget();
   return instructions?.trim() ?? "";
 }
 

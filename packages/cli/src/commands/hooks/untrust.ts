@@ -13,12 +13,12 @@ import type { Program } from "../../program.ts";
 export async function run(invocation: Invocation, { environment, reporter, print }: Program): Promise<number> {
   const cwd = existingDirectory(".", environment.cwd);
   const loaded = await loadConfig(configRequest(configOptions(invocation), cwd, environment));
-  const known = [...readHookStates(loaded).keys()];
-  const keys = invocation.has("all") ? known : invocation.positionals;
+  const trusted = [...readHookStates(loaded).keys()];
+  const keys = invocation.has("all") ? trusted : invocation.positionals;
   if (keys.length === 0 && !invocation.has("all")) {
     throw new CommandError("usage", "Which hook? Give its key from agentcli hooks list, or --all.");
   }
-  const unknown = keys.find((key) => !known.includes(key));
+  const unknown = keys.find((key) => !trusted.includes(key));
   if (unknown !== undefined) throw new CommandError("usage", `No trust is recorded for ${unknown}.`);
   if (keys.length > 0) await untrustHooks(join(environment.agentHome, "config.toml"), keys);
   await print(keys.map((key) => `Not trusted any more: ${key}\n`).join(""));

@@ -5,7 +5,7 @@ import type { Environment } from "@agentcli/host";
 import { ProgramNotFound } from "@agentcli/workspace";
 import type { Invocation } from "../../command.ts";
 import { nameOf, readConfigured } from "../../mcp/configured.ts";
-import { logInTo, usualLoginLimitMs } from "../../mcp/login.ts";
+import { defaultLoginTimeoutMs, logInTo } from "../../mcp/login.ts";
 import type { Program } from "../../program.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
@@ -13,7 +13,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   const config = await readConfigured(invocation, program);
   const scopes = invocation.text("scopes")?.split(",").filter(Boolean);
   const show = (url: URL) => showAddress(url, program);
-  const result = await logInTo({ name, config, scopes, show, limitMs: usualLoginLimitMs, program }, program.signal);
+  const result = await logInTo({ name, config, scopes, show, limitMs: defaultLoginTimeoutMs, program }, program.signal);
   if (result.kind === "failed") throw new CommandError("auth", `MCP server ${name}: ${result.message}`);
   await program.print(
     result.kind === "logged-in"

@@ -15,8 +15,8 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   const options = configOptions(invocation);
   const { settings, loaded, warnings } = await settle(options, program.environment, null);
   for (const warning of warnings) program.reporter.log(`warning: ${warning}`);
-  const wanted = { ...settings, sandboxMin: options.sandboxMin };
-  const { workspace } = await composeWorkspace(wanted, loaded.config, program);
+  const requested = { ...settings, sandboxMin: options.sandboxMin };
+  const { workspace } = await composeWorkspace(requested, loaded.config, program);
   try {
     return exitCode(await passThrough(workspace, invocation.positionals, program));
   } finally {

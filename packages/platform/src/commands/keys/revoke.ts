@@ -13,8 +13,8 @@ export async function run(invocation: Invocation, program: Program): Promise<num
 }
 
 /** Accepts the whole key, its prefix as keys list shows it, or its id alone. */
-export function readKeyId({ positionals: [given = ""] }: Invocation, usage: string): string {
-  const id = /^(?:plt_)?([0-9a-f]{12})(?:_.*)?$/.exec(given)?.[1];
+export function readKeyId({ positionals: [text = ""] }: Invocation, usage: string): string {
+  const id = /^(?:plt_)?([0-9a-f]{12})(?:_.*)?$/.exec(text)?.[1];
   if (id) return id;
   throw new CommandError("usage", `Missing or invalid key id: ${usage}. platform keys list shows them.`);
 }

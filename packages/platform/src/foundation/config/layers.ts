@@ -81,9 +81,9 @@ function check(table: unknown, originOf: (key: string) => string): PlatformConfi
 }
 
 /** The schemas leave out what they do not know. */
-function firstUnknown(given: unknown, understood: unknown, path: string[]): string | null {
-  if (!isTable(given) || !isTable(understood)) return null;
-  for (const [name, value] of Object.entries(given)) {
+function firstUnknown(actual: unknown, understood: unknown, path: string[]): string | null {
+  if (!isTable(actual) || !isTable(understood)) return null;
+  for (const [name, value] of Object.entries(actual)) {
     const here = [...path, name];
     if (!(name in understood)) return here.join(".");
     const deeper = firstUnknown(value, understood[name], here);

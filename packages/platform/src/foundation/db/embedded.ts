@@ -24,7 +24,7 @@ export interface EmbeddedOptions extends ClusterEnvironment {
   durability: "full" | "none";
 }
 
-export interface Attached {
+export interface AttachedCluster {
   paths: ClusterPaths;
   /** To the maintenance database. */
   client: pg.Client;
@@ -32,7 +32,7 @@ export interface Attached {
 }
 
 /** Several servers may do so at once. */
-export async function attachOrStart(options: EmbeddedOptions): Promise<Attached> {
+export async function attachOrStart(options: EmbeddedOptions): Promise<AttachedCluster> {
   const paths = clusterPaths(options.dataDirectory, options);
   const triesOfStarting = 20;
   let failure = "";
@@ -51,7 +51,7 @@ export async function attachOrStart(options: EmbeddedOptions): Promise<Attached>
 }
 
 /** Null where nothing runs. Waits for one that is on its way up, which after a crash can take a while. */
-async function attach(paths: ClusterPaths): Promise<Attached | null> {
+async function attach(paths: ClusterPaths): Promise<AttachedCluster | null> {
   return waitFor(paths, () => {
     const running = findPostmaster(paths);
     return running && (running.socketDirectory ?? paths.socketDirectory);
@@ -61,7 +61,7 @@ async function attach(paths: ClusterPaths): Promise<Attached | null> {
 const startTimeoutMs = 600_000;
 
 /** Connects as soon as it can; null once there is no socket to expect any more. */
-async function waitFor(paths: ClusterPaths, socketDirectory: () => string | null): Promise<Attached | null> {
+async function waitFor(paths: ClusterPaths, socketDirectory: () => string | null): Promise<AttachedCluster | null> {
   for (const end = Date.now() + startTimeoutMs; Date.now() < end; await delay(25)) {
     const directory = socketDirectory();
     if (directory === null) return null;
@@ -73,9 +73,9 @@ async function waitFor(paths: ClusterPaths, socketDirectory: () => string | null
   );
 }
 
-type Started = { kind: "ready"; attached: Attached } | { kind: "ended"; output: string };
+type StartResult = { kind: "ready"; attached: AttachedCluster } | { kind: "ended"; output: string };
 
-async function start(paths: ClusterPaths, options: EmbeddedOptions): Promise<Started> {
+async function start(paths: ClusterPaths, options: EmbeddedOptions): Promise<StartResult> {
   const means = meansOf(paths, options);
   makeCluster(paths, means);
   makeSocketDirectory(paths, means.user.identity?.uid ?? null);
@@ -130,7 +130,7 @@ function parameters({ socketDirectory }: ClusterPaths, durability: Means["durabi
   return Object.entries(values).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 }
 
-async function tryConnect(paths: ClusterPaths, socketDirectory: string): Promise<Attached | null> {
+async function tryConnect(paths: ClusterPaths, socketDirectory: string): Promise<AttachedCluster | null> {
   const connectionTo = (database: string) => ({ socketDirectory, password: readPassword(paths), database });
   try {
     return { paths, connectionTo, client: await openClient(connectionTo("postgres")) };

@@ -16,7 +16,7 @@ const lockSpace = 7420;
  */
 export async function claimNodeId(connection: Connection, log: Log): Promise<{ id: string; release(): Promise<void> }> {
   let id: string | null = null;
-  const kept = await openReconnecting({
+  const reconnecting = await openReconnecting({
     purpose: "node",
     log,
     connect: () => openClient(connection),
@@ -27,7 +27,7 @@ export async function claimNodeId(connection: Connection, log: Log): Promise<{ i
     onReturn() {},
   });
   if (id === null) throw new Error("a kept connection was not prepared");
-  return { id, release: kept.close };
+  return { id, release: reconnecting.close };
 }
 
 async function claimAny(client: pg.Client): Promise<string> {

@@ -27,7 +27,7 @@ export async function openNotifications(
   log: Log,
 ): Promise<Notifications & { close(): Promise<void> }> {
   const listeners = new Map<string, Set<Listener>>();
-  const kept = await openReconnecting({
+  const reconnecting = await openReconnecting({
     purpose: "notifications",
     log,
     connect: () => openClient(connection),
@@ -43,12 +43,12 @@ export async function openNotifications(
     },
   });
   return {
-    close: kept.close,
+    close: reconnecting.close,
     async subscribe(channel, listener) {
       const some = listeners.get(channel) ?? new Set();
       listeners.set(channel, some.add(listener));
       // Also where others listen already: their LISTEN may still be on its way.
-      await listen(await kept.client(), channel);
+      await listen(await reconnecting.client(), channel);
       return () => void some.delete(listener);
     },
   };

@@ -3,7 +3,7 @@ import type pg from "pg";
 import type { Log } from "../telemetry/index.ts";
 import { removeSocketDirectory } from "./cluster-paths.ts";
 import type { Connection } from "./connect.ts";
-import { type Attached, attachOrStart, type EmbeddedOptions } from "./embedded.ts";
+import { type AttachedCluster, attachOrStart, type EmbeddedOptions } from "./embedded.ts";
 import { stopPostmaster } from "./postmaster.ts";
 import { openReconnecting } from "./reconnecting-connection.ts";
 
@@ -19,7 +19,7 @@ export interface PostgresLease {
 export async function leasePostgres(options: EmbeddedOptions, log: Log): Promise<PostgresLease> {
   const first = await attachAndHold(options);
   const ready = [first.client];
-  const kept = await openReconnecting({
+  const reconnecting = await openReconnecting({
     purpose: "embedded server",
     log,
     connect: async () => ready.pop() ?? (await attachAndHold(options)).client,
@@ -30,11 +30,11 @@ export async function leasePostgres(options: EmbeddedOptions, log: Log): Promise
   return {
     connectionTo: first.connectionTo,
     async provide(database) {
-      await createDatabase(await kept.client(), database);
+      await createDatabase(await reconnecting.client(), database);
       return first.connectionTo(database);
     },
     release: () =>
-      kept.close(async (client) => {
+      reconnecting.close(async (client) => {
         if (!(await isLastHolder(client))) return;
         await stopPostmaster(first.paths);
         removeSocketDirectory(first.paths);
@@ -43,7 +43,7 @@ export async function leasePostgres(options: EmbeddedOptions, log: Log): Promise
 }
 
 /** A process that stops the server holds the lock meanwhile: we wait for it, are disconnected, and start the server again. */
-async function attachAndHold(options: EmbeddedOptions): Promise<Attached> {
+async function attachAndHold(options: EmbeddedOptions): Promise<AttachedCluster> {
   for (let tries = 1; ; tries++) {
     const attached = await attachOrStart(options);
     try {

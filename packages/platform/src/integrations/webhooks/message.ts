@@ -42,7 +42,7 @@ export function describeEnd(run: EndedRun): RunStatusChange {
 const truncate = (text: string): string =>
   text.length <= maxSummaryLength ? text : `${text.slice(0, maxSummaryLength).replace(/[\ud800-\udbff]$/, "")}…`;
 
-export interface Signing {
+export interface SignatureOptions {
   deliveryId: string;
   version: WebhookVersion;
   secret: string | undefined;
@@ -51,7 +51,7 @@ export interface Signing {
 }
 
 /** Signatures cover the exact bytes sent; without a secret there are none. */
-export function headersOf(body: Buffer, signing: Signing): Record<string, string> {
+export function headersOf(body: Buffer, signing: SignatureOptions): Record<string, string> {
   const { deliveryId, version, secret } = signing;
   return {
     "content-type": "application/json",
@@ -66,7 +66,11 @@ export function headersOf(body: Buffer, signing: Signing): Record<string, string
 }
 
 /** Standard Webhooks: the timestamp is signed too, which prevents replay. */
-function standardHeaders(body: Buffer, secret: string, { deliveryId, sentAt }: Signing): Record<string, string> {
+function standardHeaders(
+  body: Buffer,
+  secret: string,
+  { deliveryId, sentAt }: SignatureOptions,
+): Record<string, string> {
   const timestamp = String(Math.floor(sentAt.getTime() / 1_000));
   const hmac = createHmac("sha256", standardKey(secret)).update(`${deliveryId}.${timestamp}.`).update(body);
   return {

@@ -47,11 +47,11 @@ export async function commitLeftovers(options: CommitOptions, signal: AbortSigna
 async function readAgent({ repository, last }: CommitOptions, signal: AbortSignal): Promise<AgentGit | undefined> {
   const { path, hostDirectory, baseCommit } = repository;
   const host: GitLocation = { directory: hostDirectory };
-  const known = [last, baseCommit];
+  const exclude = [last, baseCommit];
   const agent = readAgentGit(path);
-  if (agent === undefined || known.includes(agent.head)) return agent;
+  if (agent === undefined || exclude.includes(agent.head)) return agent;
   const from = { ...host, borrowed: [agent.objects] };
-  return (await copyCommit({ from, to: host, commit: agent.head, known }, signal)) ? agent : undefined;
+  return (await copyCommit({ from, to: host, commit: agent.head, exclude }, signal)) ? agent : undefined;
 }
 
 /**
@@ -62,7 +62,7 @@ async function parentFor({ head }: AgentGit, options: CommitOptions, signal: Abo
   const { repository, last, signing } = options;
   const location: GitLocation = { directory: repository.hostDirectory };
   if (await gitSucceeds({ location, args: ["merge-base", "--is-ancestor", head, last] }, signal)) return last;
-  return signCommits({ location, head, known: [last, repository.baseCommit], signing }, signal);
+  return signCommits({ location, head, exclude: [last, repository.baseCommit], signing }, signal);
 }
 
 interface CommitImport {
@@ -77,7 +77,7 @@ async function importCommit({ repository, agent, commit, index }: CommitImport, 
   if (commit === agent.head) return true;
   const from: GitLocation = { directory: repository.hostDirectory };
   const to = { ...from, objects: agent.objects, borrowed: [join(from.directory, "objects")] };
-  if (!(await copyCommit({ from, to, commit, known: [agent.head] }, signal))) return false;
+  if (!(await copyCommit({ from, to, commit, exclude: [agent.head] }, signal))) return false;
   await moveAgent(repository.path, agent, { commit, index });
   return true;
 }

@@ -8,16 +8,16 @@ export interface Transfer {
   to: GitLocation;
   /** The commit to copy, and commits that the target already has. */
   commit: string;
-  known: string[];
+  exclude: string[];
 }
 
 const maxBytes = 2 * 1024 * 1024 * 1024;
 const limitMs = 10 * 60_000;
 
 /** False if the commit is incomplete: an object is missing or does not match its name. */
-export async function copyCommit({ from, to, commit, known }: Transfer, signal: AbortSignal): Promise<boolean> {
+export async function copyCommit({ from, to, commit, exclude }: Transfer, signal: AbortSignal): Promise<boolean> {
   try {
-    await transfer({ from, to, commit, known }, signal);
+    await transfer({ from, to, commit, exclude }, signal);
   } catch (error) {
     if (error instanceof GitFailed) return false;
     throw error;
@@ -28,13 +28,13 @@ export async function copyCommit({ from, to, commit, known }: Transfer, signal: 
     "--quiet",
     "--missing=allow-promisor",
     commit,
-    ...known.map((name) => `^${name}`),
+    ...exclude.map((name) => `^${name}`),
   ];
   return gitSucceeds({ location: to, args, limitMs }, signal);
 }
 
-/** Copies objects reachable from `commit` but not from `known`. */
-async function transfer({ from, to, commit, known }: Transfer, signal: AbortSignal): Promise<void> {
+/** Copies objects reachable from `commit` but not from `exclude`. */
+async function transfer({ from, to, commit, exclude }: Transfer, signal: AbortSignal): Promise<void> {
   const packCall = {
     location: from,
     args: ["pack-objects", "--revs", "--stdout", "-q", "--missing=allow-promisor"],
@@ -46,7 +46,7 @@ async function transfer({ from, to, commit, known }: Transfer, signal: AbortSign
     limitMs,
   };
   const [packer, indexer] = [startGit(packCall), startGit(indexCall)];
-  packer.stdin.end([commit, ...known.map((name) => `^${name}`)].map((line) => `${line}\n`).join(""));
+  packer.stdin.end([commit, ...exclude.map((name) => `^${name}`)].map((line) => `${line}\n`).join(""));
   indexer.stdout.resume();
   const ends = [packer.ended(packCall, signal), indexer.ended(indexCall, signal)];
   try {

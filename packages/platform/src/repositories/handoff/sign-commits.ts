@@ -34,17 +34,17 @@ export interface CommitRange {
   location: GitLocation;
   head: string;
   /** Commits reachable from these are not changed. */
-  known: string[];
+  exclude: string[];
   signing: SigningOptions;
 }
 
 /** Signs the agent's commits up to the head and returns the new head. Commits by others are only rewritten if a parent changed. */
 export async function signCommits(
-  { location, head, known, signing }: CommitRange,
+  { location, head, exclude, signing }: CommitRange,
   signal: AbortSignal,
 ): Promise<string> {
   const rewritten = new Map<string, string>();
-  for (const [name, commit] of await readCommits({ location, head, known }, signal)) {
+  for (const [name, commit] of await readCommits({ location, head, exclude }, signal)) {
     const hasRewrittenParent = valuesOf(commit, "parent").some((parent) => rewritten.has(parent));
     const isOurs = isCommittedBy(commit, signing.platform) && !isSigned(commit);
     if (!hasRewrittenParent && !isOurs) continue;
@@ -57,10 +57,10 @@ export async function signCommits(
 
 /** Parents come before their children. */
 async function readCommits(
-  { location, head, known }: Omit<CommitRange, "signing">,
+  { location, head, exclude }: Omit<CommitRange, "signing">,
   signal: AbortSignal,
 ): Promise<[string, ParsedCommit][]> {
-  const args = ["rev-list", "--topo-order", "--reverse", head, ...known.map((name) => `^${name}`)];
+  const args = ["rev-list", "--topo-order", "--reverse", head, ...exclude.map((name) => `^${name}`)];
   const names = await runGit({ location, args }, signal);
   if (names === "") return [];
   const { code, out, stderr } = await askGit({ location, args: ["cat-file", "--batch"], input: names }, signal);

@@ -15,7 +15,7 @@ export interface RepositoryLimits {
 
 const megabyte = 1024 * 1024;
 
-export const usualLimits: RepositoryLimits = {
+export const defaultLimits: RepositoryLimits = {
   wholeBytes: 512 * megabyte,
   maxBytes: 4096 * megabyte,
   checkoutBytes: 8192 * megabyte,

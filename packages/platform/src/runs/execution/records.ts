@@ -7,8 +7,8 @@ import type { ClaimedRun, Fence } from "../leases/lease.ts";
 import { insertFrames, notifyReaders, numberFrames } from "../streams/index.ts";
 import type { Spender } from "../usage/index.ts";
 import {
+  type AgentRecord,
   agentNameAad,
-  type KnownAgent,
   type PrivateSettings,
   privateSettingsAad,
   type RunRequest,
@@ -16,7 +16,7 @@ import {
 } from "./request.ts";
 
 export interface ActiveRun {
-  agent: KnownAgent;
+  agent: AgentRecord;
   key: DataKey;
   fence: Fence;
   run: { id: string; createdAt: Date; startedAt: Date; request: RunRequest };

@@ -23,7 +23,7 @@ export interface PrivateSettings {
 }
 
 /** An agent with its sealed columns decrypted. */
-export interface KnownAgent {
+export interface AgentRecord {
   id: string;
   teamId: number;
   userId: number | null;

@@ -4,12 +4,12 @@ import { type ChosenModel, effortOf, serviceSettings } from "@agentcli/host";
 import type { Budget, TurnSettings } from "@agentcli/protocol";
 import type { McpServer } from "@agentcli/protocol/api";
 import type { Settings } from "../../../foundation/index.ts";
-import type { KnownAgent, RunRequest } from "../request.ts";
+import type { AgentRecord, RunRequest } from "../request.ts";
 import { secretsIn, secretsOfServer } from "../secrets.ts";
 import { chooseModel } from "./model.ts";
 
 export interface RunPlan {
-  agent: KnownAgent;
+  agent: AgentRecord;
   request: RunRequest;
   selectedModel: ChosenModel;
   /** Tokens. */
@@ -21,7 +21,7 @@ export interface RunPlan {
   scrub: Scrub;
 }
 
-export function planRun(agent: KnownAgent, request: RunRequest, settings: Settings): RunPlan {
+export function planRun(agent: AgentRecord, request: RunRequest, settings: Settings): RunPlan {
   const selectedModel = chooseModel((request.model ?? agent.settings.model)?.id, settings);
   const servers = request.mcpServers ?? agent.private.mcpServers;
   const variables = { ...agent.private.envVars, ...request.envVars };
