@@ -5,23 +5,23 @@ import type { McpServerStatus, ParamsOf } from "@agentcli/protocol/app-server";
 import { type Call, type Host, invalidParams, type OpenPart } from "../method.ts";
 import type { AuthStatus } from "../program.ts";
 import { refusing } from "../refusing.ts";
+import { type McpAccess, openMcpAccess, type ThreadServers } from "./mcp-access.ts";
 import { openLogins } from "./mcp-logins.ts";
-import { type McpReach, openReach, type ThreadServers } from "./mcp-reach.ts";
 import { pageOf } from "./page.ts";
 
 export const openMcpServers =
   (threads: ThreadServers): OpenPart =>
   (host) => {
     const logins = openLogins(host);
-    const reach = openReach(threads, host);
+    const access = openMcpAccess(threads, host);
     return {
       methods: {
-        "mcpServerStatus/list": (params, _, call) => refusing(() => listServers(params, { reach, host, call })),
-        "mcpServer/tool/call": (params, _, { signal }) => refusing(() => callTool(params, reach, signal)),
+        "mcpServerStatus/list": (params, _, call) => refusing(() => listServers(params, { access, host, call })),
+        "mcpServer/tool/call": (params, _, { signal }) => refusing(() => callTool(params, access, signal)),
         "mcpServer/resource/read": ({ server, uri, threadId }, _, { signal }) =>
           refusing(async () => {
-            const wanted = { threadId, signal };
-            const { contents } = await reach.answer(server, wanted, (direct) =>
+            const scope = { threadId, signal };
+            const { contents } = await access.answer(server, scope, (direct) =>
               direct.readResource(server, uri, signal),
             );
             return { contents: Array.isArray(contents) ? contents : [] };
@@ -40,20 +40,20 @@ export const openMcpServers =
   };
 
 interface Listing {
-  reach: McpReach;
+  access: McpAccess;
   host: Host;
   call: Call;
 }
 
 /** Only the servers of the requested page are started. */
 async function listServers(
-  { detail, threadId, ...wanted }: ParamsOf<"mcpServerStatus/list">,
-  { reach, host, call: { signal } }: Listing,
+  { detail, threadId, ...pageRequest }: ParamsOf<"mcpServerStatus/list">,
+  { access, host, call: { signal } }: Listing,
 ) {
   const { config } = (await host.agent.configuration.load(null)).loaded;
-  const page = pageOf(Object.entries(config.mcp_servers ?? {}).sort(byName), wanted);
+  const page = pageOf(Object.entries(config.mcp_servers ?? {}).sort(byName), pageRequest);
   const depth = detail === "toolsAndAuthOnly" ? "tools" : "everything";
-  const offers = await reach.ask(Object.fromEntries(page.data), { threadId, signal }, (direct) =>
+  const offers = await access.ask(Object.fromEntries(page.data), { threadId, signal }, (direct) =>
     direct.listOffers(depth, signal),
   );
   const described = page.data.map(([name, server]) => describe(name, server, offers ?? [], host));
@@ -62,11 +62,11 @@ async function listServers(
 
 async function callTool(
   { server, tool, threadId, arguments: args, _meta }: ParamsOf<"mcpServer/tool/call">,
-  reach: McpReach,
+  access: McpAccess,
   signal: AbortSignal,
 ) {
   const call = { name: tool, arguments: objectIn("arguments", args), _meta: objectIn("_meta", _meta) };
-  const result = await reach.answer(server, { threadId, signal }, (direct) => direct.callTool(server, call, signal));
+  const result = await access.answer(server, { threadId, signal }, (direct) => direct.callTool(server, call, signal));
   return { ...result, content: Array.isArray(result.content) ? result.content : [] };
 }
 

@@ -1,7 +1,7 @@
 // A list in parts: the cursor is where the next part begins.
 import { invalidParams } from "../method.ts";
 
-export interface Wanted {
+export interface PageRequest {
   cursor?: string | null;
   limit?: number | null;
 }
@@ -9,7 +9,7 @@ export interface Wanted {
 /** All of it where no limit is named. */
 export function pageOf<Entry>(
   entries: Entry[],
-  { cursor, limit }: Wanted,
+  { cursor, limit }: PageRequest,
 ): { data: Entry[]; nextCursor: string | null } {
   const from = cursor == null ? 0 : Number(cursor);
   if (!/^\d{1,9}$/.test(cursor ?? "0") || from > entries.length) {

@@ -1,6 +1,6 @@
 // Threads and turns of the app server.
 import type { Host, Part } from "../method.ts";
-import type { ThreadServers } from "../methods/mcp-reach.ts";
+import type { ThreadServers } from "../methods/mcp-access.ts";
 import { refusingAll } from "../refusing.ts";
 import { listMethods } from "./list-methods.ts";
 import { reviewMethods } from "./review-methods.ts";

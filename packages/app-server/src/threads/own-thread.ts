@@ -11,10 +11,10 @@ import { openChildren } from "./children.ts";
 import { elicitation } from "./elicitation.ts";
 import { type History, openHistory } from "./history.ts";
 import type { Instructions } from "./instructions.ts";
-import { type KeptRun, keepRun } from "./kept-run.ts";
 import { asResting, type LiveThread, wireThread } from "./live.ts";
 import type { SettingsChange } from "./settings-change.ts";
 import { announceServers } from "./startup.ts";
+import { openThreadRun, type ThreadRun } from "./thread-run.ts";
 import type { RunningTurn } from "./turn.ts";
 import { openTurns, type Turns } from "./turns.ts";
 
@@ -60,18 +60,18 @@ export async function openOwnThread(request: OwnThreadRequest, host: OwnThreadHo
   const { scrub, version } = host.program;
   const ended = new AbortController();
   const audience = openAudience(() => host.onUnwatched(id));
-  let kept: KeptRun | null = null;
-  const keptRun = () => {
-    if (!kept) throw new Error(`thread ${id} is used before its run is open`);
-    return kept;
+  let threadRun: ThreadRun | null = null;
+  const requireRun = () => {
+    if (!threadRun) throw new Error(`thread ${id} is used before its run is open`);
+    return threadRun;
   };
-  const contextWindow = () => kept?.now().contextWindow ?? null;
+  const contextWindow = () => threadRun?.now().contextWindow ?? null;
   const history = openHistory({ ...request, scrub, version, contextWindow });
   const reporter = threadReporter(id, history, audience, () => turns.noteEnd());
   const children = openChildren({ id, store, audience, ...host, onRest: () => release() });
   const turns = openTurns({
     ...{ id, history, version, instructions, audience, reporter },
-    kept: keptRun,
+    threadRun: requireRun,
     onRest: () => release(),
     signal: ended.signal,
   });
@@ -80,7 +80,7 @@ export async function openOwnThread(request: OwnThreadRequest, host: OwnThreadHo
     if (!turns.isBusy() && !children.areAtWork()) store.close();
   };
   const observers = clientObservers(id, turns, { agentHome: host.program.environment.agentHome, warn: reporter.log });
-  kept = await keepRun(request.options, {
+  threadRun = await openThreadRun(request.options, {
     runs: host.agent.runs,
     reporting: { reporter, signal: ended.signal },
     onOpened: (run) => announceServers(run, id, audience.notify),
@@ -94,9 +94,9 @@ export async function openOwnThread(request: OwnThreadRequest, host: OwnThreadHo
       },
     }),
   });
-  const { cwd, provider } = kept.now().settings;
+  const { cwd, provider } = threadRun.now().settings;
   if (history.state.seq === 0) Object.assign(history.facts, { cwd, provider });
-  return face({ request, host, history, audience, turns, kept, reporter, stop: () => ended.abort() });
+  return face({ request, host, history, audience, turns, threadRun, reporter, stop: () => ended.abort() });
 }
 
 /** What a run reports, as notifications of the thread. */
@@ -139,34 +139,34 @@ interface ThreadParts {
   history: History;
   audience: Audience;
   turns: Turns;
-  kept: KeptRun;
+  threadRun: ThreadRun;
   reporter: Reporter;
   /** Aborts what the thread has open. */
   stop(): void;
 }
 
 function face(parts: ThreadParts): OwnThread {
-  const { request, history, audience, turns, kept, stop } = parts;
+  const { request, history, audience, turns, threadRun, stop } = parts;
   const { id, store } = request;
   return {
     kind: "own",
     id,
     view: history.view,
     audience,
-    run: kept.now,
+    run: threadRun.now,
     turn: turns.active,
     canCompact: () => history.state.repliesSinceCompaction > 0,
-    change: (change) => (turns.isBusy() ? Promise.resolve() : kept.change(change)),
+    change: (change) => (turns.isBusy() ? Promise.resolve() : threadRun.change(change)),
     start: turns.start,
     records: () => store.readNow(id),
-    renew: kept.renew,
-    announce: () => announceServers(kept.now(), id, audience.notify),
+    renew: threadRun.renew,
+    announce: () => announceServers(threadRun.now(), id, audience.notify),
     describe: (shown) => describe(parts, shown),
     async close() {
       stop();
       await turns.close("The server has ended.");
       await endSession(parts);
-      await kept.close();
+      await threadRun.close();
       store.close();
     },
   };
@@ -195,8 +195,8 @@ function describe(
 const endSessionTimeoutMs = 3_000;
 
 /** The thread's work is done: a failing hook is a warning only. */
-async function endSession({ history: { state }, kept, reporter }: ThreadParts): Promise<void> {
-  const { dependencies, openLog } = kept.now();
+async function endSession({ history: { state }, threadRun, reporter }: ThreadParts): Promise<void> {
+  const { dependencies, openLog } = threadRun.now();
   if (!dependencies.hooks || !state.end) return;
   const log = openLog(state, reporter.recall);
   const signal = AbortSignal.timeout(endSessionTimeoutMs);

@@ -1,5 +1,5 @@
 // The MCP servers of loaded threads, for clients that use them without the model.
-import type { ThreadServers } from "../methods/mcp-reach.ts";
+import type { ThreadServers } from "../methods/mcp-access.ts";
 import type { ThreadTable } from "./table.ts";
 
 export const threadServers = (table: ThreadTable): ThreadServers => ({

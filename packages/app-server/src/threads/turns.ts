@@ -7,8 +7,8 @@ import { invalidRequest } from "../method.ts";
 import type { Audience } from "./audience.ts";
 import type { History } from "./history.ts";
 import type { Instructions } from "./instructions.ts";
-import type { KeptRun } from "./kept-run.ts";
 import { openingRecords, type TurnRequest, turnRun } from "./opening.ts";
+import type { ThreadRun } from "./thread-run.ts";
 import { freshTurn, openTurn, type RunningTurn } from "./turn.ts";
 
 export interface Turns {
@@ -37,7 +37,7 @@ export interface TurnsOptions {
   instructions: Instructions;
   audience: Audience;
   reporter: Reporter;
-  kept(): KeptRun;
+  threadRun(): ThreadRun;
   /** Of the program. */
   version: string;
   /** Aborted when the thread is closed. */
@@ -116,15 +116,15 @@ interface PreparedTurn {
 async function prepareTurn(
   request: TurnRequest,
   running: RunningTurn,
-  { id, history, version, instructions, audience, reporter, kept, signal }: TurnsOptions,
+  { id, history, version, instructions, audience, reporter, threadRun, signal }: TurnsOptions,
 ): Promise<PreparedTurn> {
   const { state } = history;
-  await kept().change(request.change);
-  const run = request.adjust ? await kept().borrow(request.adjust) : kept().now();
+  await threadRun().change(request.change);
+  const run = request.adjust ? await threadRun().borrow(request.adjust) : threadRun().now();
   await history.catchUp(audience.notify);
   const past = run.openLog(state, reporter.recall);
   await past.write(...abandonTurn(state, { status: "cancelled", reason: cutOff }));
-  const isFirst = request.adjust !== undefined || kept().isFresh();
+  const isFirst = request.adjust !== undefined || threadRun().isFresh();
   const context = { threadId: id, turnId: running.id, version, instructions, signal };
   return { run, records: await openingRecords(request, { state, run, isFirst }, context) };
 }
@@ -133,13 +133,13 @@ async function driveTurn(
   request: TurnRequest,
   current: CurrentTurn,
   { run, records }: PreparedTurn,
-  { id, history: { state }, audience, reporter, kept }: TurnsOptions,
+  { id, history: { state }, audience, reporter, threadRun }: TurnsOptions,
 ): Promise<void> {
   const { running } = current;
   const log = run.openLog(state, reporter.show);
   current.log = log;
   try {
-    kept().used();
+    threadRun().used();
     await log.write(...records, ...takeNotes(run));
     const ready = await turnRun(run, request, { state, running });
     const { show } = reporter;
@@ -147,7 +147,7 @@ async function driveTurn(
   } catch (error) {
     audience.notify([failure(id, running.id, error as Error)]);
   } finally {
-    if (run !== kept().now()) await run.close();
+    if (run !== threadRun().now()) await run.close();
   }
 }
 

@@ -7,7 +7,7 @@ import { startGuardedServer, stdioServerProgram } from "@agentcli/testkit/mcp";
 import { describe, expect, test } from "vitest";
 import { temporaryHome } from "../../../cli/test/session-files.ts";
 import { openHarness as openServers } from "../../../mcp/test/harness.ts";
-import type { ThreadServers } from "../../src/methods/mcp-reach.ts";
+import type { ThreadServers } from "../../src/methods/mcp-access.ts";
 import { openMcpServers } from "../../src/methods/mcp-servers.ts";
 import { openHarness } from "./harness.ts";
 

@@ -3,7 +3,7 @@ import type { Run, RunContext, RunOptions } from "@agentcli/host";
 import type { Runs } from "../program.ts";
 import { hasChange, keepSettings, type SettingsChange, withChange } from "./settings-change.ts";
 
-export interface KeptRun {
+export interface ThreadRun {
   now(): Run;
   /** Whether the run at hand has written nothing yet. */
   isFresh(): boolean;
@@ -12,22 +12,22 @@ export interface KeptRun {
   change(change: SettingsChange): Promise<void>;
   /** The next change reopens the run, even an empty one. */
   renew(): void;
-  /** A run for one turn; the kept one stays. */
+  /** A run for one turn; the one of the thread stays. */
   borrow(adjust: (options: RunOptions) => RunOptions): Promise<Run>;
   close(): Promise<void>;
 }
 
-export interface KeptRunHost {
+export interface ThreadRunHost {
   runs: Runs;
   reporting: Parameters<Runs["open"]>[1];
   context(): RunContext;
   onOpened(run: Run): void;
 }
 
-export async function keepRun(
+export async function openThreadRun(
   first: RunOptions,
-  { runs, reporting, context, onOpened }: KeptRunHost,
-): Promise<KeptRun> {
+  { runs, reporting, context, onOpened }: ThreadRunHost,
+): Promise<ThreadRun> {
   let run = await runs.open(first, reporting, context());
   let options = keepSettings(first, run.settings);
   let isFresh = true;
@@ -40,11 +40,11 @@ export async function keepRun(
     },
     async change(change) {
       if (!hasChange(change) && !isOutdated) return;
-      const wanted = withChange(options, change);
-      const next = await runs.open(wanted, reporting, context());
+      const changed = withChange(options, change);
+      const next = await runs.open(changed, reporting, context());
       await run.close();
       run = next;
-      options = keepSettings(wanted, next.settings);
+      options = keepSettings(changed, next.settings);
       isFresh = true;
       isOutdated = false;
       onOpened(next);

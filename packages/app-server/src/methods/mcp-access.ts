@@ -1,4 +1,4 @@
-// The way to MCP servers: those of a loaded thread where they run, others started for one request and ended with it.
+// Access to MCP servers: those of a loaded thread where they run, others started for one request and ended with it.
 import type { DirectAccess } from "@agentcli/mcp";
 import type { Config } from "@agentcli/protocol";
 import { type Host, invalidRequest } from "../method.ts";
@@ -14,40 +14,40 @@ export interface ThreadServers {
 export type ConfiguredServers = NonNullable<Config["mcp_servers"]>;
 type Answer = Awaited<ReturnType<DirectAccess["readResource"]>>;
 
-export interface Wanted {
+export interface AccessScope {
   threadId: string | null | undefined;
   signal: AbortSignal;
 }
 
-export interface McpReach {
+export interface McpAccess {
   /** Null where none of the servers is enabled. */
   ask<Result>(
     servers: ConfiguredServers,
-    wanted: Wanted,
+    scope: AccessScope,
     act: (direct: DirectAccess) => Promise<Result>,
   ): Promise<Result | null>;
   /** What one server answers; its faults are refusals. */
   answer(
     server: string,
-    wanted: Wanted,
+    scope: AccessScope,
     act: (direct: DirectAccess) => Promise<Answer>,
   ): Promise<Extract<Answer, { kind: "result" }>["result"]>;
 }
 
-export function openReach(threads: ThreadServers, host: Host): McpReach {
-  const reach: McpReach = {
+export function openMcpAccess(threads: ThreadServers, host: Host): McpAccess {
+  const access: McpAccess = {
     async ask(servers, { threadId, signal }, act) {
       const running = threadId ? threads.of(threadId) : null;
       return running ? act(running) : withTemporaryServers(servers, host, signal, act);
     },
-    async answer(server, wanted, act) {
-      const answer = await reach.ask(await onlyServer(server, host), wanted, act);
+    async answer(server, scope, act) {
+      const answer = await access.ask(await onlyServer(server, host), scope, act);
       if (answer === null) throw invalidRequest(`MCP server ${server} is switched off: mcp_servers.${server}.enabled.`);
       if (answer.kind === "fault") throw invalidRequest(`MCP server ${server}: ${answer.fault.message}`);
       return answer.result;
     },
   };
-  return reach;
+  return access;
 }
 
 async function withTemporaryServers<Result>(
@@ -87,6 +87,6 @@ async function onlyServer(name: string, host: Host): Promise<ConfiguredServers> 
   const { mcp_servers: servers = {} } = (await host.agent.configuration.load(null)).loaded.config;
   const server = Object.hasOwn(servers, name) ? servers[name] : undefined;
   if (server) return { [name]: server };
-  const known = Object.keys(servers).sort().join(", ") || "none";
-  throw invalidRequest(`There is no MCP server ${JSON.stringify(name)}. Configured: ${known}.`);
+  const configured = Object.keys(servers).sort().join(", ") || "none";
+  throw invalidRequest(`There is no MCP server ${JSON.stringify(name)}. Configured: ${configured}.`);
 }
