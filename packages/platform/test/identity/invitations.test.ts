@@ -119,7 +119,7 @@ test("members see each other but cannot invite, change or remove users", async (
   for (const [path, fields] of forms) {
     const refused = await member.form(path, { ...fields, token });
     expect([path, refused.status]).toEqual([path, 403]);
-    expect(refused.html).toContain("for administrators");
+    expect(refused.html).toContain("Only administrators");
   }
   expect((await member.get("/service-accounts")).status).toBe(403);
 });
