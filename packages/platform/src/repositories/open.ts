@@ -29,7 +29,7 @@ import {
 } from "./handoff/index.ts";
 import { type GithubAccounts, openAccessRules, openGithub, openSourceHosts, type SourceHosts } from "./scm/index.ts";
 import { openSigningKey, serveSigningKey } from "./signing/index.ts";
-import { openLocks, openWorkspaces, usualLimits, type Workspaces } from "./workspaces/index.ts";
+import { defaultLimits, openLocks, openWorkspaces, type Workspaces } from "./workspaces/index.ts";
 
 export interface Repositories extends Subject, RepositoryChecks {
   githost: GitHost;
@@ -61,7 +61,7 @@ export function openRepositories(context: ServerContext, principals: Principals)
     github,
   });
   const locks = openLocks(db);
-  const workspaces = openWorkspaces({ dataDirectory, sources, locks, limits: usualLimits, identity: committer });
+  const workspaces = openWorkspaces({ dataDirectory, sources, locks, limits: defaultLimits, identity: committer });
   const signingKey = openSigningKey(settings.signingKey);
   const store = { db, vault };
   return {

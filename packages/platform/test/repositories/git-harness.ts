@@ -14,10 +14,10 @@ import {
 } from "../../src/repositories/scm/index.ts";
 import {
   type AgentWork,
+  defaultLimits,
   type Locks,
   openWorkspaces,
   type RepositoryLimits,
-  usualLimits,
   type Workspaces,
 } from "../../src/repositories/workspaces/index.ts";
 
@@ -67,7 +67,7 @@ export async function openGitHarness(options: GitHarnessOptions = {}): Promise<G
     rules: options.rules ?? noRules,
     github: options.github ?? null,
   });
-  const limits = { ...usualLimits, ...options.limits };
+  const limits = { ...defaultLimits, ...options.limits };
   const workspaces = openWorkspaces({
     dataDirectory: data,
     sources,

@@ -8,7 +8,7 @@ import { openGitHost, ownRepositories } from "../../src/repositories/githost/ind
 import { openHandoff, type RunSummary, showDueChecks } from "../../src/repositories/handoff/index.ts";
 import { openAccessRules, openGithub, openSourceHosts, type PersonalAccess } from "../../src/repositories/scm/index.ts";
 import { openSigningKey } from "../../src/repositories/signing/index.ts";
-import { openLocks, openWorkspaces, usualLimits } from "../../src/repositories/workspaces/index.ts";
+import { defaultLimits, openLocks, openWorkspaces } from "../../src/repositories/workspaces/index.ts";
 import { checkOptions } from "./check-options.ts";
 
 export interface ChildTask {
@@ -41,7 +41,7 @@ const workspaces = openWorkspaces({
   dataDirectory: data,
   sources,
   locks: openLocks(db),
-  limits: usualLimits,
+  limits: defaultLimits,
   identity,
 });
 const readSummary = async () => ({ ...summary, endedAt: new Date(summary.endedAt) });

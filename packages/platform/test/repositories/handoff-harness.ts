@@ -24,10 +24,10 @@ import {
 import { openSigningKey } from "../../src/repositories/signing/index.ts";
 import {
   type AgentWork,
+  defaultLimits,
   type OpenWorkspace,
   openLocks,
   openWorkspaces,
-  usualLimits,
 } from "../../src/repositories/workspaces/index.ts";
 import { checkOptions } from "./check-options.ts";
 import { identity, never, noRules } from "./git-harness.ts";
@@ -87,7 +87,7 @@ export async function openHandoffHarness(options: HandoffHarnessOptions = {}): P
     dataDirectory: harness.data,
     sources,
     locks: openLocks(harness.db),
-    limits: usualLimits,
+    limits: defaultLimits,
     identity,
   });
   const summaries = new Map<string, RunSummary>();

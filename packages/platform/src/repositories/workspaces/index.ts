@@ -1,6 +1,6 @@
 // Workspaces of agents.
 export { branchName } from "./branch-name.ts";
-export { defaultLimits as usualLimits, type RepositoryLimits } from "./limits.ts";
+export { defaultLimits, type RepositoryLimits } from "./limits.ts";
 export { type Locks, openLocks } from "./lock.ts";
 export { openWorkspaces, type WorkspacesOptions } from "./open.ts";
 export type { AgentWork, OpenRepository, OpenWorkspace, Workspaces } from "./workspaces.ts";
