@@ -143,7 +143,7 @@ test("a failure is a message and an exit code", async () => {
   });
   expect(await failure(apply, { PLATFORM_BACKEND_URL: "http://127.0.0.1:1" })).toEqual({
     code: 4,
-    stderr: expect.stringContaining("The platform at http://127.0.0.1:1 cannot be reached"),
+    stderr: expect.stringContaining("The platform at http://127.0.0.1:1 could not be reached"),
   });
   expect(await failure(apply, { PLATFORM_BACKEND_URL: await somethingElse() })).toEqual({
     code: 2,
