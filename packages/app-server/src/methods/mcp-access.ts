@@ -38,7 +38,7 @@ export function openMcpAccess(threads: ThreadServers, host: Host): McpAccess {
   const access: McpAccess = {
     async ask(servers, { threadId, signal }, act) {
       const running = threadId ? threads.of(threadId) : null;
-      return running ? act(running) : withTemporaryServers(servers, host, signal, act);
+      return running ? act(running) : withTemporaryServers({ servers, signal }, host, act);
     },
     async answer(server, scope, act) {
       const answer = await access.ask(await onlyServer(server, host), scope, act);
@@ -51,9 +51,8 @@ export function openMcpAccess(threads: ThreadServers, host: Host): McpAccess {
 }
 
 async function withTemporaryServers<Result>(
-  servers: ConfiguredServers,
+  { servers, signal }: { servers: ConfiguredServers; signal: AbortSignal },
   host: Host,
-  signal: AbortSignal,
   act: (direct: DirectAccess) => Promise<Result>,
 ): Promise<Result | null> {
   const { configuration, servers: mcp } = host.agent;

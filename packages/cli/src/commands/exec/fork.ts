@@ -25,8 +25,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
     // Written only when the run can begin: a missing credential leaves no fork behind.
     const begin = () => store.begin(threadId, records);
     return await continueThread(
-      { ...(await fold(records, threadId)), store, begin },
-      async () => prompt,
+      { ...(await fold(records, threadId)), store, readPrompt: async () => prompt, begin },
       options,
       program,
     );

@@ -36,8 +36,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
     const readPrompt = ({ stdinLimitMs }: Run) =>
       readFollowUp({ argument: prompt, stdinLimitMs, warn: reporter.log, signal: program.signal });
     return await continueThread(
-      { ...(await readSound(store, threadId)), store },
-      readPrompt,
+      { ...(await readSound(store, threadId)), store, readPrompt },
       runOptions(invocation),
       program,
     );
@@ -51,17 +50,14 @@ export interface LoadedThread {
   state: ThreadState;
   records: StoredRecord[];
   store: FileStore;
+  /** Null: the interrupted turn continues. */
+  readPrompt(run: Run): Promise<string | null>;
   /** Called right before the first record is added. */
   begin?(): void;
 }
 
-export async function continueThread(
-  thread: LoadedThread,
-  readPrompt: (run: Run) => Promise<string | null>,
-  options: RunOptions,
-  program: Program,
-): Promise<number> {
-  const { state, records, store, begin } = thread;
+export async function continueThread(thread: LoadedThread, options: RunOptions, program: Program): Promise<number> {
+  const { state, records, store, readPrompt, begin } = thread;
   for (const stored of stillShowing(records)) program.reporter.recall(stored);
   const images = readImages(options.images, program.environment.cwd);
   const worktree = await recordedWorktree(thread, options, program);
