@@ -1,6 +1,7 @@
 // Operations with the built program: backup and restore, key rotation, the audit log, users and teams.
 
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -113,6 +114,63 @@ test("the audit log records actions with their actors, and verify finds a manipu
   ).toMatchObject({
     code: 1,
     stdout: expect.stringContaining("the log differs from the head recorded earlier"),
+  });
+});
+
+/** As an attacker who can write to the database leaves it: all hashes match again. */
+async function rewriteLog({ database }: PlatformHarness): Promise<void> {
+  const rows = await database.query<{ seq: string; entry: string }>(
+    "select seq, entry from audit_entries order by seq",
+  );
+  await database.query("alter table audit_entries disable trigger only_added_to");
+  let hash = createHash("sha256").update("platform audit log").digest();
+  for (const { seq, entry: original } of rows) {
+    const entry = original.replace('"operator"', '"intruder"');
+    hash = createHash("sha256").update(hash).update(entry).digest();
+    await database.query("update audit_entries set entry = $1, hash = $2 where seq = $3", [entry, hash, seq]);
+  }
+  await database.query("update audit_head set hash = $1", [hash]);
+  await database.query("alter table audit_entries enable trigger only_added_to");
+}
+
+test("an audit log that was rewritten before the backup does not verify after the restore, nor when a server has run", async () => {
+  const harness = await openPlatformForTest();
+  await harness.key();
+  const [file, secret] = [join(harness.directory, "backup"), join(harness.directory, "passphrase")];
+  writeFileSync(secret, "correct horse battery staple\n");
+  await rewriteLog(harness);
+  await succeed(harness, "backup", file, "--passphrase-file", secret);
+  const elsewhere = await openPlatformForTest();
+  expect(await elsewhere.run(["restore", file, "--passphrase-file", secret])).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("audit.tampered"),
+  });
+  const broken = { code: 1, stdout: expect.stringMatching(/^BROKEN at entry \d+: the log differs from the head/) };
+  expect(await elsewhere.run(["audit", "verify"])).toMatchObject(broken);
+  await (await elsewhere.serve()).stop();
+  expect(await elsewhere.run(["audit", "verify"])).toMatchObject(broken);
+});
+
+test("verify names the entries that it cannot prove and fails, until a head that was kept elsewhere proves them", async () => {
+  const harness = await openPlatformForTest();
+  await harness.key();
+  const whole = await succeed(harness, "audit", "verify");
+  const [, kept = "", last = ""] = /head ((\d+):\S+)/.exec(whole) ?? [];
+  const exported = join(harness.directory, "audit.jsonl");
+  writeFileSync(exported, await succeed(harness, "audit", "export"));
+  const unproved = (reason: string) => ({
+    code: 1,
+    stdout: expect.stringMatching(new RegExp(`^UNPROVED: entries 1 to ${last} of \\d+: ${reason}.*\n$`)),
+  });
+  expect(await harness.run(["audit", "verify", exported])).toMatchObject(unproved("a file proves only"));
+  expect(await harness.run(["audit", "verify", exported, "--expect", kept])).toMatchObject({ code: 0, stdout: whole });
+  rmSync(join(harness.data, "audit-head"));
+  expect(await harness.run(["audit", "verify"])).toMatchObject(unproved("there is no audit-head"));
+  await (await harness.serve()).stop();
+  expect(await harness.run(["audit", "verify"])).toMatchObject(unproved("audit-head was begun after them"));
+  expect(await harness.run(["audit", "verify", "--expect", kept])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^whole/),
   });
 });
 

@@ -10,6 +10,7 @@ import {
   openPrincipals,
   type Principals,
 } from "../identity/principals/index.ts";
+import { anchorEntries } from "./anchor.ts";
 import type { Invocation } from "./command.ts";
 import { asOperator } from "./operator.ts";
 import type { Program } from "./program.ts";
@@ -36,7 +37,12 @@ export async function withVault<T>(invocation: Invocation, program: Program, use
   const { settings } = settingsFor(invocation, program);
   const { db, close } = await openDatabase(settings, silentLog);
   try {
-    return await asOperator(async () => use({ db, settings, vault: await openVault(db, settings.kekFile) }));
+    const opened = await asOperator(async () => ({ db, settings, vault: await openVault(db, settings.kekFile) }));
+    try {
+      return await asOperator(() => use(opened));
+    } finally {
+      await anchorEntries(opened, program);
+    }
   } finally {
     await close();
   }

@@ -47,7 +47,7 @@ async function serveOnce(whileRunning: () => Promise<unknown> = async () => {}):
 
 test("a server stores the head in its data directory, authenticated with the key-encryption key", async () => {
   expect(await serveOnce(() => recordEvent("kept"))).toEqual([]);
-  expect(await anchor()).toEqual({ kind: "kept", head: await head() });
+  expect(await anchor()).toEqual({ kind: "kept", head: await head(), begunAfter: 0 });
   const { entry } = await fixture.platform.db
     .selectFrom("audit_entries")
     .select("entry")
@@ -60,7 +60,7 @@ test("an anchor of an earlier version, without a MAC, is accepted once and recor
   writeFileSync(anchorPath(), `${headText(await head())}\n`);
   expect(await anchor()).toMatchObject({ kind: "unproved" });
   expect(await serveOnce(() => recordEvent("later"))).toEqual([]);
-  expect(await anchor()).toEqual({ kind: "kept", head: await head() });
+  expect(await anchor()).toEqual({ kind: "kept", head: await head(), begunAfter: 0 });
   const rows = await fixture.platform.db.selectFrom("audit_entries").select("entry").orderBy("seq", "desc").execute();
   expect(rows[1]?.entry).toContain("audit_anchor.begun");
 });

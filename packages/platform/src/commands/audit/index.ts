@@ -7,10 +7,10 @@ export const auditCommands: Command[] = [
     path: ["audit", "verify"],
     takes: "[FILE] [--expect HEAD]",
     maxPositionals: 1,
-    summary: "Verify that the audit log is unchanged (exit code 1: it is not)",
+    summary: "Verify that the audit log is unchanged (exit code 1: it is not, or cannot be proved)",
     flags: [...settingFlags, "expect"],
     load: () => import("./verify.ts"),
-    notes: `FILE is an exported log and needs no database. HEAD is what an earlier verification printed: the log must still contain it.
+    notes: `FILE is an exported log and needs no database, but needs --expect. HEAD is what an earlier verification printed: the log must still contain it.
 
 Examples:
   platform audit verify

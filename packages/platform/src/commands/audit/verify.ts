@@ -1,15 +1,20 @@
 // `platform audit verify`
 import { resolve } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { CommandError } from "@agentcli/command-line";
-import { openDatabase } from "../../foundation/db/index.ts";
+import type { Settings } from "../../foundation/config/index.ts";
+import { countRunningServers, type Database, openDatabase } from "../../foundation/db/index.ts";
 import { silentLog } from "../../foundation/telemetry/index.ts";
 import { readKeyFile } from "../../foundation/vault/index.ts";
 import {
+  findUnproved,
+  findUnprovedInFile,
   type Head,
   headText,
   openExport,
   readAnchor,
   readHead,
+  type UnprovedPart,
   type Verdict,
   verifyLog,
   withStoredLog,
@@ -18,19 +23,27 @@ import type { Invocation } from "../command.ts";
 import type { Program } from "../program.ts";
 import { settingsFor } from "../settings.ts";
 
+interface Result {
+  verdict: Verdict;
+  unproved: UnprovedPart[];
+}
+
 export async function run(invocation: Invocation, program: Program): Promise<number> {
   const expected = readExpected(invocation.text("expect"));
   const [file] = invocation.positionals;
-  const verdict =
+  const { verdict, unproved } =
     file === undefined
-      ? await verifyStored(invocation, program, expected)
-      : await verifyLog(openExport(resolve(program.cwd, file)), expected);
-  if (verdict.kind === "whole") {
-    program.print(`whole: ${verdict.head.seq} entries, head ${headText(verdict.head)}\n`);
-    return 0;
+      ? await verifyStored(settingsFor(invocation, program).settings, expected)
+      : await verifyFile(resolve(program.cwd, file), expected);
+  if (verdict.kind === "broken") {
+    program.print(`BROKEN at entry ${verdict.seq}: ${verdict.reason}\n`);
+    return 1;
   }
-  program.print(`BROKEN at entry ${verdict.seq}: ${verdict.reason}\n`);
-  return 1;
+  const { seq } = verdict.head;
+  for (const { from, to, reason } of unproved)
+    program.print(`UNPROVED: entries ${from} to ${to} of ${seq}: ${reason}\n`);
+  if (unproved.length === 0) program.print(`whole: ${seq} entries, head ${headText(verdict.head)}\n`);
+  return unproved.length === 0 ? 0 : 1;
 }
 
 function readExpected(text: string | undefined): Head[] {
@@ -43,29 +56,50 @@ function readExpected(text: string | undefined): Head[] {
   );
 }
 
-async function verifyStored(invocation: Invocation, program: Program, expected: Head[]): Promise<Verdict> {
-  const { settings } = settingsFor(invocation, program);
+async function verifyFile(path: string, expected: Head[]): Promise<Result> {
+  const verdict = await verifyLog(openExport(path), expected);
+  return { verdict, unproved: verdict.kind === "whole" ? findUnprovedInFile(verdict.head.seq, expected) : [] };
+}
+
+async function verifyStored(settings: Settings, expected: Head[]): Promise<Result> {
   const database = await openDatabase(settings, silentLog);
   try {
-    // Read before the database: a server may append entries in the meantime.
-    const anchor = await readAnchor(settings.dataDirectory, readKeyFile(settings.kekFile));
-    const known = [...expected, ...("head" in anchor ? [anchor.head] : [])];
-    const verdict = await withStoredLog(database.db, (log) => verifyLog(log, known));
-    if (verdict.kind === "broken" || anchor.kind === "kept") return verdict;
-    if (anchor.kind === "forged") return { kind: "broken", seq: verdict.head.seq, reason: forged };
-    if (verdict.head.seq > 0 && expected.length === 0)
-      program.log.warn("audit.unproved", { reason: reasons[anchor.kind] });
-    return verdict;
+    const result = await verifyOnce(database, settings, { expected });
+    const { verdict, unproved } = result;
+    if (verdict.kind === "broken" || unproved.length === 0 || !(await countRunningServers(database.db))) return result;
+    await waitForAnchor(settings, verdict.head.seq);
+    return await verifyOnce(database, settings, { expected, upTo: verdict.head.seq });
   } finally {
     await database.close();
   }
 }
 
+const waitMs = 10_000;
+
+/** A running server continues the anchor about a second after an entry. */
+async function waitForAnchor({ dataDirectory, kekFile }: Settings, seq: number): Promise<void> {
+  for (const end = Date.now() + waitMs; Date.now() < end; await pause(100)) {
+    const anchor = await readAnchor(dataDirectory, readKeyFile(kekFile));
+    if (anchor.kind !== "kept" || anchor.head.seq >= seq) return;
+  }
+}
+
+interface Request {
+  expected: Head[];
+  /** Later entries need not be proved yet. */
+  upTo?: number;
+}
+
+async function verifyOnce({ db }: Database, settings: Settings, { expected, upTo }: Request): Promise<Result> {
+  // Read before the database: a server may append entries in the meantime.
+  const anchor = await readAnchor(settings.dataDirectory, readKeyFile(settings.kekFile));
+  const known = [...expected, ...("head" in anchor ? [anchor.head] : [])];
+  const verdict = await withStoredLog(db, (log) => verifyLog(log, known));
+  if (verdict.kind === "broken") return { verdict, unproved: [] };
+  const { seq } = verdict.head;
+  if (anchor.kind === "forged") return { verdict: { kind: "broken", seq, reason: forged }, unproved: [] };
+  return { verdict, unproved: findUnproved(Math.min(seq, upTo ?? seq), anchor, expected) };
+}
+
 const forged =
   "audit-head in the data directory was not written with the key-encryption key: it was replaced, and the log may have been too";
-
-const reasons = {
-  none: "No server has written the head of the log to audit-head, or it was removed: a truncated log cannot be detected. Pass a head that you kept with --expect.",
-  unproved:
-    "audit-head is from an earlier version, or the key file is missing: a replaced audit-head cannot be detected. Pass a head that you kept with --expect.",
-};

@@ -7,6 +7,7 @@ import { silentLog } from "../../foundation/telemetry/index.ts";
 import { openVault, readKeyFile } from "../../foundation/vault/index.ts";
 import { version } from "../../foundation/version.ts";
 import { makeBackup } from "../../operations/backup/index.ts";
+import { anchorEntries } from "../anchor.ts";
 import type { Invocation } from "../command.ts";
 import { asOperator } from "../operator.ts";
 import type { Program } from "../program.ts";
@@ -24,7 +25,8 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   const database = await openDatabase(settings, silentLog);
   try {
     // Also checks that this is the key of the database.
-    await openVault(database.db, kekFile);
+    const vault = await openVault(database.db, kekFile);
+    await anchorEntries({ db: database.db, vault, settings }, program);
     const key = readKeyFile(kekFile);
     if (key === null) throw new CommandError("failed", `The key file ${kekFile} was removed. Restore it.`);
     const { connection } = database;
@@ -38,6 +40,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
     });
     const data = { tables, files, sealed: passphrase === null ? 0 : 1 };
     await asOperator(() => recordAuditEvent(database.db, { action: "backup.made", subject: "platform", data }));
+    await anchorEntries({ db: database.db, vault, settings }, program);
     program.print(`${path}: ${tables} tables, ${files} files, ${statSync(path).size} bytes\n`);
     for (const name of leftOut)
       program.print(`Not included, because it is not a file of the platform: ${JSON.stringify(name)}\n`);

@@ -4,7 +4,9 @@ import { resolve } from "node:path";
 import { CommandError } from "@agentcli/command-line";
 import { openDatabase, recordAuditEvent } from "../../foundation/db/index.ts";
 import { silentLog } from "../../foundation/telemetry/index.ts";
+import { openVault } from "../../foundation/vault/index.ts";
 import { restoreBackup } from "../../operations/backup/index.ts";
+import { anchorEntries } from "../anchor.ts";
 import type { Invocation } from "../command.ts";
 import { asOperator } from "../operator.ts";
 import type { Program } from "../program.ts";
@@ -24,6 +26,8 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   try {
     const event = { action: "backup.restored", subject: "platform", data: { createdAt } };
     await asOperator(() => recordAuditEvent(database.db, event));
+    const { db } = database;
+    await anchorEntries({ db, settings, vault: await openVault(db, settings.kekFile) }, program);
   } finally {
     await database.close();
   }

@@ -3,6 +3,7 @@ import { openDatabase } from "../../foundation/db/index.ts";
 import { silentLog } from "../../foundation/telemetry/index.ts";
 import { openVault, rotateKeyFile } from "../../foundation/vault/index.ts";
 import { authenticateWithBoth } from "../../identity/audit/index.ts";
+import { anchorEntries } from "../anchor.ts";
 import type { Invocation } from "../command.ts";
 import { asOperator } from "../operator.ts";
 import type { Program } from "../program.ts";
@@ -17,6 +18,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
     const { fingerprint, dataKeys, formerFile } = await asOperator(() =>
       rotateKeyFile(db, kekFile, (former, next) => authenticateWithBoth(dataDirectory, former, next)),
     );
+    await anchorEntries({ db, settings, vault: await openVault(db, kekFile) }, program);
     program.print(
       `${dataKeys} data keys are wrapped with a new key (fingerprint ${fingerprint}) in ${settings.kekFile}\n`,
     );

@@ -8,6 +8,7 @@ import { openVault } from "../../foundation/vault/index.ts";
 import { ensureTeam } from "../../identity/principals/index.ts";
 import { openGitHost } from "../../repositories/githost/index.ts";
 import { findServer } from "../../server-file.ts";
+import { anchorEntries } from "../anchor.ts";
 import type { Invocation } from "../command.ts";
 import { asOperator } from "../operator.ts";
 import type { Program } from "../program.ts";
@@ -32,6 +33,7 @@ async function createRepository(invocation: Invocation, program: Program): Promi
     const request = { teamId, name, from: from === undefined ? null : resolve(program.cwd, from) };
     const exists = invocation.has("if-missing") && (await githost.repositories.find(teamId, name));
     if (!exists) await githost.repositories.create(request, program.signal);
+    await anchorEntries({ db, vault, settings }, program);
     program.print(`${githost.cloneUrl(name)}\n`);
     return 0;
   } catch (error) {

@@ -20,7 +20,7 @@ export async function openVault(db: Queries, kekFile: string): Promise<Vault> {
     throw new VaultError(
       `The database was sealed with another key (fingerprint ${sealedWith}) than that in ${kekFile} (${encryption.fingerprint}). Use the right key file: PLATFORM_KEK_FILE names one.`,
     );
-  return vaultOf(encryption);
+  return vaultOf(encryption, expected === null);
 }
 
 async function knownFingerprint(db: Queries): Promise<string | null> {

@@ -17,6 +17,8 @@ export interface Vault {
   unwrap(wrapped: Buffer): Promise<DataKey>;
   /** A code that cannot be computed without the key-encryption key; it differs for each `about`. */
   authenticate(text: string, about: string): Promise<Buffer>;
+  /** Whether the database had no key before: everything in it was written since. */
+  isFirstUse: boolean;
 }
 
 /** Port to whatever keeps the key-encryption key: a file here, a key management server elsewhere. */
@@ -30,8 +32,9 @@ export interface KeyEncryption {
   authenticate(text: string, about: string): Promise<Buffer>;
 }
 
-export function vaultOf(encryption: KeyEncryption): Vault {
+export function vaultOf(encryption: KeyEncryption, isFirstUse = false): Vault {
   return {
+    isFirstUse,
     async newDataKey() {
       const key = randomBytes(keyBytes);
       return { wrapped: await encryption.wrap(key), key: dataKey(key) };

@@ -9,7 +9,8 @@ import { type Head, headText, readHead } from "./chain.ts";
 export type Anchor =
   /** Never written, or removed. */
   | { kind: "none" }
-  | { kind: "kept"; head: Head }
+  /** `begunAfter`: entries up to this one were there before the anchor, which proves nothing about them. */
+  | { kind: "kept"; head: Head; begunAfter: number }
   /** Written by an earlier version, without a code. */
   | { kind: "unproved"; head: Head }
   /** The code does not match this key, or the file is not an anchor. */
@@ -23,33 +24,46 @@ export const anchorFile = (dataDirectory: string): string => join(dataDirectory,
 export async function readAnchor(dataDirectory: string, key: AnchorKey | null): Promise<Anchor> {
   const text = await readIfThere(anchorFile(dataDirectory));
   if (text === null) return { kind: "none" };
-  const [first = "", ...codes] = text.trimEnd().split("\n");
+  const [first = "", ...rest] = text.trimEnd().split("\n");
   const head = readHead(first);
   if (head === null) return { kind: "forged" };
+  const begun = /^begun after (\d{1,15})$/.exec(rest[0] ?? "");
+  const codes = begun ? rest.slice(1) : rest;
   if (codes.length === 0 || key === null) return { kind: "unproved", head };
-  const expected = Buffer.from(await codeOf(head, key));
+  const begunAfter = Number(begun?.[1] ?? 0);
+  const expected = Buffer.from(await codeOf({ head, begunAfter }, key));
   const isExpected = (code: Buffer) => code.length === expected.length && timingSafeEqual(code, expected);
   const isOurs = codes.some((code) => isExpected(Buffer.from(code)));
-  return isOurs ? { kind: "kept", head } : { kind: "forged" };
+  return isOurs ? { kind: "kept", head, begunAfter } : { kind: "forged" };
+}
+
+export interface AnchorContent {
+  head: Head;
+  begunAfter: number;
 }
 
 /** Writes one code per key: during a rotation either key may turn out to be the current one. */
-export async function writeAnchor(dataDirectory: string, head: Head, keys: AnchorKey[]): Promise<void> {
-  const codes = await Promise.all(keys.map((key) => codeOf(head, key)));
+export async function writeAnchor(dataDirectory: string, content: AnchorContent, keys: AnchorKey[]): Promise<void> {
+  const codes = await Promise.all(keys.map((key) => codeOf(content, key)));
   // Servers in containers may share a process id and a directory.
   const draft = `${anchorFile(dataDirectory)}.${randomUUID()}`;
-  await writeFile(draft, `${[headText(head), ...codes].join("\n")}\n`, { mode: 0o600, flush: true });
+  await writeFile(draft, `${[...linesOf(content), ...codes].join("\n")}\n`, { mode: 0o600, flush: true });
   await rename(draft, anchorFile(dataDirectory));
 }
 
 /** During a key rotation: an anchor proved with the former key is proved with both. */
 export async function authenticateWithBoth(dataDirectory: string, former: AnchorKey, next: AnchorKey): Promise<void> {
   const anchor = await readAnchor(dataDirectory, former);
-  if (anchor.kind === "kept") await writeAnchor(dataDirectory, anchor.head, [former, next]);
+  if (anchor.kind === "kept") await writeAnchor(dataDirectory, anchor, [former, next]);
 }
 
-const codeOf = async (head: Head, key: AnchorKey): Promise<string> =>
-  (await key.authenticate(headText(head), "head of the audit log")).toString("hex");
+const linesOf = ({ head, begunAfter }: AnchorContent): string[] => [
+  headText(head),
+  ...(begunAfter > 0 ? [`begun after ${begunAfter}`] : []),
+];
+
+const codeOf = async (content: AnchorContent, key: AnchorKey): Promise<string> =>
+  (await key.authenticate(linesOf(content).join("\n"), "head of the audit log")).toString("hex");
 
 async function readIfThere(path: string): Promise<string | null> {
   try {
