@@ -6,9 +6,9 @@ import { respondStatus, startWebhookReceiver, type WebhookReceiver } from "@agen
 import { verify } from "@octokit/webhooks-methods";
 import fc from "fast-check";
 import { sql } from "kysely";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { openNetworkPolicy } from "../../src/foundation/network/index.ts";
-import { attemptDelivery, startDeliveries } from "../../src/integrations/webhooks/index.ts";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { type NetworkPolicy, openNetworkPolicy } from "../../src/foundation/network/index.ts";
+import { attemptDelivery, checkReceiver, startDeliveries } from "../../src/integrations/webhooks/index.ts";
 import { attemptsAtMs, nextAttemptAt } from "../../src/integrations/webhooks/schedule.ts";
 import { startJobs } from "../../src/operations/jobs/index.ts";
 import { type TestServer, testServer } from "../harness/platform.ts";
@@ -252,10 +252,10 @@ test("an endless response is a success, and is not read to its end", async () =>
   expect(poured).toBeLessThan(32 * 1024 * 1024);
 });
 
-test("a receiver that sends its status and then a slow body is a success too", async () => {
+test("an attempt is over when the status arrives, though the body never ends", async () => {
   receiver.respondWith((response) => void response.writeHead(202).flushHeaders());
   const { agentId } = await endedAgent();
-  expect(await attempts(agentId, { timeoutMs: 500 }).makeNext()).toMatchObject({
+  expect(await attempts(agentId, { timeoutMs: 600_000 }).makeNext()).toMatchObject({
     status: "DELIVERED",
     attempts: [{ outcome: "delivered", responseStatus: 202 }],
   });
@@ -280,6 +280,9 @@ test.each([
   "http://[::ffff:169.254.169.254]/",
   "http://2852039166/",
   "http://0xa9.0xfe.0xa9.0xfe/",
+  "http://ip6-localhost:8080/",
+  "http://ip6-loopback/",
+  "http://metadata.google.internal/",
 ])("%s is refused as a receiver", async (url) => {
   const answer = await call("POST", "/v1/agents", { prompt: { text: "hi" }, webhook: { url } });
   expect(answer).toMatchObject({ status: 400, body: { error: { code: "validation_error" } } });
@@ -297,6 +300,14 @@ test.each([
   const answer = await call("POST", "/v1/agents", { prompt: { text: "hi" }, webhook });
   expect(answer.status).toBe(400);
   expect(JSON.stringify(answer.body)).toContain(field);
+});
+
+test("a name that resolves to a private address is refused when the agent is created", async () => {
+  const resolving = (...addresses: string[]) => openNetworkPolicy({ allowPrivate: [], resolve: async () => addresses });
+  const check = (policy: NetworkPolicy) => checkReceiver("https://hooks.example/", policy);
+  await expect(check(resolving("10.0.0.1"))).rejects.toThrow("private network");
+  await expect(check(resolving("93.184.215.14", "::1"))).rejects.toThrow("private network");
+  await check(resolving("93.184.215.14"));
 });
 
 test("a name that resolves to a private address at delivery time is not connected to", async () => {
@@ -393,6 +404,53 @@ test("the scheduler delivers automatically", async () => {
   } finally {
     await work.stop();
   }
+});
+
+test("receivers of one team that never respond do not delay the deliveries of another team", async () => {
+  const { platform } = server;
+  const [hanging, prompt] = [await startWebhookReceiver(), receiver];
+  hanging.respondWith(() => {});
+  await Promise.all(Array.from({ length: 16 }, () => endedAgent({ url: hanging.url })));
+  const policy = openNetworkPolicy({ allowPrivate });
+  const host = { platform, policy, publicUrl: () => "", now: () => new Date(), timeoutMs: 600_000 };
+  const work = await startDeliveries(platform, host);
+  try {
+    await hanging.waitFor(1);
+    const other = await server.key({ team: `other-${randomUUID()}` });
+    const webhook = { url: prompt.url };
+    expect(await server.call(other, "POST", "/v1/agents", { prompt: { text: "say hello" }, webhook })).toMatchObject({
+      status: 200,
+    });
+    await prompt.waitFor(1);
+    expect(hanging.received.length).toBeLessThanOrEqual(4);
+  } finally {
+    await hanging.close();
+    await work.stop();
+  }
+});
+
+test("a delivery that is due already is not started again, and redeliver takes ten requests in a minute", async () => {
+  const { agentId } = await endedAgent();
+  const { id } = await onlyDelivery(agentId);
+  const path = `/v1/agents/${agentId}/webhooks/deliveries/${id}/redeliver`;
+  const asked = async () => {
+    const { rows } = await sql`select from audit_entries where entry like ${`%wanted_again%${id}%`}`.execute(
+      server.platform.db,
+    );
+    return rows.length;
+  };
+  expect(await call("POST", path)).toMatchObject({ status: 200, body: { id, status: "WAITING" } });
+  expect(await asked()).toBe(0);
+  await attempts(agentId).makeNext();
+  await call("POST", path);
+  await call("POST", path);
+  expect(await asked()).toBe(1);
+  const limited = await testServer({ roles: ["api"], requestsPerMinute: 1_000 });
+  onTestFinished(limited.close);
+  const own = await limited.key();
+  const statuses: number[] = [];
+  for (let count = 0; count < 11; count++) statuses.push((await limited.call(own, "POST", path)).status);
+  expect(statuses).toEqual([...Array(10).fill(404), 429]);
 });
 
 test("late attempts are never closer together than planned", () => {

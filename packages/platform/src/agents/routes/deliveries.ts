@@ -49,6 +49,7 @@ function addRedeliver(api: Api, { platform: { db }, access }: AgentHost): void {
       tag,
       scope: "agents:write",
       sharing: "manage",
+      rateLimit: { requests: 10, seconds: 60 },
       params: one,
       answer: { status: 200, schema: WebhookDelivery, description: "The delivery, waiting" },
       problems: ["delivery_not_found"],

@@ -42,11 +42,16 @@ export function openNetworkPolicy({ allowPrivate, resolve = resolveName }: Netwo
       try {
         return judge((await withinLimit(resolve(host.name), signal)).flatMap(plainAddress));
       } catch (error) {
+        if (isLocalName(host.name)) return { kind: "private" };
         return { kind: "unknown", reason: `${host.name} could not be resolved: ${(error as Error).message}` };
       }
     },
   };
 }
+
+/** Names that no public server has: of this machine, its network, or without a domain. */
+const isLocalName = (name: string): boolean =>
+  /^[^.]+$|\.(?:localhost|localdomain|local|internal|home\.arpa|lan)$/.test(name);
 
 export class BadAddressRange extends Error {
   constructor(text: string) {

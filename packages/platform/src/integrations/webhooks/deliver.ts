@@ -4,7 +4,7 @@ import { addJob } from "../../operations/index.ts";
 import { type DueDelivery, readDue } from "./due.ts";
 import type { DeliveryHost } from "./host.ts";
 import { headersOf } from "./message.ts";
-import { type DeliveryJob, deliveryTask, goneStatus, jobKey } from "./outbox.ts";
+import { type DeliveryJob, deliveryTask, goneStatus, jobKey, queueOf } from "./outbox.ts";
 import { nextAttemptAt } from "./schedule.ts";
 import { type Outcome, send } from "./send.ts";
 
@@ -35,7 +35,7 @@ interface Attempt {
 
 /** Only if no other server has made the attempt meanwhile, which happens when this server was considered dead. */
 async function recordAttempt({ platform }: DeliveryHost, attempt: Attempt): Promise<void> {
-  const { job, outcome, startedAt, durationMs } = attempt;
+  const { job, due, outcome, startedAt, durationMs } = attempt;
   const next = planAfter(attempt);
   await platform.db.transaction().execute(async (tx) => {
     const { numUpdatedRows } = await tx
@@ -64,6 +64,7 @@ async function recordAttempt({ platform }: DeliveryHost, attempt: Attempt): Prom
       payload: sql`${JSON.stringify(payload)}::json`,
       key: jobKey(sql`${job.deliveryId}::text`),
       runAt: sql`${next.next_attempt_at}::timestamptz`,
+      queue: queueOf(sql`${due.teamId}::text`, sql`${job.deliveryId}::text`),
     });
     await sql`select ${retry}`.execute(tx);
   });

@@ -12,6 +12,7 @@ export interface DueDelivery {
   version: WebhookVersion;
   body: Buffer;
   attemptsBefore: number;
+  teamId: number;
 }
 
 /** Null if the attempt was already made, or the agent was deleted. */
@@ -24,7 +25,7 @@ export async function readDue(host: DeliveryHost, { deliveryId, attempt }: Deliv
     .innerJoin("runs", "runs.id", "webhook_deliveries.run_id")
     .selectAll("webhook_deliveries")
     .select(["version", "url", "secret", "data_key", "settings", "runs.status as run_status", "ended_at"])
-    .select(["result", "error_message"])
+    .select(["result", "error_message", "agents.team_id as team_id"])
     .where("webhook_deliveries.id", "=", deliveryId)
     .where("webhook_deliveries.status", "=", "waiting")
     .where("webhook_deliveries.attempts", "=", attempt - 1)
@@ -56,6 +57,7 @@ export async function readDue(host: DeliveryHost, { deliveryId, attempt }: Deliv
       ? key.open(row.body, bodySealContext(deliveryId))
       : await storeBody(host, { deliveryId, key, compose }),
     attemptsBefore: row.attempts_before,
+    teamId: row.team_id,
   };
 }
 

@@ -42,9 +42,10 @@ export const enqueueDeliveries = (status: RunStatus, endedAt: Date): RawBuilder<
 export async function queueDeliveries(db: Kysely<Tables>): Promise<void> {
   const job = addJob({
     task: deliveryTask,
-    payload: sql`json_build_object('deliveryId', id, 'attempt', attempts + 1)`,
-    key: jobKey(sql`id`),
+    payload: sql`json_build_object('deliveryId', found.id, 'attempt', attempts + 1)`,
+    key: jobKey(sql`found.id`),
     runAt: sql`next_attempt_at`,
+    queue: queueOf(sql`team_id`, sql`found.id`),
   });
   await sql`
     with found as (
@@ -53,10 +54,16 @@ export async function queueDeliveries(db: Kysely<Tables>): Promise<void> {
         queued_at is null
         or (queued_at < now() - interval '5 minutes' and next_attempt_at < now() - interval '5 minutes')
       )
-      returning id, attempts, next_attempt_at
+      returning id, agent_id, attempts, next_attempt_at
     )
-    select ${job} from found
+    select ${job} from found join agents on agents.id = agent_id
   `.execute(db);
 }
 
 export const jobKey = (deliveryId: RawBuilder<unknown>): RawBuilder<string> => sql`'webhook:' || ${deliveryId}`;
+
+/** How many deliveries of a team are attempted at once, of those of all teams: a team's slow receivers delay only its own. */
+const teamShare = 4;
+
+export const queueOf = (teamId: RawBuilder<unknown>, deliveryId: RawBuilder<unknown>): RawBuilder<string> =>
+  sql`'webhooks:' || ${teamId} || ':' || abs(hashtext(${deliveryId})::bigint) % ${sql.lit(teamShare)}`;

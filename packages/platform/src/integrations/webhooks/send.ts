@@ -1,5 +1,5 @@
 // Sends one message to a receiver: only to checked addresses, no redirects, with a timeout.
-import { request as plainRequest } from "node:http";
+import { type IncomingMessage, request as plainRequest } from "node:http";
 import { request as secureRequest } from "node:https";
 import { hostText, readHost } from "@agentcli/workspace/hosts";
 import { checkedAddresses, type NetworkPolicy } from "../../foundation/index.ts";
@@ -59,8 +59,9 @@ interface DialOptions {
   addresses: string[];
 }
 
-/** The body is ignored, and it may be endless. */
+/** The body is ignored, and it may be endless; a receiver that is cut off at once might give up its work. */
 const maxResponseBytes = 64 * 1024;
+const lingerMs = 1_000;
 
 function post(url: URL, { message, hostname, addresses }: DialOptions, signal: AbortSignal): Promise<number> {
   const request = url.protocol === "https:" ? secureRequest : plainRequest;
@@ -77,16 +78,22 @@ function post(url: URL, { message, hostname, addresses }: DialOptions, signal: A
     });
     sent.once("error", reject);
     sent.once("response", (response) => {
-      let bytes = 0;
-      response.on("data", (chunk: Buffer) => {
-        bytes += chunk.length;
-        if (bytes > maxResponseBytes) response.destroy();
-      });
-      // The status has arrived; a body that is cut off or too long changes nothing.
       sent.off("error", reject).on("error", () => {});
-      response.on("error", () => {});
-      response.once("close", () => resolve(response.statusCode ?? 0));
+      drain(response);
+      // Not at the end of the body: a receiver that never ends it would hold a slot.
+      resolve(response.statusCode ?? 0);
     });
     sent.end(message.body);
   });
+}
+
+function drain(response: IncomingMessage): void {
+  const linger = setTimeout(() => response.destroy(), lingerMs).unref();
+  let bytes = 0;
+  response.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > maxResponseBytes) response.destroy();
+  });
+  response.on("error", () => {});
+  response.once("close", () => clearTimeout(linger));
 }

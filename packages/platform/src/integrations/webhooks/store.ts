@@ -65,19 +65,18 @@ export async function listDeliveries(
   return rows.map((row) => deliveryOf(row, attempts.get(row.id) ?? []));
 }
 
-/** Restarts the schedule under the same id. Null if there is no such delivery. */
+/** Restarts the schedule under the same id, unless an attempt is due already. Null if there is no such delivery. */
 export async function redeliver(
   db: Kysely<Tables>,
   agentId: string,
   deliveryId: string,
 ): Promise<WebhookDelivery | null> {
-  const exists = await db.transaction().execute((tx) => restart(tx, agentId, deliveryId));
-  if (!exists) return null;
+  await db.transaction().execute((tx) => restart(tx, agentId, deliveryId));
   const row = await deliveries(db, agentId).where("webhook_deliveries.id", "=", deliveryId).executeTakeFirst();
   return row ? deliveryOf(row, (await attemptsOf(db, [deliveryId])).get(deliveryId) ?? []) : null;
 }
 
-async function restart(tx: Queries, agentId: string, deliveryId: string): Promise<boolean> {
+async function restart(tx: Queries, agentId: string, deliveryId: string): Promise<void> {
   const { numUpdatedRows } = await tx
     .updateTable("webhook_deliveries")
     .set(({ ref }) => ({
@@ -88,11 +87,11 @@ async function restart(tx: Queries, agentId: string, deliveryId: string): Promis
     }))
     .where("id", "=", deliveryId)
     .where("agent_id", "=", agentId)
+    .where((where) => where.or([where("next_attempt_at", "is", null), where("next_attempt_at", ">", sql<Date>`now()`)]))
     .executeTakeFirstOrThrow();
-  if (numUpdatedRows === 0n) return false;
+  if (numUpdatedRows === 0n) return;
   await recordAuditEvent(tx, { action: "webhook_delivery.wanted_again", subject: deliveryId, data: { agentId } });
   await notify(tx, outboxChannel, deliveryId);
-  return true;
 }
 
 const deliveries = (db: Kysely<Tables>, agentId: string) =>
