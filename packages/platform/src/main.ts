@@ -1,6 +1,6 @@
 // The program: reads the command line, runs the command, ends with its exit code.
 import { homedir } from "node:os";
-import { CommandError, exitNameOf, incompleteCommand, parseCommandLine } from "@agentcli/command-line";
+import { CommandError, exitNameOf, incompleteCommand, parseCommandLine, textFor } from "@agentcli/command-line";
 import { helpText } from "@agentcli/command-line/help";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { Program } from "./commands/program.ts";
@@ -11,7 +11,7 @@ import { version } from "./foundation/version.ts";
 /** `directory` is where the built program is. */
 export async function main(argv: string[], directory: string): Promise<void> {
   const stop = new AbortController();
-  const log = openLog({ write: (line) => process.stderr.write(line), now: () => new Date() });
+  const log = openLog({ write: (line) => process.stderr.write(textFor(process.stderr, line)), now: () => new Date() });
   listenForSignals(stop);
   ignoreOutputErrors();
   logCrashes(log);
@@ -20,7 +20,7 @@ export async function main(argv: string[], directory: string): Promise<void> {
     userHome: homedir(),
     cwd: process.cwd(),
     directory,
-    print: (text) => process.stdout.write(text),
+    print: (text) => process.stdout.write(textFor(process.stdout, text)),
     log,
     signal: stop.signal,
   };
@@ -43,7 +43,8 @@ async function runCommand(argv: string[], program: Program): Promise<number> {
 function reportFailure(error: unknown): number {
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
   const exit = exitNameOf(error) ?? ((error as NodeJS.ErrnoException).syscall ? "failed" : null);
-  process.stderr.write(exit ? `ERROR: ${message}\n` : `ERROR: Internal error: ${stack}\n`);
+  const report = exit ? `ERROR: ${message}\n` : `ERROR: Internal error: ${stack}\n`;
+  process.stderr.write(textFor(process.stderr, report));
   return exitCodes[exit ?? "failed"].code;
 }
 

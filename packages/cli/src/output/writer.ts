@@ -1,5 +1,7 @@
-// Writes to a standard stream without losing bytes: waits for slow readers, notices when they are gone.
+// Writes to a standard stream without losing bytes: waits for slow readers, notices when they are gone. On a terminal,
+// control characters are shown instead of obeyed.
 import type { Writable } from "node:stream";
+import { terminalText } from "@agentcli/command-line";
 
 export interface Writer {
   /** Settles when there is room for more; a slow reader slows the run, nothing is dropped. */
@@ -31,7 +33,8 @@ export function openWriter(
     terminal: stream.isTTY === true,
     async write(text) {
       if (gone || text.length === 0) return;
-      last = new Promise((resolve) => stream.write(text, () => resolve()));
+      const shown = stream.isTTY ? terminalText(text.toString()) : text;
+      last = new Promise((resolve) => stream.write(shown, () => resolve()));
       if (stream.writableLength > roomBytes) await last;
     },
     flush: () => (gone ? Promise.resolve() : last),

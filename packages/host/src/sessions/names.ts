@@ -2,6 +2,7 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SessionName } from "@agentcli/protocol";
+import { unprintable } from "@agentcli/protocol/names";
 import { HostError } from "../host-error.ts";
 import { makePrivateDirectory } from "../private-directory.ts";
 
@@ -15,7 +16,7 @@ export function readNames(home: string): Map<string, string> {
 export function writeName(home: string, id: string, name: string): void {
   const existing = [...readNames(home)].find(([other, otherName]) => otherName === name && other !== id);
   if (existing) throw new HostError("usage", `The name "${name}" belongs to session ${existing[0]}. Choose another.`);
-  if (name.trim() !== name || name === "" || name.length > 200 || /\p{Cc}/u.test(name)) {
+  if (name.trim() !== name || name === "" || name.length > 200 || unprintable.test(name)) {
     throw new HostError("usage", "A name is 1 to 200 letters on one line, without spaces around it.");
   }
   makePrivateDirectory(home);

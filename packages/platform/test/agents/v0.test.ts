@@ -54,6 +54,16 @@ test("an unavailable model and a disallowed repository are refused with their co
   });
 });
 
+test("the name of an agent has no control characters, given or taken from its prompt", async () => {
+  for (const name of ["\u001b[2J", "a\nb", "a\u009b", "\u202egpj"])
+    expect(await call("POST", "/v1/agents", { prompt, name })).toMatchObject({
+      status: 400,
+      body: { error: { message: expect.stringContaining("name: must not contain control characters") } },
+    });
+  const hostile = { text: "say \u001b]52;c;x\u0007hello\u202e\nand more" };
+  expect((await create({ prompt: hostile })).name).toBe("say ]52;c;xhello");
+});
+
 /** Its run cannot reach the repository, which is enough to show the agent. */
 async function create(more: object = {}): Promise<V0Agent> {
   const { status, body } = await call("POST", "/v0/agents", {

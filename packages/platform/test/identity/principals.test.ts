@@ -75,6 +75,15 @@ test("the first user of a team is its administrator, later users are members", a
   ).rejects.toThrow("a@example.com belongs to a team other than");
 });
 
+test.each([
+  ["a key", { name: "\u001b]0;x\u0007" }],
+  ["a team", { team: "a\u009b2J" }],
+  ["a service account", { owner: { kind: "service_account" as const, name: "ci\u202e" } }],
+])("the name of %s has no control characters, whichever way it comes", async (_of, change) => {
+  await expect(principals.createKey({ ...request, ...change })).rejects.toThrow("has control characters in it");
+  expect(await database.db.selectFrom("api_keys").select("id").execute()).toEqual([]);
+});
+
 test("a key of a service account has no user", async () => {
   const owner = { kind: "service_account", name: "ci" } as const;
   const { key } = await principals.createKey({ ...request, owner, scopes: ["agents:read"] });

@@ -1,6 +1,6 @@
 // Agents: the request that creates one, and its representation.
 import { z } from "zod";
-import { AgentId, ModelSelection, PageQuery, pageOf, Timestamp } from "./common.ts";
+import { AgentId, ModelSelection, Name, PageQuery, pageOf, Timestamp } from "./common.ts";
 import { EnvVars } from "./env-vars.ts";
 import { Prompt } from "./prompts.ts";
 import { Run } from "./runs.ts";
@@ -44,7 +44,7 @@ export const CreateAgent = z
     ...agentOptions,
     prompt: Prompt,
     model: ModelSelection.optional(),
-    name: z.string().min(1).max(100).optional(),
+    name: Name.optional(),
     envVars: EnvVars.optional(),
     runEnvVars: EnvVars.optional().describe("For the first run only; wins over envVars"),
     mcpServers: McpServers.optional(),

@@ -1,10 +1,18 @@
 // Shapes that several requests and responses share.
 import { z } from "zod";
+import { unprintable } from "../names.ts";
 
 const uuid = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}";
 
 export const AgentId = z.string().regex(new RegExp(`^bc-${uuid}$`), "must look like bc-<uuid>");
 export const RunId = z.string().regex(new RegExp(`^run-${uuid}$`), "must look like run-<uuid>");
+
+/** Shown to people in lists. */
+export const Name = z
+  .string()
+  .min(1)
+  .max(100)
+  .refine((name) => !unprintable.test(name), "must not contain control characters");
 
 export const Timestamp = z.iso.datetime().describe("UTC with milliseconds");
 

@@ -1,6 +1,7 @@
 // Inserts an agent with its first run, or a follow-up run, within a transaction.
 import { randomUUID } from "node:crypto";
 import type { CreateAgent, CreateRun } from "@agentcli/protocol/api";
+import { withoutUnprintable } from "@agentcli/protocol/names";
 import { type AgentSettings, ApiError, type PlatformContext } from "../../foundation/index.ts";
 import type { Principal } from "../../identity/index.ts";
 import { insertWebhook, type NewWebhook } from "../../integrations/index.ts";
@@ -175,7 +176,7 @@ const maxNameLength = 60;
 
 /** The first line of the prompt, cut at a word. */
 function nameFrom(prompt: string): string {
-  const line = prompt.trim().split("\n", 1)[0]?.trim() || "Agent";
+  const line = withoutUnprintable(prompt.trim().split("\n", 1)[0] ?? "").trim() || "Agent";
   if (line.length <= maxNameLength) return line;
   const cut = line.slice(0, maxNameLength);
   return `${cut.slice(0, cut.lastIndexOf(" ") > 20 ? cut.lastIndexOf(" ") : maxNameLength)}…`;

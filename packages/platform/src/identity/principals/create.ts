@@ -4,10 +4,11 @@ import type { Kysely } from "kysely";
 import { type Queries, type Role, type Scope, scopesOf, type Tables, type Vault } from "../../foundation/index.ts";
 import { makeKey } from "./key.ts";
 import type { CreatedKey, KeyOwner, KeyRequest } from "./key-types.ts";
-import { PrincipalError } from "./principal-error.ts";
+import { checkName, PrincipalError } from "./principal-error.ts";
 import { findUser } from "./users.ts";
 
-export function createKey(db: Kysely<Tables>, vault: Vault, request: KeyRequest): Promise<CreatedKey> {
+export async function createKey(db: Kysely<Tables>, vault: Vault, request: KeyRequest): Promise<CreatedKey> {
+  checkName(request.name);
   return db.transaction().execute(async (transaction) => {
     const team = await ensureTeam(transaction, vault, request.team);
     const owner = await ensureOwner(transaction, team, request.owner);
@@ -38,6 +39,7 @@ interface Team {
 }
 
 export async function ensureTeam(db: Queries, vault: Vault, name: string): Promise<Team> {
+  checkName(name);
   const find = () => db.selectFrom("teams").select(["id", "name"]).where("name", "=", name).executeTakeFirst();
   const existing = await find();
   if (existing) return existing;
@@ -108,6 +110,7 @@ async function addUser(db: Queries, team: Team, email: string) {
 }
 
 async function ensureServiceAccount(db: Queries, team: Team, name: string): Promise<string> {
+  checkName(name);
   const insert = await db
     .insertInto("service_accounts")
     .values({ id: randomUUID(), team_id: team.id, name })

@@ -1,7 +1,7 @@
 // Service accounts of a team: owners of keys that do not depend on a user.
 import { randomUUID } from "node:crypto";
 import type { Queries } from "../../foundation/index.ts";
-import { PrincipalError } from "./principal-error.ts";
+import { checkName, PrincipalError } from "./principal-error.ts";
 
 export interface ServiceAccountEntry {
   id: string;
@@ -20,6 +20,7 @@ export async function listServiceAccounts(db: Queries, teamId: number): Promise<
 }
 
 export async function createServiceAccount(db: Queries, teamId: number, name: string): Promise<void> {
+  checkName(name);
   const made = await db
     .insertInto("service_accounts")
     .values({ id: randomUUID(), team_id: teamId, name })

@@ -1,0 +1,32 @@
+// What a terminal is shown of texts by models, commands and other users.
+import { terminalText, textFor } from "@agentcli/command-line";
+import { expect, test } from "vitest";
+
+test.each([
+  ["sets the clipboard", "\u001b]52;c;ZXZpbA==\u0007", "\\u001b]52;c;ZXZpbA==\\u0007"],
+  ["sets the title", "\u001b]0;root\u001b\\", "\\u001b]0;root\\u001b\\"],
+  ["clears the screen", "\u001b[2J\u001bc", "\\u001b[2J\\u001bc"],
+  ["does so with an eight-bit control", "\u009b2J\u009d0;x\u009c", "\\u009b2J\\u009d0;x\\u009c"],
+  ["takes back what was shown", "rm -rf /\b\b\b\u007f", "rm -rf /\\u0008\\u0008\\u0008\\u007f"],
+  ["hides itself", "\u001b[8mhidden\u001b[0;30;40m too", "hidden too"],
+  ["turns text around", "exe.\u202egnp\u202c \u2067x\u2069", "exe.\\u202egnp\\u202c \\u2067x\\u2069"],
+  ["writes over its line", "harmful\rharmless\r\n", "harmful\nharmless\n"],
+])("a text that %s is shown instead of obeyed", (_what, text, shown) => {
+  expect(terminalText(text)).toBe(shown);
+});
+
+test("lines, tabs, other scripts, emoji and the program's own colours stay", () => {
+  const text = "\u001b[1muser\u001b[22m\n\tשלום\u200f, Привет, 👩‍💻 \u001b[31mERROR:\u001b[39m\n";
+  expect(terminalText(text)).toBe(text);
+});
+
+test("JSON stays the same JSON", () => {
+  const value = { text: "\u001b]52;c;x\u0007 \u009b2J \u202e" };
+  expect(JSON.parse(terminalText(JSON.stringify(value)))).toEqual(value);
+});
+
+test("a file or a pipe gets every byte", () => {
+  const text = "\u001b[2J\r\n\u0007";
+  expect(textFor({}, text)).toBe(text);
+  expect(textFor({ isTTY: true }, text)).toBe("\\u001b[2J\n\\u0007");
+});
