@@ -1,15 +1,10 @@
-// TODOs have an owner, file names are specific, no test is skipped or waits only a second, the lock file names no host.
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+// TODOs have an owner, file names are specific, no test is skipped or waits only a second.
 import { lineAt, viewSource } from "./source.ts";
 import { type Problem, readSources, repositoryRoot, type SourceFile } from "./tree.ts";
 
 export function findUntidiness(root = repositoryRoot): Problem[] {
   const sources = readSources(root, /\.(ts|tsx|mts|cts|js|mjs|cjs|py)$/);
-  return [
-    ...sources.flatMap((file) => [...judgeName(file), ...judgeComments(file), ...judgeTests(file)]),
-    ...judgeLock(root),
-  ];
+  return sources.flatMap((file) => [...judgeName(file), ...judgeComments(file), ...judgeTests(file)]);
 }
 
 function judgeName({ path }: SourceFile): Problem[] {
@@ -35,13 +30,4 @@ function judgeTests({ path, text }: SourceFile): Problem[] {
     ...findCalls(/\.(?:only|skip|todo)\b\s*(?:\.each\b\s*)?\(/g, "leaves tests out; remove it."),
     ...findCalls(/\bvi\.wait(?:For|Until)\(/g, "gives up after a second; wait with `eventually` of the testkit."),
   ];
-}
-
-function judgeLock(root: string): Problem[] {
-  const path = join(root, "package-lock.json");
-  const hosts = existsSync(path) ? [...readFileSync(path, "utf8").matchAll(/"resolved": "(https?:\/\/[^/"]+)/g)] : [];
-  const names = [...new Set(hosts.map((found) => found[1]))];
-  return names.map(
-    (host) => `package-lock.json: resolved from ${host}; install again with the .npmrc of this repository.`,
-  );
 }

@@ -15,10 +15,7 @@ export async function setUp({ root = ownRoot, tools = provideSystemTools } = {})
   build(root);
 }
 
-/**
- * `npm install --no-save` follows the lock file and does not change it. Not `npm ci`: that rejects a lock file without the
- * optional packages of other platforms, which npm writes where the registry offers only those of this platform.
- */
+/** `npm install --no-save` verifies and follows the lock file like `npm ci`, but keeps what is installed already. */
 function installDependencies(root) {
   const locked = createHash("sha256")
     .update(contentOf(join(root, "package-lock.json")))

@@ -14,7 +14,9 @@ afterAll(() => nodes.remove());
 describe.each([["18.19.1"], ["20"], ["22"], ["24"]])("on Node %s", (version) => {
   test("a run with commands, a terminal and a patch completes, and resumes", { timeout: 300_000 }, async () => {
     const prefix = join(nodes.path, version);
-    execFileSync("npm", ["install", "--no-save", "--prefix", prefix, `node@${version}`], { stdio: "ignore" });
+    execFileSync("npm", ["install", "--no-save", "--ignore-scripts=false", "--prefix", prefix, `node@${version}`], {
+      stdio: "ignore",
+    });
     const patch = "*** Begin Patch\n*** Add File: made.txt\n+made\n*** End Patch";
     const replies = [
       call("exec_command", { cmd: "tty", tty: true }),

@@ -27,7 +27,9 @@ afterAll(() => project.remove());
 describe.each([["18.19.1"], ["20"], ["22"], ["24"]])("on Node %s", (version) => {
   test("runs, streams, validates, resumes, aborts and reports failures", { timeout: 300_000 }, async () => {
     const prefix = join(project.path, `node-${version}`);
-    execFileSync("npm", ["install", "--no-save", "--prefix", prefix, `node@${version}`], { stdio: "ignore" });
+    execFileSync("npm", ["install", "--no-save", "--ignore-scripts=false", "--prefix", prefix, `node@${version}`], {
+      stdio: "ignore",
+    });
     const wait = call("exec_command", { cmd: "sleep 1000" });
     const { repository, home } = await openHarness({
       replies: [

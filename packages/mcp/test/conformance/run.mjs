@@ -62,7 +62,7 @@ function installSuite(directory) {
   if (!process.env.AGENTCLI_CONFORMANCE) {
     mkdirSync(root);
     writeFileSync(join(root, "package.json"), '{"private": true}\n');
-    run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error", ...packages], root);
+    run("npm", ["install", "--ignore-scripts=false", "--no-audit", "--no-fund", "--loglevel=error", ...packages], root);
   }
   const modules = join(root, "node_modules");
   return {

