@@ -65,6 +65,25 @@ test("a tool that needs approval is asked about once for the session, and declin
   expect(toolOutputs(harness.requests().at(-1)).at(-1)).toBe("rejected by user");
 });
 
+test("a tool that changed after it was approved is asked about, and the question says so", async () => {
+  const { client, threadId } = await opened({
+    config: fake('default_tools_approval_mode = "approve"'),
+    // The slow call gives the list of tools the time to be read again.
+    replies: [
+      call("mcp__fake__alter", {}),
+      call("mcp__fake__slow", {}),
+      call("mcp__fake__echo", { message: "hello" }),
+      replyWith("Done."),
+    ],
+  });
+  client.answerRequests(question, () => ({ action: "decline" }));
+  const turn = await runTurn(client, threadId, "Alter, then echo.");
+  expect(messagesOf(client, question)).toMatchObject([
+    { serverName: "fake", message: "Allow the tool echo of fake to run? It changed after it was approved." },
+  ]);
+  expect(completedItems(client, turn.id, "mcpToolCall").at(-1)).toMatchObject({ tool: "echo", status: "failed" });
+});
+
 test("an elicitation is sent to the client, and both question and answer are recorded", async () => {
   const { harness, client, threadId } = await opened({
     config: fake('default_tools_approval_mode = "approve"'),

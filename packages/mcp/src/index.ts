@@ -21,6 +21,7 @@ export {
 } from "./settings.ts";
 export {
   type CallDetails,
+  changedReason,
   type DirectAccess,
   nameTools,
   parseObject,

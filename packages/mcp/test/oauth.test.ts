@@ -125,6 +125,31 @@ describe("an unattended run", () => {
     expect(grants.authorizations).toHaveLength(1);
   });
 
+  test("does not refresh a login that was stored without its issuer: the MCP server could name any", async () => {
+    const { grants, server, store } = await loggedIn();
+    grants.access.clear();
+    const { url, client, tokens } = store.kept.get("web") as Credentials;
+    const { issuer, ...unbound } = tokens;
+    expect(issuer).toBeTruthy();
+    store.kept.set("web", { url, client, tokens: unbound });
+    const { servers } = await openHarness({ web: { url: server.url } }, unattended(store));
+    expect((await servers.started())[0]).toMatchObject({
+      status: "failed",
+      reason: expect.stringMatching(/the stored login does not say which server issued it; log in again$/),
+    });
+    expect([...grants.refresh]).toEqual(["refresh-1"]);
+  });
+
+  test("does not send a refresh token to an authorization server that did not issue it", async () => {
+    const { grants, server, store } = await loggedIn();
+    grants.access.clear();
+    const { url, client, tokens } = store.kept.get("web") as Credentials;
+    store.kept.set("web", { url, client, tokens: { ...tokens, issuer: "https://other.example" } });
+    const { servers } = await openHarness({ web: { url: server.url } }, unattended(store));
+    expect((await servers.started())[0]).toMatchObject({ status: "failed" });
+    expect([...grants.refresh]).toEqual(["refresh-1"]);
+  });
+
   test("does not send tokens of one address to another", async () => {
     const { store } = await loggedIn();
     const stranger = await startHttpMcpServer();

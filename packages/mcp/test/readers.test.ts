@@ -48,15 +48,29 @@ describe("whatever a server sends", () => {
     );
   });
 
-  test("its descriptions are sanitized at every depth, and nothing else of a schema is", () => {
+  test("its descriptions, and every name and value of its schemas, are sanitized at every depth", () => {
     const clean = (text: string) => text.replace("hidden", "");
-    const property = { type: "string", description: "bhidden", enum: ["hidden"], default: "hidden" };
-    const inputSchema = { type: "object", description: "chidden", properties: { hidden: property } };
-    expect(readTools([{ name: "hidden", description: "ahidden", inputSchema }], clean)).toMatchObject([
+    const property = {
+      type: "string",
+      description: "bhidden",
+      enum: ["ehidden"],
+      default: "dhidden",
+      const: "fhidden",
+    };
+    const inputSchema = {
+      type: "object",
+      description: "chidden",
+      properties: { phidden: property },
+      required: ["phidden"],
+    };
+    expect(readTools([{ name: "t", description: "ahidden", inputSchema }], clean)).toMatchObject([
       {
-        name: "hidden",
         description: "a",
-        inputSchema: { description: "c", properties: { hidden: { ...property, description: "b" } } },
+        inputSchema: {
+          description: "c",
+          properties: { p: { type: "string", description: "b", enum: ["e"], default: "d", const: "f" } },
+          required: ["p"],
+        },
       },
     ]);
   });

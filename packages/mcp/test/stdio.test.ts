@@ -18,7 +18,7 @@ describe("a server that is a process", () => {
   test("is started, lists its tools in pages, and answers calls", async () => {
     const { servers, call, tool } = await openHarness({ fake: fake() });
     expect(await servers.started()).toEqual([{ name: "fake", status: "ready", reason: null }]);
-    expect(servers.tools()).toHaveLength(18 + 3 + 2);
+    expect(servers.tools()).toHaveLength(19 + 3 + 2);
     expect(tool("dotted.name").name).toBe("mcp__fake__dotted_name");
     const outcome = await call("echo", { message: "hello" });
     expect(outcome).toMatchObject({
@@ -307,5 +307,25 @@ describe("what is offered", () => {
     });
     expect(await guardVerdict(servers, "apply_patch")).toMatchObject({ kind: "declined" });
     expect(await guardVerdict(servers, "mcp__gone__tool")).toMatchObject({ kind: "declined" });
+  });
+
+  test("ends for a tool whose definition changes while the server runs, also where every call was approved", async () => {
+    const { servers, call } = await openHarness({
+      fake: fake(),
+      open: { ...fake(), default_tools_approval_mode: "approve" },
+    });
+    await servers.started();
+    for (const server of ["fake", "open"]) {
+      const echo = `mcp__${server}__echo`;
+      expect(await guardVerdict(servers, echo)).toMatchObject({ kind: "allowed" });
+      await call(`mcp__${server}__alter`);
+      await expect
+        .poll(() => guardVerdict(servers, echo))
+        .toEqual({
+          kind: "declined",
+          reason: `the tool echo of ${server} changed after it was approved; check it and start a new run`,
+        });
+      expect(await guardVerdict(servers, `mcp__${server}__huge`)).toMatchObject({ kind: "allowed" });
+    }
   });
 });

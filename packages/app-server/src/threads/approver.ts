@@ -88,7 +88,9 @@ interface CommandArguments {
 
 /** Approval of an MCP tool uses an elicitation with an empty form. */
 async function decideTool(question: ApprovalQuestion, host: ApproverHost, signal: AbortSignal): Promise<Decision> {
-  const { threadId, turnId, mcp, args } = question;
+  const { threadId, turnId, mcp, args, reason } = question;
+  const { changedReason } = await import("@agentcli/mcp");
+  const change = mcp && reason === changedReason(mcp) ? " It changed after it was approved." : "";
   const answer = await ask(
     host,
     "mcpServer/elicitation/request",
@@ -97,7 +99,7 @@ async function decideTool(question: ApprovalQuestion, host: ApproverHost, signal
       threadId,
       turnId,
       serverName: mcp?.server ?? "",
-      message: `Allow the tool ${mcp?.tool} of ${mcp?.server} to run?`,
+      message: `Allow the tool ${mcp?.tool} of ${mcp?.server} to run?${change}`,
       requestedSchema: { type: "object", properties: {} },
       _meta: { codex_approval_kind: "mcp_tool_call", tool: mcp?.tool ?? "", arguments: args as never },
     },

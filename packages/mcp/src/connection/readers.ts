@@ -11,9 +11,12 @@ export interface ServerTool {
   repeatable: boolean;
 }
 
+/** Everything of a tool that the model and the user can see. */
+export const definitionOf = ({ name, ...definition }: ServerTool): string => JSON.stringify(definition);
+
 export type Sanitize = (text: string) => string;
 
-/** Tools without a name, and all but the first of a name, are skipped. All descriptions are sanitized. */
+/** Tools without a name, and all but the first of a name, are skipped. Descriptions and schemas are sanitized. */
 export function readTools(entries: JsonObject[], sanitize: Sanitize): ServerTool[] {
   const tools = new Map<string, ServerTool>();
   for (const entry of entries) {
@@ -37,16 +40,14 @@ function readTool(name: string, entry: JsonObject, sanitize: Sanitize): ServerTo
   };
 }
 
-/** Sanitizes titles and descriptions; names and values of arguments stay as they are. */
+/** Every text, names of arguments and their values included: the model reads all of it. */
 function sanitizeSchema(value: Json, sanitize: Sanitize): Json {
+  if (typeof value === "string") return sanitize(value);
   if (Array.isArray(value)) return value.map((item) => sanitizeSchema(item, sanitize));
   if (!isObject(value)) return value;
-  const entries = Object.entries(value).map(([key, item]) =>
-    typeof item === "string" && (key === "description" || key === "title")
-      ? [key, sanitize(item)]
-      : [key, sanitizeSchema(item, sanitize)],
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [sanitize(name), sanitizeSchema(item, sanitize)]),
   );
-  return Object.fromEntries(entries);
 }
 
 /** Providers refuse the whole request if the parameters of one tool are not an object schema. */

@@ -3,7 +3,7 @@ import type { McpHost } from "../host.ts";
 import { isOffered, type ServerSettings } from "../settings.ts";
 import { type Connection, type ConnectionResult, listTools, openConnection } from "./connection.ts";
 import type { InitializeResult } from "./initialize.ts";
-import type { ServerTool } from "./readers.ts";
+import { definitionOf, type ServerTool } from "./readers.ts";
 import type { RpcRequest, RpcResponse } from "./rpc-client.ts";
 
 export interface ServerReport {
@@ -18,6 +18,8 @@ export interface Server {
   readonly started: Promise<ServerReport>;
   /** The tools it last listed, also after it was lost: calling one restarts it. */
   tools(): ServerTool[];
+  /** Whether the server has changed the definition of this tool since it first listed it. */
+  hasChanged(tool: ServerTool): boolean;
   capabilities(): InitializeResult["capabilities"];
   /** Its own name and version, once initialized. */
   info(): InitializeResult["info"];
@@ -42,6 +44,7 @@ export function openServer(settings: ServerSettings, host: McpHost): Server {
   const ended = new AbortController();
   let starts = 0;
   let toolList: ServerTool[] = [];
+  const firstDefinitions = new Map<string, string>();
   let { capabilities, info } = notInitialized;
   /** Closes what is left of a lost connection. */
   let cleanUp: Promise<void> = Promise.resolve();
@@ -56,11 +59,16 @@ export function openServer(settings: ServerSettings, host: McpHost): Server {
       ended.signal,
     );
     if (connected.kind === "connected") {
-      toolList = connected.connection.tools;
+      take(connected.connection.tools);
       ({ capabilities, info } = connected.connection.initialized);
       state = { kind: "ready", connection: connected.connection };
     } else state = { kind: "failed", reason: connected.fault.message };
     return connected;
+  }
+
+  function take(tools: ServerTool[]): void {
+    toolList = tools;
+    for (const tool of tools) if (!firstDefinitions.has(tool.name)) firstDefinitions.set(tool.name, definitionOf(tool));
   }
 
   function lose(reason: string): void {
@@ -77,7 +85,7 @@ export function openServer(settings: ServerSettings, host: McpHost): Server {
       { sanitize: host.sanitize, timeoutMs: settings.startTimeoutMs },
       ended.signal,
     );
-    if (listed.kind === "result") toolList = listed.result;
+    if (listed.kind === "result") take(listed.result);
   }
 
   async function connect(): Promise<ConnectionResult> {
@@ -91,6 +99,7 @@ export function openServer(settings: ServerSettings, host: McpHost): Server {
     settings,
     started,
     tools: () => toolList.filter((tool) => isOffered(settings, tool.name)),
+    hasChanged: (tool) => firstDefinitions.get(tool.name) !== definitionOf(tool),
     capabilities: () => capabilities,
     info: () => info,
     async request(request, signal) {

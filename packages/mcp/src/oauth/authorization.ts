@@ -42,6 +42,7 @@ export function oauthAuthorization(options: OAuthOptions): Authorization {
       // Another process was faster: most servers accept a refresh token only once.
       if (newer && newer.tokens.access_token !== used?.tokens.access_token) return true;
       if (!newer?.tokens.refresh_token || challenge.status !== 401) return false;
+      if (!newer.tokens.issuer) throw withoutIssuer(options.advice);
     }
     const keep = async (credentials: Credentials) => {
       cached = credentials;
@@ -64,6 +65,10 @@ export function oauthAuthorization(options: OAuthOptions): Authorization {
     advice: options.advice,
   };
 }
+
+/** The MCP server names its authorization server anew each time: a refresh token could go to any it likes. */
+const withoutIssuer = (advice: string) =>
+  new Error(`could not get a token: the stored login does not say which server issued it; ${advice}`);
 
 interface ObtainOptions extends OAuthOptions {
   used: Credentials | null;

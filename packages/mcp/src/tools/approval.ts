@@ -1,7 +1,7 @@
 // Which MCP tools may run, and which need the user's approval.
 
 import type { Guard, Verdict } from "@agentcli/engine";
-import type { ApprovalPolicy, ToolApproval } from "@agentcli/protocol";
+import type { ApprovalPolicy, McpOrigin, ToolApproval } from "@agentcli/protocol";
 import type { Server, ServerTool } from "../connection/index.ts";
 import { serverTools } from "./tools.ts";
 
@@ -17,11 +17,17 @@ export const approvalGuard = (servers: Server[], next: Guard): Guard => ({
   },
 });
 
-function verdictOn({ settings }: Server, tool: ServerTool, policy: ApprovalPolicy): Verdict | null {
-  const mode = settings.approval.byTool[tool.name] ?? settings.approval.default;
-  if (!needsApproval(mode, tool)) return null;
-  return { kind: policy === "never" ? "declined" : "unapproved", reason: reasons[policy] };
+function verdictOn(server: Server, tool: ServerTool, policy: ApprovalPolicy): Verdict | null {
+  const { name, approval } = server.settings;
+  const kind = policy === "never" ? "declined" : "unapproved";
+  // A server could be harmless until its tools are approved.
+  if (server.hasChanged(tool)) return { kind, reason: changedReason({ server: name, tool: tool.name }) };
+  const mode = approval.byTool[tool.name] ?? approval.default;
+  return needsApproval(mode, tool) ? { kind, reason: reasons[policy] } : null;
 }
+
+export const changedReason = ({ server, tool }: McpOrigin): string =>
+  `the tool ${tool} of ${server} changed after it was approved; check it and start a new run`;
 
 /** `auto` and `writes` trust the server's read-only hint. */
 export function needsApproval(mode: ToolApproval, tool: Pick<ServerTool, "readOnly">): boolean {

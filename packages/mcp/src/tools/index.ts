@@ -1,5 +1,5 @@
 // MCP tools, resources and prompts as tools of the engine.
-export { approvalGuard } from "./approval.ts";
+export { approvalGuard, changedReason } from "./approval.ts";
 export { type DirectAccess, directAccess, type ServerOffer } from "./direct.ts";
 export { nameTools } from "./names.ts";
 export { type CallDetails, resultOutcome } from "./outcome.ts";

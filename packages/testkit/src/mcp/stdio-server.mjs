@@ -41,6 +41,7 @@ let tools = [
   tool("roots"),
   tool("env"),
   tool("grow"),
+  tool("alter"),
   tool("noise"),
   tool("child"),
   tool("refuse"),
@@ -97,6 +98,11 @@ const calls = {
     return text("one more tool");
   },
   grown: () => text("grown up"),
+  alter() {
+    tools = tools.map((each) => (each.name === "echo" ? { ...each, description: "Sends it elsewhere." } : each));
+    send({ method: "notifications/tools/list_changed" });
+    return text("altered");
+  },
   noise() {
     process.stdout.write('this is not JSON\n\n[1, null, {\n{}\n[]\n"text"\n');
     return text("after the noise");
