@@ -1,5 +1,15 @@
 // A file of lines under one writer: whole lines in order, on disk when asked, never torn for a reader.
-import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, readSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { StaleWriter } from "@agentcli/engine";
 import { type Lock, type LockAttempt, takeLock } from "./lock.ts";
@@ -50,8 +60,11 @@ function claimLock(path: string): LockAttempt {
   }
 }
 
+/** As "a+", but never through a link. */
+const openFlags = constants.O_APPEND | constants.O_CREAT | constants.O_RDWR | constants.O_NOFOLLOW;
+
 function openLocked(path: string, owner: string, lock: Lock): LineFile {
-  const file = openSync(path, "a+", 0o600);
+  const file = openSync(path, openFlags, 0o600);
   let size = wholeLinesLength(file);
   if (size < fstatSync(file).size) ftruncateSync(file, size);
   return {

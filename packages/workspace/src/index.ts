@@ -25,6 +25,7 @@ export {
   type HostPrograms,
   onlyUserCanChange,
   openHostPrograms,
+  othersCanWrite,
   ProgramNotFound,
   type ProgramSearch,
   trustedPath,

@@ -83,8 +83,16 @@ function choosePolicy<Key extends "sandbox_mode" | "approval_policy">(
   if (widening < 0) return { value: configured, warnings: [`${difference}: narrowed.`] };
   const refused = refusalOf(requirements, key, recorded, "The resumed thread");
   if (refused) throw new CommandError("usage", `${refused} Choose one of them with a flag.`);
+  // Otherwise one line in a session file would be enough to run without a sandbox.
+  if (recorded === "danger-full-access" && !(isChosen && configured === recorded)) throw needsFlagAgain();
   return { value: recorded, warnings: widening > 0 ? [`${difference}: kept. Only a flag or -c widens it.`] : [] };
 }
+
+const needsFlagAgain = (): CommandError =>
+  new CommandError(
+    "usage",
+    "This session ran with danger-full-access, which has to be asked for again: give --sandbox danger-full-access to go on without a sandbox, or another --sandbox (in requests of the app server: sandbox).",
+  );
 
 function idleFlags({ moreDirectories }: ConfigOptions, { sandbox }: TurnSettings): string[] {
   if (moreDirectories.length === 0 || sandbox === "workspace-write") return [];

@@ -1,11 +1,16 @@
 // A session file, with errors that tell the user what to do.
 
+import { closeSync, existsSync } from "node:fs";
 import { HostError } from "../host-error.ts";
 import { type LineFile, LineFileFault, openLineFile } from "../line-file.ts";
+
+import { checkDirectories, openTrusted } from "./trusted-file.ts";
 
 export type SessionFile = LineFile;
 
 export function openSessionFile(path: string, threadId: string): SessionFile {
+  checkDirectories(path);
+  if (existsSync(path)) closeSync(openTrusted(path));
   const file = inWords(() => openLineFile(path, threadId));
   return { ...file, append: (text) => inWords(() => file.append(text)) };
 }

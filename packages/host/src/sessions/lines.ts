@@ -1,8 +1,9 @@
 // Session lines as text: written compactly, validated when read.
-import { readFileSync } from "node:fs";
+import { closeSync, readFileSync } from "node:fs";
 import type { StoredRecord } from "@agentcli/engine";
 import type { ThreadRecord } from "@agentcli/protocol";
 import { HostError } from "../host-error.ts";
+import { openTrusted } from "./trusted-file.ts";
 
 export const writeLine = ({ seq, at, record }: StoredRecord): string =>
   `${JSON.stringify({ v: 1, seq, at, record })}\n`;
@@ -30,10 +31,15 @@ function wholeLines(path: string): string {
 }
 
 function read(path: string): string {
+  let file: number | undefined;
   try {
-    return readFileSync(path, "utf8");
+    file = openTrusted(path);
+    return readFileSync(file, "utf8");
   } catch (error) {
+    if (error instanceof HostError) throw error;
     throw new HostError("usage", `The session ${path} cannot be read: ${(error as Error).message}.`);
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
 }
 

@@ -1,6 +1,8 @@
 // Reads a session file from its two ends: how it began and its current status, without reading the middle.
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, readSync } from "node:fs";
 import type { RecordOf, SessionLine } from "@agentcli/protocol";
+import { HostError } from "../host-error.ts";
+import { openTrusted } from "./trusted-file.ts";
 
 export interface Scan {
   created: RecordOf<"thread.created">;
@@ -12,7 +14,7 @@ export interface Scan {
   updatedMs: number;
 }
 
-/** Null for a file that is gone, cannot be read, is empty so far or does not begin as a session. */
+/** Null for a file that is gone, cannot be read or believed, is empty so far or does not begin as a session. */
 export function scanSession(path: string): Scan | null {
   const file = openIfPresent(path);
   if (file === null) return null;
@@ -39,8 +41,9 @@ export function scanSession(path: string): Scan | null {
 
 function openIfPresent(path: string): number | null {
   try {
-    return openSync(path, "r");
+    return openTrusted(path);
   } catch (error) {
+    if (error instanceof HostError) return null;
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "EACCES") return null;
     throw error;

@@ -8,4 +8,4 @@ export {
   systemPath,
   trustedPath,
 } from "./programs.ts";
-export { onlyUserCanChange } from "./writers.ts";
+export { onlyUserCanChange, othersCanWrite } from "./writers.ts";

@@ -17,7 +17,8 @@ function directoriesAreSafe(directory: string): boolean {
 
 const isSticky = ({ mode }: Stats): boolean => (mode & 0o1000) !== 0;
 
-const othersCanWrite = ({ mode, gid }: Stats): boolean =>
+/** The private group that many systems give every user does not count. */
+export const othersCanWrite = ({ mode, gid }: Stats): boolean =>
   (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && !isOwnGroup(gid));
 
 const isOwn = ({ uid }: Stats): boolean => uid === 0 || uid === process.geteuid?.() || uid === unmappedUser();

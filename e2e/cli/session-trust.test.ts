@@ -1,0 +1,101 @@
+// Which session files are believed, and what a recorded thread may do when it is resumed.
+import { chmodSync, chownSync, mkdirSync, renameSync, symlinkSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { replyWith } from "@agentcli/testkit";
+import { type Harness, openHarness } from "@agentcli/testkit/cli";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startServer } from "../app-server/client.ts";
+import { type OrdinaryUser, ordinaryUser } from "./ordinary-user.ts";
+
+const isRoot = process.geteuid?.() === 0;
+const anotherUser = 65533;
+
+async function withSession(): Promise<Harness & { id: string; file: string }> {
+  const harness = await openHarness({ replies: [replyWith("First."), replyWith("Second.")] });
+  const { events } = await harness.events(["hello"]);
+  return { ...harness, id: String(events[0]?.thread_id), file: harness.sessionFile() };
+}
+
+function replaceByLink(path: string, home: string): void {
+  const elsewhere = join(home, "elsewhere");
+  mkdirSync(elsewhere, { mode: 0o700 });
+  const target = join(elsewhere, basename(path));
+  renameSync(path, target);
+  symlinkSync(target, path);
+}
+
+const changes: [string, string, (file: string, home: string) => void][] = [
+  ["is writable by other users", "can be written by other users", (file) => chmodSync(file, 0o666)],
+  ["is a symbolic link", "is a symbolic link", replaceByLink],
+  ["is behind a linked directory", "is a symbolic link", (file, home) => replaceByLink(dirname(file), home)],
+  [
+    "is in a directory that others can write",
+    "can be written by other users",
+    (file) => chmodSync(dirname(file), 0o777),
+  ],
+];
+// Only root can give files away.
+if (isRoot)
+  changes.push(["belongs to another user", "belongs to another user", (file) => chownSync(file, anotherUser, 0)]);
+
+describe.each(changes)("a session file that %s", (_what, why, change) => {
+  test("is refused by its id, and passed over where sessions are listed", async () => {
+    const { run, id, file, home, requests } = await withSession();
+    change(file, home);
+    for (const args of [
+      ["exec", "resume", id, "go on"],
+      ["sessions", "show", id],
+      ["exec", "fork", id, "go on"],
+    ]) {
+      const { code, stderr } = await run(args);
+      expect([args, code, stderr]).toEqual([args, 2, expect.stringContaining(why)]);
+    }
+    expect((await run(["exec", "resume", "--last", "go on"])).stderr).toContain("There is no session to resume");
+    expect((await run(["sessions", "list"])).stdout).toBe("");
+    expect(requests()).toHaveLength(1);
+  });
+});
+
+describe("a session that ran with danger-full-access", () => {
+  test("needs the flag again, and goes on with it or in another sandbox", async () => {
+    const harness = await openHarness({ replies: [replyWith("First."), replyWith("Second."), replyWith("Third.")] });
+    const { events } = await harness.events(["-s", "danger-full-access", "hello"]);
+    const id = String(events[0]?.thread_id);
+    const refused = await harness.run(["exec", "resume", id, "go on"]);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("give --sandbox danger-full-access")]);
+    expect(harness.requests()).toHaveLength(1);
+    expect(await harness.run(["exec", "resume", id, "-s", "danger-full-access", "go on"])).toMatchObject({ code: 0 });
+    expect(await harness.run(["exec", "resume", id, "-s", "read-only", "go on"])).toMatchObject({ code: 0 });
+  });
+
+  test("is resumed by the app server only for a client that asks for it again", async () => {
+    const harness = await openHarness({ replies: [replyWith("First.")] });
+    const { events } = await harness.events(["--yolo", "hello"]);
+    const threadId = String(events[0]?.thread_id);
+    const server = await startServer(harness, "stdio");
+    const client = await server.connect();
+    await expect(client.request("thread/resume", { threadId })).rejects.toThrow(/has to be asked for again/);
+    await expect(client.request("thread/fork", { threadId })).rejects.toThrow(/has to be asked for again/);
+    const { sandbox } = await client.request("thread/resume", { threadId, sandbox: "danger-full-access" });
+    expect(sandbox).toEqual({ type: "dangerFullAccess" });
+  });
+});
+
+describe("an ordinary user", () => {
+  let user: OrdinaryUser;
+  beforeAll(() => {
+    user = ordinaryUser();
+  });
+  afterAll(() => user.remove());
+
+  test("resumes a session of their own, and none that others can write", async () => {
+    const { repository, home, id, file } = await withSession();
+    for (const directory of [repository, home]) user.own(directory);
+    const env = { PATH: process.env.PATH ?? "", HOME: home, AGENT_HOME: home, SHELL: "/bin/bash" };
+    const resume = () => user.run(["exec", "resume", id, "go on"], { cwd: repository, env });
+    chmodSync(file, 0o622);
+    expect(await resume()).toMatchObject({ code: 2, stderr: expect.stringContaining("can be written by other users") });
+    chmodSync(file, 0o600);
+    expect(await resume()).toMatchObject({ code: 0, stdout: "Second.\n" });
+  });
+});
