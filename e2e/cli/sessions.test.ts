@@ -117,7 +117,7 @@ describe("sessions for people", () => {
     const path = here.sessionFile();
     writeFileSync(path.replace(id, twin), readFileSync(path, "utf8").replaceAll(id, twin));
     const refused = await here.run(["sessions", "delete", id.slice(0, 30)]);
-    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("beginning of 2 sessions") });
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("matches 2 sessions") });
     expect((await here.run(["sessions", "delete", "--force", id.slice(0, 30)])).stdout.trim().split("\n")).toHaveLength(
       2,
     );
