@@ -17,7 +17,8 @@ export {
 } from "./back-end.ts";
 export type { WorkspaceOptions } from "./launch.ts";
 export type { ConnectionEnds, Peer } from "./local-peer.ts";
-export { hiddenByDefault, type PolicyOptions, protectedNames, type SandboxPolicy, sandboxPolicy } from "./policy.ts";
+export { hiddenByDefault } from "./personal-paths.ts";
+export { type PolicyOptions, protectedNames, type SandboxPolicy, sandboxPolicy } from "./policy.ts";
 export type { ProbeOptions, SandboxProbe } from "./probe.ts";
 export { describeSandbox } from "./report.ts";
 export { SandboxUnavailable } from "./sandbox-unavailable.ts";

@@ -1,7 +1,5 @@
 // What the commands of one thread may access: a value, created once, enforced by the kernel.
 import { realpathSync } from "node:fs";
-import { userInfo } from "node:os";
-import { join } from "node:path";
 import type { SandboxMode } from "@agentcli/protocol";
 
 export interface SandboxPolicy {
@@ -15,7 +13,7 @@ export interface SandboxPolicy {
   allowedDomains: string[];
   deniedDomains: string[];
   unixSockets: "allowed" | "refused";
-  /** Files and directories that are empty or unreadable inside. Missing ones are ignored. */
+  /** Files and directories that commands cannot read, also if they are created or replaced later. */
   hidden: string[];
   /** Readable even inside a hidden directory. */
   shown: string[];
@@ -55,49 +53,5 @@ function resolveIfExists(path: string): string {
     return realpathSync(path);
   } catch {
     return path;
-  }
-}
-
-const credentialPaths = [
-  ".agentcli",
-  ".ssh",
-  ".aws",
-  ".config/gh",
-  ".gnupg",
-  ".netrc",
-  ".docker/config.json",
-  ".config/containers/auth.json",
-  ".npmrc",
-  ".pypirc",
-  ".cargo/credentials",
-  ".cargo/credentials.toml",
-  ".gem/credentials",
-  ".git-credentials",
-  ".config/git/credentials",
-  ".pgpass",
-  ".vault-token",
-  ".terraform.d/credentials.tfrc.json",
-  ".password-store",
-  ".local/share/keyrings",
-  ".kube",
-  ".config/gcloud",
-  ".azure",
-];
-
-/** The agent's own home, and the usual locations of credentials. */
-export const hiddenByDefault = (home: string, agentHome: string): string[] => [
-  agentHome,
-  ...[...new Set([home, ...accountHome()])].flatMap((directory) =>
-    credentialPaths.map((path) => join(directory, path)),
-  ),
-];
-
-/** HOME may point elsewhere, as in CI; the credentials are in the home of the account. */
-function accountHome(): string[] {
-  try {
-    return [userInfo().homedir];
-  } catch {
-    // No entry in the password file, as in many containers.
-    return [];
   }
 }

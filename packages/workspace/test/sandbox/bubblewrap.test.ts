@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { bubblewrapArguments, type MountPlan, privateMounts } from "../../src/sandbox/bubblewrap/arguments.ts";
 import { planMounts } from "../../src/sandbox/bubblewrap/plan.ts";
-import { hiddenByDefault, type PolicyOptions, sandboxPolicy } from "../../src/sandbox/policy.ts";
+import { hiddenByDefault } from "../../src/sandbox/personal-paths.ts";
+import { type PolicyOptions, sandboxPolicy } from "../../src/sandbox/policy.ts";
 import { temporaryDirectory } from "../support/locations.ts";
 
 const inside = { argv: ["node", "server.cjs"], seccompDescriptor: 3 };

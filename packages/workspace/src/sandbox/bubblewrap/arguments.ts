@@ -6,6 +6,11 @@ export type Mount =
   | { kind: "processes"; path: string }
   | { kind: "read-only"; path: string; source: string }
   | { kind: "writable"; path: string }
+  | { kind: "symlink"; path: string; target: string }
+  /** A directory with only the entries that are mounted into it. */
+  | { kind: "rebuilt"; path: string }
+  /** Of a rebuilt directory. May have been deleted since. */
+  | { kind: "entry"; path: string }
   | { kind: "hidden-directory"; path: string }
   | { kind: "hidden-file"; path: string }
   /** Does not exist and must not be created. */
@@ -61,7 +66,7 @@ export function bubblewrapArguments(plan: MountPlan, inside: CommandInside): str
 /** A mount covers everything below it, so deeper ones come later; stable for equal depth. */
 const parentsFirst = (mounts: Mount[]) => [...mounts].sort((one, other) => depth(one.path) - depth(other.path));
 
-const isEmptied = (mount: Mount) => mount.kind === "hidden-directory" || mount.kind === "absent";
+const isEmptied = ({ kind }: Mount) => kind === "hidden-directory" || kind === "absent" || kind === "rebuilt";
 
 const depth = (path: string) => path.split("/").filter((name) => name !== "").length;
 
@@ -77,6 +82,12 @@ function argumentsOf(mount: Mount, processes: MountPlan["processes"]): string[] 
       return ["--ro-bind", mount.source, mount.path];
     case "writable":
       return ["--bind", mount.path, mount.path];
+    case "symlink":
+      return ["--symlink", mount.target, mount.path];
+    case "rebuilt":
+      return ["--perms", "0755", "--tmpfs", mount.path];
+    case "entry":
+      return ["--ro-bind-try", mount.path, mount.path];
     case "hidden-directory":
     case "absent":
       return ["--perms", "0555", "--tmpfs", mount.path];

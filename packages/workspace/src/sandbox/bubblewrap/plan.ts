@@ -1,6 +1,6 @@
 // Turns a policy into mounts for the files on disk, or refuses a policy that cannot be enforced.
 
-import { lstatSync, type Stats, statSync } from "node:fs";
+import { lstatSync, type Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { findCommonDirectory, findGitDirectory } from "../../git/index.ts";
 import { contains, resolveExisting } from "../../paths.ts";
@@ -8,13 +8,16 @@ import { hiddenFromRoot, refuseSymlink } from "../paths.ts";
 import type { SandboxPolicy } from "../policy.ts";
 import { SandboxUnavailable } from "../sandbox-unavailable.ts";
 import { type Mount, type MountPlan, privateMounts } from "./arguments.ts";
+import { hideMounts, maskPath } from "./hide.ts";
 import { isMountPoint } from "./mount-points.ts";
 
 export function planMounts(policy: SandboxPolicy, euid: number): MountPlan {
   const mounts: Mount[] = [...privateMounts(euid)];
-  const hidden = [...policy.hidden, ...(euid === 0 ? hiddenFromRoot : [])].flatMap(resolveExisting);
+  const systemHidden = (euid === 0 ? hiddenFromRoot : []).flatMap(resolveExisting);
+  const hidden = [...policy.hidden.flatMap(resolveExisting), ...systemHidden];
   const roots = policy.mode === "workspace-write" ? writableRoots(policy) : [];
-  mounts.push(...hidden.map(hide), ...roots.map((path): Mount => ({ kind: "writable", path })));
+  mounts.push(...hideMounts(policy.hidden, [policy.root, ...roots]), ...systemHidden.map(maskPath));
+  mounts.push(...roots.map((path): Mount => ({ kind: "writable", path })));
   mounts.push(...roots.flatMap((root) => protect(root, policy, hidden)));
   for (const path of [policy.root, ...policy.shown]) mounts.push(...show(path, mounts));
   return {
@@ -38,9 +41,6 @@ function writableRoots(policy: SandboxPolicy): string[] {
   });
   return [...new Set(roots)];
 }
-
-const hide = (path: string): Mount =>
-  statSync(path).isDirectory() ? { kind: "hidden-directory", path } : { kind: "hidden-file", path };
 
 function protect(root: string, policy: SandboxPolicy, hidden: string[]): Mount[] {
   return policy.protectedNames.flatMap((name): Mount[] => {
@@ -77,7 +77,7 @@ function show(path: string, mounts: Mount[]): Mount[] {
 
 const isMasked = (path: string, mounts: Mount[]) => {
   const deciding = decidingMount(path, mounts);
-  return deciding !== undefined && ["private", "hidden-directory", "absent"].includes(deciding.kind);
+  return deciding !== undefined && ["private", "hidden-directory", "rebuilt", "absent"].includes(deciding.kind);
 };
 
 const isHiding = (mount: Mount) => mount.kind === "hidden-file" || mount.kind === "hidden-directory";

@@ -2,6 +2,7 @@
 import { type Dirent, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { contains, resolveExisting } from "../../paths.ts";
+import { locateHidden } from "../hidden-paths.ts";
 import { hiddenFromRoot } from "../paths.ts";
 import type { SandboxPolicy } from "../policy.ts";
 import { SandboxUnavailable } from "../sandbox-unavailable.ts";
@@ -25,10 +26,13 @@ export interface PlanOptions {
 }
 
 export function planRules(policy: SandboxPolicy, { temporary, euid }: PlanOptions): Rule[] {
-  const hidden = [...policy.hidden, ...(euid === 0 ? hiddenFromRoot : [])].flatMap(resolveExisting);
+  const requested = [...policy.hidden, ...(euid === 0 ? hiddenFromRoot : [])];
+  const hidden = requested.flatMap(resolveExisting);
+  // Also where they may appear later: rules name what exists now, so what is created beside it is not readable.
+  const located = requested.flatMap((path) => locateHidden(path)).map(({ directory, name }) => join(directory, name));
   const roots = policy.mode === "workspace-write" ? [policy.root, ...policy.writableRoots].map(resolveRoot) : [];
   for (const root of roots) refuseHiddenInside(root, hidden);
-  const systemPaths = readableParts("/", [...hidden, ...notShared]);
+  const systemPaths = readableParts("/", [...located, ...notShared]);
   const shown = [policy.root, ...policy.shown].flatMap(resolveExisting).flatMap((path) => readableParts(path, hidden));
   const rules = [
     ...[...systemPaths, ...shown].map((path): Rule => ({ path, grant: "read" })),

@@ -1,5 +1,6 @@
 // Attempts to read what a tool has no business reading.
-import { join } from "node:path";
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { type Attempt, type AttemptContext, printsSecret, printsSucceeded, runScript, whileOpen } from "../attempt.ts";
 import { numberOf, perl } from "../snippets.ts";
 
@@ -12,6 +13,11 @@ const readFiles = (...files: ((context: AttemptContext) => string)[]): Attempt["
     );
     return texts.join("\n");
   };
+
+const personalPaths = [
+  ...[".platform/config.toml", ".codex/auth.json", ".claude/.credentials.json", ".gemini/oauth_creds.json"],
+  ...[".bash_history", ".zsh_history", ".mozilla/firefox/p/logins.json", ".config/chromium/Default/Cookies"],
+];
 
 export const onSecrets: Attempt[] = [
   {
@@ -70,6 +76,42 @@ export const onSecrets: Attempt[] = [
       return JSON.stringify(results);
     },
     escaped: whileOpen((_, output) => output.includes('"line":1')),
+    control: "harmless",
+  },
+  {
+    name: "read a credential that is saved after the start",
+    run: async ({ shell, fixture: { home, secret } }) => {
+      writeFileSync(join(home, ".vault-token"), secret);
+      mkdirSync(join(home, ".config/gh"), { recursive: true });
+      writeFileSync(join(home, ".config/gh/hosts.yml"), secret);
+      return shell(`cat ${home}/.vault-token ${home}/.config/gh/hosts.yml`);
+    },
+    escaped: printsSecret,
+    ownSandbox: true,
+    control: "harmless",
+  },
+  {
+    name: "read a credential that is replaced after the start",
+    run: async ({ shell, fixture: { home, secret } }) => {
+      writeFileSync(join(home, ".netrc.new"), secret);
+      renameSync(join(home, ".netrc.new"), join(home, ".netrc"));
+      return shell(`cat ${home}/.netrc`);
+    },
+    escaped: printsSecret,
+    ownSandbox: true,
+    control: "harmless",
+  },
+  {
+    name: "read the credentials of other agents, histories and browser profiles",
+    prepare: ({ home, secret }) => {
+      for (const path of personalPaths) {
+        mkdirSync(dirname(join(home, path)), { recursive: true });
+        writeFileSync(join(home, path), secret);
+      }
+    },
+    run: runScript(({ home }) => `cat ${personalPaths.map((path) => `${home}/${path}`).join(" ")}`),
+    escaped: printsSecret,
+    ownSandbox: true,
     control: "harmless",
   },
   {
