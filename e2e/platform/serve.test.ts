@@ -125,6 +125,10 @@ test("doctor shows settings with their origins and its findings, and changes not
   const { settings, findings } = JSON.parse(stdout);
   expect(settings).toContainEqual({ name: "listen", value: "127.0.0.1:1", origin: "--listen" });
   expect(findings).toContainEqual(expect.objectContaining({ subject: "database", verdict: "fine" }));
+  const textOf = (subject: string) =>
+    findings.find((finding: { subject: string }) => finding.subject === subject)?.text;
+  expect(textOf("sandbox")).toContain("user");
+  expect(textOf("limits")).toMatch(/memory 4 GiB \(.*\), processes 4096 \(.*\), \/tmp 2 GiB, files of an agent 20 GiB/);
   const wrong = await harness.run(["doctor"], { PLATFORM_MODEL: "gpt-5", PATH: "/nowhere" });
   expect(wrong.code).toBe(1);
   expect(wrong.stdout).toMatch(

@@ -20,6 +20,7 @@ export { makePrivateDirectory } from "./private-directory.ts";
 export { openProbeCache, type ProbeCache } from "./probe-cache.ts";
 export type { Environment, Reporter } from "./program.ts";
 export { providerTimeouts } from "./provider-timeouts.ts";
+export { resourceLimits, sizeBytes, sizeForm } from "./resource-limits.ts";
 export { rulesGuard } from "./rules-guard.ts";
 export type { Recorded, Run, RunContext } from "./run.ts";
 export type { ConfigOptions, MinBackEnd, RunOptions } from "./run-options.ts";

@@ -2,10 +2,13 @@
 import type { SandboxProbe } from "@agentcli/workspace";
 
 /** Callers with the same key share a probe that is in progress. */
-export type ProbeCache = (key: string, probe: () => Promise<SandboxProbe>) => Promise<SandboxProbe>;
+export type ProbeCache<Probe extends SandboxProbe = SandboxProbe> = (
+  key: string,
+  probe: () => Promise<Probe>,
+) => Promise<Probe>;
 
-export function openProbeCache(): ProbeCache {
-  const probes = new Map<string, Promise<SandboxProbe>>();
+export function openProbeCache<Probe extends SandboxProbe = SandboxProbe>(): ProbeCache<Probe> {
+  const probes = new Map<string, Promise<Probe>>();
   return async (key, probe) => {
     const probing = probes.get(key) ?? probe();
     probes.set(key, probing);

@@ -9,7 +9,11 @@ export interface LocalAgentOptions {
   /** Whose files count: hooks, rules, skills, sub-agents, MCP servers. Only the project's unless given. */
   settingSources?: SettingSource[];
   /** Without a sandbox, commands can do on this machine whatever this process can. */
-  sandboxOptions?: { enabled: boolean };
+  sandboxOptions?: {
+    enabled: boolean;
+    /** Memory and `/tmp` as sizes such as `512m` or `4g`; defaults: no limit, 4,096 processes, a `/tmp` of `4g`. */
+    limits?: { memory?: string; processes?: number; tmp?: string };
+  };
   /** Not offered: gate calls with hooks. Asking for it is refused rather than ignored. */
   autoReview?: boolean;
   /** Where agents are kept; files under ~/.platform/sdk (or PLATFORM_SDK_HOME) unless given. */

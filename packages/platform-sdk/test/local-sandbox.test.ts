@@ -28,6 +28,17 @@ test("inside the sandbox an agent writes its directory and those it was given, a
   expect(bodiesOf(harness).at(-1)).not.toContain("hush");
 });
 
+test("limits of the sandbox hold for commands, and one that cannot be read is refused", async () => {
+  const hog = `perl -e '$x = "x" x (400 * 1024 * 1024); print "TA", "KEN"'; df --output=size -B1 /tmp; echo done`;
+  const harness = await openLocalHarness([shell(hog), replyWith("Tried.")]);
+  const limited = (limits: object) =>
+    harness.Agent.create(harness.options({ local: { sandboxOptions: { enabled: true, limits } } }));
+  await readAll(await (await limited({ memory: "200m", tmp: "16m" })).send("Try"));
+  expect(bodiesOf(harness).at(-1)).not.toContain("TAKEN");
+  expect(bodiesOf(harness).at(-1)).toContain(String(16 * 1024 ** 2));
+  await expect(limited({ memory: "much" })).rejects.toMatchObject({ code: "invalid_option" });
+});
+
 test("without one, commands act where the caller is", async () => {
   const harness = await openLocalHarness([shell("echo free > .git/x"), replyWith("Done.")]);
   await harness.Agent.prompt("Try", harness.options());

@@ -17,10 +17,7 @@ const Duration = z
     expected: "a duration such as 500ms, 30s, 10m, 1h, or off",
   });
 
-const Size = z
-  .string()
-  .regex(/^(\d+(\.\d+)?[kmgtKMGT]?|off)$/)
-  .describe("Memory of a sandbox: bytes, or a number with k, m, g or t such as 4g, or off (off)");
+export const Size = z.string().regex(/^(\d+(\.\d+)?[kmgtKMGT]?|off)$/);
 
 export const Limits = z.object({
   stdin: Duration.optional(),
@@ -30,12 +27,15 @@ export const Limits = z.object({
   hook: Duration.optional(),
   "mcp-start": Duration.optional(),
   wall: Duration.optional(),
-  memory: Size.optional(),
+  memory: Size.optional().describe(
+    "Memory of a sandbox: bytes, or a number with k, m, g or t such as 4g, or off (off; on the platform 4g)",
+  ),
   processes: z
     .int()
     .positive()
     .optional()
     .describe("Maximum number of processes and threads in a sandbox, where it can be enforced (4096)"),
+  tmp: Size.optional().describe("Size of the private /tmp of a sandbox, in memory (4g; on the platform 2g)"),
 });
 export type Limits = z.infer<typeof Limits>;
 

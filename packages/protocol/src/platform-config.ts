@@ -1,6 +1,6 @@
 // Keys of the platform's config.toml. Each is also an environment variable. The descriptions are the documentation.
 import { z } from "zod";
-import { BudgetConfig, Limits, PriceConfig } from "./config.ts";
+import { BudgetConfig, Limits, PriceConfig, Size } from "./config.ts";
 import { ModelProvider } from "./config-servers.ts";
 
 export const PlatformRole = z.enum(["api", "runner", "scheduler", "gateway"]);
@@ -122,7 +122,20 @@ export const PlatformConfig = z.object({
     .optional()
     .describe("Context window in tokens, where the model is not known"),
   prices: z.record(z.string(), PriceConfig).optional().describe("Prices by model, over those that are built in"),
-  limits: Limits.optional().describe("Timeouts of a run, by name"),
+  limits: Limits.extend({
+    disk: Size.optional().describe("Files of an agent on disk; a run that exceeds it is ended (20g)"),
+  })
+    .optional()
+    .describe("Limits of a run, by name"),
+  sandbox: z
+    .object({
+      readable: z
+        .array(z.string().startsWith("/"))
+        .optional()
+        .describe("More directories that agents may read, such as tool chains in /opt"),
+    })
+    .optional()
+    .describe("What agents see of the machine"),
   budget: BudgetConfig.optional().describe("What a run may spend, its sub-agents included"),
   network: Network.optional().describe("Reachable addresses"),
   metrics: MetricsAccess.optional().describe("Who may read /metrics"),

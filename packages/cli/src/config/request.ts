@@ -96,7 +96,9 @@ const duration: Amount = {
   form: /^(\d+(\.\d+)?(ms|s|m|h)|off)$/,
   example: "a duration such as 500ms, 30s, 10m, 1h, or off",
 };
+const size: Amount = { form: /^(\d+(\.\d+)?[kmgt]?|off)$/i, example: "a size such as 512m, 4g, or off" };
 const amounts: Record<string, Amount> = {
-  memory: { form: /^(\d+(\.\d+)?[kmgt]?|off)$/i, example: "a size such as 512m, 4g, or off" },
+  memory: size,
+  tmp: size,
   processes: { form: /^[1-9]\d*$/, example: "a number such as 500" },
 };

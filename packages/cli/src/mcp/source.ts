@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { dirname, isAbsolute } from "node:path";
 import { CommandError } from "@agentcli/command-line";
-import type { RunningServers, ServerSource } from "@agentcli/host";
+import { type RunningServers, resourceLimits, type ServerSource } from "@agentcli/host";
 import { newId } from "@agentcli/host/sessions";
 import type { HttpTransport, McpHost, ServerSettings } from "@agentcli/mcp";
 import { sanitize } from "@agentcli/project/sanitize";
@@ -19,7 +19,6 @@ import type { Program } from "../program.ts";
 import { backEndOf, chooseSandbox } from "../sandbox/choice.ts";
 import { networkOf } from "../sandbox/network-policy.ts";
 import { serverProgramIn } from "../sandbox/probe.ts";
-import { resourceLimits } from "../sandbox/resource-limits.ts";
 import { openCredentials } from "./credentials.ts";
 import { headersFrom } from "./printed-headers.ts";
 

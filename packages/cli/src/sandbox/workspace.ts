@@ -1,6 +1,6 @@
 // Where commands run and files change: opened when first needed, its enforcement known from the start.
 import { resolve } from "node:path";
-import { type Environment, type MinBackEnd, type Sandbox, sandboxFor } from "@agentcli/host";
+import { type Environment, type MinBackEnd, resourceLimits, type Sandbox, sandboxFor } from "@agentcli/host";
 import { newId } from "@agentcli/host/sessions";
 import type { Config, TurnSettings } from "@agentcli/protocol";
 import { hiddenByDefault, type SandboxPolicy, sandboxPolicy, toolEnvironment } from "@agentcli/workspace";
@@ -9,7 +9,6 @@ import type { Program } from "../program.ts";
 import { chooseSandbox } from "./choice.ts";
 import { checkNetwork, networkOf } from "./network-policy.ts";
 import { serverProgramIn } from "./probe.ts";
-import { resourceLimits } from "./resource-limits.ts";
 import { shellEnvironment } from "./shell-environment.ts";
 
 export type SandboxSettings = Pick<TurnSettings, "sandbox" | "cwd" | "shell"> & {

@@ -1,8 +1,9 @@
 // What was asked of a local agent, made whole: what is missing is filled in, what cannot be is refused.
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
+import { sizeForm } from "@agentcli/host";
 import { ConfigurationError } from "../errors.ts";
-import type { CustomTool, LocalProvider, SettingSource } from "../local-options.ts";
+import type { CustomTool, LocalAgentOptions, LocalProvider, SettingSource } from "../local-options.ts";
 import type { AgentOptions } from "../options.ts";
 import type { Machine } from "./machine.ts";
 import { checkToolNames } from "./tools/index.ts";
@@ -13,6 +14,7 @@ export interface ResolvedOptions {
   dirs: string[];
   sources: Set<"project" | "user" | "mdm">;
   sandbox: "workspace-write" | "none";
+  limits: SandboxLimits;
   customTools: Record<string, CustomTool>;
   retries: "some" | "none";
   provider: LocalProvider | undefined;
@@ -32,10 +34,22 @@ export function resolveOptions(options: AgentOptions, machine: Machine, operatio
     dirs: (local.dirs ?? []).map((path) => directory(path, "local.dirs")),
     sources: sourcesOf(local.settingSources ?? ["project"], operation),
     sandbox: local.sandboxOptions?.enabled ? "workspace-write" : "none",
+    limits: checkLimits(local.sandboxOptions?.limits ?? {}, operation),
     customTools: local.customTools ?? {},
     retries: local.enableAgentRetries === false ? "none" : "some",
     provider: local.provider,
   };
+}
+
+export type SandboxLimits = NonNullable<NonNullable<LocalAgentOptions["sandboxOptions"]>["limits"]>;
+
+function checkLimits(limits: SandboxLimits, operation: string): SandboxLimits {
+  const { memory = "off", tmp = "off", processes = 1 } = limits;
+  if (sizeForm.test(memory) && sizeForm.test(tmp) && Number.isInteger(processes) && processes > 0) return limits;
+  throw invalid(
+    `local.sandboxOptions.limits: ${JSON.stringify(limits)} is not valid. Write sizes such as 512m, 4g or off, and a positive number of processes.`,
+    operation,
+  );
 }
 
 const known: Record<SettingSource, ("project" | "user" | "mdm")[]> = {

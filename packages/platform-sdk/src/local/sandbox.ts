@@ -1,5 +1,5 @@
 // The sandbox of a local run: around the directories of the agent, or none.
-import { type Sandbox, sandboxFor } from "@agentcli/host";
+import { resourceLimits, type Sandbox, sandboxFor } from "@agentcli/host";
 import type { SandboxMode } from "@agentcli/protocol";
 import {
   environmentPolicy,
@@ -12,12 +12,14 @@ import {
 } from "@agentcli/workspace";
 import { ConfigurationError } from "../errors.ts";
 import type { Machine } from "./machine.ts";
+import type { SandboxLimits } from "./options.ts";
 import { userSkills } from "./sources/index.ts";
 
 export interface SandboxRequest {
   cwd: string;
   dirs: string[];
   machine: Machine;
+  limits: SandboxLimits;
   /** Values that commands must not find in their environment. */
   secrets: string[];
 }
@@ -32,7 +34,7 @@ export async function openSandbox(mode: SandboxMode, request: SandboxRequest): P
     env: toolEnvironment(machine.variables, { home: machine.userHome, policy: environment, secrets }),
     environmentPolicy: environment,
     warmLoginShell: machine.shell,
-    limits: { memoryBytes: null, processes: mode === "danger-full-access" ? null : 4096 },
+    limits: resourceLimits(request.limits),
     denials: "ignored",
     newId: machine.newId,
   });
@@ -62,7 +64,10 @@ const unavailable = (mode: SandboxMode, why: string): ConfigurationError =>
     operation: "agent.send",
   });
 
-export function policyOf(mode: SandboxMode, { cwd, dirs, machine }: Omit<SandboxRequest, "secrets">): SandboxPolicy {
+export function policyOf(
+  mode: SandboxMode,
+  { cwd, dirs, machine }: Omit<SandboxRequest, "secrets" | "limits">,
+): SandboxPolicy {
   const { userHome, settingsHome, sdkHome } = machine;
   return sandboxPolicy({
     mode,

@@ -11,7 +11,7 @@ export { findUnpriced, modelsOfSubagents } from "./execution/pricing.ts";
 export * from "./execution/request.ts";
 export { readReport, readSummary } from "./execution/run-summary.ts";
 export { type Runner, startRunner } from "./execution/runner.ts";
-export { openSandboxes, probeForAgents, type Sandboxes } from "./execution/sandbox/index.ts";
+export { agentLimits, openSandboxes, probeForAgents, type Sandboxes } from "./execution/sandbox/index.ts";
 export { openSessionStore, readThreadRecords } from "./execution/session-store.ts";
 export { type Fence, type Leases, openLeases } from "./leases/lease.ts";
 export { openRuns, type Runs } from "./open.ts";

@@ -17,13 +17,15 @@ export function bundled(name: string): Promise<string> {
   return known;
 }
 
-async function bundle(name: string): Promise<string> {
-  const file = join(folder, basename(name).replace(/\.ts$/, ".mjs"));
-  const bundle = await rolldown({
-    input: join(import.meta.dirname, "..", name),
-    platform: "node",
-    external: (id) => !/^[./]|^@agentcli\//.test(id),
-  });
-  await bundle.write({ file, format: "esm", codeSplitting: false });
+const bundle = (name: string) => write(name, folder, (id) => !/^[./]|^@agentcli\//.test(id));
+
+/** With everything it needs, for a user who cannot read the repository. */
+export const bundleInto = (directory: string, name: string): Promise<string> =>
+  write(name, directory, (id) => id.startsWith("node:") || /node-pty|koffi/.test(id));
+
+async function write(name: string, to: string, external: (id: string) => boolean): Promise<string> {
+  const file = join(to, basename(name).replace(/\.ts$/, ".mjs"));
+  const program = await rolldown({ input: join(import.meta.dirname, "..", name), platform: "node", external });
+  await program.write({ file, format: "esm", codeSplitting: false });
   return file;
 }

@@ -18,6 +18,7 @@ export const defaults = {
     "mcp-start": "30s",
     wall: "off",
     memory: "off",
+    tmp: "4g",
     processes: 4096,
   } satisfies Required<Limits>,
 } satisfies Config;

@@ -7,7 +7,13 @@ import { type Controller, findTrees, type KernelTables } from "./cgroup-trees.ts
 export interface ResourceLimits {
   memoryBytes: number | null;
   processes: number | null;
+  /** The size of each private directory, such as /tmp, where the sandbox has its own. */
+  temporaryBytes: number | null;
+  /** The size of a single file. */
+  fileBytes: number | null;
 }
+
+export const noLimits: ResourceLimits = { memoryBytes: null, processes: null, temporaryBytes: null, fileBytes: null };
 
 export type Enforcer = "cgroup-v1" | "cgroup-v2" | "rlimit" | "nothing";
 
@@ -40,7 +46,7 @@ export function openLimits(limits: ResourceLimits, tables: KernelTables = readTa
   const reached = new Map(groups.map((group) => [group, 0]));
   return {
     report,
-    enter: (program, argv) => enter(report, groups, [program, ...argv]),
+    enter: (program, argv) => enter({ report, groups, fileBytes: limits.fileBytes }, [program, ...argv]),
     newlyReached: () =>
       groups.flatMap((group) => {
         const times = group.timesReached();
@@ -85,9 +91,17 @@ function reportOf({ memoryBytes, processes }: ResourceLimits, groups: Cgroup[]):
   };
 }
 
+interface Entry {
+  report: LimitsReport;
+  groups: Cgroup[];
+  fileBytes: number | null;
+}
+
 /** A shell that limits itself and then execs the program; costs a millisecond. */
-function enter(report: LimitsReport, groups: Cgroup[], argv: string[]): { program: string; argv: string[] } {
-  const { memory, processes } = report;
+function enter(
+  { report: { memory, processes }, groups, fileBytes }: Entry,
+  argv: string[],
+): { program: string; argv: string[] } {
   const steps = groups.map(() => 'echo $$ > "$1"; shift');
   // Not the address space: many runtimes reserve far more than they use.
   if (memory.by === "rlimit" && memory.bytes !== null) steps.push(`ulimit -d ${Math.ceil(memory.bytes / 1024)}`);
@@ -96,6 +110,8 @@ function enter(report: LimitsReport, groups: Cgroup[], argv: string[]): { progra
     const max = processes.count + threadsAlive();
     steps.push(`ulimit -u ${max} 2> /dev/null || ulimit -p ${max} 2> /dev/null`);
   }
+  // In units of 512 bytes in every shell that is called sh.
+  if (fileBytes !== null) steps.push(`ulimit -f ${Math.ceil(fileBytes / 512)}`);
   const [program = "", ...rest] = argv;
   if (steps.length === 0) return { program, argv: rest };
   const script = [...steps, 'exec "$@"'].join("\n");

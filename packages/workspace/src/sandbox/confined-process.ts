@@ -31,16 +31,19 @@ export interface ConfinedCommand {
   argv: string[];
   /** What the program reads from the setup descriptor. */
   setup: Buffer | undefined;
+  /** What it reads from further descriptors. */
+  files?: { descriptor: number; content: string }[];
   /** Receives the host's end of the bridge, if there is one. */
   onBridge?: ((stream: Duplex) => void) | undefined;
 }
 
-export function startConfined({ program, argv, setup, onBridge }: ConfinedCommand): ConfinedProcess {
+export function startConfined({ program, argv, setup, files = [], onBridge }: ConfinedCommand): ConfinedProcess {
   // Node cannot close inherited descriptors, but it can replace them with /dev/null.
   const devNull = openSync("/dev/null", "r");
   const stdio: StdioOptions = ["pipe", "pipe", "pipe", setup === undefined ? devNull : "pipe"];
   // Node creates a connected socket pair: no socket call is needed inside, where the filter would refuse it.
   if (onBridge !== undefined) stdio[bridgeDescriptor] = "pipe";
+  for (const { descriptor } of files) stdio[descriptor] = "pipe";
   for (const descriptor of inheritedDescriptors()) stdio[descriptor] ??= devNull;
   // Its own process group: Ctrl-C at the terminal is for the host, which decides when to end the workspace.
   const child = spawn(program, argv, {
@@ -51,7 +54,6 @@ export function startConfined({ program, argv, setup, onBridge }: ConfinedComman
   });
   closeSync(devNull);
   const { stdin, stdout, stderr } = child as ChildProcessWithoutNullStreams;
-  const setupStream = child.stdio[setupDescriptor] as Writable | null;
   let stderrTail = "";
   stderr.setEncoding("utf8");
   stderr.on("data", (text: string) => {
@@ -59,8 +61,8 @@ export function startConfined({ program, argv, setup, onBridge }: ConfinedComman
   });
   // It may exit before it has read everything; the exit is reported.
   stdin.on("error", () => {});
-  setupStream?.on("error", () => {});
-  setupStream?.end(setup);
+  for (const { descriptor, content } of [{ descriptor: setupDescriptor, content: setup }, ...files])
+    (child.stdio[descriptor] as Writable | null)?.on("error", () => {}).end(content);
   onBridge?.(child.stdio[bridgeDescriptor] as Duplex);
   const ended = describeExit(child);
   const kill = async () => {

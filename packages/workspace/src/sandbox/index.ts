@@ -22,6 +22,7 @@ export { type PolicyOptions, protectedNames, type SandboxPolicy, sandboxPolicy }
 export type { ProbeOptions, SandboxProbe } from "./probe.ts";
 export { describeSandbox } from "./report.ts";
 export { SandboxUnavailable } from "./sandbox-unavailable.ts";
+export { findSystemPath } from "./system-paths.ts";
 
 /** In this process for danger-full-access, else in a sandbox; throws SandboxUnavailable where none works. */
 export const openWorkspace = async (policy: SandboxPolicy, options: WorkspaceOptions): Promise<OpenedWorkspace> =>
@@ -29,6 +30,14 @@ export const openWorkspace = async (policy: SandboxPolicy, options: WorkspaceOpt
 
 export const probeSandbox = async (options: ProbeOptions): Promise<SandboxProbe> =>
   (await import("./probe.ts")).probeSandbox(options);
+
+/** Why commands cannot run as another user than this process; undefined if they can. */
+export const probeOtherUser = async (backEnd: BackEnd, userId: number): Promise<string | undefined> =>
+  (await import("./probe.ts")).probeOtherUser(backEnd, userId);
+
+/** Gives what root has written in a directory to the user who works there. */
+export const giveFiles = async (directory: string, userId: number): Promise<void> =>
+  (await import("./ownership.ts")).giveFiles(directory, userId);
 
 /** Every back end of this system, also after the first that works. */
 export const probeAllBackEnds = async (options: ProbeOptions): Promise<(BackEnd | UnavailableBackEnd)[]> =>

@@ -5,7 +5,7 @@ import { connectWorkspace } from "../client/index.ts";
 import type { Denial, EgressProxy } from "../egress/index.ts";
 import { type Environment, type EnvironmentPolicy, environmentPolicy } from "../environment/index.ts";
 import type { OpenedWorkspace } from "../lifecycle/index.ts";
-import { type OpenedLimits, openLimits, type ResourceLimits } from "../limits/index.ts";
+import { noLimits, type OpenedLimits, openLimits, type ResourceLimits } from "../limits/index.ts";
 import { openServer, type ServerConfig } from "../server/index.ts";
 import { proxyVariables } from "../wire/index.ts";
 import { type BackEnd, proxyUnavailable, supportsProxy } from "./back-end.ts";
@@ -51,8 +51,9 @@ export async function openWorkspace(policy: SandboxPolicy, options: WorkspaceOpt
 /** Nothing inside outlives this process, nor the workspace once it is closed. */
 export async function openSandbox(policy: SandboxPolicy, options: WorkspaceOptions): Promise<OpenedWorkspace> {
   const backEnd = options.backEnd ?? bubblewrapOnPath(policy, options.env);
+  refuseUnsupported(policy, backEnd);
   const egress = await openEgress(policy, options, backEnd);
-  const limits = openLimits(options.limits ?? { memoryBytes: null, processes: null });
+  const limits = openLimits(options.limits ?? noLimits);
   const sandbox = await startSandboxed(policy, backEnd, programOf(options, limits, egress)).catch(async (error) => {
     await limits.close();
     throw error;
@@ -82,10 +83,14 @@ export async function openSandbox(policy: SandboxPolicy, options: WorkspaceOptio
 }
 
 const programOf = (
-  { serverProgram, nodePath = process.execPath, env }: WorkspaceOptions,
+  { serverProgram, nodePath = process.execPath, env, limits }: WorkspaceOptions,
   { enter }: OpenedLimits,
   egress: EgressProxy | undefined,
-): ServerProgram => ({ serverProgram, nodePath, env, enter, onBridge: egress?.serveBridge });
+): ServerProgram => ({
+  ...{ serverProgram, nodePath, env, enter },
+  temporaryBytes: limits?.temporaryBytes ?? null,
+  onBridge: egress?.serveBridge,
+});
 
 async function startSandboxed(
   policy: SandboxPolicy,
@@ -100,6 +105,15 @@ async function startSandboxed(
     case "seatbelt":
       return (await import("./seatbelt/start.ts")).startWithSeatbelt(policy, backEnd, program);
   }
+}
+
+/** Only mounts can build another root directory, and only root with them can change the user. */
+function refuseUnsupported({ view, userId }: SandboxPolicy, { kind }: BackEnd): void {
+  if (kind === "bubblewrap" || (view === "machine" && userId === null)) return;
+  throw new SandboxUnavailable(
+    `A root directory of its own cannot be made with ${kind}.`,
+    "Install bubblewrap, or fix what keeps it from working.",
+  );
 }
 
 /** Before anything is started: throws on invalid domains. */

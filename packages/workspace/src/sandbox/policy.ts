@@ -17,6 +17,10 @@ export interface SandboxPolicy {
   hidden: string[];
   /** Readable even inside a hidden directory. */
   shown: string[];
+  /** "machine": all files except the hidden ones. "system": only what programs need of the system, the roots, and what is shown. */
+  view: "machine" | "system";
+  /** The user and group that commands run as; null: those of this process. Only root can change them. */
+  userId: number | null;
   /** Directly under every writable root these cannot be changed, nor created if missing. */
   protectedNames: string[];
   /** Whether git add, commit, mv and rm work in protected repositories. */
@@ -38,6 +42,8 @@ export function sandboxPolicy(options: PolicyOptions): SandboxPolicy {
     unixSockets: "refused",
     hidden: [],
     shown: [],
+    view: "machine",
+    userId: null,
     protectedNames,
     git: "commit",
     nestedSandboxes: "refused",

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { ProgramSearch } from "../programs/index.ts";
 import type { BackEnd, UnavailableBackEnd } from "./back-end.ts";
-import { bubblewrapArguments, privateMounts } from "./bubblewrap/arguments.ts";
+import { bubblewrapArguments, privateMounts, userProgram } from "./bubblewrap/arguments.ts";
 import { explainBubblewrapFailure, findBubblewrap } from "./bubblewrap/find.ts";
 import { probeLandlock } from "./landlock/probe.ts";
 import { SandboxUnavailable } from "./sandbox-unavailable.ts";
@@ -67,19 +67,32 @@ async function probeBubblewrap(options: ProbeOptions): Promise<BackEnd | Unavail
 }
 
 /** Its error output if it fails. */
-async function bubblewrapFailure(program: string, processes: "own" | "shared"): Promise<string | undefined> {
+async function bubblewrapFailure(
+  program: string,
+  processes: "own" | "shared",
+  userId: number | null = null,
+): Promise<string | undefined> {
   const plan = {
     root: "/",
     network: "off",
     nestedSandboxes: "refused",
     processes,
-    mounts: privateMounts(process.geteuid?.() ?? 0),
+    userId,
+    mounts: privateMounts({ euid: process.geteuid?.() ?? 0 }),
   } as const;
   const { code, stderr } = await runProgram(
     program,
     bubblewrapArguments(plan, { argv: ["true"], seccompDescriptor: undefined }),
   );
   return code === 0 ? undefined : stderr || `it exited with code ${code}`;
+}
+
+/** Why commands cannot run as another user than this process; undefined if they can. */
+export async function probeOtherUser(backEnd: BackEnd, userId: number): Promise<string | undefined> {
+  if (backEnd.kind !== "bubblewrap") return `${backEnd.kind} cannot change the user`;
+  if (process.geteuid?.() !== 0) return "only root can change the user";
+  if (!existsSync(userProgram)) return `${userProgram} (of util-linux) is not installed`;
+  return (await bubblewrapFailure(backEnd.program, backEnd.processes, userId))?.trim();
 }
 
 async function probeSeatbelt(): Promise<BackEnd | UnavailableBackEnd> {

@@ -25,6 +25,8 @@ export interface ServerProgram {
   env: Environment;
   /** Wraps a command so that it starts within the limits. */
   enter: OpenedLimits["enter"];
+  /** The size of private directories such as /tmp; null: half of the memory. */
+  temporaryBytes: number | null;
   /** Receives the host's end of the bridge; only bubblewrap supports one. */
   onBridge?: ((stream: Duplex) => void) | undefined;
 }

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { OpenedWorkspace } from "../../src/lifecycle/lazy.ts";
 import { openCgroup } from "../../src/limits/cgroup.ts";
 import { findTrees } from "../../src/limits/cgroup-trees.ts";
-import { describeLimits, openLimits, type ResourceLimits } from "../../src/limits/limits.ts";
+import { describeLimits, noLimits, openLimits, type ResourceLimits } from "../../src/limits/limits.ts";
 import { openSandbox } from "../../src/sandbox/launch.ts";
 import { sandboxPolicy } from "../../src/sandbox/policy.ts";
 import { bash, exec, freshId } from "../support/commands.ts";
@@ -27,7 +27,7 @@ afterEach(async () => {
 async function open(limits: Partial<ResourceLimits>): Promise<OpenedWorkspace> {
   const policy = sandboxPolicy({ mode: "workspace-write", root: base });
   const options = { serverProgram: await serverProgram(), env: toolEnv(), incarnation: randomUUID() };
-  workspace = await openSandbox(policy, { ...options, limits: { memoryBytes: null, processes: null, ...limits } });
+  workspace = await openSandbox(policy, { ...options, limits: { ...noLimits, ...limits } });
   return workspace;
 }
 
@@ -80,6 +80,16 @@ describe("in a sandbox", () => {
     expect((await bash(inside, "echo alive")).stdout).toBe("alive\n");
   });
 
+  test("the private /tmp and a single file are limited in size", async () => {
+    const inside = await open({ temporaryBytes: 8 * mebibyte, fileBytes: 4 * mebibyte });
+    const fill = (file: string, megabytes: number) => `head -c ${megabytes}M /dev/zero > ${file}; echo`;
+    await bash(inside, fill("/tmp/small", 3));
+    expect((await bash(inside, fill("/tmp/other", 3))).stderr).toBe("");
+    expect((await bash(inside, fill("/tmp/third", 3))).stderr).toContain("No space left on device");
+    await bash(inside, fill("large", 6));
+    expect((await bash(inside, "stat -c %s large")).stdout).toBe(`${4 * mebibyte}\n`);
+  });
+
   test("commands cannot raise their limits", async () => {
     const inside = await open({ processes: 100 });
     const output = await bash(
@@ -94,7 +104,7 @@ describe("in a sandbox", () => {
     await bash(inside, "sleep 100 & sleep 100 & true");
     await inside.close();
     const options = { serverProgram: join(base, "missing.cjs"), env: toolEnv(), incarnation: "none" };
-    const limits = { memoryBytes: 500 * mebibyte, processes: 200 };
+    const limits = { ...noLimits, memoryBytes: 500 * mebibyte, processes: 200 };
     await expect(
       openSandbox(sandboxPolicy({ mode: "read-only", root: base }), { ...options, limits }),
     ).rejects.toThrow();
@@ -104,7 +114,7 @@ describe("in a sandbox", () => {
 
 describe("the report", () => {
   test("names what enforces each limit, and leaves no control group", async () => {
-    const report = await describeLimits({ memoryBytes: 100 * mebibyte, processes: null });
+    const report = await describeLimits({ ...noLimits, memoryBytes: 100 * mebibyte });
     expect(report.memory).toMatchObject({
       bytes: 100 * mebibyte,
       by: expect.stringMatching(/^(cgroup-v[12]|rlimit)$/),
@@ -114,7 +124,10 @@ describe("the report", () => {
   });
 
   test("without control groups each process is limited separately, and only enforced limits are reported", async () => {
-    const limits = openLimits({ memoryBytes: 64 * mebibyte, processes: 500 }, { mounts: "", memberships: "" });
+    const limits = openLimits(
+      { ...noLimits, memoryBytes: 64 * mebibyte, processes: 500 },
+      { mounts: "", memberships: "" },
+    );
     expect(limits.report.memory.by).toBe("rlimit");
     expect(limits.report.processes.by).toBe(process.geteuid?.() === 0 ? "nothing" : "rlimit");
     const { program, argv } = limits.enter("/bin/sh", ["-c", 'ulimit -d; echo "$0" "$@"', "a b", "c"]);
@@ -124,7 +137,7 @@ describe("the report", () => {
   });
 
   test("without limits the program is started as it is", () => {
-    const limits = openLimits({ memoryBytes: null, processes: null });
+    const limits = openLimits(noLimits);
     expect(limits.enter("/bin/x", ["y"])).toEqual({ program: "/bin/x", argv: ["y"] });
   });
 });

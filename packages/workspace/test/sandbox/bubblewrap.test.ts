@@ -15,7 +15,8 @@ const plan = (more: Partial<MountPlan> = {}): MountPlan => ({
   network: "off",
   nestedSandboxes: "refused",
   processes: "own",
-  mounts: privateMounts(1000),
+  userId: null,
+  mounts: privateMounts({ euid: 1000 }),
   ...more,
 });
 const commandLine = (what: MountPlan) => bubblewrapArguments(what, inside).join(" ");
@@ -36,8 +37,8 @@ test("with a shared /proc no private one is mounted", () => {
 });
 
 test("real root gets the kernel's settings masked", () => {
-  expect(commandLine(plan({ mounts: privateMounts(0) }))).toContain("--proc /proc");
-  expect(commandLine(plan({ mounts: privateMounts(0) }))).toContain("--ro-bind /proc/sys /proc/sys");
+  expect(commandLine(plan({ mounts: privateMounts({ euid: 0 }) }))).toContain("--proc /proc");
+  expect(commandLine(plan({ mounts: privateMounts({ euid: 0 }) }))).toContain("--ro-bind /proc/sys /proc/sys");
 });
 
 test("parents are mounted before children, whatever their order in the plan", () => {
@@ -68,8 +69,8 @@ afterEach(() => rmSync(base, { recursive: true }));
 
 /** Mounts beyond those every sandbox has, with the base directory written as ~. */
 const mountsOf = (choice: Omit<PolicyOptions, "root">, euid = 1000) =>
-  planMounts(sandboxPolicy({ root: join(base, "w"), ...choice }), euid)
-    .mounts.slice(privateMounts(euid).length)
+  planMounts(sandboxPolicy({ root: join(base, "w"), ...choice }), { euid, home: "/home/me" })
+    .mounts.slice(privateMounts({ euid }).length)
     .map((mount) => `${mount.kind} ${mount.path.replace(base, "~")}`);
 
 test("read-only shows a root under /tmp and protects nothing, because nothing can be written", () => {

@@ -10,6 +10,8 @@ const policy = (more: Partial<SandboxPolicy> = {}): SandboxPolicy => ({
   network: "off",
   unixSockets: "refused",
   hidden: ["/Users/me/.ssh"],
+  view: "machine",
+  userId: null,
   shown: ["/Users/me/.node/bin/node"],
   protectedNames: [".git", ".agentcli"],
   allowedDomains: [],

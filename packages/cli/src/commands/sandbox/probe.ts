@@ -1,4 +1,5 @@
 // `agentcli sandbox probe`: what can be enforced on this machine, on what back end, and what cannot.
+import { resourceLimits } from "@agentcli/host";
 import type { SandboxMode, SandboxReport } from "@agentcli/protocol";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import {
@@ -23,7 +24,7 @@ interface Report {
 }
 
 /** The amounts do not matter: only what would enforce them is reported. */
-const typicalLimits = { memoryBytes: 4 * 1024 ** 3, processes: 4096 };
+const typicalLimits = resourceLimits({ memory: "4g" });
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
   const report = await examine(program);

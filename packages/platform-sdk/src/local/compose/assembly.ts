@@ -23,7 +23,7 @@ export interface AssemblyContext {
 export function openAssembly(context: AssemblyContext, signal: AbortSignal): Promise<ServiceAssembly> {
   const { intent, frozen } = context;
   const { settings, resolved, machine, root, cwd, chosen, options } = intent;
-  const { sources, dirs } = resolved;
+  const { sources, dirs, limits } = resolved;
   const secrets = intent.secrets.map(({ value }) => value);
   const { contextWindow } = chosen.facts;
   machine.programs.distrust([cwd, root, ...dirs]);
@@ -34,7 +34,7 @@ export function openAssembly(context: AssemblyContext, signal: AbortSignal): Pro
       thread: context.thread,
       model: chosen.model,
       limits: { hook: "10m" },
-      openSandbox: (mode) => openSandbox(mode, { cwd, dirs, machine, secrets }),
+      openSandbox: (mode) => openSandbox(mode, { cwd, dirs, machine, limits, secrets }),
       instructions: readInstructions({ root, cwd, dirs, sources, contextWindow, machine }),
       guard: policyGuard,
       roles: { sources: [roleFiles(intent)], requested: requestedRoles(intent) },

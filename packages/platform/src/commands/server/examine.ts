@@ -1,12 +1,13 @@
 // Checks what a start needs: database, key, sandbox, git, model. A failed check says what to do.
 import { existsSync } from "node:fs";
+import { describeLimits } from "@agentcli/workspace";
 import type { Settings } from "../../foundation/config/index.ts";
 import { type Inspection, inspectDatabase } from "../../foundation/db/index.ts";
 import { readKeyFile } from "../../foundation/vault/index.ts";
 import { requireGit } from "../../repositories/git/index.ts";
 import { readPrivateKey } from "../../repositories/scm/index.ts";
 import { openSigningKey } from "../../repositories/signing/index.ts";
-import { probeForAgents } from "../../runs/index.ts";
+import { agentLimits, probeForAgents } from "../../runs/index.ts";
 import { findServer } from "../../server-file.ts";
 
 export interface Finding {
@@ -23,6 +24,7 @@ export async function examine(settings: Settings): Promise<Finding[]> {
     examineKey(settings, "verdict" in database ? null : database),
     examineSigningKey(settings),
     await examineSandbox(settings),
+    await examineLimits(settings),
     await examineGit(),
     ...examineGithub(settings),
     examineModel(settings),
@@ -90,8 +92,29 @@ function examineSigningKey({ signingKey }: Settings): Finding {
 async function examineSandbox(settings: Settings): Promise<Finding> {
   const probe = await probeForAgents(settings);
   const subject = "sandbox";
-  if (probe.kind === "available") return { subject, verdict: "fine", text: probe.backEnd.kind };
-  return { subject, verdict: "wrong", text: `${probe.reason} ${probe.remedy}`.trim() };
+  if (probe.kind === "unavailable")
+    return { subject, verdict: "wrong", text: `${probe.reason} ${probe.remedy}`.trim() };
+  const { backEnd, sharedUser } = probe;
+  if (sharedUser === undefined)
+    return { subject, verdict: "fine", text: `${backEnd.kind}, with a user of its own for each agent` };
+  const text = `${backEnd.kind}; all agents run as the user of the server: ${sharedUser.replace(/\.$/, "")}.`;
+  return { subject, verdict: process.geteuid?.() === 0 ? "note" : "fine", text };
+}
+
+/** What is enforced, not what is configured. */
+async function examineLimits(settings: Settings): Promise<Finding> {
+  const limits = agentLimits(settings);
+  const { memory, processes } = await describeLimits(limits);
+  const size = (bytes: number | null) =>
+    bytes === null ? "unlimited" : `${Number((bytes / 1024 ** 3).toFixed(2))} GiB`;
+  const text = [
+    `memory ${size(memory.bytes)} (${memory.by})`,
+    `processes ${processes.count ?? "unlimited"} (${processes.by})`,
+    `/tmp ${size(limits.temporaryBytes)}`,
+    `files of an agent ${size(limits.diskBytes)} (measured while it runs)`,
+  ].join(", ");
+  const isEnforced = [memory, processes].every(({ by }) => by !== "nothing");
+  return { subject: "limits", verdict: isEnforced ? "fine" : "note", text };
 }
 
 async function examineGit(): Promise<Finding> {

@@ -66,7 +66,8 @@ function merge(layers: Layer[]): PlatformConfig {
   return merged;
 }
 
-function settingsOf(config: PlatformConfig, data: string, { variables, programDirectory }: Sources): Settings {
+function settingsOf(config: PlatformConfig, data: string, sources: Sources): Settings {
+  const { variables, programDirectory } = sources;
   return {
     dataDirectory: data,
     listen: readAddress(config.listen ?? "127.0.0.1:7420"),
@@ -75,6 +76,7 @@ function settingsOf(config: PlatformConfig, data: string, { variables, programDi
     roles: config.roles ?? [...PlatformRole.options],
     databaseUrl: config.database_url ?? null,
     databaseConnections: config.database_connections ?? 20,
+    configFile: configFile(sources, data),
     kekFile: config.kek_file ?? join(data, "kek"),
     signingKey: {
       path: config.signing_key_file ?? join(data, "signing-key"),
@@ -90,6 +92,7 @@ function settingsOf(config: PlatformConfig, data: string, { variables, programDi
     streamRetentionSeconds: config.stream_retention_seconds ?? 86_400,
     concurrentRuns: config.concurrent_runs ?? 50,
     allowPrivate: config.network?.allow_private ?? [],
+    readableDirectories: config.sandbox?.readable ?? [],
     requestsPerMinute: config.rate_limits?.requests_per_minute ?? 1_200,
     metricsToken: readMetricsToken(config, variables),
     models: modelSettings(config),

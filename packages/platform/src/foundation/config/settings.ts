@@ -12,6 +12,8 @@ export interface Settings {
   /** Null: the embedded server. */
   databaseUrl: string | null;
   databaseConnections: number;
+  /** Null: there is none. */
+  configFile: string | null;
   kekFile: string;
   /** One that was named must be there; the usual one is made. */
   signingKey: { path: string; isGiven: boolean };
@@ -25,6 +27,8 @@ export interface Settings {
   concurrentRuns: number;
   /** CIDR ranges. */
   allowPrivate: string[];
+  /** More directories that agents may read. */
+  readableDirectories: string[];
   /** 0: no limit. */
   requestsPerMinute: number;
   /** That reading the metrics needs; null: none, and only this machine may read them. */

@@ -1,5 +1,6 @@
 // Restricts git to the files it works on. A process that writes to the work tree at the same time could replace a file that
 // git has just checked by a link to any file of the machine; inside the fence the target of such a link does not exist.
+import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 
 export interface Fence {
@@ -24,14 +25,27 @@ export function fencedGit({ program: git, args }: Command, fence: Fence, bubblew
     ...fence.writes.flatMap((directory) => ["--bind", directory, directory]),
   ];
   const [workingDirectory = "/"] = fence.reads;
-  const options = ["--unshare-user", "--unshare-ipc", "--die-with-parent", ...mounts, "--chdir", workingDirectory];
+  const options = [...rights(), "--unshare-ipc", "--die-with-parent", ...mounts, "--chdir", workingDirectory];
   return { program: bubblewrap, args: [...options, "--", git, ...args] };
+}
+
+/** Files of agents belong to users of their own; in a user namespace root could not read them. */
+const rights = (): string[] =>
+  process.geteuid?.() === 0 && canMount()
+    ? ["--cap-drop", "ALL", ...["CAP_DAC_OVERRIDE", "CAP_DAC_READ_SEARCH"].flatMap((name) => ["--cap-add", name])]
+    : ["--unshare-user"];
+
+/** CAP_SYS_ADMIN, which root lacks in many containers. */
+function canMount(): boolean {
+  const mask = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "0";
+  return ((BigInt(`0x${mask}`) >> 21n) & 1n) === 1n;
 }
 
 /** System directories with programs and their libraries. */
 const systemDirectories = [
-  ...["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store"],
-  "/etc/ld.so.cache",
+  ...["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/etc/ld.so.cache"],
+  ...["bin", "sbin", "lib", "lib32", "lib64", "libx32", "libexec", "share"].map((name) => `/usr/${name}`),
+  ...["bin", "lib", "lib64", "libexec", "share"].map((name) => `/usr/local/${name}`),
 ];
 
 /** The prefix of a git installed elsewhere, which has its own programs next to it: `PREFIX/bin/git`. */

@@ -36,6 +36,8 @@ function configText({ objectFormat, isPartial, config }: Layout): string {
   const hasExtensions = objectFormat === "sha256" || isPartial;
   const sections: Layout["config"] = [
     ["core", { repositoryformatversion: hasExtensions ? "1" : "0", filemode: "true", logallrefupdates: "false" }],
+    // Files change their owner when an agent gets them; git need not read them all again for that.
+    ["core", { checkstat: "minimal", trustctime: "false" }],
     ["gc", { auto: "0" }],
   ];
   if (objectFormat === "sha256") sections.push(["extensions", { objectFormat }]);

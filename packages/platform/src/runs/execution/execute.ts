@@ -75,6 +75,7 @@ async function execute(context: RunContext, outerSignal: AbortSignal): Promise<R
     await host.checkRepositories(requester.userId, urls, limited.signal);
     const work = { agentId: agent.id, teamId: agent.teamId, name: agent.name, ...agent.settings };
     const workspace = await workspaces.open(work, limited.signal);
+    await limited.ready;
     return await driveInWorkspace(workspace, { ...context, allowance }, limited.signal);
   } finally {
     limited.release();
@@ -155,7 +156,7 @@ function toRunEnd(end: TurnEnd, { limitedBy }: Allowance): RunEnd {
       const isSpend = end.limit === "spend" || (end.code === "budget" && end.limit === "usd" && limitedBy === "spend");
       const error = isSpend
         ? { code: "spend_limit_reached", message: spendLimitReached }
-        : { code: end.code, message: end.message };
+        : { code: end.limit === "disk" ? "storage_full" : end.code, message: end.message };
       return { branches: [], status: "ERROR", error };
     }
   }

@@ -1,20 +1,24 @@
-// Limits that stop a run: wall time, and the spend limits of its user and team.
+// Limits that stop a run: wall time, disk space, and the spend limits of its user and team.
+import { join } from "node:path";
 import type { StopReason } from "@agentcli/engine";
 import { durationMs, maxTimerMs } from "@agentcli/project";
 import type { Kysely } from "kysely";
 import type { Settings, Tables } from "../../foundation/index.ts";
 import { leftToSpend, spendLimitReached } from "../usage/index.ts";
 import type { ActiveRun } from "./records.ts";
+import { agentLimits, type DiskWatch, watchDisk } from "./sandbox/index.ts";
 
 export interface RunLimits {
   signal: AbortSignal;
+  /** Settles once the agent may start to write files. */
+  ready: Promise<void>;
   release(): void;
 }
 
 /** Time counts from the start of the run, even if another driver has resumed it since. */
 export function limitRun(
   signal: AbortSignal,
-  { run, requester }: ActiveRun,
+  { run, requester, agent }: ActiveRun,
   { db, settings }: { db: Kysely<Tables>; settings: Settings },
 ): RunLimits {
   const stop = new AbortController();
@@ -29,6 +33,9 @@ export function limitRun(
     const message = `The run reached its wall ${code} of ${wallMs} ms.`;
     return setTimeout(() => stop.abort(stopped({ code, message, limit: "wall" })), Math.max(0, wallMs - sinceStartMs));
   });
+  const diskWatch = limitDisk(settings, agent.id, (message) =>
+    stop.abort(stopped({ code: "limit", message, limit: "disk" })),
+  );
   const polling = setInterval(async () => {
     // A failed lookup is repeated at the next interval.
     const left = await leftToSpend(db, requester).catch(() => null);
@@ -42,12 +49,29 @@ export function limitRun(
   signal.addEventListener("abort", forwardAbort);
   return {
     signal: stop.signal,
+    ready: diskWatch.ready,
     release() {
       signal.removeEventListener("abort", forwardAbort);
       for (const timer of timers) clearTimeout(timer);
       clearInterval(polling);
+      diskWatch.stop();
     },
   };
+}
+
+function limitDisk(settings: Settings, agentId: string, stop: (message: string) => void): DiskWatch {
+  const { diskBytes } = agentLimits(settings);
+  if (diskBytes === null) return { ready: Promise.resolve(), stop() {} };
+  const directory = join(settings.dataDirectory, "workspaces", agentId);
+  const gibibytes = (bytes: number) => Number((bytes / 1024 ** 3).toFixed(2));
+  return watchDisk({
+    directory,
+    maxBytes: diskBytes,
+    onExceeded: (bytes) =>
+      stop(
+        `The files of the agent occupy ${gibibytes(bytes)} GiB, more than its limit of ${gibibytes(diskBytes)} GiB (limits.disk). Have it delete files in a follow-up, or ask the operator to raise the limit.`,
+      ),
+  });
 }
 
 /** The run has called a model without a known price, perhaps through a sub-agent defined in the repository. */

@@ -1,12 +1,18 @@
 // The command line of bubblewrap for a list of mounts. Pure.
 export type Mount =
   /** Empty at first, writable, discarded at the end. */
-  | { kind: "private"; path: string; mode: string }
+  | { kind: "private"; path: string; mode: string; bytes?: number | undefined }
   | { kind: "devices"; path: string }
   | { kind: "processes"; path: string }
   | { kind: "read-only"; path: string; source: string }
   | { kind: "writable"; path: string }
   | { kind: "symlink"; path: string; target: string }
+  /** A file with this content, read from the descriptor. */
+  | { kind: "generated"; path: string; content: string; descriptor: number }
+  /** A root directory without anything. */
+  | { kind: "empty-root"; path: "/" }
+  /** For other mounts below it; bubblewrap would create it so that only its owner can enter. */
+  | { kind: "directory"; path: string }
   /** A directory with only the entries that are mounted into it. */
   | { kind: "rebuilt"; path: string }
   /** Of a rebuilt directory. May have been deleted since. */
@@ -22,18 +28,26 @@ export interface MountPlan {
   nestedSandboxes: "allowed" | "refused";
   /** "shared" where a container masks /proc: the kernel then refuses another mount of it, and writes to its settings. */
   processes: "own" | "shared";
+  /** Null: the user of this process, in a user namespace. Otherwise root starts the command as this user. */
+  userId: number | null;
   mounts: Mount[];
 }
 
+export interface PrivateMountOptions {
+  euid: number;
+  /** The size of each private directory; default: the kernel's. */
+  bytes?: number | undefined;
+}
+
 /** The mounts of every sandbox. Real root could write kernel settings even without capabilities: hence /proc/sys. */
-export const privateMounts = (euid: number): Mount[] => [
+export const privateMounts = ({ euid, bytes }: PrivateMountOptions): Mount[] => [
   { kind: "read-only", path: "/", source: "/" },
   { kind: "devices", path: "/dev" },
   { kind: "processes", path: "/proc" },
   ...(euid === 0 ? [{ kind: "read-only", path: "/proc/sys", source: "/proc/sys" } as const] : []),
-  { kind: "private", path: "/tmp", mode: "1777" },
-  { kind: "private", path: "/run", mode: "0755" },
-  { kind: "private", path: "/dev/shm", mode: "1777" },
+  { kind: "private", path: "/tmp", mode: "1777", bytes },
+  { kind: "private", path: "/run", mode: "0755", bytes },
+  { kind: "private", path: "/dev/shm", mode: "1777", bytes },
 ];
 
 export interface CommandInside {
@@ -45,35 +59,56 @@ export interface CommandInside {
 export function bubblewrapArguments(plan: MountPlan, inside: CommandInside): string[] {
   const own = plan.processes === "own";
   return [
-    ...["--unshare-user", ...(own ? ["--unshare-pid"] : []), "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
+    ...(plan.userId === null ? ["--unshare-user"] : []),
+    ...[...(own ? ["--unshare-pid"] : []), "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
     ...(plan.network === "on" ? [] : ["--unshare-net"]),
     ...["--die-with-parent", "--new-session", "--cap-drop", "ALL"],
+    ...(plan.userId === null ? [] : ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]),
     // It writes a kernel setting. Without it, only the system-call filter refuses user namespaces.
-    ...(plan.nestedSandboxes === "refused" && own ? ["--disable-userns"] : []),
+    ...(plan.nestedSandboxes === "refused" && own && plan.userId === null ? ["--disable-userns"] : []),
     ...["--hostname", "sandbox"],
     ...parentsFirst(plan.mounts).flatMap((mount) => argumentsOf(mount, plan.processes)),
     // After all mounts: a path shown inside a hidden one needs its mount point created first.
     ...parentsFirst(plan.mounts).flatMap((mount) => (isEmptied(mount) ? ["--remount-ro", mount.path] : [])),
     // Tools must not write kernel settings, interrupts or the memory of the server beside them.
     ...(plan.nestedSandboxes === "refused" && own ? ["--remount-ro", "/proc"] : []),
-    ...["--chdir", plan.root],
+    ...["--chdir", plan.userId === null ? plan.root : "/"],
     ...(inside.seccompDescriptor === undefined ? [] : ["--seccomp", String(inside.seccompDescriptor)]),
     "--",
+    ...(plan.userId === null ? [] : asUser(plan.userId, plan.root)),
     ...inside.argv,
   ];
 }
 
+/**
+ * The change of user removes every capability, and the signal for the death of the parent. Only then can the directory be
+ * entered: root without capabilities has no access to the files of others.
+ */
+const asUser = (id: number, directory: string): string[] => [
+  userProgram,
+  ...[`--reuid=${id}`, `--regid=${id}`, "--clear-groups", "--inh-caps=-all", "--pdeathsig=KILL", "--"],
+  ...["/bin/sh", "-c", 'cd "$0" && exec "$@"', directory],
+];
+
+/** Of util-linux. */
+export const userProgram = "/usr/bin/setpriv";
+
 /** A mount covers everything below it, so deeper ones come later; stable for equal depth. */
 const parentsFirst = (mounts: Mount[]) => [...mounts].sort((one, other) => depth(one.path) - depth(other.path));
 
-const isEmptied = ({ kind }: Mount) => kind === "hidden-directory" || kind === "absent" || kind === "rebuilt";
+const isEmptied = ({ kind }: Mount) => emptyKinds.includes(kind);
+const emptyKinds: Mount["kind"][] = ["hidden-directory", "absent", "rebuilt", "empty-root"];
 
 const depth = (path: string) => path.split("/").filter((name) => name !== "").length;
 
 function argumentsOf(mount: Mount, processes: MountPlan["processes"]): string[] {
   switch (mount.kind) {
     case "private":
-      return ["--perms", mount.mode, "--tmpfs", mount.path];
+      return [
+        ...["--perms", mount.mode],
+        ...(mount.bytes === undefined ? [] : ["--size", String(mount.bytes)]),
+        ...["--tmpfs", mount.path],
+      ];
     case "devices":
       return ["--dev", mount.path];
     case "processes":
@@ -84,6 +119,12 @@ function argumentsOf(mount: Mount, processes: MountPlan["processes"]): string[] 
       return ["--bind", mount.path, mount.path];
     case "symlink":
       return ["--symlink", mount.target, mount.path];
+    case "generated":
+      return ["--perms", "0644", "--ro-bind-data", String(mount.descriptor), mount.path];
+    case "directory":
+      return ["--perms", "0755", "--dir", mount.path];
+    case "empty-root":
+      return [];
     case "rebuilt":
       return ["--perms", "0755", "--tmpfs", mount.path];
     case "entry":

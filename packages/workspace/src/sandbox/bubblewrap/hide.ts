@@ -2,8 +2,8 @@
 // removes it when the path is replaced. So the directory around it is rebuilt, empty, with its other entries.
 import { type Dirent, readdirSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type HiddenPath, locateHidden } from "../hidden-paths.ts";
 import { contains, resolveExisting } from "../../paths.ts";
+import { type HiddenPath, locateHidden } from "../hidden-paths.ts";
 import type { Mount } from "./arguments.ts";
 
 /** Of a larger directory only directories and dot files are shown: each entry costs a mount. */

@@ -7,26 +7,39 @@ import { contains, resolveExisting } from "../../paths.ts";
 import { hiddenFromRoot, refuseSymlink } from "../paths.ts";
 import type { SandboxPolicy } from "../policy.ts";
 import { SandboxUnavailable } from "../sandbox-unavailable.ts";
-import { type Mount, type MountPlan, privateMounts } from "./arguments.ts";
+import { type Mount, type MountPlan, type PrivateMountOptions, privateMounts } from "./arguments.ts";
 import { hideMounts, maskPath } from "./hide.ts";
 import { isMountPoint } from "./mount-points.ts";
+import { parentDirectories, systemView } from "./system-view.ts";
 
-export function planMounts(policy: SandboxPolicy, euid: number): MountPlan {
-  const mounts: Mount[] = [...privateMounts(euid)];
-  const systemHidden = (euid === 0 ? hiddenFromRoot : []).flatMap(resolveExisting);
-  const hidden = [...policy.hidden.flatMap(resolveExisting), ...systemHidden];
+export interface PlanOptions extends PrivateMountOptions {
+  /** HOME inside. */
+  home: string;
+}
+
+export function planMounts(policy: SandboxPolicy, options: PlanOptions): MountPlan {
   const roots = policy.mode === "workspace-write" ? writableRoots(policy) : [];
-  mounts.push(...hideMounts(policy.hidden, [policy.root, ...roots]), ...systemHidden.map(maskPath));
+  const hidden = [...policy.hidden, ...(options.euid === 0 ? hiddenFromRoot : [])].flatMap(resolveExisting);
+  const mounts = policy.view === "system" ? systemView(policy, options) : machineView(policy, roots, options);
   mounts.push(...roots.map((path): Mount => ({ kind: "writable", path })));
   mounts.push(...roots.flatMap((root) => protect(root, policy, hidden)));
   for (const path of [policy.root, ...policy.shown]) mounts.push(...show(path, mounts));
+  if (policy.view === "system") mounts.push(...parentDirectories(mounts));
   return {
     root: policy.root,
     network: policy.network,
     nestedSandboxes: policy.nestedSandboxes,
     processes: "own",
+    userId: policy.userId,
     mounts: mounts.filter((mount) => !isHiding(mount) || !isInPrivate(mount.path, mounts)),
   };
+}
+
+/** All files of the machine except the hidden ones. */
+function machineView(policy: SandboxPolicy, roots: string[], options: PlanOptions): Mount[] {
+  const systemHidden = (options.euid === 0 ? hiddenFromRoot : []).flatMap(resolveExisting);
+  const hiding = hideMounts(policy.hidden, [policy.root, ...roots]);
+  return [...privateMounts(options), ...hiding, ...systemHidden.map(maskPath)];
 }
 
 function writableRoots(policy: SandboxPolicy): string[] {
@@ -77,7 +90,9 @@ function show(path: string, mounts: Mount[]): Mount[] {
 
 const isMasked = (path: string, mounts: Mount[]) => {
   const deciding = decidingMount(path, mounts);
-  return deciding !== undefined && ["private", "hidden-directory", "rebuilt", "absent"].includes(deciding.kind);
+  return (
+    deciding !== undefined && ["empty-root", "private", "hidden-directory", "rebuilt", "absent"].includes(deciding.kind)
+  );
 };
 
 const isHiding = (mount: Mount) => mount.kind === "hidden-file" || mount.kind === "hidden-directory";

@@ -17,11 +17,15 @@ type Bubblewrap = Extract<BackEnd, { kind: "bubblewrap" }>;
 export function startWithBubblewrap(
   policy: SandboxPolicy,
   { program, processes }: Bubblewrap,
-  { serverProgram, nodePath, env, enter, onBridge }: ServerProgram,
+  { serverProgram, nodePath, env, enter, onBridge, temporaryBytes }: ServerProgram,
 ): StartedSandbox {
   const terminals = findTerminalLibrary(serverProgram);
   const runtime = { serverProgram, nodePath, path: env.PATH ?? "", terminals };
-  const plan = planMounts(showRuntime(policy, runtime), process.geteuid?.() ?? 0);
+  const plan = planMounts(showRuntime(policy, runtime), {
+    euid: process.geteuid?.() ?? 0,
+    home: env.HOME ?? "/",
+    bytes: temporaryBytes ?? undefined,
+  });
   const points = makeMountPoints(plan.mounts.flatMap((mount) => (mount.kind === "absent" ? mount.path : [])));
   const mounts = plan.mounts.filter((mount) => mount.kind !== "absent" || points.includes(mount.path));
   const filter = filterOf(policy, "allowed");
@@ -29,7 +33,8 @@ export function startWithBubblewrap(
     { ...plan, mounts, processes },
     { argv: [nodePath, serverProgram], seccompDescriptor: filter && setupDescriptor },
   );
-  const confined = startConfined({ ...enter(program, argv), setup: filter, onBridge });
+  const files = mounts.flatMap((mount) => (mount.kind === "generated" ? mount : []));
+  const confined = startConfined({ ...enter(program, argv), setup: filter, files, onBridge });
   return {
     process: confined,
     config: {

@@ -6,6 +6,7 @@ import { join, resolve } from "node:path";
 import type { Chunk, ExecRequest, ExecResult } from "@agentcli/protocol";
 import { addNote } from "../../client/index.ts";
 import type { OpenedWorkspace } from "../../lifecycle/index.ts";
+import { giveFiles } from "../ownership.ts";
 import type { SandboxPolicy } from "../policy.ts";
 import { type CommitCommand, readCommitCommand } from "./command.ts";
 import { type ConfigEntry, readConfigList } from "./config.ts";
@@ -110,7 +111,12 @@ async function prepareCommit(
       const { readCommitExport: readOffer } = await import("./export.ts");
       const { importCommit: acceptOffer } = await import("./import.ts");
       const exported = readOffer(output);
-      if (exported !== undefined) await acceptOffer(exported, { git, repository, amends: command.amends });
+      if (exported === undefined) return;
+      try {
+        await acceptOffer(exported, { git, repository, amends: command.amends });
+      } finally {
+        if (policy.userId !== null) await giveFiles(repository.gitDirectory, policy.userId);
+      }
     },
   };
 }

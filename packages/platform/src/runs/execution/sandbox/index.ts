@@ -1,3 +1,5 @@
 // The sandboxes that agents work in.
-export { probeForAgents } from "./probe.ts";
+export { type DiskWatch, watchDisk } from "./disk-quota.ts";
+export { agentLimits } from "./limits.ts";
+export { type AgentProbe, probeForAgents } from "./probe.ts";
 export { artifactsDirectory, openSandboxes, type Sandboxes } from "./sandboxes.ts";

@@ -1,12 +1,11 @@
-// The sandbox of an agent: its directory, with the network through the proxy only.
+// The sandbox of an agent: programs of the system and its own directory, and the network through the proxy only.
 import { chmodSync, lstatSync, mkdirSync } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { openProbeCache, type Sandbox, sandboxFor } from "@agentcli/host";
 import type { SandboxMode } from "@agentcli/protocol";
 import {
   environmentPolicy,
-  hiddenByDefault,
+  giveFiles,
   type SandboxPolicy,
   SandboxUnavailable,
   sandboxPolicy,
@@ -15,7 +14,9 @@ import {
 import type { Settings } from "../../../foundation/index.ts";
 import type { OpenWorkspace } from "../../../repositories/index.ts";
 import { newId } from "../ids.ts";
-import { probeForAgents } from "./probe.ts";
+import { agentUser } from "./agent-user.ts";
+import { agentLimits } from "./limits.ts";
+import { type AgentProbe, probeForAgents } from "./probe.ts";
 
 export interface SandboxRequest {
   mode: SandboxMode;
@@ -35,7 +36,7 @@ export interface Sandboxes {
 
 export function openSandboxes(settings: Settings): Sandboxes {
   const serverProgram = join(settings.programDirectory, "workspace-server.cjs");
-  const probes = openProbeCache();
+  const probes = openProbeCache<AgentProbe>();
   const probe = () => probes("agents", () => probeForAgents(settings));
   return {
     async obstacle() {
@@ -46,13 +47,15 @@ export function openSandboxes(settings: Settings): Sandboxes {
       const result = await probe();
       if (result.kind === "unavailable") throw new SandboxUnavailable(result.reason, result.remedy);
       const own = ownDirectories(request.agentDirectory);
-      const policy = policyOf(request, own, settings);
+      const userId = result.sharedUser === undefined ? agentUser(request.agentDirectory) : null;
+      if (userId !== null) await giveFiles(request.agentDirectory, userId);
+      const policy = { ...policyOf(request, own, settings), userId };
       const env = environmentOf(request, own, settings);
       return sandboxFor(policy, result, {
         serverProgram,
         env,
         environmentPolicy: environmentPolicy({ set: env }),
-        limits: { memoryBytes: null, processes: 4096 },
+        limits: agentLimits(settings),
         newId,
         allowedDomains: ["public hosts"],
         denials: "ignored",
@@ -67,7 +70,7 @@ export function openSandboxes(settings: Settings): Sandboxes {
 function policyOf(
   { mode, workspace, agentDirectory }: SandboxRequest,
   own: OwnDirectories,
-  { dataDirectory }: Settings,
+  { readableDirectories }: Settings,
 ): SandboxPolicy {
   const { root } = workspace;
   const repositories = workspace.repositories.map(({ path }) => path);
@@ -77,8 +80,8 @@ function policyOf(
     root,
     writableRoots: mode === "workspace-write" ? [...repositories, ...Object.values(own)] : [],
     ...(mode === "workspace-write" && { network: "proxy", allowedDomains: ["*"] }),
-    hidden: [dataDirectory, ...hiddenByDefault(homedir(), dataDirectory)],
-    shown: [agentDirectory],
+    view: "system",
+    shown: [agentDirectory, ...readableDirectories],
   });
 }
 
