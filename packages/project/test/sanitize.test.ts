@@ -47,6 +47,12 @@ describe("visible text is unchanged", () => {
     ["harmless HTML", '<a href="x">y</a> <br/> <b>z</b> <details><summary>s</summary>t</details>'],
     ["addresses in angle brackets", "<https://example.org/a?b=c> <user@example.org>"],
     ["elements that are only talked about", "The `<script>` tag, a `<template>` and `<!--` are mentioned."],
+    [
+      "placeholders and type parameters",
+      "cp <source> <target>; git switch <branch-name>; Promise<void>, Map<Key><Value>",
+    ],
+    ["custom elements that are quoted", "Use `<my-very-own-element>` and `</my-very-own-element>` here."],
+    ["blocks with a language, formulas", "```c++\nx\n```\n~~~suggestion:-0+1\n~~~\n``a`` $\\frac{1}{2}$ \\phantom"],
     ["a log line and a list of tasks", "[info]: server is up\n- [ ] one\n- [x] two"],
     ["references to visible characters", "&lt;b&gt; &amp; &#65; &copy; &nbsp;"],
   ])("%s", (_, text) => {
@@ -113,6 +119,18 @@ describe("whatever the text", () => {
       "?>",
       "<![CDATA[",
       "]]>",
+      "<rp>",
+      "<dialog>",
+      "<a>",
+      "</a>",
+      "<x-y-z>",
+      "<! ",
+      "</ ",
+      "```",
+      "~~~",
+      "\\phantom{",
+      "{",
+      "}",
       "m",
       ";",
       "é",
@@ -141,11 +159,18 @@ describe("whatever the text", () => {
   });
 
   test("endlessly nested markup loses its characters", () => {
-    const nested = `${"<!".repeat(100)}<!-- -->${"-- -->".repeat(100)}after`;
+    const nested = `${"<".repeat(100)}<!-- -->${"!-- -->".repeat(100)}after`;
     const { text, report } = sanitize(nested);
     expect(text).not.toContain("<");
     expect(report).toContainEqual(expect.objectContaining({ kind: "tangled-markup" }));
     expect(sanitize(text).text).toBe(text);
+  });
+
+  test("endlessly nested phantoms lose theirs as well", () => {
+    const nested = `${"\\phan".repeat(30)}\\phantom{x}${"tom{y}".repeat(30)}after`;
+    const { text } = sanitize(nested);
+    expect(text).not.toContain("\\");
+    expect(sanitize(text)).toEqual({ text, report: [] });
   });
 
   test.each([
@@ -160,6 +185,14 @@ describe("whatever the text", () => {
     "&#8",
     '<a style="/*',
     "<script></scriptx>",
+    "<rp>",
+    "<dialog>",
+    "<a>",
+    "<x-y-z> ",
+    "<! ",
+    "</ ",
+    "\\phantom{",
+    "\n```a ",
   ])("a long row of %j takes no longer than its length deserves", (piece) => {
     const text = piece.repeat(200_000 / piece.length);
     expect(sanitize(text).text.length).toBeLessThanOrEqual(text.length);

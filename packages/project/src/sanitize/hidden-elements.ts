@@ -4,7 +4,7 @@ import type { Attribute, Tag } from "./tags.ts";
 
 const hiddenByName = new Set([
   ...["script", "style", "template", "noscript", "noframes", "noembed", "title", "datalist"],
-  ...["iframe", "object", "canvas", "audio", "video"],
+  ...["iframe", "object", "canvas", "audio", "video", "rp", "annotation", "annotation-xml", "desc", "metadata"],
 ]);
 
 const withoutContent = new Set([
@@ -18,6 +18,7 @@ export const isHiddenByName = ({ kind, name }: Tag): boolean => kind === "open" 
 
 export function isHiddenByAttribute(tag: Tag): boolean {
   if (tag.kind === "close") return false;
+  if (tag.name === "dialog" && !tag.attributes.some(({ name }) => name === "open")) return true;
   return tag.attributes.some(({ name, value }) => {
     if (name === "hidden") return true;
     if (name === "aria-hidden") return decodeReferences(value).trim().toLowerCase() === "true";

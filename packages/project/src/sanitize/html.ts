@@ -1,7 +1,8 @@
 // Removes HTML comments, invisible elements and text-carrying attributes; other tags stay.
 import { hasContent, isHiddenByAttribute, isHiddenByName, isKept } from "./hidden-elements.ts";
-import type { Removals } from "./removals.ts";
+import type { RemovalKind, Removals } from "./removals.ts";
 import { openTagReader, type Tag, type TagReader } from "./tags.ts";
+import { openUnknownElements, type UnknownElements } from "./unknown-elements.ts";
 
 export function stripHtml(text: string, removals: Removals): string {
   if (!text.includes("<")) return text;
@@ -26,6 +27,7 @@ interface Page {
   find(mark: string, from: number): number;
   /** From these positions on, elements of this name are never closed. */
   unclosed: Map<string, number>;
+  unknown: UnknownElements;
   /** How often unclosed elements may be followed to the end of the text. */
   retries: number;
 }
@@ -51,6 +53,7 @@ function openPage(text: string, removals: Removals): Page {
       return at;
     },
     unclosed: new Map(),
+    unknown: openUnknownElements(text),
     retries: 16,
   };
 }
@@ -65,7 +68,7 @@ function takeComment(page: Page, open: number): Taken | null {
   return { kept: "", end: behind };
 }
 
-/** Comments, declarations and processing instructions, which browsers do not show. */
+/** Comments, declarations, processing instructions and what browsers take for one: they show none of it. */
 function commentEnd({ text, find }: Page, open: number): number | "never" | null {
   const behind = (mark: string, from: number) => {
     const at = find(mark, from);
@@ -78,20 +81,38 @@ function commentEnd({ text, find }: Page, open: number): number | "never" | null
     return ends.length > 0 ? Math.min(...ends) : "never";
   }
   if (text.startsWith("<![CDATA[", open)) return behind("]]>", open) ?? behind(">", open);
-  if (/[a-zA-Z]/.test(text[open + 2] ?? "") && text[open + 1] === "!") return behind(">", open);
-  return text[open + 1] === "?" ? (behind("?>", open) ?? behind(">", open)) : null;
+  if (text[open + 1] === "?") return behind("?>", open) ?? behind(">", open);
+  const end = /^<(?:!|\/[^a-zA-Z>])/.test(text.slice(open, open + 3)) ? behind(">", open) : null;
+  const inner = find("<!--", open + 1);
+  // A comment inside is removed first: what is left may be another.
+  return end !== null && inner !== -1 && inner < end ? null : end;
 }
 
 function takeTag(page: Page, open: number): Taken | null {
   const tag = page.tags.read(open);
   if (!tag) return null;
+  const drop = (kind: RemovalKind, end: number) => {
+    page.removals.add(kind, page.text.slice(open, end));
+    return { kept: "", end };
+  };
   const hiddenEnd = hiddenElementEnd(page, tag);
-  if (hiddenEnd !== null) {
-    page.removals.add("html-element", page.text.slice(open, hiddenEnd));
-    return { kept: "", end: hiddenEnd };
-  }
+  if (hiddenEnd !== null) return drop("html-element", hiddenEnd);
+  const linkEnd = emptyLinkEnd(page, tag);
+  if (linkEnd !== null) return drop("empty-link", linkEnd);
+  if (page.unknown.spellsWords(tag) && !isQuotedAsCode(page.text, tag.start, tag.end))
+    return drop("html-element", tag.end);
   return { kept: withoutWords(tag, page), end: tag.end };
 }
+
+/** Its address can carry text, and there is nothing to click on. */
+function emptyLinkEnd({ text }: Page, tag: Tag): number | null {
+  if (tag.kind === "close" || tag.name !== "a") return null;
+  emptyLink.lastIndex = tag.end;
+  const found = emptyLink.exec(text);
+  return found && tag.end + found[0].length;
+}
+
+const emptyLink = /(?:\s|&nbsp;|&#(?:32|160|x20|xa0);)*<\/a\s*>/iy;
 
 /** The end of the hidden element that this tag opens; null if it opens none. */
 function hiddenElementEnd(page: Page, tag: Tag): number | null {
@@ -99,6 +120,7 @@ function hiddenElementEnd(page: Page, tag: Tag): number | null {
   if (!byAttribute && !isHiddenByName(tag)) return null;
   if (!hasContent(tag)) return tag.end;
   const end = isHiddenByName(tag) ? rawEnd(page, tag) : elementEnd(page, tag);
+  if (tag.name === "rp") return rubyEnd(page, end, tag);
   if (end !== null) return end;
   if (!byAttribute || isQuotedAsCode(page.text, tag.start, tag.end)) return null;
   return page.text.length;
@@ -112,6 +134,13 @@ function rawEnd(page: Page, tag: Tag): number | null {
   }
   page.unclosed.set(tag.name, tag.end);
   return null;
+}
+
+/** Its closing tag may be left out before other parts of the annotation. */
+function rubyEnd({ find }: Page, close: number | null, tag: Tag): number | null {
+  const next = ["<rt", "<rp", "</ruby"].map((mark) => find(mark, tag.end)).filter((at) => at !== -1);
+  const ends = [...next, ...(close === null ? [] : [close])];
+  return ends.length === 0 ? null : Math.min(...ends);
 }
 
 /** The matching closing tag: elements of the same name may be nested. */

@@ -1,5 +1,6 @@
 // Removes Markdown that is not displayed: titles, descriptions of images, unused definitions.
 import { matchAt, readDefinitionTarget, readInlineTarget } from "./link-parts.ts";
+import { decodeReferences } from "./references.ts";
 import type { RemovalKind, Removals } from "./removals.ts";
 
 export function stripMarkdown(text: string, removals: Removals): string {
@@ -100,9 +101,18 @@ function cutPair({ open, close }: Pair, text: string, labels: Set<string>): Cut[
   const target = text[close + 1] === "(" ? readInlineTarget(text, close + 2) : null;
   const title: Cut[] = target?.title ? [{ kind: "link-title", ...target.title }] : [];
   if (isImage) return [...title, ...cutDescription({ open, close, isInline: target !== null }, text, labels)];
-  if (target && text.slice(open + 1, close).trim() === "")
-    return [{ kind: "empty-link", start: open, end: target.end }];
-  return title;
+  const isEmpty = decodeReferences(text.slice(open + 1, Math.min(close, open + maxBlank))).trim() === "";
+  const end = target?.end ?? (isEmpty ? referenceEnd(text, close, labels) : null);
+  return isEmpty && end !== null ? [{ kind: "empty-link", start: open, end }] : title;
+}
+
+/** Longer texts of white space are cut by their first characters alone. */
+const maxBlank = 200;
+
+/** After the label of a link by reference. */
+function referenceEnd(text: string, close: number, labels: Set<string>): number | null {
+  const label = matchAt(/\[([^[\]]{1,999})\]/y, text, close + 1);
+  return label && labels.has(normalise(label[1] ?? "")) ? close + 1 + label[0].length : null;
 }
 
 /** An image is displayed, its description is not; where the description is also a label, both are removed. */

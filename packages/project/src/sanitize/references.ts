@@ -60,5 +60,6 @@ const named: Record<string, string> = {
   lpar: "(",
   rpar: ")",
   Tab: "\t",
+  nbsp: "\u00a0",
   NewLine: "\n",
 };

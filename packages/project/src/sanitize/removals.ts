@@ -19,6 +19,8 @@ export type RemovalKind =
   | "image-description"
   | "empty-link"
   | "reference-definition"
+  | "math-phantom"
+  | "fence-info"
   | "tangled-markup";
 
 export interface Removal {

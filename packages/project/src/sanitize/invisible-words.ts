@@ -1,0 +1,43 @@
+// Removes words that rendered Markdown leaves out: phantoms of formulas, and what follows the language of a code block.
+import type { Removals } from "./removals.ts";
+
+/** `\\phantom{…}` takes the room of its content and shows nothing. */
+export function stripPhantoms(text: string, removals: Removals): string {
+  if (!text.includes("phantom")) return text;
+  const closing = pairBraces(text);
+  const kept: string[] = [];
+  let at = 0;
+  for (const found of text.matchAll(/\\[hv]?phantom\s*(?=\{)/g)) {
+    const close = closing.get(found.index + found[0].length);
+    if (found.index < at || close === undefined) continue;
+    kept.push(text.slice(at, found.index));
+    at = close + 1;
+    removals.add("math-phantom", text.slice(found.index, at));
+  }
+  return [...kept, text.slice(at)].join("");
+}
+
+function pairBraces(text: string): Map<number, number> {
+  const open: number[] = [];
+  const pairs = new Map<number, number>();
+  for (const { 0: mark, index } of text.matchAll(/\\[\s\S]|[{}]/g)) {
+    if (mark === "{") open.push(index);
+    const start = mark === "}" ? open.pop() : undefined;
+    if (start !== undefined) pairs.set(start, index);
+  }
+  return pairs;
+}
+
+/** Renderers use the first word to colour the block; the rest of the line is for programs. */
+export function stripFenceInfo(text: string, removals: Removals): string {
+  if (!/```|~~~/.test(text)) return text;
+  return text.replace(fence, (line, mark: string, info: string) => {
+    const [, language = ""] = /^([ \t]*[\w+#.:{}-]{1,24})(?=\s|$)/.exec(info) ?? [];
+    if (info.slice(language.length).trim() === "") return line;
+    removals.add("fence-info", info.trim());
+    return `${mark}${language}`;
+  });
+}
+
+/** A line with a backtick after the mark is code within a line, which is shown. */
+const fence = /^([ \t>]{0,40}(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(?:`{3,}(?=[^`\n]*$)|~{3,}))([^\n]*)$/gm;
