@@ -131,9 +131,31 @@ test("an administrator cannot change users of another team", async () => {
   for (const action of ["role", "remove", "end-sessions", "login-link"])
     expect((await form(`/members/${stranger.id}/${action}`, { token, role: "member" })).status).toBe(404);
   expect((await get("/members")).html).not.toContain("boss@others");
-  const refused = await form("/invitations", { token, email: "BOSS@others", role: "member" });
-  expect(refused.status).toBe(400);
-  expect(refused.html).toContain("cannot be invited");
+});
+
+test("an administrator who invites an address of another team does not learn that it has a user there", async () => {
+  await server.key({ team: "hidden", owner: { kind: "user", email: "boss@hidden" } });
+  const { form, get, token } = await admin();
+  const withoutDetails = ({ status, html }: Shown) => ({
+    status,
+    html: html.replaceAll(
+      /<time.*?<\/time>|token=[^<"]+|value="[^"]+"|(?:BOSS|free)@hidden|\/invitations\/[\w-]+/g,
+      "",
+    ),
+  });
+  const revoke = async (email: string) => {
+    const [, id = ""] =
+      new RegExp(`${email}[\\s\\S]*?/invitations/([\\w-]+)/revoke`).exec((await get("/members")).html) ?? [];
+    expect((await form(`/invitations/${id}/revoke`, { token })).status).toBe(303);
+  };
+  const used = await form("/invitations", { token, email: "BOSS@hidden", role: "member" });
+  const link = linkIn(used);
+  expect(await join(openBrowser(server.url), link)).toMatchObject({ status: 403 });
+  await revoke("BOSS@hidden");
+  const free = await form("/invitations", { token, email: "free@hidden", role: "member" });
+  await revoke("free@hidden");
+  expect(withoutDetails(used)).toEqual(withoutDetails(free));
+  expect((await userOf("boss@hidden"))?.team_id).not.toBe((await userOf("admin@localhost"))?.team_id);
 });
 
 test("a member is promoted, and the only administrator can be neither demoted nor removed", async () => {

@@ -66,9 +66,9 @@ export function openInvitations(db: Kysely<Tables>, now: () => Date): Invitation
 
 async function invite(db: Queries, { teamId, email, role }: InvitationRequest, now: Date): Promise<Invited> {
   const existing = await findUser(db, email);
-  if (existing && existing.team_id !== teamId)
-    throw new PrincipalError(`${email} cannot be invited: the address is in use elsewhere.`);
-  if (existing && existing.removed_at === null) throw new PrincipalError(`${email} is already in the team.`);
+  // An address of another team is invited like any other: the inviting administrator must not learn of it.
+  if (existing?.team_id === teamId && existing.removed_at === null)
+    throw new PrincipalError(`${email} is already in the team.`);
   const former = db.updateTable("invitations").set({ revoked_at: now }).where("team_id", "=", teamId);
   await onlyPending(former.where(isAddress(email)), now).execute();
   const { id, secret, hash } = makeSecret();
@@ -86,9 +86,13 @@ export async function acceptInvitation(db: Queries, which: AcceptedInvitation, n
     "secret" in which
       ? all.where("hash", "=", hashSecret(which.secret))
       : all.where("team_id", "=", which.teamId).where(isAddress(which.email));
-  const accepted = await onlyPending(matching, now).returning(["team_id", "email", "role"]).executeTakeFirst();
+  const accepted = await onlyPending(matching, now).returning(["id", "team_id", "email", "role"]).executeTakeFirst();
   if (!accepted) return null;
-  return admitUser(db, { teamId: accepted.team_id, email: accepted.email, role: accepted.role });
+  const { id, team_id: teamId, email, role } = accepted;
+  const userId = await admitUser(db, { teamId, email, role });
+  // Still pending where the address is a user's: what became of it would tell whose.
+  if (userId === null) await db.updateTable("invitations").set({ accepted_at: null }).where("id", "=", id).execute();
+  return userId;
 }
 
 type Update = UpdateQueryBuilder<Tables, "invitations", "invitations", UpdateResult>;
