@@ -74,6 +74,20 @@ test("the migration to unique addresses renames duplicates that differ only in c
   await former.close();
 });
 
+test("agents of an earlier version keep their directories, and the audit log has no entry about it", async () => {
+  const former = await emptyDatabase();
+  const { db, connection } = former;
+  await migrate(db, connection, "0011-identity-addresses");
+  await sql`insert into teams (name, data_key) values ('red', '')`.execute(db);
+  await sql`insert into agents (id, team_id, name, data_key, settings, private_settings, source)
+    values ('bc-1', 1, '', '', '{}', '', 'API')`.execute(db);
+  const head = await db.selectFrom("audit_head").select("seq").executeTakeFirstOrThrow();
+  await migrate(db, connection);
+  expect(await db.selectFrom("agents").select("directory").execute()).toEqual([{ directory: "bc-1" }]);
+  expect(await db.selectFrom("audit_head").select("seq").executeTakeFirstOrThrow()).toEqual(head);
+  await former.close();
+});
+
 test("a message reaches every listener, once its transaction commits", async () => {
   const notifications = await openNotifications(database.connection, silentLog);
   const received: string[] = [];

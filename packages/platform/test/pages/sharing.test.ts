@@ -89,12 +89,12 @@ test("if the team allows it, a teammate sends follow-ups, and may cancel only ru
 
 test("a teammate reads the diff and the artifacts of an agent", async () => {
   const { db, vault } = server.platform;
-  const { data_key } = await db
+  const { data_key, directory } = await db
     .selectFrom("agents")
-    .select("data_key")
+    .select(["data_key", "directory"])
     .where("id", "=", agentId)
     .executeTakeFirstOrThrow();
-  const owner = { agent: { id: agentId }, key: await vault.unwrap(data_key) };
+  const owner = { agent: { id: agentId, directory }, key: await vault.unwrap(data_key) };
   await openArtifacts(server.platform).store(owner, "a report.txt", Buffer.from("what was found"));
   const { teammate } = visitors;
   const { html } = await teammate.get(`/agents/${agentId}`);

@@ -138,7 +138,15 @@ let count = 0;
 export function agentWork(work: Partial<AgentWork> = {}): AgentWork {
   count += 1;
   const agentId = `bc-00000000-0000-4000-8000-${String(count).padStart(12, "0")}`;
-  return { agentId, teamId: 1, name: "Fix the failing test", repos: [], workOnCurrentBranch: false, ...work };
+  return {
+    agentId,
+    directory: agentId,
+    teamId: 1,
+    name: "Fix the failing test",
+    repos: [],
+    workOnCurrentBranch: false,
+    ...work,
+  };
 }
 
 export const never = (): AbortSignal => new AbortController().signal;

@@ -129,6 +129,7 @@ export async function openHandoffHarness(options: HandoffHarnessOptions = {}): P
         .insertInto("agents")
         .values({
           id,
+          directory: id,
           team_id: harness.teamId,
           name: key.seal("n", "n"),
           data_key: wrapped,
@@ -139,6 +140,7 @@ export async function openHandoffHarness(options: HandoffHarnessOptions = {}): P
         .execute();
       const work = {
         agentId: id,
+        directory: id,
         teamId: harness.teamId,
         name: "Fix the failing test",
         repos,

@@ -40,16 +40,20 @@ export async function unarchiveAgent({ db }: PlatformContext, agentId: string): 
 export async function deleteAgent(platform: PlatformContext, workspaces: Workspaces, agentId: string): Promise<void> {
   await requestCancelOfAll(platform.db, agentId);
   // Again where it conflicted with a driver that still writes.
-  await retryWhileAway(() =>
+  const directory = await retryWhileAway(() =>
     platform.db.transaction().execute(async (tx) => {
-      await lockAgent(tx, agentId);
+      const agent = await lockAgent(tx, agentId);
       const runs = await tx.selectFrom("runs").select("id").where("agent_id", "=", agentId).execute();
       await tx.deleteFrom("agents").where("id", "=", agentId).execute();
       // Readers of their streams see that nothing more will come.
       for (const { id } of runs) await notify(tx, "frames", id);
+      return agent?.directory;
     }),
   );
+  if (directory === undefined) return;
   // The agent is deleted, also where its directory cannot be removed now.
-  await workspaces.remove(agentId).catch((error: unknown) => platform.log.error("workspace left", error, { agentId }));
-  await rm(join(platform.settings.dataDirectory, "artifacts", agentId), { recursive: true, force: true });
+  await workspaces
+    .remove(directory)
+    .catch((error: unknown) => platform.log.error("workspace left", error, { agentId }));
+  await rm(join(platform.settings.dataDirectory, "artifacts", directory), { recursive: true, force: true });
 }

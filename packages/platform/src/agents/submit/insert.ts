@@ -69,6 +69,8 @@ export async function insertAgent(context: CreateContext, body: CreateAgentReque
       id: agentId,
       ...ownerOf(requester.principal),
       name: key.seal(body.name ?? nameFrom(body.prompt.text), agentNameAad(agentId)),
+      // An id that the client chose may have been another agent's, whose directories are still being removed.
+      directory: body.agentId === undefined ? agentId : `bc-${randomUUID()}`,
       data_key: wrapped,
       settings: JSON.stringify(settingsOf(agentId, body, requester.principal)),
       private_settings: key.seal(JSON.stringify(hidden), privateSettingsAad(agentId)),

@@ -12,6 +12,7 @@ import * as inference from "./migrations/0007-inference.ts";
 import * as handoffChecks from "./migrations/0008-handoff-checks.ts";
 import * as claims from "./migrations/0009-claims.ts";
 import * as addresses from "./migrations/0011-identity-addresses.ts";
+import * as agentDirectories from "./migrations/0012-agent-directories.ts";
 import type { Tables } from "./tables/index.ts";
 
 /** Only added to; the names are stored. */
@@ -26,6 +27,7 @@ const migrations: Record<string, Migration> = {
   "0008-handoff-checks": handoffChecks,
   "0009-claims": claims,
   "0011-identity-addresses": addresses,
+  "0012-agent-directories": agentDirectories,
 };
 
 const lockNumber = 7420_0001;

@@ -7,6 +7,7 @@ import { askGit, GitFailed, type GitLocation, RepositoryFault, runGit } from "..
 import type { SourceHosts } from "../scm/index.ts";
 import type { OpenRepository, Workspaces } from "../workspaces/index.ts";
 import { addFiles } from "./add-files.ts";
+import { findWorkspace } from "./find-workspace.ts";
 import { workTreeLocation } from "./host-side.ts";
 import type { HandoffRow } from "./store.ts";
 
@@ -34,7 +35,7 @@ export interface DiffOptions {
 export function openDiffs({ db, workspaces, sources }: DiffOptions): Diffs {
   return {
     async read(agentId, signal) {
-      const workspace = await workspaces.find(agentId);
+      const workspace = await findWorkspace({ db, workspaces }, agentId);
       const rows = await handoffsOf(db, agentId);
       const changes: RepositoryChange[] = [];
       for (const repository of workspace?.repositories ?? []) {

@@ -7,6 +7,7 @@ import type { SigningKey } from "../signing/index.ts";
 import type { OpenRepository, Workspaces } from "../workspaces/index.ts";
 import { commitLeftovers } from "./commit.ts";
 import { commitMessage, noDraftNote, pullRequestBody, pullRequestTitle, updatedBody } from "./describe.ts";
+import { findWorkspace } from "./find-workspace.ts";
 import type { HandedOff, Handoff, RunSummary } from "./handoff.ts";
 import { pushBranch } from "./push.ts";
 import { beginHandoff, type HandoffRow, type HandoffStep, moveHandoff, pushedHandoff, shownBranch } from "./store.ts";
@@ -30,7 +31,7 @@ export function openHandoff(options: HandoffOptions): Handoff {
   return {
     async finish(runId, signal) {
       const summary = await options.readSummary(runId);
-      const workspace = await options.workspaces.find(summary.agentId);
+      const workspace = await findWorkspace(options, summary.agentId);
       const done: HandedOff = { branches: [], faults: [] };
       for (const repository of workspace?.repositories ?? []) {
         const work: Work = { runId, summary, repository, options };

@@ -26,7 +26,7 @@ export interface WorkspacesOptions {
 export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   return {
     async open(agent, signal) {
-      const directories = directoriesOf(agent.agentId, options);
+      const directories = directoriesOf(agent.directory, options);
       await makeParent(directories.workspace);
       await makeParent(directories.host);
       if (agent.repos.length === 0) return openEmpty(directories);
@@ -38,13 +38,13 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
         );
       return openWorkspace(directories, repositories);
     },
-    async find(agentId) {
-      const directories = directoriesOf(agentId, options);
+    async find(directory) {
+      const directories = directoriesOf(directory, options);
       if (!existsSync(directories.workspace)) return undefined;
       return openWorkspace(directories, await readExisting(directories));
     },
-    async remove(agentId) {
-      const directories = directoriesOf(agentId, options);
+    async remove(name) {
+      const directories = directoriesOf(name, options);
       // A process that is still exiting may add a file to a directory that was just emptied: retry.
       for (const directory of [directories.workspace, directories.host])
         await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
@@ -58,9 +58,9 @@ interface AgentDirectories {
   host: string;
 }
 
-function directoriesOf(agentId: string, { dataDirectory }: WorkspacesOptions): AgentDirectories {
-  if (!/^bc-[0-9a-f-]{36}$/i.test(agentId)) throw new Error(`Invalid agent id "${agentId}": expected bc-<uuid>.`);
-  return { workspace: join(dataDirectory, "workspaces", agentId), host: join(dataDirectory, "handoffs", agentId) };
+function directoriesOf(name: string, { dataDirectory }: WorkspacesOptions): AgentDirectories {
+  if (!/^bc-[0-9a-f-]{36}$/i.test(name)) throw new Error(`Invalid agent directory "${name}": expected bc-<uuid>.`);
+  return { workspace: join(dataDirectory, "workspaces", name), host: join(dataDirectory, "handoffs", name) };
 }
 
 /** Directory name for an agent without repositories. */

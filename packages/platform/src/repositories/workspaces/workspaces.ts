@@ -7,14 +7,16 @@ export interface Workspaces {
    * point. Throws RepositoryFault.
    */
   open(agent: AgentWork, signal: AbortSignal): Promise<OpenWorkspace>;
-  /** The workspace as it was opened; undefined if it never was. */
-  find(agentId: string): Promise<OpenWorkspace | undefined>;
-  remove(agentId: string): Promise<void>;
+  /** The workspace as it was opened; undefined if it never was. `directory` is the agent's. */
+  find(directory: string): Promise<OpenWorkspace | undefined>;
+  remove(directory: string): Promise<void>;
 }
 
 export interface AgentWork {
   /** `bc-<uuid>` */
   agentId: string;
+  /** Name of its directories, in the form of an id. */
+  directory: string;
   teamId: number;
   /** Display name; branches are named after it. */
   name: string;

@@ -4,8 +4,8 @@ import { constants } from "node:fs";
 import { mkdir, open, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { PlatformContext } from "../../foundation/index.ts";
-import type { Artifacts } from "../execution/artifacts.ts";
-import { listArtifacts, type Owner, storeArtifact } from "./store.ts";
+import type { ArtifactOwner, Artifacts } from "../execution/artifacts.ts";
+import { listArtifacts, storeArtifact } from "./store.ts";
 
 const maxFiles = 1_000;
 const maxFileBytes = 200 * 1024 * 1024;
@@ -22,15 +22,15 @@ export function openArtifacts(platform: PlatformContext): Artifacts {
         if (skipped > 0) log.warn("artifacts left out", { agentId: owner.agent.id, count: skipped });
       }),
     store: (owner, name, content) => orLogged(owner.agent.id, () => storeNamed(owner, name, content, platform)),
-    removeAll: (agentId) =>
-      orLogged(agentId, () =>
-        rm(artifactsDirectory(settings.dataDirectory, agentId), { recursive: true, force: true }),
+    removeAll: (directory) =>
+      orLogged(directory, () =>
+        rm(artifactsDirectory(settings.dataDirectory, directory), { recursive: true, force: true }),
       ),
   };
 }
 
 /** Returns the number of skipped files. */
-async function collectFiles(owner: Owner, from: string, platform: PlatformContext): Promise<number> {
+async function collectFiles(owner: ArtifactOwner, from: string, platform: PlatformContext): Promise<number> {
   const files = await regularFiles(from);
   const former = new Map((await listArtifacts(platform.db, owner)).map(({ path, blob }) => [path, blob]));
   let skipped = Math.max(0, files.length - maxFiles);
@@ -47,7 +47,12 @@ async function collectFiles(owner: Owner, from: string, platform: PlatformContex
   return skipped;
 }
 
-async function storeNamed(owner: Owner, name: string, content: Buffer, platform: PlatformContext): Promise<void> {
+async function storeNamed(
+  owner: ArtifactOwner,
+  name: string,
+  content: Buffer,
+  platform: PlatformContext,
+): Promise<void> {
   const path = `artifacts/${name}`;
   const existing = (await listArtifacts(platform.db, owner)).find((artifact) => artifact.path === path);
   await storeFile(owner, { path, content, former: existing?.blob ?? null }, platform);
@@ -61,12 +66,12 @@ interface NewFile {
 }
 
 async function storeFile(
-  owner: Owner,
+  owner: ArtifactOwner,
   { path, content, former }: NewFile,
   { db, settings }: PlatformContext,
 ): Promise<void> {
   const { agent, key } = owner;
-  const to = artifactsDirectory(settings.dataDirectory, agent.id);
+  const to = artifactsDirectory(settings.dataDirectory, agent.directory);
   await mkdir(to, { recursive: true, mode: 0o700 });
   const blob = randomUUID();
   await writeFile(join(to, blob), key.seal(content, artifactAad(agent.id, blob)), { mode: 0o600 });
@@ -99,5 +104,5 @@ async function regularFiles(directory: string, prefix = ""): Promise<string[]> {
 }
 
 export const artifactAad = (agentId: string, blob: string): string => `artifact:${agentId}:${blob}`;
-export const artifactsDirectory = (dataDirectory: string, agentId: string): string =>
-  join(dataDirectory, "artifacts", agentId);
+export const artifactsDirectory = (dataDirectory: string, directory: string): string =>
+  join(dataDirectory, "artifacts", directory);

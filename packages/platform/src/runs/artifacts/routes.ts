@@ -86,13 +86,17 @@ function addDownload(api: Api, platform: PlatformContext): void {
     const { id, token } = context.req.param();
     const gone = new ApiError("artifact_not_found", "This link has expired or is not valid; request a new one.");
     if (!AgentId.safeParse(id).success) throw gone;
-    const agent = await db.selectFrom("agents").select("data_key").where("id", "=", id).executeTakeFirst();
+    const agent = await db
+      .selectFrom("agents")
+      .select(["data_key", "directory"])
+      .where("id", "=", id)
+      .executeTakeFirst();
     if (!agent) throw gone;
     const key = await vault.unwrap(agent.data_key);
     const path = readLink(key, id, token);
     if (path === null) throw gone;
     const blob = await blobOf(platform, { agent: { id }, key }, path);
-    const sealed = await readFile(join(artifactsDirectory(platform.settings.dataDirectory, id), blob));
+    const sealed = await readFile(join(artifactsDirectory(platform.settings.dataDirectory, agent.directory), blob));
     // A browser must never render agent content as a page of this origin.
     return context.body(new Uint8Array(key.open(sealed, artifactAad(id, blob))), 200, {
       "content-type": "application/octet-stream",

@@ -3,7 +3,7 @@ import type { DataKey } from "../../foundation/index.ts";
 
 /** The agent and its data key. */
 export interface ArtifactOwner {
-  agent: { id: string };
+  agent: { id: string; directory: string };
   key: DataKey;
 }
 
@@ -12,5 +12,6 @@ export interface Artifacts {
   /** Moves the files out of the directory, so it can be called again after a crash. */
   collect(owner: ArtifactOwner, from: string): Promise<void>;
   store(owner: ArtifactOwner, name: string, content: Buffer): Promise<void>;
-  removeAll(agentId: string): Promise<void>;
+  /** Of the agent with this directory. */
+  removeAll(directory: string): Promise<void>;
 }

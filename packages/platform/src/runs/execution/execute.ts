@@ -35,8 +35,10 @@ export interface RunHost {
 
 /** Resolves when the run has ended with a status, or when another process must resume it. */
 export async function executeRun(claimed: ClaimedRun, host: RunHost, signal: AbortSignal): Promise<void> {
+  let directory: string | null = null;
   try {
     const activeRun = await openRun(host.platform, claimed);
+    directory = activeRun.agent.directory;
     const plan = planRun(activeRun.agent, activeRun.run.request, host.platform.settings);
     const recorder = await openRunRecorder(activeRun, plan.scrub, host);
     const end = await execute({ claimed, activeRun, plan, recorder, host }, signal).catch(async (error: unknown) => {
@@ -49,7 +51,7 @@ export async function executeRun(claimed: ClaimedRun, host: RunHost, signal: Abo
     await finishRun(end, { activeRun, recorder, platform: host.platform, endStatements: host.endStatements });
   } catch (error) {
     if (!canBeResumed(error)) throw error;
-    await cleanUpDeletedAgent(claimed, host);
+    if (directory !== null && (await isDeleted(claimed, host))) await cleanUpDeletedAgent(directory, host);
   }
 }
 
@@ -73,7 +75,8 @@ async function execute(context: RunContext, outerSignal: AbortSignal): Promise<R
     if (allowance.leftUsd !== null) refuseUnpriced(context);
     const urls = agent.settings.repos.map(({ url }) => url);
     await host.checkRepositories(requester.userId, urls, limited.signal);
-    const work = { agentId: agent.id, teamId: agent.teamId, name: agent.name, ...agent.settings };
+    const { id: agentId, directory, teamId, name } = agent;
+    const work = { agentId, directory, teamId, name, ...agent.settings };
     const workspace = await workspaces.open(work, limited.signal);
     await limited.ready;
     return await driveInWorkspace(workspace, { ...context, allowance }, limited.signal);
@@ -100,7 +103,7 @@ async function driveInWorkspace(
   const store = openSessionStore({ db, key, agentId: agent.id, fence, recorder });
   const history = await readHistory(activeRun, store, recorder);
   const turn = turnSettings(plan, workspace.root, allowance.budget);
-  const agentDirectory = join(settings.dataDirectory, "workspaces", agent.id);
+  const agentDirectory = join(settings.dataDirectory, "workspaces", agent.directory);
   const assembly = await openAssembly(
     {
       plan,
@@ -163,12 +166,12 @@ function toRunEnd(end: TurnEnd, { limitedBy }: Allowance): RunEnd {
 }
 
 /** The agent was deleted during the run: removes what the run wrote since. */
-async function cleanUpDeletedAgent(claimed: ClaimedRun, host: RunHost): Promise<void> {
-  if (!(await isDeleted(claimed, host))) return;
-  await host.workspaces.remove(claimed.agentId);
-  await host.artifacts.removeAll(claimed.agentId);
+async function cleanUpDeletedAgent(directory: string, host: RunHost): Promise<void> {
+  await host.workspaces.remove(directory);
+  await host.artifacts.removeAll(directory);
 }
 
-async function isDeleted({ agentId }: ClaimedRun, { platform: { db } }: RunHost): Promise<boolean> {
-  return !(await db.selectFrom("agents").select("id").where("id", "=", agentId).executeTakeFirst());
+/** The agent's id may be another agent's by now. */
+async function isDeleted({ runId }: ClaimedRun, { platform: { db } }: RunHost): Promise<boolean> {
+  return !(await db.selectFrom("runs").select("id").where("id", "=", runId).executeTakeFirst());
 }

@@ -38,6 +38,7 @@ export async function openRun({ db, vault }: PlatformContext, claimed: ClaimedRu
     requester: { teamId: run.team_id, userId: run.user_id },
     agent: {
       id: agent.id,
+      directory: agent.directory,
       teamId: agent.team_id,
       userId: agent.user_id,
       serviceAccountId: agent.service_account_id,

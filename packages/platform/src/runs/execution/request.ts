@@ -25,6 +25,8 @@ export interface PrivateSettings {
 /** An agent with its sealed columns decrypted. */
 export interface AgentRecord {
   id: string;
+  /** Name of its directories below the data directory. */
+  directory: string;
   teamId: number;
   userId: number | null;
   serviceAccountId: string | null;

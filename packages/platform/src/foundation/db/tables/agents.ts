@@ -9,6 +9,8 @@ export interface AgentTable {
   user_id: number | null;
   service_account_id: string | null;
   name: Sealed;
+  /** Name of its directories below the data directory; never used again, unlike an id. */
+  directory: string;
   archived_at: Timestamp | null;
   /** Wrapped by the key-encryption key. */
   data_key: Buffer;
