@@ -201,13 +201,10 @@ function foundInDirectory(directory: string, secrets: Record<string, string>): s
 }
 
 function foundIn(where: string, bytes: Buffer, secrets: Record<string, string>): string[] {
-  const hay = bytes.toString("latin1").toLowerCase().replace(branchName, "");
+  const hay = bytes.toString("latin1").toLowerCase();
   return Object.entries(secrets).flatMap(([name, secret]) =>
     hay.includes(secret.toLowerCase()) ? [`${name} in ${where}`] : [],
   );
 }
-
-/** A branch is named after its agent and published with the code: git stores the name in clear text. */
-const branchName = /platform\/[a-z0-9-]+-[0-9a-f]{8}/g;
 
 const unique = (texts: string[]): string[] => [...new Set(texts)].sort();

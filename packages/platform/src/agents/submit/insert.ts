@@ -157,8 +157,8 @@ function settingsOf(agentId: string, body: CreateAgentRequest, principal: Princi
     autoCreatePR: body.autoCreatePR ?? false,
     skipReviewerRequest: body.skipReviewerRequest ?? false,
     openAsApp: body.openAsPlatformGithubApp ?? body.openAsCursorGithubApp ?? principal.kind === "service_account",
-    // Names of branches are published with the code and cannot be sealed: they tell nothing of the prompt.
-    branchName: body.branchName ?? branchName(body.name ?? "", agentId),
+    // Names of branches are published with the code and cannot be sealed: they tell nothing of prompt or name.
+    branchName: body.branchName ?? branchName("", agentId),
   };
 }
 
