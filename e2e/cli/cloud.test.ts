@@ -135,7 +135,7 @@ test("a failure is a message and an exit code", async () => {
   const wrong = `plt_${"0".repeat(12)}_${"0".repeat(64)}`;
   expect(await failure(apply, { PLATFORM_API_KEY: wrong })).toEqual({
     code: 3,
-    stderr: expect.stringContaining("Unknown API key"),
+    stderr: expect.stringContaining("Invalid API key"),
   });
   expect(await failure(apply, { PLATFORM_BACKEND_URL: "" })).toEqual({
     code: 2,

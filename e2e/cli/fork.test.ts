@@ -88,7 +88,7 @@ test("a fork that cannot start leaves nothing behind and gives a reason", async 
   onTestFinished(elsewhere.remove);
   const refusals: [string[], number, string][] = [
     [["exec", "fork", "0198c0de-0000-7000-8000-000000000000"], 2, "There is no session"],
-    [["exec", "fork"], 2, "Which session?"],
+    [["exec", "fork"], 2, "No session given."],
     [["exec", "fork", "--ephemeral", parent], 2, "need a prompt"],
     [["exec", "fork", parent, "x", "-c", "model_provider=openai"], 3, "No credentials"],
     [["exec", "fork", parent, "x", "-C", join(elsewhere.path, "missing")], 2, "does not exist"],

@@ -175,8 +175,11 @@ describe("execpolicy check", () => {
   });
 
   test("refuses invalid arguments", async () => {
-    expect(await check("-r", "a.rules")).toMatchObject({ code: 2, stderr: expect.stringContaining("Which command?") });
-    expect(await check("--", "ls")).toMatchObject({ code: 2, stderr: expect.stringContaining("Which rules?") });
+    expect(await check("-r", "a.rules")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("No command given."),
+    });
+    expect(await check("--", "ls")).toMatchObject({ code: 2, stderr: expect.stringContaining("No rules given.") });
     expect(await check("-r", "c.rules", "--", "ls")).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/Error loading rules:\n\S*c\.rules:1:1: the file cannot be read/),

@@ -226,7 +226,7 @@ test.each([
     ["teams", "set", "red", "--follow-ups", "any"],
     "Invalid --follow-ups any: expected disabled, service-accounts or all",
   ],
-  [["users", "set", "a@b", "--user-role", "king"], 'There is no role "king"'],
+  [["users", "set", "a@b", "--user-role", "king"], 'Invalid role "king"'],
   [["users", "set", "a@b", "--user-role", "admin"], "There is no user a@b"],
   [["teams", "set", "x", "--spend-limit", "much"], "Invalid --spend-limit much"],
   [["backup"], "Missing file"],

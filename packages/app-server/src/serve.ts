@@ -25,7 +25,7 @@ export async function serve(invocation: Invocation, program: Program, agent: Age
 function chooseTransport(invocation: Invocation, program: Program): (server: AppServer) => Promise<void> {
   const listen = invocation.text("listen");
   if (listen !== undefined && invocation.has("stdio"))
-    throw new CommandError("usage", "--stdio and --listen say two things; give one of them.");
+    throw new CommandError("usage", "--stdio and --listen cannot be used together.");
   const address = parseAddress(listen ?? "stdio://", program.environment.agentHome);
   const access = readAccess(invocation, address, program.environment.agentHome);
   const { signal, reporter } = program;

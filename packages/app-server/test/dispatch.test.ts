@@ -169,7 +169,7 @@ test("a server request has its own id, and its answer is checked", async () => {
   seat.send({ id: 2, error: { code: 1, message: "not available" } });
   seat.send({ id: 99, result: {} });
   await Promise.all(["first", "second", "third"].map((id) => seat.answerTo(id)));
-  expect(answers[0]).toMatch(/answered item\/fileChange\/requestApproval with something else: `decision`/);
+  expect(answers[0]).toMatch(/response to item\/fileChange\/requestApproval is invalid: `decision`/);
   expect(answers.slice(1)).toEqual([
     { decision: "accept" },
     "The client refused item/fileChange/requestApproval: not available",

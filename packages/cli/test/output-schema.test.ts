@@ -34,8 +34,8 @@ describe("a schema file", () => {
   test("that is not there, not JSON or no object is refused by name", async () => {
     expect(() => loadOutputSchema("nowhere.json", "/nonexistent")).toThrow(/nowhere\.json cannot be read: ENOENT/);
     expect(await refusal("{ not json")).toContain("schema.json is not JSON");
-    expect(await refusal([1])).toContain("a schema is a JSON object, this is a list");
-    expect(await refusal("true")).toContain("this is a boolean");
+    expect(await refusal([1])).toContain("expected a JSON object, got a list");
+    expect(await refusal("true")).toContain("got a boolean");
   });
 
   test("that is not valid JSON Schema is refused with the location", async () => {

@@ -29,7 +29,7 @@ type RunsWith = Pick<Assembly, "dependencies">;
 export async function driveServiceTurn(log: Log, assembly: RunsWith, signal: AbortSignal): Promise<TurnEnd> {
   const last = asLastTurn(log, assembly, { signal, hookTimeoutMs: endHookTimeoutMs.service });
   const { end } = await drive(last, assembly.dependencies, signal);
-  return end ?? { status: "failed", code: "internal", message: "The conversation rests without an end." };
+  return end ?? { status: "failed", code: "internal", message: "Internal error: the turn stopped without a result." };
 }
 
 /** Clients that saw the turn start must see it end, so errors become its end. */

@@ -166,7 +166,7 @@ describe("a failure", () => {
     const stop = new AbortController();
     const outcome = call("echo", {}, { signal: stop.signal });
     stop.abort();
-    expect(textOf(await outcome)).toContain("the call was stopped");
+    expect(textOf(await outcome)).toContain("the call was cancelled");
   });
 
   test("a server that cannot be restarted is tried once, then every call fails at once", async () => {
@@ -183,7 +183,7 @@ describe("a failure", () => {
     const trace = await traceFile();
     const { servers, call } = await openHarness({ fake: { ...fake(`trace=${trace}`), tool_timeout_sec: 0.2 } });
     await servers.started();
-    expect(textOf(await call("hang"))).toContain("it did not answer tools/call within 0.2 s. The call was cancelled");
+    expect(textOf(await call("hang"))).toContain("tools/call timed out after 0.2 s. The call was cancelled");
     await eventually(() => readFileSync(trace, "utf8").includes("cancelled"));
   });
 
@@ -191,7 +191,7 @@ describe("a failure", () => {
     const { servers, call } = await openHarness({ fake: { ...fake(), tool_timeout_sec: 0.4 } });
     await servers.started();
     expect(textOf(await call("slow"))).toContain("slow but sure");
-    expect(textOf(await call("slow", {}, { toolLimitMs: 300 }))).toContain("within 0.3 s");
+    expect(textOf(await call("slow", {}, { toolLimitMs: 300 }))).toContain("timed out after 0.3 s");
   });
 
   test("an aborted call ends at once and is cancelled at the server", async () => {
@@ -219,7 +219,11 @@ describe("a failure", () => {
         reason: expect.stringContaining("no-such-program-anywhere was not found on PATH"),
       },
       { name: "dies", status: "failed", reason: "its process ended with exit code 3: no database to connect to" },
-      { name: "odd", status: "failed", reason: expect.stringContaining('it speaks MCP version "1999-01-01"') },
+      {
+        name: "odd",
+        status: "failed",
+        reason: expect.stringContaining('unsupported MCP protocol version "1999-01-01"'),
+      },
     ]);
     expect(servers.tools().filter((tool) => tool.mcp)).toEqual([]);
   });

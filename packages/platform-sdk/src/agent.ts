@@ -64,7 +64,7 @@ export const closed = (): PlatformAgentError =>
   new PlatformAgentError("This agent was closed. Get a new handle with Agent.resume.", { code: "closed" });
 
 const notCreated = (operation: string): ConfigurationError =>
-  new ConfigurationError("There is no such agent yet. The first send creates it.", {
+  new ConfigurationError("This agent does not exist yet. Call send() first to create it.", {
     code: "agent_not_created",
     operation,
   });

@@ -23,7 +23,7 @@ export interface Refusal {
 
 export function errorFrom({ status, body, retryAfter, ...rest }: Refusal): PlatformAgentError {
   const { code, message, helpUrl, provider } = readProblem(body);
-  const text = message ?? `The platform answered ${status} to ${rest.endpoint}.`;
+  const text = message ?? `${rest.endpoint} returned HTTP ${status}.`;
   const facts: ErrorFacts = { ...rest, status, code: code ?? "unknown" };
   const explained = code ? `[${code}] ${text}` : text;
   if (code === "agent_busy") return new AgentBusyError(explained, facts);

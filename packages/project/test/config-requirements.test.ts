@@ -34,7 +34,9 @@ test("a default that is not allowed is replaced by the first allowed value, with
   });
   const { config, warnings, origins } = await loadConfig(request());
   expect(config).toMatchObject({ sandbox_mode: "workspace-write", approval_policy: "on-request" });
-  expect(warnings[0]).toContain("sandbox_mode is workspace-write, not read-only: allowed_sandbox_modes in");
+  expect(warnings[0]).toContain(
+    "sandbox_mode was changed from read-only to workspace-write, as required by allowed_sandbox_modes in",
+  );
   expect(origins.get("sandbox_mode")).toEqual({ kind: "requirement", path: pathOf("system/requirements.toml") });
 });
 

@@ -102,7 +102,7 @@ describe("an invalid rule", () => {
   const file = "home/rules/a.rules";
 
   test.each([
-    [`prefix_rule()`, "1:1: prefix_rule needs pattern"],
+    [`prefix_rule()`, "1:1: prefix_rule: missing required argument pattern"],
     [`prefix_rule(pattern = [])`, "1:23: pattern is empty and would fit every command"],
     [`prefix_rule(pattern = "git push")`, "1:23: pattern must be a list"],
     [`prefix_rule(["git", []])`, "1:21: a place of pattern has no alternatives"],
@@ -115,7 +115,7 @@ describe("an invalid rule", () => {
       `prefix_rule(["a"], why = "x")`,
       "1:20: prefix_rule has no argument why; it has pattern, decision, match, not_match, justification",
     ],
-    [`prefix_rule(["a"], pattern = ["b"])`, "1:20: pattern is given twice"],
+    [`prefix_rule(["a"], pattern = ["b"])`, '1:20: duplicate argument "pattern"'],
     [`host_executable("git", ["git"])`, "1:24: git is not an absolute path"],
     [`host_executable("git", ["/usr/bin/hub"])`, "1:24: /usr/bin/hub does not end in git"],
     [`host_executable("/usr/bin/git", [])`, "1:17: name is a program's name without its directory"],
@@ -125,12 +125,9 @@ describe("an invalid rule", () => {
       `network_rule("https://a", "https", "deny")`,
       `1:14: host "https://a" is not the name or address of one host, without scheme or port`,
     ],
-    [`network_rule("a", "http")`, "1:1: network_rule needs decision"],
-    [`allow_all()`, "1:1: there is no allow_all in rules files; there are prefix_rule, network_rule, host_executable"],
-    [
-      `constructor()`,
-      "1:1: there is no constructor in rules files; there are prefix_rule, network_rule, host_executable",
-    ],
+    [`network_rule("a", "http")`, "1:1: network_rule: missing required argument decision"],
+    [`allow_all()`, "1:1: unknown function allow_all; expected one of: prefix_rule, network_rule, host_executable"],
+    [`constructor()`, "1:1: unknown function constructor; expected one of: prefix_rule, network_rule, host_executable"],
   ])("%s", async (text, problem) => expect(await problemsOf(text)).toEqual([`${file}:${problem}`]));
 
   test("every invalid rule of every file is reported, and the valid ones still count", async () => {

@@ -69,7 +69,7 @@ function conclude({ method, resolve, reject }: Pending, result: unknown): void {
     return;
   }
   const problem = explainIssues(checked.error.issues as Issue[], result);
-  reject(new Error(`The client answered ${method} with something else: ${problem}.`));
+  reject(new Error(`The client's response to ${method} is invalid: ${problem}.`));
 }
 
 function refusalOf(method: string, error: unknown): RpcError {

@@ -94,7 +94,7 @@ function givenTokenHash(invocation: Invocation): Buffer | null {
   const file = invocation.text("ws-token-file");
   const hex = invocation.text("ws-token-sha256");
   if (file !== undefined && hex !== undefined)
-    throw new CommandError("usage", "--ws-token-file and --ws-token-sha256 say two things; give one of them.");
+    throw new CommandError("usage", "--ws-token-file and --ws-token-sha256 cannot be used together.");
   if (hex !== undefined) {
     if (!/^[0-9a-f]{64}$/i.test(hex))
       throw new CommandError("usage", "--ws-token-sha256: write 64 hexadecimal digits.");
@@ -133,7 +133,7 @@ function readSecret(flag: string, file: string): Buffer {
   try {
     return readFileSync(file);
   } catch (error) {
-    throw new CommandError("usage", `--${flag} ${file}: it cannot be read: ${(error as Error).message}.`);
+    throw new CommandError("usage", `--${flag} ${file}: cannot read the file: ${(error as Error).message}.`);
   }
 }
 

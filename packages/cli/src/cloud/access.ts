@@ -23,7 +23,7 @@ export async function readAccess(invocation: Invocation, { environment }: Progra
   if (!url)
     throw new CommandError(
       "usage",
-      "Which platform? Set PLATFORM_BACKEND_URL, for example to http://127.0.0.1:7420, or url under [platform] in config.toml.",
+      "No platform configured. Set PLATFORM_BACKEND_URL, for example to http://127.0.0.1:7420, or url under [platform] in config.toml.",
     );
   if (!key)
     throw new CommandError(

@@ -20,7 +20,7 @@ export async function readLoaded(invocation: Invocation, { environment }: Progra
 /** The one argument of a command, as a name that a server can have. */
 export function nameOf({ positionals: [name] }: Invocation): string {
   if (name === undefined)
-    throw new CommandError("usage", "Which server? Give its name, as agentcli mcp list shows it.");
+    throw new CommandError("usage", "No server given. Pass its name. To list servers: agentcli mcp list");
   return name;
 }
 

@@ -22,11 +22,13 @@ export function loadOutputSchema(file: string, directory: string): OutputSchema 
 
 /** `what` names the schema in messages. */
 export function openOutputSchema(schema: unknown, what: string): OutputSchema {
-  if (!isObject(schema))
-    throw new CommandError("usage", `${what}: a schema is a JSON object, this is ${kindOf(schema)}.`);
+  if (!isObject(schema)) throw new CommandError("usage", `${what}: expected a JSON object, got ${kindOf(schema)}.`);
   const draft = openDraft(schema);
   refuse(`${what} is not a valid JSON Schema`, draft.problems());
-  refuse(`${what} uses what strict providers refuse`, findStrictProblems(schema));
+  refuse(
+    `${what} uses JSON Schema features that strict structured output does not support`,
+    findStrictProblems(schema),
+  );
   return { strict: strictForm(schema), answer: answerIn(schema, compile(what, draft)) };
 }
 

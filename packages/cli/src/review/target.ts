@@ -21,7 +21,7 @@ export function readTarget({ has, text }: Invocation): RequestedTarget {
     throw new CommandError("usage", `${flags} cannot be reviewed at once. Choose one target.`);
   }
   if (title !== undefined && name === undefined)
-    throw new CommandError("usage", "--title belongs to --commit: it says what the commit is about.");
+    throw new CommandError("usage", "--title can only be used with --commit: it is the title of that commit.");
   return requested[0] ?? { kind: "custom" };
 }
 

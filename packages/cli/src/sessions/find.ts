@@ -60,5 +60,5 @@ export function* take<T>(values: Iterable<T>, most: number): Generator<T> {
 const unknown = (reference: string, home: string): CommandError =>
   new CommandError(
     "usage",
-    `There is no session ${reference} under ${home}/sessions. Give an id, its first ${shortestPrefix} letters or more, or a name; agentcli sessions list --all shows them.`,
+    `There is no session ${reference} under ${home}/sessions. Pass an id, at least its first ${shortestPrefix} characters, or a name. To list sessions: agentcli sessions list --all`,
   );

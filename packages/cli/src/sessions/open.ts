@@ -13,7 +13,7 @@ export interface OpenedSession {
 
 export function openSession(reference: string | undefined, home: string): OpenedSession {
   if (reference === undefined) {
-    throw new CommandError("usage", "Which session? Give its id or name; agentcli sessions list shows them.");
+    throw new CommandError("usage", "No session given. Pass its id or name. To list sessions: agentcli sessions list");
   }
   const id = findByReference(reference, home);
   const path = findSessionPath(home, id);

@@ -31,13 +31,13 @@ const ended = (end: TurnEnd): CheckResult => ({ kind: "ended", end });
 const noMessage: TurnEnd = {
   status: "failed",
   code: "empty",
-  message: "The model ended the turn without a final message.",
+  message: "The model ended the turn without a final message. Send another prompt to try again.",
 };
 
 const notMet = (problem: string): TurnEnd => ({
   status: "failed",
   code: "schema",
-  message: `The final message does not satisfy the output schema, also after one repair: ${problem}`,
+  message: `The final message does not satisfy the output schema, even after one correction attempt: ${problem}`,
 });
 
 const warning = (problem: string): RecordOf<"noted"> => ({

@@ -70,7 +70,7 @@ const waitAgent = builtIn({
   parallel: false,
   async run(args, context) {
     const subagents = subagentsOf(context);
-    if (args.targets.length === 0) return failed("Which agents? Name at least one in targets.");
+    if (args.targets.length === 0) return failed("No agents given. Pass at least one in targets.");
     await waitForFirst(args.targets, Math.min(3_600_000, Math.max(10_000, args.timeout_ms ?? 30_000)), context);
     const agents = subagents.states(args.targets);
     const rested = Object.entries(agents).filter(([, state]) => state.status !== "running");

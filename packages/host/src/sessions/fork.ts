@@ -15,10 +15,10 @@ export function forkRecords(records: StoredRecord[], { threadId, lastTurnId }: F
   );
   const [first, ...rest] = records.slice(0, last + 1);
   const created = records[0]?.record;
-  if (created?.type !== "thread.created") throw new HostError("usage", "There is nothing to fork.");
+  if (created?.type !== "thread.created") throw new HostError("usage", "Cannot fork: the session is empty.");
   if (!first) {
-    const which = lastTurnId === undefined ? "no finished turn" : `no finished turn ${lastTurnId}`;
-    throw new HostError("usage", `Session ${created.threadId} has ${which} to fork from.`);
+    const which = lastTurnId === undefined ? "no completed turn" : `no completed turn ${lastTurnId}`;
+    throw new HostError("usage", `Cannot fork session ${created.threadId}: it has ${which}.`);
   }
   const { worktree: _, ...kept } = created;
   return [{ ...first, record: { ...kept, threadId, forkedFrom: created.threadId } }, ...rest];

@@ -15,9 +15,13 @@ export function readNames(home: string): Map<string, string> {
 
 export function writeName(home: string, id: string, name: string): void {
   const existing = [...readNames(home)].find(([other, otherName]) => otherName === name && other !== id);
-  if (existing) throw new HostError("usage", `The name "${name}" belongs to session ${existing[0]}. Choose another.`);
+  if (existing)
+    throw new HostError("usage", `The name "${name}" is already used by session ${existing[0]}. Choose another.`);
   if (name.trim() !== name || name === "" || name.length > 200 || unprintable.test(name)) {
-    throw new HostError("usage", "A name is 1 to 200 letters on one line, without spaces around it.");
+    throw new HostError(
+      "usage",
+      "Invalid name: use 1 to 200 characters on one line, without leading or trailing spaces.",
+    );
   }
   makePrivateDirectory(home);
   const line: SessionName = { id, thread_name: name, updated_at: new Date().toISOString() };

@@ -52,7 +52,7 @@ const unsupportedVersion = (version: string): InitializeOutcome => ({
   fault: {
     kind: "refused",
     message: version
-      ? `it speaks MCP version ${JSON.stringify(version.slice(0, 40))}; supported are ${supportedVersions.join(", ")}`
+      ? `unsupported MCP protocol version ${JSON.stringify(version.slice(0, 40))}; supported: ${supportedVersions.join(", ")}`
       : "its initialize response has no protocol version",
   },
 });

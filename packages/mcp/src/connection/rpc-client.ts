@@ -156,11 +156,11 @@ const withProgress = (params: JsonObject, progressToken: number): JsonObject => 
 const refused = (message: string): RpcResponse => ({ kind: "fault", fault: { kind: "refused", message } });
 const stopped = (method: string): RpcResponse => ({
   kind: "fault",
-  fault: { kind: "stopped", message: `${method} was stopped` },
+  fault: { kind: "stopped", message: `${method} was cancelled` },
 });
 const timedOut = (method: string, waitedMs: number): RpcResponse => ({
   kind: "fault",
-  fault: { kind: "timed-out", message: `it did not answer ${method} within ${Math.round(waitedMs) / 1000} s` },
+  fault: { kind: "timed-out", message: `${method} timed out after ${Math.round(waitedMs) / 1000} s` },
 });
 
 interface RequestTimeouts {

@@ -125,7 +125,7 @@ export function openServer(settings: ServerSettings, host: McpHost): Server {
 /** Settles when the caller aborts: a restart may take longer. */
 const faultOnAbort = (signal: AbortSignal): Promise<Extract<ConnectionResult, { kind: "fault" }>> =>
   new Promise((resolve) => {
-    const stop = () => resolve({ kind: "fault", fault: { kind: "stopped", message: "the call was stopped" } });
+    const stop = () => resolve({ kind: "fault", fault: { kind: "stopped", message: "the call was cancelled" } });
     if (signal.aborted) stop();
     signal.addEventListener("abort", stop, { once: true });
   });

@@ -151,9 +151,10 @@ const unexpected = (cause: unknown): PlatformSdkError =>
     cause,
   });
 
-const notAllowed = new ConfigurationError("Send the token of the bridge's token file: Authorization: Bearer TOKEN.", {
-  code: "unauthorized",
-});
+const notAllowed = new ConfigurationError(
+  'Missing or invalid bridge token. Send "Authorization: Bearer TOKEN" with the token from the token file.',
+  { code: "unauthorized" },
+);
 
 const notFound = ({ method, url }: IncomingMessage): ConfigurationError =>
   new ConfigurationError(

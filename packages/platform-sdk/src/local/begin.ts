@@ -131,7 +131,7 @@ const busy = (agentId: string, holder: string): AgentBusyError =>
   );
 
 const archived = (agentId: string): ConfigurationError =>
-  new ConfigurationError(`Agent ${agentId} is archived. Unarchive it first.`, {
+  new ConfigurationError(`Agent ${agentId} is archived. Call Agent.unarchive first.`, {
     code: "agent_archived",
     operation: "agent.send",
   });

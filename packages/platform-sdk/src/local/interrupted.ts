@@ -33,10 +33,10 @@ export async function endLeftRuns(agentId: string, store: LocalAgentStore): Prom
 
 const error = {
   code: "interrupted",
-  message: "The process that drove this run ended before the run did. Send another prompt to go on.",
+  message: "The process executing this run exited before the run finished. Send another prompt to continue.",
 } as const;
 
-/** One that came to its end, and only the word of it was lost, has ended so. */
+/** If the turn did end and only the end of the run was not stored, the run gets the end of its turn. */
 async function endRun(run: LocalRunRecord, records: StoredRecord[], store: LocalAgentStore): Promise<void> {
   const { agentId, id } = run;
   const events = await store.runEvents.read(agentId, id, 0);

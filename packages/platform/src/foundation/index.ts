@@ -54,7 +54,13 @@ export {
   readJson,
   validate,
 } from "./http/index.ts";
-export { checkedAddresses, checkedLookup, isForHttp, type NetworkPolicy } from "./network/index.ts";
+export {
+  checkedAddresses,
+  checkedLookup,
+  isForHttp,
+  type NetworkPolicy,
+  privateAddressReason,
+} from "./network/index.ts";
 export { type Principal, principalName, type Role, type Scope, scopes, scopesOf } from "./principal.ts";
 export type { Activity, Subject } from "./subject.ts";
 export { type Log, silentLog } from "./telemetry/index.ts";

@@ -31,7 +31,7 @@ function bySession(context: Context<Env>, sessionAuthenticator: SessionAuthentic
   if (!safeMethods.includes(context.req.method)) refuseForeignOrigin(context, sessionAuthenticator, session);
   const { principal } = session;
   const lacks = (scope: Scope) =>
-    `This needs the scope ${scope}, which a ${principal.role} does not have. Ask an admin.`;
+    `This needs the scope ${scope}, which a ${principal.role} does not have. Ask an administrator.`;
   return { principal, lacks };
 }
 

@@ -29,7 +29,7 @@ const wireCodes: Partial<Record<FaultCode, string>> = {
 };
 
 const messages: Record<FaultCode, (model: string) => string> = {
-  auth: (model) => `The provider of ${model} rejects the platform's key; ask an admin to correct it.`,
+  auth: (model) => `The provider of ${model} rejects the platform's key; ask an administrator to correct it.`,
   rate_limited: (model) => `The provider of ${model} is rate limiting requests; try again later.`,
   overloaded: (model) => `The provider of ${model} is overloaded; try again later.`,
   network: (model) => `The provider of ${model} cannot be reached; try again later.`,

@@ -20,7 +20,7 @@ export function addKeyPages(pages: Pages, host: PageHost): void {
 
   const keyIn = async (context: Context<Env>, visitor: Visitor): Promise<KeyEntry> => {
     const key = (await ownKeys(visitor)).find(({ id }) => id === context.req.param("id"));
-    if (!key) throw new ApiError("not_found", "There is no such key.");
+    if (!key) throw new ApiError("not_found", "Key not found, or it belongs to another user.");
     return key;
   };
 

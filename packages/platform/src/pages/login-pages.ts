@@ -11,7 +11,7 @@ export interface LoginView {
 
 export const loginPage = ({ provider, next }: LoginView): Html => html`<section class="card narrow"><h1>Log in</h1>
 ${provider !== null && html`<p><a class="action" href="/login/oidc?next=${encodeURIComponent(next)}">Log in with ${provider}</a></p>`}
-<p class="${provider === null ? "" : "hint"}">${provider === null ? "Open" : "Or open"} a login link. The operator of the server creates one: <code>platform login-link</code></p>
+<p class="${provider === null ? "" : "hint"}">${provider === null ? "Open" : "Or open"} a login link. An administrator creates one on the server: <code>platform login-link</code></p>
 </section>`;
 
 export const linkPage = ({ email, secret }: { email: string; secret: string }): Html =>

@@ -100,7 +100,7 @@ async function show({ platform, identity }: PageHost, { context, visitor, fresh 
 
 function roleIn({ role = "" }: Fields): Role {
   if (role === "admin" || role === "member") return role;
-  throw new ApiError("validation_error", "A role is admin or member.");
+  throw new ApiError("validation_error", "Invalid role: use admin or member.");
 }
 
 function emailIn({ email = "" }: Fields): string {

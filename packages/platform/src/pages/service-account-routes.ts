@@ -21,7 +21,7 @@ export function addServiceAccountPages(pages: Pages, host: PageHost): void {
     requireAdmin(visitor);
     const accounts = await listServiceAccounts(db, visitor.principal.teamId);
     const account = accounts.find(({ id }) => id === context.req.param("id"));
-    if (!account) throw new ApiError("not_found", "There is no such service account.");
+    if (!account) throw new ApiError("not_found", "Service account not found.");
     const owner = { kind: "service_account", name: account.name } as const;
     const fresh = await makeKey(host, visitor, { owner, fields });
     return showServiceAccounts(host, { context, visitor, fresh });

@@ -33,7 +33,7 @@ test.each([
   [{ prompt, source: { ...source, ref: "--x" } }, "source.ref cannot be the name"],
   [{ prompt, source, target: { autoBranch: false } }, "target.autoBranch: false needs source.ref"],
   [{ prompt, source, webhook: { url: "https://example.org/", secret: "x".repeat(31) } }, "webhook.secret:"],
-  [{ prompt, source, webhook: { url: "http://169.254.169.254/" } }, "webhook.url: leads to a private network"],
+  [{ prompt, source, webhook: { url: "http://169.254.169.254/" } }, "webhook.url: resolves to a private address"],
   [{ prompt: { ...prompt, images: [{ data: "AAAA" }] }, source }, "prompt.images.0.data: is not PNG"],
   [{ prompt: { ...prompt, images: [{ url: "https://example.org/a.png" }] }, source }, "prompt.images.0.url: unknown"],
 ])("creating with %j is refused: %s", async (body, complaint) => {

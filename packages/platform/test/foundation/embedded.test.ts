@@ -182,7 +182,7 @@ test("a cluster of another version is reported and not changed", async () => {
 test("an unreachable server of DATABASE_URL is reported without its password", async () => {
   const settings = { dataDirectory, databaseConnections: 1, variables: {} };
   const opening = openDatabase({ ...settings, databaseUrl: "postgres://me:hush@127.0.0.1:9/x" }, silentLog);
-  await expect(opening).rejects.toThrow(/^The PostgreSQL server 127.0.0.1:9 cannot be used/);
+  await expect(opening).rejects.toThrow(/^Cannot open the PostgreSQL database at 127.0.0.1:9/);
   await expect(opening).rejects.not.toThrow(/hush/);
 });
 

@@ -103,7 +103,7 @@ test("a key is accepted as a bearer token, as a user name and as a password", as
 test("a wrong secret, an unknown id and a missing key are refused, each with a hint", async () => {
   const { key } = await principals.createKey(request);
   const last = key.endsWith("0") ? "1" : "0";
-  expect(await bearer(key.slice(0, -1) + last)).toMatchObject({ reason: expect.stringContaining("Unknown API key") });
+  expect(await bearer(key.slice(0, -1) + last)).toMatchObject({ reason: expect.stringContaining("Invalid API key") });
   expect(await bearer(key.replace(/^plt_.{12}/, "plt_000000000000"))).toMatchObject({ kind: "refused" });
   expect(await bearer("sk-1")).toMatchObject({ reason: expect.stringContaining("begin with plt_") });
   expect(await principals.authenticate(undefined)).toMatchObject({ reason: expect.stringContaining("Bearer <key>") });

@@ -286,7 +286,7 @@ test.each([
 ])("%s is refused as a receiver", async (url) => {
   const answer = await call("POST", "/v1/agents", { prompt: { text: "hi" }, webhook: { url } });
   expect(answer).toMatchObject({ status: 400, body: { error: { code: "validation_error" } } });
-  expect(JSON.stringify(answer.body)).toContain("private network");
+  expect(JSON.stringify(answer.body)).toContain("private address");
 });
 
 test.each([
@@ -305,8 +305,8 @@ test.each([
 test("a name that resolves to a private address is refused when the agent is created", async () => {
   const resolving = (...addresses: string[]) => openNetworkPolicy({ allowPrivate: [], resolve: async () => addresses });
   const check = (policy: NetworkPolicy) => checkReceiver("https://hooks.example/", policy);
-  await expect(check(resolving("10.0.0.1"))).rejects.toThrow("private network");
-  await expect(check(resolving("93.184.215.14", "::1"))).rejects.toThrow("private network");
+  await expect(check(resolving("10.0.0.1"))).rejects.toThrow("private address");
+  await expect(check(resolving("93.184.215.14", "::1"))).rejects.toThrow("private address");
   await check(resolving("93.184.215.14"));
 });
 

@@ -39,7 +39,7 @@ test("a server on a private address is not called; the run reports it and contin
   const frames = await client.stream(ids);
   expect(server.requests).toEqual([]);
   expect(frames.find(({ event }) => event === "tool_call")?.data).toMatchObject({ name: "mcp", status: "error" });
-  expect(JSON.stringify(frames)).toContain("leads to a private network");
+  expect(JSON.stringify(frames)).toContain("resolves to a private address");
   expect(frames.at(-2)?.data).toMatchObject({ status: "FINISHED" });
 });
 

@@ -95,7 +95,9 @@ export function applyRules(
     result = withValueAt(result, rule.key, first);
     owners.set(key, { kind: "requirement", path: rule.paths.join(", ") });
     if (value !== undefined)
-      warnings.push(`${key} is ${first}, not ${value}: ${rule.name} in ${rule.paths.join(", ")}.`);
+      warnings.push(
+        `${key} was changed from ${value} to ${first}, as required by ${rule.name} in ${rule.paths.join(", ")}.`,
+      );
   }
   return { config: result, origins: owners, warnings };
 }

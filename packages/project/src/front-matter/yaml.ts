@@ -36,7 +36,7 @@ function readMap(reader: Reader, indent: number): Record<string, YamlValue> {
     const key = here === indent ? entry.exec(line) : null;
     if (!key) throw misplaced(reader);
     const name = (key[1] ?? key[2] ?? key[3] ?? "").trim();
-    if (name in values) throw new YamlError(reader.at + 1, `the key ${name} is there twice`);
+    if (name in values) throw new YamlError(reader.at + 1, `duplicate key "${name}"`);
     if (reader.depth === 0) reader.keys.set(name, reader.at + 1);
     values[name] = readValue(reader, { indent, rest: line.slice(key[0].length) });
   }

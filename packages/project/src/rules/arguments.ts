@@ -19,11 +19,11 @@ export function bindArguments(call: Call, names: string[], required: string[]): 
     if (!names.includes(name)) {
       throw new RulesError(argument, `${call.name} has no argument ${name}; it has ${names.join(", ")}`);
     }
-    if (values.has(name)) throw new RulesError(argument, `${name} is given twice`);
+    if (values.has(name)) throw new RulesError(argument, `duplicate argument "${name}"`);
     if (argument.value.kind !== "none") values.set(name, argument.value);
   }
   const missing = required.find((name) => !values.has(name));
-  if (missing !== undefined) throw new RulesError(call, `${call.name} needs ${missing}`);
+  if (missing !== undefined) throw new RulesError(call, `${call.name}: missing required argument ${missing}`);
   const find = (name: string) => values.get(name) ?? null;
   return { find, require: (name) => find(name) ?? fail(`${call.name} was read without ${name}`) };
 }

@@ -10,10 +10,7 @@ import { RulesError } from "./rules-error.ts";
 export function defineRule(call: Call, file: string): Rule {
   const define = definitions.get(call.name);
   if (!define) {
-    throw new RulesError(
-      call,
-      `there is no ${call.name} in rules files; there are ${[...definitions.keys()].join(", ")}`,
-    );
+    throw new RulesError(call, `unknown function ${call.name}; expected one of: ${[...definitions.keys()].join(", ")}`);
   }
   return define(call, { file, line: call.line });
 }

@@ -43,6 +43,7 @@ interface Reader {
 }
 
 const maxDepth = 50;
+const maxLength = 100_000;
 
 /** A name at the start of a statement is a constant, a rule, or unsupported. */
 function readStatement(token: Token, reader: Reader): Call[] {
@@ -73,7 +74,7 @@ function readArguments(reader: Reader): Argument[] {
       throw new RulesError(token, "an argument without a name cannot follow one with a name");
     }
     if (name !== null && found.some((argument) => argument.name === name)) {
-      throw new RulesError(token, `${name} is given twice`);
+      throw new RulesError(token, `duplicate argument "${name}"`);
     }
     found.push({ ...locationOf(token), name, value: readExpression(reader) });
     if (!accept(reader, ",") && !isSign(peek(reader), ")")) throw unexpected(peek(reader), ", or )");
@@ -101,7 +102,7 @@ function join(left: Value, right: Value): Value {
 
 /** Constants built from constants could double in size with every line. */
 function bounded<T extends { length: number }>(value: T, location: Location): T {
-  if (value.length > 100_000) throw new RulesError(location, "the value is too long");
+  if (value.length > maxLength) throw new RulesError(location, `the value exceeds ${maxLength} characters or items`);
   return value;
 }
 

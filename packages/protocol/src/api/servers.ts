@@ -37,7 +37,7 @@ export const McpServers = z
     const names = new Set<string>();
     servers.forEach((server, index) => {
       if (names.has(server.name))
-        context.addIssue({ code: "custom", path: [index, "name"], message: `${server.name} is there twice` });
+        context.addIssue({ code: "custom", path: [index, "name"], message: `duplicate name "${server.name}"` });
       if (server.type === "sse")
         context.addIssue({ code: "custom", path: [index, "type"], message: "cloud agents do not speak sse; use http" });
       names.add(server.name);

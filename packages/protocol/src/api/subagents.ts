@@ -22,7 +22,7 @@ export const CustomSubagents = z
   .superRefine((agents, context) => {
     const names = new Set(builtInSubagents);
     agents.forEach(({ name }, index) => {
-      const message = builtInSubagents.includes(name) ? `${name} is built in` : `${name} is there twice`;
+      const message = builtInSubagents.includes(name) ? `${name} is built in` : `duplicate name "${name}"`;
       if (names.has(name)) context.addIssue({ code: "custom", path: [index, "name"], message });
       names.add(name);
     });

@@ -10,7 +10,7 @@ export async function run({ positionals }: Invocation, { syntax, print }: Progra
   if (script === null)
     throw new CommandError(
       "usage",
-      `Which shell? Choose one of ${shells.join(", ")}: source <(agentcli completion bash)`,
+      `Missing or unknown shell. Pass one of ${shells.join(", ")}: source <(agentcli completion bash)`,
     );
   await print(script);
   return exitCodes.completed.code;

@@ -95,7 +95,7 @@ function followUpOf(prompt: string | null, images: Part[], tags: Tags, records: 
     return { turnId: newId(Date.now()), input, tags: { ...tagsOf(records), ...tags } };
   }
   if (images.length === 0 && Object.keys(tags).length === 0) return null;
-  throw new CommandError("usage", "--image and --tag need a prompt. Give one after the session.");
+  throw new CommandError("usage", "--image and --tag require a prompt. Pass it after the session id.");
 }
 
 /** With --last the single positional is the prompt. */
@@ -107,7 +107,10 @@ function readArguments({ positionals, has }: Invocation): { session: Session; pr
     return { session: { by: "last", anywhere: has("all") }, prompt: first ?? null };
   }
   if (first === undefined)
-    throw new CommandError("usage", "Which session? Give its id or name, or --last for the newest of this directory.");
+    throw new CommandError(
+      "usage",
+      "No session given. Pass its id or name, or --last for the newest of this directory.",
+    );
   return { session: { by: "id", id: first }, prompt: second ?? null };
 }
 

@@ -18,7 +18,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   const open = meant.filter(({ status, enabled }) => status !== "trusted" || !enabled);
   if (keys.length === 0 && !invocation.has("all") && open.length > 1) {
     const list = open.map(({ definition }) => `  ${definition.key}`).join("\n");
-    throw new CommandError("usage", `Which of these? Name a key, or --all for every one:\n${list}`);
+    throw new CommandError("usage", `No hook given. Pass a key, or --all for all of these:\n${list}`);
   }
   const file = join(program.environment.agentHome, "config.toml");
   if (open.length > 0)

@@ -16,7 +16,7 @@ export async function run(invocation: Invocation, { environment, reporter, print
   const trusted = [...readHookStates(loaded).keys()];
   const keys = invocation.has("all") ? trusted : invocation.positionals;
   if (keys.length === 0 && !invocation.has("all")) {
-    throw new CommandError("usage", "Which hook? Give its key from agentcli hooks list, or --all.");
+    throw new CommandError("usage", "No hook given. Pass its key, or --all. To list keys: agentcli hooks list");
   }
   const unknown = keys.find((key) => !trusted.includes(key));
   if (unknown !== undefined) throw new CommandError("usage", `No trust is recorded for ${unknown}.`);

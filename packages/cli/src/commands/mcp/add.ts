@@ -30,17 +30,17 @@ const httpFlags = ["bearer-token-env-var", "oauth-client-id", "oauth-resource"] 
 
 function stdioServer([command, ...args]: string[], { list, text }: Invocation): McpServer {
   if (command === undefined) {
-    throw new CommandError("usage", "What is the server? Give its program after --, or its address with --url.");
+    throw new CommandError("usage", "No server given. Pass its command after --, or its address with --url.");
   }
   const flag = httpFlags.find((name) => text(name) !== undefined);
-  if (flag) throw new CommandError("usage", `--${flag} belongs to a server with --url.`);
+  if (flag) throw new CommandError("usage", `--${flag} can only be used with --url.`);
   const env = Object.fromEntries(list("env").map(readPair));
   return { command, ...(args.length > 0 && { args }), ...(list("env").length > 0 && { env }) };
 }
 
 function httpServer(command: string[], { list, text }: Invocation): McpServer {
-  if (command.length > 0) throw new CommandError("usage", "A server has a program or --url, not both.");
-  if (list("env").length > 0) throw new CommandError("usage", "--env belongs to a server that is a program.");
+  if (command.length > 0) throw new CommandError("usage", "Pass either a command or --url, not both.");
+  if (list("env").length > 0) throw new CommandError("usage", "--env can only be used with a command.");
   const [token, clientId, resource] = httpFlags.map((name) => text(name));
   return {
     url: text("url"),

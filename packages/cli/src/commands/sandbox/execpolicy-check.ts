@@ -9,9 +9,9 @@ import type { Program } from "../../program.ts";
 
 export async function run({ positionals, list, has }: Invocation, program: Program): Promise<number> {
   const files = list("rules").map((file) => resolve(program.environment.cwd, file));
-  if (files.length === 0) throw new CommandError("usage", "Which rules? Give at least one file: --rules FILE.");
+  if (files.length === 0) throw new CommandError("usage", "No rules given. Pass at least one file: --rules FILE.");
   if (positionals.length === 0)
-    throw new CommandError("usage", "Which command? Give its words after --, such as -- git push.");
+    throw new CommandError("usage", "No command given. Pass it after --, such as -- git push.");
   const { rules, problems } = readRuleFiles(files.map((path) => ({ path, kind: "user" })));
   if (problems.length > 0) throw new ConfigError(`Error loading rules:\n${problems.join("\n")}`);
   const shell = await openShellReader(program.directory);

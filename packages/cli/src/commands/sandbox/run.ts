@@ -10,7 +10,7 @@ import { composeWorkspace } from "../../sandbox/workspace.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
   if (invocation.positionals.length === 0) {
-    throw new CommandError("usage", "Which command? Give it after --: agentcli sandbox run -- npm test.");
+    throw new CommandError("usage", "No command given. Pass it after --, such as: agentcli sandbox run -- npm test");
   }
   const options = configOptions(invocation);
   const { settings, loaded, warnings } = await settle(options, program.environment, null);

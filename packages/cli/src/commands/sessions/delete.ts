@@ -15,7 +15,7 @@ export async function run(invocation: Invocation, { environment, print, reporter
   const age = invocation.text("older-than");
   const references = invocation.positionals;
   if (references.length === 0 && age === undefined) {
-    throw new CommandError("usage", "Which sessions? Give their ids or names, or an age: --older-than 30d.");
+    throw new CommandError("usage", "No sessions given. Pass session ids or names, or --older-than 30d.");
   }
   const wanted = references.length === 0 ? null : new Set(references.flatMap((one) => resolve(one, invocation, home)));
   const before = age === undefined ? Infinity : Date.now() - ageMs("older-than", age);

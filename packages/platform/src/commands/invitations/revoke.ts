@@ -7,9 +7,9 @@ import type { Program } from "../program.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
   const [id] = invocation.positionals;
-  const where = "platform invitations list shows them.";
+  const where = "To list invitations: platform invitations list";
   if (id === undefined)
-    throw new CommandError("usage", `Missing invitation id: platform invitations revoke ID. ${where}`);
+    throw new CommandError("usage", `Missing invitation id. Usage: platform invitations revoke ID. ${where}`);
   const isRevoked = await withVault(invocation, program, ({ db }) =>
     openInvitations(db, () => new Date()).revoke(null, id),
   );

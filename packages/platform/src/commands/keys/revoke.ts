@@ -7,7 +7,7 @@ import type { Program } from "../program.ts";
 export async function run(invocation: Invocation, program: Program): Promise<number> {
   const id = readKeyId(invocation, "platform keys revoke ID");
   const isRevoked = await withPrincipals(invocation, program, (principals) => principals.revokeKey(id));
-  if (!isRevoked) throw new CommandError("usage", `There is no key ${id}. platform keys list shows them.`);
+  if (!isRevoked) throw new CommandError("usage", `There is no key ${id}. To list keys: platform keys list`);
   program.print(`revoked ${id}\n`);
   return 0;
 }
@@ -16,5 +16,5 @@ export async function run(invocation: Invocation, program: Program): Promise<num
 export function readKeyId({ positionals: [text = ""] }: Invocation, usage: string): string {
   const id = /^(?:plt_)?([0-9a-f]{12})(?:_.*)?$/.exec(text)?.[1];
   if (id) return id;
-  throw new CommandError("usage", `Missing or invalid key id: ${usage}. platform keys list shows them.`);
+  throw new CommandError("usage", `Missing or invalid key id. Usage: ${usage}. To list keys: platform keys list`);
 }

@@ -29,5 +29,5 @@ export function readEmail({ positionals }: Invocation, usage: string): string {
 export function readRole({ text }: Invocation): Role | undefined {
   const value = text("user-role");
   if (value === undefined || value === "admin" || value === "member") return value;
-  throw new CommandError("usage", `There is no role "${value}". Choose admin or member.`);
+  throw new CommandError("usage", `Invalid role "${value}": use admin or member.`);
 }

@@ -41,7 +41,9 @@ function readClient(written: Written, variables: NodeJS.ProcessEnv): GithubSetti
       "source_hosts.github.client_id and client_secret_env belong together. Set both, or neither.",
     );
   if (variables[secretVariable]) return { id, secretVariable };
-  throw new SettingError(`source_hosts.github.client_secret_env: the variable ${secretVariable} is not set.`);
+  throw new SettingError(
+    `source_hosts.github.client_secret_env: the environment variable ${secretVariable} is not set. Set it, or remove client_id and client_secret_env.`,
+  );
 }
 
 function readCredentials(written: Written, variables: NodeJS.ProcessEnv): GithubSettings["credentials"] {

@@ -95,7 +95,7 @@ function explain(error: unknown, { databaseUrl }: DatabaseSettings): unknown {
   if (error instanceof DatabaseError || databaseUrl === null) return error;
   const where = URL.canParse(databaseUrl) ? new URL(databaseUrl).host : "DATABASE_URL";
   return new DatabaseError(
-    `The PostgreSQL server ${where} cannot be used: ${(error as Error).message}. Check DATABASE_URL and that the server runs.`,
+    `Cannot open the PostgreSQL database at ${where}: ${(error as Error).message}. Check DATABASE_URL and that the server is running.`,
     { cause: error },
   );
 }

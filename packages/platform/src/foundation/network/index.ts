@@ -1,4 +1,10 @@
 // Which addresses the platform itself may connect to.
 export { checkedAddresses, checkedLookup } from "./lookup.ts";
-export { BadAddressRange, type NetworkPolicy, openNetworkPolicy, type Resolved } from "./policy.ts";
+export {
+  BadAddressRange,
+  type NetworkPolicy,
+  openNetworkPolicy,
+  privateAddressReason,
+  type Resolved,
+} from "./policy.ts";
 export { isForHttp } from "./ports.ts";

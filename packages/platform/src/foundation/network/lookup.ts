@@ -2,7 +2,7 @@
 import { isIPv6, type LookupFunction } from "node:net";
 import type { LookupFor } from "@agentcli/mcp";
 import { readHost } from "@agentcli/workspace/hosts";
-import type { NetworkPolicy } from "./policy.ts";
+import { type NetworkPolicy, privateAddressReason } from "./policy.ts";
 
 export const checkedAddresses =
   (addresses: string[]): LookupFunction =>
@@ -21,9 +21,6 @@ export const checkedLookup =
     if (!host) throw new Error(`${origin} is not a valid address`);
     const resolved = await network.resolve(host, signal);
     if (resolved.kind === "unknown") throw new Error(resolved.reason);
-    if (resolved.kind === "private")
-      throw new Error(
-        `${origin} leads to a private network; an administrator can list it under [network] allow_private`,
-      );
+    if (resolved.kind === "private") throw new Error(privateAddressReason(origin));
     return checkedAddresses(resolved.addresses);
   };

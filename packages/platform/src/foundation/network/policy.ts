@@ -13,9 +13,13 @@ export interface NetworkPolicy {
 
 export type Resolved =
   | { kind: "addresses"; addresses: string[] }
-  /** It leads to this machine or a private network, if not only there. */
+  /** At least one of its addresses is of this machine or a private network, and may not be dialled. */
   | { kind: "private" }
   | { kind: "unknown"; reason: string };
+
+/** The message for kind `private`, without a full stop: `what` names the address as its author wrote it. */
+export const privateAddressReason = (what: string): string =>
+  `${what} resolves to a private address; an administrator can list it under [network] allow_private`;
 
 export interface NetworkPolicyOptions {
   /** CIDR ranges. */

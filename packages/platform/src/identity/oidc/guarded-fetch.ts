@@ -2,7 +2,7 @@
 import { type IncomingMessage, request as plainRequest } from "node:http";
 import { request as secureRequest } from "node:https";
 import { hostText, readHost } from "@agentcli/workspace/hosts";
-import { checkedAddresses, type NetworkPolicy } from "../../foundation/index.ts";
+import { checkedAddresses, type NetworkPolicy, privateAddressReason } from "../../foundation/index.ts";
 
 export interface ProviderRequest {
   method: string;
@@ -28,10 +28,7 @@ export async function guardedFetch(
   const host = readHost(url.hostname.replace(/^\[|\]$/g, ""));
   if (host === undefined) throw new ProviderUnreachable(`Invalid host: ${url.host}.`);
   const resolved = await policy.resolve(host, signal);
-  if (resolved.kind === "private")
-    throw new ProviderUnreachable(
-      `${url.host} leads to a private network. An administrator can list the address under [network] allow_private.`,
-    );
+  if (resolved.kind === "private") throw new ProviderUnreachable(`${privateAddressReason(url.host)}.`);
   if (resolved.kind === "unknown") throw new ProviderUnreachable(`${resolved.reason}.`);
   try {
     return await exchange(url, { request, hostname: hostText(host), addresses: resolved.addresses }, signal);

@@ -147,11 +147,11 @@ const limitIn = (text: string | null): number | null => (text === null ? null : 
 async function findTeam(db: Kysely<Tables>, name: string): Promise<TeamEntry> {
   const [team] = await listTeams(db, name);
   if (team) return team;
-  throw new PrincipalError(`There is no team ${name}. platform teams list shows them.`);
+  throw new PrincipalError(`There is no team ${name}. To list teams: platform teams list`);
 }
 
 async function findUserByEmail(db: Kysely<Tables>, email: string): Promise<UserEntry> {
   const [user] = await listUsers(db, { email });
   if (user) return user;
-  throw new PrincipalError(`There is no user ${email}. platform users list shows them.`);
+  throw new PrincipalError(`There is no user ${email}. To list users: platform users list`);
 }

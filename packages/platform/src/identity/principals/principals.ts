@@ -51,7 +51,7 @@ export function openPrincipals({ db, vault, now }: PrincipalsOptions): Principal
 function judge(key: string, stored: StoredKey | null, now: Date): Authentication {
   // Without the right secret the response does not reveal that the key exists.
   if (!stored || !isSameHash(stored.hash, hashKey(key)))
-    return { kind: "refused", reason: "Unknown API key. Create one with: platform keys create --name NAME" };
+    return { kind: "refused", reason: "Invalid API key. Create one on the keys page, or ask an administrator." };
   if (stored.revokedAt) return { kind: "refused", reason: "The API key has been revoked. Use another." };
   if (stored.expiresAt && stored.expiresAt <= now)
     return { kind: "refused", reason: `The API key expired at ${stored.expiresAt.toISOString()}. Use another.` };

@@ -13,7 +13,7 @@ export function rotateKey(db: Kysely<Tables>, id: string, formerUntil: Date): Pr
       .where("id", "=", id)
       .forUpdate()
       .executeTakeFirst();
-    if (!former) throw new PrincipalError(`There is no key ${id}. platform keys list shows them.`);
+    if (!former) throw new PrincipalError(`There is no key ${id}. To list keys: platform keys list`);
     if (former.revoked_at) throw new PrincipalError(`The key ${id} was revoked. Create a new one.`);
     if (former.successor_id !== null)
       throw new PrincipalError(`The key ${id} was already rotated into ${former.successor_id}. Rotate that one.`);

@@ -123,9 +123,11 @@ function toApiError({ id }: SharedAgent, { url, reading }: Obstacle, { shown, pu
   const { host } = reading;
   switch (reading.kind) {
     case "not connected":
-      return new ApiError("integration_not_connected", `${about}. To read it, connect your account on ${host}.`, {
-        members: { helpUrl: `${publicUrl()}/accounts`, provider: "github" },
-      });
+      return new ApiError(
+        "integration_not_connected",
+        `${about}. To see this agent, connect your ${host} account at ${publicUrl()}/accounts.`,
+        { members: { helpUrl: `${publicUrl()}/accounts`, provider: "github" } },
+      );
     case "denied":
       return new ApiError(
         "forbidden",

@@ -1,6 +1,6 @@
 // Refuses webhook URLs at creation that could never be delivered. The address is checked again at every attempt.
 import { readHost } from "@agentcli/workspace/hosts";
-import { ApiError, isForHttp, type NetworkPolicy } from "../../foundation/index.ts";
+import { ApiError, isForHttp, type NetworkPolicy, privateAddressReason } from "../../foundation/index.ts";
 
 const checkTimeoutMs = 10_000;
 
@@ -10,11 +10,7 @@ export async function checkReceiver(url: string, policy: NetworkPolicy): Promise
   if (!isForHttp(port))
     throw new ApiError("validation_error", `webhook.url: port ${port} belongs to another protocol; use one for HTTP.`);
   const host = readHost(hostname.replace(/^\[|\]$/g, ""));
-  if (host === undefined) throw new ApiError("validation_error", "webhook.url: has no valid host.");
+  if (host === undefined) throw new ApiError("validation_error", "webhook.url: the host name is invalid.");
   const resolved = await policy.resolve(host, AbortSignal.timeout(checkTimeoutMs));
-  if (resolved.kind === "private")
-    throw new ApiError(
-      "validation_error",
-      "webhook.url: leads to a private network. An administrator can list the address under [network] allow_private.",
-    );
+  if (resolved.kind === "private") throw new ApiError("validation_error", `${privateAddressReason("webhook.url:")}.`);
 }

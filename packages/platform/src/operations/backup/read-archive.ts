@@ -64,7 +64,7 @@ function readHeader(path: string): { facts: ArchiveFacts; header: Buffer } {
     const { success, data } = ArchiveFacts.safeParse(value);
     if (success) return { facts: data, header };
     if (isNewer(value)) throw new BackupError(`${path} was made by a newer version of the platform. Use that version.`);
-    throw new BackupError(`${path} is not a platform backup.`);
+    throw new BackupError(`${path} is not a platform backup. Pass a file created by platform backup.`);
   } finally {
     closeSync(file);
   }

@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { isIPv6 } from "node:net";
 import { hostText } from "@agentcli/workspace/hosts";
-import type { NetworkPolicy } from "../../foundation/index.ts";
+import { type NetworkPolicy, privateAddressReason } from "../../foundation/index.ts";
 import { type GitRemote, RepositoryFault, requireGit } from "../git/index.ts";
 import { type RepositoryUrl, shownUrl, urlText } from "./repository-url.ts";
 
@@ -55,10 +55,7 @@ export async function addressesOf(url: RepositoryUrl, policy: NetworkPolicy, sig
     case "addresses":
       return resolved.addresses;
     case "private":
-      throw new RepositoryFault(
-        "repository_unreachable",
-        `${shownUrl(url)} leads to a private network. An administrator can list the address under [network] allow_private.`,
-      );
+      throw new RepositoryFault("repository_unreachable", `${privateAddressReason(shownUrl(url))}.`);
     case "unknown":
       throw new RepositoryFault("repository_unreachable", `${resolved.reason}. Check the address of the repository.`);
   }

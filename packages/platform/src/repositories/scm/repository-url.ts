@@ -51,7 +51,7 @@ function withScheme(text: string): string {
 function checkPath(path: string): string | undefined {
   if (!/^\/[^?#]+$/.test(path)) return "names no repository after the host";
   if (path.split("/").some((part) => part === "." || part === ".." || part.startsWith("-")))
-    return "has a path that git could misread";
+    return 'has a path segment that is ".", ".." or starts with "-"';
   if (/%(?![0-9a-f]{2})|%(?:00|2e|2f|5c|0a|0d)/i.test(path))
     return "has a path with encoded characters that are not allowed";
   return path.slice(1).split("/").includes("") ? "has an empty part in its path" : undefined;

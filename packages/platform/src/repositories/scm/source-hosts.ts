@@ -1,6 +1,6 @@
 // Finds the host of a repository, and rejects repositories that no agent may access when an agent is created.
 import { hostText } from "@agentcli/workspace/hosts";
-import { type AgentRepository, ApiError } from "../../foundation/index.ts";
+import { type AgentRepository, ApiError, privateAddressReason } from "../../foundation/index.ts";
 import { RepositoryFault } from "../git/index.ts";
 import type { AccessRules } from "./access.ts";
 import type { Github } from "./github/host.ts";
@@ -48,7 +48,8 @@ export function openSourceHosts(options: SourceHostsOptions): SourceHosts {
       // Some hosts are case-sensitive, but on none do two repositories differ only in case.
       const names = urls.map((url) => shownUrl(url).toLowerCase());
       const duplicate = names.findIndex((name, index) => names.indexOf(name) < index);
-      if (duplicate >= 0) throw new ApiError("validation_error", `repos[${duplicate}].url is in repos twice.`);
+      if (duplicate >= 0)
+        throw new ApiError("validation_error", `repos[${duplicate}].url is a duplicate of an earlier one in repos.`);
       for (const [index, url] of urls.entries())
         await checkAccess({ teamId, url, where: `repos[${index}].url` }, options, signal);
     },
@@ -108,11 +109,7 @@ async function checkAccess(
     throw new ApiError("repository_access", `${where}: there is no repository "${name}" on this platform.`);
   if (name !== undefined) return;
   const resolved = await policy.resolve(url.host, signal);
-  if (resolved.kind === "private")
-    throw new ApiError(
-      "repository_access",
-      `${where} leads to a private network. An administrator can list the address under [network] allow_private.`,
-    );
+  if (resolved.kind === "private") throw new ApiError("repository_access", `${privateAddressReason(where)}.`);
 }
 
 /** URLs are validated when an agent is created; an invalid one here is a bug or was written to the database directly. */

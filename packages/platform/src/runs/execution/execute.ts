@@ -91,7 +91,7 @@ function refuseUnpriced({ activeRun: { agent }, plan, host }: RunContext): void 
   if (model !== null) throw new RunFault("invalid_model", priceUnknown(model));
 }
 
-const abandonedMessage = `The run was abandoned: ${maxLostDrivers} servers in a row stopped while executing it, without progress. Split the task into smaller steps, or ask the operator for the server log.`;
+const abandonedMessage = `The run was stopped: ${maxLostDrivers} servers in a row crashed while running it. Try splitting the task; if it happens again, ask an administrator to check the server log.`;
 
 async function driveInWorkspace(
   workspace: OpenWorkspace,

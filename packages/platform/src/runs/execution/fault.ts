@@ -21,10 +21,12 @@ export const isUserFacingError = (error: unknown): error is Error & { code: stri
 /** Not the end of the run: another process has claimed it, or the database is unavailable. The next claim resumes it. */
 export const canBeResumed = (error: unknown): boolean => error instanceof StaleWriter || isDatabaseAway(error);
 
+const internalError = "Internal error. Try again; if it persists, give an administrator the run id.";
+
 export function failed(error: unknown, signal: AbortSignal): RunEnd {
   if (signal.aborted) return { branches: [], status: "CANCELLED" };
   const { code, message } = isUserFacingError(error)
     ? { code: error.code ?? "sandbox", message: error.message }
-    : { code: "internal", message: "The run failed inside the platform." };
+    : { code: "internal", message: internalError };
   return { branches: [], status: "ERROR", error: { code, message } };
 }

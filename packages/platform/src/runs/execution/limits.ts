@@ -30,7 +30,7 @@ export function limitRun(
   const sinceStartMs = Date.now() - run.startedAt.getTime();
   const timers = walls.flatMap(({ code, wallMs }) => {
     if (wallMs === null || wallMs > maxTimerMs) return [];
-    const message = `The run reached its wall ${code} of ${wallMs} ms.`;
+    const message = `The run exceeded its time limit of ${wallMs / 1000} s. Split the task, or ask an administrator to raise it.`;
     return setTimeout(() => stop.abort(stopped({ code, message, limit: "wall" })), Math.max(0, wallMs - sinceStartMs));
   });
   const diskWatch = limitDisk(settings, agent.id, (message) =>
@@ -81,7 +81,7 @@ async function isUncounted(db: Kysely<Tables>, runId: string): Promise<boolean> 
 }
 
 const uncounted =
-  "The run used a model whose price is unknown, so the spend limit cannot be enforced. Choose another model, or ask an admin to add [prices.NAME] to the configuration.";
+  "The run used a model whose price is unknown, so the spend limit cannot be enforced. Choose another model, or ask an administrator to add [prices.NAME] to the configuration.";
 
 const stopped = (why: { code: "limit" | "budget"; message: string; limit: string }): StopReason => ({
   end: { status: "failed", ...why },

@@ -9,10 +9,10 @@ export interface Spender {
   userId: number | null;
 }
 
-export const spendLimitReached = "The spend limit of this month has been reached; ask an admin to raise it.";
+export const spendLimitReached = "This month's spend limit has been reached. Ask an administrator to raise it.";
 
 export const priceUnknown = (model: string): string =>
-  `The price of the model ${model} is unknown, so the spend limit cannot be enforced. Choose another model, or ask an admin to add [prices."${model}"] to the configuration.`;
+  `The price of the model ${model} is unknown, so the spend limit cannot be enforced. Choose another model, or ask an administrator to add [prices."${model}"] to the configuration.`;
 
 /** US dollars; null if there is no limit. */
 export async function leftToSpend(db: Kysely<Tables>, { teamId, userId }: Spender): Promise<number | null> {

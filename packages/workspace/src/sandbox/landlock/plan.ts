@@ -81,6 +81,6 @@ function refuseHiddenInside(root: string, hidden: string[]): void {
 
 const tooManyRules = (count: number) =>
   new SandboxUnavailable(
-    `Hiding the hidden paths needs ${count} Landlock rules, more than the limit of ${maxRules}.`,
-    "Move hidden files out of directories with very many entries, or fix bubblewrap: see agentcli sandbox probe.",
+    `Landlock would need ${count} rules to protect the denied paths; the limit is ${maxRules}.`,
+    "Move those files out of directories with very many entries, or fix bubblewrap: see agentcli sandbox probe.",
   );

@@ -42,7 +42,10 @@ export function startWithSeatbelt(
     },
     explainFailure: (stderr) =>
       stderr.startsWith("sandbox-exec:")
-        ? new SandboxUnavailable(`Seatbelt does not work here: ${stderr.trim()}.`, "Report this.")
+        ? new SandboxUnavailable(
+            `The macOS sandbox (sandbox-exec) failed: ${stderr.trim()}.`,
+            "Report this as a bug and include this message.",
+          )
         : undefined,
   };
 }
