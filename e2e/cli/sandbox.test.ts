@@ -1,23 +1,12 @@
 // The sandbox from a user's view: fallbacks, secrets, leftover processes, and what works inside.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { call, eventually, jsonLines, replyWith, waitForExit } from "@agentcli/testkit";
 import { type Event, itemsOf, openHarness, sessionFiles, toolOutputs } from "@agentcli/testkit/cli";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type OrdinaryUser, ordinaryUser } from "./ordinary-user.ts";
-
-const forbidden =
-  "bwrap: No permissions to create new namespace, likely because the kernel does not allow non-privileged user namespaces.";
-
-/** A PATH on which bubblewrap fails as it does where user namespaces are forbidden. */
-function pathWithoutNamespaces(): string {
-  const directory = mkdtempSync(join(tmpdir(), "no-namespaces-"));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
-  writeFileSync(join(directory, "bwrap"), `#!/bin/sh\necho "${forbidden}" >&2\nexit 1\n`, { mode: 0o755 });
-  return `${directory}:${process.env.PATH}`;
-}
+import { forbidden, pathWithoutNamespaces } from "./without-namespaces.ts";
 
 const sandboxOf = (events: Event[]) => events[0]?.sandbox as Record<string, unknown> | undefined;
 const writeOutside = call("exec_command", {

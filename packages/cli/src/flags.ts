@@ -65,6 +65,7 @@ const table = {
   },
   "dangerously-bypass-hook-trust": { help: "Run all hooks of user and project, also untrusted ones" },
   effective: { help: "Only hooks that would run" },
+  unpinned: { help: "Trust hooks also where the files that they run cannot be pinned" },
   rules: { short: "r", value: "FILE", repeatable: true, help: "Rules file to check against" },
   pretty: { help: "Indent the JSON" },
   color: { value: "WHEN", choices: ["always", "never", "auto"], help: "Colours in the progress" },

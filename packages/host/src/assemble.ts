@@ -19,7 +19,7 @@ import {
   writableRootsGuard,
 } from "@agentcli/engine";
 import { type ProjectContext, wait } from "@agentcli/project";
-import type { HookDefinition, SandboxReport, ThreadRecord, TurnSettings } from "@agentcli/protocol";
+import type { HookDefinition, SandboxMode, SandboxReport, ThreadRecord, TurnSettings } from "@agentcli/protocol";
 import type { Today } from "./date.ts";
 import { noteDenials } from "./denials.ts";
 import type { HookSource, OpenHooks } from "./hooks.ts";
@@ -84,10 +84,12 @@ export interface Assembly {
 }
 
 export async function assemble(request: AssemblyRequest): Promise<Assembly> {
-  const sandboxes = await openSandboxes(request.openSandbox, request.settings);
+  const source = await openHookSource(request);
+  const open = (mode: SandboxMode) => request.openSandbox(mode, source?.protectedPaths ?? []);
+  const sandboxes = await openSandboxes(open, request.settings);
   const texts = request.thread === "new" ? request.instructions.forThread() : noInstructions;
   const subAgents = openSubAgents(request, sandboxes, () => assembly.dependencies);
-  const hooks = await openHooks(request, sandboxes);
+  const hooks = source?.open(sandboxes) ?? noHooks;
   const servers = await startServers(request, sandboxes);
   const offerTools = openToolSelection(request, subAgents.tools);
   const tools = offerTools([]);
@@ -167,10 +169,18 @@ const describeEnvironment = (
   allowedDomains: main.allowedDomains,
 });
 
-async function openHooks({ hooks, program, newId }: AssemblyRequest, { main }: Sandboxes): Promise<OpenHooks> {
-  if (!hooks) return { gate: undefined, recorded: [], warnings: [], async close() {} };
-  const { openHookGate } = await import("./hooks.ts");
-  return openHookGate(await hooks(), { workspace: main.workspace, version: program.version, newId });
+const noHooks: OpenHooks = { gate: undefined, recorded: [], warnings: [], async close() {} };
+
+/** Read before the sandboxes open, which protect the files that hooks run. */
+async function openHookSource({ hooks, program, newId }: AssemblyRequest) {
+  if (!hooks) return null;
+  const { openHookGate, protectedPaths } = await import("./hooks.ts");
+  const source = await hooks();
+  return {
+    protectedPaths: protectedPaths(source),
+    open: ({ main }: Sandboxes): OpenHooks =>
+      openHookGate(source, { workspace: main.workspace, version: program.version, newId }),
+  };
 }
 
 async function startServers(request: AssemblyRequest, sandboxes: Sandboxes): Promise<RunningServers | null> {

@@ -1,10 +1,11 @@
 // Opens the hooks of a run as the engine's gate. Loaded only if there are hooks.
 import type { HookGate } from "@agentcli/engine";
-import { openHooks, type ServerLocation } from "@agentcli/engine/hooks";
+import { type HookRunner, openHooks, type ServerLocation } from "@agentcli/engine/hooks";
 import { hookDialects, isUnchanged } from "@agentcli/project/hooks";
 import type { HookDefinition, McpServer, Workspace } from "@agentcli/protocol";
 import type { HostPrograms } from "@agentcli/workspace";
-import { hostRunner } from "./hook-runner.ts";
+import { type CopyOptions, copyHooks, type HookCopies } from "./hook-copies.ts";
+import { type HostRunner, hostRunner } from "./hook-runner.ts";
 import { workspaceRunner } from "./workspace-hook-runner.ts";
 
 export interface HookSource {
@@ -16,7 +17,7 @@ export interface HookSource {
   warnings: string[];
   /** Where hooks run: as processes of the host, or inside the sandbox. */
   runner:
-    | { in: "host"; environment: NodeJS.ProcessEnv; programs: HostPrograms; shell: string }
+    | ({ in: "host"; environment: NodeJS.ProcessEnv; programs: HostPrograms; shell: string } & CopyOptions)
     | { in: "sandbox"; shell: string };
   limitMs: number | null;
   projectRoot: string;
@@ -44,17 +45,51 @@ export function openHookGate(source: HookSource, context: HookContext): OpenHook
   const { definitions, skipped, frozen: recorded, warnings, runner: _, ...options } = source;
   if (definitions.length === 0 && skipped.length === 0)
     return { gate: undefined, recorded, warnings, async close() {} };
-  const runner = openRunner(source, context);
   const { version } = context;
-  const gate = openHooks({ ...options, definitions, skipped, dialects: hookDialects, runner, isUnchanged, version });
-  return { gate, recorded, warnings, close: runner.close };
+  const { notices, close, ...running } = openRunner(source, context);
+  const gate = openHooks({ ...options, definitions, skipped, dialects: hookDialects, ...running, version });
+  return { gate, recorded, warnings: [...warnings, ...notices], close };
 }
 
-function openRunner({ runner, projectRoot }: HookSource, { workspace, version, newId }: HookContext) {
+function openRunner({ runner, definitions, projectRoot }: HookSource, { workspace, version, newId }: HookContext) {
   const { shell } = runner;
-  if (runner.in === "host") return hostRunner({ ...runner, projectRoot, version, incarnation: newId() });
-  return { ...workspaceRunner({ workspace, shell, version, newId }), async close() {} };
+  if (runner.in === "host") {
+    const host = hostRunner({ ...runner, projectRoot, version, incarnation: newId() });
+    return openCopiedRunner(host, copyHooks(definitions, runner));
+  }
+  const inside = workspaceRunner({ workspace, shell, version, newId });
+  return { runner: inside, isUnchanged, notices: [], async close() {} };
 }
+
+/** Runs every hook from its copy. Files in the workspace that were changed since count as a change of the hook. */
+function openCopiedRunner(host: HostRunner, copies: HookCopies) {
+  const runner: HookRunner = {
+    async run(request, signal) {
+      const command = copies.commandOf(request.definition);
+      if (command === null) return { kind: "modified" };
+      return host.run({ ...request, definition: { ...request.definition, command } }, signal);
+    },
+  };
+  return {
+    runner,
+    isUnchanged,
+    notices: copies.warnings,
+    async close() {
+      await host.close();
+      copies.close();
+    },
+  };
+}
+
+/** What the hooks of a run can reach in the workspace. */
+export const protectedPaths = ({ definitions }: Pick<HookSource, "definitions">): string[] => [
+  ...new Set(
+    definitions.flatMap(({ source, script, files = [] }) => [
+      ...(source.path === "-c" ? [] : [source.path]),
+      ...[script ?? [], files].flat().map(({ path }) => path),
+    ]),
+  ),
+];
 
 export type ServerCommand = Pick<McpServer, "url" | "command" | "args">;
 

@@ -21,8 +21,8 @@ export interface Sandbox {
   listenForDenials?(listener: (denial: Denial) => void): void;
 }
 
-/** Throws if commands cannot be confined; never falls back to no sandbox. */
-export type OpenSandbox = (mode: SandboxMode) => Promise<Sandbox>;
+/** Throws if commands cannot be confined; never falls back to no sandbox. What hooks run is protected inside. */
+export type OpenSandbox = (mode: SandboxMode, protectedPaths: string[]) => Promise<Sandbox>;
 
 export interface Sandboxes {
   /** For the tools of the main thread. */
@@ -36,7 +36,7 @@ export interface Sandboxes {
 }
 
 export async function openSandboxes(
-  open: OpenSandbox,
+  open: OncePerMode<Sandbox>["open"],
   { sandbox: mode, approval }: Pick<TurnSettings, "sandbox" | "approval">,
 ): Promise<Sandboxes> {
   const workspaceOf = async (sandbox: Promise<Sandbox>) => (await sandbox).workspace;

@@ -23,6 +23,11 @@ const Shared = z.object({
   key: z.string().describe("File, event and position: identifies the hook for trust"),
   hash: z.string().describe("sha256 of the normalised definition"),
   script: z.object({ path: z.string(), hash: z.string() }).optional().describe("The file of the repository it runs"),
+  files: z
+    .array(z.object({ path: z.string(), hash: z.string() }))
+    .optional()
+    .describe("Files and directories of the workspace that it runs from a private copy; absent if it is not pinned"),
+  unpinned: z.string().optional().describe("Why it runs files of the workspace without a private copy"),
 });
 
 export const HookDefinition = z.union([

@@ -56,7 +56,8 @@ export async function openRun(options: RunOptions, program: Program, context: Ru
       outputSchema: schema?.strict,
     },
     answer: schema?.answer,
-    openSandbox: (sandbox) => composeWorkspace(withMode(sandbox, settings, options), config, program),
+    openSandbox: (sandbox, protectedPaths) =>
+      composeWorkspace({ ...withMode(sandbox, settings, options), protectedPaths }, config, program),
     instructions,
     guard: chosen.guard,
     subAgents,

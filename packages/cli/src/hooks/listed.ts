@@ -8,6 +8,7 @@ import type { Invocation } from "../command.ts";
 import { configRequest, existingDirectory } from "../config/request.ts";
 import { configOptions } from "../config/run-options.ts";
 import type { Program } from "../program.ts";
+import { scriptSearch } from "./script-search.ts";
 
 export interface ListedHook {
   definition: HookDefinition;
@@ -30,9 +31,8 @@ export function hooksIn(
   loaded: LoadedConfig,
   { agentHome: home, systemDirectory }: Environment,
 ): { hooks: ListedHook[]; warnings: string[] } {
-  const { root } = loaded.project;
   const files = findHookFiles({ home, systemDirectory, cwd, loaded });
-  const { definitions, warnings } = readHookFiles(files, { directories: [cwd, root], repository: root });
+  const { definitions, warnings } = readHookFiles(files, scriptSearch(cwd, loaded));
   const states = readHookStates(loaded);
   const hooks = definitions.map((definition) => ({
     definition,

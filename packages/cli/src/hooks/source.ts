@@ -1,11 +1,21 @@
 // The hooks of one run: what is configured, what of it is trusted, and how it runs.
+import { tmpdir } from "node:os";
 import type { RunOptions } from "@agentcli/host";
 import { type HookSource, serverLocations } from "@agentcli/host/hooks";
 import { durationMs, type HookFile, type LoadedConfig, readHookStates } from "@agentcli/project";
-import { type JudgedHook, readHookFiles, selectHooks, type TrustOptions, whySkipped } from "@agentcli/project/hooks";
+import {
+  type JudgedHook,
+  readHookFiles,
+  type ScriptSearch,
+  selectHooks,
+  type TrustOptions,
+  whyOutdated,
+  whySkipped,
+} from "@agentcli/project/hooks";
 import type { HookDefinition, TurnSettings } from "@agentcli/protocol";
 import { credentialVariables } from "../credentials/variables.ts";
 import type { Program } from "../program.ts";
+import { scriptSearch } from "./script-search.ts";
 
 export interface HooksRequest {
   files: HookFile[];
@@ -22,11 +32,9 @@ export function hookSource(request: HooksRequest): HookSource {
   const { files, settings, loaded, options, program, transcriptPath } = request;
   const { config, project } = loaded;
   const { root } = project;
-  const { definitions: written, warnings } = readHookFiles(files, {
-    directories: [settings.cwd, root],
-    repository: root,
-  });
-  const { definitions, skipped } = choose(written, request.frozen, trustGiven(loaded, options));
+  const search = scriptSearch(settings.cwd, loaded);
+  const { definitions: written, warnings } = readHookFiles(files, search);
+  const { definitions, skipped } = choose(written, request.frozen, { ...trustGiven(loaded, options), search });
   return {
     definitions,
     skipped,
@@ -37,6 +45,8 @@ export function hookSource(request: HooksRequest): HookSource {
       environment: withoutCredentials(program.environment.variables, loaded),
       programs: program.environment.programs,
       shell: settings.shell,
+      search,
+      locations: [program.environment.agentHome, tmpdir()],
     },
     limitMs: durationMs(config.limits.hook),
     projectRoot: root,
@@ -54,8 +64,12 @@ export const trustGiven = (
   bypass: options.bypassHookTrust ? "all" : "none",
 });
 
+interface ChoiceOptions extends TrustOptions {
+  search: ScriptSearch;
+}
+
 /** A thread keeps the hooks it began with; only what an administrator wants is always as it is now. */
-function choose(written: HookDefinition[], frozen: HookDefinition[] | null, given: TrustOptions) {
+function choose(written: HookDefinition[], frozen: HookDefinition[] | null, given: ChoiceOptions) {
   const judged: JudgedHook[] = written.map((definition) => ({ definition, reason: whySkipped(definition, given) }));
   if (frozen === null) return selectHooks(judged);
   const isManaged = ({ definition }: JudgedHook) => definition.source.kind === "managed";
@@ -63,12 +77,18 @@ function choose(written: HookDefinition[], frozen: HookDefinition[] | null, give
   const off = (definition: HookDefinition) => given.states.get(definition.key)?.enabled === false;
   const kept = frozen.map((definition) => ({
     definition,
-    reason: off(definition) ? "switched off in hooks.state" : null,
+    reason: off(definition) ? "switched off in hooks.state" : outdated(definition, given),
   }));
   const late = judged
     .filter((one) => !isManaged(one) && isNew(one))
     .map(({ definition, reason }) => ({ definition, reason: reason ?? "the thread began without it" }));
   return selectHooks([...judged.filter(isManaged), ...kept, ...late]);
+}
+
+/** A thread from before hooks were pinned. */
+function outdated(definition: HookDefinition, { search, bypass }: ChoiceOptions): string | null {
+  const why = bypass === "all" ? null : whyOutdated(definition, search);
+  return why === null ? null : `${why}; trust it again with agentcli hooks trust, and begin a new thread`;
 }
 
 /** A hook is the user's own program, but the model's key is for the model alone. */

@@ -17,6 +17,8 @@ export type SandboxSettings = Pick<TurnSettings, "sandbox" | "cwd" | "shell"> & 
   network?: "on";
   /** For calls that a user approved one by one: PATH has only programs that no agent can have written. */
   path?: "trusted";
+  /** Cannot be changed, also where the rest can. */
+  protectedPaths?: string[];
 };
 
 /** Throws before anything is asked or written where the sandbox is not available. */
@@ -41,7 +43,8 @@ export async function composeWorkspace(settings: SandboxSettings, config: Config
   });
 }
 
-const configuredRoots = ({ cwd }: SandboxSettings, { sandbox_workspace_write: write }: Config): string[] =>
+/** Directories that are writable in workspace-write, beside the working directory. */
+export const configuredRoots = ({ cwd }: { cwd: string }, { sandbox_workspace_write: write }: Config): string[] =>
   (write?.writable_roots ?? []).map((path) => resolve(cwd, path));
 
 function policyOf(settings: SandboxSettings, config: Config, environment: Environment): SandboxPolicy {
@@ -50,6 +53,7 @@ function policyOf(settings: SandboxSettings, config: Config, environment: Enviro
     mode: settings.sandbox,
     root: settings.cwd,
     writableRoots: settings.sandbox === "workspace-write" ? configuredRoots(settings, config) : [],
+    protectedPaths: settings.protectedPaths ?? [],
     ...networkOf(settings.sandbox, write),
     ...(settings.network && { network: settings.network }),
     git: write.git ?? "commit",

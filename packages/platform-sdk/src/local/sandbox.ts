@@ -18,6 +18,8 @@ import { userSkills } from "./sources/index.ts";
 export interface SandboxRequest {
   cwd: string;
   dirs: string[];
+  /** Cannot be changed, also where the rest can. */
+  protectedPaths?: string[];
   machine: Machine;
   limits: SandboxLimits;
   /** Values that commands must not find in their environment. */
@@ -64,15 +66,14 @@ const unavailable = (mode: SandboxMode, why: string): ConfigurationError =>
     operation: "agent.send",
   });
 
-export function policyOf(
-  mode: SandboxMode,
-  { cwd, dirs, machine }: Omit<SandboxRequest, "secrets" | "limits">,
-): SandboxPolicy {
+export function policyOf(mode: SandboxMode, request: Omit<SandboxRequest, "secrets" | "limits">): SandboxPolicy {
+  const { cwd, dirs, protectedPaths = [], machine } = request;
   const { userHome, settingsHome, sdkHome } = machine;
   return sandboxPolicy({
     mode,
     root: cwd,
     writableRoots: mode === "workspace-write" ? dirs : [],
+    protectedPaths,
     hidden: [settingsHome, ...hiddenByDefault(userHome, sdkHome)],
     shown: userSkills(machine).map(({ path }) => path),
   });

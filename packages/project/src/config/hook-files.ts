@@ -98,6 +98,10 @@ export interface HookState {
   enabled?: boolean;
   trusted_hash?: string;
   script_hash?: string;
+  /** Of all files that it runs. Absent where trust is older than that, and where they are not pinned. */
+  files_hash?: string;
+  /** It may run although its files cannot be pinned. */
+  unpinned?: boolean;
 }
 
 export function readHookStates({ layers }: LoadedConfig): Map<string, HookState> {

@@ -8,7 +8,7 @@ import { isTable } from "../config/table.ts";
 import { readAgentcliFile, readAgentcliTable } from "./agentcli/definitions.ts";
 import type { ReadContext, ReadDefinition, ReadHooks } from "./definition.ts";
 import { readPlatformFile } from "./platform/definitions.ts";
-import { type ScriptSearch, scriptOf } from "./script.ts";
+import { type ScriptSearch, withFiles } from "./script.ts";
 
 export interface LoadedHooks {
   definitions: HookDefinition[];
@@ -22,19 +22,12 @@ export function readHookFiles(files: HookFile[], search: ScriptSearch): LoadedHo
     if (file.kind === "managed" && problems.length > 0) throw new ConfigError(problems.join("\n"));
   }
   return {
-    definitions: read.flatMap(({ definitions }) => definitions.map((definition) => withScript(definition, search))),
+    definitions: read.flatMap(({ definitions }) => definitions.map((definition) => withFiles(definition, search))),
     warnings: [
       ...read.flatMap(({ problems }) => problems.map((problem) => `${problem}. This hook does not run.`)),
       ...twoForms(files),
     ],
   };
-}
-
-function withScript(definition: ReadDefinition, search: ScriptSearch): HookDefinition {
-  if (!("command" in definition)) return definition;
-  const directories = definition.directory === undefined ? search.directories : [definition.directory];
-  const script = scriptOf(definition.command, { ...search, directories });
-  return script ? { ...definition, script } : definition;
 }
 
 export function readHookFile(file: HookFile): ReadHooks {

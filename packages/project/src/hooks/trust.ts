@@ -2,8 +2,9 @@
 import type { HookDefinition } from "@agentcli/protocol";
 import type { HookState } from "../config/hook-files.ts";
 import { notRun } from "./agentcli/definitions.ts";
+import { hashOf } from "./hash.ts";
+import { currentHash, isOnlyScript } from "./pin/index.ts";
 import { currentHashes } from "./read.ts";
-import { hashOfFile } from "./script.ts";
 
 export type TrustStatus = "managed" | "trusted" | "modified" | "untrusted";
 
@@ -16,28 +17,46 @@ export interface TrustOptions {
 
 export function trustStatus(definition: HookDefinition, { states, hashes }: TrustOptions): TrustStatus {
   if (definition.source.kind === "managed") return "managed";
-  if (hashes.includes(definition.hash)) return "trusted";
   const state = states.get(definition.key);
+  if (definition.unpinned !== undefined && state?.unpinned !== true)
+    return state?.trusted_hash === undefined || state.trusted_hash === definition.hash ? "untrusted" : "modified";
+  if (hashes.includes(definition.hash)) return "trusted";
   if (state?.trusted_hash === undefined) return "untrusted";
-  const isSame = state.trusted_hash === definition.hash && state.script_hash === definition.script?.hash;
-  return isSame ? "trusted" : "modified";
+  return state.trusted_hash === definition.hash && areSameFiles(definition, state) ? "trusted" : "modified";
 }
+
+function areSameFiles({ script, files = [], unpinned }: HookDefinition, state: HookState): boolean {
+  if (state.files_hash !== undefined) return unpinned === undefined && state.files_hash === hashOfFiles(files);
+  return state.script_hash === script?.hash && (unpinned !== undefined || isOnlyScript(files, script));
+}
+
+/** Without the paths: a worktree has the same files elsewhere. */
+export const hashOfFiles = (files: NonNullable<HookDefinition["files"]>): string =>
+  hashOf({ files: files.map(({ hash }) => hash).sort() });
 
 /** Why it does not run; null if it does. */
 export function whySkipped(definition: HookDefinition, options: TrustOptions): string | null {
   if (definition.type === "agent") return notRun;
   const status = trustStatus(definition, options);
   if (status === "managed") return null;
-  if (options.states.get(definition.key)?.enabled === false) return "switched off in hooks.state";
+  const state = options.states.get(definition.key);
+  if (state?.enabled === false) return "switched off in hooks.state";
   if (status === "trusted" || options.bypass === "all") return null;
+  if (definition.unpinned !== undefined)
+    return `cannot be pinned: ${definition.unpinned}; see it with agentcli hooks list, then agentcli hooks trust --unpinned`;
   const ways = `see it with agentcli hooks list, then agentcli hooks trust, or --trust-hooks ${definition.hash}`;
-  return status === "modified" ? `changed since it was trusted; ${ways}` : `not trusted; ${ways}`;
+  if (status === "untrusted") return `not trusted; ${ways}`;
+  const isOlder = state?.trusted_hash === definition.hash && state.files_hash === undefined;
+  return isOlder && state.script_hash === definition.script?.hash
+    ? `trusted before the other files that it runs were covered; ${ways}`
+    : `changed since it was trusted; ${ways}`;
 }
 
-/** Whether definition and script are what they were when the thread began. An administrator may change theirs. */
+/** Whether definition and files are what they were when the thread began. An administrator may change theirs. */
 export async function isUnchanged(definition: HookDefinition): Promise<boolean> {
-  const { source, script, hash } = definition;
+  const { source, script, files = [], hash } = definition;
   if (source.kind === "managed") return true;
-  if (script && hashOfFile(script.path) !== script.hash) return false;
+  const pinned = script ? [script, ...files] : files;
+  if (pinned.some((file) => currentHash(file.path) !== file.hash)) return false;
   return source.path === "-c" || (await currentHashes(definition)).includes(hash);
 }

@@ -2,21 +2,29 @@
 import type { HookDefinition } from "@agentcli/protocol";
 import { ConfigError } from "../config/config-error.ts";
 import { readIfPresent, readTable } from "../config/files.ts";
+import type { HookState } from "../config/hook-files.ts";
 import { isSameConfig, replaceFile } from "../config/replace.ts";
 import { quoted, type Table, valueAt, withoutValueAt, withValueAt } from "../config/table.ts";
+import { hashOfFiles } from "./trust.ts";
 
 export async function trustHooks(configFile: string, definitions: HookDefinition[]): Promise<void> {
-  const entries = definitions.map(({ key, hash, script }) => ({
-    key,
-    state: { trusted_hash: hash, ...(script ? { script_hash: script.hash } : {}) },
-  }));
-  const lines = (state: object) => Object.entries(state).map(([name, value]) => `${name} = ${quoted(value)}`);
+  const entries = definitions.map((definition) => ({ key: definition.key, state: stateOf(definition) }));
+  const lines = (state: object) => Object.entries(state).map(([name, value]) => `${name} = ${tomlValue(value)}`);
   const blocks = entries.map(({ key, state }) => [`[hooks.state.${quoted(key)}]`, ...lines(state), ""]);
   const expected = (table: Table) =>
     entries.reduce((result, { key, state }) => withValueAt(result, ["hooks", "state", key], state), table);
   const keys = entries.map(({ key }) => key);
   await edit(configFile, keys, { blocks: blocks.map((block) => block.join("\n")), expected });
 }
+
+const stateOf = ({ hash, script, files, unpinned }: HookDefinition): HookState => ({
+  trusted_hash: hash,
+  ...(script && { script_hash: script.hash }),
+  ...(files?.length && { files_hash: hashOfFiles(files) }),
+  ...(unpinned !== undefined && { unpinned: true }),
+});
+
+const tomlValue = (value: string | boolean): string => (typeof value === "string" ? quoted(value) : String(value));
 
 export async function untrustHooks(configFile: string, keys: string[]): Promise<void> {
   await edit(configFile, keys, { blocks: [], expected: (table) => table });

@@ -28,6 +28,7 @@ const sentences = {
   "hard-links": "a file inside that was hard-linked to one outside before: writing it changes both",
   server: "a command can crash or misuse the server beside it, which has no more rights than the command",
   "protected-names": ".git, .agentcli, .agents and .platform inside writable directories can be changed",
+  "hook-files": "files that hooks run can be changed in the workspace; hooks run from a private copy of them",
   "file-attributes": "modes, owners, dates and attributes of the user's own files outside can be changed",
   "file-names": "names, sizes and dates of hidden files can be seen",
   "other-processes": "processes of the machine can be seen, and those of the same user slowed down",
@@ -41,7 +42,7 @@ export type KnownGap = keyof typeof sentences;
 
 export const describeKnownGap = (admission: KnownGap): string => sentences[admission];
 
-type EnforcedPolicy = Pick<SandboxPolicy, "mode" | "unixSockets">;
+type EnforcedPolicy = Pick<SandboxPolicy, "mode" | "unixSockets"> & Partial<Pick<SandboxPolicy, "protectedPaths">>;
 
 export function knownGapsOf(backEnd: BackEnd, policy: EnforcedPolicy): KnownGap[] {
   return [...(policy.mode === "workspace-write" ? gapsOfWriting : []), "server", ...backEndGaps(backEnd, policy)];
@@ -56,6 +57,7 @@ function backEndGaps(backEnd: BackEnd, policy: EnforcedPolicy): KnownGap[] {
     case "landlock":
       return [
         ...(policy.mode === "workspace-write" ? ["protected-names" as const] : []),
+        ...(policy.mode === "workspace-write" && policy.protectedPaths?.length ? ["hook-files" as const] : []),
         ...(policy.unixSockets === "allowed" ? ["unix-sockets" as const] : []),
         ...(backEnd.version < scopingVersion ? ["signals" as const] : []),
         "file-attributes",

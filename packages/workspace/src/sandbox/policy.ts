@@ -1,6 +1,7 @@
 // What the commands of one thread may access: a value, created once, enforced by the kernel.
 import { realpathSync } from "node:fs";
 import type { SandboxMode } from "@agentcli/protocol";
+import { contains, resolveExisting } from "../paths.ts";
 
 export interface SandboxPolicy {
   mode: SandboxMode;
@@ -23,6 +24,8 @@ export interface SandboxPolicy {
   userId: number | null;
   /** Directly under every writable root these cannot be changed, nor created if missing. */
   protectedNames: string[];
+  /** Existing files and directories that cannot be changed, moved or replaced, also inside writable roots. */
+  protectedPaths: string[];
   /** Whether git add, commit, mv and rm work in protected repositories. */
   git: "commit" | "none";
   /** Nested sandboxes create user namespaces. */
@@ -35,6 +38,9 @@ export type PolicyOptions = Pick<SandboxPolicy, "mode" | "root"> & Partial<Sandb
 
 /** Defaults: no network, no additional writable directories, nothing hidden. */
 export function sandboxPolicy(options: PolicyOptions): SandboxPolicy {
+  const root = realpathSync(options.root);
+  const writableRoots = (options.writableRoots ?? []).map(resolveIfExists);
+  const isWritable = (path: string) => [root, ...writableRoots].some((directory) => contains(directory, path));
   return {
     network: options.mode === "danger-full-access" ? "on" : "off",
     allowedDomains: [],
@@ -48,8 +54,9 @@ export function sandboxPolicy(options: PolicyOptions): SandboxPolicy {
     git: "commit",
     nestedSandboxes: "refused",
     ...options,
-    root: realpathSync(options.root),
-    writableRoots: (options.writableRoots ?? []).map(resolveIfExists),
+    root,
+    writableRoots,
+    protectedPaths: (options.protectedPaths ?? []).flatMap(resolveExisting).filter(isWritable),
   };
 }
 

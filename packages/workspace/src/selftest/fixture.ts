@@ -12,6 +12,8 @@ export interface EscapeFixture {
   /** A word nothing else on the machine carries. */
   word: string;
   root: string;
+  /** What a hook runs, inside the root. */
+  hookScript: string;
   /** More writable directories; the second is a linked working tree of the repository `linked` in the root. */
   second: string;
   tree: string;
@@ -59,6 +61,7 @@ export async function openFixture({
     secret,
     word: `word-${randomBytes(8).toString("hex")}`,
     root: at("root"),
+    hookScript: at("root/tools/deep/hook.sh"),
     second: at("second"),
     tree: at("tree"),
     outside: at("outside"),
@@ -91,6 +94,8 @@ function makeFiles(base: string, secret: string): void {
     "root/linked/worktrees/tree/commondir": "../..\n",
     "tree/.git": `gitdir: ${linked}/worktrees/tree\n`,
     "root/.agentcli/config.toml": "original",
+    "root/tools/deep/hook.sh": "original",
+    "root/tools/deep/other.sh": "original",
     "root/hidden-inside/file": secret,
     "root/directory/file": "inside",
     "home/.ssh/id": secret,

@@ -129,6 +129,7 @@ async function openTestSandbox(attempt: Attempt, options: SelftestOptions): Prom
     mode: backEnd === undefined ? "danger-full-access" : (attempt.mode ?? "workspace-write"),
     root: fixture.root,
     writableRoots: [fixture.second, fixture.tree],
+    protectedPaths: [fixture.hookScript],
     network: attempt.network ?? "off",
     hidden: [...hiddenByDefault(fixture.home, fixture.agentHome), ...(attempt.hiddenPaths?.(fixture) ?? [])],
   });

@@ -92,6 +92,21 @@ test("workspace-write binds the roots, protects existing names and masks missing
   ]);
 });
 
+test("what hooks run is read-only, and no directory above it can be renamed", () => {
+  for (const path of ["w/.git", "w/tools/deep", "elsewhere"]) mkdirSync(join(base, path), { recursive: true });
+  for (const path of ["w/tools/deep/x.sh", "w/.git/y.sh", "elsewhere/z.sh"]) writeFileSync(join(base, path), "");
+  const protectedPaths = ["w/tools/deep/x.sh", "w/.git/y.sh", "w/missing.sh", "elsewhere/z.sh"].map((path) =>
+    join(base, path),
+  );
+  expect(mountsOf({ mode: "workspace-write", protectedPaths, protectedNames: [".git"] })).toEqual([
+    "writable ~/w",
+    "read-only ~/w/.git",
+    "writable ~/w/tools",
+    "writable ~/w/tools/deep",
+    "read-only ~/w/tools/deep/x.sh",
+  ]);
+});
+
 test("hidden paths are resolved; missing ones and those in private directories are skipped", () => {
   mkdirSync(join(base, "w/keys"), { recursive: true });
   writeFileSync(join(base, "w/netrc"), "");

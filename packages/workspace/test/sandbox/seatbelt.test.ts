@@ -14,6 +14,7 @@ const policy = (more: Partial<SandboxPolicy> = {}): SandboxPolicy => ({
   userId: null,
   shown: ["/Users/me/.node/bin/node"],
   protectedNames: [".git", ".agentcli"],
+  protectedPaths: [],
   allowedDomains: [],
   deniedDomains: [],
   git: "commit",

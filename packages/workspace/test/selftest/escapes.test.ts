@@ -41,7 +41,8 @@ describe.each(combinations)("on %s %s cannot", (name, user) => {
   beforeAll(() => {
     findings = runAttempts(user, backEnd);
   });
-  const gapsFor = (mode: "workspace-write" | "read-only") => knownGapsOf(backEnd, { mode, unixSockets: "refused" });
+  const gapsFor = (mode: "workspace-write" | "read-only") =>
+    knownGapsOf(backEnd, { mode, unixSockets: "refused", protectedPaths: ["hook.sh"] });
   const claimed = attempts.filter(
     ({ knownGap, mode }) => !knownGap || !gapsFor(mode ?? "workspace-write").includes(knownGap),
   );

@@ -32,10 +32,12 @@ const asJson = ({ definition, status, enabled }: ListedHook): object => ({
   enabled,
   hash: definition.hash,
   script: definition.script ?? null,
+  files: definition.files ?? [],
+  unpinned: definition.unpinned ?? null,
 });
 
 function asText({ definition, status, enabled }: ListedHook): string {
-  const { event, matcher, source, key, hash, script } = definition;
+  const { event, matcher, source, key, hash, script, files = [], unpinned } = definition;
   const what = `${event}${matcher === null ? "" : ` ${matcher}`}`;
   const lines = [
     `${status}${enabled ? "" : " (switched off)"}  ${source.kind}  ${what}`,
@@ -43,6 +45,8 @@ function asText({ definition, status, enabled }: ListedHook): string {
     `    key     ${key}`,
     `    hash    ${hash}`,
     ...(script ? [`    script  ${script.path} ${script.hash}`] : []),
+    ...files.filter(({ path }) => path !== script?.path).map(({ path, hash }) => `    files   ${path} ${hash}`),
+    ...(unpinned === undefined ? [] : [`    not pinned: ${unpinned}`]),
   ];
   return `${lines.join("\n")}\n`;
 }

@@ -1,4 +1,5 @@
 // The composition root of a local run: values chosen from the options of its agent and the files of project and user.
+import { tmpdir } from "node:os";
 import { type ModelProgress, policyGuard, type SessionStore } from "@agentcli/engine";
 import { assembleService, requestedRole, type ServiceAssembly, type ServiceServers } from "@agentcli/host";
 import type { HookDefinition } from "@agentcli/protocol";
@@ -6,7 +7,7 @@ import { ConfigurationError } from "../../errors.ts";
 import { version } from "../../version.ts";
 import type { Machine } from "../machine.ts";
 import { openSandbox } from "../sandbox.ts";
-import { readHooks, readInstructions } from "../sources/index.ts";
+import { hookSearch, readHooks, readInstructions } from "../sources/index.ts";
 import { selectTools } from "../tools/index.ts";
 import type { Intent } from "./intent.ts";
 
@@ -27,6 +28,7 @@ export function openAssembly(context: AssemblyContext, signal: AbortSignal): Pro
   const secrets = intent.secrets.map(({ value }) => value);
   const { contextWindow } = chosen.facts;
   machine.programs.distrust([cwd, root, ...dirs]);
+  const search = hookSearch(root, cwd, dirs);
   return assembleService(
     {
       program: { name: "platform-sdk", version },
@@ -34,18 +36,20 @@ export function openAssembly(context: AssemblyContext, signal: AbortSignal): Pro
       thread: context.thread,
       model: chosen.model,
       limits: { hook: "10m" },
-      openSandbox: (mode) => openSandbox(mode, { cwd, dirs, machine, limits, secrets }),
+      openSandbox: (mode, protectedPaths) => openSandbox(mode, { cwd, dirs, protectedPaths, machine, limits, secrets }),
       instructions: readInstructions({ root, cwd, dirs, sources, contextWindow, machine }),
       guard: policyGuard,
       roles: { sources: [roleFiles(intent)], requested: requestedRoles(intent) },
       hooks: {
         frozen,
-        read: () => readHooks({ sources, root, cwd, machine }),
+        read: () => readHooks({ sources, root, machine, search }),
         runner: {
           in: "host",
           environment: withoutSecrets(machine.variables, secrets),
           programs: machine.programs,
           shell: machine.shell,
+          search,
+          locations: [machine.sdkHome, tmpdir()],
         },
         projectRoot: root,
       },

@@ -23,6 +23,7 @@ export function planMounts(policy: SandboxPolicy, options: PlanOptions): MountPl
   const mounts = policy.view === "system" ? systemView(policy, options) : machineView(policy, roots, options);
   mounts.push(...roots.map((path): Mount => ({ kind: "writable", path })));
   mounts.push(...roots.flatMap((root) => protect(root, policy, hidden)));
+  mounts.push(...protectPaths(policy, roots, mounts));
   for (const path of [policy.root, ...policy.shown]) mounts.push(...show(path, mounts));
   if (policy.view === "system") mounts.push(...parentDirectories(mounts));
   return {
@@ -64,6 +65,24 @@ function protect(root: string, policy: SandboxPolicy, hidden: string[]): Mount[]
     const own: Mount = { kind: "read-only", path, source: path };
     return name === ".git" && entry.isFile() ? [own, ...protectLinkedRepository(root, hidden)] : [own];
   });
+}
+
+/** A mount point cannot be renamed, so every directory above a protected path becomes one too. */
+function protectPaths({ protectedPaths }: SandboxPolicy, roots: string[], mounts: Mount[]): Mount[] {
+  const protectedMounts = protectedPaths.flatMap((path): Mount[] => {
+    const root = roots.findLast((candidate) => contains(candidate, path) && candidate !== path);
+    if (root === undefined || decidingMount(path, mounts)?.kind !== "writable") return [];
+    const own: Mount = { kind: "read-only", path, source: path };
+    return [...directoriesBetween(root, path).map((directory): Mount => ({ kind: "writable", path: directory })), own];
+  });
+  const byPath = new Map<string, Mount>();
+  for (const mount of protectedMounts) if (byPath.get(mount.path)?.kind !== "read-only") byPath.set(mount.path, mount);
+  return [...byPath.values()];
+}
+
+function directoriesBetween(root: string, path: string): string[] {
+  const directory = dirname(path);
+  return directory === root ? [] : [...directoriesBetween(root, directory), directory];
 }
 
 /** The repository of a linked working tree is elsewhere, maybe in another writable root, maybe under /tmp. */

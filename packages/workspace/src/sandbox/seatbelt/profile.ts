@@ -11,12 +11,12 @@ export interface SeatbeltProfile {
 /** Paths must be absolute and free of symlinks. Of two matching rules the later one wins. */
 export function seatbeltProfile(policy: SandboxPolicy, temporary: string): SeatbeltProfile {
   const roots = policy.mode === "workspace-write" ? [policy.root, ...policy.writableRoots] : [];
-  const protectedPaths = roots.flatMap((root) => policy.protectedNames.map((name) => join(root, name)));
+  const protectedNames = roots.flatMap((root) => policy.protectedNames.map((name) => join(root, name)));
   const groups: Record<string, string[]> = {
     HIDDEN: [...policy.hidden, ...notShared],
     SHOWN: [policy.root, ...policy.shown],
     WRITABLE: [...roots, temporary],
-    PROTECTED: protectedPaths,
+    PROTECTED: [...protectedNames, ...policy.protectedPaths],
   };
   const hiddenInside = policy.hidden.filter((path) =>
     [policy.root, ...roots].some((root) => path.startsWith(`${root}/`)),

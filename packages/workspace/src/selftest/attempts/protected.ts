@@ -20,7 +20,30 @@ const viaConfiguration = (name: string, setting: string): Attempt => ({
   control: "harmless",
 });
 
+/** The hook would run outside the sandbox the next time. */
+const onHookScript = (name: string, script: string): Attempt => ({
+  name,
+  knownGap: "hook-files",
+  run: runScript(() => script),
+  escaped: whileOpen(({ hookScript }) => isChanged(hookScript)),
+  ownSandbox: true,
+  control: "harmless",
+});
+
 export const onProtectedNames: Attempt[] = [
+  onHookScript("change or remove what a hook runs", "echo x > tools/deep/hook.sh; rm -f tools/deep/hook.sh"),
+  onHookScript(
+    "put another file over what a hook runs",
+    "echo x > new; mv -f new tools/deep/hook.sh; ln -sf /tmp/x tools/deep/hook.sh",
+  ),
+  onHookScript(
+    "rename a directory above what a hook runs",
+    "mv tools old; mv tools/deep tools/old; mkdir -p tools/deep; echo x > tools/deep/hook.sh",
+  ),
+  onHookScript(
+    "replace a directory above what a hook runs by a link",
+    "mkdir evil; echo x > evil/hook.sh; rm -rf tools/deep; ln -sfn ../evil tools/deep",
+  ),
   viaConfiguration("plant a pager in the repository", "core.pager"),
   viaConfiguration("plant a file-system monitor in the repository", "core.fsmonitor"),
   viaConfiguration("plant a filter in the repository", "filter.x.clean"),

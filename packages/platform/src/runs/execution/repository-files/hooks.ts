@@ -6,7 +6,9 @@ import type { HookDefinition } from "@agentcli/protocol";
 
 /** `roots` are the directories of the repositories. */
 export function readHooks(roots: string[]): FoundHooks {
-  const read = roots.map((root) => readHookFiles(repositoryHookFiles(root), { directories: [root], repository: root }));
+  const read = roots.map((root) =>
+    readHookFiles(repositoryHookFiles(root), { directories: [root], repository: root, pinning: "script" }),
+  );
   const definitions = read.flatMap((files) => files.definitions);
   return {
     ...selectHooks(definitions.map((definition) => ({ definition, reason: whyNot(definition) }))),

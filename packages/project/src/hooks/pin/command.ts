@@ -1,0 +1,268 @@
+// Which files of the workspace a hook's command runs, and where it names them. Refuses what cannot be determined.
+import { basename, dirname, isAbsolute, resolve } from "node:path";
+import { firstBytes, isFile, type Workspace } from "./files.ts";
+import { type Language, languageOf, mayLoad } from "./includes.ts";
+import {
+  harmless,
+  harmlessWithout,
+  type Interpreter,
+  interpreters,
+  loadingVariable,
+  sharedDirectories,
+  wrappers,
+} from "./programs.ts";
+import { readCommands, type ShellWord, Unpinnable } from "./shell-words.ts";
+
+/** A part of the command that is replaced: by the path of a file's copy, or by an inner script with its own edits. */
+export interface Edit {
+  start: number;
+  end: number;
+  by: { path: string } | { script: string; edits: Edit[] };
+}
+
+export interface Reference {
+  path: string;
+  language: Language;
+}
+
+export interface CommandFiles {
+  references: Reference[];
+  edits: Edit[];
+}
+
+/** Fills `found`, so that it is usable even if a later part of the command is refused. Throws Unpinnable. */
+export function readCommandFiles(source: string, workspace: Workspace, found: CommandFiles): void {
+  const reading: Reading = { source, workspace, found, directories: workspace.directories, words: [] };
+  for (const { assignments, words, isSequential } of readCommands(source, workspace.variables)) {
+    for (const word of assignments) checkAssignment(word, reading);
+    if (words[0]?.value === "cd") changeDirectory(words, isSequential, reading);
+    else readProgram(words, reading);
+    reading.words.push(...words.map((word) => ({ word, directories: reading.directories })));
+  }
+  editOtherWords(reading);
+}
+
+interface Reading {
+  source: string;
+  workspace: Workspace;
+  found: CommandFiles;
+  /** Base directories of relative paths, at this point of the command. */
+  directories: string[];
+  words: { word: ShellWord; directories: string[] }[];
+}
+
+const textOf = ({ start, end }: ShellWord, { source }: Reading): string => source.slice(start, end);
+
+/** The text of a word that has to be known. */
+function known(word: ShellWord | undefined, what: string, reading: Reading): string {
+  if (word === undefined) throw new Unpinnable(`${what} is missing`);
+  if (word.value === null) throw new Unpinnable(`${what} \`${textOf(word, reading)}\` is known only when it runs`);
+  return word.value;
+}
+
+function checkAssignment(word: ShellWord, reading: Reading): void {
+  const [name = ""] = textOf(word, reading).split(/\+?=/);
+  if (loadingVariable.test(name)) throw new Unpinnable(`${name} can make programs load other files`);
+}
+
+/** Also where the directory is missing: every file is named by its full path afterwards. */
+function changeDirectory(words: ShellWord[], isSequential: boolean, reading: Reading): void {
+  const [, target, ...rest] = words;
+  const directory = known(target, "the directory of cd", reading);
+  if (!isSequential || rest.length > 0 || directory.startsWith("-"))
+    throw new Unpinnable("the directory that cd changes to depends on what happens before");
+  reading.directories = reading.directories.map((base) => resolve(base, directory));
+}
+
+function readProgram(words: ShellWord[], reading: Reading): void {
+  const [word, ...rest] = words;
+  if (word === undefined) return;
+  const program = known(word, "the program", reading);
+  if (program.includes("/") && isOfWorkspace(program, reading)) {
+    addReference(word, reading);
+    readArguments(rest, reading);
+  } else readKnownProgram(program, rest, reading);
+}
+
+function readKnownProgram(program: string, rest: ShellWord[], reading: Reading): void {
+  const name = basename(program);
+  const interpreter = interpreters.find(({ names }) => names.test(name));
+  if (interpreter) readInterpreter(rest, { ...interpreter, name }, reading);
+  else if (wrappers.has(name)) readWrapper(name, rest, reading);
+  else if (name === "." || name === "source") readSourced(rest, reading);
+  else if (name === "export") for (const each of rest) checkAssignment(each, reading);
+  else if (isHarmless(name, rest)) return;
+  else if (program.includes("/")) checkOutside(program, reading);
+  else throw new Unpinnable(`what \`${name}\` runs or loads from the workspace is not known`);
+}
+
+function isHarmless(name: string, rest: ShellWord[]): boolean {
+  if (harmless.has(name)) return true;
+  const refused = harmlessWithout.get(name);
+  return refused !== undefined && rest.every(({ value }) => value !== null && !refused.test(value));
+}
+
+/** Known names are judged as such wherever the program is; any other program outside belongs to the user. */
+function checkOutside(program: string, reading: Reading): void {
+  const path = locate(program, reading);
+  if (path === null) throw new Unpinnable(`${program} does not exist`);
+  if (sharedDirectories.includes(dirname(path)))
+    throw new Unpinnable(`${program} is in a directory that every user can write to`);
+  const name = basename(program);
+  if (projectRunners.test(name)) throw new Unpinnable(`what \`${name}\` runs or loads from the workspace is not known`);
+}
+
+/** Programs that run what the files of a project name, wherever they are installed. */
+const projectRunners =
+  /^(?:npm|npx|pnpm|yarn|bunx?|deno|tsx|ts-node|make|gmake|just|rake|bundle|cargo|go|git|docker|podman|gradle|mvn|tox|uvx?|poetry|pipx?|pytest|jest|vitest|eslint|prettier|tsc|pre-commit|composer|php|dotnet|bazel|xargs|parallel|sudo|doas|su|eval|script|watch|flock)$/;
+
+function readWrapper(name: string, words: ShellWord[], reading: Reading): void {
+  const { options, valued, operands = 0 } = wrappers.get(name) ?? { options: /^$/ };
+  let at = 0;
+  for (; at < words.length; at++) {
+    const word = words[at] as ShellWord;
+    if (name === "env" && /^\w+=/.test(textOf(word, reading))) {
+      checkAssignment(word, reading);
+      continue;
+    }
+    const text = known(word, `an option of ${name}`, reading);
+    if (!text.startsWith("-")) break;
+    if (valued?.test(text)) at++;
+    else if (name === "command" && /^-[vV]$/.test(text)) return;
+    else if (!options.test(text)) throw new Unpinnable(`the option ${text} of ${name} is not known`);
+  }
+  for (const word of words.slice(at, at + operands)) known(word, `an operand of ${name}`, reading);
+  readProgram(words.slice(at + operands), reading);
+}
+
+function readSourced([script, ...rest]: ShellWord[], reading: Reading): void {
+  const name = known(script, "the script", reading);
+  if (!isOfWorkspace(name, reading)) checkOutside(name, reading);
+  else addReference(script, reading, "shell");
+  readArguments(rest, reading);
+}
+
+interface NamedInterpreter {
+  name: string;
+  language: Language;
+  shape: Interpreter;
+}
+
+function readInterpreter(words: ShellWord[], { name, language, shape }: NamedInterpreter, reading: Reading): void {
+  const given: string[] = [];
+  let at = 0;
+  for (; at < words.length; at++) {
+    const text = known(words[at], `an argument of ${name}`, reading);
+    if (shape.code.test(text) || !/^[-+]./.test(text)) break;
+    given.push(text);
+    if (shape.loads?.test(text)) readLoaded(words[++at], language, reading);
+    else if (shape.valued?.test(text)) at++;
+    else if (!shape.options.test(text)) throw new Unpinnable(`the option ${text} of ${name} is not known`);
+  }
+  const option = words[at]?.value;
+  if (option == null) throw new Unpinnable(`${name} reads its commands from standard input`);
+  if (shape.code.test(option)) readCode(words.slice(at + 1), { language, shape, given: [...given, option] }, reading);
+  else readScript(words.slice(at), language, reading);
+}
+
+function readScript([word, ...rest]: ShellWord[], language: Language, reading: Reading): void {
+  const name = known(word, "the script", reading);
+  if (name === "-") throw new Unpinnable("the commands are read from standard input");
+  if (isOfWorkspace(name, reading)) addReference(word, reading, language);
+  else checkOutside(name, reading);
+  readArguments(rest, reading);
+}
+
+function readLoaded(word: ShellWord | undefined, language: Language, reading: Reading): void {
+  const name = known(word, "the file to load", reading);
+  if (!/^(?:\.{1,2})?\//.test(name)) throw new Unpinnable(`the package ${name} is loaded from the workspace`);
+  if (isOfWorkspace(name, reading)) addReference(word, reading, language);
+  else checkOutside(name, reading);
+}
+
+interface Code {
+  language: Language;
+  shape: Interpreter;
+  given: string[];
+}
+
+function readCode([word, ...rest]: ShellWord[], { language, shape, given }: Code, reading: Reading): void {
+  const code = known(word, "the code", reading);
+  const { workspace, found } = reading;
+  if (shape.codeNeeds && !given.some((option) => shape.codeNeeds?.test(option)))
+    throw new Unpinnable("its code loads modules from the working directory; add the option -I");
+  const loaded = mayLoad(code, language, workspace);
+  if (loaded !== null) throw new Unpinnable(`its code loads ${loaded} from the workspace`);
+  if (language === "shell" && word) {
+    const inner: CommandFiles = { references: found.references, edits: [] };
+    readCommandFiles(code, { ...workspace, directories: reading.directories }, inner);
+    if (inner.edits.length > 0)
+      found.edits.push({ start: word.start, end: word.end, by: { script: code, edits: inner.edits } });
+  }
+  readArguments(rest, reading);
+}
+
+/** An argument that is a program of the workspace may be run; any other is data. */
+function readArguments(words: ShellWord[], reading: Reading): void {
+  for (const word of words) {
+    const path = word.value === null || word.value === "" ? null : locate(word.value, reading);
+    if (path !== null && word.value !== null && isOfWorkspace(word.value, reading) && firstBytes(path, 2) === "#!")
+      addReference(word, reading);
+  }
+}
+
+const candidates = (name: string, { directories }: Reading): string[] =>
+  isAbsolute(name) ? [resolve(name)] : directories.map((directory) => resolve(directory, name));
+
+function locate(name: string, reading: Reading): string | null {
+  const found = candidates(name, reading).find(isFile);
+  return found === undefined ? null : reading.workspace.pathOf(found);
+}
+
+function isOfWorkspace(name: string, reading: Reading): boolean {
+  const found = locate(name, reading);
+  const paths = found === null ? candidates(name, reading) : [found];
+  return paths.some((path) => reading.workspace.isInside(path));
+}
+
+function addReference(word: ShellWord | undefined, reading: Reading, language?: Language): void {
+  const name = known(word, "the file", reading);
+  const path = locate(name, reading);
+  if (path === null) throw new Unpinnable(`there is no file ${name}`);
+  const start = firstBytes(path, 256);
+  if (language === undefined && start.startsWith("#!")) checkFirstLine(start, path, reading);
+  reading.found.references.push({ path, language: language ?? languageOf(path, start) });
+  if (word) reading.found.edits.push({ start: word.start, end: word.end, by: { path } });
+}
+
+/** The interpreter of a script is judged as if it were written in the command; it cannot be a file of the workspace. */
+function checkFirstLine(start: string, path: string, { workspace }: Reading): void {
+  const [line = ""] = start.slice(2).split("\n");
+  const interpreter = line.trim().replace(/^(\S+\/env) -S /, "$1 ");
+  const found: CommandFiles = { references: [], edits: [] };
+  if (interpreter.startsWith("/")) readCommandFiles(`${interpreter} ${quote(path)}`, workspace, found);
+  if (!interpreter.startsWith("/") || found.references.some((reference) => reference.path !== path))
+    throw new Unpinnable(`the interpreter of ${path}, ${interpreter}, is in the workspace`);
+}
+
+/** `test -x F && F`: whatever else names the same file means the copy too. */
+function editOtherWords({ words, found, workspace, source }: Reading): void {
+  const isEdited = ({ start }: ShellWord) => found.edits.some((edit) => edit.start === start);
+  for (const { word, directories } of words) {
+    if (word.value === null || word.value === "" || isEdited(word)) continue;
+    const path = locate(word.value, { words, found, workspace, source, directories });
+    if (path !== null && found.references.some((reference) => reference.path === path))
+      found.edits.push({ start: word.start, end: word.end, by: { path } });
+  }
+}
+
+/** The command with every file replaced by its copy. */
+export function applyEdits(source: string, edits: Edit[], copyOf: (path: string) => string): string {
+  const inOrder = [...edits].sort((one, other) => other.start - one.start);
+  return inOrder.reduce((text, { start, end, by }) => {
+    const value = "path" in by ? copyOf(by.path) : applyEdits(by.script, by.edits, copyOf);
+    return `${text.slice(0, start)}${quote(value)}${text.slice(end)}`;
+  }, source);
+}
+
+export const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

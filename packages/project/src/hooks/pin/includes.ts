@@ -1,0 +1,124 @@
+// Files that a script loads by a fixed name: they are pinned with it.
+import { isBuiltin } from "node:module";
+import { dirname, extname, resolve } from "node:path";
+import { isFile, type Workspace } from "./files.ts";
+
+export type Language = "shell" | "javascript" | "python" | "other";
+
+/** By its name, or else by its first line. */
+export function languageOf(path: string, start: string): Language {
+  const [first = ""] = start.split("\n");
+  if (/^\.[mc]?[jt]s$/.test(extname(path)) || /^#!.*\bnode\b/.test(first)) return "javascript";
+  if (extname(path) === ".py" || /^#!.*\bpython/.test(first)) return "python";
+  if (/^\.(?:sh|bash|zsh)$/.test(extname(path)) || /^#!.*\b(?:ba|da|z|k)?sh\b/.test(first)) return "shell";
+  return "other";
+}
+
+/** A file that the script names relative to the working directory. Its copy has to name the other's copy instead. */
+export interface NamedInclude {
+  start: number;
+  end: number;
+  path: string;
+}
+
+export interface Includes {
+  files: string[];
+  named: NamedInclude[];
+  /** A package that the script takes from the workspace, where it cannot be pinned. */
+  packageName: string | null;
+}
+
+export interface Script {
+  path: string;
+  text: string;
+  language: Language;
+}
+
+export function includesOf(script: Script, workspace: Workspace): Includes {
+  const beside = dirname(script.path);
+  const isOwn = (path: string) => isFile(path) && workspace.isInside(path);
+  switch (script.language) {
+    case "javascript": {
+      const specifiers = importsOf(script.text);
+      const packageName = specifiers.find((name) => !isRelative(name) && !isBuiltin(name)) ?? null;
+      const files = specifiers.filter(isRelative).flatMap((name) => resolveModule(resolve(beside, name)).filter(isOwn));
+      return { files, named: [], packageName };
+    }
+    case "python":
+      return {
+        ...none,
+        files: modulesOf(script.text)
+          .flatMap((name) => moduleFiles(beside, name))
+          .filter(isOwn),
+      };
+    case "shell":
+      return shellIncludes(script, workspace);
+    case "other":
+      return {
+        ...none,
+        files: quotedPaths(script.text)
+          .map((name) => resolve(beside, name))
+          .filter(isOwn),
+      };
+  }
+}
+
+const none: Includes = { files: [], named: [], packageName: null };
+
+/** What inline code loads from the workspace by a fixed name; null if nothing. Shell code is read as commands. */
+export function mayLoad(code: string, language: Language, { directories }: Workspace): string | null {
+  if (language === "shell") return null;
+  const isThere = (name: string) =>
+    directories.some((directory) => resolveModule(resolve(directory, name)).some(isFile));
+  if (language !== "javascript") return quotedPaths(code).find(isThere) ?? null;
+  return importsOf(code).find((name) => !isBuiltin(name)) ?? null;
+}
+
+const importing = /(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*|\brequire\.resolve\s*\(\s*)(["'`])([^"'`\n$]+)\1/g;
+
+const importsOf = (text: string): string[] => Array.from(text.matchAll(importing), ([, , name = ""]) => name);
+
+const isRelative = (name: string): boolean => /^(?:\.{1,2})?(?:\/|$)|^file:/.test(name);
+
+const extensions = ["", ".js", ".mjs", ".cjs", ".json", ".ts", "/index.js", "/index.cjs", "/index.json"];
+
+const resolveModule = (path: string): string[] => {
+  const found = extensions.map((extension) => path + extension).find(isFile);
+  return found === undefined ? [] : [found];
+};
+
+const modulesOf = (text: string): string[] =>
+  Array.from(
+    text.matchAll(/^[ \t]*(?:from[ \t]+\.*([\w.]+)[ \t]+import|import[ \t]+([\w., \t]+))/gm),
+    ([, from, list]) => (from ?? list ?? "").split(",").map((name) => name.trim().split(/\s/)[0] ?? ""),
+  ).flat();
+
+const moduleFiles = (directory: string, name: string): string[] => {
+  const path = resolve(directory, ...name.split("."));
+  return [`${path}.py`, `${path}/__init__.py`];
+};
+
+const quotedPaths = (text: string): string[] =>
+  Array.from(text.matchAll(/["'](\.{1,2}\/[\w./-]+)["']/g), ([, name = ""]) => name);
+
+/** `. ./lib.sh`, `bash tools/x.sh`, `./x.sh`, and `"$(dirname "$0")/lib.sh"`, which is beside the script. */
+function shellIncludes({ path, text }: Script, workspace: Workspace): Includes {
+  const named = Array.from(text.matchAll(running)).flatMap((match): NamedInclude[] => {
+    const [whole, loader, , name = ""] = match;
+    if (!name.includes("/") && loader === undefined) return [];
+    const found = workspace.directories.map((directory) => resolve(directory, name)).find(isFile);
+    if (found === undefined || !workspace.isInside(found)) return [];
+    const end = match.index + whole.length;
+    const length = name.length + 2 * (match[2]?.length ?? 0);
+    return [{ start: end - length, end, path: workspace.pathOf(found) }];
+  });
+  const beside = Array.from(text.matchAll(besideScript), ([, name = ""]) => resolve(dirname(path), `.${name}`));
+  const files = beside.filter((each) => isFile(each) && workspace.isInside(each));
+  return { files: [...named.map((include) => include.path), ...files], named, packageName: null };
+}
+
+/** After a program that loads its argument, or where a command begins. */
+const running =
+  /(?:((?:\b(?:source|bash|sh|dash|zsh|node|python3?)|(?<=^|[\s;&|(])\.)[ \t]+)|(?:^|[;&|({!]|\b(?:then|do|else|if|exec))[ \t]*)(["']?)((?:\.{0,2}\/)?\w[\w.-]*(?:\/[\w.-]+)*)\2(?=[\s;&|)]|$)/gm;
+
+const besideScript = /(?:\$\w+|\$\{[^}\n]+\}|\$\([^()\n]*(?:\([^()\n]*\))?[^()\n]*\))["']?(\/[\w./-]+)/g;

@@ -1,0 +1,112 @@
+// Pins a command: every file of the workspace that it runs, with the hash of its content, or why that is not possible.
+import { basename, dirname } from "node:path";
+import { contains } from "../../files/directories.ts";
+import { type CommandFiles, type Edit, type Reference, readCommandFiles } from "./command.ts";
+import { firstBytes, isFile, readRegularFile, realPath, type Workspace } from "./files.ts";
+import { includesOf, languageOf, type NamedInclude } from "./includes.ts";
+import { Unpinnable } from "./shell-words.ts";
+import { hashOfContent, hashOfSingleFile, hashOfTree, readTree, type TreeEntry } from "./tree.ts";
+
+/** A file or a directory of the workspace, with the hash of its content. */
+export interface PinnedPath {
+  path: string;
+  hash: string;
+}
+
+export interface Pin {
+  /** The first file that the command names. */
+  script: PinnedPath | undefined;
+  files: PinnedPath[];
+  edits: Edit[];
+  /** By the path of the script that names them. */
+  includes: Map<string, NamedInclude[]>;
+  /** Why the command cannot be pinned. */
+  unpinned: string | undefined;
+}
+
+const maxFiles = 256;
+
+export function pinCommand(command: string, workspace: Workspace): Pin {
+  const found: CommandFiles = { references: [], edits: [] };
+  const pin: Pin = { script: undefined, files: [], edits: found.edits, includes: new Map(), unpinned: undefined };
+  try {
+    readCommandFiles(command, workspace, found);
+    pin.files = pinFiles(found.references, workspace, pin.includes);
+  } catch (error) {
+    if (!(error instanceof Unpinnable)) throw error;
+    pin.unpinned = error.message;
+  }
+  const [first] = found.references;
+  const hash = first && currentHash(first.path);
+  if (first && hash != null) pin.script = { path: first.path, hash };
+  return pin;
+}
+
+/** The directories of the scripts, and every other file that they load by name. */
+function pinFiles(references: Reference[], workspace: Workspace, includes: Pin["includes"]): PinnedPath[] {
+  const open = [...references];
+  const pinned = new Map<string, PinnedPath>();
+  const seen = new Set<string>();
+  for (let script = open.shift(); script; script = open.shift()) {
+    if (seen.has(script.path)) continue;
+    seen.add(script.path);
+    if (seen.size > maxFiles) throw new Unpinnable(`it loads more than ${maxFiles} files`);
+    addPin(script.path, workspace, pinned);
+    const text = readRegularFile(script.path)?.toString("utf8") ?? "";
+    const { files, named, packageName } = includesOf({ ...script, text }, workspace);
+    if (packageName !== null)
+      throw new Unpinnable(`${script.path} loads the package ${packageName} from the workspace`);
+    includes.set(script.path, named);
+    open.push(...files.map((path) => ({ path, language: languageOf(path, firstBytes(path, 256)) })));
+  }
+  return [...pinned.values()].sort((one, other) => (one.path < other.path ? -1 : 1));
+}
+
+function addPin(path: string, workspace: Workspace, pinned: Map<string, PinnedPath>): void {
+  if ([...pinned.keys()].some((other) => contains(other, path))) return;
+  const directory = dirname(path);
+  const entries = isOfHooks(path, workspace) ? readTree(directory) : null;
+  if (entries) return void pinned.set(directory, { path: directory, hash: hashOfTree(entries) });
+  const hash = currentHash(path);
+  if (hash === null) throw new Unpinnable(`${path} cannot be read`);
+  pinned.set(path, { path, hash });
+}
+
+/** Not the directory of a whole project; and a link is pinned by what it points at, alone. */
+function isOfHooks(path: string, { directories, roots }: Workspace): boolean {
+  const directory = dirname(path);
+  if (realPath(path) !== path) return false;
+  return ![...directories, ...roots].some(
+    (other) => contains(directory, other) || contains(directory, realPath(other)),
+  );
+}
+
+/** The hash of a file or directory as it is now; null if it cannot be read. */
+export function currentHash(path: string): string | null {
+  if (isFile(path)) {
+    const content = readRegularFile(path);
+    return content && hashOfContent(content);
+  }
+  const entries = readTree(path);
+  return entries && hashOfTree(entries);
+}
+
+/** Content that was read once: what is verified is what is copied. Null if it is not what was pinned. */
+export function readPinned({ path, hash }: PinnedPath): { directory: string; entries: TreeEntry[] } | null {
+  if (!isFile(path)) {
+    const entries = readTree(path);
+    return entries && hashOfTree(entries) === hash ? { directory: path, entries } : null;
+  }
+  const content = readRegularFile(path);
+  if (content === null || hashOfContent(content) !== hash) return null;
+  return { directory: dirname(path), entries: [{ kind: "file", name: basename(path), content }] };
+}
+
+/** Whether the pinned files are the script and nothing else. */
+export const isOnlyScript = (files: PinnedPath[], script: PinnedPath | undefined): boolean =>
+  files.every(
+    ({ path, hash }) =>
+      script !== undefined &&
+      ((path === script.path && hash === script.hash) ||
+        (path === dirname(script.path) && hash === hashOfSingleFile(basename(script.path), script.hash))),
+  );
