@@ -1,5 +1,5 @@
 // OpenID providers for tests: a real one, and one that sends whatever a test sets.
-import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
+import { createHmac, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -95,6 +95,8 @@ export interface MaliciousProvider {
   issuer: string;
   /** Creates the next ID token. */
   token: (request: AuthorizationRequest) => Promise<string> | string;
+  /** The claims of the user info endpoint. */
+  userInfo: Record<string, unknown>;
   /** Parameters added to the callback. */
   back: Record<string, string>;
   key: ReturnType<typeof signingKey>;
@@ -114,6 +116,7 @@ export async function maliciousProvider(): Promise<MaliciousProvider> {
     issuer,
     close,
     back: {},
+    userInfo: {},
     key: signingKey(),
     token: ({ nonce }) => makeToken(provider.key.privateKey, claimsFor(provider, nonce)),
   };
@@ -122,6 +125,7 @@ export async function maliciousProvider(): Promise<MaliciousProvider> {
     if (url.pathname === "/authorize") return authorize(url, response);
     const known: Record<string, () => Promise<unknown>> = {
       "/.well-known/openid-configuration": async () => metadata(issuer),
+      "/userinfo": async () => provider.userInfo,
       "/jwks": async () => ({ keys: [provider.key.publicJwk] }),
       "/token": async () => ({
         access_token: "access",
@@ -157,14 +161,18 @@ export const claimsFor = ({ issuer }: MaliciousProvider, nonce: string) => ({
 export function makeToken(key: KeyObject | null, claims: object, algorithm = "RS256"): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const signed = `${part({ alg: algorithm, kid: "one", typ: "JWT" })}.${part(claims)}`;
-  return `${signed}.${key ? sign("sha256", Buffer.from(signed), key).toString("base64url") : ""}`;
+  return `${signed}.${key ? signatureOf(signed, key).toString("base64url") : ""}`;
 }
+
+const signatureOf = (text: string, key: KeyObject): Buffer =>
+  key.type === "secret" ? createHmac("sha256", key).update(text).digest() : sign("sha256", Buffer.from(text), key);
 
 export function signingKey() {
   const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const shared = { kid: "one", use: "sig", alg: "RS256" };
   return {
     privateKey,
+    publicKey,
     publicJwk: { ...publicKey.export({ format: "jwk" }), ...shared },
     privateJwk: { ...privateKey.export({ format: "jwk" }), ...shared, kty: "RSA" as const },
   };
@@ -174,6 +182,7 @@ const metadata = (issuer: string) => ({
   issuer,
   authorization_endpoint: `${issuer}/authorize`,
   token_endpoint: `${issuer}/token`,
+  userinfo_endpoint: `${issuer}/userinfo`,
   jwks_uri: `${issuer}/jwks`,
   response_types_supported: ["code"],
   subject_types_supported: ["public"],

@@ -19,7 +19,7 @@ export function readOidc(written: Written, variables: NodeJS.ProcessEnv): OidcSe
     secretVariable,
     name: written.name ?? host,
     allowedDomains: (written.allowed_domains ?? []).map(checkDomain),
-    allowedEmails: (written.allowed_emails ?? []).map((email) => email.toLowerCase()),
+    allowedEmails: written.allowed_emails ?? [],
     team: written.team ?? "default",
     administrators: written.admin_groups
       ? { claim: written.groups_claim ?? "groups", groups: written.admin_groups }

@@ -13,6 +13,7 @@ import * as handoffChecks from "./migrations/0008-handoff-checks.ts";
 import * as claims from "./migrations/0009-claims.ts";
 import * as addresses from "./migrations/0011-identity-addresses.ts";
 import * as agentDirectories from "./migrations/0012-agent-directories.ts";
+import * as loginAttempts from "./migrations/0013-login-attempts.ts";
 import type { Tables } from "./tables/index.ts";
 
 /** Only added to; the names are stored. */
@@ -28,6 +29,7 @@ const migrations: Record<string, Migration> = {
   "0009-claims": claims,
   "0011-identity-addresses": addresses,
   "0012-agent-directories": agentDirectories,
+  "0013-login-attempts": loginAttempts,
 };
 
 const lockNumber = 7420_0001;

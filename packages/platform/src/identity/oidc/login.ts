@@ -39,7 +39,7 @@ export function openOidc({ platform, settings, policy, publicUrl }: OidcOptions)
   const { variables } = platform.settings;
   const secret = settings.secretVariable === null ? null : (variables[settings.secretVariable] ?? null);
   const provider = openProvider({ settings, secret, policy, now: Date.now });
-  const attempts = openAttempts(teamKey, { isSecure: isSecure(platform.settings), now: Date.now });
+  const attempts = openAttempts({ db, key: teamKey, isSecure: isSecure(platform.settings), now: Date.now });
 
   async function teamKey() {
     const { id } = await ensureTeam(db, vault, settings.team);
@@ -67,12 +67,9 @@ export function openOidc({ platform, settings, policy, publicUrl }: OidcOptions)
       }),
     finish: (context) =>
       withRefusal(async () => {
-        const attempt = await attempts.take(context);
-        if (attempt === null)
-          return {
-            kind: "refused",
-            reason: "This login was not started in this browser, or has expired. Log in again.",
-          };
+        const taken = await attempts.take(context);
+        if (taken.kind !== "attempt") return { kind: "refused", reason: notTaken[taken.kind] };
+        const { attempt } = taken;
         const callbackUrl = new URL(`${publicUrl()}${callbackPath}${new URL(context.req.url).search}`);
         const claims = await provider.finish(callbackUrl, attempt);
         const { id: teamId } = await ensureTeam(db, vault, settings.team);
@@ -81,3 +78,8 @@ export function openOidc({ platform, settings, policy, publicUrl }: OidcOptions)
       }),
   };
 }
+
+const notTaken = {
+  none: "This login was not started in this browser, or has expired. Log in again.",
+  used: "This login was already used. Log in again.",
+};

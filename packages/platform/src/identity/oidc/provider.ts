@@ -123,18 +123,43 @@ async function finish({ library, configuration }: Discovered, request: FinishReq
   });
   const idClaims = tokens.claims();
   if (!idClaims) throw new LoginRefused("no_id_token", "The provider sent no ID token. Log in again.");
-  const neededClaims = ["email", ...(settings.administrators ? [settings.administrators.claim] : [])];
-  const isEnough = neededClaims.every((claim) => idClaims[claim] !== undefined);
-  const userInfo =
-    isEnough || configuration.serverMetadata().userinfo_endpoint === undefined
-      ? {}
-      : await library.fetchUserInfo(configuration, tokens.access_token, idClaims.sub);
-  return readClaims({ ...userInfo, ...idClaims }, settings);
+  checkIdToken(idClaims, settings);
+  const sources: UserClaims[] = [idClaims];
+  if (!hasAllClaims(idClaims, settings) && configuration.serverMetadata().userinfo_endpoint !== undefined)
+    // Refuses another subject than that of the ID token.
+    sources.push(await library.fetchUserInfo(configuration, tokens.access_token, idClaims.sub));
+  return readClaims(idClaims, sources, settings);
 }
 
-function readClaims(claims: client.IDToken, { administrators }: OidcSettings): Claims {
-  const { iss: issuer, sub: subject, email, email_verified: isVerified } = claims;
-  const groups = administrators ? claims[administrators.claim] : [];
+/** The library accepts these. */
+function checkIdToken({ sub, azp }: client.IDToken, { clientId }: OidcSettings): void {
+  if (!isSubject(sub))
+    throw new LoginRefused("invalid_subject", "The provider sent an invalid subject. Ask an administrator to fix it.");
+  if (azp !== undefined && azp !== clientId)
+    throw new LoginRefused("other_party", "The provider's ID token was issued to another client. Log in again.");
+}
+
+/** PostgreSQL rejects NUL, and half a surrogate pair would be stored as the same character as any other half. */
+const isSubject = (subject: string): boolean =>
+  subject.length <= 255 && subject.trim() !== "" && /^[^\p{Cc}\p{Cs}]+$/u.test(subject);
+
+/** Claims about the user, from the ID token or from the user info. */
+type UserClaims = Record<string, unknown>;
+
+const hasAddress = (claims: UserClaims): boolean => claims.email !== undefined && claims.email_verified !== undefined;
+
+const hasAllClaims = (claims: UserClaims, { administrators }: OidcSettings): boolean =>
+  hasAddress(claims) && (administrators === null || claims[administrators.claim] !== undefined);
+
+/** Address and verification are of one source: users of many providers can change the address in one of them. */
+function readClaims(
+  { iss: issuer, sub: subject }: client.IDToken,
+  sources: UserClaims[],
+  { administrators }: OidcSettings,
+): Claims {
+  const { email, email_verified: isVerified } = sources.find(hasAddress) ?? {};
+  const groups =
+    administrators && sources.map((claims) => claims[administrators.claim]).find((one) => one !== undefined);
   return {
     issuer,
     subject,

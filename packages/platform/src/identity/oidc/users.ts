@@ -98,7 +98,9 @@ async function admitByAllowList(
 ): Promise<number> {
   const address = lowerCase(email);
   const domain = address.slice(address.lastIndexOf("@") + 1);
-  const isAllowed = settings.allowedDomains.includes(domain) || settings.allowedEmails.includes(address);
+  const isAllowed =
+    settings.allowedDomains.includes(domain) ||
+    settings.allowedEmails.some((allowed) => lowerCase(allowed) === address);
   const userId = isAllowed ? await admitUser(db, { teamId, email, role: "member" }) : null;
   if (userId !== null) return userId;
   throw new LoginRefused("not_invited", `${email} has no user here. Ask an administrator for an invitation.`);

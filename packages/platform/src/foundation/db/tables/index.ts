@@ -17,7 +17,7 @@ import type {
   PullRequestTable,
 } from "./git-host.ts";
 import type { HandoffCheckTable, HandoffTable } from "./handoffs.ts";
-import type { IdentityTable, InvitationTable, LoginLinkTable, SessionTable } from "./logins.ts";
+import type { IdentityTable, InvitationTable, LoginLinkTable, SessionTable, UsedLoginAttemptTable } from "./logins.ts";
 import type { ApiKeyTable, ServiceAccountTable, SourceAccountTable, TeamTable, UserTable } from "./principals.ts";
 import type {
   AuditEntryTable,
@@ -49,6 +49,7 @@ export interface Tables {
   api_keys: ApiKeyTable;
   sessions: SessionTable;
   login_links: LoginLinkTable;
+  used_login_attempts: UsedLoginAttemptTable;
   invitations: InvitationTable;
   identities: IdentityTable;
   agents: AgentTable;

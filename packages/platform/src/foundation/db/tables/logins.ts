@@ -42,3 +42,10 @@ export interface IdentityTable {
   user_id: number;
   created_at: Stamped;
 }
+
+/** A login attempt whose callback has arrived. Kept until the attempt would have expired. */
+export interface UsedLoginAttemptTable {
+  /** SHA-256 of the state. */
+  hash: Buffer;
+  expires_at: Timestamp;
+}
