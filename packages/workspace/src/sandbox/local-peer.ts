@@ -21,8 +21,9 @@ export type Peer = "unconfined" | "sandboxed" | "unidentified";
 export async function identifyPeer(ends: ConnectionEnds): Promise<Peer> {
   if (process.platform !== "linux") return "unconfined";
   const { remoteAddress = "" } = ends;
-  const socket = findSocket(ends);
-  if (socket === undefined) return isOfThisMachine(remoteAddress) ? "unidentified" : "unconfined";
+  const isLocal = isOfThisMachine(remoteAddress);
+  const socket = await findSocket(ends, isLocal ? maxReads : 1);
+  if (socket === undefined) return isLocal ? "unidentified" : "unconfined";
   const user = process.geteuid?.() ?? 0;
   // A sandbox has the user of the process that started it, and only root reads the descriptors of other users.
   if (user !== 0 && socket.user !== user) return "unconfined";
@@ -36,14 +37,21 @@ interface Socket {
   user: number;
 }
 
-/** The peer's socket, in the kernel's table of this network namespace. */
-function findSocket({ localAddress = "", localPort, remoteAddress = "", remotePort }: ConnectionEnds) {
+/** The kernel's table is read in pieces, and one that changes meanwhile can leave out an entry. */
+const maxReads = 5;
+
+/** The peer's socket, in the table of this network namespace. */
+async function findSocket(ends: ConnectionEnds, reads: number): Promise<Socket | undefined> {
+  const { localAddress = "", localPort, remoteAddress = "", remotePort } = ends;
   const local = endpoint(canonical(remoteAddress), remotePort);
   const remote = endpoint(canonical(localAddress), localPort);
-  return ["/proc/self/net/tcp", "/proc/self/net/tcp6"]
-    .flatMap((table) => readLines(table).slice(1))
-    .map(parseRow)
-    .find((row) => row.local === local && row.remote === remote);
+  for (let read = 0; read < reads; read += 1) {
+    const rows = ["/proc/self/net/tcp", "/proc/self/net/tcp6"].flatMap((table) => readLines(table).slice(1));
+    const found = rows.map(parseRow).find((row) => row.local === local && row.remote === remote);
+    if (found) return found;
+    await nextTask();
+  }
+  return undefined;
 }
 
 const endpoint = (address: string, port: number | undefined) => `${address} ${port}`;
