@@ -131,7 +131,11 @@ async function expectExactlyOnce({ ids, frames }: Outcome): Promise<void> {
   expect(settled.map(({ data }) => data.callId)).toEqual(begun.map(({ data }) => data.callId));
   const unknown = settled.filter(({ data }) => JSON.stringify(data).includes("outcome of this call is unknown"));
   expect(unknown.length).toBeLessThanOrEqual(1);
-  const journal = readFileSync(join(harness.data, "workspaces", ids.agentId, "sample/journal.txt"), "utf8").trim();
+  const [agent] = await harness.database.query<{ directory: string }>("select directory from agents where id = $1", [
+    ids.agentId,
+  ]);
+  const workspace = join(harness.data, "workspaces", agent?.directory ?? expect.fail("no agent"));
+  const journal = readFileSync(join(workspace, "sample/journal.txt"), "utf8").trim();
   const lines = journal.split("\n");
   expect(new Set(lines).size, `done twice: ${lines}`).toBe(lines.length);
   expect(lines.length).toBeGreaterThanOrEqual(2 - unknown.length);
