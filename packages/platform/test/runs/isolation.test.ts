@@ -1,7 +1,7 @@
 // What a hostile model on the platform can see of the machine: nothing of its operator, nothing of other agents.
 
 import { execFile } from "node:child_process";
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import {
   chmodSync,
   chownSync,
@@ -168,7 +168,8 @@ test("an agent whose files outgrow the limit is stopped with storage_full, and m
     ],
     models: { limits: { disk: "8m" } },
   });
-  const ids = await client.create({ prompt: { text: "fill" } });
+  // The directories of an agent whose id the client chose have another name.
+  const ids = await client.create({ prompt: { text: "fill" }, agentId: `bc-${randomUUID()}` });
   await client.stream(ids);
   expect(await client.read(ids)).toMatchObject({
     status: "ERROR",

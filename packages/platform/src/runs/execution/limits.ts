@@ -33,7 +33,7 @@ export function limitRun(
     const message = `The run exceeded its time limit of ${wallMs / 1000} s. Split the task, or ask an administrator to raise it.`;
     return setTimeout(() => stop.abort(stopped({ code, message, limit: "wall" })), Math.max(0, wallMs - sinceStartMs));
   });
-  const diskWatch = limitDisk(settings, agent.id, (message) =>
+  const diskWatch = limitDisk(settings, agent.directory, (message) =>
     stop.abort(stopped({ code: "limit", message, limit: "disk" })),
   );
   const polling = setInterval(async () => {
@@ -59,10 +59,10 @@ export function limitRun(
   };
 }
 
-function limitDisk(settings: Settings, agentId: string, stop: (message: string) => void): DiskWatch {
+function limitDisk(settings: Settings, agentDirectory: string, stop: (message: string) => void): DiskWatch {
   const { diskBytes } = agentLimits(settings);
   if (diskBytes === null) return { ready: Promise.resolve(), stop() {} };
-  const directory = join(settings.dataDirectory, "workspaces", agentId);
+  const directory = join(settings.dataDirectory, "workspaces", agentDirectory);
   const gibibytes = (bytes: number) => Number((bytes / 1024 ** 3).toFixed(2));
   return watchDisk({
     directory,
