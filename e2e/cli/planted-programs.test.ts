@@ -44,7 +44,7 @@ const commands: [string, string[]][] = [
 
 test.each(commands)("%s does not run a planted program outside the sandbox", async (_name, args) => {
   const harness = await open();
-  const { code, stderr } = await harness.run(args, { env: { PATH: plant(harness) } });
+  const { code, stderr } = await harness.run(args, { env: { PATH: plant(harness), HOME: harness.home } });
   expect({ code, stderr, ran: ranOutside(harness) }).toEqual({ code: 0, stderr: expect.any(String), ran: "" });
 });
 

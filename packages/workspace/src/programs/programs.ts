@@ -112,12 +112,10 @@ type Trust = (path: string) => boolean;
 /** With / as the workspace, the whole machine is trusted. */
 function trustIn({ untrusted }: ProgramSearch): Trust {
   const roots = untrusted.filter((root) => root !== "/").flatMap((root) => [resolve(root), ...resolveExisting(root)]);
-  return (path) => {
-    if (isOfPackages(path) || roots.some((root) => contains(root, path))) return false;
-    return resolveExisting(path).some(
-      (real) => !roots.some((root) => contains(root, real)) && (isOfNode(real) || onlyUserCanChange(real)),
-    );
-  };
+  const isOfAgent = (path: string) => isOfPackages(path) || roots.some((root) => contains(root, path));
+  return (path) =>
+    !isOfAgent(path) &&
+    resolveExisting(path).some((real) => !isOfAgent(real) && (isOfNode(real) || onlyUserCanChange(real)));
 }
 
 /** Where package managers put the programs of a project, of whichever project. */

@@ -68,6 +68,8 @@ describe("a program is passed over", () => {
   test("where package managers put the programs of a project, of whichever project", () => {
     plant("project/node_modules/.bin/tool");
     expectPassedOver(path("project/node_modules/.bin"));
+    symlinkSync(path("project/node_modules/.bin"), path("bin"));
+    expectPassedOver(path("bin"));
   });
 
   test("in a relative directory", () => {
