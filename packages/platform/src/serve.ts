@@ -1,8 +1,10 @@
 // A server: the API and the work of its roles, from the first request to an orderly shutdown.
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
+import type { Settings } from "./foundation/config/index.ts";
 import { openServerContext, type PlatformContext, type ServerContext } from "./foundation/context.ts";
-import { type Api, addSelfRoutes, createApi, listen } from "./foundation/http/index.ts";
+import { type AdmissionLimits, type Api, addSelfRoutes, createApi, listen } from "./foundation/http/index.ts";
+import { readRanges } from "./foundation/network/index.ts";
 import type { Activity } from "./foundation/subject.ts";
 import { version } from "./foundation/version.ts";
 import { announceServer, withdrawServer } from "./server-file.ts";
@@ -47,13 +49,18 @@ export async function serve(platform: PlatformContext, open = openSubjects): Pro
 export function composeApi(context: ServerContext, { identity, subjects }: Subjects, end: AbortSignal): Api {
   const { settings, log, metrics } = context;
   const { authenticate } = identity;
-  const api = createApi({ authenticate, requestsPerMinute: settings.requestsPerMinute, log, metrics });
+  const api = createApi({ authenticate, limits: admissionLimits(settings), log, metrics });
   for (const subject of subjects) subject.routes?.(api);
   const obstacle = () => findObstacle(context, end);
   const metricsAccess = { token: settings.metricsToken, publicUrl: settings.publicUrl };
   addSelfRoutes(api, { metrics, metricsAccess, version, url: settings.publicUrl ?? "/", obstacle });
   return api;
 }
+
+const admissionLimits = ({ rateLimits }: Settings): AdmissionLimits => ({
+  ...rateLimits,
+  trustedProxies: readRanges(rateLimits.trustedProxies, "trusted_proxies"),
+});
 
 /** Those of the server's roles, one after another in the order of the subjects. */
 export async function startActivities({ settings }: ServerContext, { subjects }: Subjects): Promise<Activity[]> {

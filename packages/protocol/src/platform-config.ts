@@ -15,12 +15,28 @@ const Network = z.object({
     .describe("Private addresses that repositories and servers may have, as CIDR ranges"),
 });
 
+/** 0 means no limit. */
+const limit = z.int().min(0).optional();
+
 const RateLimits = z.object({
   requests_per_minute: z
     .int()
     .min(0)
     .optional()
-    .describe("Requests of one team to one server; 0 means no limit, also for single routes (1200)"),
+    .describe(
+      "Requests of one team to one server; 0 means no limit, also for addresses, wrong credentials and single routes (1200)",
+    ),
+  requests_per_minute_per_address: limit.describe("Requests from one address, with or without a key (30000)"),
+  wrong_credentials_per_minute: limit.describe(
+    "Wrong keys, sessions, login links and invitations from one address; above it, only credentials that were accepted before are (600)",
+  ),
+  concurrent_requests: limit.describe("Concurrent requests and streams of one user or service account (1000)"),
+  concurrent_requests_per_address: limit.describe("Concurrent requests and streams from one address (4000)"),
+  git_processes: limit.describe("Concurrent git processes for requests of one team (32)"),
+  trusted_proxies: z
+    .array(z.string())
+    .optional()
+    .describe("Proxies whose X-Forwarded-For names the address of the client, as CIDR ranges; of others it is ignored"),
 });
 
 const Committer = z.object({
@@ -139,6 +155,8 @@ export const PlatformConfig = z.object({
   budget: BudgetConfig.optional().describe("What a run may spend, its sub-agents included"),
   network: Network.optional().describe("Reachable addresses"),
   metrics: MetricsAccess.optional().describe("Who may read /metrics"),
-  rate_limits: RateLimits.optional().describe("Request rates"),
+  rate_limits: RateLimits.optional().describe(
+    "Limits of requests, for every way in, counted by each server; 0 means no limit",
+  ),
 });
 export type PlatformConfig = z.infer<typeof PlatformConfig>;

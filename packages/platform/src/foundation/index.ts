@@ -41,6 +41,7 @@ export {
   type WebhookVersion,
 } from "./db/index.ts";
 export {
+  type Admission,
   type Api,
   ApiError,
   type Authenticate,
@@ -49,6 +50,7 @@ export {
   type Call,
   type Caller,
   type Env,
+  type ErrorRenderer,
   invalid,
   readBody,
   readJson,

@@ -8,8 +8,9 @@ import { diffLines } from "./repository-pages.ts";
 
 const diffLimitMs = 60_000;
 
-export function addAgentFiles(pages: Pages, { agents, repositories: { diffs } }: PageHost): void {
+export function addAgentFiles(pages: Pages, { api, agents, repositories: { diffs } }: PageHost): void {
   pages.get("/agents/:id/diff", async (context, visitor) => {
+    api.admission.admitGitProcess(context, visitor.principal.teamId);
     const { id } = await agents.access.find(visitor.principal, context.req.param("id") ?? "", "read");
     const changes = await diffs.read(id, AbortSignal.timeout(diffLimitMs));
     return answerPage(context, { title: "Changes", visitor, body: diffPage(id, changes) });

@@ -27,7 +27,7 @@ const policy = [
 export function answerPage(
   context: Context<Env>,
   page: Page,
-  status: 200 | 400 | 401 | 403 | 404 | 409 = 200,
+  status: 200 | 400 | 401 | 403 | 404 | 409 | 429 = 200,
 ): Response {
   return context.html(render(page).markup, status, {
     "content-security-policy": policy,

@@ -1,6 +1,6 @@
 // Login by link, identity provider or invitation, and logout.
 import type { Context } from "hono";
-import type { Env } from "../foundation/index.ts";
+import type { Api, Env } from "../foundation/index.ts";
 import {
   callbackPath,
   localPath,
@@ -31,6 +31,7 @@ function addLinkLogin(
   { api, platform: { db }, identity: { oidc } }: PageHost,
   authenticator: SessionAuthenticator,
 ): void {
+  const refuse = refusalOf(api);
   api.app.get("/login", async (context) => {
     const { token: secret = "", next = "" } = context.req.query();
     const email = await readLoginLink(db, secret);
@@ -57,6 +58,7 @@ export function askIn(context: Context<Env>, oidc: OidcLogin | null, next: strin
 }
 
 function addProviderLogin({ api }: PageHost, oidc: OidcLogin, authenticator: SessionAuthenticator): void {
+  const refuse = refusalOf(api);
   api.app.get("/login/oidc", async (context) => {
     const { next = "", invitation = null } = context.req.query();
     const begun = await oidc.begin(context, { next, invitation });
@@ -72,6 +74,7 @@ function addProviderLogin({ api }: PageHost, oidc: OidcLogin, authenticator: Ses
 
 /** Without a provider the link alone proves the invitation; with one, the user logs in there. */
 function addJoining({ api, platform, identity: { oidc } }: PageHost, authenticator: SessionAuthenticator): void {
+  const refuse = refusalOf(api);
   const invitations = openInvitations(platform.db, () => new Date());
   api.app.get("/join", async (context) => {
     const secret = context.req.query("token") ?? "";
@@ -93,5 +96,10 @@ function addJoining({ api, platform, identity: { oidc } }: PageHost, authenticat
 
 const notGood = "This invitation was used or revoked, or has expired. Ask an administrator for another.";
 
-const refuse = (context: Context<Env>, reason: string, status: 401 | 403 = 403): Response =>
-  answerPage(context, { title: "Log in", visitor: null, body: refusedPage(reason) }, status);
+/** Refused logins count as wrong credentials. */
+const refusalOf =
+  ({ admission }: Api) =>
+  (context: Context<Env>, reason: string, status: 401 | 403 = 403): Response => {
+    admission.noteWrongSecret(context);
+    return answerPage(context, { title: "Log in", visitor: null, body: refusedPage(reason) }, status);
+  };

@@ -7,9 +7,23 @@ import { answerPage } from "./layout.ts";
 import { pullPage, pullsPage, repositoriesPage } from "./repository-pages.ts";
 import type { Visitor } from "./session.ts";
 
-export function addRepositoryPages(pages: Pages, { repositories: { githost } }: PageHost): void {
+export function addRepositoryPages(pages: Pages, { api, repositories: { githost } }: PageHost): void {
   addLists(pages, githost);
-  addPullRequest(pages, githost);
+  addPullRequest(
+    {
+      get: (path, show) =>
+        pages.get(path, (context, visitor) => {
+          api.admission.admitGitProcess(context, visitor.principal.teamId);
+          return show(context, visitor);
+        }),
+      form: (path, act) =>
+        pages.form(path, (context, visitor, fields) => {
+          api.admission.admitGitProcess(context, visitor.principal.teamId);
+          return act(context, visitor, fields);
+        }),
+    },
+    githost,
+  );
 }
 
 async function find(githost: GitHost, context: Context<Env>, { principal }: Visitor): Promise<HostedRepository> {

@@ -1,6 +1,13 @@
 // The pages: access, forms and assets.
 import type { Context } from "hono";
-import { ApiError, answerUnserved, type Env, type ServerContext, type Subject } from "../foundation/index.ts";
+import {
+  ApiError,
+  answerUnserved,
+  type Env,
+  type ErrorRenderer,
+  type ServerContext,
+  type Subject,
+} from "../foundation/index.ts";
 import { PrincipalError, type SessionAuthenticator } from "../identity/index.ts";
 import { addAccountPages } from "./account-routes.ts";
 import { addAgentPages } from "./agent-routes.ts";
@@ -45,7 +52,16 @@ function addPages(host: PageHost): void {
   addAccountPages(pages, host);
   addSettingsPages(pages, host);
   addMissingPage(host, authenticator);
+  host.api.renderErrors(renderRateLimit);
 }
+
+const renderRateLimit: ErrorRenderer = (context, { code, message, extra: { retryAfter = 1 } }) => {
+  if (code !== "rate_limited" || !isForBrowser(context)) return null;
+  const body = html`<section class="card narrow"><h1>Too many requests</h1><p class="problem">${message}</p></section>`;
+  const page = answerPage(context, { title: "Too many requests", visitor: null, body }, 429);
+  page.headers.set("retry-after", String(retryAfter));
+  return page;
+};
 
 /** Unknown paths are answered with HTML for browsers, with JSON for other clients. */
 function addMissingPage({ api }: PageHost, authenticator: SessionAuthenticator): void {
@@ -56,10 +72,11 @@ function addMissingPage({ api }: PageHost, authenticator: SessionAuthenticator):
   });
 }
 
-const isForPeople = ({ req }: Context<Env>): boolean =>
-  ["GET", "HEAD"].includes(req.method) &&
-  /\btext\/html\b/i.test(req.header("accept") ?? "") &&
-  !/^\/(?:v\d+|git|\.well-known)(?:\/|$)/.test(req.path);
+const isForPeople = (context: Context<Env>): boolean =>
+  ["GET", "HEAD"].includes(context.req.method) && isForBrowser(context);
+
+const isForBrowser = ({ req }: Context<Env>): boolean =>
+  /\btext\/html\b/i.test(req.header("accept") ?? "") && !/^\/(?:v\d+|git|\.well-known)(?:\/|$)/.test(req.path);
 
 const missingPage = html`<section class="card narrow"><h1>Not found</h1>
 <p>There is no page at this address.</p>
@@ -72,10 +89,12 @@ function pagesOf({ api, identity: { oidc } }: PageHost, authenticator: SessionAu
   ): Promise<Response> => {
     const visitor = await visitorOf(authenticator, context);
     if (!visitor) return askIn(context, oidc, context.req.method === "GET" ? ownAddress(context) : "");
+    api.admission.admit(context, visitor.principal);
     try {
       refuseUnstorable(context);
       return await show(visitor);
     } catch (error) {
+      if (error instanceof ApiError && error.code === "rate_limited") throw error;
       if (error instanceof ApiError) return answerFailure(context, visitor, error);
       if (!(error instanceof PrincipalError)) throw error;
       return answerFailure(context, visitor, new ApiError("validation_error", error.message));

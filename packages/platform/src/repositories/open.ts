@@ -86,9 +86,10 @@ export function openRepositories(context: ServerContext, principals: Principals)
       }),
     startChecks: (readReport) =>
       startChecks({ db, sources, log, readReport, agentUrl: (agentId) => `${publicUrl()}/agents/${agentId}` }),
-    routes({ app }) {
-      const authenticator = openAuthenticator(githost, principals);
-      serveGit(app, { host: githost, authenticator, log });
+    routes(api) {
+      const { app, admission } = api;
+      const authenticator = openAuthenticator({ host: githost, principals, admission });
+      serveGit(api, { host: githost, authenticator, log });
       servePullRequests(app, { host: githost, authenticator });
       serveSigningKey(app, signingKey, committer);
     },

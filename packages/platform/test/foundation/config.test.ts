@@ -92,11 +92,12 @@ test("lists and tables can be set in the environment", () => {
       PLATFORM_NETWORK_ALLOW_PRIVATE: "10.0.0.0/8,fc00::/7",
       PLATFORM_MODEL_PROVIDERS: '{"x":{"base_url":"http://x"}}',
       PLATFORM_RATE_LIMITS_REQUESTS_PER_MINUTE: "0",
+      PLATFORM_RATE_LIMITS_TRUSTED_PROXIES: "10.0.0.1, fd00::/8",
     },
   });
   expect(settings).toMatchObject({ roles: ["api", "runner"], allowPrivate: ["10.0.0.0/8", "fc00::/7"] });
   expect(settings).toMatchObject({
-    requestsPerMinute: 0,
+    rateLimits: { requestsPerMinute: 0, gitProcesses: 32, trustedProxies: ["10.0.0.1", "fd00::/8"] },
     models: { model_providers: { x: { base_url: "http://x" } } },
   });
 });

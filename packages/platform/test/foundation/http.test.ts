@@ -1,6 +1,6 @@
 // Valid and invalid requests against a real server with test routes.
 import { once } from "node:events";
-import { connect } from "node:net";
+import { BlockList, connect } from "node:net";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
@@ -16,6 +16,7 @@ import { type Log, openMetrics } from "../../src/foundation/telemetry/index.ts";
 import { openAuthentication } from "../../src/identity/authenticate.ts";
 import { openSessionAuthenticator } from "../../src/identity/sessions/index.ts";
 import { type TestPlatform, testPlatform } from "../harness/platform.ts";
+import { noRateLimits } from "../harness/settings.ts";
 
 let tested: TestPlatform;
 let server: HttpServer;
@@ -39,7 +40,7 @@ beforeAll(async () => {
   key = await tested.key();
   const api = createApi({
     authenticate: authenticationOf(tested),
-    requestsPerMinute: 100_000,
+    limits: { ...noRateLimits, requestsPerMinute: 100_000, trustedProxies: new BlockList() },
     log,
     metrics: openMetrics(),
   });
@@ -222,7 +223,12 @@ test("a request over the rate limit gets a Retry-After header", async () => {
 
 test("the rate limit applies to a whole team, and does not affect other teams", async () => {
   const authenticate = authenticationOf(tested);
-  const api = createApi({ authenticate, requestsPerMinute: 2, log, metrics: openMetrics() });
+  const api = createApi({
+    authenticate,
+    limits: { ...noRateLimits, requestsPerMinute: 2, trustedProxies: new BlockList() },
+    log,
+    metrics: openMetrics(),
+  });
   addRoutes(api);
   const limited = await listen(api, { listen: { host: "127.0.0.1", port: 0 }, tls: null });
   const ask = async (own: string) =>

@@ -2,6 +2,17 @@
 import { join } from "node:path";
 import type { Settings } from "../../src/foundation/config/index.ts";
 
+/** No limit of requests at all. */
+export const noRateLimits: Settings["rateLimits"] = {
+  requestsPerMinute: 0,
+  requestsPerMinutePerAddress: 0,
+  wrongCredentialsPerMinute: 0,
+  concurrentRequests: 0,
+  concurrentRequestsPerAddress: 0,
+  gitProcesses: 0,
+  trustedProxies: [],
+};
+
 /** Default settings of a server with this data directory. */
 export const testSettings = (dataDirectory: string): Settings => ({
   dataDirectory,
@@ -22,7 +33,7 @@ export const testSettings = (dataDirectory: string): Settings => ({
   concurrentRuns: 10,
   allowPrivate: [],
   readableDirectories: [],
-  requestsPerMinute: 0,
+  rateLimits: noRateLimits,
   metricsToken: null,
   models: { model: "practice" },
   variables: { PATH: process.env.PATH },

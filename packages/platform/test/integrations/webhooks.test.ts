@@ -12,6 +12,7 @@ import { attemptDelivery, checkReceiver, startDeliveries } from "../../src/integ
 import { attemptsAtMs, nextAttemptAt } from "../../src/integrations/webhooks/schedule.ts";
 import { startJobs } from "../../src/operations/jobs/index.ts";
 import { type TestServer, testServer } from "../harness/platform.ts";
+import { noRateLimits } from "../harness/settings.ts";
 
 let server: TestServer;
 let key: string;
@@ -445,7 +446,7 @@ test("a delivery that is due already is not started again, and redeliver takes t
   await call("POST", path);
   await call("POST", path);
   expect(await asked()).toBe(1);
-  const limited = await testServer({ roles: ["api"], requestsPerMinute: 1_000 });
+  const limited = await testServer({ roles: ["api"], rateLimits: { ...noRateLimits, requestsPerMinute: 1_000 } });
   onTestFinished(limited.close);
   const own = await limited.key();
   const statuses: number[] = [];

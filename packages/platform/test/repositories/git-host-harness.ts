@@ -1,14 +1,13 @@
 // The embedded git host over HTTP on loopback, with a database and keys of two teams, for one test file.
 import { execFile } from "node:child_process";
 import { rm } from "node:fs/promises";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, BlockList } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { temporaryDirectory } from "@agentcli/testkit";
 import { createAdaptorServer } from "@hono/node-server";
-import { Hono } from "hono";
-import { ApiError, type Env } from "../../src/foundation/http/index.ts";
-import { silentLog } from "../../src/foundation/telemetry/index.ts";
+import { createApi } from "../../src/foundation/http/index.ts";
+import { openMetrics, silentLog } from "../../src/foundation/telemetry/index.ts";
 import { openVault, type Vault } from "../../src/foundation/vault/index.ts";
 import { openPrincipals, type Principals } from "../../src/identity/principals/index.ts";
 import {
@@ -19,6 +18,7 @@ import {
   servePullRequests,
 } from "../../src/repositories/githost/index.ts";
 import { freshDatabase, type TestDatabase } from "../harness/database.ts";
+import { noRateLimits } from "../harness/settings.ts";
 
 export interface GitHostHarness extends TestDatabase {
   data: string;
@@ -53,18 +53,19 @@ export async function openGitHostHarness(): Promise<GitHostHarness> {
     principals.createKey({ name, team, owner: { kind: "user", email: null }, scopes: null, expiresAt: null });
   const [own, other] = [await key("own", "default"), await key("other", "other")];
 
-  const app = new Hono<Env>();
-  app.onError((error, context) => {
-    if (error instanceof ApiError)
-      return context.json({ error: { code: error.code, message: error.message } }, error.status);
-    throw error;
+  const api = createApi({
+    authenticate: () => Promise.reject(new Error("not a route of the API")),
+    limits: { ...noRateLimits, trustedProxies: new BlockList() },
+    log: silentLog,
+    metrics: openMetrics(),
   });
+  const { app, admission } = api;
   const server = createAdaptorServer({ fetch: app.fetch });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const host = openGitHost({ db, vault, dataDirectory: home.path, serverUrls: () => [url] });
-  const authenticator = openAuthenticator(host, principals);
-  serveGit(app, { host, authenticator, log: silentLog });
+  const authenticator = openAuthenticator({ host, principals, admission });
+  serveGit(api, { host, authenticator, log: silentLog });
   servePullRequests(app, { host, authenticator });
 
   return {

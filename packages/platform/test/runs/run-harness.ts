@@ -10,6 +10,7 @@ import type { Settings } from "../../src/foundation/config/index.ts";
 import { openGitHost } from "../../src/repositories/githost/index.ts";
 import { serve } from "../../src/serve.ts";
 import { type AgentFixture, openFixture } from "../harness/fixture.ts";
+import { noRateLimits } from "../harness/settings.ts";
 
 export interface RunHarness {
   fixture: AgentFixture;
@@ -54,7 +55,7 @@ export const usualSettings = {
   concurrentRuns: 20,
   streamRetentionSeconds: 60,
   allowPrivate: ["127.0.0.0/8"],
-  requestsPerMinute: 0,
+  rateLimits: noRateLimits,
   programDirectory: join(repositoryRoot, "packages/cli/dist"),
   listen: { host: "127.0.0.1", port: 0 },
   tls: null,

@@ -19,7 +19,8 @@ export function addDiffRoute(api: Api, { access }: Pick<AgentHost, "access">, di
       problems: ["payload_too_large"],
       answer: { status: 200, schema: AgentDiff, description: "A patch for each of its repositories" },
     },
-    async ({ params, principal }) => {
+    async ({ params, principal, context }) => {
+      api.admission.admitGitProcess(context, principal.teamId);
       const { id } = await access.find(principal, params.id, "read");
       const changes = await diffs.read(id, AbortSignal.timeout(limitMs)).catch(async (error: unknown) => {
         // Deleted meanwhile, with its files: then that is the answer.

@@ -5,6 +5,7 @@ import { type PlatformConfig, PlatformRole } from "@agentcli/protocol";
 import { keys } from "./keys.ts";
 import { environmentLayer, fileLayer, flagLayer, type Layer, setAt, valueAt } from "./layers.ts";
 import { readOidc } from "./oidc.ts";
+import { rateLimitDefaults, readRateLimits } from "./rate-limits.ts";
 import { SettingError } from "./setting-error.ts";
 import type { ModelSettings, Settings } from "./settings.ts";
 import { readSourceHosts } from "./source-hosts.ts";
@@ -93,7 +94,7 @@ function settingsOf(config: PlatformConfig, data: string, sources: Sources): Set
     concurrentRuns: config.concurrent_runs ?? 50,
     allowPrivate: config.network?.allow_private ?? [],
     readableDirectories: config.sandbox?.readable ?? [],
-    requestsPerMinute: config.rate_limits?.requests_per_minute ?? 1_200,
+    rateLimits: readRateLimits(config.rate_limits),
     metricsToken: readMetricsToken(config, variables),
     models: modelSettings(config),
     variables,
@@ -153,7 +154,7 @@ function defaultOf(name: string, settings: Settings): unknown {
     stream_retention_seconds: settings.streamRetentionSeconds,
     concurrent_runs: settings.concurrentRuns,
     model: settings.models.model,
-    "rate_limits.requests_per_minute": settings.requestsPerMinute,
+    ...rateLimitDefaults(settings.rateLimits),
   };
   return defaults[name];
 }

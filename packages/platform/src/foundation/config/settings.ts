@@ -29,8 +29,7 @@ export interface Settings {
   allowPrivate: string[];
   /** More directories that agents may read. */
   readableDirectories: string[];
-  /** 0: no limit. */
-  requestsPerMinute: number;
+  rateLimits: RateLimitSettings;
   /** That reading the metrics needs; null: none, and only this machine may read them. */
   metricsToken: string | null;
   /** The keys that agentcli's configuration has too, as they were written. */
@@ -39,6 +38,22 @@ export interface Settings {
   variables: NodeJS.ProcessEnv;
   /** Where the programs beside the built one are. */
   programDirectory: string;
+}
+
+/** 0: no limit. */
+export interface RateLimitSettings {
+  /** Per team; 0: no rates at all. */
+  requestsPerMinute: number;
+  requestsPerMinutePerAddress: number;
+  /** Per address. */
+  wrongCredentialsPerMinute: number;
+  /** Per user or service account. */
+  concurrentRequests: number;
+  concurrentRequestsPerAddress: number;
+  /** Per team. */
+  gitProcesses: number;
+  /** CIDR ranges. */
+  trustedProxies: string[];
 }
 
 export interface OidcSettings {

@@ -4,7 +4,7 @@ import { HTTPException } from "hono/http-exception";
 import { isDatabaseAway } from "../db/index.ts";
 import type { Log } from "../telemetry/index.ts";
 import { ApiError } from "./api-error.ts";
-import type { Env } from "./route.ts";
+import type { Env } from "./env.ts";
 
 export function answerError(problem: ApiError): Response {
   const { code, message, status, extra } = problem;

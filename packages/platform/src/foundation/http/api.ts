@@ -1,48 +1,53 @@
-// Serves routes: authentication, scope, rate limit, validation, answer. Every failure is an error with a code.
+// Serves routes: authentication, limits, scope, validation, answer. Every failure is an error with a code.
 import { type Context, Hono } from "hono";
 import { retryOnce } from "../db/index.ts";
-import { type Principal, principalName } from "../principal.ts";
+import type { Principal } from "../principal.ts";
 import type { Log, Metrics } from "../telemetry/index.ts";
+import { type AdmissionLimits, openAdmission } from "./admission.ts";
 import { answerError, toApiError } from "./answers.ts";
 import { ApiError } from "./api-error.ts";
 import { defaultBodyLimitBytes, readJson } from "./body.ts";
-import { rateLimiter } from "./rate-limit.ts";
+import type { Env } from "./env.ts";
 import { followRequests } from "./requests.ts";
-import type { AnyRoute, Api, Authenticate, Call, Env } from "./route.ts";
+import type { AnyRoute, Api, Authenticate, Call, ErrorRenderer } from "./route.ts";
 import { invalid, strictly, validate } from "./validate.ts";
 
 export interface ApiOptions {
   authenticate: Authenticate;
-  /** Per team; 0 turns off all rate limits. */
-  requestsPerMinute: number;
+  limits: AdmissionLimits;
   log: Log;
   metrics: Metrics;
 }
 
-export function createApi({ authenticate, requestsPerMinute, log, metrics }: ApiOptions): Api {
+export function createApi({ authenticate, limits, log, metrics }: ApiOptions): Api {
   const app = new Hono<Env>();
   const routes: AnyRoute[] = [];
-  const spend = rateLimiter(Date.now);
-  app.use(followRequests(log, metrics));
-  app.onError((error, context) => answerError(toApiError(error, context, log)));
+  const renderers: ErrorRenderer[] = [];
+  const admission = openAdmission(limits);
+  app.use(followRequests(log, metrics), admission.middleware);
+  app.onError((error, context) => {
+    const problem = toApiError(error, context, log);
+    for (const render of renderers) {
+      const rendered = render(context, problem);
+      if (rendered) return rendered;
+    }
+    return answerError(problem);
+  });
   app.notFound((context) => answerUnserved(context, routes));
 
   async function admit(context: Context<Env>, route: AnyRoute): Promise<Principal> {
     const { principal, lacks } = await authenticate(context);
-    context.set("principal", principal);
+    admission.admit(context, principal, { name: nameOf(route), limits: [route.rateLimit ?? []].flat() });
     if (route.scope !== null && !principal.scopes.includes(route.scope))
       throw new ApiError("forbidden", lacks(route.scope));
-    if (requestsPerMinute > 0) {
-      spend(`team:${principal.teamId}`, { requests: requestsPerMinute, seconds: 60 });
-      for (const limit of [route.rateLimit ?? []].flat())
-        spend(`${principalName(principal)} ${nameOf(route)} ${limit.seconds}`, limit);
-    }
     return principal;
   }
 
   return {
     app,
     routes,
+    admission,
+    renderErrors: (render) => void renderers.push(render),
     route(route, answer) {
       routes.push(route as AnyRoute);
       const path = route.path.replace(/\{(\w+)\}/g, ":$1");

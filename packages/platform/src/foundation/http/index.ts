@@ -1,9 +1,11 @@
 // The HTTP surface that subjects add their routes to.
+export type { Admission, AdmissionLimits } from "./admission.ts";
 export { alreadySent } from "./already-sent.ts";
 export { type ApiOptions, answerUnserved, createApi } from "./api.ts";
 export { ApiError, type ApiErrorDetails } from "./api-error.ts";
 export { readBody, readJson } from "./body.ts";
-export type { AnswerDefinition, Api, Authenticate, Call, Caller, Env, Route } from "./route.ts";
+export type { Env } from "./env.ts";
+export type { AnswerDefinition, Api, Authenticate, Call, Caller, ErrorRenderer, Route } from "./route.ts";
 export { addSelfRoutes, type SelfOptions } from "./self.ts";
 export { type HttpServer, listen } from "./server.ts";
 export { invalid, validate } from "./validate.ts";

@@ -1,9 +1,9 @@
-// Gives each request an id, and records its outcome in log and metrics.
+// Gives each request an id; at its end, returns the slots it held and records its outcome in log and metrics.
 import { randomUUID } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
 import { actingAs } from "../db/index.ts";
 import type { Log, Metrics } from "../telemetry/index.ts";
-import type { Env } from "./route.ts";
+import type { Env } from "./env.ts";
 
 const acceptable = /^[\w.:-]{1,128}$/;
 
@@ -19,7 +19,11 @@ export function followRequests(log: Log, metrics: Metrics): MiddlewareHandler<En
     context.set("route", "other");
     // On Node's answer, so that routes which write there themselves carry it too.
     outgoing.setHeader("x-request-id", requestId);
+    const slots: (() => void)[] = [];
+    context.set("slots", slots);
+    // The only listener: Node warns at eleven, and git's streams add nearly as many.
     outgoing.once("close", () => {
+      for (const release of slots) release();
       const seconds = (performance.now() - begin) / 1_000;
       // The path could hold what a person wrote; the route cannot.
       const { statusCode: status } = outgoing;

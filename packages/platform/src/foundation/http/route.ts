@@ -1,12 +1,12 @@
 // A route of the API as a value: validated, served and documented from the same declaration.
 import type { ProblemCode } from "@agentcli/protocol/api";
-import type { HttpBindings } from "@hono/node-server";
 import type { Context, Hono } from "hono";
 import type { z } from "zod";
 import type { Principal, Scope } from "../principal.ts";
+import type { Admission } from "./admission.ts";
+import type { ApiError } from "./api-error.ts";
+import type { Env } from "./env.ts";
 import type { RateLimit } from "./rate-limit.ts";
-
-export type Env = { Bindings: HttpBindings; Variables: { requestId: string; route: string; principal: Principal } };
 
 /** The authenticated sender of a request. */
 export interface Caller {
@@ -66,6 +66,8 @@ export interface Call<Params, Query, Body> {
   context: Context<Env>;
 }
 
+export type ErrorRenderer = (context: Context<Env>, problem: ApiError) => Response | null;
+
 export interface Api {
   /** A Response is sent as it is; anything else as the JSON the route declares. */
   route<
@@ -77,8 +79,12 @@ export interface Api {
     route: Route<Params, Query, Body, Answer>,
     answer: (call: Call<z.output<Params>, z.output<Query>, z.output<Body>>) => Promise<Answer | Response>,
   ): void;
-  /** For what is not part of the API, such as pages and git: neither authenticated nor documented. */
+  /** For what is not part of the API, such as pages and git: neither authenticated nor documented, but limited. */
   app: Hono<Env>;
+  /** What is not part of the API calls it once the sender is known. */
+  admission: Omit<Admission, "middleware">;
+  /** For ways in whose errors are not JSON; null for requests of others. */
+  renderErrors(render: ErrorRenderer): void;
   /** Those added so far. */
   routes: readonly AnyRoute[];
 }

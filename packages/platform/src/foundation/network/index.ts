@@ -6,5 +6,6 @@ export {
   openNetworkPolicy,
   privateAddressReason,
   type Resolved,
+  readRanges,
 } from "./policy.ts";
 export { isForHttp } from "./ports.ts";

@@ -31,7 +31,7 @@ export interface NetworkPolicyOptions {
 const resolveLimitMs = 10_000;
 
 export function openNetworkPolicy({ allowPrivate, resolve = resolveName }: NetworkPolicyOptions): NetworkPolicy {
-  const allowed = readRanges(allowPrivate);
+  const allowed = readRanges(allowPrivate, "allow_private");
   const isListed = (address: string) => allowed.check(address, familyOf(address));
   const mayDial = (address: string) => isListed(address) || (isPublic(address) && !isOwn(address));
   /** One forbidden address makes the name forbidden, unless another of its addresses is listed: localhost has two. */
@@ -58,19 +58,20 @@ const isLocalName = (name: string): boolean =>
   /^[^.]+$|\.(?:localhost|localdomain|local|internal|home\.arpa|lan)$/.test(name);
 
 export class BadAddressRange extends Error {
-  constructor(text: string) {
-    super(`"${text}" in allow_private is not a range of addresses. Write one like 10.0.0.0/8 or fd00::/8.`);
+  constructor(text: string, setting: string) {
+    super(`"${text}" in ${setting} is not a range of addresses. Write one like 10.0.0.0/8 or fd00::/8.`);
     this.name = "BadAddressRange";
   }
 }
 
-function readRanges(ranges: string[]): BlockList {
+/** `setting` is for the message. */
+export function readRanges(ranges: string[], setting: string): BlockList {
   const list = new BlockList();
   for (const range of ranges) {
     const [, network = "", bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(range.trim()) ?? [];
     const host = readHost(network);
     const most = host?.kind === "address" && isIPv4(host.address) ? 32 : 128;
-    if (host?.kind !== "address" || Number(bits ?? most) > most) throw new BadAddressRange(range);
+    if (host?.kind !== "address" || Number(bits ?? most) > most) throw new BadAddressRange(range, setting);
     list.addSubnet(host.address, Number(bits ?? most), familyOf(host.address));
   }
   return list;

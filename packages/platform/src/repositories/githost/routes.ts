@@ -53,7 +53,7 @@ export function servePullRequests(
     const scope: Scope = method === "GET" ? "repositories:read" : "repositories:write";
     app.on(method, path, async (context) => {
       context.set("route", path);
-      const authorized = await authenticator.forPeople(context, { name: context.req.param("name") ?? "", scope });
+      const authorized = await authenticator(context, { name: context.req.param("name") ?? "", scope });
       return handle(context, { ...authorized, number: readNumber(context.req.param("number")) });
     });
   };

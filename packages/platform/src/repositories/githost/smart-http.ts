@@ -2,8 +2,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import type { Context, Hono } from "hono";
-import { alreadySent, type Env, type Log } from "../../foundation/index.ts";
+import type { Context } from "hono";
+import { type Api, alreadySent, type Env, type ErrorRenderer, type Log } from "../../foundation/index.ts";
 import { startGit } from "../git/index.ts";
 import type { RepositoryAuthenticator } from "./authenticator.ts";
 import type { GitHost } from "./host.ts";
@@ -19,18 +19,21 @@ type Service = "upload-pack" | "receive-pack";
 
 const serviceLimitMs = 30 * 60_000;
 
-export function serveGit(app: Hono<Env>, { host, authenticator, log }: SmartHttpOptions): void {
+export function serveGit(
+  { app, renderErrors }: Pick<Api, "app" | "renderErrors">,
+  { host, authenticator, log }: SmartHttpOptions,
+): void {
+  renderErrors(renderForGit);
   app.get("/git/:repository{[^/]+\\.git}/info/refs", async (context) => {
     const service = readService(context.req.query("service"));
     // The dumb HTTP protocol is not supported.
     if (service === undefined) return context.text("This host speaks git's smart protocol only.", 403);
     const repository = await authenticate(context, authenticator, service);
-    return repository instanceof Response ? repository : advertise(context, { repository, service, log });
+    return advertise(context, { repository, service, log });
   });
   for (const service of ["upload-pack", "receive-pack"] as const) {
     app.post(`/git/:repository{[^/]+\\.git}/git-${service}`, async (context) => {
       const repository = await authenticate(context, authenticator, service);
-      if (repository instanceof Response) return repository;
       await exchange(context, { repository, service, log });
       if (service === "receive-pack") await host.notePush(repository);
       return alreadySent();
@@ -41,17 +44,24 @@ export function serveGit(app: Hono<Env>, { host, authenticator, log }: SmartHttp
 const readService = (text: string | undefined): Service | undefined =>
   text === "git-upload-pack" ? "upload-pack" : text === "git-receive-pack" ? "receive-pack" : undefined;
 
-function authenticate(
+/** Git shows text, and asks for a password only when challenged for Basic authentication. */
+const renderForGit: ErrorRenderer = (context, { message, status, extra }) => {
+  if (!/^\/git\/[^/]+\.git\//.test(context.req.path)) return null;
+  return context.text(`${message}\n`, status, {
+    ...(status === 401 && { "www-authenticate": 'Basic realm="platform", charset="UTF-8"' }),
+    ...(extra.retryAfter !== undefined && { "retry-after": String(extra.retryAfter) }),
+  });
+};
+
+async function authenticate(
   context: Context<Env>,
   authenticator: RepositoryAuthenticator,
   service: Service,
-): Promise<HostedRepository | Response> {
+): Promise<HostedRepository> {
   context.set("route", `/git/:repository/${service}`);
   const name = context.req.param("repository")?.replace(/\.git$/, "") ?? "";
-  return authenticator.forGit(context, {
-    name,
-    scope: service === "upload-pack" ? "repositories:read" : "repositories:write",
-  });
+  const scope = service === "upload-pack" ? "repositories:read" : "repositories:write";
+  return (await authenticator(context, { name, scope })).repository;
 }
 
 interface ServiceContext {

@@ -94,7 +94,10 @@ function addDownload(api: Api, platform: PlatformContext): void {
     if (!agent) throw gone;
     const key = await vault.unwrap(agent.data_key);
     const path = readLink(key, id, token);
-    if (path === null) throw gone;
+    if (path === null) {
+      api.admission.noteWrongSecret(context);
+      throw gone;
+    }
     const blob = await blobOf(platform, { agent: { id }, key }, path);
     const sealed = await readFile(join(artifactsDirectory(platform.settings.dataDirectory, agent.directory), blob));
     // A browser must never render agent content as a page of this origin.

@@ -1,0 +1,130 @@
+// Admits requests, whichever way they come in: one count of requests, of wrong credentials and of what is under way.
+import { createHash } from "node:crypto";
+import type { BlockList } from "node:net";
+import type { Context, MiddlewareHandler } from "hono";
+import { type Principal, principalName } from "../principal.ts";
+import { clientAddress } from "./client-address.ts";
+import { type ConcurrencyLimit, concurrencyLimiter } from "./concurrency.ts";
+import type { Env } from "./env.ts";
+import { type RateLimit, type RateLimiter, rateLimiter } from "./rate-limit.ts";
+
+/** 0: no limit. */
+export interface AdmissionLimits {
+  /** Per team; 0 turns off all rates, also those of addresses and single routes. */
+  requestsPerMinute: number;
+  requestsPerMinutePerAddress: number;
+  /** Per address. */
+  wrongCredentialsPerMinute: number;
+  /** Per user or service account. */
+  concurrentRequests: number;
+  concurrentRequestsPerAddress: number;
+  /** Per team. */
+  gitProcesses: number;
+  /** Proxies whose X-Forwarded-For is believed. */
+  trustedProxies: BlockList;
+}
+
+export interface Admission {
+  /** Counts the address of every request, before any other work. */
+  middleware: MiddlewareHandler<Env>;
+  /** Counts a request whose sender is known. Throws `rate_limited`. */
+  admit(context: Context<Env>, principal: Principal, route?: RouteLimits): void;
+  /** Counts a wrong secret that is neither a key nor a session, such as a used login link. Throws `rate_limited`. */
+  noteWrongSecret(context: Context<Env>): void;
+  /** Counts a git process of the team until the response ends. Throws `rate_limited`. */
+  admitGitProcess(context: Context<Env>, teamId: number): void;
+}
+
+/** Limits of one route, for each principal. */
+export interface RouteLimits {
+  name: string;
+  limits: RateLimit[];
+}
+
+/** Probes of load balancers must not fail because others are busy. */
+const uncounted = ["/healthz", "/readyz"];
+
+export function openAdmission(limits: AdmissionLimits): Admission {
+  // Separate: requests from many addresses must not displace the counts of teams.
+  const addresses = addressCounts(limits, rateLimiter(Date.now));
+  const principals = rateLimiter(Date.now);
+  const take = concurrencyLimiter();
+  const hold = (context: Context<Env>, limit: ConcurrencyLimit): void => {
+    const release = take(limit);
+    if (context.env.outgoing.closed) release();
+    else context.get("slots").push(release);
+  };
+  const addressOf = (context: Context<Env>) => clientAddress(context.env.incoming, limits.trustedProxies);
+  return {
+    async middleware(context, next) {
+      if (uncounted.includes(context.req.path)) return next();
+      const address = addressOf(context);
+      const credential = credentialOf(context);
+      addresses.admit(address, credential);
+      const max = limits.concurrentRequestsPerAddress;
+      hold(context, { key: `address ${address}`, max, what: "requests from one address" });
+      await next();
+      const isRefused = credential !== null && context.res.status === 401;
+      if (isRefused || context.get("hasWrongSecret")) addresses.countWrong(address, credential);
+      else if (credential !== null && context.get("principal")) addresses.noteAccepted(credential);
+    },
+    admit(context, principal, route) {
+      context.set("principal", principal);
+      if (limits.requestsPerMinute > 0) {
+        principals.spend(`team:${principal.teamId}`, perMinute(limits.requestsPerMinute));
+        for (const limit of route?.limits ?? [])
+          principals.spend(`${principalName(principal)} ${route?.name} ${limit.seconds}`, limit);
+      }
+      const max = limits.concurrentRequests;
+      hold(context, { key: principalName(principal), max, what: "requests of one user or service account" });
+    },
+    noteWrongSecret(context) {
+      addresses.checkWrong(addressOf(context));
+      context.set("hasWrongSecret", true);
+    },
+    admitGitProcess: (context, teamId) =>
+      hold(context, { key: `git ${teamId}`, max: limits.gitProcesses, what: "git processes of one team" }),
+  };
+}
+
+const perMinute = (requests: number, what = "requests"): RateLimit => ({ requests, seconds: 60, what });
+
+const maxAccepted = 10_000;
+
+/** After too many wrong credentials an address may use only those that were accepted before. */
+function addressCounts(limits: AdmissionLimits, windows: RateLimiter) {
+  // So that callers who share an address with an attacker can continue.
+  const accepted = new Set<string>();
+  const hasRates = limits.requestsPerMinute > 0;
+  const requests = perMinute(limits.requestsPerMinutePerAddress, "requests from one address");
+  const wrong = perMinute(limits.wrongCredentialsPerMinute, "wrong credentials from one address");
+  const hasWrongLimit = hasRates && wrong.requests > 0;
+  const checkWrong = (address: string): void => {
+    if (hasWrongLimit) windows.check(`wrong ${address}`, wrong);
+  };
+  return {
+    admit(address: string, credential: string | null): void {
+      if (hasRates && requests.requests > 0) windows.spend(`requests ${address}`, requests);
+      if (credential !== null && !accepted.has(credential)) checkWrong(address);
+    },
+    checkWrong,
+    countWrong(address: string, credential: string | null): void {
+      if (credential !== null) accepted.delete(credential);
+      if (hasWrongLimit) windows.count(`wrong ${address}`, wrong);
+    },
+    noteAccepted(credential: string): void {
+      if (accepted.has(credential)) return;
+      for (const oldest of accepted) {
+        if (accepted.size < maxAccepted) break;
+        accepted.delete(oldest);
+      }
+      accepted.add(credential);
+    },
+  };
+}
+
+/** A hash of the key or the cookies that were sent; null without. */
+function credentialOf({ req }: Context<Env>): string | null {
+  const sent = req.header("authorization") ?? req.header("cookie");
+  return sent === undefined ? null : createHash("sha256").update(sent).digest("base64");
+}

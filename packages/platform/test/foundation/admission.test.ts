@@ -1,0 +1,201 @@
+// Limits of requests: one mechanism for every way in, each with its own form of a refusal.
+import { connect, type Socket } from "node:net";
+import { afterEach, expect, onTestFinished, test } from "vitest";
+import type { Settings } from "../../src/foundation/config/index.ts";
+import { rateLimiter } from "../../src/foundation/http/rate-limit.ts";
+import { makeLoginLink } from "../../src/identity/index.ts";
+import { openGitHost } from "../../src/repositories/githost/index.ts";
+import { logIn, openBrowser } from "../harness/browser.ts";
+import { type TestServer, testServer } from "../harness/platform.ts";
+import { noRateLimits } from "../harness/settings.ts";
+
+async function limitedServer(limits: Partial<Settings["rateLimits"]>): Promise<TestServer> {
+  const server = await testServer({ roles: ["api"], rateLimits: { ...noRateLimits, ...limits } });
+  onTestFinished(server.close);
+  return server;
+}
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+const wrongKey = `plt_000000000000_${"a".repeat(43)}`;
+const manyPerMinute = 100_000;
+
+/** The ways in, and how each refuses. */
+const ways = {
+  v1: { path: "/v1/me", headers: {}, type: "application/json", text: '"code":"rate_limited"' },
+  v0: { path: "/v0/me", headers: {}, type: "application/json", text: '"code":"rate_limited"' },
+  git: {
+    path: "/git/shop.git/info/refs?service=git-upload-pack",
+    headers: {},
+    type: "text/plain",
+    text: "More than",
+  },
+  pulls: { path: "/git/shop/pulls", headers: {}, type: "application/json", text: '"code":"rate_limited"' },
+  pages: { path: "/agents", headers: { accept: "text/html" }, type: "text/html", text: "<h1>Too many requests</h1>" },
+  login: {
+    path: `/login?token=${"a".repeat(43)}`,
+    headers: { accept: "text/html" },
+    type: "text/html",
+    text: "<h1>Too many requests</h1>",
+  },
+};
+type Way = keyof typeof ways;
+const wayNames = Object.keys(ways) as Way[];
+
+const enter = (server: TestServer, way: Way, headers: Record<string, string> = {}) =>
+  fetch(server.url + ways[way].path, { headers: { ...ways[way].headers, ...headers } });
+
+/** The refusal of a request in the form of the way in; other answers only by status. */
+async function outcome(server: TestServer, way: Way, headers: Record<string, string> = {}) {
+  const answer = await enter(server, way, headers);
+  const text = await answer.text();
+  if (answer.status !== 429) return answer.status;
+  expect(answer.headers.get("content-type")).toContain(ways[way].type);
+  expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(text).toContain(ways[way].text);
+  return 429;
+}
+
+const refusedEverywhere = Object.fromEntries(wayNames.map((way) => [way, 429]));
+async function outcomes(server: TestServer, headers: Record<string, string> = {}) {
+  const all: Record<string, number> = {};
+  for (const way of wayNames) all[way] = await outcome(server, way, headers);
+  return all;
+}
+
+test("requests of one address are counted together, whichever way they come in", async () => {
+  const server = await limitedServer({
+    requestsPerMinute: manyPerMinute,
+    requestsPerMinutePerAddress: wayNames.length,
+  });
+  expect(Object.values(await outcomes(server))).not.toContain(429);
+  expect(await outcomes(server)).toEqual(refusedEverywhere);
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+});
+
+test("wrong credentials of one address are counted together, and accepted ones continue", async () => {
+  const server = await limitedServer({ requestsPerMinute: manyPerMinute, wrongCredentialsPerMinute: wayNames.length });
+  const key = await server.key();
+  expect(await outcome(server, "v1", bearer(key))).toBe(200);
+  for (const way of wayNames) expect(await outcome(server, way, bearer(wrongKey))).toBe(401);
+  expect(await outcomes(server, bearer(wrongKey))).toEqual(refusedEverywhere);
+  expect(await outcome(server, "v1", bearer(key))).toBe(200);
+  expect(await outcome(server, "v1", bearer(await server.key({ name: "never used before" })))).toBe(429);
+});
+
+test.each([
+  ["login links", `/login?token=${"a".repeat(43)}`],
+  ["invitations", `/join?token=${"a".repeat(43)}`],
+  ["sessions", "/v1/me"],
+])("wrong %s are counted", async (_what, path) => {
+  const server = await limitedServer({ requestsPerMinute: manyPerMinute, wrongCredentialsPerMinute: 2 });
+  const statuses: number[] = [];
+  for (let count = 0; count < 3; count++)
+    statuses.push((await fetch(server.url + path, { headers: { cookie: "platform_session=wrong" } })).status);
+  expect(statuses.at(0)).toBeGreaterThanOrEqual(401);
+  expect(statuses.at(1)).toBe(statuses.at(0));
+  expect(statuses.at(2)).toBe(429);
+});
+
+test("requests of a team are counted together: API, git, pages, and those that lack a scope", async () => {
+  const server = await limitedServer({ requestsPerMinute: 4 });
+  const key = await server.key();
+  const { db } = server.platform;
+  const user = await db.selectFrom("users").select("id").executeTakeFirstOrThrow();
+  const browser = openBrowser(server.url);
+  await logIn(browser, await makeLoginLink(db, user.id, server.url));
+  const reader = bearer(await server.key({ name: "reader", scopes: ["agents:read"] }));
+  expect((await browser.get("/agents")).status).toBe(200);
+  expect(await outcome(server, "git", bearer(key))).toBe(404);
+  expect((await fetch(`${server.url}/v1/agents`, { method: "POST", headers: reader })).status).toBe(403);
+  expect(await outcome(server, "v0", bearer(key))).toBe(200);
+  expect((await browser.get("/agents")).status).toBe(429);
+  for (const way of ["v1", "v0", "git", "pulls"] as const)
+    expect([way, await outcome(server, way, bearer(key))]).toEqual([way, 429]);
+  expect(await outcome(server, "v1", bearer(await server.key({ team: "other" })))).toBe(200);
+});
+
+const sockets: Socket[] = [];
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+});
+
+/** Sends the head of a request and none of its body. */
+function sendUnfinished(server: TestServer, path: string, headers: Record<string, string>): Socket {
+  const { hostname, port } = new URL(server.url);
+  const socket = connect(Number(port), hostname);
+  sockets.push(socket);
+  const lines = Object.entries({ host: hostname, "content-length": "100", ...headers });
+  socket.write(`POST ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`);
+  return socket;
+}
+
+const json = { "content-type": "application/json" };
+
+test("a principal has so many requests under way at once, whichever way they come in", async () => {
+  const server = await limitedServer({ concurrentRequests: 1 });
+  const key = await server.key();
+  const held = sendUnfinished(server, "/v1/agents", { ...bearer(key), ...json });
+  for (const way of ["v1", "v0", "git", "pulls"] as const)
+    await expect.poll(() => outcome(server, way, bearer(key)), { timeout: 30_000 }).toBe(429);
+  const other = bearer(await server.key({ team: "other" }));
+  expect(await outcome(server, "v1", other)).toBe(200);
+  held.destroy();
+  await expect.poll(() => outcome(server, "v1", bearer(key)), { timeout: 30_000 }).toBe(200);
+});
+
+test("an address has so many requests under way at once, with or without a key", async () => {
+  const server = await limitedServer({ concurrentRequestsPerAddress: 1 });
+  const key = await server.key();
+  const held = sendUnfinished(server, "/v1/agents", { ...bearer(key), ...json });
+  for (const way of wayNames) await expect.poll(() => outcome(server, way), { timeout: 30_000 }).toBe(429);
+  held.destroy();
+  await expect.poll(() => outcome(server, "v1", bearer(key)), { timeout: 30_000 }).toBe(200);
+});
+
+test("a team has so many git processes at once, and other teams their own", async () => {
+  const server = await limitedServer({ gitProcesses: 1 });
+  const [own, other] = [bearer(await server.key()), bearer(await server.key({ team: "other" }))];
+  const { db, vault, settings } = server.platform;
+  const teams = await db.selectFrom("teams").select("id").execute();
+  const host = openGitHost({ db, vault, dataDirectory: settings.dataDirectory, serverUrls: () => [server.url] });
+  for (const { id } of teams)
+    await host.repositories.create({ teamId: id, name: "shop", from: null }, AbortSignal.timeout(60_000));
+  const held = sendUnfinished(server, "/git/shop.git/git-upload-pack", own);
+  await expect.poll(() => outcome(server, "git", own), { timeout: 30_000 }).toBe(429);
+  expect(await outcome(server, "git", other)).toBe(200);
+  held.destroy();
+  await expect.poll(() => outcome(server, "git", own), { timeout: 30_000 }).toBe(200);
+});
+
+test.each([
+  ["an address that no proxy vouches for", [], ["203.0.113.1", "203.0.113.2"], "together"],
+  ["addresses that a trusted proxy names", ["127.0.0.1"], ["203.0.113.1", "203.0.113.2"], "apart"],
+  ["what a client wrote before its proxy", ["127.0.0.1"], ["1.1.1.1, 203.0.113.1", "2.2.2.2, 203.0.113.1"], "together"],
+  [
+    "clients behind two trusted proxies",
+    ["127.0.0.1", "10.0.0.0/8"],
+    ["203.0.113.1, 10.0.0.9", "203.0.113.2, 10.0.0.9"],
+    "apart",
+  ],
+  ["addresses of one /64", ["127.0.0.1"], ["2001:db8:1:2::1", "2001:db8:1:2:f:f:f:f"], "together"],
+  ["addresses of two /64", ["127.0.0.1"], ["2001:db8:1:2::1", "2001:db8:1:3::1"], "apart"],
+  ["IPv4 within IPv6", ["127.0.0.1"], ["::ffff:203.0.113.1", "203.0.113.1"], "together"],
+  ["an address with a port", ["127.0.0.1"], ["203.0.113.1:4711", "203.0.113.1"], "together"],
+  ["no address at all", ["127.0.0.1"], ["unknown", "_hidden"], "together"],
+])("%s: counted as it should be", async (_what, trustedProxies, [first = "", second = ""], counted) => {
+  const server = await limitedServer({
+    requestsPerMinute: manyPerMinute,
+    requestsPerMinutePerAddress: 1,
+    trustedProxies,
+  });
+  expect(await outcome(server, "v1", { "x-forwarded-for": first })).toBe(401);
+  expect(await outcome(server, "v1", { "x-forwarded-for": second })).toBe(counted === "apart" ? 401 : 429);
+});
+
+test("the limiter forgets the oldest window rather than grow, and keeps the newest", () => {
+  const limiter = rateLimiter(() => 0, 2);
+  const spend = (key: string) => () => limiter.spend(key, { requests: 1, seconds: 60 });
+  for (const key of ["first", "second", "third"]) spend(key)();
+  expect(spend("third")).toThrow("More than 1 request");
+  expect(spend("first")).not.toThrow();
+});
