@@ -24,6 +24,7 @@ import type { Today } from "./date.ts";
 import { noteDenials } from "./denials.ts";
 import type { HookSource, OpenHooks } from "./hooks.ts";
 import type { RunObservers } from "./observers.ts";
+import { withRepositoryWarnings } from "./repository-changes.ts";
 import { type OpenSandbox, openSandboxes, type Sandboxes } from "./sandboxes.ts";
 import type { RunningServers, ServerSource } from "./servers.ts";
 import { openSubAgents, type SubAgentSettings } from "./sub-agents.ts";
@@ -111,7 +112,7 @@ export async function assemble(request: AssemblyRequest): Promise<Assembly> {
     openLog(state, emit) {
       const log = openLog(state, { store: request.store, emit, scrub: request.scrub });
       sandboxes.main.listenForDenials?.(noteDenials(log));
-      return log;
+      return withRepositoryWarnings(log, sandboxes);
     },
     // Sub-agents first: they use everything else. Sandboxes last: hooks and servers run inside them.
     async close() {

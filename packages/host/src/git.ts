@@ -60,6 +60,9 @@ export const neutralFlags = [
     "core.quotePath=false",
     "diff.external=",
     "diff.suppressBlankEmpty=false",
+    // A look into a submodule would run git there, under a configuration the agent may have written.
+    "diff.ignoreSubmodules=dirty",
+    "submodule.recurse=false",
   ].flatMap((setting) => ["-c", setting]),
 ];
 

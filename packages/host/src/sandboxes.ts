@@ -32,6 +32,8 @@ export interface Sandboxes {
   forMode(mode: SandboxMode): Promise<LazyWorkspace>;
   /** Separate from those of tools: a command cannot end the process of a server. */
   forServers(mode?: SandboxMode): Promise<LazyWorkspace>;
+  /** One sentence for each repository that commands have created or changed, once. */
+  findRepositoryChanges(): Promise<string[]>;
   close(): Promise<void>;
 }
 
@@ -50,6 +52,11 @@ export async function openSandboxes(
     unsandboxedWorkspace: needsUnsandboxed ? await workspaceOf(toolSandboxes.open("danger-full-access")) : undefined,
     forMode: (other) => workspaceOf(toolSandboxes.open(other)),
     forServers: (other = mode) => workspaceOf(serverSandboxes.open(other)),
+    async findRepositoryChanges() {
+      const opened = await Promise.all([...toolSandboxes.opened(), ...serverSandboxes.opened()]);
+      const changes = await Promise.all(opened.map(({ workspace }) => workspace.findRepositoryChanges()));
+      return [...new Set(changes.flat())];
+    },
     async close() {
       await Promise.all([toolSandboxes.close(), serverSandboxes.close()]);
     },
@@ -58,6 +65,7 @@ export async function openSandboxes(
 
 export interface OncePerMode<Opened> {
   open(mode: SandboxMode): Promise<Opened>;
+  opened(): Promise<Opened>[];
   close(): Promise<void>;
 }
 
@@ -72,6 +80,7 @@ export function oncePerMode<Opened>(
       opened.set(mode, opening);
       return opening;
     },
+    opened: () => [...opened.values()],
     async close() {
       await Promise.all([...opened.values()].map(async (opening) => close(await opening)));
     },

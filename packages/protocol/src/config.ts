@@ -82,6 +82,12 @@ const WorkspaceWrite = z.object({
     .enum(["commit", "none"])
     .optional()
     .describe("Whether git add, commit, mv and rm may change the repository (commit)"),
+  nested_repositories: z
+    .enum(["protected", "allowed"])
+    .optional()
+    .describe(
+      "Whether commands may change the .git of submodules and other repositories below, and add new ones (protected)",
+    ),
 });
 
 const strings = z.array(z.string());

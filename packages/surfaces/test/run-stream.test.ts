@@ -160,6 +160,18 @@ test.each([
   for (const call of updates) expect(ToolCall.parse(call)).toEqual(call);
 });
 
+test("a warning is shown as a failed call, which is not part of the conversation", () => {
+  const data = { message: "This run created the git repository in vendor." };
+  const frames = openRun().record({ type: "noted", kind: "warning", data }).flat();
+  expect(frames).toEqual([
+    {
+      event: "tool_call",
+      data: { callId: "warning:1", name: "warning", status: "error", result: { error: data } },
+    },
+  ]);
+  expect(frames.map((frame) => StreamFrame.parse(frame))).toEqual(frames);
+});
+
 test("a call to an MCP server names server and tool, and has its content", () => {
   const result = { content: [{ type: "text", text: "42" }], structuredContent: null };
   const detail = { kind: "mcp", server: "s", tool: "t", arguments: {}, result, error: null, durationMs: 1 } as const;

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Chunk } from "@agentcli/protocol";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { readGitlinks } from "../src/git/gitlinks.ts";
 import { findRepositoryRoot, readHead } from "../src/git/repository.ts";
 import { lazyWorkspace } from "../src/lifecycle/lazy.ts";
 import { WorkspaceLost } from "../src/lifecycle/workspace-lost.ts";
@@ -68,7 +69,9 @@ test("the environment of a login shell is captured once, ahead of the first comm
 });
 
 describe("a repository read from its files", () => {
-  const git = (...words: string[]) => execFileSync("git", ["-C", base, ...words], { encoding: "utf8" }).trim();
+  const author = { GIT_AUTHOR_NAME: "a", GIT_AUTHOR_EMAIL: "a@b", GIT_COMMITTER_NAME: "a", GIT_COMMITTER_EMAIL: "a@b" };
+  const git = (...words: string[]) =>
+    execFileSync("git", ["-C", base, ...words], { encoding: "utf8", env: { ...process.env, ...author } }).trim();
   const commit = () => git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x");
 
   test("is found from a subdirectory, and not at an empty .git", () => {
@@ -96,6 +99,24 @@ describe("a repository read from its files", () => {
     git("worktree", "add", "-q", join(base, "tree"), "-b", "side");
     expect(findRepositoryRoot(join(base, "tree"))).toBe(join(base, "tree"));
     expect(readHead(join(base, "tree"))).toEqual({ branch: "side", commit: git("rev-parse", "HEAD") });
+  });
+
+  test.each([
+    ["of version 2", ["init", "-q"], ["update-index", "--index-version", "2"]],
+    ["of version 4", ["init", "-q"], ["update-index", "--index-version", "4"]],
+    ["that is split", ["init", "-q"], ["update-index", "--split-index"]],
+    ["with sha256", ["init", "-q", "--object-format=sha256"], ["update-index", "--index-version", "4"]],
+  ])("lists the gitlinks of an index %s", (_, init, change) => {
+    git(...init);
+    const commit = git("commit-tree", git("write-tree"), "-m", "x");
+    const blob = git("hash-object", "-w", "/dev/null");
+    const paths = ["a", "a-long-name/with-a-directory/below", "lib", "lib2/b", "z\u00fc"];
+    for (const name of ["0", "a.txt", "a-long-name/x", "lib2/a", "zz"])
+      git("update-index", "--add", "--cacheinfo", `100644,${blob},${name}`);
+    expect(readGitlinks(join(base, ".git"))).toEqual([]);
+    for (const path of paths) git("update-index", "--add", "--cacheinfo", `160000,${commit},${path}`);
+    git(...change);
+    expect(readGitlinks(join(base, ".git")).map(String).sort()).toEqual([...paths].sort());
   });
 
   test("is not fooled by a reference that climbs", () => {

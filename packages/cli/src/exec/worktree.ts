@@ -152,7 +152,10 @@ type Git = (...args: string[]) => Promise<string>;
 const run = promisify(execFile);
 
 /** Programs that a repository may name, such as hooks, do not run: this is outside the sandbox. */
-const harmless = ["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"];
+const harmless = ["core.hooksPath=/dev/null", "core.fsmonitor=false", "submodule.recurse=false"].flatMap((setting) => [
+  "-c",
+  setting,
+]);
 
 function gitIn(cwd: string, { variables, programs }: Environment): Git {
   programs.distrust([cwd]);

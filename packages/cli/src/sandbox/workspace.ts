@@ -57,6 +57,7 @@ function policyOf(settings: SandboxSettings, config: Config, environment: Enviro
     ...networkOf(settings.sandbox, write),
     ...(settings.network && { network: settings.network }),
     git: write.git ?? "commit",
+    nestedRepositories: write.nested_repositories ?? "protected",
     unixSockets: write.unix_sockets ? "allowed" : "refused",
     hidden: [...hiddenByDefault(environment.userHome, environment.agentHome), ...(environment.ownFiles ?? [])],
     shown: ownSkillPaths(settings.cwd, environment),

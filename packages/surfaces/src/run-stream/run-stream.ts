@@ -6,7 +6,7 @@ import type { Block, RecordOf, Usage } from "@agentcli/protocol";
 import { type StreamedText, streamedText } from "../streamed.ts";
 import { addUsage, noUsage } from "../usage.ts";
 import { type FrameGroup, update } from "./frames.ts";
-import { showServer } from "./servers.ts";
+import { showNote } from "./notes.ts";
 import { type ShownCall, showBegun, showSettled } from "./tool-calls.ts";
 
 export interface RunStream {
@@ -73,7 +73,7 @@ function project(stream: Stream, { seq, record }: StoredRecord, sinceLastMs: num
     case "turn.ended":
       return [[update({ type: "turn-ended", usage: turnUsage(stream.usage) })]];
     case "noted":
-      return record.kind === "mcp" ? showServer(record.data) : [];
+      return showNote(seq, record);
     case "input.added":
       return [];
   }

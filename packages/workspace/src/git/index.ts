@@ -1,2 +1,10 @@
 // Git repositories, read from their files.
-export { findCommonDirectory, findGitDirectory, findRepositoryRoot, type GitHead, readHead } from "./repository.ts";
+export { readGitlinks } from "./gitlinks.ts";
+export {
+  findCommonDirectory,
+  findGitDirectory,
+  findRepositoryRoot,
+  type GitHead,
+  readHead,
+  readRegularFile,
+} from "./repository.ts";

@@ -67,12 +67,17 @@ function isDirectory(path: string): boolean {
   }
 }
 
-/** Undefined if there is no readable regular file. Does not block on a FIFO. */
-function readText(path: string): string | undefined {
+const readText = (path: string): string | undefined => readRegularFile(path)?.toString();
+
+const maxFileBytes = 512 * 1024 * 1024;
+
+/** Undefined if there is no readable regular file, or a huge one. Does not block on a FIFO. */
+export function readRegularFile(path: string | Buffer): Buffer | undefined {
   let descriptor: number | undefined;
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    return fstatSync(descriptor).isFile() ? readFileSync(descriptor, "utf8") : undefined;
+    const stats = fstatSync(descriptor);
+    return stats.isFile() && stats.size <= maxFileBytes ? readFileSync(descriptor) : undefined;
   } catch {
     return undefined;
   } finally {

@@ -6,6 +6,8 @@ export interface OpenedWorkspace extends Workspace {
   /** Pauses output: processes block on writes until it resumes. Results may be delayed too. */
   holdOutput(): void;
   resumeOutput(): void;
+  /** One sentence for each repository below the workspace that commands have created or changed, once. Absent without a sandbox. */
+  findRepositoryChanges?(): Promise<string[]>;
   close(): Promise<void>;
 }
 
@@ -13,6 +15,7 @@ export interface OpenedWorkspace extends Workspace {
 export interface LazyWorkspace extends OpenedWorkspace {
   /** Starts opening, so that the first operation need not wait. A failure is reported by that operation. */
   warm(): void;
+  findRepositoryChanges(): Promise<string[]>;
 }
 
 export interface LazyWorkspaceOptions {
@@ -30,6 +33,7 @@ export function lazyWorkspace({ root, newIncarnation, open }: LazyWorkspaceOptio
   let incarnation = newIncarnation();
   let opening: Promise<OpenedWorkspace> | undefined;
   let losses = 0;
+  const changesBeforeLoss: string[] = [];
   let isClosed = false;
 
   function openOnce(): Promise<OpenedWorkspace> {
@@ -56,6 +60,7 @@ export function lazyWorkspace({ root, newIncarnation, open }: LazyWorkspaceOptio
     losses += 1;
     const opened = await lost.catch(() => undefined);
     await opened?.close();
+    changesBeforeLoss.push(...((await opened?.findRepositoryChanges?.()) ?? []));
   }
 
   return {
@@ -81,6 +86,10 @@ export function lazyWorkspace({ root, newIncarnation, open }: LazyWorkspaceOptio
     },
     holdOutput: () => void opening?.then(({ holdOutput }) => holdOutput()).catch(() => {}),
     resumeOutput: () => void opening?.then(({ resumeOutput }) => resumeOutput()).catch(() => {}),
+    async findRepositoryChanges() {
+      const opened = await opening?.catch(() => undefined);
+      return [...changesBeforeLoss.splice(0), ...((await opened?.findRepositoryChanges?.()) ?? [])];
+    },
     async close() {
       isClosed = true;
       const opened = await opening?.catch(() => undefined);

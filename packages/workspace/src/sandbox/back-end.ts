@@ -27,7 +27,8 @@ export const proxyUnavailable = ({ kind }: BackEnd): [reason: string, remedy: st
 const sentences = {
   "hard-links": "a file inside that was hard-linked to one outside before: writing it changes both",
   server: "a command can crash or misuse the server beside it, which has no more rights than the command",
-  "protected-names": ".git, .agentcli, .agents and .platform inside writable directories can be changed",
+  "protected-names":
+    ".git, .agentcli, .agents and .platform inside writable directories, and .git of repositories below, can be changed",
   "hook-files": "files that hooks run can be changed in the workspace; hooks run from a private copy of them",
   "file-attributes": "modes, owners, dates and attributes of the user's own files outside can be changed",
   "file-names": "names, sizes and dates of hidden files can be seen",

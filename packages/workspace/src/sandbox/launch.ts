@@ -14,6 +14,7 @@ import { withCommits } from "./commits/commits.ts";
 import type { ConfinedProcess } from "./confined-process.ts";
 import { withLimitNotes } from "./limit-notes.ts";
 import type { SandboxPolicy } from "./policy.ts";
+import { protectNested, withRepositoryWatch } from "./repositories/protect.ts";
 import { SandboxUnavailable } from "./sandbox-unavailable.ts";
 import type { ServerProgram, StartedSandbox } from "./started-sandbox.ts";
 
@@ -49,9 +50,10 @@ export async function openWorkspace(policy: SandboxPolicy, options: WorkspaceOpt
 }
 
 /** Nothing inside outlives this process, nor the workspace once it is closed. */
-export async function openSandbox(policy: SandboxPolicy, options: WorkspaceOptions): Promise<OpenedWorkspace> {
-  const backEnd = options.backEnd ?? bubblewrapOnPath(policy, options.env);
-  refuseUnsupported(policy, backEnd);
+export async function openSandbox(requested: SandboxPolicy, options: WorkspaceOptions): Promise<OpenedWorkspace> {
+  const backEnd = options.backEnd ?? bubblewrapOnPath(requested, options.env);
+  refuseUnsupported(requested, backEnd);
+  const { policy, watch } = await protectNested(requested, backEnd);
   const egress = await openEgress(policy, options, backEnd);
   const limits = openLimits(options.limits ?? noLimits);
   const sandbox = await startSandboxed(policy, backEnd, programOf(options, limits, egress)).catch(async (error) => {
@@ -72,8 +74,9 @@ export async function openSandbox(policy: SandboxPolicy, options: WorkspaceOptio
       resumeOutput: () => void stdout.resume(),
       close,
     };
+    const watched = watch ? withRepositoryWatch(opened, watch) : opened;
     return withLimitNotes(
-      supportsCommits(policy, backEnd) ? withCommits(opened, { policy, path: options.env.PATH ?? "" }) : opened,
+      supportsCommits(policy, backEnd) ? withCommits(watched, { policy, path: options.env.PATH ?? "" }) : watched,
       limits,
     );
   } catch (error) {

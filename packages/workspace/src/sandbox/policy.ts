@@ -28,6 +28,10 @@ export interface SandboxPolicy {
   protectedPaths: string[];
   /** Whether git add, commit, mv and rm work in protected repositories. */
   git: "commit" | "none";
+  /** Whether the `.git` of repositories and submodules below writable roots may be changed, and new ones be added. */
+  nestedRepositories: "protected" | "allowed";
+  /** Directories below writable roots whose `.git` cannot be changed. Found when the sandbox is opened. */
+  protectedRepositories: string[];
   /** Nested sandboxes create user namespaces. */
   nestedSandboxes: "allowed" | "refused";
 }
@@ -52,6 +56,8 @@ export function sandboxPolicy(options: PolicyOptions): SandboxPolicy {
     userId: null,
     protectedNames,
     git: "commit",
+    nestedRepositories: "protected",
+    protectedRepositories: [],
     nestedSandboxes: "refused",
     ...options,
     root,

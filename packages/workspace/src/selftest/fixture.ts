@@ -90,6 +90,7 @@ function makeFiles(base: string, secret: string): void {
     ...inDirectory("root/.git", repository),
     ...inDirectory("second/.git", repository),
     ...inDirectory("root/linked", repository),
+    ...inDirectory("root/below/nested/.git", repository),
     "root/linked/worktrees/tree/HEAD": "ref: refs/heads/tree\n",
     "root/linked/worktrees/tree/commondir": "../..\n",
     "tree/.git": `gitdir: ${linked}/worktrees/tree\n`,

@@ -94,7 +94,7 @@ describe("the report of the sandbox", () => {
     const report = describeSandbox(policy("workspace-write"), available({ kind: "landlock", version: 7 }));
     expect(report).toMatchObject({ backend: "landlock", fs: "workspace-write", net: "off", pid: false, syscalls });
     expect(report.admits).toContain(
-      ".git, .agentcli, .agents and .platform inside writable directories can be changed",
+      ".git, .agentcli, .agents and .platform inside writable directories, and .git of repositories below, can be changed",
     );
   });
 

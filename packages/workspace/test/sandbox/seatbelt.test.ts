@@ -18,6 +18,8 @@ const policy = (more: Partial<SandboxPolicy> = {}): SandboxPolicy => ({
   allowedDomains: [],
   deniedDomains: [],
   git: "commit",
+  nestedRepositories: "protected",
+  protectedRepositories: [],
   nestedSandboxes: "refused",
   ...more,
 });
@@ -97,4 +99,18 @@ test("a path is never read as a rule", () => {
   const { profile, parameters } = seatbeltProfile(policy({ mode: "workspace-write", root }), "/t");
   expect(profile).not.toContain("allow default");
   expect(parameters.WRITABLE_0).toBe(root);
+});
+
+test("the .git of a repository below is read-only, and no directory above it can be replaced", () => {
+  const nested = policy({ mode: "workspace-write", protectedRepositories: ["/Users/me/project/deps/lib"] });
+  const { profile, parameters } = seatbeltProfile(nested, "/private/var/folders/t");
+  expect(profile).toContain(`(deny file-write* (subpath (param "PROTECTED_2")))
+(deny file-write-unlink file-write-create (literal (param "PINNED_0")))
+(deny file-write-unlink file-write-create (literal (param "PINNED_1")))
+`);
+  expect(parameters).toMatchObject({
+    PROTECTED_2: "/Users/me/project/deps/lib/.git",
+    PINNED_0: "/Users/me/project/deps/lib",
+    PINNED_1: "/Users/me/project/deps",
+  });
 });

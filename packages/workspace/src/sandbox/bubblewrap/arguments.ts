@@ -1,4 +1,6 @@
 // The command line of bubblewrap for a list of mounts. Pure.
+import { contains } from "../../paths.ts";
+
 export type Mount =
   /** Empty at first, writable, discarded at the end. */
   | { kind: "private"; path: string; mode: string; bytes?: number | undefined }
@@ -95,6 +97,15 @@ export const userProgram = "/usr/bin/setpriv";
 
 /** A mount covers everything below it, so deeper ones come later; stable for equal depth. */
 const parentsFirst = (mounts: Mount[]) => [...mounts].sort((one, other) => depth(one.path) - depth(other.path));
+
+/** The deepest mount at or above the path; of several at one path the last. */
+export function decidingMount(path: string, mounts: Mount[]): Mount | undefined {
+  let deciding: Mount | undefined;
+  for (const mount of mounts) {
+    if (contains(mount.path, path) && mount.path.length >= (deciding?.path.length ?? 0)) deciding = mount;
+  }
+  return deciding;
+}
 
 const isEmptied = ({ kind }: Mount) => emptyKinds.includes(kind);
 const emptyKinds: Mount["kind"][] = ["hidden-directory", "absent", "rebuilt", "empty-root"];

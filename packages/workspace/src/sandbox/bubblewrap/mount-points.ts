@@ -10,7 +10,7 @@ export function makeMountPoints(paths: string[]): string[] {
 }
 
 /** Whether a directory is one of ours, of this run or of one that was killed. */
-export function isMountPoint(path: string): boolean {
+export function isMountPoint(path: string | Buffer): boolean {
   try {
     return (statSync(path).mode & 0o7777) === mountPointMode && readdirSync(path).length === 0;
   } catch {

@@ -7,9 +7,10 @@ import { contains, resolveExisting } from "../../paths.ts";
 import { hiddenFromRoot, refuseSymlink } from "../paths.ts";
 import type { SandboxPolicy } from "../policy.ts";
 import { SandboxUnavailable } from "../sandbox-unavailable.ts";
-import { type Mount, type MountPlan, type PrivateMountOptions, privateMounts } from "./arguments.ts";
+import { decidingMount, type Mount, type MountPlan, type PrivateMountOptions, privateMounts } from "./arguments.ts";
 import { hideMounts, maskPath } from "./hide.ts";
 import { isMountPoint } from "./mount-points.ts";
+import { protectRepositories } from "./repositories.ts";
 import { parentDirectories, systemView } from "./system-view.ts";
 
 export interface PlanOptions extends PrivateMountOptions {
@@ -24,6 +25,7 @@ export function planMounts(policy: SandboxPolicy, options: PlanOptions): MountPl
   mounts.push(...roots.map((path): Mount => ({ kind: "writable", path })));
   mounts.push(...roots.flatMap((root) => protect(root, policy, hidden)));
   mounts.push(...protectPaths(policy, roots, mounts));
+  if (roots.length > 0) mounts.push(...protectRepositories(policy.protectedRepositories, mounts));
   for (const path of [policy.root, ...policy.shown]) mounts.push(...show(path, mounts));
   if (policy.view === "system") mounts.push(...parentDirectories(mounts));
   return {
@@ -122,15 +124,6 @@ const isInPrivate = (path: string, mounts: Mount[]) =>
     path,
     mounts.filter((mount) => mount.path !== path),
   )?.kind === "private";
-
-/** The deepest mount at or above the path; of several at one path the last. */
-function decidingMount(path: string, mounts: Mount[]): Mount | undefined {
-  let deciding: Mount | undefined;
-  for (const mount of mounts) {
-    if (contains(mount.path, path) && mount.path.length >= (deciding?.path.length ?? 0)) deciding = mount;
-  }
-  return deciding;
-}
 
 function lstatIfExists(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });

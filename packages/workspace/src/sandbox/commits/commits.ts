@@ -51,8 +51,8 @@ export function withCommits(workspace: OpenedWorkspace, options: CommitOptions):
   async function settle(result: ExecResult, commit: PreparedCommit | undefined): Promise<CommitResult> {
     if (commit === undefined || result.state !== "exited") return { result };
     try {
-      await commit.importFrom(await exportCommit(workspace, commit.scratch));
-      return { result };
+      const leftOut = await commit.importFrom(await exportCommit(workspace, commit.scratch));
+      return leftOut === undefined ? { result } : addNote(result, `${leftOut}\n`);
     } catch (error) {
       const text = `The commit could not be imported into the repository: ${(error as Error).message}\n`;
       return addNote({ ...result, exitCode: result.exitCode || 1 }, text);
@@ -89,7 +89,8 @@ interface PreparedCommit {
   start: Start;
   /** The directory in the sandbox with its result. */
   scratch: string;
-  importFrom(output: string): Promise<void>;
+  /** Resolves to a sentence about what was left out. */
+  importFrom(output: string): Promise<string | undefined>;
 }
 
 /** Undefined if the command must run unchanged. */
@@ -108,12 +109,13 @@ async function prepareCommit(
     scratch,
     start: commitStart(start, { repository, scratch, config: await readConfig(repository, git) }),
     async importFrom(output) {
-      const { readCommitExport: readOffer } = await import("./export.ts");
-      const { importCommit: acceptOffer } = await import("./import.ts");
-      const exported = readOffer(output);
-      if (exported === undefined) return;
+      const { readCommitExport } = await import("./export.ts");
+      const { importCommit } = await import("./import.ts");
+      const exported = readCommitExport(output);
+      if (exported === undefined) return undefined;
+      const newGitlinks = policy.nestedRepositories === "allowed" ? "allowed" : "refused";
       try {
-        await acceptOffer(exported, { git, repository, amends: command.amends });
+        return await importCommit(exported, { git, repository, amends: command.amends, newGitlinks });
       } finally {
         if (policy.userId !== null) await giveFiles(repository.gitDirectory, policy.userId);
       }

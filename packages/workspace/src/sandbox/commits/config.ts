@@ -50,6 +50,10 @@ export function configVariables(own: ConfigEntry[]): Record<string, string> {
     ...refuseFilters(own),
     ...forcedEntries,
   ];
+  return asVariables(entries);
+}
+
+export function asVariables(entries: ConfigEntry[]): Record<string, string> {
   const pairs = entries.flatMap(({ key, value }, index) => [
     [`GIT_CONFIG_KEY_${index}`, key],
     [`GIT_CONFIG_VALUE_${index}`, value],

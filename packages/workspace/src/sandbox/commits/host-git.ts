@@ -1,6 +1,7 @@
 // Runs git on the host, in a repository the model may have written to: no hooks, no helpers, no network.
 import { spawn } from "node:child_process";
 import { findProgram, type ProgramSearch, trustedPath } from "../../programs/index.ts";
+import { asVariables } from "./config.ts";
 
 export interface HostGit {
   /** stdout; throws with stderr if git fails. */
@@ -18,13 +19,15 @@ const timeoutMs = 120_000;
 const environment = {
   GIT_CONFIG_GLOBAL: "/dev/null",
   GIT_CONFIG_NOSYSTEM: "1",
-  GIT_CONFIG_COUNT: "3",
-  GIT_CONFIG_KEY_0: "core.hooksPath",
-  GIT_CONFIG_VALUE_0: "/dev/null",
-  GIT_CONFIG_KEY_1: "core.fsmonitor",
-  GIT_CONFIG_VALUE_1: "false",
-  GIT_CONFIG_KEY_2: "gc.auto",
-  GIT_CONFIG_VALUE_2: "0",
+  ...asVariables([
+    { key: "core.hooksPath", value: "/dev/null" },
+    { key: "core.fsmonitor", value: "false" },
+    { key: "gc.auto", value: "0" },
+    { key: "maintenance.auto", value: "false" },
+    // A look into a submodule would run git there, under its own configuration.
+    { key: "submodule.recurse", value: "false" },
+    { key: "diff.ignoreSubmodules", value: "all" },
+  ]),
   GIT_ALLOW_PROTOCOL: "none",
   GIT_NO_LAZY_FETCH: "1",
   GIT_TERMINAL_PROMPT: "0",

@@ -3,6 +3,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { CommitExport, IndexChange } from "./export.ts";
+import { describeGitlinks, gitlinkMode, gitlinksAddedBy, newGitlinks } from "./gitlinks.ts";
 import type { HostGit } from "./host-git.ts";
 import type { CommitRepository } from "./repository.ts";
 import { mergeFiles } from "./scripts.ts";
@@ -11,15 +12,27 @@ export interface ImportOptions {
   git: HostGit;
   repository: CommitRepository;
   amends: boolean;
+  newGitlinks: "refused" | "allowed";
 }
 
-/** Throws with what could not be imported. Earlier steps stay, as when git itself fails. */
-export async function importCommit(exported: CommitExport, { git, repository, amends }: ImportOptions): Promise<void> {
+/**
+ * Throws with what could not be imported. Earlier steps stay, as when git itself fails. Returns a sentence about what was
+ * left out of the index.
+ */
+export async function importCommit(exported: CommitExport, options: ImportOptions): Promise<string | undefined> {
+  const { git, repository, amends } = options;
+  const { tip, gitDirectory } = repository;
+  const isRefused = options.newGitlinks === "refused";
   if (packedObjects(exported.pack) > 0) await git.run(["unpack-objects", "-q", "--strict"], exported.pack);
-  await changeIndex(exported.changes, git);
-  const { tip } = repository;
+  const leftOut = isRefused ? newGitlinks(exported.changes, gitDirectory) : [];
+  await changeIndex(
+    exported.changes.filter((change) => !leftOut.includes(change)),
+    git,
+  );
   if (exported.head !== undefined && exported.head !== tip) {
     if (tip !== undefined) await checkAncestry({ from: tip, to: exported.head, amends }, git);
+    const added = isRefused ? await gitlinksAddedBy(exported.head, git) : [];
+    if (added.length > 0) throw new Error(`${describeGitlinks(added)}. Commit again without it.`);
     await git.run([
       "update-ref",
       "-m",
@@ -30,8 +43,9 @@ export async function importCommit(exported: CommitExport, { git, repository, am
     ]);
   }
   for (const name of mergeFiles) {
-    if (!exported.mergeFiles.includes(name)) rmSync(join(repository.gitDirectory, name), { force: true });
+    if (!exported.mergeFiles.includes(name)) rmSync(join(gitDirectory, name), { force: true });
   }
+  return leftOut.length === 0 ? undefined : `${describeGitlinks(leftOut.map(({ path }) => path))}.`;
 }
 
 const packedObjects = (pack: Buffer): number => (pack.length < 12 ? 0 : pack.readUInt32BE(8));
@@ -46,7 +60,7 @@ async function changeIndex(changes: IndexChange[], git: HostGit): Promise<void> 
 }
 
 /** A submodule entry names a commit of another repository. */
-const isLink = (mode: string) => mode === "160000";
+const isLink = (mode: string) => mode === gitlinkMode;
 
 /** Removes all stages first, then adds the current entries. */
 function indexLines({ path, entries }: IndexChange): Buffer[] {

@@ -55,6 +55,6 @@ function topOf(directory: string): string | undefined {
   }
 }
 
-/** A nested repository is writable for commands anyway. */
+/** A repository that a command has created is writable for commands anyway. */
 const isProtected = (root: string, policy: SandboxPolicy): boolean =>
-  [policy.root, ...policy.writableRoots].includes(root) || contains(root, policy.root);
+  [policy.root, ...policy.writableRoots, ...policy.protectedRepositories].includes(root) || contains(root, policy.root);

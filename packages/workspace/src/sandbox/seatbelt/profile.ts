@@ -1,5 +1,5 @@
 // A policy as a Seatbelt profile for macOS. Paths are parameters, so that none is ever parsed as a rule. Pure.
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { SandboxPolicy } from "../policy.ts";
 
 export interface SeatbeltProfile {
@@ -11,12 +11,17 @@ export interface SeatbeltProfile {
 /** Paths must be absolute and free of symlinks. Of two matching rules the later one wins. */
 export function seatbeltProfile(policy: SandboxPolicy, temporary: string): SeatbeltProfile {
   const roots = policy.mode === "workspace-write" ? [policy.root, ...policy.writableRoots] : [];
-  const protectedNames = roots.flatMap((root) => policy.protectedNames.map((name) => join(root, name)));
+  const repositories = roots.length > 0 ? policy.protectedRepositories : [];
+  const protectedNames = [
+    ...roots.flatMap((root) => policy.protectedNames.map((name) => join(root, name))),
+    ...repositories.map((directory) => join(directory, ".git")),
+  ];
   const groups: Record<string, string[]> = {
     HIDDEN: [...policy.hidden, ...notShared],
     SHOWN: [policy.root, ...policy.shown],
     WRITABLE: [...roots, temporary],
     PROTECTED: [...protectedNames, ...policy.protectedPaths],
+    PINNED: repositories.flatMap((directory) => parentsIn(roots, directory)),
   };
   const hiddenInside = policy.hidden.filter((path) =>
     [policy.root, ...roots].some((root) => path.startsWith(`${root}/`)),
@@ -29,6 +34,8 @@ export function seatbeltProfile(policy: SandboxPolicy, temporary: string): Seatb
     ...rules("allow file-read*", "SHOWN", groups),
     ...rules("allow file-read* file-write*", "WRITABLE", groups),
     ...rules("deny file-write*", "PROTECTED", groups),
+    // Another directory cannot take the place of one above a repository.
+    ...rules("deny file-write-unlink file-write-create", "PINNED", groups, "literal"),
     ...rules("deny file-read* file-write*", "HIDDEN_INSIDE", groups),
     devices,
     ...(policy.network === "on" ? [network] : []),
@@ -40,8 +47,18 @@ export function seatbeltProfile(policy: SandboxPolicy, temporary: string): Seatb
 /** Shared temporary files, and the runtime directory of services. */
 const notShared = ["/private/tmp", "/private/var/run"];
 
-const rules = (what: string, group: string, groups: Record<string, string[]>): string[] =>
-  (groups[group] ?? []).map((_, index) => `(${what} (subpath (param "${group}_${index}")))`);
+/** The directory and those above it, up to the writable root. */
+function parentsIn(roots: string[], directory: string): string[] {
+  const parents: string[] = [];
+  for (let path = directory; !roots.includes(path) && path !== "/"; path = dirname(path)) parents.push(path);
+  return parents;
+}
+
+type Scope = "subpath" | "literal";
+
+function rules(what: string, group: string, groups: Record<string, string[]>, scope: Scope = "subpath"): string[] {
+  return (groups[group] ?? []).map((_, index) => `(${what} (${scope} (param "${group}_${index}")))`);
+}
 
 const parametersOf = (groups: Record<string, string[]>): Record<string, string> =>
   Object.fromEntries(

@@ -96,6 +96,17 @@ export const onProtectedNames: Attempt[] = [
     control: "harmless",
   },
   {
+    name: "change the .git of a repository below, or put another in its place",
+    knownGap: "protected-names",
+    run: runScript(
+      () =>
+        "echo changed > below/nested/.git/config; mv below/nested moved; mv below moved; rm -rf below; mkdir -p below/nested/.git; echo changed > below/nested/.git/config",
+    ),
+    escaped: whileOpen(({ root }) => isChanged(root, "below/nested/.git/config")),
+    ownSandbox: true,
+    control: "harmless",
+  },
+  {
     name: "change or remove .agentcli",
     knownGap: "protected-names",
     run: runScript(() => "echo changed > .agentcli/config.toml; mv .agentcli elsewhere; rm -rf .agentcli"),

@@ -67,6 +67,26 @@ describe("a commit in the sandbox", () => {
     expect((await bash(inside, "git log --format=%s; git status --short")).stdout).toBe("two words\nfirst\n");
   });
 
+  test("works in a submodule and in another repository below, whose .git is read-only too", async () => {
+    git(base, "clone", "-q", root, join(base, "source"));
+    git(root, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", join(base, "source"), "lib");
+    git(root, "commit", "-q", "-m", "submodule");
+    git(root, "init", "-q", "-b", "main", "tools/own");
+    const inside = await open();
+    expect((await bash(inside, "git -C tools/own config a.b c")).stderr).toContain("Read-only file system");
+    for (const directory of ["lib", "tools/own"]) {
+      await bash(inside, `echo x > ${directory}/x`);
+      const output = await bash(inside, `git -C ${directory} add x && git -C ${directory} commit -qm inside`);
+      expect(output).toMatchObject({ result: { exitCode: 0 }, all: "" });
+      expect(log("%s", join(root, directory))[0]).toBe("inside");
+      expect(git(join(root, directory), "status", "--porcelain")).toBe("");
+    }
+    const output = await bash(inside, "git add lib && git commit -qm 'newer submodule'");
+    expect(output).toMatchObject({ result: { exitCode: 0 }, all: "" });
+    expect(git(root, "status", "--porcelain", "--ignore-submodules=none")).toBe("?? tools/\n");
+    expect(await inside.findRepositoryChanges?.()).toEqual([]);
+  });
+
   test("may take several commands, with renames, removals, modes and links", async () => {
     const inside = await open();
     await bash(
@@ -277,7 +297,7 @@ describe("nothing but a commit", () => {
   });
 
   test("comes out of a commit in which other programs run: a filter planted in a repository below", async () => {
-    const inside = await open();
+    const inside = await open({ nestedRepositories: "allowed" });
     const evil = "touch ../ran ../.git/planted; echo '[core]' >> ../.git/config; cat";
     await bash(
       inside,

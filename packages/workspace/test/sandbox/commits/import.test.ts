@@ -35,10 +35,10 @@ const commit = (message: string) => {
 
 const nothing: CommitExport = { head: undefined, mergeFiles: [], changes: [], pack: Buffer.alloc(0) };
 
-async function accept(offer: Partial<CommitExport>, amends = false): Promise<void> {
+async function accept(offer: Partial<CommitExport>, amends = false): Promise<string | undefined> {
   const repository = findCommitRepository(["."], sandboxPolicy({ mode: "workspace-write", root })) ?? expect.fail();
   const hostGit = openHostGit({ path, untrusted: [root], gitDirectory: repository.gitDirectory }) ?? expect.fail();
-  await importCommit({ ...nothing, ...offer }, { git: hostGit, repository, amends });
+  return importCommit({ ...nothing, ...offer }, { git: hostGit, repository, amends, newGitlinks: "refused" });
 }
 
 const entry = (name: string, object = git("rev-parse", "HEAD:a"), mode = "100644") => ({
@@ -77,6 +77,29 @@ test.each([
 test("an index entry whose object was not exported is refused", async () => {
   await expect(accept({ changes: [entry("b", "1".repeat(40))] })).rejects.toThrow("nothing was staged");
   expect(git("ls-files")).toBe("a");
+});
+
+test("a new gitlink is left out of the index, whatever the sandbox says was there before; an existing one may move", async () => {
+  git("update-index", "--add", "--cacheinfo", `160000,${first},known`);
+  const changes = [entry("known", second, "160000"), entry("vendor", second, "160000"), entry("b")];
+  expect(await accept({ changes })).toBe('"vendor" is a git repository of its own, which the sandbox does not add.');
+  expect(git("ls-files", "--stage", "known", "vendor")).toBe(`160000 ${second} 0\tknown`);
+  expect(git("ls-files")).toBe("a\nb\nknown");
+});
+
+test("a commit that adds a gitlink is not imported, not even if a later one removes it again", async () => {
+  const author = ["-c", "user.name=a", "-c", "user.email=a@b"];
+  const link = execFileSync("git", ["mktree"], { cwd: root, input: `160000 commit ${first}\tvendor\n` });
+  const plain = git("rev-parse", "HEAD^{tree}");
+  const adds = git(...author, "commit-tree", link.toString().trim(), "-p", second, "-m", "adds");
+  const removes = git(...author, "commit-tree", plain, "-p", adds, "-m", "removes");
+  for (const head of [adds, removes]) await expect(accept({ head }), head).rejects.toThrow(/^"vendor" is a git repo/);
+  expect(git("rev-parse", "main")).toBe(second);
+  // A branch of the user that has one may be merged.
+  git("branch", "theirs", adds);
+  const merge = git(...author, "commit-tree", link.toString().trim(), "-p", second, "-p", adds, "-m", "merge");
+  await accept({ head: merge });
+  expect(git("rev-parse", "main")).toBe(merge);
 });
 
 test("damaged objects are not imported", async () => {

@@ -1,0 +1,32 @@
+// A run that creates a git repository below the workspace reports it, in events and to a person.
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { call, replyWith } from "@agentcli/testkit";
+import { itemsOf, openHarness } from "@agentcli/testkit/cli";
+import { expect, test } from "vitest";
+
+const create = call("exec_command", {
+  cmd: 'git init -q vendor && git -C vendor config core.fsmonitor "touch ../ran" && git add -A',
+});
+const replies = [create, replyWith("Done.")];
+const warning = /This run created the git repository in vendor\. Its \.git was renamed to \.git\.untrusted/;
+
+test("the warning is an item before the end of the turn, and the repository no longer runs programs", async () => {
+  const { events: run, repository } = await openHarness({ replies });
+  const { code, events } = await run(["-s", "workspace-write", "create it"]);
+  expect(code).toBe(0);
+  expect(itemsOf(events, "error")).toMatchObject([{ message: expect.stringMatching(warning) }]);
+  expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
+  expect(existsSync(join(repository, "vendor/.git.untrusted/config"))).toBe(true);
+  for (const args of [["add", "."], ["status"]]) execFileSync("git", args, { cwd: repository, stdio: "ignore" });
+  expect(existsSync(join(repository, "ran"))).toBe(false);
+});
+
+test("a person reads it on stderr, and configuration may allow such repositories", async () => {
+  const { run } = await openHarness({ replies: [...replies, ...replies] });
+  expect((await run(["exec", "-s", "workspace-write", "create it"])).stderr).toMatch(warning);
+  const flags = ["-s", "workspace-write", "-c", 'sandbox_workspace_write.nested_repositories="allowed"'];
+  const { stderr } = await run(["exec", ...flags, "create it again"]);
+  expect(stderr).toMatch(/This run (created|changed) the git repository in vendor\. Check its \.git/);
+});

@@ -1,0 +1,86 @@
+// Why git could run a program in a repository: settings that are not known to be harmless, hooks, configuration elsewhere.
+import { lstatSync, readdirSync } from "node:fs";
+import { findGitDirectory, readRegularFile } from "../../git/index.ts";
+import { below, type DirectoryPath } from "./search.ts";
+
+/** Of the `.git` in a directory; empty if it is a plain repository. At most a few. What cannot be read is a risk. */
+export function risksOf(directory: DirectoryPath): string[] {
+  try {
+    return findRisks(directory);
+  } catch (error) {
+    return [(error as Error).message];
+  }
+}
+
+function findRisks(directory: DirectoryPath): string[] {
+  const git = below(directory, ".git");
+  if (lstatSync(git, { throwIfNoEntry: false })?.isDirectory()) return risksIn(git);
+  // A file or a link names another directory, which may change later.
+  const target = typeof directory === "string" ? findGitDirectory(directory) : undefined;
+  return [".git leads elsewhere", ...(target === undefined ? [] : risksIn(target))].slice(0, maxNamed);
+}
+
+function risksIn(git: DirectoryPath): string[] {
+  const files = ["config", "config.worktree"].map((name) => below(git, name));
+  const settings = files.flatMap((path) => riskySettings(readConfig(path)));
+  const pointers = ["commondir", "gitdir"].filter((name) => exists(below(git, name)));
+  return [...new Set([...settings, ...hooksIn(below(git, "hooks")), ...pointers])].slice(0, maxNamed);
+}
+
+const maxNamed = 5;
+
+/** By section, without its name in quotes: settings that run nothing. Every other one counts as a risk. */
+const harmless = new Map<string, string[]>(
+  Object.entries({
+    core: [
+      ...["repositoryformatversion", "filemode", "bare", "logallrefupdates", "ignorecase", "precomposeunicode"],
+      ...["symlinks", "autocrlf", "eol", "safecrlf", "quotepath", "abbrev", "sparsecheckout", "sparsecheckoutcone"],
+    ],
+    remote: ["url", "fetch", "pushurl", "tagopt", "promisor", "partialclonefilter", "mirror"],
+    branch: ["remote", "merge", "rebase", "description"],
+    user: ["name", "email"],
+    author: ["name", "email"],
+    committer: ["name", "email"],
+    init: ["defaultbranch"],
+    extensions: ["objectformat", "partialclone", "refstorage"],
+    submodule: ["url", "active", "branch"],
+    pull: ["rebase", "ff"],
+    push: ["default", "autosetupremote"],
+    commit: ["gpgsign", "cleanup", "status", "verbose"],
+    gc: ["auto"],
+    advice: ["detachedhead"],
+  }),
+);
+
+/** Reads more as settings than git does, never less: what it misreads becomes a risk. */
+export function riskySettings(config: string): string[] {
+  const risks: string[] = [];
+  let section = "";
+  for (const line of config.split(/\r?\n|\r/)) {
+    const [header, name] = /^\s*\[\s*([\w.-]+)[^\]]*(?:\]|$)/.exec(line) ?? [];
+    if (name !== undefined) section = name.toLowerCase();
+    const setting = line.slice(header?.length ?? 0).trim();
+    if (setting === "" || /^[#;]/.test(setting)) continue;
+    const key = /^[a-z][\w-]*/i.exec(setting)?.[0].toLowerCase();
+    const isHarmless = key !== undefined && harmless.get(section)?.includes(key) && !/[\\\]]/.test(setting);
+    if (!isHarmless) risks.push(`${section}.${key ?? "?"}`);
+  }
+  return risks;
+}
+
+/** Not a harmless setting if it cannot be read. */
+function readConfig(path: DirectoryPath): string {
+  if (!exists(path)) return "";
+  const isFile = lstatSync(path, { throwIfNoEntry: false })?.isFile();
+  return (isFile && readRegularFile(path)?.toString("latin1")) || "unreadable";
+}
+
+function hooksIn(directory: DirectoryPath): string[] {
+  const entry = lstatSync(directory, { throwIfNoEntry: false });
+  if (entry === undefined) return [];
+  if (!entry.isDirectory()) return ["hooks"];
+  const names = readdirSync(directory).filter((name) => !name.endsWith(".sample"));
+  return names.map((name) => `hooks/${name}`);
+}
+
+const exists = (path: DirectoryPath) => lstatSync(path, { throwIfNoEntry: false }) !== undefined;

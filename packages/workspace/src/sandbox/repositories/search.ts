@@ -1,0 +1,79 @@
+// Searches directories for repositories, breadth first: those of people are near the top.
+import { readdirSync } from "node:fs";
+
+export interface RepositorySearch {
+  /** Directories below the roots that contain `.git`, whatever it is. */
+  directories: DirectoryPath[];
+  /** Could not be listed. */
+  unreadable: DirectoryPath[];
+  /** False if the limit was reached first. */
+  isComplete: boolean;
+}
+
+/** Bytes where a name in it is not text. */
+export type DirectoryPath = string | Buffer;
+
+/** Where tools put very many files, searched last. */
+const crowded = new Set(["node_modules", ".venv", "venv", "site-packages", "target", "dist", "build", ".cache"]);
+/** Listing a directory takes as long as reading this many of its entries. */
+const directoryCost = 10;
+/** Other work of this process waits no longer than this; starting an operation per directory would take 3 times as long. */
+const sliceMs = 10;
+
+/** Does not follow symbolic links, nor enter a `.git`. */
+export async function searchRepositories(roots: string[], maxEntries: number): Promise<RepositorySearch> {
+  const found: RepositorySearch = { directories: [], unreadable: [], isComplete: true };
+  const queue: DirectoryPath[] = [...new Set(roots)];
+  const later: DirectoryPath[] = [];
+  let [entries, sliceEnd] = [0, Date.now() + sliceMs];
+  for (let at = 0; at < queue.length || later.length > 0; at += 1) {
+    if (at >= queue.length) queue.push(...later.splice(0));
+    const directory = queue[at] ?? "";
+    const content = listDirectory(directory);
+    entries += directoryCost + (content?.count ?? 0);
+    if (content === undefined) found.unreadable.push(directory);
+    else if (content.hasGit && !isOneOf(roots, directory)) found.directories.push(directory);
+    for (const name of content?.subdirectories ?? []) {
+      const path = below(directory, name);
+      if (!isOneOf(roots, path)) (crowded.has(name.toString()) ? later : queue).push(path);
+    }
+    if (entries > maxEntries) return { ...found, isComplete: at + 1 >= queue.length && later.length === 0 };
+    if (Date.now() < sliceEnd) continue;
+    await new Promise((resolve) => setImmediate(resolve));
+    sliceEnd = Date.now() + sliceMs;
+  }
+  return found;
+}
+
+const isOneOf = (roots: string[], path: DirectoryPath) => typeof path === "string" && roots.includes(path);
+
+export const below = (directory: DirectoryPath, name: DirectoryPath): DirectoryPath =>
+  typeof directory === "string" && typeof name === "string"
+    ? `${directory === "/" ? "" : directory}/${name}`
+    : Buffer.concat([Buffer.from(directory), Buffer.from("/"), Buffer.from(name)]);
+
+interface DirectoryContent {
+  hasGit: boolean;
+  subdirectories: DirectoryPath[];
+  count: number;
+}
+
+function listDirectory(directory: DirectoryPath): DirectoryContent | undefined {
+  try {
+    const entries = readdirSync(directory, { withFileTypes: true });
+    const content = { hasGit: entries.some(({ name }) => name === ".git"), count: entries.length };
+    const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+    const subdirectories = names.some(isNotText) ? listBytes(directory) : names;
+    return { ...content, subdirectories: subdirectories.filter((name) => name.toString() !== ".git") };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Bytes that are no text were read as this character. */
+const isNotText = (name: string) => name.includes("\ufffd");
+
+const listBytes = (directory: DirectoryPath): Buffer[] =>
+  readdirSync(directory, { withFileTypes: true, encoding: "buffer" })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);

@@ -1,0 +1,30 @@
+// Renames a `.git` that a run has created, so that git no longer takes the directory for a repository. Nothing is lost.
+import { closeSync, constants, existsSync, fchmodSync, fstatSync, openSync, readlinkSync, renameSync } from "node:fs";
+import { below, type DirectoryPath } from "./search.ts";
+
+/** The new name, or null if the directory is not what it was when it was found. */
+export function setAside(directory: DirectoryPath): string | null {
+  const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+  const descriptor = openSync(directory, flags);
+  try {
+    const opened = pathOf(descriptor, directory);
+    if (opened === null) return null;
+    const name = [".git.untrusted", ...numbered()].find((candidate) => !existsSync(below(opened, candidate)));
+    if (name === undefined) return null;
+    // The run may have taken the permission to do so from its owner.
+    fchmodSync(descriptor, (fstatSync(descriptor).mode & 0o777) | 0o700);
+    renameSync(below(opened, ".git"), below(opened, name));
+    return name;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Through the open directory: a process that outlived the sandbox could put a link in the place of one above it. */
+function pathOf(descriptor: number, directory: DirectoryPath): DirectoryPath | null {
+  if (process.platform !== "linux") return directory;
+  const path = `/proc/self/fd/${descriptor}`;
+  return readlinkSync(path, "buffer").equals(Buffer.from(directory)) ? path : null;
+}
+
+const numbered = () => Array.from({ length: 99 }, (_, index) => `.git.untrusted.${index + 2}`);

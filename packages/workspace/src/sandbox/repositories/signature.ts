@@ -1,0 +1,73 @@
+// What determines which programs git runs in a repository, as one comparable text, and when it last changed.
+import { type BigIntStats, lstatSync, readdirSync } from "node:fs";
+import { findCommonDirectory, findGitDirectory } from "../../git/index.ts";
+import { isMountPoint } from "../bubblewrap/mount-points.ts";
+import { below, type DirectoryPath } from "./search.ts";
+
+export interface RepositorySignature {
+  /** Of `.git` itself: another one took its place if this differs. */
+  identity: string;
+  /** Of its files that name programs. */
+  settings: string;
+  /** The latest change of any of them. Commands cannot set it back, as they can a modification time. */
+  changedMs: number;
+  /** When `.git` was created; 0 where the file system does not record it. */
+  createdMs: number;
+}
+
+/** Null if there is no `.git`, or only the mount point that keeps it from being created. */
+export function signatureOf(directory: DirectoryPath): RepositorySignature | null {
+  const path = below(directory, ".git");
+  const git = statOf(path);
+  if (git === undefined || isMountPoint(path)) return null;
+  // A file with another content is another one.
+  const identity = [git.mode, git.ino, ...(git.isDirectory() ? [] : [git.ctimeNs])].join(" ");
+  const files = gitDirectoriesOf(directory).flatMap(settingFiles);
+  const stats = files.map((path) => statOf(path));
+  return {
+    identity,
+    settings: stats.map((stat) => stat && [stat.ino, stat.mode, stat.size, stat.ctimeNs].join(" ")).join(),
+    changedMs: Math.max(...[git, ...stats].map((stat) => Number((stat?.ctimeNs ?? 0n) / 1_000_000n))),
+    createdMs: Number(git.birthtimeNs / 1_000_000n),
+  };
+}
+
+function gitDirectoriesOf(directory: DirectoryPath): DirectoryPath[] {
+  // A name that is not text is only ever new: it is judged by `.git` alone.
+  if (typeof directory !== "string") return [below(directory, ".git")];
+  const gitDirectory = findGitDirectory(directory);
+  if (gitDirectory === undefined) return [below(directory, ".git")];
+  return [...new Set([gitDirectory, findCommonDirectory(gitDirectory)])];
+}
+
+const names = [
+  "config",
+  "config.worktree",
+  "commondir",
+  "gitdir",
+  "info/attributes",
+  "objects/info/alternates",
+  "hooks",
+];
+
+const settingFiles = (gitDirectory: DirectoryPath): DirectoryPath[] => [
+  ...names.map((name) => below(gitDirectory, name)),
+  ...namesIn(below(gitDirectory, "hooks")).map((name) => below(below(gitDirectory, "hooks"), name)),
+];
+
+function namesIn(directory: DirectoryPath): string[] {
+  try {
+    return readdirSync(directory).sort();
+  } catch {
+    return [];
+  }
+}
+
+function statOf(path: DirectoryPath): BigIntStats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false, bigint: true });
+  } catch {
+    // A parent is not a directory, or not accessible.
+    return undefined;
+  }
+}

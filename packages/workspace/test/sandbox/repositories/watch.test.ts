@@ -1,0 +1,140 @@
+// What a search finds, what counts as a risk, and what is reported when a run ends.
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { findNestedRepositories } from "../../../src/sandbox/repositories/nested.ts";
+import { riskySettings } from "../../../src/sandbox/repositories/risks.ts";
+import { searchRepositories } from "../../../src/sandbox/repositories/search.ts";
+import { watchRepositories } from "../../../src/sandbox/repositories/watch.ts";
+import { temporaryDirectory } from "../../support/locations.ts";
+
+let root = "";
+beforeEach(() => {
+  root = temporaryDirectory();
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+const init = (...names: string[]) => {
+  for (const name of names) execFileSync("git", ["init", "-q", join(root, name)]);
+};
+
+describe("a search", () => {
+  test("finds repositories at any depth, not through links, and not in a .git", async () => {
+    init("a", "a/b/c", "node_modules/x");
+    mkdirSync(join(root, "a/.git/modules/y/.git"), { recursive: true });
+    symlinkSync(join(root, "a"), join(root, "link"));
+    const { directories, isComplete } = await searchRepositories([root], 1_000);
+    expect(directories).toEqual(["a", "a/b/c", "node_modules/x"].map((name) => join(root, name)));
+    expect(isComplete).toBe(true);
+  });
+
+  test("that reaches its limit says so, and has seen the top first, crowded directories last", async () => {
+    for (let index = 0; index < 30; index += 1)
+      mkdirSync(join(root, `node_modules/p${index}/lib`), { recursive: true });
+    init("node_modules/p29/lib", "src/deep/er");
+    expect(await searchRepositories([root], 100)).toMatchObject({
+      directories: [join(root, "src/deep/er")],
+      isComplete: false,
+    });
+  });
+
+  test("finds a repository in a directory whose name is not text", async () => {
+    const name = Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0xff, 0xfe])]);
+    mkdirSync(name);
+    mkdirSync(Buffer.concat([name, Buffer.from("/.git")]));
+    expect((await searchRepositories([root], 1_000)).directories).toEqual([name]);
+  });
+});
+
+test.each([
+  ["[core]\n\trepositoryformatversion = 0\n\tbare = false\n[user]\n\tname = Ada\n", []],
+  ['[remote "origin"]\n\turl = https://example.com/a.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n', []],
+  ["# a comment\n; another\n\n[core] bare = false\n", []],
+  ["[core]\n\tfsmonitor = ./evil\n", ["core.fsmonitor"]],
+  ["[CORE]FsMonitor=./evil\n", ["core.fsmonitor"]],
+  ["[core] bare = false\r\tfsmonitor = ./evil", ["core.fsmonitor"]],
+  ['[filter "x"]\n\tclean = ./evil\n', ["filter.clean"]],
+  ["[filter.x]\n\tclean = ./evil\n", ["filter.x.clean"]],
+  ["[include]\n\tpath = ../evil\n", ["include.path"]],
+  ['[remote "o"]\n\tuploadpack = ./evil\n', ["remote.uploadpack"]],
+  ["[user]\n\tname = a\\\n[core]\n\tbare = false\n", ["user.name"]],
+  ["bare = false\n", [".bare"]],
+  ["\u00ef\u00bb\u00bf[core]\n\tfsmonitor = ./evil\n", [".?", ".fsmonitor"]],
+  ["[constructor]\n\tbare = false\n", ["constructor.bare"]],
+])("the risks of a configuration: %j", (config, risks) => {
+  expect(riskySettings(config)).toEqual(risks);
+});
+
+describe("a watch", () => {
+  const open = async (newRepositories: "set-aside" | "kept" = "set-aside") =>
+    watchRepositories({
+      roots: [root],
+      nested: await findNestedRepositories([root]),
+      rootRepositories: "protected",
+      newRepositories,
+    });
+  const arm = (name: string) => execFileSync("git", ["-C", join(root, name), "config", "core.fsmonitor", "./evil"]);
+
+  test("reports each repository once, and sets only new ones aside that would run programs", async () => {
+    init("before", "untouched");
+    const watch = await open();
+    init("plain", "armed");
+    arm("armed");
+    arm("before");
+    expect(await watch.findChanges()).toEqual([
+      "This run changed the git repository in before. Check its .git before you run git here: git could run programs there (core.fsmonitor).",
+      "This run created the git repository in armed. Its .git was renamed to .git.untrusted, because git could run programs there (core.fsmonitor). Check it, and rename it back to use it.",
+      "This run created the git repository in plain. Check it before you run git there or add it.",
+    ]);
+    expect(await watch.findChanges()).toEqual([]);
+    expect([existsSync(join(root, "armed/.git")), existsSync(join(root, "before/.git"))]).toEqual([false, true]);
+    init("armed");
+    arm("armed");
+    expect(await watch.findChanges()).toEqual([expect.stringContaining("renamed to .git.untrusted.2")]);
+  });
+
+  test("leaves new repositories where they are if they are allowed", async () => {
+    const watch = await open("kept");
+    init("armed");
+    arm("armed");
+    expect(await watch.findChanges()).toEqual([
+      expect.stringMatching(/^This run created .* in armed\. Check its \.git/),
+    ]);
+    expect(existsSync(join(root, "armed/.git"))).toBe(true);
+  });
+
+  test("takes a .git that is a link or a file for a risk", async () => {
+    const watch = await open();
+    for (const name of ["file", "link"]) mkdirSync(join(root, name));
+    writeFileSync(join(root, "file/.git"), "gitdir: ../store\n");
+    symlinkSync("../store", join(root, "link/.git"));
+    expect(await watch.findChanges()).toEqual([
+      expect.stringContaining("in file. Its .git was renamed to .git.untrusted, because git could run"),
+      expect.stringContaining("in link. Its .git was renamed to .git.untrusted, because git could run"),
+    ]);
+  });
+
+  test("does not write what a name contains to a terminal", async () => {
+    const watch = await open();
+    init("a\u001b]0;b\u0007\u202ec");
+    expect(await watch.findChanges()).toEqual([expect.stringContaining("repository in a\ufffd]0;b\ufffd\ufffdc.")]);
+  });
+
+  test("reports what it cannot search or check, and still sets the others aside", async () => {
+    const watch = await open();
+    init("armed", "zz");
+    arm("armed");
+    chmodSync(join(root, "armed"), 0o500);
+    rmSync(join(root, "zz/.git/config"));
+    symlinkSync("config", join(root, "zz/.git/config"));
+    const script = "for i in $(seq 21); do d=$(printf %0200d $i); mkdir $d && cd $d || exit 1; done";
+    execFileSync("bash", ["-c", script], { cwd: root });
+    expect(await watch.findChanges()).toEqual([
+      expect.stringContaining("in armed. Its .git was renamed to .git.untrusted"),
+      expect.stringContaining("in zz. Its .git was renamed to .git.untrusted"),
+      expect.stringMatching(/^0{198}.* cannot be read, so it was not searched/),
+    ]);
+    execFileSync("rm", ["-rf", root]);
+  });
+});
