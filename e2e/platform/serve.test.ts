@@ -100,7 +100,7 @@ test("a port in use is named", async () => {
   const { code, stderr } = await harness.run(["serve", "--listen", new URL(url).host]);
   expect(code).toBe(1);
   expect(stderr).toMatch(
-    /^ERROR: Cannot listen on 127\.0\.0\.1:\d+: another program, .* with --listen or PLATFORM_LISTEN\.$/m,
+    /^ERROR: Cannot listen on 127\.0\.0\.1:\d+: the address is in use, .* with --listen or PLATFORM_LISTEN\.$/m,
   );
 });
 

@@ -73,8 +73,18 @@ class LocalProvider:
 
 
 @dataclass(frozen=True)
+class SandboxLimits:
+    """Memory and `/tmp` as sizes such as `512m` or `4g`. Without them: no memory limit, 4,096 processes, `4g`."""
+
+    memory: str | None = None
+    processes: int | None = None
+    tmp: str | None = None
+
+
+@dataclass(frozen=True)
 class SandboxOptions:
     enabled: bool
+    limits: SandboxLimits | None = None
 
 
 @dataclass(frozen=True)
