@@ -5,12 +5,12 @@ import { checkFinalMessage } from "./answer/answer.ts";
 import { addLedgers, emptyLedger, reservation } from "./budget/ledger.ts";
 import { runCalls } from "./calls/run-calls.ts";
 import type { Log } from "./log/log.ts";
-import { next } from "./next.ts";
+import { nextStep } from "./next.ts";
 import { injectInstructions } from "./prompt/repository.ts";
 import { ask } from "./requests/ask.ts";
 import { compact } from "./requests/compact.ts";
 import { endOverBudget, wrapUp } from "./requests/wrap-up.ts";
-import { type Dependencies, releaseProcesses, type StopReason, spentByOtherAgents, type ThreadRun } from "./running.ts";
+import { type Dependencies, endProcesses, type StopReason, spentByOtherAgents, type ThreadRun } from "./running.ts";
 import type { ThreadState } from "./state/state.ts";
 
 export async function drive(log: Log, dependencies: Dependencies, signal: AbortSignal): Promise<ThreadState> {
@@ -21,15 +21,16 @@ export async function drive(log: Log, dependencies: Dependencies, signal: AbortS
   }
   for (;;) {
     await applySteering(run);
-    const step = next(log.state, spentByOtherAgents(run));
-    if (step.do === "rest") return log.state;
+    const step = nextStep(log.state, spentByOtherAgents(run));
+    if (step.kind === "rest") return log.state;
     if (signal.aborted) {
       await stop(run);
       continue;
     }
-    switch (step.do) {
+    switch (step.kind) {
       case "ask":
         await withReservation(run, async () => {
+          // If instructions were added, loop again: the next pass sends the request.
           if ((await injectInstructions(run)) === "none") await ask(run);
         });
         break;
@@ -40,16 +41,16 @@ export async function drive(log: Log, dependencies: Dependencies, signal: AbortS
         await withReservation(run, () => compact(run));
         break;
       case "wrap-up":
-        await wrapUp(step.spent, run);
+        await wrapUp(step.exhaustedLimit, run);
         break;
       case "end":
         await end(step.message, run);
         break;
       case "end-over-budget":
-        await endOverBudget(step.spent, run);
+        await endOverBudget(step.exhaustedLimit, run);
         break;
       case "stop-by-hook":
-        await releaseProcesses(run);
+        await endProcesses(run);
         await log.write(
           ...abandonTurn(log.state, { status: "failed", code: "hook", message: step.message, hook: step.hook }),
         );
@@ -58,20 +59,20 @@ export async function drive(log: Log, dependencies: Dependencies, signal: AbortS
   }
 }
 
-/** Ends the turn, or lets it continue when the message must be corrected or a hook objects. Processes the model left running end with the turn. */
+/** Ends the turn and the background processes that the model left running, or lets it continue when the message must be corrected or a hook objects. */
 async function end(message: string | null, run: ThreadRun): Promise<void> {
-  const { log, answer, hooks } = run;
-  const result = await checkFinalMessage(message, log.state, answer);
+  const { log, finalMessageCheck, hooks } = run;
+  const result = await checkFinalMessage(message, log.state, finalMessageCheck);
   if (result.kind === "retry") return log.write(...result.records);
   if (result.end.status === "completed" && hooks && !(await hooks.mayEnd(result.end.message, run))) return;
-  if (log.state.sessions.size > 0) await releaseProcesses(run);
+  if (log.state.backgroundProcesses.size > 0) await endProcesses(run);
   await log.write({ type: "turn.ended", turnId: log.state.turn?.turnId ?? "", end: result.end });
 }
 
 /** Ends the turn with the reason of the abort signal. */
 async function stop(run: ThreadRun): Promise<void> {
   const { log, signal } = run;
-  await releaseProcesses(run);
+  await endProcesses(run);
   await log.write(...abandonTurn(log.state, stopReason(signal)));
 }
 
@@ -89,19 +90,23 @@ function stopReason(signal: AbortSignal): StopReason["end"] {
   return { status: "cancelled", reason: "interrupted" };
 }
 
-/** Reserved before anything is awaited, so that two threads cannot both spend the rest of the budget. */
+/** Reserves the expected cost synchronously, before the first await, so that two threads cannot both spend the rest of the budget. */
 async function withReservation(run: ThreadRun, spend: () => Promise<void>): Promise<void> {
   const { log, reservations, signal } = run;
   const { threadId, seq, turn, tokens } = log.state;
   const ledger = turn?.ledger ?? emptyLedger();
-  const before = ledger.turns;
-  const expected = { ...emptyLedger(), ...reservation(addLedgers(ledger, spentByOtherAgents(run)), tokens), turns: 1 };
+  const before = ledger.requests;
+  const expected = {
+    ...emptyLedger(),
+    ...reservation(addLedgers(ledger, spentByOtherAgents(run)), tokens),
+    requests: 1,
+  };
   reservations.set(threadId, expected);
   try {
     await spend();
   } finally {
     reservations.delete(threadId);
-    // The request was sent and aborted. Its cost is unknown, so it stays reserved: other threads cannot spend it.
-    if (signal.aborted && ledger.turns === before) reservations.set(`${threadId} at ${seq}`, expected);
+    // Aborted in flight, cost unknown. Kept under a separate key so that every thread, including this one, counts it.
+    if (signal.aborted && ledger.requests === before) reservations.set(`${threadId} at ${seq}`, expected);
   }
 }

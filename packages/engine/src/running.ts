@@ -19,15 +19,15 @@ export interface Dependencies {
   guard: Guard;
   repository: Repository;
   /** Maximum run time of a tool; null means unlimited. */
-  toolLimitMs: number | null;
+  toolTimeoutMs: number | null;
   /** Budget of one tool output for the model. */
-  outputTokens: number;
+  toolOutputTokens: number;
   /** Resolves after this time, or at once when aborted. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
-  price: ModelAccess["price"];
+  costOf: ModelAccess["costOf"];
   requestOptions: RequestOptions;
   /** Checks the final message. Absent: any message is accepted. */
-  answer?: Answer | undefined;
+  finalMessageCheck?: Answer | undefined;
   /** Runs approved calls without a sandbox. Absent: no call can be approved to leave the sandbox. */
   unsandboxedWorkspace?: Workspace | undefined;
   /** Absent in an unattended run. */
@@ -93,7 +93,7 @@ export interface StopReason {
 }
 
 /** Ends processes that commands left running, inside the sandbox and outside. */
-export async function releaseProcesses({
+export async function endProcesses({
   workspace,
   unsandboxedWorkspace,
 }: Pick<ThreadRun, "workspace" | "unsandboxedWorkspace">): Promise<void> {

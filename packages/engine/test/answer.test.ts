@@ -17,7 +17,7 @@ const wantsYes: Answer = {
 const begun = async (script: string[], answer: Answer | undefined = wantsYes) => {
   const thread = await openHarness((_, number) => textReply(script[number] ?? "?"), unusedWorkspace);
   await thread.begin("say yes");
-  return { ...thread, dependencies: { ...thread.dependencies, answer } };
+  return { ...thread, dependencies: { ...thread.dependencies, finalMessageCheck: answer } };
 };
 
 describe("a final message that must satisfy something", () => {
@@ -83,7 +83,7 @@ describe("a final message that must satisfy something", () => {
     const script = [replies([{ type: "message", text: "Looking." }, plan]), textReply("yes")];
     const thread = await openHarness((_, number) => script[number] ?? textReply("?"), unusedWorkspace);
     await thread.begin("say yes");
-    await drive(thread.log, { ...thread.dependencies, answer }, never);
+    await drive(thread.log, { ...thread.dependencies, finalMessageCheck: answer }, never);
     expect(checked).toEqual(["yes"]);
   });
 

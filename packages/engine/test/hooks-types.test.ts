@@ -103,7 +103,7 @@ describe("a prompt hook", () => {
     const at = await openHookHarness([[{ ...asPrompt("PreToolUse"), failClosed: true }]]);
     answering(at, textReply('{"ok": true}', 100), [shell("ls"), textReply("Done.")]);
     const { account } = await at.run();
-    expect(account.ledger).toMatchObject({ turns: 3, tokens: 103 });
+    expect(account.ledger).toMatchObject({ requests: 3, tokens: 103 });
     const project = execEvents();
     const events = at.thread.store.records.flatMap(project);
     expect(events.at(-1)).toMatchObject({ type: "turn.completed", usage: { input_tokens: 100, output_tokens: 3 } });

@@ -54,7 +54,7 @@ test("folding them gives the same state as before they had types", () => {
       outside: false,
     },
   ]);
-  expect(turn?.ledger).toMatchObject({ usd: 0.000001, tokens: 111, turns: 2, tools: 0 });
+  expect(turn?.ledger).toMatchObject({ usd: 0.000001, tokens: 111, requests: 2, tools: 0 });
   expect(account.ledger).toEqual(turn?.ledger);
   expect(settings).toMatchObject({ model: "other", sandbox: "read-only", budget: { turns: 7 } });
   expect(turn?.settings).toEqual(settings);

@@ -21,15 +21,15 @@ import {
 import { type ProjectContext, wait } from "@agentcli/project";
 import type { HookDefinition, SandboxMode, SandboxReport, ThreadRecord, TurnSettings } from "@agentcli/protocol";
 import type { Today } from "./date.ts";
-import { noteDenials } from "./denials.ts";
+import { logBlockedConnections } from "./denials.ts";
 import type { HookSource, OpenHooks } from "./hooks.ts";
 import type { RunObservers } from "./observers.ts";
 import { withRepositoryWarnings } from "./repository-changes.ts";
 import { type OpenSandbox, openSandboxes, type Sandboxes } from "./sandboxes.ts";
 import type { RunningServers, ServerSource } from "./servers.ts";
-import { openSubAgents, type SubAgentSettings } from "./sub-agents.ts";
+import { assembleSubagents, type SubagentSettings } from "./sub-agents.ts";
 
-/** The choices of the host. */
+/** What the calling program (CLI, platform, SDK) chooses. */
 export interface AssemblyRequest {
   /** The program that drives the run, as the thread records it and MCP servers see it. */
   program: { name: string; version: string };
@@ -37,23 +37,23 @@ export interface AssemblyRequest {
   /** A new thread reads its instructions from the project's files now; an existing one has them in its first record. */
   thread: "new" | "existing";
   model: Model;
-  price: Dependencies["price"];
+  costOf: Dependencies["costOf"];
   requestOptions?: Dependencies["requestOptions"];
   /** Checks the final message. Absent: any message is accepted. */
-  answer?: Dependencies["answer"];
+  finalMessageCheck?: Dependencies["finalMessageCheck"];
   /** Opens the sandbox of one mode. Called once for each mode that is used. */
   openSandbox: OpenSandbox;
   instructions: Pick<ProjectContext, "forThread" | "repository">;
   guard: Guard;
   /** Null: the run has no sub-agents. */
-  subAgents: SubAgentSettings | null;
+  subagents: SubagentSettings | null;
   /** Null: no hooks. A function, so that the code for hooks is loaded only if there are hooks. */
   hooks: (() => Promise<HookSource>) | null;
   /** Null: no MCP servers. A function for the same reason. */
   servers: (() => Promise<ServerSource>) | null;
   /** Selects the tools that the model is offered. Absent: all available tools. */
   selectTools?(available: Tool[]): Tool[];
-  limits: { toolMs: number | null; outputTokens: number };
+  limits: { toolTimeoutMs: number | null; toolOutputTokens: number };
   today: Today;
   store: SessionStore;
   /** Removes secrets from everything that is stored. */
@@ -64,7 +64,7 @@ export interface AssemblyRequest {
   warnings: string[];
 }
 
-/** Everything `drive` of the engine needs. `tools` and `dependencies` are replaced when MCP servers join. */
+/** Everything `drive` of the engine needs. `tools` and `dependencies` are replaced when `joinServers` adds the tools of MCP servers. */
 export interface Assembly {
   dependencies: Dependencies;
   tools: Tool[];
@@ -75,7 +75,7 @@ export interface Assembly {
   sandbox: SandboxReport;
   /** MCP servers that are starting; `joinServers` waits for them. */
   servers: RunningServers | null;
-  /** For the log; `takeNotes` empties both. */
+  /** Notes and warnings to write to the log; `takeNotes` returns and clears them. */
   notes: ThreadRecord[];
   warnings: string[];
   /** The tools the model is offered: built-in, sub-agent and these MCP tools. */
@@ -88,35 +88,37 @@ export async function assemble(request: AssemblyRequest): Promise<Assembly> {
   const source = await openHookSource(request);
   const open = (mode: SandboxMode) => request.openSandbox(mode, source?.protectedPaths ?? []);
   const sandboxes = await openSandboxes(open, request.settings);
-  const texts = request.thread === "new" ? request.instructions.forThread() : noInstructions;
-  const subAgents = openSubAgents(request, sandboxes, () => assembly.dependencies);
+  const threadInstructions = request.thread === "new" ? request.instructions.forThread() : noInstructions;
+  // Lazy: read when a sub-agent starts, after MCP tools were added.
+  const dependencies = () => assembly.dependencies;
+  const subagents = assembleSubagents(request, sandboxes, dependencies);
   const hooks = source?.open(sandboxes) ?? noHooks;
   const servers = await startServers(request, sandboxes);
-  const offerTools = openToolSelection(request, subAgents.tools);
+  const offerTools = createToolSelector(request, subagents.tools);
   const tools = offerTools([]);
   const assembly: Assembly = {
     tools,
     offerTools,
-    hooks: hooks.recorded,
+    hooks: hooks.recordedHooks,
     servers,
     sandbox: sandboxes.main.report,
-    promptEnvironment: describeEnvironment(request, sandboxes, texts),
+    promptEnvironment: describeEnvironment(request, sandboxes, threadInstructions),
     notes: [],
-    warnings: [...request.warnings, ...texts.warnings, ...hooks.warnings],
+    warnings: [...request.warnings, ...threadInstructions.warnings, ...hooks.warnings],
     dependencies: {
       ...fixedDependencies(request, sandboxes),
       tools,
-      subagents: subAgents.supervisor,
+      subagents: subagents.supervisor,
       hooks: hooks.gate,
     },
     openLog(state, emit) {
       const log = openLog(state, { store: request.store, emit, scrub: request.scrub });
-      sandboxes.main.listenForDenials?.(noteDenials(log));
+      sandboxes.main.onConnectionBlocked?.(logBlockedConnections(log));
       return withRepositoryWarnings(log, sandboxes);
     },
     // Sub-agents first: they use everything else. Sandboxes last: hooks and servers run inside them.
     async close() {
-      await subAgents.supervisor?.end();
+      await subagents.supervisor?.end();
       await hooks.close();
       await servers?.close();
       await sandboxes.close();
@@ -130,19 +132,19 @@ const noInstructions = { rules: [], catalogues: [], warnings: [] };
 
 /** Dependencies that do not change during the run. */
 function fixedDependencies(request: AssemblyRequest, { main, unsandboxedWorkspace }: Sandboxes) {
-  const { model, price, limits, answer, observers, instructions, guard } = request;
+  const { model, costOf, limits, finalMessageCheck, observers, instructions, guard } = request;
   return {
     model,
-    price,
+    costOf,
     workspace: main.workspace,
     unsandboxedWorkspace,
     guard: writableRootsGuard(main.writableRoots, guard),
     repository: instructions.repository,
-    toolLimitMs: limits.toolMs,
-    outputTokens: limits.outputTokens,
+    toolTimeoutMs: limits.toolTimeoutMs,
+    toolOutputTokens: limits.toolOutputTokens,
     wait,
     requestOptions: request.requestOptions ?? {},
-    answer,
+    finalMessageCheck,
     approver: observers.approver,
     onProgress(progress) {
       // The model has begun to write a tool call: open the sandbox now, so that it is ready when the call is complete.
@@ -152,7 +154,7 @@ function fixedDependencies(request: AssemblyRequest, { main, unsandboxedWorkspac
   } satisfies Partial<Dependencies>;
 }
 
-function openToolSelection({ observers, selectTools = (tools) => tools }: AssemblyRequest, subAgentTools: Tool[]) {
+function createToolSelector({ observers, selectTools = (tools) => tools }: AssemblyRequest, subAgentTools: Tool[]) {
   const hostTools = [...builtInTools, ...(observers.approver ? [requestUserInput] : []), ...subAgentTools];
   return (serverTools: Tool[]) => selectTools([...hostTools, ...serverTools]);
 }
@@ -170,7 +172,7 @@ const describeEnvironment = (
   allowedDomains: main.allowedDomains,
 });
 
-const noHooks: OpenHooks = { gate: undefined, recorded: [], warnings: [], async close() {} };
+const noHooks: OpenHooks = { gate: undefined, recordedHooks: [], warnings: [], async close() {} };
 
 /** Read before the sandboxes open, which protect the files that hooks run. */
 async function openHookSource({ hooks, program, newId }: AssemblyRequest) {

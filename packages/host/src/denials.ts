@@ -5,7 +5,7 @@ import type { Denial } from "@agentcli/workspace";
 /** A command that tries host after host must not fill the session. */
 const maxNotes = 50;
 
-export function noteDenials(log: Log): (denial: Denial) => void {
+export function logBlockedConnections(log: Log): (denial: Denial) => void {
   const noted = new Set<string>();
   return ({ host, port, by, reason }) => {
     const key = `${host}:${port} ${by}`;

@@ -13,7 +13,7 @@ export interface HookSource {
   /** Hooks that do not run, each with the reason. */
   skipped: { definition: HookDefinition; reason: string }[];
   /** Recorded in a new thread: its later turns use these definitions, even if the files change. */
-  frozen: HookDefinition[];
+  recordedHooks: HookDefinition[];
   warnings: string[];
   /** Where hooks run: as processes of the host, or inside the sandbox. */
   runner:
@@ -27,8 +27,8 @@ export interface HookSource {
 
 export interface OpenHooks {
   gate: HookGate | undefined;
-  /** The `frozen` definitions of the source. */
-  recorded: HookDefinition[];
+  /** Those of the source. */
+  recordedHooks: HookDefinition[];
   warnings: string[];
   /** Ends processes that hooks left running. */
   close(): Promise<void>;
@@ -42,13 +42,13 @@ export interface HookContext {
 }
 
 export function openHookGate(source: HookSource, context: HookContext): OpenHooks {
-  const { definitions, skipped, frozen: recorded, warnings, runner: _, ...options } = source;
+  const { definitions, skipped, recordedHooks, warnings, runner: _, ...options } = source;
   if (definitions.length === 0 && skipped.length === 0)
-    return { gate: undefined, recorded, warnings, async close() {} };
+    return { gate: undefined, recordedHooks, warnings, async close() {} };
   const { version } = context;
   const { notices, close, ...running } = openRunner(source, context);
   const gate = openHooks({ ...options, definitions, skipped, dialects: hookDialects, ...running, version });
-  return { gate, recorded, warnings: [...warnings, ...notices], close };
+  return { gate, recordedHooks, warnings: [...warnings, ...notices], close };
 }
 
 function openRunner({ runner, definitions, projectRoot }: HookSource, { workspace, version, newId }: HookContext) {

@@ -32,7 +32,7 @@ export {
   type RequestedRole,
   readRoles,
   requestedRole,
-  type SubAgentSettings,
+  type SubagentSettings,
 } from "./sub-agents.ts";
 export {
   type FollowUp,

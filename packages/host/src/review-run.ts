@@ -13,7 +13,7 @@ export function asReview<Kind extends Run>(run: Kind, coverage: string | null): 
       subagents: undefined,
       tools: dependencies.tools.filter(({ name }) => !agentToolNames.includes(name)),
       requestOptions: { ...dependencies.requestOptions, outputSchema: reviewSchema },
-      answer: reviewAnswer(coverage),
+      finalMessageCheck: reviewAnswer(coverage),
     },
   };
 }

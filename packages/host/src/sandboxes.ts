@@ -18,7 +18,7 @@ export interface Sandbox {
   /** Domains that commands may reach through the proxy; absent without a proxy. */
   allowedDomains?: string[] | undefined;
   /** The listener receives every connection that the proxy refuses; a second one replaces it. */
-  listenForDenials?(listener: (denial: Denial) => void): void;
+  onConnectionBlocked?(listener: (denial: Denial) => void): void;
 }
 
 /** Throws if commands cannot be confined; never falls back to no sandbox. What hooks run is protected inside. */
@@ -119,7 +119,7 @@ export function sandboxFor(policy: SandboxPolicy, probe: SandboxProbe, options: 
     writableRoots: [policy.root, ...policy.writableRoots],
     ...(policy.network === "proxy" && { allowedDomains }),
     ...(denials === "noted" && {
-      listenForDenials(listener) {
+      onConnectionBlocked(listener) {
         onDenied = listener;
       },
     }),

@@ -14,7 +14,7 @@ import { type AgentRole, describeProblem, readAgentRoles } from "@agentcli/proje
 import type { TurnSettings } from "@agentcli/protocol";
 import type { Sandboxes } from "./sandboxes.ts";
 
-export interface SubAgentSettings {
+export interface SubagentSettings {
   roles: AgentRole[];
   /** Open at the same time, at all levels together. */
   maxOpen: number;
@@ -28,13 +28,13 @@ export interface SubAgentSettings {
 
 export const defaultMaxOpen = 6;
 
-export interface SubAgents {
+export interface AssembledSubagents {
   supervisor: SubagentSupervisor | undefined;
   tools: Tool[];
 }
 
-export interface SubAgentRequest {
-  subAgents: SubAgentSettings | null;
+export interface SubagentRequest {
+  subagents: SubagentSettings | null;
   /** Of the main thread. */
   settings: TurnSettings;
   store: SessionStore;
@@ -45,10 +45,14 @@ export interface SubAgentRequest {
 }
 
 /** `current` returns the dependencies of the main thread when a sub-agent starts. */
-export function openSubAgents(request: SubAgentRequest, sandboxes: Sandboxes, current: () => Dependencies): SubAgents {
-  const { subAgents, settings, store, scrub, newId, program, observers } = request;
-  if (!subAgents) return { supervisor: undefined, tools: [] };
-  const { roles, maxOpen, maxDepth, defaultModel, defaultEffort, progress } = subAgents;
+export function assembleSubagents(
+  request: SubagentRequest,
+  sandboxes: Sandboxes,
+  current: () => Dependencies,
+): AssembledSubagents {
+  const { subagents, settings, store, scrub, newId, program, observers } = request;
+  if (!subagents) return { supervisor: undefined, tools: [] };
+  const { roles, maxOpen, maxDepth, defaultModel, defaultEffort, progress } = subagents;
   const dependenciesFor = async ({ sandbox }: TurnSettings): Promise<Dependencies | null> => {
     if (progress === "shown" && sandbox === settings.sandbox) return null;
     const dependencies = { ...current(), workspace: await sandboxes.forMode(sandbox) };

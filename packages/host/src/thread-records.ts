@@ -83,7 +83,7 @@ function changedSettings(before: TurnSettings | null, { settings: now, promptEnv
 
 /** A turn that began as a review ends as one. */
 export async function withRecordedReview<Kind extends Run>({ turn }: ThreadState, run: Kind): Promise<Kind> {
-  if (!turn?.review || run.dependencies.answer) return run;
+  if (!turn?.review || run.dependencies.finalMessageCheck) return run;
   return (await import("./review-run.ts")).asReview(run, turn.review.coverage);
 }
 

@@ -69,7 +69,7 @@ function read(name: string, server: McpServer) {
   return settings.settings;
 }
 
-const limits = () => ({ toolLimitMs: 60_000, outputTokens: 10_000, signal: new AbortController().signal });
+const limits = () => ({ toolTimeoutMs: 60_000, outputTokens: 10_000, signal: new AbortController().signal });
 
 export const textOf = ({ parts }: Outcome): string =>
   parts.map((part) => (part.type === "text" ? part.text : `<${part.type}>`)).join("\n");

@@ -50,7 +50,7 @@ describe("a server over HTTP", () => {
     const echo = tool("echo");
     server.forgetSessions();
     expect(textOf(await call("echo"))).toContain("it ended the session");
-    const context = { toolLimitMs: null, outputTokens: 99, signal: new AbortController().signal } as never;
+    const context = { toolTimeoutMs: null, outputTokens: 99, signal: new AbortController().signal } as never;
     expect(textOf(await echo.run({}, context))).toContain("over HTTP");
     expect(server.requests.filter(({ message }) => message.method === "initialize")).toHaveLength(2);
   });

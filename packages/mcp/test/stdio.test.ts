@@ -136,7 +136,7 @@ describe("a failure", () => {
     expect(crashed).toMatchObject({ status: "failed" });
     expect(textOf(crashed)).toContain("exit code 7: out of luck. The call may have taken effect or not.");
     const again = await echo.run({ message: "back" }, {
-      toolLimitMs: null,
+      toolTimeoutMs: null,
       outputTokens: 99,
       signal: new AbortController().signal,
     } as never);
@@ -172,7 +172,7 @@ describe("a failure", () => {
   test("a server that cannot be restarted is tried once, then every call fails at once", async () => {
     const { servers, tool } = await openHarness({ fake: fake(`startOnce=${await traceFile()}`) });
     await servers.started();
-    const context = { toolLimitMs: null, outputTokens: 99, signal: new AbortController().signal } as never;
+    const context = { toolTimeoutMs: null, outputTokens: 99, signal: new AbortController().signal } as never;
     const echo = tool("echo");
     await tool("crash").run({}, context);
     expect(textOf(await echo.run({}, context))).toContain("exit code 4");
@@ -191,7 +191,7 @@ describe("a failure", () => {
     const { servers, call } = await openHarness({ fake: { ...fake(), tool_timeout_sec: 0.4 } });
     await servers.started();
     expect(textOf(await call("slow"))).toContain("slow but sure");
-    expect(textOf(await call("slow", {}, { toolLimitMs: 300 }))).toContain("timed out after 0.3 s");
+    expect(textOf(await call("slow", {}, { toolTimeoutMs: 300 }))).toContain("timed out after 0.3 s");
   });
 
   test("an aborted call ends at once and is cancelled at the server", async () => {

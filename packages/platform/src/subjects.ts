@@ -24,7 +24,7 @@ export async function openSubjects(context: ServerContext): Promise<Subjects> {
     authenticate,
     repositories,
     findAgent: agents.findAgent,
-    endStatements: { touchAgent, enqueueDeliveries },
+    completionQueries: { touchAgent, enqueueDeliveries },
   });
   const inference = openInference(context, { listRepositories: repositories.listOwn });
   const v0 = openV0(context, { agents: agents.host, listRepositories: repositories.listOwn });

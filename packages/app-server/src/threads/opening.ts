@@ -74,7 +74,7 @@ export async function turnRun(
   const dependencies = { ...run.dependencies, steering: running.drain };
   if (!shape) return withRecordedReview(state, { ...run, dependencies });
   const requestOptions = { ...dependencies.requestOptions, outputSchema: shape.strict };
-  return { ...run, dependencies: { ...dependencies, requestOptions, answer: shape.answer } };
+  return { ...run, dependencies: { ...dependencies, requestOptions, finalMessageCheck: shape.answer } };
 }
 
 export async function readSchema(schema: unknown, { openOutputSchema }: Input): Promise<OutputSchema | null> {

@@ -24,7 +24,7 @@ import type { Program } from "../program.ts";
 import { composeWorkspace, type SandboxSettings } from "../sandbox/workspace.ts";
 import { checkPrice, resolveBudget } from "./budget.ts";
 import { composeGuard } from "./guard.ts";
-import { configuredSubAgents } from "./sub-agents.ts";
+import { configuredSubagents } from "./sub-agents.ts";
 
 /** A run of this program, with what the command line asked for. */
 export interface ProgramRun extends Run {
@@ -43,27 +43,27 @@ export async function openRun(options: RunOptions, program: Program, context: Ru
   const instructions = openContext({ root: project.root, cwd, config, environment, contextWindow });
   // A review looks at a change with the built-in tools alone.
   const isReview = options.purpose === "review";
-  const { subAgents, warnings } = isReview ? noSubAgents : await configuredSubAgents(loaded, cwd, environment);
+  const { subagents, warnings } = isReview ? noSubagents : await configuredSubagents(loaded, cwd, environment);
   const assembly = await assemble({
     program: { name: "agentcli", version: program.version },
     settings,
     thread: context.recorded ? "existing" : "new",
     model: chosen.model,
-    price: chosen.price,
+    costOf: chosen.price,
     requestOptions: {
       reasoningSummary: config.model_reasoning_summary,
       verbosity: config.model_verbosity,
       outputSchema: schema?.strict,
     },
-    answer: schema?.answer,
+    finalMessageCheck: schema?.answer,
     openSandbox: (sandbox, protectedPaths) =>
       composeWorkspace({ ...withMode(sandbox, settings, options), protectedPaths }, config, program),
     instructions,
     guard: chosen.guard,
-    subAgents,
+    subagents,
     hooks: chooseHooks(chosen, options, { program, context }),
     servers: isReview ? null : chooseServers(chosen, program, context.observers),
-    limits: { toolMs: durationMs(config.limits.tool), outputTokens: config.tool_output_token_limit },
+    limits: { toolTimeoutMs: durationMs(config.limits.tool), toolOutputTokens: config.tool_output_token_limit },
     today: localToday(),
     store: context.store,
     scrub: program.scrub,
@@ -94,7 +94,7 @@ interface Values {
   guard: AssemblyRequest["guard"];
   model: AssemblyRequest["model"];
   facts: ModelFacts;
-  price: AssemblyRequest["price"];
+  price: AssemblyRequest["costOf"];
   warnings: string[];
 }
 
@@ -119,7 +119,7 @@ async function chooseValues(options: RunOptions, program: Program, { recorded }:
   return { settings, loaded, guard, model, facts, price, warnings };
 }
 
-const noSubAgents = { subAgents: null, warnings: [] };
+const noSubagents = { subagents: null, warnings: [] };
 
 /** --sandbox-min is about the sandbox of the run itself. */
 const withMode = (sandbox: SandboxMode, settings: TurnSettings, { sandboxMin }: RunOptions): SandboxSettings => ({

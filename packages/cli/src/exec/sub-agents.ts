@@ -1,27 +1,27 @@
 // Sub-agents of a run as [agents] configures them.
 
-import { defaultMaxOpen, type Environment, readRoles, type SubAgentSettings } from "@agentcli/host";
+import { defaultMaxOpen, type Environment, readRoles, type SubagentSettings } from "@agentcli/host";
 import type { DeclaredTable, LoadedConfig } from "@agentcli/project";
 import type { AgentsConfig } from "@agentcli/protocol";
 
 const defaultMaxDepth = 1;
 
-export interface ConfiguredSubAgents {
+export interface ConfiguredSubagents {
   /** Null where the run may not have any. */
-  subAgents: SubAgentSettings | null;
+  subagents: SubagentSettings | null;
   warnings: string[];
 }
 
-export async function configuredSubAgents(
+export async function configuredSubagents(
   { config: { agents: config = {}, features }, project: { root } }: LoadedConfig,
   cwd: string,
   { agentHome }: Environment,
-): Promise<ConfiguredSubAgents> {
+): Promise<ConfiguredSubagents> {
   const isOff = config.enabled === false || features?.multi_agent === false || config.max_depth === 0;
-  if (isOff) return { subAgents: null, warnings: [] };
+  if (isOff) return { subagents: null, warnings: [] };
   const { roles, warnings } = await readRoles([{ root, cwd, agentHome, declared: declaredRoles(config) }]);
   return {
-    subAgents: {
+    subagents: {
       roles,
       maxOpen: config.max_concurrent_threads_per_session ?? config.max_threads ?? defaultMaxOpen,
       maxDepth: config.max_depth ?? defaultMaxDepth,

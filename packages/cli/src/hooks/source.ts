@@ -38,7 +38,7 @@ export function hookSource(request: HooksRequest): HookSource {
   return {
     definitions,
     skipped,
-    frozen: definitions.filter(({ source }) => source.kind !== "managed"),
+    recordedHooks: definitions.filter(({ source }) => source.kind !== "managed"),
     warnings,
     runner: {
       in: "host",

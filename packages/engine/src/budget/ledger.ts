@@ -5,13 +5,13 @@ export interface Ledger {
   usd: number;
   tokens: number;
   /** Model requests. */
-  turns: number;
+  requests: number;
   tools: number;
   /** The newest request; the cost of the next is estimated from it. */
   last: { usd: number; tokens: number; sizeAfter: number } | null;
 }
 
-export const emptyLedger = (): Ledger => ({ usd: 0, tokens: 0, turns: 0, tools: 0, last: null });
+export const emptyLedger = (): Ledger => ({ usd: 0, tokens: 0, requests: 0, tools: 0, last: null });
 
 /** `sizeAfter` is the estimated size of the conversation with this reply in it. */
 export function charge(
@@ -23,7 +23,7 @@ export function charge(
   const usd = costUsd ?? 0;
   ledger.usd += usd;
   ledger.tokens += tokens;
-  ledger.turns += 1;
+  ledger.requests += 1;
   ledger.last = { usd, tokens, sizeAfter };
 }
 
@@ -36,11 +36,11 @@ export function chargeAside(ledger: Ledger, spent: { usage: Usage; costUsd?: num
 
 /** The first limit of the budget that does not allow another request and the wrap-up after it. The very first request is always allowed. */
 export function spentPart(budget: Budget | undefined, ledger: Ledger, nextSize: number): keyof Budget | undefined {
-  if (!budget || ledger.turns === 0) return undefined;
+  if (!budget || ledger.requests === 0) return undefined;
   const reserved = reservation(ledger, nextSize);
   if (isSpent(budget.usd, ledger.usd, reserved.usd)) return "usd";
   if (isSpent(budget.tokens, ledger.tokens, reserved.tokens)) return "tokens";
-  if (budget.turns !== undefined && ledger.turns >= budget.turns - 1) return "turns";
+  if (budget.turns !== undefined && ledger.requests >= budget.turns - 1) return "turns";
   if (budget.tools !== undefined && ledger.tools >= budget.tools) return "tools";
   return undefined;
 }
@@ -71,7 +71,7 @@ export function wrapUpRoom(budget: Budget | undefined, ledger: Ledger): number |
 
 /** Whether one more request is allowed, for the wrap-up. */
 export const mayAskOnce = (budget: Budget | undefined, ledger: Ledger): boolean =>
-  budget?.turns === undefined || ledger.turns < budget.turns;
+  budget?.turns === undefined || ledger.requests < budget.turns;
 
 /** The limit of an ordinary reply, so that one reply cannot spend the whole budget. */
 export function outputCap(budget: Budget | undefined, ledger: Ledger, requestSize: number): number | undefined {
@@ -83,7 +83,7 @@ export function outputCap(budget: Budget | undefined, ledger: Ledger, requestSiz
 export const addLedgers = (first: Ledger, second: Ledger): Ledger => ({
   usd: first.usd + second.usd,
   tokens: first.tokens + second.tokens,
-  turns: first.turns + second.turns,
+  requests: first.requests + second.requests,
   tools: first.tools + second.tools,
   last: first.last,
 });
@@ -91,7 +91,7 @@ export const addLedgers = (first: Ledger, second: Ledger): Ledger => ({
 export const subtractLedger = (whole: Ledger, part: Ledger): Ledger => ({
   usd: whole.usd - part.usd,
   tokens: whole.tokens - part.tokens,
-  turns: whole.turns - part.turns,
+  requests: whole.requests - part.requests,
   tools: whole.tools - part.tools,
   last: null,
 });

@@ -123,13 +123,13 @@ async function perform(tool: Tool, call: OpenCall, run: ThreadRun): Promise<void
 }
 
 function contextFor(call: OpenCall, run: ThreadRun): ToolContext {
-  const { toolLimitMs, outputTokens, signal, log, wait, approver, subagents } = run;
+  const { toolTimeoutMs, toolOutputTokens, signal, log, wait, approver, subagents } = run;
   return {
     callId: call.callId,
     workspace: workspaceFor(call, run),
     state: log.state,
-    toolLimitMs,
-    outputTokens,
+    toolTimeoutMs,
+    outputTokens: toolOutputTokens,
     signal,
     createdId: call.begun?.makes,
     onProgress: (progress) => run.onProgress(progress),
@@ -142,7 +142,7 @@ function contextFor(call: OpenCall, run: ThreadRun): ToolContext {
 /** A call approved to leave the sandbox runs outside of it, and so does later input to its process. */
 function workspaceFor({ callId, begun }: OpenCall, { workspace, unsandboxedWorkspace, log }: ThreadRun): Workspace {
   const args = begun?.name === "write_stdin" ? (begun.args as { session_id?: number }) : {};
-  const session = log.state.sessions.get(args.session_id ?? -1);
+  const session = log.state.backgroundProcesses.get(args.session_id ?? -1);
   const isOutside = session ? session.outside : findOpenCall(log.state, callId)?.approval?.outside;
   return isOutside ? (unsandboxedWorkspace ?? workspace) : workspace;
 }

@@ -120,6 +120,6 @@ function lastReply({ log }: HookContext): string {
 
 /** The call that started a command, as it was admitted. */
 function commandOf(sessionId: number, { log }: HookContext): HookCall | null {
-  const session = log.state.sessions.get(sessionId);
+  const session = log.state.backgroundProcesses.get(sessionId);
   return session ? { callId: session.callId, name: "exec_command", args: { cmd: session.command } } : null;
 }

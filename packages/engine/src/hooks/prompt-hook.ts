@@ -79,7 +79,7 @@ function reserve({ instructions, messages }: ModelRequest, context: HookContext)
   let number = 0;
   while (reservations.has(`${log.state.threadId} hook ${number}`)) number += 1;
   const id = `${log.state.threadId} hook ${number}`;
-  reservations.set(id, { ...emptyLedger(), ...reservation(ledger, tokens), turns: 1 });
+  reservations.set(id, { ...emptyLedger(), ...reservation(ledger, tokens), requests: 1 });
   return { kind: "reserved", release: () => void reservations.delete(id) };
 }
 

@@ -22,7 +22,7 @@ export async function runToolHook(
     callId: key,
     workspace,
     state: log.state,
-    toolLimitMs: timeoutMs,
+    toolTimeoutMs: timeoutMs,
     outputTokens: maxTokens,
     signal,
     onProgress,

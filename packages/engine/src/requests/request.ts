@@ -16,7 +16,7 @@ export interface ModelAccess {
   model: Model;
   log: Log;
   /** USD for this usage, or null if the price is not known. */
-  price(model: string, usage: Usage): number | null;
+  costOf(model: string, usage: Usage): number | null;
   onProgress(progress: ModelProgress): void;
   signal: AbortSignal;
 }
@@ -56,10 +56,13 @@ export async function request(modelRequest: ModelRequest, run: ModelAccess): Pro
 }
 
 /** The cost of a reply, as records keep it. */
-export const charged = ({ usage, model }: { usage: Usage; model: string }, { price }: Pick<ModelAccess, "price">) => ({
+export const charged = (
+  { usage, model }: { usage: Usage; model: string },
+  { costOf }: Pick<ModelAccess, "costOf">,
+) => ({
   usage,
   model,
-  costUsd: price(model, usage),
+  costUsd: costOf(model, usage),
 });
 
 export const failedTurn = (state: ThreadState, fault: ModelFault): ThreadRecord => ({

@@ -67,7 +67,7 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
       return;
     case "turn.ended":
       state.turn = null;
-      state.sessions.clear();
+      state.backgroundProcesses.clear();
       state.end = record.end;
       return;
   }
@@ -150,7 +150,7 @@ function trackSession(state: ThreadState, call: OpenCall, outcome: Outcome): voi
   const { detail } = outcome;
   if (detail.kind === "command" && detail.sessionId !== undefined) {
     const args = call.begun?.args as { tty?: boolean; cmd?: string } | undefined;
-    state.sessions.set(detail.sessionId, {
+    state.backgroundProcesses.set(detail.sessionId, {
       callId: call.callId,
       command: args?.cmd ?? "",
       terminal: args?.tty === true,
@@ -159,9 +159,9 @@ function trackSession(state: ThreadState, call: OpenCall, outcome: Outcome): voi
     });
   }
   if (detail.kind === "input") {
-    const session = state.sessions.get(detail.sessionId);
+    const session = state.backgroundProcesses.get(detail.sessionId);
     if (session) session.cursor = detail.cursor;
-    if (!detail.running) state.sessions.delete(detail.sessionId);
+    if (!detail.running) state.backgroundProcesses.delete(detail.sessionId);
   }
 }
 

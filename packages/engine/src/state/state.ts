@@ -88,7 +88,7 @@ export interface ThreadState {
   repliesSinceCompaction: number;
   compactions: number;
   turns: number;
-  sessions: Map<number, ProcessSession>;
+  backgroundProcesses: Map<number, ProcessSession>;
   /** Paths that calls have touched since the last reply. */
   touched: string[];
   /** Repository instructions that were injected and are still among the messages. */
@@ -113,7 +113,7 @@ export function emptyThread(threadId: string): ThreadState {
     repliesSinceCompaction: 0,
     compactions: 0,
     turns: 0,
-    sessions: new Map(),
+    backgroundProcesses: new Map(),
     touched: [],
     instructions: [],
     turn: null,

@@ -149,7 +149,7 @@ async function dependenciesOf(member: Member, root: ThreadRun, options: TreeOpti
     hooks: root.hooks?.forAgent(agent, parent?.id ?? root.log.state.threadId),
     // The output schema is for the main thread only.
     requestOptions: { ...dependencies.requestOptions, outputSchema: undefined },
-    answer: undefined,
+    finalMessageCheck: undefined,
   };
 }
 

@@ -37,7 +37,7 @@ function request(args: ToolArguments["exec_command"], context: ToolContext) {
       cwd: args.workdir,
       loginShell: args.login === false ? undefined : shell,
       terminal: args.tty ? { columns: 120, rows: 40 } : undefined,
-      timeoutMs: context.toolLimitMs ?? undefined,
+      timeoutMs: context.toolTimeoutMs ?? undefined,
     },
     waitMs: Math.min(30_000, Math.max(250, args.yield_time_ms ?? defaultYieldMs)),
   };

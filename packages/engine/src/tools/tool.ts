@@ -12,7 +12,7 @@ export interface ToolContext {
   workspace: Workspace;
   state: ThreadState;
   /** Time limit of a call; null means unlimited. */
-  toolLimitMs: number | null;
+  toolTimeoutMs: number | null;
   /** The model's copy of an output is truncated to this, unless the call asks for less. */
   outputTokens: number;
   signal: AbortSignal;

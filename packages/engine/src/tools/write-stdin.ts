@@ -13,8 +13,8 @@ export const writeStdin = builtIn({
   onResume: "once",
   parallel: false,
   async run(args, context) {
-    const session = context.state.sessions.get(args.session_id);
-    if (!session) return failed(unknownSession(args.session_id, [...context.state.sessions.keys()]));
+    const session = context.state.backgroundProcesses.get(args.session_id);
+    if (!session) return failed(unknownSession(args.session_id, [...context.state.backgroundProcesses.keys()]));
     const output = collectOutput();
     const startedAt = performance.now();
     const result = await context.workspace.exec(

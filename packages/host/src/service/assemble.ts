@@ -11,7 +11,7 @@ import { defaultMaxOpen, type RoleSource, readRoles } from "../sub-agents.ts";
 import type { ServiceHooks } from "./hooks.ts";
 import type { ServiceServers } from "./servers.ts";
 
-type ChosenHere = "price" | "subAgents" | "limits" | "today" | "observers" | "warnings";
+type ChosenHere = "costOf" | "subagents" | "limits" | "today" | "observers" | "warnings";
 type Described = "instructions" | "hooks" | "servers";
 
 export interface ServiceRequest extends Omit<AssemblyRequest, ChosenHere | Described> {
@@ -33,7 +33,7 @@ export interface ServiceAssembly extends Assembly {
 }
 
 const maxDepth = 2;
-const outputTokens = 10_000;
+const toolOutputTokens = 10_000;
 
 /** Settles when MCP servers have started, or on abort. */
 export async function assembleService(request: ServiceRequest, signal: AbortSignal): Promise<ServiceAssembly> {
@@ -41,12 +41,12 @@ export async function assembleService(request: ServiceRequest, signal: AbortSign
   const { roles, warnings } = await readRoles(declared.sources, declared.requested);
   const assembly = await assemble({
     ...chosen,
-    price: priceBook({ [practice]: { input: 0, output: 0 }, ...prices }),
+    costOf: priceBook({ [practice]: { input: 0, output: 0 }, ...prices }),
     // Clients follow the main thread only.
-    subAgents: { roles, maxOpen: defaultMaxOpen, maxDepth, progress: "hidden" },
+    subagents: { roles, maxOpen: defaultMaxOpen, maxDepth, progress: "hidden" },
     hooks: () => hookSource(request),
     servers: request.servers.list.length === 0 ? null : () => serverSource(request),
-    limits: { toolMs: durationMs(limits.tool ?? "10m"), outputTokens },
+    limits: { toolTimeoutMs: durationMs(limits.tool ?? "10m"), toolOutputTokens },
     today: utcToday(),
     observers: modelObserver(onProgress),
     warnings,

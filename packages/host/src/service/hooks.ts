@@ -4,7 +4,7 @@ import { type HookSource, type ServerCommand, serverLocations } from "../hooks.t
 
 export interface ServiceHooks extends Pick<HookSource, "runner" | "projectRoot"> {
   /** The hooks that the conversation began with; null if they are read now. */
-  frozen: HookDefinition[] | null;
+  recordedHooks: HookDefinition[] | null;
   read(): FoundHooks;
 }
 
@@ -14,17 +14,17 @@ export interface FoundHooks extends Pick<HookSource, "definitions" | "warnings">
 }
 
 export function serviceHookSource(
-  { frozen, read, ...options }: ServiceHooks,
+  { recordedHooks, read, ...options }: ServiceHooks,
   servers: [name: string, server: ServerCommand][],
   limitMs: number | null,
 ): HookSource {
-  const found: FoundHooks = frozen === null ? read() : { definitions: frozen, warnings: [] };
+  const found: FoundHooks = recordedHooks === null ? read() : { definitions: recordedHooks, warnings: [] };
   const { definitions, skipped = [], warnings } = found;
   return {
     ...options,
     definitions,
     skipped,
-    frozen: definitions,
+    recordedHooks: definitions,
     warnings,
     limitMs,
     servers: serverLocations(servers),

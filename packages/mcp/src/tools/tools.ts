@@ -31,7 +31,7 @@ export async function callTool(
   server: Server,
   origin: McpOrigin,
   args: JsonObject,
-  context: Pick<ToolContext, "signal" | "toolLimitMs" | "outputTokens">,
+  context: Pick<ToolContext, "signal" | "toolTimeoutMs" | "outputTokens">,
 ): Promise<Outcome> {
   const begunAt = performance.now();
   const response = await server.request(
@@ -39,7 +39,7 @@ export async function callTool(
       method: "tools/call",
       params: { name: origin.tool, arguments: args },
       idleTimeoutMs: server.settings.toolTimeoutMs,
-      maxTotalMs: context.toolLimitMs,
+      maxTotalMs: context.toolTimeoutMs,
     },
     context.signal,
   );

@@ -57,7 +57,7 @@ if (report?.status !== "ready") throw new Error(`not ready: ${report?.reason}`);
 for (const tool of servers.tools().filter((candidate) => candidate.mcp)) {
   const spec = tool.spec({ freeform: false });
   const args = spec.form === "function" ? sampleOf(spec.parameters) : {};
-  const limits = { toolLimitMs: 20_000, outputTokens: 10_000, signal: new AbortController().signal };
+  const limits = { toolTimeoutMs: 20_000, outputTokens: 10_000, signal: new AbortController().signal };
   const outcome = await tool.run(args, limits as Parameters<typeof tool.run>[1]);
   console.log(tool.name, outcome.status, outcome.reason ?? "");
   if (outcome.status !== "completed") process.exitCode = 1;

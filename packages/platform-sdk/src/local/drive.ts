@@ -51,14 +51,14 @@ async function execute(driving: Driving, recorder: Recorder): Promise<RunEnd> {
   const past = await readThread(sessions, threadId);
   for (const stored of past.records.slice(0, 1)) recorder.recall(threadId, stored);
   const isNew = past.state.seq === 0;
-  const frozen = (agent.hooks ?? null) as HookDefinition[] | null;
+  const recordedHooks = (agent.hooks ?? null) as HookDefinition[] | null;
   const { progress: onProgress } = recorder;
   const assembly = await openAssembly(
-    { intent, thread: isNew ? "new" : "existing", frozen, store: sessions, onProgress },
+    { intent, thread: isNew ? "new" : "existing", recordedHooks, store: sessions, onProgress },
     signal,
   );
   try {
-    if (frozen === null) await store.agents.put({ ...agent, hooks: assembly.hooks });
+    if (recordedHooks === null) await store.agents.put({ ...agent, hooks: assembly.hooks });
     const state = isNew ? emptyThread(threadId) : past.state;
     const log = assembly.openLog(state, () => {});
     await log.write(...firstRecords(state, { runId: driven.run.id, threadId, intent, assembly }));

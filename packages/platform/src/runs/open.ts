@@ -4,7 +4,7 @@ import type { Repositories } from "../repositories/index.ts";
 import type { FindReadableAgent } from "./agent-reader.ts";
 import { addArtifactRoutes, openArtifacts } from "./artifacts/index.ts";
 import type { RunHost } from "./execution/execute.ts";
-import type { EndStatements } from "./execution/finish.ts";
+import type { CompletionQueries } from "./execution/finish.ts";
 import { readReport, readSummary } from "./execution/run-summary.ts";
 import { startRunner } from "./execution/runner.ts";
 import { openSandboxes } from "./execution/sandbox/index.ts";
@@ -19,7 +19,7 @@ export interface RunsOptions {
   authenticate: Authenticate;
   repositories: Repositories;
   findAgent: FindReadableAgent;
-  endStatements: EndStatements;
+  completionQueries: CompletionQueries;
 }
 
 export async function openRuns(context: ServerContext, options: RunsOptions): Promise<Runs> {
@@ -42,7 +42,7 @@ export async function openRuns(context: ServerContext, options: RunsOptions): Pr
   };
 }
 
-const runHost = (context: ServerContext, hub: Hub, { repositories, endStatements }: RunsOptions): RunHost => ({
+const runHost = (context: ServerContext, hub: Hub, { repositories, completionQueries }: RunsOptions): RunHost => ({
   platform: context,
   hub,
   workspaces: repositories.workspaces,
@@ -50,6 +50,6 @@ const runHost = (context: ServerContext, hub: Hub, { repositories, endStatements
   sandboxes: openSandboxes(context.settings),
   artifacts: openArtifacts(context),
   checkRepositories: repositories.checkAtRun,
-  endStatements,
+  completionQueries,
   handoff: repositories.openHandoff((runId) => readSummary(context, runId)),
 });

@@ -16,13 +16,13 @@ export interface AssemblyContext {
   /** Whether the conversation begins with this run. */
   thread: "new" | "existing";
   /** The hooks that the conversation began with; null where they are read now. */
-  frozen: HookDefinition[] | null;
+  recordedHooks: HookDefinition[] | null;
   store: SessionStore;
   onProgress(progress: ModelProgress): void;
 }
 
 export function openAssembly(context: AssemblyContext, signal: AbortSignal): Promise<ServiceAssembly> {
-  const { intent, frozen } = context;
+  const { intent, recordedHooks } = context;
   const { settings, resolved, machine, root, cwd, chosen, options } = intent;
   const { sources, dirs, limits } = resolved;
   const secrets = intent.secrets.map(({ value }) => value);
@@ -41,7 +41,7 @@ export function openAssembly(context: AssemblyContext, signal: AbortSignal): Pro
       guard: policyGuard,
       roles: { sources: [roleFiles(intent)], requested: requestedRoles(intent) },
       hooks: {
-        frozen,
+        recordedHooks,
         read: () => readHooks({ sources, root, machine, search }),
         runner: {
           in: "host",

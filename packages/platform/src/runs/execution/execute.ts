@@ -4,15 +4,15 @@ import { driveServiceTurn } from "@agentcli/host";
 import type { TurnEnd } from "@agentcli/protocol";
 import type { NetworkPolicy, PlatformContext } from "../../foundation/index.ts";
 import type { Handoff, OpenWorkspace, Workspaces } from "../../repositories/index.ts";
-import { type ClaimedRun, maxLostDrivers } from "../leases/lease.ts";
+import { type ClaimedRun, maxCrashedServers } from "../leases/lease.ts";
 import type { Hub, Recorder } from "../streams/index.ts";
 import { type Allowance, allowanceOf, priceUnknown, spendLimitReached } from "../usage/index.ts";
 import type { Artifacts } from "./artifacts.ts";
 import { openAssembly, planRun, type RunAssembly, type RunPlan, turnSettings } from "./compose/index.ts";
 import { readHistory, resume } from "./conversation.ts";
 import { canBeResumed, failed, isUserFacingError, RunFault } from "./fault.ts";
-import { type EndStatements, finishRun, type RunEnd } from "./finish.ts";
-import { limitRun } from "./limits.ts";
+import { type CompletionQueries, finishRun, type RunEnd } from "./finish.ts";
+import { startRunLimits } from "./limits.ts";
 import { findUnpriced, modelsOfSubagents } from "./pricing.ts";
 import { openRunRecorder } from "./recorder.ts";
 import { type ActiveRun, openRun } from "./records.ts";
@@ -30,7 +30,7 @@ export interface RunHost {
   sandboxes: Sandboxes;
   network: NetworkPolicy;
   artifacts: Artifacts;
-  endStatements: EndStatements;
+  completionQueries: CompletionQueries;
 }
 
 /** Resolves when the run has ended with a status, or when another process must resume it. */
@@ -48,9 +48,10 @@ export async function executeRun(claimed: ClaimedRun, host: RunHost, signal: Abo
       if (!isExpected) host.platform.log.error("run failed", error, { runId: claimed.runId });
       return failed(error, signal);
     });
-    await finishRun(end, { activeRun, recorder, platform: host.platform, endStatements: host.endStatements });
+    await finishRun(end, { activeRun, recorder, platform: host.platform, completionQueries: host.completionQueries });
   } catch (error) {
     if (!canBeResumed(error)) throw error;
+    // A deleted agent also surfaces as StaleWriter.
     if (directory !== null && (await isDeleted(claimed, host))) await cleanUpDeletedAgent(directory, host);
   }
 }
@@ -66,32 +67,32 @@ interface RunContext {
 async function execute(context: RunContext, outerSignal: AbortSignal): Promise<RunEnd> {
   const { claimed, activeRun, host } = context;
   const { platform, workspaces } = host;
-  if (claimed.lostDrivers >= maxLostDrivers) throw new RunFault("internal", abandonedMessage);
+  if (claimed.crashedServers >= maxCrashedServers) throw new RunFault("internal", abandonedMessage);
   const { agent, requester } = activeRun;
-  const limited = limitRun(outerSignal, activeRun, platform);
+  const limits = startRunLimits(outerSignal, activeRun, platform);
   try {
     const allowance = await allowanceOf(platform, requester);
-    if (allowance.leftUsd === 0) throw new RunFault("spend_limit_reached", spendLimitReached);
-    if (allowance.leftUsd !== null) refuseUnpriced(context);
+    if (allowance.remainingUsd === 0) throw new RunFault("spend_limit_reached", spendLimitReached);
+    if (allowance.remainingUsd !== null) assertModelsPriced(context);
     const urls = agent.settings.repos.map(({ url }) => url);
-    await host.checkRepositories(requester.userId, urls, limited.signal);
+    await host.checkRepositories(requester.userId, urls, limits.signal);
     const { id: agentId, directory, teamId, name } = agent;
-    const work = { agentId, directory, teamId, name, ...agent.settings };
-    const workspace = await workspaces.open(work, limited.signal);
-    await limited.ready;
-    return await driveInWorkspace(workspace, { ...context, allowance }, limited.signal);
+    const workspaceSpec = { agentId, directory, teamId, name, ...agent.settings };
+    const workspace = await workspaces.open(workspaceSpec, limits.signal);
+    await limits.ready;
+    return await driveInWorkspace(workspace, { ...context, allowance }, limits.signal);
   } finally {
-    limited.release();
+    limits.release();
   }
 }
 
-function refuseUnpriced({ activeRun: { agent }, plan, host }: RunContext): void {
+function assertModelsPriced({ activeRun: { agent }, plan, host }: RunContext): void {
   const models = [plan.selectedModel.id, ...modelsOfSubagents(agent.private.customSubagents)];
   const model = findUnpriced(models, host.platform.settings);
   if (model !== null) throw new RunFault("invalid_model", priceUnknown(model));
 }
 
-const abandonedMessage = `The run was stopped: ${maxLostDrivers} servers in a row crashed while running it. Try splitting the task; if it happens again, ask an administrator to check the server log.`;
+const abandonedMessage = `The run was stopped: ${maxCrashedServers} servers in a row crashed while running it. Try splitting the task; if it happens again, ask an administrator to check the server log.`;
 
 async function driveInWorkspace(
   workspace: OpenWorkspace,
@@ -102,6 +103,7 @@ async function driveInWorkspace(
   const { agent, key, fence } = activeRun;
   const store = openSessionStore({ db, key, agentId: agent.id, fence, recorder });
   const history = await readHistory(activeRun, store, recorder);
+  const isNewThread = history.state.seq === 0;
   const turn = turnSettings(plan, workspace.root, allowance.budget);
   const agentDirectory = join(settings.dataDirectory, "workspaces", agent.directory);
   const assembly = await openAssembly(
@@ -111,7 +113,7 @@ async function driveInWorkspace(
       workspace,
       agentDirectory,
       store,
-      frozen: history.state.seq === 0 ? null : relocateHooks(history.state.frozen.hooks ?? [], agentDirectory),
+      recordedHooks: isNewThread ? null : relocateHooks(history.state.frozen.hooks ?? [], agentDirectory),
       host: { settings, sandboxes: host.sandboxes, network: host.network },
       onProgress: recorder.progress,
     },
@@ -119,6 +121,7 @@ async function driveInWorkspace(
   );
   let ended: TurnEnd;
   try {
+    // An earlier server may have finished the turn already; then only the steps after it remain.
     ended =
       history.ended ??
       (await driveServiceTurn(await resume({ history, activeRun, plan, turn, assembly }), assembly, signal));
@@ -126,7 +129,7 @@ async function driveInWorkspace(
     await assembly.close();
   }
   await collectArtifacts(ended, { activeRun, assembly, host });
-  return handOff(toRunEnd(ended, allowance), { activeRun, host }, signal);
+  return publishChanges(toRunEnd(ended, allowance), { activeRun, host }, signal);
 }
 
 async function collectArtifacts(
@@ -138,7 +141,7 @@ async function collectArtifacts(
     await host.artifacts.store(activeRun, "PLAN.md", Buffer.from(ended.message));
 }
 
-async function handOff(
+async function publishChanges(
   end: RunEnd,
   { activeRun, host }: { activeRun: ActiveRun; host: RunHost },
   signal: AbortSignal,
@@ -156,6 +159,7 @@ function toRunEnd(end: TurnEnd, { limitedBy }: Allowance): RunEnd {
     case "cancelled":
       return { branches: [], status: "CANCELLED" };
     case "failed": {
+      // Stopped by the poller, or the USD budget was the remaining spend limit.
       const isSpend = end.limit === "spend" || (end.code === "budget" && end.limit === "usd" && limitedBy === "spend");
       const error = isSpend
         ? { code: "spend_limit_reached", message: spendLimitReached }

@@ -16,7 +16,7 @@ export type RunEnd = {
 } & ({ status: "FINISHED" } | { status: "CANCELLED" } | { status: "ERROR"; error: { code: string; message: string } });
 
 /** Parts of the statement that ends a run, supplied by the owners of the tables they write. The run is available as `fence`. */
-export interface EndStatements {
+export interface CompletionQueries {
   touchAgent(endedAt: Date): RawBuilder<unknown>;
   enqueueDeliveries(status: RunStatus, endedAt: Date): RawBuilder<unknown>;
 }
@@ -25,7 +25,7 @@ export interface FinishContext {
   activeRun: ActiveRun;
   recorder: Recorder;
   platform: PlatformContext;
-  endStatements: EndStatements;
+  completionQueries: CompletionQueries;
 }
 
 export async function finishRun(end: RunEnd, context: FinishContext): Promise<void> {
@@ -61,7 +61,7 @@ interface EndContext extends FinishContext {
 }
 
 async function write(end: RunEnd, context: EndContext): Promise<void> {
-  const { activeRun, platform, endedAt, frames, endStatements } = context;
+  const { activeRun, platform, endedAt, frames, completionQueries } = context;
   const { fence, key, run } = activeRun;
   const error = end.status === "ERROR" ? end.error : null;
   // First the agent, then its run: a follow-up locks them in the same order.
@@ -80,8 +80,8 @@ async function write(end: RunEnd, context: EndContext): Promise<void> {
         and status in ('CREATING', 'RUNNING')
       returning runs.id, agent_id
     ), shown as (${insertFrames(key, fence.runId, frames)}),
-    touched as (${endStatements.touchAgent(endedAt)}),
-    deliveries as (${endStatements.enqueueDeliveries(end.status, endedAt)})
+    touched as (${completionQueries.touchAgent(endedAt)}),
+    deliveries as (${completionQueries.enqueueDeliveries(end.status, endedAt)})
     select exists (select from fence) as held, (${notifyReaders(fence.runId, frames)}) as told
   `.execute(platform.db),
   );

@@ -16,7 +16,7 @@ export interface RunLimits {
 }
 
 /** Time counts from the start of the run, even if another driver has resumed it since. */
-export function limitRun(
+export function startRunLimits(
   signal: AbortSignal,
   { run, requester, agent }: ActiveRun,
   { db, settings }: { db: Kysely<Tables>; settings: Settings },

@@ -15,11 +15,11 @@ export interface ClaimedRun extends Fence {
   createdAt: Date;
   cancelRequested: boolean;
   /** Consecutive earlier drivers that disappeared without writing a record, perhaps because of this run. */
-  lostDrivers: number;
+  crashedServers: number;
 }
 
 /** More than a series of restarts causes; a run that crashed this many servers would crash the next. */
-export const maxLostDrivers = 5;
+export const maxCrashedServers = 5;
 
 /**
  * From this count on, a server executes one such run at a time: runs that merely shared a server with the culprit
@@ -94,7 +94,7 @@ async function claimOne(db: Kysely<Tables>, { nodeId, until, held }: Claim): Pro
       lease_owner: nodeId,
       lease_until: until,
       lease_epoch: sql<number>`lease_epoch + 1`,
-      claims_without_progress: lostDriversSoFar,
+      claims_without_progress: crashedServersSoFar,
     })
     .where("id", "=", (waiting) =>
       waiting
@@ -110,9 +110,9 @@ async function claimOne(db: Kysely<Tables>, { nodeId, until, held }: Claim): Pro
           ]),
         )
         .where((condition) =>
-          condition.or([condition(lostDriversSoFar, "<", suspectFrom), condition.not(holdsSuspect(held))]),
+          condition.or([condition(crashedServersSoFar, "<", suspectFrom), condition.not(holdsSuspect(held))]),
         )
-        .orderBy(lostDriversSoFar)
+        .orderBy(crashedServersSoFar)
         .orderBy("created_at")
         .limit(1)
         .forUpdate()
@@ -138,12 +138,12 @@ async function claimOne(db: Kysely<Tables>, { nodeId, until, held }: Claim): Pro
     status: row.status as ClaimedRun["status"],
     createdAt: row.created_at,
     cancelRequested: row.cancel_requested_at !== null,
-    lostDrivers: row.claims_without_progress,
+    crashedServers: row.claims_without_progress,
   };
 }
 
 /** A regular release clears the owner; only a crashed driver leaves it set. */
-const lostDriversSoFar = sql<number>`claims_without_progress + (lease_owner is not null)::integer`;
+const crashedServersSoFar = sql<number>`claims_without_progress + (lease_owner is not null)::integer`;
 
 const holdsSuspect = (held: string[]) =>
   sql<boolean>`exists (

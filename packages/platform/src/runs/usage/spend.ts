@@ -46,7 +46,7 @@ const spentBy = (owner: "team_id" | "user_id", id: number) => sql<string>`(
 
 export interface Allowance {
   /** US dollars that user and team have left; null if there is no limit. */
-  leftUsd: number | null;
+  remainingUsd: number | null;
   budget: Budget | undefined;
   /** Which of the two limits is lower in US dollars. */
   limitedBy: "spend" | "budget";
@@ -56,13 +56,13 @@ export async function allowanceOf(
   { db, settings }: { db: Kysely<Tables>; settings: Settings },
   spender: Spender,
 ): Promise<Allowance> {
-  const leftUsd = await leftToSpend(db, spender);
+  const remainingUsd = await leftToSpend(db, spender);
   const { wall, ...budget } = settings.models.budget ?? {};
   const wallMs = wall === undefined ? null : durationMs(wall);
-  const usd = Math.min(budget.usd ?? Infinity, leftUsd ?? Infinity);
+  const usd = Math.min(budget.usd ?? Infinity, remainingUsd ?? Infinity);
   const all = { ...budget, ...(wallMs !== null && { wallMs }), ...(Number.isFinite(usd) && { usd }) };
   return {
-    leftUsd,
+    remainingUsd,
     budget: Object.keys(all).length > 0 ? all : undefined,
     limitedBy: usd < (budget.usd ?? Infinity) ? "spend" : "budget",
   };

@@ -18,7 +18,7 @@ export interface AssemblyContext {
   agentDirectory: string;
   store: SessionStore;
   /** The hooks that the conversation began with; null if it begins now. */
-  frozen: HookDefinition[] | null;
+  recordedHooks: HookDefinition[] | null;
   host: { settings: Settings; sandboxes: Sandboxes; network: NetworkPolicy };
   onProgress(progress: ModelProgress): void;
 }
@@ -29,7 +29,7 @@ export interface RunAssembly extends ServiceAssembly {
 }
 
 export async function openAssembly(context: AssemblyContext, signal: AbortSignal): Promise<RunAssembly> {
-  const { plan, turn, workspace, agentDirectory, frozen, host } = context;
+  const { plan, turn, workspace, agentDirectory, recordedHooks, host } = context;
   const { variables, servers } = plan;
   const { limits, prices } = host.settings.models;
   const roots = rootsOf(workspace);
@@ -37,7 +37,7 @@ export async function openAssembly(context: AssemblyContext, signal: AbortSignal
     {
       program: { name: "platform", version },
       settings: turn,
-      thread: frozen === null ? "new" : "existing",
+      thread: recordedHooks === null ? "new" : "existing",
       model: plan.selectedModel.model,
       prices,
       limits,
@@ -49,7 +49,7 @@ export async function openAssembly(context: AssemblyContext, signal: AbortSignal
         requested: plan.agent.private.customSubagents.map(customRole),
       },
       hooks: {
-        frozen,
+        recordedHooks,
         read: () => readHooks(roots),
         runner: { in: "sandbox", shell: turn.shell },
         projectRoot: turn.cwd,
