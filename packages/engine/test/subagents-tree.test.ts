@@ -69,7 +69,7 @@ describe("a tree of sub-agents", () => {
     const { end } = await runTree(scriptedModel(script), storage, { maxOpen: 2, tools: [busy, meet] });
     expect(end).toMatchObject({
       status: "completed",
-      message: expect.stringMatching(/2 open agents already.*More\./s),
+      message: expect.stringMatching(/already 2 open agents.*More\./s),
     });
     expect(endsOf(storage.known).map((each) => each?.status)).toEqual([
       "completed",
