@@ -14,7 +14,7 @@ export { HostError } from "./host-error.ts";
 export { joinServers } from "./join-servers.ts";
 export { type LineFile, LineFileFault, openLineFile } from "./line-file.ts";
 export { isLockHeld, type Lock, type LockAttempt, takeLock } from "./lock.ts";
-export { sandboxNote, takeNotes, threadCreated, warningNote } from "./notes.ts";
+export { sandboxNote, takeNotes, threadCreated } from "./notes.ts";
 export { noObservers, type RunObservers } from "./observers.ts";
 export { makePrivateDirectory } from "./private-directory.ts";
 export { openProbeCache, type ProbeCache } from "./probe-cache.ts";
@@ -43,3 +43,4 @@ export {
   recordedIn,
   withRecordedReview,
 } from "./thread-records.ts";
+export { warningNote } from "./warning-note.ts";

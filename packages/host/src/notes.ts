@@ -2,14 +2,13 @@
 import { freeze } from "@agentcli/engine";
 import type { RecordOf, SandboxReport, ThreadRecord, TurnSettings } from "@agentcli/protocol";
 import type { Assembly } from "./assemble.ts";
+import { warningNote } from "./warning-note.ts";
 
 /** Notes and warnings of the run, each returned once. */
 export const takeNotes = ({ notes, warnings }: Pick<Assembly, "notes" | "warnings">): ThreadRecord[] => [
   ...notes.splice(0),
   ...warnings.splice(0).map(warningNote),
 ];
-
-export const warningNote = (message: string): ThreadRecord => ({ type: "noted", kind: "warning", data: { message } });
 
 export const sandboxNote = ({ sandbox }: { sandbox: SandboxReport }): ThreadRecord => ({
   type: "noted",

@@ -1,7 +1,7 @@
 // Writes a warning for each repository that commands have created or changed, before the end of the turn.
 import type { Log } from "@agentcli/engine";
-import { warningNote } from "./notes.ts";
 import type { Sandboxes } from "./sandboxes.ts";
+import { warningNote } from "./warning-note.ts";
 
 export const withRepositoryWarnings = (log: Log, sandboxes: Pick<Sandboxes, "findRepositoryChanges">): Log => ({
   get state() {

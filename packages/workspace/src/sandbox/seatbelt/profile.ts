@@ -35,7 +35,7 @@ export function seatbeltProfile(policy: SandboxPolicy, temporary: string): Seatb
     ...rules("allow file-read* file-write*", "WRITABLE", groups),
     ...rules("deny file-write*", "PROTECTED", groups),
     // Another directory cannot take the place of one above a repository.
-    ...rules("deny file-write-unlink file-write-create", "PINNED", groups, "literal"),
+    ...literalRules("deny file-write-unlink file-write-create", "PINNED", groups),
     ...rules("deny file-read* file-write*", "HIDDEN_INSIDE", groups),
     devices,
     ...(policy.network === "on" ? [network] : []),
@@ -54,11 +54,13 @@ function parentsIn(roots: string[], directory: string): string[] {
   return parents;
 }
 
-type Scope = "subpath" | "literal";
+const rulesFor =
+  (scope: "subpath" | "literal") =>
+  (what: string, group: string, groups: Record<string, string[]>): string[] =>
+    (groups[group] ?? []).map((_, index) => `(${what} (${scope} (param "${group}_${index}")))`);
 
-function rules(what: string, group: string, groups: Record<string, string[]>, scope: Scope = "subpath"): string[] {
-  return (groups[group] ?? []).map((_, index) => `(${what} (${scope} (param "${group}_${index}")))`);
-}
+const rules = rulesFor("subpath");
+const literalRules = rulesFor("literal");
 
 const parametersOf = (groups: Record<string, string[]>): Record<string, string> =>
   Object.fromEntries(
