@@ -1,4 +1,4 @@
-// The agent commits its work, and changes nothing else in .git.
+// The agent uses git on its work, and changes neither configuration nor hooks.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { call, replyWith } from "@agentcli/testkit";
@@ -12,12 +12,11 @@ const identity = {
   GIT_COMMITTER_EMAIL: "ada@example.com",
 };
 
-test("git add and commit work in workspace-write; any other change of .git fails", async () => {
+test("git works in workspace-write; configuration and other files of .git stay as they are", async () => {
   const harness = await openHarness({
     replies: [
-      call("exec_command", { cmd: "echo hi > new.txt; touch .git/planted; git branch planted" }),
-      call("exec_command", { cmd: "git add -A && git commit -m 'Add a file'" }),
-      call("exec_command", { cmd: "git commit --allow-empty -m x; touch .git/planted" }),
+      call("exec_command", { cmd: "echo hi > new.txt; touch .git/planted; git config core.pager evil" }),
+      call("exec_command", { cmd: "git checkout -q -b topic; git add -A && git commit -m 'Add a file' | cat" }),
       replyWith("Committed."),
     ],
   });
@@ -25,13 +24,28 @@ test("git add and commit work in workspace-write; any other change of .git fails
   const { code, events } = await harness.events(["-s", "workspace-write", "commit it"], { env: identity });
   expect(code).toBe(0);
   const commands = itemsOf(events, "command_execution");
-  expect(commands.map(({ status }) => status)).toEqual(["failed", "completed", "failed"]);
-  expect(commands[1]?.aggregated_output).toMatch(/^\[main [0-9a-f]{7}\] Add a file\n/);
-  expect(await harness.git("log", "--format=%an %s")).toBe("Ada Add a file\nTest First commit\n");
+  expect(commands.map(({ status }) => status)).toEqual(["completed", "completed"]);
+  expect(commands[0]?.aggregated_output).toBe("The change of .git/config stays in this sandbox.\n");
+  expect(commands[1]?.aggregated_output).toMatch(/^\[topic [0-9a-f]{7}\] Add a file\n/);
+  expect(await harness.git("log", "--format=%an %s", "topic")).toBe("Ada Add a file\nTest First commit\n");
+  expect(await harness.git("symbolic-ref", "--short", "HEAD")).toBe("topic\n");
   expect(await harness.git("status", "--porcelain")).toBe("");
-  expect(await harness.git("branch", "--list", "planted")).toBe("");
   expect(existsSync(join(harness.repository, ".git/planted"))).toBe(false);
   expect(readFileSync(join(harness.repository, ".git/config"), "utf8")).toBe(config);
+});
+
+test("a commit of a command that still runs when the turn ends is in the repository", async () => {
+  const cmd = "git commit -q --allow-empty -m late; echo done > committed; sleep 600";
+  const harness = await openHarness({
+    replies: [
+      call("exec_command", { cmd, yield_time_ms: 250 }),
+      call("exec_command", { cmd: "until [ -e committed ]; do sleep 0.05; done" }),
+      replyWith("Committed."),
+    ],
+  });
+  const { code } = await harness.events(["-s", "workspace-write", "commit it"], { env: identity });
+  expect(code).toBe(0);
+  expect(await harness.git("log", "--format=%s")).toBe("late\nFirst commit\n");
 });
 
 test("read-only and git = none do not allow commits", async () => {

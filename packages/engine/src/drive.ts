@@ -1,5 +1,6 @@
 // Runs a thread until its turn ends. Start, follow-up, resume and crash recovery are this same call.
 
+import type { TurnEnd } from "@agentcli/protocol";
 import { abandonTurn } from "./abandon-turn.ts";
 import { checkFinalMessage } from "./answer/answer.ts";
 import { addLedgers, emptyLedger, reservation } from "./budget/ledger.ts";
@@ -65,8 +66,16 @@ async function end(message: string | null, run: ThreadRun): Promise<void> {
   const result = await checkFinalMessage(message, log.state, finalMessageCheck);
   if (result.kind === "retry") return log.write(...result.records);
   if (result.end.status === "completed" && hooks && !(await hooks.mayEnd(result.end.message, run))) return;
-  if (log.state.backgroundProcesses.size > 0) await endProcesses(run);
-  await log.write({ type: "turn.ended", turnId: log.state.turn?.turnId ?? "", end: result.end });
+  const lost =
+    log.state.backgroundProcesses.size > 0 ? await endProcesses(run).then(() => undefined, commitLost) : undefined;
+  await log.write({ type: "turn.ended", turnId: log.state.turn?.turnId ?? "", end: lost ?? result.end });
+}
+
+/** A commit that a command reported and the repository did not get: the turn has not succeeded. */
+function commitLost(error: unknown): TurnEnd {
+  if (error instanceof Error && error.name === "CommitLost")
+    return { status: "failed", code: "sandbox", message: error.message };
+  throw error;
 }
 
 /** Ends the turn with the reason of the abort signal. */

@@ -81,7 +81,7 @@ const WorkspaceWrite = z.object({
   git: z
     .enum(["commit", "none"])
     .optional()
-    .describe("Whether git add, commit, mv and rm may change the repository (commit)"),
+    .describe("Whether git commands may change branches, tags, index and stash of the repository (commit)"),
   nested_repositories: z
     .enum(["protected", "allowed"])
     .optional()

@@ -173,6 +173,10 @@ export const StatusResult = z.object({
     })
     .nullable(),
   processes: z.array(z.object({ id: z.string(), state: z.enum(["running", "exited"]) })),
+  repositories: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe("Of repositories that commands see a copy of: a text that changes with branches, HEAD or index"),
 });
 export type StatusResult = z.infer<typeof StatusResult>;
 

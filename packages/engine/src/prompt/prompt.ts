@@ -81,7 +81,7 @@ function sandboxSentence(settings: TurnSettings, environment: PromptEnvironment)
     return "Sandbox: read-only. Files can be read; writing is refused (except in a private /tmp).";
   if (settings.sandbox === "danger-full-access")
     return "Sandbox: none. Commands have full access to this machine: take care.";
-  return `Sandbox: workspace-write. Files can be written in ${environment.writableRoots.join(", ")} and a private /tmp, except .git and agent configuration; git add and git commit work.`;
+  return `Sandbox: workspace-write. Files can be written in ${environment.writableRoots.join(", ")} and a private /tmp, except agent configuration; git works, but git configuration, hooks and new submodules stay in the sandbox.`;
 }
 
 function networkSentence(settings: TurnSettings, environment: PromptEnvironment): string {

@@ -30,6 +30,12 @@ const listOf = <Value>(shape: Shape<Value>): Shape<Value[]> =>
 const either = <Value>(...shapes: Shape<Value>[]): Shape<Value> =>
   ((value) => shapes.some((shape) => shape(value))) as Shape<Value>;
 
+const mapOf = <Value>(shape: Shape<Value>): Shape<Record<string, Value>> =>
+  ((value) =>
+    typeof value === "object" && value !== null && !Array.isArray(value) && Object.values(value).every(shape)) as Shape<
+    Record<string, Value>
+  >;
+
 /** Other members are allowed and ignored. */
 function record<Value extends object>(fields: { [Name in keyof Value]-?: Shape<Value[Name]> }): Shape<Value> {
   const entries = Object.entries(fields) as [string, Shape<unknown>][];
@@ -132,6 +138,7 @@ export const isStatusResult = record<StatusResult>({
   shell: text,
   git: orNull(record<NonNullable<StatusResult["git"]>>({ root: text, branch: orNull(text), commit: orNull(text) })),
   processes: listOf(record<StatusResult["processes"][number]>({ id: text, state: oneOf("running", "exited") })),
+  repositories: optional(mapOf(text)),
 });
 
 export const isNothing: Shape<null> = (value) => value === null;

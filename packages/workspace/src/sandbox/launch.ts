@@ -4,6 +4,7 @@ import type { Workspace } from "@agentcli/protocol";
 import { connectWorkspace } from "../client/index.ts";
 import type { Denial, EgressProxy } from "../egress/index.ts";
 import { type Environment, type EnvironmentPolicy, environmentPolicy } from "../environment/index.ts";
+import type { GitDirectories } from "../git/index.ts";
 import type { OpenedWorkspace } from "../lifecycle/index.ts";
 import { noLimits, type OpenedLimits, openLimits, type ResourceLimits } from "../limits/index.ts";
 import { openServer, type ServerConfig } from "../server/index.ts";
@@ -65,7 +66,8 @@ export async function openSandbox(requested: SandboxPolicy, options: WorkspaceOp
     await limits.close();
   };
   try {
-    const config = { ...configOf(policy, options), ...sandbox.config };
+    const { shadows = [] } = sandbox;
+    const config = { ...configOf(policy, options), ...sandbox.config, shadows: shadows.map(toDirectories) };
     const { stdout } = sandbox.process;
     const opened = {
       ...(await connect(sandbox.process, egress ? withProxy(config) : config)),
@@ -75,10 +77,7 @@ export async function openSandbox(requested: SandboxPolicy, options: WorkspaceOp
       close,
     };
     const watched = watch ? withRepositoryWatch(opened, watch) : opened;
-    return withLimitNotes(
-      supportsCommits(policy, backEnd) ? withCommits(watched, { policy, path: options.env.PATH ?? "" }) : watched,
-      limits,
-    );
+    return withLimitNotes(await withCommits(watched, { policy, path: options.env.PATH ?? "", shadows }), limits);
   } catch (error) {
     await close();
     throw sandbox.explainFailure(sandbox.process.stderr()) ?? notStarted(error);
@@ -143,10 +142,6 @@ function withProxy(config: ServerConfig): ServerConfig {
   };
 }
 
-/** If the repository is not protected, git itself can write it. */
-const supportsCommits = ({ mode, git }: SandboxPolicy, backEnd: BackEnd) =>
-  mode === "workspace-write" && git === "commit" && backEnd.kind === "bubblewrap";
-
 const bubblewrapOnPath = ({ root, writableRoots }: SandboxPolicy, env: Environment): BackEnd => ({
   kind: "bubblewrap",
   program: findBubblewrap({ path: env.PATH ?? "", untrusted: [root, ...writableRoots] }),
@@ -170,7 +165,9 @@ async function connect(confined: ConfinedProcess, config: ServerConfig): Promise
   }
 }
 
-type SharedConfig = Omit<ServerConfig, "env" | "writable" | "orphans" | "terminalModule">;
+const toDirectories = ({ gitDirectory, commonDirectory }: GitDirectories) => ({ gitDirectory, commonDirectory });
+
+type SharedConfig = Omit<ServerConfig, "env" | "writable" | "orphans" | "terminalModule" | "shadows">;
 
 function configOf(policy: SandboxPolicy, options: WorkspaceOptions): SharedConfig {
   const { incarnation, warmLoginShell, environmentPolicy } = options;

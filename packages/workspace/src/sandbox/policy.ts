@@ -26,7 +26,7 @@ export interface SandboxPolicy {
   protectedNames: string[];
   /** Existing files and directories that cannot be changed, moved or replaced, also inside writable roots. */
   protectedPaths: string[];
-  /** Whether git add, commit, mv and rm work in protected repositories. */
+  /** Whether commands see a writable shadow of protected repositories, from which the host imports what is safe. */
   git: "commit" | "none";
   /** Whether the `.git` of repositories and submodules below writable roots may be changed, and new ones be added. */
   nestedRepositories: "protected" | "allowed";

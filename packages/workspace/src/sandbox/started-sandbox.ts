@@ -4,6 +4,7 @@ import type { Duplex } from "node:stream";
 import type { Environment } from "../environment/index.ts";
 import type { OpenedLimits } from "../limits/index.ts";
 import type { ServerConfig } from "../server/index.ts";
+import type { Shadow } from "./commits/shadow.ts";
 import type { ConfinedProcess } from "./confined-process.ts";
 import type { SandboxPolicy } from "./policy.ts";
 import type { SandboxUnavailable } from "./sandbox-unavailable.ts";
@@ -12,6 +13,8 @@ import { architectureOf, seccompProgram } from "./seccomp/filter.ts";
 export interface StartedSandbox {
   process: ConfinedProcess;
   config: Pick<ServerConfig, "env" | "writable" | "orphans" | "terminalModule">;
+  /** Repositories that commands see a writable copy of. */
+  shadows?: Shadow[];
   /** Ends everything started inside, and removes what was created outside for the sandbox. */
   close(): Promise<void>;
   /** Undefined if the output is not about the sandbox itself. */

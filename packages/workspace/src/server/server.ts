@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { realpathSync } from "node:fs";
 import type { Workspace } from "@agentcli/protocol";
 import { type Environment, type EnvironmentPolicy, environmentPolicy, inherits } from "../environment/index.ts";
+import type { GitDirectories } from "../git/index.ts";
 import type { FileScope } from "./file-scope.ts";
 import { openProcesses } from "./processes/processes.ts";
 import { openWatchdog } from "./processes/watchdog.ts";
@@ -24,6 +25,8 @@ export interface ServerConfig {
   terminalModule?: string;
   /** A bridge to the host's proxy is there to be opened. */
   egress?: "bridge";
+  /** Repositories that commands see a writable copy of; the status tells whether they have changed. */
+  shadows?: GitDirectories[];
   /** Who ends the processes when the server is killed: the kernel with their pid namespace, or a watchdog of ours. */
   orphans: "ended-by-namespace" | "ended-by-watchdog";
 }
@@ -55,7 +58,8 @@ export function openServer(config: ServerConfig): WorkspaceServer {
     list: async (request) => (await import("./files/index.ts")).listDirectory(scope, request),
     search: async (request) => (await import("./files/index.ts")).searchFiles(scope, request),
     edit: async (request) => (await import("./edit/index.ts")).applyEdits(scope, request),
-    status: async () => readStatus({ root, incarnation, env: config.env }, processes.list()),
+    status: async () =>
+      readStatus({ root, incarnation, env: config.env, shadows: config.shadows ?? [] }, processes.list()),
     release: processes.release,
     holdOutput: processes.holdOutput,
     resumeOutput: processes.resumeOutput,

@@ -2,13 +2,13 @@
 
 import { userInfo } from "node:os";
 import type { StatusResult } from "@agentcli/protocol";
-import { findRepositoryRoot, readHead } from "../git/index.ts";
+import { findRepositoryRoot, fingerprintRepository, type GitDirectories, readHead } from "../git/index.ts";
 
 export function readStatus(
-  server: { root: string; incarnation: string; env: Record<string, string> },
+  server: { root: string; incarnation: string; env: Record<string, string>; shadows: GitDirectories[] },
   processes: StatusResult["processes"],
 ): StatusResult {
-  const { root, incarnation, env } = server;
+  const { root, incarnation, env, shadows } = server;
   const repository = findRepositoryRoot(root);
   return {
     root,
@@ -16,6 +16,9 @@ export function readStatus(
     shell: env.SHELL || shellOfUser(),
     git: repository === undefined ? null : { root: repository, ...readHead(repository) },
     processes,
+    ...(shadows.length > 0 && {
+      repositories: Object.fromEntries(shadows.map((one) => [one.commonDirectory, fingerprintRepository(one)])),
+    }),
   };
 }
 

@@ -51,7 +51,7 @@ test("git reads the repository it cannot change", () =>
   withWorkspace(
     async (root) => {
       git(root, "init", "-q", "-b", "main");
-      return writable(root);
+      return openInSandbox({ mode: "workspace-write", root, git: "none" });
     },
     async (workspace) => {
       const output = await bash(
@@ -71,7 +71,7 @@ test("the repository of a linked working tree is protected, even where another w
   git(main, "init", "-q", "-b", "main");
   git(main, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "first");
   git(main, "worktree", "add", "-q", tree);
-  const workspace = await openInSandbox({ mode: "workspace-write", root: tree, writableRoots: [main] });
+  const workspace = await openInSandbox({ mode: "workspace-write", root: tree, writableRoots: [main], git: "none" });
   try {
     const output = await bash(
       workspace,

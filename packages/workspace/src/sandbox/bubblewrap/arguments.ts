@@ -19,6 +19,8 @@ export type Mount =
   | { kind: "rebuilt"; path: string }
   /** Of a rebuilt directory. May have been deleted since. */
   | { kind: "entry"; path: string }
+  /** A writable copy of a repository, with the real one inside. */
+  | { kind: "shadow"; path: string; mode: string; bytes?: number | undefined }
   | { kind: "hidden-directory"; path: string }
   | { kind: "hidden-file"; path: string }
   /** Does not exist and must not be created. */
@@ -115,6 +117,7 @@ const depth = (path: string) => path.split("/").filter((name) => name !== "").le
 function argumentsOf(mount: Mount, processes: MountPlan["processes"]): string[] {
   switch (mount.kind) {
     case "private":
+    case "shadow":
       return [
         ...["--perms", mount.mode],
         ...(mount.bytes === undefined ? [] : ["--size", String(mount.bytes)]),

@@ -4,6 +4,7 @@ import { lstatSync, type Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { findCommonDirectory, findGitDirectory } from "../../git/index.ts";
 import { contains, resolveExisting } from "../../paths.ts";
+import { findShadows, hostDirectory, type Shadow } from "../commits/shadow.ts";
 import { hiddenFromRoot, refuseSymlink } from "../paths.ts";
 import type { SandboxPolicy } from "../policy.ts";
 import { SandboxUnavailable } from "../sandbox-unavailable.ts";
@@ -18,14 +19,27 @@ export interface PlanOptions extends PrivateMountOptions {
   home: string;
 }
 
-export function planMounts(policy: SandboxPolicy, options: PlanOptions): MountPlan {
+export interface PlannedMounts extends MountPlan {
+  /** Repositories that commands see a writable copy of. */
+  shadows: Shadow[];
+}
+
+export function planMounts(policy: SandboxPolicy, options: PlanOptions): PlannedMounts {
   const roots = policy.mode === "workspace-write" ? writableRoots(policy) : [];
   const hidden = [...policy.hidden, ...(options.euid === 0 ? hiddenFromRoot : [])].flatMap(resolveExisting);
   const mounts = policy.view === "system" ? systemView(policy, options) : machineView(policy, roots, options);
+  const shadows = findShadows(policy).filter(({ commonDirectory }) => !isInside(commonDirectory, hidden));
+  const isShadowed = ({ path }: Mount) =>
+    isInside(
+      path,
+      shadows.map(({ commonDirectory }) => commonDirectory),
+    );
   mounts.push(...roots.map((path): Mount => ({ kind: "writable", path })));
-  mounts.push(...roots.flatMap((root) => protect(root, policy, hidden)));
+  mounts.push(...roots.flatMap((root) => protect(root, policy, hidden)).filter((mount) => !isShadowed(mount)));
   mounts.push(...protectPaths(policy, roots, mounts));
-  if (roots.length > 0) mounts.push(...protectRepositories(policy.protectedRepositories, mounts));
+  if (roots.length > 0)
+    mounts.push(...protectRepositories(policy.protectedRepositories, mounts).filter((mount) => !isShadowed(mount)));
+  mounts.push(...shadows.flatMap((shadow) => shadowMounts(shadow, policy, options)));
   for (const path of [policy.root, ...policy.shown]) mounts.push(...show(path, mounts));
   if (policy.view === "system") mounts.push(...parentDirectories(mounts));
   return {
@@ -34,6 +48,7 @@ export function planMounts(policy: SandboxPolicy, options: PlanOptions): MountPl
     nestedSandboxes: policy.nestedSandboxes,
     processes: "own",
     userId: policy.userId,
+    shadows,
     mounts: mounts.filter((mount) => !isHiding(mount) || !isInPrivate(mount.path, mounts)),
   };
 }
@@ -86,6 +101,22 @@ function directoriesBetween(root: string, path: string): string[] {
   const directory = dirname(path);
   return directory === root ? [] : [...directoriesBetween(root, directory), directory];
 }
+
+const isInside = (path: string, directories: string[]) => directories.some((directory) => contains(directory, path));
+
+/** The copy is empty at first; the real repository is mounted inside. */
+const shadowMounts = (
+  { commonDirectory, mountedDirectories }: Shadow,
+  { userId }: SandboxPolicy,
+  { bytes }: PlanOptions,
+): Mount[] => [
+  // The mount belongs to the user who mounts it, which is root where commands run as another one.
+  { kind: "shadow", path: commonDirectory, mode: userId === null ? "0755" : "0777", bytes },
+  { kind: "read-only", path: join(commonDirectory, hostDirectory), source: commonDirectory },
+  ...mountedDirectories.map(
+    (name): Mount => ({ kind: "read-only", path: join(commonDirectory, name), source: join(commonDirectory, name) }),
+  ),
+];
 
 /** The repository of a linked working tree is elsewhere, maybe in another writable root, maybe under /tmp. */
 function protectLinkedRepository(root: string, hidden: string[]): Mount[] {

@@ -37,6 +37,7 @@ export function startWithBubblewrap(
   const confined = startConfined({ ...enter(program, argv), setup: filter, files, onBridge });
   return {
     process: confined,
+    shadows: plan.shadows,
     config: {
       env: sandboxedEnvironment(env),
       writable: writableOf(policy, "/tmp"),

@@ -1,15 +1,23 @@
-// A commit made inside the sandbox, as exported for the real repository. Parses hostile output. Pure.
+// The state of a shadow repository, as exported for the real one. Parses hostile output. Pure.
 import { gunzipSync } from "node:zlib";
 
-export interface CommitExport {
-  /** The commit of HEAD; undefined before the first. */
-  head: string | undefined;
-  /** Merge files that still exist. */
-  mergeFiles: string[];
+export interface RepositoryExport {
+  /** The content of HEAD. */
+  head: string;
+  references: References;
+  /** The reflog of the stash; undefined if nothing is stashed. */
+  stash: Buffer | undefined;
+  /** Files of a merge, cherry-pick or rebase in progress. */
+  operation: Map<string, Buffer>;
   changes: IndexChange[];
   /** New objects; git computes their names on import. */
   pack: Buffer;
+  /** Changed files that are not imported. */
+  kept: string[];
 }
+
+/** Name to object. */
+export type References = Map<string, string>;
 
 export interface IndexChange {
   path: Buffer;
@@ -20,27 +28,49 @@ export interface IndexChange {
 const maxIndexBytes = 512 * 1024 * 1024;
 
 /** Undefined if the export is incomplete: the command was ended early. */
-export function readCommitExport(output: string): CommitExport | undefined {
-  const files = readFiles(output);
-  const [head, merge, before, after, pack] = ["head", "merge", "before", "after", "pack"].map((name) =>
-    files.get(name),
+export function readRepositoryExport(output: string): RepositoryExport | undefined {
+  const sections = readSections(output);
+  const [head, references, before, after, pack] = ["head", "references", "before", "after", "pack"].map((name) =>
+    sections.get(name),
   );
-  if (!head || !merge || !before || !after || !pack) return undefined;
+  if (!head || !references || !before || !after || !pack || !sections.has("end")) return undefined;
   return {
-    head: /^[0-9a-f]{40,64}$/.exec(head.toString("latin1").trim())?.[0],
-    mergeFiles: merge.toString("latin1").split("\n").filter(Boolean),
+    head: head.toString("latin1").trim(),
+    references: readReferences(references.toString("utf8")),
+    stash: sections.get("stash"),
+    operation: readOperation(sections),
     changes: differences(readIndex(before), readIndex(after)),
     pack,
+    kept: (sections.get("kept")?.toString("latin1") ?? "").split("\n").filter(Boolean),
   };
 }
 
-function readFiles(output: string): Map<string, Buffer> {
-  const files = new Map<string, Buffer>();
+function readSections(output: string): Map<string, Buffer> {
+  const sections = new Map<string, Buffer>();
   for (const section of output.split(/^== /m).slice(1)) {
     const end = section.indexOf("\n");
-    files.set(section.slice(0, end), Buffer.from(section.slice(end + 1), "base64"));
+    sections.set(section.slice(0, end), Buffer.from(section.slice(end + 1), "base64"));
   }
-  return files;
+  return sections;
+}
+
+const referenceLine = /^([0-9a-f]{40}|[0-9a-f]{64}) (refs\/(?:heads\/|tags\/|stash$)[^\0-\x20\x7f]*)$/;
+
+/** Lines of an object and a name; other lines are dropped. */
+export function readReferences(text: string): References {
+  const lines = text.split("\n").flatMap((line) => {
+    const [, object, name] = referenceLine.exec(line) ?? [];
+    return object && name ? [[name, object] as const] : [];
+  });
+  return new Map(lines);
+}
+
+function readOperation(sections: Map<string, Buffer>): Map<string, Buffer> {
+  const files = [...sections].flatMap(([name, content]) => {
+    const file = /^operation (?:\.\/)?([A-Za-z][\w-]*(?:\/[\w-]+)?)$/.exec(name)?.[1];
+    return file === undefined ? [] : [[file, content] as const];
+  });
+  return new Map(files);
 }
 
 /** Path, byte for byte, to its lines. */

@@ -1,7 +1,6 @@
 // Runs git on the host, in a repository the model may have written to: no hooks, no helpers, no network.
 import { spawn } from "node:child_process";
 import { findProgram, type ProgramSearch, trustedPath } from "../../programs/index.ts";
-import { asVariables } from "./config.ts";
 
 export interface HostGit {
   /** stdout; throws with stderr if git fails. */
@@ -14,6 +13,17 @@ export interface HostGitOptions extends ProgramSearch {
 }
 
 const timeoutMs = 120_000;
+
+/** As the GIT_CONFIG variables. */
+const asVariables = (entries: { key: string; value: string }[]): Record<string, string> => ({
+  GIT_CONFIG_COUNT: String(entries.length),
+  ...Object.fromEntries(
+    entries.flatMap(({ key, value }, index) => [
+      [`GIT_CONFIG_KEY_${index}`, key],
+      [`GIT_CONFIG_VALUE_${index}`, value],
+    ]),
+  ),
+});
 
 /** Without the user's and the system's configuration. */
 const environment = {

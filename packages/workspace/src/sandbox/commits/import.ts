@@ -1,66 +1,98 @@
-// Imports a commit into the real repository: objects, index, branch. Only git's own plumbing writes, so object names are
-// computed from contents, paths are checked, and neither configuration nor hooks can be changed.
-import { rmSync } from "node:fs";
+// Imports the state of a shadow into the real repository: objects, branches, tags, HEAD, index, stash. Only git's own
+// plumbing writes objects, references and index, so object names are computed from contents, names and paths are checked,
+// and neither configuration nor hooks can be changed. Each change requires what it replaces to be what it was.
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { CommitExport, IndexChange } from "./export.ts";
+import type { IndexChange, References, RepositoryExport } from "./export.ts";
 import { describeGitlinks, gitlinkMode, gitlinksAddedBy, newGitlinks } from "./gitlinks.ts";
 import type { HostGit } from "./host-git.ts";
-import type { CommitRepository } from "./repository.ts";
-import { mergeFiles } from "./scripts.ts";
+import { type OperationFiles, readOperationFiles, writeOperationFiles } from "./operation.ts";
+import { moveReferences, movesBetween, type ReferenceMove } from "./references.ts";
+import type { Shadow } from "./shadow.ts";
+import { readStash, writeStash } from "./stash.ts";
+
+/** The real repository as the shadow last saw it. */
+export interface BaseState {
+  head: string;
+  references: References;
+  stash: Buffer | undefined;
+  operation: OperationFiles;
+}
+
+export const readBaseState = (shadow: Shadow, references: References): BaseState => ({
+  head: readHeadFile(shadow),
+  references,
+  stash: readStash(shadow),
+  operation: readOperationFiles(shadow.gitDirectory),
+});
+
+const readHeadFile = ({ gitDirectory }: Shadow) => readFileSync(join(gitDirectory, "HEAD"), "utf8").trim();
 
 export interface ImportOptions {
   git: HostGit;
-  repository: CommitRepository;
-  amends: boolean;
+  shadow: Shadow;
+  base: BaseState;
   newGitlinks: "refused" | "allowed";
 }
 
-/**
- * Throws with what could not be imported. Earlier steps stay, as when git itself fails. Returns a sentence about what was
- * left out of the index.
- */
-export async function importCommit(exported: CommitExport, options: ImportOptions): Promise<string | undefined> {
-  const { git, repository, amends } = options;
-  const { tip, gitDirectory } = repository;
-  const isRefused = options.newGitlinks === "refused";
+/** Returns what stays in the sandbox, as sentences. Throws with what could not be imported; earlier steps stay. */
+export async function importRepository(exported: RepositoryExport, options: ImportOptions): Promise<string[]> {
+  const { git, shadow, base } = options;
   if (packedObjects(exported.pack) > 0) await git.run(["unpack-objects", "-q", "--strict"], exported.pack);
-  const leftOut = isRefused ? newGitlinks(exported.changes, gitDirectory) : [];
+  const moves = movesBetween(base.references, exported.references);
+  if (options.newGitlinks === "refused") await refuseGitlinks(moves, git);
+  await moveReferences(moves, git);
+  await moveHead(exported.head, options);
+  const leftOut = options.newGitlinks === "refused" ? newGitlinks(exported.changes, shadow.gitDirectory) : [];
   await changeIndex(
     exported.changes.filter((change) => !leftOut.includes(change)),
     git,
   );
-  if (exported.head !== undefined && exported.head !== tip) {
-    if (tip !== undefined) await checkAncestry({ from: tip, to: exported.head, amends }, git);
-    const added = isRefused ? await gitlinksAddedBy(exported.head, git) : [];
-    if (added.length > 0) throw new Error(`${describeGitlinks(added)}. Commit again without it.`);
-    await git.run([
-      "update-ref",
-      "-m",
-      "commit: in the sandbox",
-      "HEAD",
-      exported.head,
-      tip ?? noObject(exported.head),
-    ]);
-  }
-  for (const name of mergeFiles) {
-    if (!exported.mergeFiles.includes(name)) rmSync(join(gitDirectory, name), { force: true });
-  }
-  return leftOut.length === 0 ? undefined : `${describeGitlinks(leftOut.map(({ path }) => path))}.`;
+  await writeStash({ base: base.stash, next: exported.stash }, git, shadow);
+  const reason = writeOperationFiles(shadow.gitDirectory, base.operation, exported.operation);
+  return [
+    ...(leftOut.length === 0 ? [] : [`${describeGitlinks(leftOut.map(({ path }) => path))}.`]),
+    ...(reason === undefined ? [] : [`The state of the merge or rebase stays in this sandbox: ${reason}`]),
+    ...exported.kept.map((name) => `The change of .git/${name} stays in this sandbox.`),
+  ];
 }
 
 const packedObjects = (pack: Buffer): number => (pack.length < 12 ? 0 : pack.readUInt32BE(8));
 
+async function moveHead(next: string, { git, shadow, base }: ImportOptions): Promise<void> {
+  if (next === base.head) return;
+  if (readHeadFile(shadow) !== base.head)
+    throw new Error("HEAD was moved outside the sandbox, so it was not moved again. Check out the branch again.");
+  const branch = /^ref: (refs\/heads\/\S+)$/.exec(next)?.[1];
+  const message = `checkout: moving from ${shortName(base.head)} to ${shortName(next)}`;
+  if (branch !== undefined) await git.run(["symbolic-ref", "-m", message, "HEAD", branch]);
+  else if (/^[0-9a-f]{40,64}$/.test(next))
+    await git.run(["update-ref", "--no-deref", "-m", message, "HEAD", `${next}^{commit}`]);
+  else throw new Error("HEAD names neither a branch nor a commit, so it was not moved.");
+}
+
+const shortName = (head: string) => head.replace(/^ref: refs\/heads\//, "");
+
+async function refuseGitlinks(moves: ReferenceMove[], git: HostGit): Promise<void> {
+  const tips = moves.flatMap(({ to }) => to ?? []);
+  const added = (await Promise.all(tips.map((tip) => gitlinksAddedBy(tip, git)))).flat();
+  if (added.length > 0) throw new Error(`${describeGitlinks([...new Set(added)])}. Commit again without it.`);
+}
+
 async function changeIndex(changes: IndexChange[], git: HostGit): Promise<void> {
   if (changes.length === 0) return;
-  const objects = changes.flatMap(({ entries }) => entries.flatMap(({ mode, object }) => (isLink(mode) ? [] : object)));
-  const checked = await git.run(["cat-file", "--batch-check"], Buffer.from(`${[...new Set(objects)].join("\n")}\n`));
-  const missing = / missing$/m.exec(objects.length > 0 ? checked : "");
-  if (missing) throw new Error("Objects of the index are missing, so nothing was staged.");
+  await requireObjects(changes, git);
   await git.run(["update-index", "-z", "--index-info"], Buffer.concat(changes.flatMap(indexLines)));
 }
 
-/** A submodule entry names a commit of another repository. */
-const isLink = (mode: string) => mode === gitlinkMode;
+async function requireObjects(changes: IndexChange[], git: HostGit): Promise<void> {
+  const objects = changes.flatMap(({ entries }) =>
+    entries.flatMap(({ mode, object }) => (mode === gitlinkMode ? [] : object)),
+  );
+  if (objects.length === 0) return;
+  const checked = await git.run(["cat-file", "--batch-check"], Buffer.from(`${[...new Set(objects)].join("\n")}\n`));
+  if (/ missing$/m.test(checked)) throw new Error("Objects of the index are missing, so nothing was staged.");
+}
 
 /** Removes all stages first, then adds the current entries. */
 function indexLines({ path, entries }: IndexChange): Buffer[] {
@@ -68,20 +100,3 @@ function indexLines({ path, entries }: IndexChange): Buffer[] {
   const none = "0".repeat(entries[0]?.object.length ?? 40);
   return [line(`0 ${none}`), ...entries.map(({ mode, object, stage }) => line(`${mode} ${object} ${stage}`))];
 }
-
-interface BranchMove {
-  from: string;
-  to: string;
-  amends: boolean;
-}
-
-/** A commit must descend from the branch tip; an amended one from the tip's parents. */
-async function checkAncestry({ from, to, amends }: BranchMove, git: HostGit): Promise<void> {
-  if (await git.succeeds(["merge-base", "--is-ancestor", from, to])) return;
-  const parents = amends ? (await git.run(["rev-parse", `${from}^@`])).split("\n").filter(Boolean) : undefined;
-  const follows = parents?.map((parent) => git.succeeds(["merge-base", "--is-ancestor", parent, to]));
-  if (follows !== undefined && (await Promise.all(follows)).every(Boolean)) return;
-  throw new Error(`${to} does not descend from ${from}, so the branch was not moved.`);
-}
-
-const noObject = (like: string) => "0".repeat(like.length);

@@ -1,84 +1,149 @@
-// The two scripts of a commit, run inside the sandbox. The first creates a private repository that uses the objects of the
-// real one as alternates, runs the command there and writes the result to files; the second prints them and cleans up.
+// The scripts that keep the shadow of a repository and the real one in step, run inside the sandbox. The real repository
+// is mounted read-only at host/.
 import type { ExecRequest } from "@agentcli/protocol";
-import { baseConfig, type ConfigEntry, configVariables } from "./config.ts";
-import type { CommitRepository } from "./repository.ts";
+import { type Shadow, stateDirectory } from "./shadow.ts";
 
 type Start = NonNullable<ExecRequest["start"]>;
 
-/** Files that determine the kind of the next commit. */
-export const mergeFiles = ["MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "SQUASH_MSG"];
+/** Files of a merge, a cherry-pick, a revert or a rebase in progress. */
+export const operationFiles = [
+  ...["MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "MERGE_RR", "SQUASH_MSG", "AUTO_MERGE", "ORIG_HEAD"],
+  ...["CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD"],
+];
+export const operationDirectories = ["rebase-merge", "sequencer"];
+
+/** Later entries win: no program but git, nothing in the background, and no editor that waits for a person. */
+const forcedConfig = `
+[core]
+	fsmonitor = false
+	splitIndex = false
+	editor = true
+	pager = cat
+[commit]
+	gpgSign = false
+[tag]
+	gpgSign = false
+[gc]
+	auto = 0
+[maintenance]
+	auto = false
+[submodule]
+	recurse = false
+`;
+
+const fallbackIdentity = `
+[user]
+	name = agentcli
+	email = agentcli@localhost
+`;
+
+/** Without what a command may have put into the configuration: it could keep these scripts from ending. */
+const prelude = `
+common=$1 own=$2 host=$1/host state=$1/${stateDirectory}
+case $own in "$common") hostOwn=$host;; *) hostOwn=$host/\${own#"$common"/};; esac
+unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_COMMON_DIR GIT_NAMESPACE GIT_CONFIG_PARAMETERS
+export GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=core.fsmonitor GIT_CONFIG_VALUE_0=false GIT_CONFIG_KEY_1=core.hooksPath GIT_CONFIG_VALUE_1=/dev/null
+keep() {
+  rm -rf "$state/$1"; mkdir "$state/$1"
+  if [ -f "$own/index" ]; then cp -p "$own/index" "$state/$1/index"; fi
+  cp -p "$common/config" "$state/$1/config"; cp -R "$common/info" "$state/$1/info"
+}
+`;
 
 // The copy of the index keeps its timestamp: git compares it with those of files to find late changes.
-const commitScript = `
-scratch=$1 own=$2 shared=$3 head=$4 reference=$5 tip=$6 config=$7; shift 7
-unset GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_COMMON_DIR GIT_NAMESPACE GIT_CONFIG_PARAMETERS
-private=$scratch/git
-umask 077
-mkdir -p "$private/objects/info" "$private/refs/heads" "$private/info" || exit 125
-printf '%s\\n' "$shared/objects" > "$private/objects/info/alternates"
-printf '%s\\n' "$head" > "$private/HEAD"
-printf '%s' "$config" > "$private/config"
-if [ -n "$reference" ] && [ -n "$tip" ]; then
-  mkdir -p "$private/\${reference%/*}"
-  printf '%s\\n' "$tip" > "$private/$reference"
+const synchronizeScript = `${prelude}
+alternates=$3 config=$4 identity=$5 excluded=$6
+copyFiles() (
+  from=$1 to=$2
+  mkdir -p "$to/logs/refs" "$to/info" && cd "$to" && rm -rf ${[...operationFiles, ...operationDirectories, "rebase-apply"].join(" ")}
+  cd "$from" || exit 1
+  IFS='
+'
+  set -f
+  set -- $(find . -maxdepth 1 -type f ! -name '*.lock')
+  if [ $# -gt 0 ]; then cp -p "$@" "$to/" || exit 1; fi
+  for name in ${[...operationDirectories, "rebase-apply"].join(" ")} info; do
+    if [ -d "$name" ]; then cp -R "$name" "$to/" || exit 1; fi
+  done
+  for name in logs/HEAD logs/refs/stash; do
+    if [ -f "$name" ]; then cp "$name" "$to/$name"; else rm -f "$to/$name"; fi
+  done
+)
+mkdir -p "$state" "$common/objects/info" "$common/objects/pack" "$own" || exit 1
+printf '%s' "$host/objects
+$alternates" > "$common/objects/info/alternates"
+copyFiles "$host" "$common" || exit 1
+if [ "$own" != "$common" ]; then copyFiles "$hostOwn" "$own" || exit 1; fi
+if [ -d "$host/reftable" ]; then printf '[extensions]\\n\\trefStorage = files\\n' >> "$common/config"; fi
+printf '%s' "$config" >> "$common/config"
+printf '\\n%s\\n' "$excluded" >> "$common/info/exclude"
+if [ -z "$GIT_COMMITTER_EMAIL$GIT_AUTHOR_EMAIL$EMAIL" ] && ! git --git-dir="$hostOwn" --work-tree=/ config user.email > "$state/identity"; then
+  printf '%s' "$identity" >> "$common/config"
+  echo fallback-identity
 fi
-for file in "$own"/index "$own"/sharedindex.* ${mergeFiles.map((name) => `"$own"/${name}`).join(" ")} "$shared"/shallow; do
-  if [ -f "$file" ]; then cp -p "$file" "$private/" || exit 125; fi
+rm -rf "$common/refs" "$common/packed-refs"
+mkdir -p "$common/refs/heads" "$common/refs/tags"
+git --git-dir="$host" --work-tree=/ for-each-ref --format='%(objectname) %(refname) %(symref)' > "$state/references" || exit 1
+{ echo '# pack-refs with: sorted '; sed -n 's/ $//p' "$state/references"; } > "$common/packed-refs"
+sed -n 's/^[0-9a-f]* \\(refs[^ ]*\\) \\(refs.*\\)$/\\1 \\2/p' "$state/references" | while read -r name target; do
+  mkdir -p "$common/\${name%/*}" && echo "ref: $target" > "$common/$name"
 done
-for file in "$shared"/info/exclude "$shared"/info/attributes "$own"/info/sparse-checkout; do
-  if [ -f "$file" ]; then cp "$file" "$private/info/" || exit 125; fi
-done
-if [ -f "$private/index" ]; then cp -p "$private/index" "$private/index.before"; fi
-umask 022
-"$@"
-code=$?
-output=$scratch/export
-mkdir "$output" || exit "$code"
-GIT_INDEX_FILE=$private/index.before git ls-files --stage -z | gzip -1 > "$output/before" &&
-git ls-files --stage -z | gzip -1 > "$output/after" &&
-(cd "$private/objects" && find . -type f -path './??/*') | sed 's,^\\./\\(..\\)/,\\1,' > "$scratch/objects" &&
-git pack-objects -q --stdout < "$scratch/objects" > "$output/pack" &&
-(git rev-parse -q --verify HEAD || true) > "$output/head" &&
-(cd "$private" && ls ${mergeFiles.join(" ")} 2>/dev/null || true) > "$output/merge" &&
-: > "$output/complete"
-exit "$code"
+keep last
+sed -n 's/ $//p' "$state/references"
 `;
 
-const exportScript = `
-cd "$1/export" 2>/dev/null && [ -f complete ] && for name in head merge before after pack; do
-  echo "== $name"; base64 "$name"
+const exportScript = `${prelude}
+export GIT_DIR=$own
+keep next
+section() { echo "== $1"; base64; }
+section head < "$own/HEAD"
+git for-each-ref --format='%(objectname) %(refname) %(symref)' refs/heads refs/tags refs/stash | sed -n 's/ $//p' | section references
+if [ -f "$common/logs/refs/stash" ]; then section stash < "$common/logs/refs/stash"; fi
+(cd "$own" && find ${[...operationFiles, ...operationDirectories].join(" ")} -type f 2>/dev/null) | while read -r name; do
+  section "operation $name" < "$own/$name"
 done
-rm -rf "$1"
+GIT_INDEX_FILE=$state/last/index git ls-files --stage -z | gzip -1 | section before
+GIT_INDEX_FILE=$state/next/index git ls-files --stage -z | gzip -1 | section after
+{
+  (cd "$common/objects" && find . -type f -path './??/*') | sed 's,^\\./\\(..\\)/,\\1,'
+  for index in "$common"/objects/pack/*.idx; do
+    if [ -f "$index" ] && [ ! -f "$index.taken" ]; then : > "$index.listed"; git show-index < "$index" | cut -d' ' -f2; fi
+  done
+} > "$state/objects"
+git pack-objects -q --stdout < "$state/objects" | section pack
+{
+  cmp -s "$state/next/config" "$state/last/config" || echo config
+  for name in $(cd "$state/next/info" && ls; cd "$state/last/info" && ls); do
+    case $name in refs) ;; *) cmp -s "$state/next/info/$name" "$state/last/info/$name" || echo "info/$name";; esac
+  done
+} | sort -u | section kept
+echo "== end"
 `;
 
-export interface PrivateRepository {
-  repository: CommitRepository;
-  scratch: string;
-  /** The configuration of the real repository. */
-  config: ConfigEntry[];
-}
+/** After an import: the objects are found in the real repository now. */
+const settleScript = `${prelude}
+(cd "$common/objects" && sed -n 's,^\\(..\\)\\([0-9a-f]*\\)$,\\1/\\2,p' "$state/objects" | xargs -r rm -f)
+for index in "$common"/objects/pack/*.idx.listed; do if [ -f "$index" ]; then mv "$index" "\${index%.listed}.taken"; fi; done
+rm -rf "$state/last"; mv "$state/next" "$state/last"
+`;
 
-/** The same command, in a private repository. */
-export function commitStart(start: Start, { repository, scratch, config }: PrivateRepository): Start {
-  const { root, gitDirectory, commonDirectory, head, branch, tip } = repository;
-  const reference = branch === undefined ? "" : `refs/heads/${branch}`;
-  const parameters = [scratch, gitDirectory, commonDirectory, head, reference, tip ?? "", baseConfig(config)];
-  return {
-    ...start,
-    argv: ["/bin/sh", "-c", commitScript, "commit", ...parameters, ...start.argv],
-    env: {
-      ...start.env,
-      ...configVariables(config),
-      GIT_DIR: `${scratch}/git`,
-      GIT_WORK_TREE: root,
-      GIT_EDITOR: "false",
-      GIT_TERMINAL_PROMPT: "0",
-    },
-  };
-}
+const timeoutMs = 120_000;
 
-export const exportStart = (scratch: string): Start => ({
-  argv: ["/bin/sh", "-c", exportScript, "export", scratch],
-  timeoutMs: 120_000,
+const startOf = (script: string, { commonDirectory, gitDirectory }: Shadow, more: string[] = []): Start => ({
+  argv: ["/bin/sh", "-c", script, "shadow", commonDirectory, gitDirectory, ...more],
+  timeoutMs,
 });
+
+/** Copies the state of the real repository into the shadow. */
+export const synchronizeStart = (shadow: Shadow): Start =>
+  startOf(synchronizeScript, shadow, [
+    shadow.alternates.join("\n"),
+    forcedConfig,
+    fallbackIdentity,
+    shadow.excluded.join("\n"),
+  ]);
+
+/** Prints the state of the shadow, with its new objects. */
+export const exportStart = (shadow: Shadow): Start => startOf(exportScript, shadow);
+
+export const settleStart = (shadow: Shadow): Start => startOf(settleScript, shadow);

@@ -1,8 +1,7 @@
-// Committing from a real sandbox into real repositories: it works, and only commits come out.
+// Git in a real sandbox on real repositories: it works, and only what is safe comes out.
 import { execFileSync } from "node:child_process";
 import {
   appendFileSync,
-  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -67,16 +66,18 @@ describe("a commit in the sandbox", () => {
     expect((await bash(inside, "git log --format=%s; git status --short")).stdout).toBe("two words\nfirst\n");
   });
 
-  test("works in a submodule and in another repository below, whose .git is read-only too", async () => {
+  test("works in a submodule and in another repository below", async () => {
     git(base, "clone", "-q", root, join(base, "source"));
     git(root, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", join(base, "source"), "lib");
     git(root, "commit", "-q", "-m", "submodule");
     git(root, "init", "-q", "-b", "main", "tools/own");
     const inside = await open();
-    expect((await bash(inside, "git -C tools/own config a.b c")).stderr).toContain("Read-only file system");
+    const config = readFileSync(join(root, "tools/own/.git/config"), "utf8");
+    expect((await bash(inside, "git -C tools/own config a.b c")).stderr).toContain("stays in this sandbox");
+    expect(readFileSync(join(root, "tools/own/.git/config"), "utf8")).toBe(config);
     for (const directory of ["lib", "tools/own"]) {
       await bash(inside, `echo x > ${directory}/x`);
-      const output = await bash(inside, `git -C ${directory} add x && git -C ${directory} commit -qm inside`);
+      const output = await bash(inside, `cd ${directory} && git add x && git commit -qm inside`);
       expect(output).toMatchObject({ result: { exitCode: 0 }, all: "" });
       expect(log("%s", join(root, directory))[0]).toBe("inside");
       expect(git(join(root, directory), "status", "--porcelain")).toBe("");
@@ -132,9 +133,7 @@ describe("a commit in the sandbox", () => {
     const tree = join(base, "tree");
     git(root, "worktree", "add", "-q", "-b", "feature/deep", tree);
     const inside = await open({ root: tree });
-    const output = await bash(inside, "echo t > t; git add t");
-    expect(output.stderr).toContain("Read-only file system");
-    expect(await bash(inside, "git add t && git commit -qm 'in the tree'")).toMatchObject({
+    expect(await bash(inside, "echo t > t; git add t && git commit -qm 'in the tree'")).toMatchObject({
       result: { exitCode: 0 },
       stderr: "",
     });
@@ -168,17 +167,22 @@ describe("a commit in the sandbox", () => {
     expect(git(root, "status", "--porcelain")).toBe("");
   });
 
-  test("shows git's messages when it fails, and keeps the staged changes", async () => {
+  test("without a configured identity it is by a fallback one, and the output says so once", async () => {
     rmSync(join(base, "home/.gitconfig"));
     const inside = await open();
-    await bash(inside, "echo x > x");
-    const output = await bash(inside, "git add x && git commit -m x");
-    expect(output.result).toMatchObject({ exitCode: 128 });
-    expect(output.stderr).toContain("Please tell me who you are");
+    const output = await bash(inside, "echo x > x; git add x && git commit -qm x");
+    expect(output.result).toMatchObject({ exitCode: 0 });
+    expect(output.stderr).toBe("No git identity is configured: commits are by agentcli <agentcli@localhost>.\n");
+    expect((await bash(inside, "git commit -qm y --allow-empty")).stderr).toBe("");
+    expect(log().slice(0, 2)).toEqual(["agentcli <agentcli@localhost> y", "agentcli <agentcli@localhost> x"]);
+  });
+
+  test("shows git's messages when it fails, and keeps the staged changes", async () => {
+    const inside = await open();
+    const output = await bash(inside, "echo x > x; git add x && git commit");
+    expect(output.result).toMatchObject({ exitCode: 1 });
+    expect(output.stderr).toContain("Aborting commit due to empty commit message");
     expect(git(root, "status", "--porcelain")).toBe("A  x\n");
-    expect((await bash(inside, "git commit -m x --author='B <b@c>'")).result).toMatchObject({ exitCode: 128 });
-    const noMessage = await bash(inside, "git commit");
-    expect(noMessage.result).not.toMatchObject({ exitCode: 0 });
     expect((await bash(inside, "git commit -m 'unfinished")).stderr).toContain("unexpected EOF");
   });
 
@@ -193,18 +197,15 @@ describe("a commit in the sandbox", () => {
     const output = await bash(inside, "git add x.slow && git commit -m x", { timeoutMs: 500 });
     expect(output.result).toMatchObject({ exitCode: 124, timedOut: true });
     expect(git(root, "diff", "--cached", "--name-only")).toBe("");
-    expect((await bash(inside, "ls -d /tmp/.agent-commit-*; true")).stdout).toBe("");
   });
 
-  test("two at once run one after the other", async () => {
+  test("of two commands at once each keeps its commit", async () => {
+    git(root, "worktree", "add", "-q", "-b", "side", join(root, "side"));
     const inside = await open();
-    await bash(inside, "echo a > a; echo b > b");
-    const both = await Promise.all([
-      bash(inside, "git add a && git commit -qm a"),
-      bash(inside, "git add b && git commit -qm b"),
-    ]);
-    expect(both.map(({ result }) => result)).toMatchObject([{ exitCode: 0 }, { exitCode: 0 }]);
-    expect(log("%s")).toEqual(["b", "a", "first"]);
+    const commit = (n: number) => bash(inside, `until git commit -q --allow-empty -m ${n} 2>/dev/null; do :; done`);
+    await Promise.all([1, 2, 3, 4].map(commit));
+    expect(log("%s").slice(0, 4).sort()).toEqual(["1", "2", "3", "4"]);
+    git(root, "fsck", "--strict");
   });
 
   test("that takes longer than the caller waits is imported too", async () => {
@@ -218,135 +219,139 @@ describe("a commit in the sandbox", () => {
     expect(output).toMatchObject({ result: { state: "exited", exitCode: 0 }, stdout: expect.stringContaining("late") });
   });
 
-  test("a branch that moved meanwhile is not changed, and the command fails", async () => {
+  test("that runs when the turn ends is imported before the release settles", async () => {
     const inside = await open();
-    await bash(inside, "mkfifo /tmp/message; echo a > a");
-    const running = bash(inside, "git add a && git commit -F /tmp/message");
-    await until(async () => (await bash(inside, "ls -d /tmp/.agent-commit-*/git/index.before; true")).stdout !== "");
+    const start = { argv: ["bash", "-c", "git commit -q --allow-empty -m late; touch committed; sleep 600"] };
+    expect((await exec(inside, { id: freshId(), start, waitMs: 0 })).result).toMatchObject({ state: "running" });
+    await until(() => existsSync(join(root, "committed")));
+    await inside.release([]);
+    expect(log("%s")).toEqual(["late", "first"]);
+  });
+
+  test("on a branch that the user moved meanwhile fails, and is kept as a branch of its own", async () => {
+    const inside = await open();
+    const running = bash(inside, "git commit -q --allow-empty -m mine; touch committed; until [ -e go ]; do :; done");
+    await until(() => existsSync(join(root, "committed")));
     git(root, "commit", "-q", "--allow-empty", "-m", "by the user");
-    await bash(inside, "echo late > /tmp/message");
+    writeFileSync(join(root, "go"), "");
     const output = await running;
     expect(output.result).toMatchObject({ exitCode: 1 });
-    expect(output.stderr).toContain("could not be imported into the repository");
+    expect(output.stderr).toContain("The commit could not be imported into the repository");
+    const branch = /kept as (agentcli\/[0-9a-f]{12})/.exec(output.stderr)?.[1] ?? "";
     expect(log("%s")).toEqual(["by the user", "first"]);
+    expect(git(root, "log", "--format=%s", branch)).toBe("mine\nfirst\n");
+    expect((await bash(inside, `git merge -q ${branch} && git log --format=%s -1`)).result).toMatchObject({
+      exitCode: 0,
+    });
+    expect(git(root, "branch", "--contains", branch)).toContain("main");
+  });
+
+  test("of the user is seen by the next command", async () => {
+    const inside = await open();
+    git(root, "commit", "-q", "--allow-empty", "-m", "by the user");
+    git(root, "tag", "of-the-user");
+    expect((await bash(inside, "git log --format=%s; git tag")).stdout).toBe("by the user\nfirst\nof-the-user\n");
+  });
+
+  test("runs the hooks and filters of the repository, inside the sandbox", async () => {
+    const hook = "#!/bin/sh\ntouch hook-ran; touch /etc/planted-by-hook 2>/dev/null; exit 0\n";
+    writeFileSync(join(root, ".git/hooks/pre-commit"), hook, { mode: 0o755 });
+    appendFileSync(join(root, ".git/config"), '[filter "upper"]\n\tclean = tr a-z A-Z\n');
+    const inside = await open();
+    const script = "echo '*.up filter=upper' > .gitattributes; echo x > a.up; git add -A; git commit -qm filtered";
+    expect((await bash(inside, script)).result).toMatchObject({ exitCode: 0 });
+    expect(git(root, "show", "HEAD:a.up")).toBe("X\n");
+    expect(existsSync(join(root, "hook-ran"))).toBe(true);
+    expect(existsSync("/etc/planted-by-hook")).toBe(false);
   });
 });
 
-describe("nothing but a commit", () => {
+describe("what is not imported", () => {
+  const settings = ["hooks", "info", "objects/info", "modules", "worktrees"];
+  const readSettings = () => [
+    readFileSync(join(root, ".git/config"), "utf8"),
+    ...settings.map((name) => snapshot(join(root, ".git", name))),
+  ];
+
   test.each([
-    ["another command after it", "git commit --allow-empty -m x; touch .git/planted"],
-    ["another command before it", "touch .git/planted; git commit --allow-empty -m x"],
-    ["a redirection", "git commit --allow-empty -m x > .git/planted"],
-    ["a substitution", 'git commit --allow-empty -m "$(touch .git/planted)"'],
-    ["other settings", "git -c core.hooksPath=. commit --allow-empty -m x"],
+    ["a file of no meaning", "touch .git/planted", ""],
+    ["configuration", "git config core.fsmonitor /tmp/evil", "The change of .git/config stays in this sandbox.\n"],
     [
-      "other subcommands",
-      "git branch planted; git tag planted; git config planted.x y; git stash; git update-ref refs/heads/planted HEAD",
+      "attributes",
+      "echo '* filter=evil' > .git/info/attributes",
+      "The change of .git/info/attributes stays in this sandbox.\n",
     ],
-    ["writing there", "echo x > .git/planted; mkdir .git/hooks; cp first.txt .git/hooks/pre-commit"],
-  ])("changes .git: not %s", async (_what, script) => {
-    const before = snapshot(join(root, ".git"));
-    await bash(await open(), script);
-    expect(snapshot(join(root, ".git"))).toEqual(before);
+    ["alternates", "echo /tmp/evil >> .git/objects/info/alternates", ""],
+    ["a remote branch", "git update-ref refs/remotes/origin/main HEAD", ""],
+    ["a replacement", "git update-ref refs/replace/$(git rev-parse HEAD) HEAD", ""],
+    ["a symbolic branch", "git symbolic-ref refs/heads/planted refs/heads/main", ""],
+    ["a working tree", "git worktree add -q /tmp/tree", ""],
+  ])("%s", async (_what, script, note) => {
+    const [before, references] = [readSettings(), git(root, "for-each-ref")];
+    const output = await bash(await open(), script);
+    expect(output.stderr.replace(/^Preparing worktree.*\n/, "")).toBe(note);
+    expect(readSettings()).toEqual(before);
+    expect(git(root, "for-each-ref").replace(/.*refs\/heads\/tree\n/, "")).toBe(references);
+    expect(existsSync(join(root, ".git/planted"))).toBe(false);
   });
 
-  test("changes .git where commits are switched off", async () => {
+  test("a hook: the directory is read-only", async () => {
+    const before = readSettings();
+    const output = await bash(await open(), "echo x > .git/hooks/pre-commit; git config core.hooksPath /tmp/hooks");
+    expect(output.stderr).toContain("Read-only file system");
+    expect(readSettings()).toEqual(before);
+  });
+
+  test("anything where commits are switched off", async () => {
     const before = snapshot(join(root, ".git"));
     const output = await bash(await open({ git: "none" }), "git commit --allow-empty -m x");
     expect(output.result).not.toMatchObject({ exitCode: 0 });
     expect(snapshot(join(root, ".git"))).toEqual(before);
   });
 
-  test("runs in a commit: no hook, monitor, filter, alias, editor or signature of the repository", async () => {
-    const planted = join(root, "planted");
-    const script = `#!/bin/sh\ntouch ${planted}\n`;
-    const config = `[core]\n\tfsmonitor = ${base}/evil\n\teditor = ${base}/evil\n\tpager = ${base}/evil\n\thooksPath = ${base}/hooks
-[alias]\n\tadd = !${base}/evil\n\tcommit = !${base}/evil\n[commit]\n\tgpgSign = true\n[gpg]\n\tprogram = ${base}/evil
-[diff]\n\texternal = ${base}/evil\n[include]\n\tpath = ${base}/more\n`;
-    mkdirSync(join(base, "hooks"));
-    for (const path of [
-      join(base, "evil"),
-      ...hookPaths(join(base, "hooks")),
-      ...hookPaths(join(root, ".git/hooks")),
-    ]) {
-      writeFileSync(path, script, { mode: 0o755 });
-      chmodSync(path, 0o755);
-    }
-    writeFileSync(join(base, "more"), `[core]\n\tfsmonitor = ${base}/evil\n`);
-    appendFileSync(join(root, ".git/config"), config);
+  test("a new submodule, in the index or in a commit", async () => {
     const inside = await open();
-    await bash(inside, "echo x > x");
-    const output = await bash(inside, "git add x && git commit -v -m x && git rm -q x && git commit -qm y");
-    expect(output.result).toMatchObject({ exitCode: 0 });
-    expect(existsSync(planted)).toBe(false);
-    expect(git(root, "-c", "core.fsmonitor=false", "-c", "core.pager=cat", "log", "--format=%s %G?").trim()).toBe(
-      "y N\nx N\nfirst N",
+    const nested = "git init -q below && git -C below commit -q --allow-empty -m x && git add below 2>/dev/null";
+    const staged = await bash(inside, nested);
+    expect(staged.stderr).toContain('"below" is a git repository of its own, which the sandbox does not add.');
+    const committed = await bash(inside, "git commit -qm 'with a link'");
+    expect(committed.result).toMatchObject({ exitCode: 1 });
+    expect(committed.stderr).toContain(
+      '"below" is a git repository of its own, which the sandbox does not add. Commit again without it.',
     );
-  });
-
-  test("a filter of the repository does not run, and the file is not committed without it", async () => {
-    appendFileSync(join(root, ".git/config"), `[filter "mine"]\n\tclean = touch ${root}/planted; cat\n`);
-    const inside = await open();
-    await bash(inside, "echo '*.bin filter=mine' > .gitattributes; echo x > a.bin; echo y > plain");
-    const output = await bash(inside, "git add a.bin");
-    expect(output.result).not.toMatchObject({ exitCode: 0 });
-    expect(output.stderr).toContain("a filter of the repository configuration does not run in the sandbox");
-    expect((await bash(inside, "git add plain")).result).toMatchObject({ exitCode: 0 });
-    expect(existsSync(join(root, "planted"))).toBe(false);
-    expect(git(root, "ls-files")).toBe("first.txt\nplain\n");
-  });
-
-  test("comes out of a commit in which other programs run: a filter planted in a repository below", async () => {
-    const inside = await open({ nestedRepositories: "allowed" });
-    const evil = "touch ../ran ../.git/planted; echo '[core]' >> ../.git/config; cat";
-    await bash(
-      inside,
-      `git init -q below && cd below && echo x > x && git add x &&
-       git -c user.name=a -c user.email=a@b commit -qm x && cd .. && git -C below config filter.e.clean "${evil}" &&
-       echo '* filter=e' > below/.gitattributes`,
-    );
-    const before = readFileSync(join(root, ".git/config"), "utf8");
-    expect((await bash(inside, "git add below && git commit -m 'with a link'")).result).toMatchObject({ exitCode: 0 });
-    await bash(inside, "touch -d 2001-01-01 below/x");
-    expect((await bash(inside, "git add -A && git commit --allow-empty -m again")).result).toMatchObject({
+    expect(git(root, "ls-files")).toBe("first.txt\n");
+    expect(log("%s")).toEqual(["first"]);
+    expect(
+      (await bash(inside, "git rm -q --cached below; git commit -q --amend --allow-empty -m without")).result,
+    ).toMatchObject({
       exitCode: 0,
     });
-    expect(existsSync(join(root, "ran"))).toBe(true);
-    expect(existsSync(join(root, ".git/planted"))).toBe(false);
-    expect(readFileSync(join(root, ".git/config"), "utf8")).toBe(before);
-    expect(log("%s")).toEqual(["again", "with a link", "first"]);
+    expect(log("%s")).toEqual(["without", "first"]);
   });
 
-  test("is imported from a private repository that was tampered with", async () => {
-    git(root, "commit", "-q", "--allow-empty", "-m", "second");
-    const inside = await open();
-    await bash(inside, "mkfifo /tmp/message; echo a > a");
-    const running = bash(inside, "git add a && git commit -qF /tmp/message");
-    await until(async () => (await bash(inside, "ls -d /tmp/.agent-commit-*/git/objects/??/*; true")).stdout !== "");
-    const first = git(root, "rev-parse", "HEAD~1").trim();
-    const tampering = `cd /tmp/.agent-commit-*/git && blob=$(echo evil | git --git-dir=. hash-object -w --stdin) &&
-      printf '[core]\\n\\thooksPath = x\\n' >> config && mkdir -p hooks && cp config hooks/pre-commit &&
-      printf '%s\\n' ${first} > refs/heads/main; echo $blob`;
-    const tampered = await bash(inside, tampering);
-    expect(tampered.stdout).toMatch(/^[0-9a-f]{40}\n$/);
-    await bash(inside, "echo message > /tmp/message");
-    const output = await running;
-    expect(output.result).not.toMatchObject({ exitCode: 0 });
-    expect(log("%s")).toEqual(["second", "first"]);
-    expect(readdirSync(join(root, ".git"))).not.toContain("planted");
-    expect(readFileSync(join(root, ".git/config"), "utf8")).not.toContain("hooksPath");
+  test.each([
+    ["a branch on a blob", "git hash-object -w first.txt > .git/refs/heads/main"],
+    ["a branch on a missing object", "printf '%040d\n' 1 > .git/refs/heads/main"],
+    ["a HEAD outside the branches", "echo 'ref: refs/../config' > .git/HEAD"],
+    [
+      "a damaged stash",
+      "mkdir -p .git/logs/refs; echo evil > .git/logs/refs/stash; git rev-parse HEAD > .git/refs/stash",
+    ],
+    ["links in place of directories", "rm -rf .git/refs; ln -s /etc .git/refs; rm -rf .git/info; ln -s /etc .git/info"],
+    ["a rebase that runs commands", "mkdir .git/rebase-merge; echo 'exec evil' > .git/rebase-merge/git-rebase-todo"],
+  ])("a state that was tampered with: %s", async (_what, script) => {
+    const before = [git(root, "for-each-ref"), git(root, "symbolic-ref", "HEAD"), readSettings()];
+    await bash(await open(), script);
+    expect([git(root, "for-each-ref"), git(root, "symbolic-ref", "HEAD"), readSettings()]).toEqual(before);
+    expect(existsSync(join(root, ".git/rebase-merge"))).toBe(false);
+    git(root, "fsck", "--strict");
   });
 });
-
-const hookPaths = (directory: string) =>
-  ["pre-commit", "post-commit", "commit-msg", "prepare-commit-msg", "post-index-change", "reference-transaction"].map(
-    (name) => join(directory, name),
-  );
 
 /** Every file with its contents, and every directory. */
 const snapshot = (directory: string): Record<string, string> =>
   Object.fromEntries(
-    readdirSync(directory, { recursive: true, withFileTypes: true }).map((entry) => {
+    (existsSync(directory) ? readdirSync(directory, { recursive: true, withFileTypes: true }) : []).map((entry) => {
       const path = join(entry.parentPath, entry.name);
       return [path, entry.isFile() ? readFileSync(path, "latin1") : "directory"];
     }),

@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type CommitExport, readCommitExport } from "../../../src/sandbox/commits/export.ts";
+import { type RepositoryExport, readReferences, readRepositoryExport } from "../../../src/sandbox/commits/export.ts";
 import { openHostGit } from "../../../src/sandbox/commits/host-git.ts";
-import { importCommit } from "../../../src/sandbox/commits/import.ts";
-import { findCommitRepository } from "../../../src/sandbox/commits/repository.ts";
+import { importRepository, readBaseState } from "../../../src/sandbox/commits/import.ts";
+import { findShadows } from "../../../src/sandbox/commits/shadow.ts";
 import { sandboxPolicy } from "../../../src/sandbox/policy.ts";
 
 let root = "";
@@ -33,12 +33,13 @@ const commit = (message: string) => {
   return git("rev-parse", "HEAD");
 };
 
-const nothing: CommitExport = { head: undefined, mergeFiles: [], changes: [], pack: Buffer.alloc(0) };
-
-async function accept(offer: Partial<CommitExport>, amends = false): Promise<string | undefined> {
-  const repository = findCommitRepository(["."], sandboxPolicy({ mode: "workspace-write", root })) ?? expect.fail();
-  const hostGit = openHostGit({ path, untrusted: [root], gitDirectory: repository.gitDirectory }) ?? expect.fail();
-  return importCommit({ ...nothing, ...offer }, { git: hostGit, repository, amends, newGitlinks: "refused" });
+async function accept(exported: Partial<RepositoryExport>): Promise<string[]> {
+  const [shadow] = findShadows(sandboxPolicy({ mode: "workspace-write", root }));
+  if (shadow === undefined) return expect.fail();
+  const hostGit = openHostGit({ path, untrusted: [root], gitDirectory: shadow.gitDirectory }) ?? expect.fail();
+  const base = readBaseState(shadow, readReferences(git("for-each-ref", "--format=%(objectname) %(refname)")));
+  const unchanged = { ...base, changes: [], pack: Buffer.alloc(0), kept: [] };
+  return importRepository({ ...unchanged, ...exported }, { git: hostGit, shadow, base, newGitlinks: "refused" });
 }
 
 const entry = (name: string, object = git("rev-parse", "HEAD:a"), mode = "100644") => ({
@@ -46,17 +47,31 @@ const entry = (name: string, object = git("rev-parse", "HEAD:a"), mode = "100644
   entries: [{ mode, object, stage: "0" }],
 });
 
-test("a branch does not move back, aside, or to an object that is not a commit", async () => {
+test("a branch does not move to an object that is not a commit, and no name leads out", async () => {
   const tree = git("rev-parse", "HEAD^{tree}");
-  const stranger = git("-c", "user.name=a", "-c", "user.email=a@b", "commit-tree", tree, "-m", "stranger");
-  const sibling = git("-c", "user.name=a", "-c", "user.email=a@b", "commit-tree", tree, "-p", first, "-m", "sibling");
-  for (const head of [first, stranger, sibling, tree, "1".repeat(40)]) {
-    await expect(accept({ head }), head).rejects.toThrow();
-  }
-  await expect(accept({ head: stranger }, true)).rejects.toThrow(`${stranger} does not descend from ${second}`);
+  for (const object of [tree, "1".repeat(40)])
+    await expect(accept({ references: new Map([["refs/heads/main", object]]) }), object).rejects.toThrow();
+  for (const name of ["refs/heads/../../config", "refs/heads/a..b", "refs/heads/.x", "refs/heads/x.lock"])
+    await expect(
+      accept({
+        references: new Map([
+          ["refs/heads/main", second],
+          [name, first],
+        ]),
+      }),
+      name,
+    ).rejects.toThrow();
   expect(git("rev-parse", "main")).toBe(second);
-  await accept({ head: sibling }, true);
-  expect(git("rev-parse", "main")).toBe(sibling);
+  expect(git("for-each-ref", "--format=%(refname)").replace(/^refs\/heads\/agentcli\/.*\n/gm, "")).toBe(
+    "refs/heads/main",
+  );
+});
+
+test("HEAD moves only to a branch or a commit", async () => {
+  for (const head of ["ref: refs/tags/x", "ref: ../config", "x", git("rev-parse", "HEAD^{tree}"), "1".repeat(40)])
+    await expect(accept({ head }), head).rejects.toThrow();
+  await accept({ head: first });
+  expect(git("rev-parse", "HEAD")).toBe(first);
 });
 
 test.each([
@@ -82,7 +97,9 @@ test("an index entry whose object was not exported is refused", async () => {
 test("a new gitlink is left out of the index, whatever the sandbox says was there before; an existing one may move", async () => {
   git("update-index", "--add", "--cacheinfo", `160000,${first},known`);
   const changes = [entry("known", second, "160000"), entry("vendor", second, "160000"), entry("b")];
-  expect(await accept({ changes })).toBe('"vendor" is a git repository of its own, which the sandbox does not add.');
+  expect(await accept({ changes })).toEqual([
+    '"vendor" is a git repository of its own, which the sandbox does not add.',
+  ]);
   expect(git("ls-files", "--stage", "known", "vendor")).toBe(`160000 ${second} 0\tknown`);
   expect(git("ls-files")).toBe("a\nb\nknown");
 });
@@ -93,13 +110,9 @@ test("a commit that adds a gitlink is not imported, not even if a later one remo
   const plain = git("rev-parse", "HEAD^{tree}");
   const adds = git(...author, "commit-tree", link.toString().trim(), "-p", second, "-m", "adds");
   const removes = git(...author, "commit-tree", plain, "-p", adds, "-m", "removes");
-  for (const head of [adds, removes]) await expect(accept({ head }), head).rejects.toThrow(/^"vendor" is a git repo/);
+  const moveTo = (commit: string) => accept({ references: new Map([["refs/heads/main", commit]]) });
+  for (const head of [adds, removes]) await expect(moveTo(head), head).rejects.toThrow(/^"vendor" is a git repo/);
   expect(git("rev-parse", "main")).toBe(second);
-  // A branch of the user that has one may be merged.
-  git("branch", "theirs", adds);
-  const merge = git(...author, "commit-tree", link.toString().trim(), "-p", second, "-p", adds, "-m", "merge");
-  await accept({ head: merge });
-  expect(git("rev-parse", "main")).toBe(merge);
 });
 
 test("damaged objects are not imported", async () => {
@@ -124,11 +137,20 @@ test("a tree that would write into .git is not imported", async () => {
   await expect(accept({ pack })).rejects.toThrow(/\.git/);
 });
 
-test("only merge files are removed", async () => {
-  writeFileSync(join(root, ".git/MERGE_MSG"), "x");
-  await accept({ mergeFiles: ["../a", "config"] });
+test("of an operation in progress only git's own files are written, and none that runs a program", async () => {
+  const file = (name: string, text: string) => ({ operation: new Map([[name, Buffer.from(text)]]) });
+  for (const [name, text] of [
+    ["rebase-merge/git-rebase-todo", "pick 1234 x\nexec evil\n"],
+    ["rebase-merge/git-rebase-todo", "x evil\n"],
+    ["rebase-merge/strategy", "evil"],
+    ["sequencer/opts", "[options]\n\tgpg-sign = x\n"],
+  ] as const)
+    expect(await accept(file(name, text)), name).toHaveLength(1);
+  expect(existsSync(join(root, ".git/rebase-merge"))).toBe(false);
+  expect(await accept(file("MERGE_MSG", "message\n"))).toEqual([]);
+  expect(readFileSync(join(root, ".git/MERGE_MSG"), "utf8")).toBe("message\n");
+  expect(await accept({ operation: new Map() })).toEqual([]);
   expect(existsSync(join(root, ".git/MERGE_MSG"))).toBe(false);
-  expect([existsSync(join(root, ".git/config")), readFileSync(join(root, "a"), "utf8")]).toEqual([true, "a\n"]);
 });
 
 test("git of the workspace is never run on the host", () => {
@@ -157,18 +179,26 @@ test("an export lists what changed between two listings, byte for byte", () => {
     odd,
     Buffer.of(0),
   ]);
-  const offer = readCommitExport(
+  const exported = readRepositoryExport(
     encode({
       head: Buffer.from(`${object}\n`),
-      merge: Buffer.from("MERGE_MSG\n"),
+      references: Buffer.from(
+        `${object} refs/heads/a\n${object} refs/../b\n${object} refs/remotes/c\nx refs/heads/d\n`,
+      ),
+      "operation MERGE_MSG": Buffer.from("m"),
+      "operation ../config": Buffer.from("m"),
       before: gzipSync(before),
       after: gzipSync(after),
       pack: Buffer.from("PACK"),
+      end: Buffer.alloc(0),
     }),
   );
-  expect(offer).toEqual({
+  expect(exported).toEqual({
     head: object,
-    mergeFiles: ["MERGE_MSG"],
+    references: new Map([["refs/heads/a", object]]),
+    stash: undefined,
+    operation: new Map([["MERGE_MSG", Buffer.from("m")]]),
+    kept: [],
     pack: Buffer.from("PACK"),
     changes: [
       { path: Buffer.from("gone"), entries: [] },
@@ -179,9 +209,9 @@ test("an export lists what changed between two listings, byte for byte", () => {
 });
 
 test("an incomplete export is ignored, and noise is refused", () => {
-  expect(readCommitExport("")).toBeUndefined();
-  expect(readCommitExport(encode({ head: Buffer.from("x"), pack: Buffer.alloc(0) }))).toBeUndefined();
-  const name = fc.constantFrom("head", "merge", "before", "after", "pack", "other");
+  expect(readRepositoryExport("")).toBeUndefined();
+  expect(readRepositoryExport(encode({ head: Buffer.from("x"), pack: Buffer.alloc(0) }))).toBeUndefined();
+  const name = fc.constantFrom("head", "references", "operation HEAD", "end", "before", "after", "pack", "other");
   const content = fc.oneof(
     fc.uint8Array({ maxLength: 50 }),
     fc.string().map((text) => gzipSync(text)),
@@ -190,7 +220,7 @@ test("an incomplete export is ignored, and noise is refused", () => {
     fc.property(fc.array(fc.tuple(name, content)), (files) => {
       const text = files.map(([title, bytes]) => encode({ [title]: Buffer.from(bytes) })).join("");
       try {
-        for (const change of readCommitExport(text)?.changes ?? []) expect(change.path).toBeInstanceOf(Buffer);
+        for (const change of readRepositoryExport(text)?.changes ?? []) expect(change.path).toBeInstanceOf(Buffer);
       } catch (error) {
         expect(error).toMatchObject({ code: expect.stringMatching(/^Z_|ERR_BUFFER/) });
       }

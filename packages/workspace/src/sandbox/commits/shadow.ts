@@ -1,0 +1,102 @@
+// The shadow of a protected repository: commands see a writable copy of its small files at the same path. The real one
+// is mounted read-only inside the copy, and the host imports what is safe.
+import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+import { findCommonDirectory, findGitDirectory, findRepositoryRoot } from "../../git/index.ts";
+import { contains } from "../../paths.ts";
+import { isMountPoint } from "../bubblewrap/mount-points.ts";
+import type { SandboxPolicy } from "../policy.ts";
+
+export interface Shadow {
+  /** Top of the working tree. */
+  root: string;
+  /** The git directory of this working tree. */
+  gitDirectory: string;
+  /** Shared by all working trees of the repository. The copy is mounted here. */
+  commonDirectory: string;
+  /** Directories of the repository that are not copied but mounted read-only: hooks, submodules, large files. */
+  mountedDirectories: string[];
+  /** Mount points in the working tree that git must not see, relative to its top. */
+  excluded: string[];
+  /** Other object directories that the real repository uses. */
+  alternates: string[];
+}
+
+/** The directory inside the shadow where the real repository is mounted. */
+export const hostDirectory = "host";
+/** The directory inside the shadow for the state of the last synchronization. */
+export const stateDirectory = "agentcli";
+
+/** What the copy has itself, or what commands have no use for. */
+const copiedDirectories = new Set([
+  ...["objects", "refs", "logs", "info", "worktrees", "rebase-merge", "rebase-apply", "sequencer", "reftable"],
+  ...[hostDirectory, stateDirectory],
+]);
+
+/** Each is copied when the sandbox opens. Other repositories below a writable root are read-only. */
+const maxNested = 16;
+
+/** None unless the policy lets commands commit. */
+export function findShadows(policy: SandboxPolicy): Shadow[] {
+  if (policy.mode !== "workspace-write" || policy.git !== "commit") return [];
+  const nested = policy.protectedRepositories.slice(0, maxNested);
+  const shadows = [policy.root, ...policy.writableRoots, ...nested].flatMap(
+    (root) => findShadow(findRepositoryRoot(root) ?? root, policy) ?? [],
+  );
+  return shadows.filter(({ commonDirectory }, index) => isFirst(commonDirectory, shadows.slice(0, index)));
+}
+
+const isFirst = (directory: string, earlier: Shadow[]) =>
+  !earlier.some(({ commonDirectory }) => commonDirectory === directory);
+
+function findShadow(root: string, policy: SandboxPolicy): Shadow | undefined {
+  const located = findGitDirectory(root);
+  if (located === undefined) return undefined;
+  const gitDirectory = realpathSync(located);
+  const commonDirectory = realpathSync(findCommonDirectory(gitDirectory));
+  if (!contains(commonDirectory, gitDirectory)) return undefined;
+  return {
+    root,
+    gitDirectory,
+    commonDirectory,
+    mountedDirectories: readDirectories(commonDirectory).filter((name) => !copiedDirectories.has(name)),
+    alternates: readAlternates(join(commonDirectory, "objects")),
+    excluded: findMountPoints(root, policy),
+  };
+}
+
+/** A protected name that is missing is a mount point inside: git could not remove it. */
+const findMountPoints = (root: string, { writableRoots, protectedNames, ...policy }: SandboxPolicy): string[] =>
+  [policy.root, ...writableRoots]
+    .filter((directory) => contains(root, directory))
+    .flatMap((directory) => protectedNames.map((name) => join(directory, name)))
+    .filter((path) => !existsSync(path) || isMountPoint(path))
+    .map((path) => `/${relative(root, path)}`);
+
+const readDirectories = (path: string): string[] =>
+  readdirSync(path, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+
+const maxAlternates = 16;
+
+/** With those of the alternates themselves, as absolute paths. */
+function readAlternates(objects: string): string[] {
+  const found: string[] = [];
+  const pending = [objects];
+  while (pending.length > 0 && found.length < maxAlternates) {
+    const next = listedAlternates(pending.shift() ?? "").filter((path) => !found.includes(path));
+    found.push(...next);
+    pending.push(...next);
+  }
+  return found;
+}
+
+function listedAlternates(objects: string): string[] {
+  try {
+    const lines = readFileSync(join(objects, "info/alternates"), "utf8").split("\n");
+    return lines.filter((line) => line !== "" && !line.startsWith("#")).map((line) => resolve(objects, line));
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,104 @@
+// One shadow during the life of its sandbox: follows the real repository, and exports its changes to it.
+import { randomUUID } from "node:crypto";
+import type { ExecRequest } from "@agentcli/protocol";
+import { fingerprintRepository } from "../../git/index.ts";
+import type { OpenedWorkspace } from "../../lifecycle/index.ts";
+import { giveFiles } from "../ownership.ts";
+import type { SandboxPolicy } from "../policy.ts";
+import { readReferences, readRepositoryExport } from "./export.ts";
+import type { HostGit } from "./host-git.ts";
+import { type BaseState, importRepository, readBaseState } from "./import.ts";
+import { exportStart, settleStart, synchronizeStart } from "./scripts.ts";
+import type { Shadow } from "./shadow.ts";
+
+export interface OpenedShadow {
+  /** If the real repository was changed outside the sandbox. */
+  synchronizeIfChanged(): Promise<void>;
+  /** Returns what stays in the sandbox, as sentences. Throws with what could not be imported. */
+  importChanges(): Promise<string[]>;
+}
+
+export interface ShadowOptions {
+  shadow: Shadow;
+  /** Undefined if there is no trusted git: then nothing is imported. */
+  git: HostGit | undefined;
+  workspace: OpenedWorkspace;
+  policy: SandboxPolicy;
+}
+
+const identityNote = "No git identity is configured: commits are by agentcli <agentcli@localhost>.";
+
+export async function openShadow({ shadow, git, workspace, policy }: ShadowOptions): Promise<OpenedShadow> {
+  /** Of the real repository, and of the shadow, when they were last the same. */
+  let [realPrint, shadowPrint] = ["", ""];
+  let base: BaseState;
+  let hasIdentity = true;
+
+  const newGitlinks = policy.nestedRepositories === "allowed" ? "allowed" : "refused";
+  const giveToUser = async () => {
+    if (policy.userId !== null) await giveFiles(shadow.commonDirectory, policy.userId);
+  };
+  const readShadowPrint = async () => (await workspace.status()).repositories?.[shadow.commonDirectory] ?? "";
+
+  async function synchronize(): Promise<void> {
+    realPrint = fingerprintRepository(shadow);
+    const output = await runInside(workspace, synchronizeStart(shadow));
+    base = readBaseState(shadow, readReferences(output));
+    hasIdentity = !/^fallback-identity$/m.test(output);
+    shadowPrint = await readShadowPrint();
+  }
+
+  /** The note about the identity is added to the first commit made with it. */
+  function identityNotes(before: BaseState): string[] {
+    const moved = [...base.references].some(([name, object]) => before.references.get(name) !== object);
+    if (hasIdentity || !moved) return [];
+    hasIdentity = true;
+    return [identityNote];
+  }
+
+  await synchronize();
+  return {
+    async synchronizeIfChanged() {
+      if (fingerprintRepository(shadow) !== realPrint) await synchronize();
+    },
+    async importChanges() {
+      const print = await readShadowPrint();
+      if (print === shadowPrint || git === undefined) return [];
+      shadowPrint = print;
+      const before = base;
+      const isCurrent = fingerprintRepository(shadow) === realPrint;
+      const exported = readRepositoryExport(await runInside(workspace, exportStart(shadow)));
+      if (exported === undefined) throw new Error("the sandbox did not export it.");
+      const notes = await importRepository(exported, { git, shadow, base, newGitlinks }).finally(giveToUser);
+      await runInside(workspace, settleStart(shadow));
+      base = readBaseState(shadow, exported.references);
+      realPrint = isCurrent ? fingerprintRepository(shadow) : "";
+      return [...identityNotes(before), ...notes];
+    },
+  };
+}
+
+/** Node strings cannot be much longer. */
+const maxOutputCharacters = 400 * 1024 * 1024;
+
+/** stdout of a script that runs in the sandbox. */
+async function runInside(workspace: OpenedWorkspace, start: NonNullable<ExecRequest["start"]>): Promise<string> {
+  const id = `shadow-${randomUUID()}`;
+  const parts = { stdout: [] as string[], stderr: [] as string[] };
+  const tooMuch = new AbortController();
+  let size = 0;
+  const ended = await workspace.exec(
+    { id, start },
+    ({ stream, text }) => {
+      size += text.length;
+      if (size > maxOutputCharacters) tooMuch.abort();
+      else parts[stream === "stdout" ? "stdout" : "stderr"].push(text);
+    },
+    tooMuch.signal,
+  );
+  await workspace.release([id]);
+  if (tooMuch.signal.aborted) throw new Error("it is larger than 300 MB. Commit large files outside the sandbox.");
+  if (ended.state !== "exited" || ended.exitCode !== 0)
+    throw new Error(parts.stderr.join("").trim() || "the sandbox did not export it.");
+  return parts.stdout.join("");
+}
