@@ -115,7 +115,7 @@ describe("requirements", () => {
     writeFileSync(join(home, "requirements.toml"), only('"workspace-write"'));
     const { code, stderr } = await run(["exec", "hi"]);
     expect(code).toBe(0);
-    expect(stderr).toContain("warning: sandbox_mode is workspace-write, not read-only");
+    expect(stderr).toContain("warning: sandbox_mode was changed from read-only to workspace-write");
     expect(stderr).toContain("sandbox: workspace-write");
   });
 

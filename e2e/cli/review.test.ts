@@ -253,7 +253,7 @@ describe("what is reviewed", () => {
     expect(await errorOf("--uncommitted", "--base", "main")).toContain(
       "--uncommitted and --base cannot be reviewed at once",
     );
-    expect(await errorOf("--title", "x", "--uncommitted")).toContain("--title belongs to --commit");
+    expect(await errorOf("--title", "x", "--uncommitted")).toContain("--title can only be used with --commit");
     expect(await errorOf("--base", "mian")).toContain(
       'There is no branch "mian" in this repository. Did you mean main?',
     );

@@ -26,7 +26,7 @@ describe("a signal", () => {
     expect(terminal(events)).toMatchObject([{ type: "turn.failed", error: { code: "interrupted" } }]);
     expect(events.at(-1)?.type).toBe("turn.failed");
     await eventually(() => running("sleep 1000", repository).length === 0);
-    expect((await run(["exec", "resume", "--last", "go on"])).stdout).toBe("Went on.\n");
+    expect((await run(["exec", "resume", "--last", "-s", "danger-full-access", "go on"])).stdout).toBe("Went on.\n");
   });
 
   test("while the model is silent ends at once", async () => {

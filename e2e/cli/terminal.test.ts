@@ -44,7 +44,7 @@ test("a run, its session and its name obey nothing that they quote", async () =>
   expectHarmless(await onTerminal(["sessions", "list"], repository, env));
   expect(await run(["sessions", "name", id, hostile])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("A name is"),
+    stderr: expect.stringContaining("Invalid name"),
   });
 });
 

@@ -288,7 +288,7 @@ test("incomplete or weak authentication flags are refused", async () => {
   expect(complaint("--ws-token-file", "/x")).toThrow("--ws-token-file needs --ws-auth capability-token");
   expect(complaint("--ws-auth", "none", "--ws-token-file", "/x")).toThrow("--ws-token-file needs --ws-auth");
   expect(complaint("--ws-auth", "capability-token", "--ws-token-file", "/x", "--ws-token-sha256", "ab")).toThrow(
-    "give one of them",
+    "cannot be used together",
   );
   expect(complaint("--ws-auth", "capability-token", "--ws-token-file", "x")).toThrow("must be absolute");
   expect(complaint("--ws-auth", "capability-token", "--ws-token-sha256", "ab")).toThrow("64 hexadecimal digits");

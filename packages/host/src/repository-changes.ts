@@ -1,7 +1,7 @@
 // Writes a warning for each repository that commands have created or changed, before the end of the turn.
 import type { Log } from "@agentcli/engine";
+import type { ThreadRecord } from "@agentcli/protocol";
 import type { Sandboxes } from "./sandboxes.ts";
-import { warningNote } from "./warning-note.ts";
 
 export const withRepositoryWarnings = (log: Log, sandboxes: Pick<Sandboxes, "findRepositoryChanges">): Log => ({
   get state() {
@@ -10,8 +10,14 @@ export const withRepositoryWarnings = (log: Log, sandboxes: Pick<Sandboxes, "fin
   async write(...records) {
     const isEnd = records.some(({ type }) => type === "turn.ended");
     const changes = isEnd ? await sandboxes.findRepositoryChanges().catch(couldNotSearch) : [];
-    return log.write(...changes.map(warningNote), ...records);
+    return log.write(...changes.map(repositoryWarning), ...records);
   },
+});
+
+const repositoryWarning = (message: string): ThreadRecord => ({
+  type: "noted",
+  kind: "warning",
+  data: { message, about: "repository" },
 });
 
 /** A search that fails does not take the end of the turn with it. */

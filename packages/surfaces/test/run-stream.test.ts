@@ -160,9 +160,13 @@ test.each([
   for (const call of updates) expect(ToolCall.parse(call)).toEqual(call);
 });
 
-test("a warning is shown as a failed call, which is not part of the conversation", () => {
+test("a warning about a repository is shown as a failed call, which is not part of the conversation", () => {
   const data = { message: "This run created the git repository in vendor." };
-  const frames = openRun().record({ type: "noted", kind: "warning", data }).flat();
+  const about = "repository" as const;
+  const frames = openRun()
+    .record({ type: "noted", kind: "warning", data: { ...data, about } })
+    .flat();
+  expect(openRun().record({ type: "noted", kind: "warning", data }).flat()).toEqual([]);
   expect(frames).toEqual([
     {
       event: "tool_call",
