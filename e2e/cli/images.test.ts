@@ -79,5 +79,5 @@ test("images without a prompt are refused in a resume", async () => {
   const here = await openImageHarness();
   await here.run(["exec", "hello"]);
   const { code, stderr } = await here.run(["exec", "resume", "--last", "-i", "a.png"]);
-  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("need a prompt") });
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("require a prompt") });
 });

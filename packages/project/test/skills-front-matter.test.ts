@@ -46,7 +46,7 @@ describe("front matter", () => {
 
   test.each([
     ["a line without a key", "a: 1\nwhat is this\n", 3, "expected"],
-    ["a key that comes twice", "a: 1\na: 2", 3, "twice"],
+    ["a key that comes twice", "a: 1\na: 2", 3, "duplicate key"],
     ["text that does not end", 'b: 1\na: "x', 3, "does not end"],
     ["text behind a quoted one", "a: 'x' y", 2, "does not end"],
     ["tabs as indentation", "a:\n\tb: 1", 3, "tab"],
