@@ -5,12 +5,12 @@ import { basename, dirname, join } from "node:path";
 import { findCommonDirectory, findGitDirectory } from "../../git/index.ts";
 import { contains, resolveExisting } from "../../paths.ts";
 import { findShadows, hostDirectory, type Shadow } from "../commits/shadow.ts";
+import { isMountPoint } from "../mount-points.ts";
 import { hiddenFromRoot, refuseSymlink } from "../paths.ts";
 import type { SandboxPolicy } from "../policy.ts";
 import { SandboxUnavailable } from "../sandbox-unavailable.ts";
 import { decidingMount, type Mount, type MountPlan, type PrivateMountOptions, privateMounts } from "./arguments.ts";
 import { hideMounts, maskPath } from "./hide.ts";
-import { isMountPoint } from "./mount-points.ts";
 import { protectRepositories } from "./repositories.ts";
 import { parentDirectories, systemView } from "./system-view.ts";
 

@@ -4,9 +4,9 @@ import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { findCommonDirectory, findGitDirectory } from "../../git/index.ts";
 import { resolveExisting } from "../../paths.ts";
+import { isMountPoint } from "../mount-points.ts";
 import { refuseSymlink } from "../paths.ts";
 import { decidingMount, type Mount } from "./arguments.ts";
-import { isMountPoint } from "./mount-points.ts";
 
 /** Those in hidden or read-only directories need nothing. */
 export function protectRepositories(directories: string[], before: Mount[]): Mount[] {

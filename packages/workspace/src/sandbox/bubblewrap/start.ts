@@ -3,13 +3,13 @@
 import { sandboxedEnvironment } from "../../environment/index.ts";
 import type { BackEnd } from "../back-end.ts";
 import { setupDescriptor, startConfined } from "../confined-process.ts";
+import { makeMountPoints, removeMountPoints } from "../mount-points.ts";
 import type { SandboxPolicy } from "../policy.ts";
 import { findTerminalLibrary, showRuntime } from "../runtime.ts";
 import { SandboxUnavailable } from "../sandbox-unavailable.ts";
 import { filterOf, type ServerProgram, type StartedSandbox, writableOf } from "../started-sandbox.ts";
 import { bubblewrapArguments } from "./arguments.ts";
 import { explainBubblewrapFailure } from "./find.ts";
-import { makeMountPoints, removeMountPoints } from "./mount-points.ts";
 import { planMounts } from "./plan.ts";
 
 type Bubblewrap = Extract<BackEnd, { kind: "bubblewrap" }>;

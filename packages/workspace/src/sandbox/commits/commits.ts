@@ -1,11 +1,10 @@
 // Git in a workspace whose repository is protected: commands work on a shadow of it, and after each of them the host
 // imports what is safe. No command is parsed, and running something else there gains nothing.
 
-import type { Chunk, ExecResult } from "@agentcli/protocol";
-import { addNote, type NotedResult } from "../../client/index.ts";
 import type { OpenedWorkspace } from "../../lifecycle/index.ts";
 import type { SandboxPolicy } from "../policy.ts";
 import { openHostGit } from "./host-git.ts";
+import { type Note, openNotes } from "./notes.ts";
 import type { Shadow } from "./shadow.ts";
 import { type OpenedShadow, openShadow } from "./synchronize.ts";
 
@@ -24,8 +23,7 @@ export class CommitLost extends Error {
 export async function withCommits(workspace: OpenedWorkspace, options: CommitOptions): Promise<OpenedWorkspace> {
   const shadows = await openShadows(workspace, options);
   if (shadows.length === 0) return workspace;
-  const noted = new Map<string, NotedResult>();
-  const pending: Note[] = [];
+  const notes = openNotes();
   const awaited = new Set<string>();
   const starting = new Map<string, Promise<void>>();
   // One at a time: the second starts from the result of the first.
@@ -36,23 +34,9 @@ export async function withCommits(workspace: OpenedWorkspace, options: CommitOpt
     last = run.catch(() => {});
     return run;
   };
-  const importAll = () => inTurn(async () => void pending.push(...(await importShadows(shadows))));
+  const importAll = () => inTurn(async () => notes.add(await importShadows(shadows)));
 
-  const synchronizeAll = () => inTurn(async () => void pending.push(...(await synchronizeShadows(shadows))));
-
-  /** The note of a process is added once, when it has exited. */
-  function addPending(id: string, result: ExecResult): { result: ExecResult; note?: Chunk } {
-    if (result.state !== "exited") return { result };
-    const existing = noted.get(id);
-    if (existing !== undefined) return existing;
-    const notes = pending.splice(0);
-    if (notes.length === 0) return { result };
-    const failed = notes.some(({ isFailure }) => isFailure);
-    const exitCode = failed ? result.exitCode || 1 : result.exitCode;
-    const fresh = addNote({ ...result, exitCode }, notes.map(({ text }) => `${text}\n`).join(""));
-    noted.set(id, fresh);
-    return fresh;
-  }
+  const synchronizeAll = () => inTurn(async () => notes.add(await synchronizeShadows(shadows)));
 
   /** A process that outlasts its call is waited for, so that its commits are imported when it ends. */
   function importAtEnd(id: string): void {
@@ -74,26 +58,19 @@ export async function withCommits(workspace: OpenedWorkspace, options: CommitOpt
       const seen = await workspace.exec(request, onChunk, signal);
       if (seen.state === "running") importAtEnd(request.id);
       await importAll();
-      const { result, note } = addPending(request.id, seen);
+      const { result, note } = notes.addTo(request.id, seen);
       if (note !== undefined && note.seq > (request.afterSeq ?? 0)) onChunk(note);
       return result;
     },
     async release(ids) {
       await workspace.release(ids);
-      for (const map of [noted, starting]) for (const id of ids.length === 0 ? [...map.keys()] : ids) map.delete(id);
+      notes.forget(ids);
+      for (const id of ids.length === 0 ? [...starting.keys()] : ids) starting.delete(id);
       await importAll();
-      const failures = pending.filter(({ isFailure }) => isFailure);
-      if (ids.length > 0 || failures.length === 0) return;
-      pending.length = 0;
-      throw new CommitLost(failures.map(({ text }) => text).join(" "));
+      const failures = ids.length > 0 ? [] : notes.takeFailures();
+      if (failures.length > 0) throw new CommitLost(failures.join(" "));
     },
   };
-}
-
-interface Note {
-  text: string;
-  /** Something was lost. */
-  isFailure: boolean;
 }
 
 async function synchronizeShadows(shadows: OpenedShadow[]): Promise<Note[]> {

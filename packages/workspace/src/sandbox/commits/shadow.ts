@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { findCommonDirectory, findGitDirectory, findRepositoryRoot } from "../../git/index.ts";
 import { contains } from "../../paths.ts";
-import { isMountPoint } from "../bubblewrap/mount-points.ts";
+import { isMountPoint } from "../mount-points.ts";
 import type { SandboxPolicy } from "../policy.ts";
 
 export interface Shadow {

@@ -1,7 +1,7 @@
 // What determines which programs git runs in a repository, as one comparable text, and when it last changed.
 import { type BigIntStats, lstatSync, readdirSync } from "node:fs";
 import { findCommonDirectory, findGitDirectory } from "../../git/index.ts";
-import { isMountPoint } from "../bubblewrap/mount-points.ts";
+import { isMountPoint } from "../mount-points.ts";
 import { below, type DirectoryPath } from "./search.ts";
 
 export interface RepositorySignature {
