@@ -2,6 +2,7 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { CommandError } from "@agentcli/command-line";
+import { loadToml } from "@agentcli/project";
 import type { McpServer } from "@agentcli/protocol";
 import { replaceFile } from "./credentials.ts";
 
@@ -18,7 +19,7 @@ export async function addServer(agentHome: string, name: string, server: McpServ
 /** Returns whether there was one. */
 export async function removeServer(agentHome: string, name: string): Promise<boolean> {
   const file = openFile(agentHome);
-  const { parse } = await import("smol-toml");
+  const { parse } = await loadToml();
   const servers = parse(file.text).mcp_servers as Table | undefined;
   if (servers?.[name] === undefined) return false;
   await write(file, withoutServer(file.text, name), { name, wanted: undefined });
@@ -81,7 +82,7 @@ function openFile(agentHome: string): ConfigFile {
 
 /** Written only if everything but this server still parses to the same values. */
 async function write(file: ConfigFile, text: string, { name, wanted }: { name: string; wanted?: McpServer }) {
-  const { parse } = await import("smol-toml");
+  const { parse } = await loadToml();
   const before = parse(file.text) as Table;
   const { [name]: _, ...others } = (before.mcp_servers ?? {}) as Table;
   const expected = { ...before, mcp_servers: { ...others, ...(wanted && { [name]: wanted }) } };

@@ -30,7 +30,7 @@ export interface AgentRoles {
 export async function readAgentRoles(sources: AgentSources): Promise<AgentRoles> {
   const files = [...declaredFiles(sources), ...filesInFolders(sources)];
   const parseToml = files.some(({ path, declared }) => path && (declared || isToml(path)))
-    ? (await import("smol-toml")).parse
+    ? (await import("../config/toml.ts")).parse
     : noToml;
   const roles = new Map(builtInRoles.map((role) => [role.name, role]));
   const problems: FileProblem[] = [];

@@ -23,7 +23,7 @@ export async function readLayerFile(path: string, unknownKeys: UnknownKeys): Pro
 export async function readTable(path: string): Promise<Table | null> {
   const text = readIfPresent(path);
   if (text === null) return null;
-  const { parse } = await import("smol-toml");
+  const { parse } = await import("./toml.ts");
   try {
     return parse(text);
   } catch (error) {

@@ -111,7 +111,7 @@ function baseFiles({ home, systemDirectory, profile, userConfig }: ConfigRequest
 
 async function readOverrideLayer({ overrides, cwd, unknownKeys }: ConfigRequest): Promise<Layers> {
   if (overrides.length === 0) return { layers: [], warnings: [] };
-  const { parse } = await import("smol-toml");
+  const { parse } = await import("./toml.ts");
   const overrideTable = readOverrides(overrides, parse);
   const { table, warnings } = await inspected({ table: overrideTable, source: "-c", declared: "config", unknownKeys });
   const origin = { kind: "override" } as const;

@@ -10,7 +10,7 @@ export async function trustProject(configFile: string, root: string): Promise<vo
   const before = (await readTable(configFile)) ?? {};
   if (valueAt(before, key) === "trusted") return;
   const text = withTrust(readIfPresent(configFile) ?? "", root);
-  const { parse } = await import("smol-toml");
+  const { parse } = await import("./toml.ts");
   if (!isSameConfig(parsed(text, parse), withValueAt(before, key, "trusted"))) throw byHand(configFile, root);
   replaceFile(configFile, text);
 }

@@ -33,7 +33,7 @@ export type WrittenConfig =
   | { kind: "refused"; reason: WriteRefusal; message: string };
 
 export async function writeConfig(write: ConfigWrite): Promise<WrittenConfig> {
-  const [{ parse, TomlError }, { inspect }] = await Promise.all([import("smol-toml"), import("./inspect.ts")]);
+  const [{ parse, TomlError }, { inspect }] = await Promise.all([import("./toml.ts"), import("./inspect.ts")]);
   const { path, edits, expectedVersion, requirements } = write;
   // Nothing is awaited from here on: the replaced file is the one that was read.
   const before = readIfPresent(path) ?? "";

@@ -42,7 +42,7 @@ async function edit(configFile: string, keys: string[], { blocks, expected }: Ed
   const kept = withoutBlocks(readIfPresent(configFile) ?? "", keys);
   const gap = kept === "" || kept.endsWith("\n\n") ? "" : kept.endsWith("\n") ? "\n" : "\n\n";
   const text = blocks.length > 0 ? `${kept}${gap}${blocks.join("\n")}` : kept;
-  const { parse } = await import("smol-toml");
+  const { parse } = await import("../config/toml.ts");
   if (!isSameConfig(withoutEmptyState(parsed(text, parse)), withoutEmptyState(expected(without)))) {
     throw new ConfigError(
       `${configFile} writes hooks.state in a form that is not edited here. Edit it by hand:\n${text}`,

@@ -1,6 +1,5 @@
 // Git repositories, read from their files.
 export { fingerprintRepository, type GitDirectories } from "./fingerprint.ts";
-export { readGitlinks } from "./gitlinks.ts";
 export {
   findCommonDirectory,
   findGitDirectory,

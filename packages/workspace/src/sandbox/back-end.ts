@@ -1,5 +1,5 @@
 // The back ends of the sandbox, and the known gaps of each. Pure.
-import { scopingVersion } from "./landlock/rights.ts";
+import { scopingVersion } from "./landlock/versions.ts";
 import type { SandboxPolicy } from "./policy.ts";
 
 export type BackEnd =

@@ -22,7 +22,6 @@ export { type PolicyOptions, protectedNames, type SandboxPolicy, sandboxPolicy }
 export type { ProbeOptions, SandboxProbe } from "./probe.ts";
 export { describeSandbox } from "./report.ts";
 export { SandboxUnavailable } from "./sandbox-unavailable.ts";
-export { findSystemPath } from "./system-paths.ts";
 
 /** In this process for danger-full-access, else in a sandbox; throws SandboxUnavailable where none works. */
 export const openWorkspace = async (policy: SandboxPolicy, options: WorkspaceOptions): Promise<OpenedWorkspace> =>
@@ -34,6 +33,9 @@ export const probeSandbox = async (options: ProbeOptions): Promise<SandboxProbe>
 /** Why commands cannot run as another user than this process; undefined if they can. */
 export const probeOtherUser = async (backEnd: BackEnd, userId: number): Promise<string | undefined> =>
   (await import("./probe.ts")).probeOtherUser(backEnd, userId);
+
+/** The system directories that agents of a "system" view can read. */
+export const readSystemPaths = async (): Promise<string[]> => (await import("./system-paths.ts")).existingSystemPaths();
 
 /** Gives what root has written in a directory to the user who works there. */
 export const giveFiles = async (directory: string, userId: number): Promise<void> =>

@@ -3,7 +3,7 @@ import type { SandboxReport } from "@agentcli/protocol";
 import { describeKnownGap, knownGapsOf } from "./back-end.ts";
 import type { SandboxPolicy } from "./policy.ts";
 import type { SandboxProbe } from "./probe.ts";
-import { architectureOf } from "./seccomp/filter.ts";
+import { architectureOf } from "./seccomp/architecture.ts";
 
 export function describeSandbox(policy: SandboxPolicy, probe: SandboxProbe): SandboxReport {
   const { mode, network } = policy;

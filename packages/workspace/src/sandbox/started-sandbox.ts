@@ -8,7 +8,8 @@ import type { Shadow } from "./commits/shadow.ts";
 import type { ConfinedProcess } from "./confined-process.ts";
 import type { SandboxPolicy } from "./policy.ts";
 import type { SandboxUnavailable } from "./sandbox-unavailable.ts";
-import { architectureOf, seccompProgram } from "./seccomp/filter.ts";
+import { architectureOf } from "./seccomp/architecture.ts";
+import { seccompProgram } from "./seccomp/filter.ts";
 
 export interface StartedSandbox {
   process: ConfinedProcess;

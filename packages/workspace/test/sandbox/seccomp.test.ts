@@ -1,8 +1,9 @@
 // The system-call filter, run by a small interpreter of its instructions.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { Architecture } from "../../src/sandbox/seccomp/architecture.ts";
 import { seccompProgram } from "../../src/sandbox/seccomp/filter.ts";
-import { type Architecture, argumentNumbers, refusedNumbers } from "../../src/sandbox/seccomp/system-calls.ts";
+import { argumentNumbers, refusedNumbers } from "../../src/sandbox/seccomp/system-calls.ts";
 
 const [allowed, killed] = [0x7fff0000, 0x80000000];
 const refusal = (errno: number) => 0x00050000 + errno;

@@ -1,6 +1,6 @@
 // The gitlinks that a commit from the sandbox would add. Git outside enters the repository at each one and runs what its
 // configuration names, and a command could have written that.
-import { readGitlinks } from "../../git/index.ts";
+import { readGitlinks } from "../gitlinks.ts";
 import type { IndexChange } from "./export.ts";
 import type { HostGit } from "./host-git.ts";
 

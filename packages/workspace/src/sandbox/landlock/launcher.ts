@@ -4,7 +4,7 @@
 // file tools and commands alike, and the server is the same one that bubblewrap runs.
 import { closeSync, readFileSync, writeSync } from "node:fs";
 import { type Confinement, openKernel } from "./kernel.ts";
-import { minVersion } from "./rights.ts";
+import { minVersion } from "./versions.ts";
 
 /** What the host writes to descriptor 3, as JSON. */
 export interface LaunchPlan extends Omit<Confinement, "filter"> {

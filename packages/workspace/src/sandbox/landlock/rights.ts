@@ -1,12 +1,8 @@
 // Landlock access rights, by ABI version. Pure.
+import { scopingVersion } from "./versions.ts";
 
 /** What is allowed at and below a path. */
 export type Grant = "read" | "write" | "device";
-
-/** Earlier versions cannot stop truncation of files outside. */
-export const minVersion = 3;
-/** From this version on signals and abstract sockets are confined to the domain. */
-export const scopingVersion = 6;
 
 const right = (bit: number) => 2 ** bit;
 const execute = right(0);

@@ -2,8 +2,9 @@
 // names; people and editors enter the others.
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
-import { findGitDirectory, findRepositoryRoot, readGitlinks } from "../../git/index.ts";
+import { findGitDirectory, findRepositoryRoot } from "../../git/index.ts";
 import { contains } from "../../paths.ts";
+import { readGitlinks } from "../gitlinks.ts";
 import { SandboxUnavailable } from "../sandbox-unavailable.ts";
 import { type DirectoryPath, type RepositorySearch, searchRepositories } from "./search.ts";
 

@@ -1,5 +1,6 @@
 // The system-call filter of the sandbox, as a classic BPF program for bubblewrap.
-import { type Architecture, argumentNumbers, highestKnownNumber, refusedNumbers } from "./system-calls.ts";
+import type { Architecture } from "./architecture.ts";
+import { argumentNumbers, highestKnownNumber, refusedNumbers } from "./system-calls.ts";
 
 export interface FilterOptions {
   architecture: Architecture;
@@ -8,13 +9,6 @@ export interface FilterOptions {
   internetSockets: "allowed" | "refused";
   /** Whether processes may create user namespaces, as nested sandboxes do. */
   nestedSandboxes: "allowed" | "refused";
-}
-
-/** Undefined for unsupported architectures: then there is no filter, and the report says so. */
-export function architectureOf(processor: string): Architecture | undefined {
-  if (processor === "x64") return "x86_64";
-  if (processor === "arm64") return "aarch64";
-  return undefined;
 }
 
 export function seccompProgram(options: FilterOptions): Buffer {

@@ -1,5 +1,5 @@
 // System call numbers of the filter, by architecture.
-export type Architecture = "x86_64" | "aarch64";
+import type { Architecture } from "./architecture.ts";
 
 /** Name, number on x86_64, number on aarch64; null where the call does not exist. */
 const refused: [name: string, x86: number, arm: number | null][] = [

@@ -20,7 +20,7 @@ export type AgentProbe =
 
 export async function probeForAgents(settings: Settings): Promise<AgentProbe> {
   const { variables, programDirectory, dataDirectory } = settings;
-  const secret = findReadableSecret(settings);
+  const secret = await findReadableSecret(settings);
   if (secret !== null) return { kind: "unavailable", ...secret };
   const found = await probeSandbox({
     path: variables.PATH ?? "",

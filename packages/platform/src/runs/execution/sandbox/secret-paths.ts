@@ -1,12 +1,14 @@
 // The operator's own files must not be in a directory that agents can read.
 import { realpathSync } from "node:fs";
-import { findSystemPath } from "@agentcli/workspace";
+import { readSystemPaths } from "@agentcli/workspace";
 import type { Settings } from "../../../foundation/index.ts";
 
 /** What is readable, and what to do; null if nothing is. */
-export function findReadableSecret(settings: Settings): { reason: string; remedy: string } | null {
+export async function findReadableSecret(settings: Settings): Promise<{ reason: string; remedy: string } | null> {
+  const own = settings.readableDirectories;
+  const readable = [...own, ...own.map(realPath), ...(await readSystemPaths())];
   for (const { what, path } of secretsOf(settings)) {
-    const directory = [path, realPath(path)].map((each) => findReadableDirectory(each, settings)).find(Boolean);
+    const directory = readable.find((each) => contains(each, path) || contains(each, realPath(path)));
     if (directory !== undefined)
       return {
         reason: `${what} ${path} is in ${directory}, which agents can read.`,
@@ -15,10 +17,6 @@ export function findReadableSecret(settings: Settings): { reason: string; remedy
   }
   return null;
 }
-
-const findReadableDirectory = (path: string, { readableDirectories }: Settings): string | undefined =>
-  [...readableDirectories, ...readableDirectories.map(realPath)].find((directory) => contains(directory, path)) ??
-  findSystemPath(path);
 
 function secretsOf({ dataDirectory, configFile, kekFile, signingKey, tls, sourceHosts: { github } }: Settings) {
   return [

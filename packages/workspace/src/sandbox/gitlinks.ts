@@ -1,7 +1,7 @@
 // The gitlinks of an index, read from its file: the paths at which git enters another repository.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { findCommonDirectory, readRegularFile } from "./repository.ts";
+import { findCommonDirectory, readRegularFile } from "../git/index.ts";
 
 /** Paths below the working tree. Throws if the index has a format that is not known here. */
 export function readGitlinks(gitDirectory: string): Buffer[] {
