@@ -11,7 +11,7 @@ import { openServer, type ServerConfig } from "../server/index.ts";
 import { proxyVariables } from "../wire/index.ts";
 import { type BackEnd, proxyUnavailable, supportsProxy } from "./back-end.ts";
 import { findBubblewrap } from "./bubblewrap/find.ts";
-import { withCommits } from "./commits/commits.ts";
+import { ShadowUnavailable, withCommits } from "./commits/commits.ts";
 import type { ConfinedProcess } from "./confined-process.ts";
 import { withLimitNotes } from "./limit-notes.ts";
 import type { SandboxPolicy } from "./policy.ts";
@@ -80,6 +80,8 @@ export async function openSandbox(requested: SandboxPolicy, options: WorkspaceOp
     return withLimitNotes(await withCommits(watched, { policy, path: options.env.PATH ?? "", shadows }), limits);
   } catch (error) {
     await close();
+    // The repository is read-only then: commands see git's own error.
+    if (error instanceof ShadowUnavailable) return openSandbox({ ...policy, git: "none" }, options);
     throw sandbox.explainFailure(sandbox.process.stderr()) ?? notStarted(error);
   }
 }

@@ -15,6 +15,11 @@ export interface CommitOptions {
   shadows: Shadow[];
 }
 
+/** Git inside the sandbox cannot read the repository. */
+export class ShadowUnavailable extends Error {
+  override name = "ShadowUnavailable";
+}
+
 /** A commit that could not be imported at the end of a turn. */
 export class CommitLost extends Error {
   override name = "CommitLost";
@@ -79,8 +84,8 @@ async function synchronizeShadows(shadows: OpenedShadow[]): Promise<Note[]> {
       await shadow.synchronizeIfChanged();
       return [];
     } catch (error) {
-      const text = `The repository has changed and could not be read again: ${(error as Error).message}`;
-      return [{ text, isFailure: false }];
+      const text = `The repository has changed outside the sandbox: ${(error as Error).message}`;
+      return [{ text, isFailure: true }];
     }
   });
   return (await Promise.all(notes)).flat();
@@ -107,8 +112,9 @@ async function openShadows(
   const untrusted = [policy.root, ...policy.writableRoots];
   const opened = shadows.map(async (shadow) => {
     const git = openHostGit({ path, untrusted, gitDirectory: shadow.gitDirectory });
-    // A repository that git cannot read stays as it is: commands see git's own error.
-    return openShadow({ shadow, git, workspace, policy }).catch(() => undefined);
+    return openShadow({ shadow, git, workspace, policy });
   });
-  return (await Promise.all(opened)).filter((shadow) => shadow !== undefined);
+  return Promise.all(opened).catch((error: Error) => {
+    throw new ShadowUnavailable(error.message);
+  });
 }

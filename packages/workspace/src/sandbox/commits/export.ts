@@ -1,5 +1,6 @@
 // The state of a shadow repository, as exported for the real one. Parses hostile output. Pure.
 import { gunzipSync } from "node:zlib";
+import { operationFiles } from "./scripts.ts";
 
 export interface RepositoryExport {
   /** The content of HEAD. */
@@ -14,6 +15,8 @@ export interface RepositoryExport {
   pack: Buffer;
   /** Changed files that are not imported. */
   kept: string[];
+  /** A rebase or a sequence of picks is in progress in the sandbox. */
+  isUnfinished: boolean;
 }
 
 /** Name to object. */
@@ -41,9 +44,13 @@ export function readRepositoryExport(output: string): RepositoryExport | undefin
     operation: readOperation(sections),
     changes: differences(readIndex(before), readIndex(after)),
     pack,
-    kept: (sections.get("kept")?.toString("latin1") ?? "").split("\n").filter(Boolean),
+    kept: (sections.get("kept")?.toString("latin1") ?? "").split("\n").filter(isPlainName),
+    isUnfinished: (sections.get("unfinished")?.length ?? 0) > 0,
   };
 }
+
+/** The sandbox chose these names. */
+const isPlainName = (name: string) => /^[\w./-]+$/.test(name);
 
 function readSections(output: string): Map<string, Buffer> {
   const sections = new Map<string, Buffer>();
@@ -54,7 +61,9 @@ function readSections(output: string): Map<string, Buffer> {
   return sections;
 }
 
-const referenceLine = /^([0-9a-f]{40}|[0-9a-f]{64}) (refs\/(?:heads\/|tags\/|stash$)[^\0-\x20\x7f]*)$/;
+/** Not with names that git and people take for something else. */
+const referenceLine =
+  /^([0-9a-f]{40}|[0-9a-f]{64}) (refs\/(?:heads\/|tags\/|stash$)(?!-|(?:[A-Z_]+HEAD|HEAD)$)[^\0-\x20\x7f]*)$/;
 
 /** Lines of an object and a name; other lines are dropped. */
 export function readReferences(text: string): References {
@@ -67,7 +76,7 @@ export function readReferences(text: string): References {
 
 function readOperation(sections: Map<string, Buffer>): Map<string, Buffer> {
   const files = [...sections].flatMap(([name, content]) => {
-    const file = /^operation (?:\.\/)?([A-Za-z][\w-]*(?:\/[\w-]+)?)$/.exec(name)?.[1];
+    const file = operationFiles.find((known) => name === `operation ${known}`);
     return file === undefined ? [] : [[file, content] as const];
   });
   return new Map(files);
@@ -97,6 +106,8 @@ function differences(before: Index, after: Index): IndexChange[] {
 }
 
 function readEntry(text: string): IndexChange["entries"] {
-  const [, mode, object, stage] = /^(\d{6}) ([0-9a-f]{40,64}) ([0-3])$/.exec(text) ?? [];
-  return mode && object && stage ? [{ mode, object, stage }] : [];
+  const [, mode, object, stage] = /^(100644|100755|120000|160000) ([0-9a-f]{40,64}) ([0-3])$/.exec(text) ?? [];
+  // Git would read another mode as one of these.
+  if (!mode || !object || !stage) throw new Error("The index has an entry of an unknown form, so nothing was staged.");
+  return [{ mode, object, stage }];
 }

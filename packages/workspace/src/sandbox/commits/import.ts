@@ -9,7 +9,7 @@ import type { HostGit } from "./host-git.ts";
 import { type OperationFiles, readOperationFiles, writeOperationFiles } from "./operation.ts";
 import { moveReferences, movesBetween, type ReferenceMove } from "./references.ts";
 import type { Shadow } from "./shadow.ts";
-import { readStash, writeStash } from "./stash.ts";
+import { commitsOf, readStash, writeStash } from "./stash.ts";
 
 /** The real repository as the shadow last saw it. */
 export interface BaseState {
@@ -40,7 +40,7 @@ export async function importRepository(exported: RepositoryExport, options: Impo
   const { git, shadow, base } = options;
   if (packedObjects(exported.pack) > 0) await git.run(["unpack-objects", "-q", "--strict"], exported.pack);
   const moves = movesBetween(base.references, exported.references);
-  if (options.newGitlinks === "refused") await refuseGitlinks(moves, git);
+  if (options.newGitlinks === "refused") await refuseGitlinks(tipsOf(exported, moves), git);
   await moveReferences(moves, git);
   await moveHead(exported.head, options);
   const leftOut = options.newGitlinks === "refused" ? newGitlinks(exported.changes, shadow.gitDirectory) : [];
@@ -52,7 +52,10 @@ export async function importRepository(exported: RepositoryExport, options: Impo
   const reason = writeOperationFiles(shadow.gitDirectory, base.operation, exported.operation);
   return [
     ...(leftOut.length === 0 ? [] : [`${describeGitlinks(leftOut.map(({ path }) => path))}.`]),
-    ...(reason === undefined ? [] : [`The state of the merge or rebase stays in this sandbox: ${reason}`]),
+    ...(reason === undefined ? [] : [`The state of the merge stays in this sandbox: ${reason}`]),
+    ...(exported.isUnfinished
+      ? ["A rebase or sequence of picks is in progress: finish it in this turn, its state stays in this sandbox."]
+      : []),
     ...exported.kept.map((name) => `The change of .git/${name} stays in this sandbox.`),
   ];
 }
@@ -66,16 +69,23 @@ async function moveHead(next: string, { git, shadow, base }: ImportOptions): Pro
   const branch = /^ref: (refs\/heads\/\S+)$/.exec(next)?.[1];
   const message = `checkout: moving from ${shortName(base.head)} to ${shortName(next)}`;
   if (branch !== undefined) await git.run(["symbolic-ref", "-m", message, "HEAD", branch]);
-  else if (/^[0-9a-f]{40,64}$/.test(next))
-    await git.run(["update-ref", "--no-deref", "-m", message, "HEAD", `${next}^{commit}`]);
+  else if (isCommitName(next)) await git.run(["update-ref", "--no-deref", "-m", message, "HEAD", `${next}^{commit}`]);
   else throw new Error("HEAD names neither a branch nor a commit, so it was not moved.");
 }
 
 const shortName = (head: string) => head.replace(/^ref: refs\/heads\//, "");
 
-async function refuseGitlinks(moves: ReferenceMove[], git: HostGit): Promise<void> {
-  const tips = moves.flatMap(({ to }) => to ?? []);
-  const added = (await Promise.all(tips.map((tip) => gitlinksAddedBy(tip, git)))).flat();
+/** All commits that become reachable. */
+const tipsOf = ({ head, stash }: RepositoryExport, moves: ReferenceMove[]): string[] => [
+  ...moves.flatMap(({ to }) => to ?? []),
+  ...(isCommitName(head) ? [head] : []),
+  ...(stash === undefined ? [] : commitsOf(stash)),
+];
+
+const isCommitName = (text: string) => /^[0-9a-f]{40,64}$/.test(text);
+
+async function refuseGitlinks(tips: string[], git: HostGit): Promise<void> {
+  const added = tips.length === 0 ? [] : await gitlinksAddedBy(tips, git);
   if (added.length > 0) throw new Error(`${describeGitlinks([...new Set(added)])}. Commit again without it.`);
 }
 

@@ -1,17 +1,13 @@
-// The files of a merge, cherry-pick or rebase in progress, between the shadow and the real repository. A rebase that
-// would run commands when the user continues it stays in the sandbox.
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { operationDirectories, operationFiles } from "./scripts.ts";
+// The files of a merge, cherry-pick or revert in progress, between the shadow and the real repository.
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { operationFiles } from "./scripts.ts";
 
-/** Path below the git directory to content. */
+/** Name to content. */
 export type OperationFiles = Map<string, Buffer>;
 
 export function readOperationFiles(gitDirectory: string): OperationFiles {
-  const nested = operationDirectories.flatMap((directory) =>
-    readNames(join(gitDirectory, directory)).map((name) => `${directory}/${name}`),
-  );
-  const files = [...operationFiles, ...nested].filter((name) => isFile(join(gitDirectory, name)));
+  const files = operationFiles.filter((name) => isFile(join(gitDirectory, name)));
   return new Map(files.map((name) => [name, readFileSync(join(gitDirectory, name))]));
 }
 
@@ -22,51 +18,30 @@ export function writeOperationFiles(
   next: OperationFiles,
 ): string | undefined {
   if (isSame(base, next)) return undefined;
-  if (!isSame(base, readOperationFiles(gitDirectory))) return "a merge or rebase was started outside the sandbox.";
-  if (![...next].every(isHarmless)) return "a rebase in progress runs commands.";
-  for (const name of base.keys()) if (!next.has(name)) rmSync(join(gitDirectory, name), { force: true });
-  for (const [name, content] of next)
-    if (!base.get(name)?.equals(content)) replaceFile(join(gitDirectory, name), content);
-  for (const name of operationDirectories) removeIfEmpty(join(gitDirectory, name));
+  if (!isSame(base, readOperationFiles(gitDirectory))) return "a merge was started outside the sandbox.";
+  if (![...next].every(isWellFormed)) return "its files are not those of git.";
+  for (const name of operationFiles) writeFile(join(gitDirectory, name), base.get(name), next.get(name));
   return undefined;
 }
 
 const isSame = (one: OperationFiles, other: OperationFiles): boolean =>
   one.size === other.size && [...one].every(([name, content]) => other.get(name)?.equals(content));
 
-const harmlessCommands =
-  /^(?:#.*|\s*|(?:p|pick|r|reword|e|edit|s|squash|f|fixup|d|drop|l|label|t|reset|m|merge|u|update-ref|b|break|noop|revert)(?:\s.*)?)$/;
-const ownStrategies = /^(?:ort|recursive|resolve|octopus|ours|subtree)?\s*$/;
+const maxMessageBytes = 1024 * 1024;
 
-const harmlessOptions =
-  /^(?:\[options\]|\s*(?:no-commit|edit|allow-[a-z-]+|signoff|record-origin|mainline|default-msg-cleanup) = [\w-]*|\s*)$/;
-
-/** The names that git itself uses, without those that name a program. */
-function isHarmless([name, content]: [string, Buffer]): boolean {
-  const text = content.toString("utf8");
-  if (/\/(?:git-rebase-todo(?:\.backup)?|done|todo)$/.test(name))
-    return text.split("\n").every((line) => harmlessCommands.test(line));
-  if (name.endsWith("/strategy")) return ownStrategies.test(text);
-  if (name.endsWith("/opts")) return text.split("\n").every((line) => harmlessOptions.test(line));
-  return !/\/(?:gpg_sign_opt|strategy_opts)$/.test(name) || text.trim() === "";
+/** Messages are free text; everything else names commits. */
+function isWellFormed([name, content]: [string, Buffer]): boolean {
+  if (!operationFiles.includes(name) || content.length > maxMessageBytes) return false;
+  if (name.endsWith("_MSG")) return true;
+  const text = content.toString("latin1");
+  return name === "MERGE_MODE" ? /^(?:no-ff)?\n?$/.test(text) : /^(?:[0-9a-f]{40,64}\n)+$/.test(text);
 }
 
-function replaceFile(path: string, content: Buffer): void {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(`${path}.new`, content);
+function writeFile(path: string, before: Buffer | undefined, after: Buffer | undefined): void {
+  if (after === undefined) rmSync(path, { force: true });
+  if (after === undefined || before?.equals(after)) return;
+  writeFileSync(`${path}.new`, after);
   renameSync(`${path}.new`, path);
-}
-
-function removeIfEmpty(directory: string): void {
-  if (existsSync(directory) && readNames(directory).length === 0) rmSync(directory, { recursive: true });
-}
-
-function readNames(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
 }
 
 const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;

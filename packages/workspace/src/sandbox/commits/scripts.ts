@@ -5,12 +5,12 @@ import { type Shadow, stateDirectory } from "./shadow.ts";
 
 type Start = NonNullable<ExecRequest["start"]>;
 
-/** Files of a merge, a cherry-pick, a revert or a rebase in progress. */
+/** Files of a merge, a cherry-pick or a revert in progress that the host imports. */
 export const operationFiles = [
-  ...["MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "MERGE_RR", "SQUASH_MSG", "AUTO_MERGE", "ORIG_HEAD"],
-  ...["CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD"],
+  ...["MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "SQUASH_MSG", "ORIG_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"],
 ];
-export const operationDirectories = ["rebase-merge", "sequencer"];
+/** The state of a rebase or of several picks names programs and references: it is copied into the shadow, never out. */
+const operationDirectories = ["rebase-merge", "rebase-apply", "sequencer"];
 
 /** Later entries win: no program but git, nothing in the background, and no editor that waits for a person. */
 const forcedConfig = `
@@ -55,14 +55,14 @@ const synchronizeScript = `${prelude}
 alternates=$3 config=$4 identity=$5 excluded=$6
 copyFiles() (
   from=$1 to=$2
-  mkdir -p "$to/logs/refs" "$to/info" && cd "$to" && rm -rf ${[...operationFiles, ...operationDirectories, "rebase-apply"].join(" ")}
+  mkdir -p "$to/logs/refs" "$to/info" && cd "$to" && rm -rf ${[...operationFiles, "MERGE_RR", "AUTO_MERGE", "REBASE_HEAD", ...operationDirectories].join(" ")}
   cd "$from" || exit 1
   IFS='
 '
   set -f
   set -- $(find . -maxdepth 1 -type f ! -name '*.lock')
   if [ $# -gt 0 ]; then cp -p "$@" "$to/" || exit 1; fi
-  for name in ${[...operationDirectories, "rebase-apply"].join(" ")} info; do
+  for name in ${operationDirectories.join(" ")} info; do
     if [ -d "$name" ]; then cp -R "$name" "$to/" || exit 1; fi
   done
   for name in logs/HEAD logs/refs/stash; do
@@ -99,9 +99,12 @@ section() { echo "== $1"; base64; }
 section head < "$own/HEAD"
 git for-each-ref --format='%(objectname) %(refname) %(symref)' refs/heads refs/tags refs/stash | sed -n 's/ $//p' | section references
 if [ -f "$common/logs/refs/stash" ]; then section stash < "$common/logs/refs/stash"; fi
-(cd "$own" && find ${[...operationFiles, ...operationDirectories].join(" ")} -type f 2>/dev/null) | while read -r name; do
-  section "operation $name" < "$own/$name"
+for name in ${operationFiles.join(" ")}; do
+  if [ -f "$own/$name" ]; then section "operation $name" < "$own/$name"; fi
 done
+for name in ${operationDirectories.join(" ")}; do
+  if [ -d "$own/$name" ]; then echo "$name"; fi
+done | section unfinished
 GIT_INDEX_FILE=$state/last/index git ls-files --stage -z | gzip -1 | section before
 GIT_INDEX_FILE=$state/next/index git ls-files --stage -z | gzip -1 | section after
 {

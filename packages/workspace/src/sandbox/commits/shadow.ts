@@ -39,10 +39,15 @@ const maxNested = 16;
 /** None unless the policy lets commands commit. */
 export function findShadows(policy: SandboxPolicy): Shadow[] {
   if (policy.mode !== "workspace-write" || policy.git !== "commit") return [];
-  const nested = policy.protectedRepositories.slice(0, maxNested);
-  const shadows = [policy.root, ...policy.writableRoots, ...nested].flatMap(
-    (root) => findShadow(findRepositoryRoot(root) ?? root, policy) ?? [],
-  );
+  const roots = [policy.root, ...policy.writableRoots];
+  const own = roots.flatMap((root) => findShadow(findRepositoryRoot(root) ?? root, policy) ?? []);
+  const within = [...roots, ...own.map(({ commonDirectory }) => commonDirectory)];
+  // A `.git` file below could lead to a repository that is not the user's choice.
+  const nested = policy.protectedRepositories
+    .slice(0, maxNested)
+    .flatMap((root) => findShadow(root, policy) ?? [])
+    .filter(({ commonDirectory }) => within.some((directory) => contains(directory, commonDirectory)));
+  const shadows = [...own, ...nested];
   return shadows.filter(({ commonDirectory }, index) => isFirst(commonDirectory, shadows.slice(0, index)));
 }
 

@@ -36,10 +36,10 @@ export async function writeStash({ base, next }: StashChange, git: HostGit, shad
   replaceFile(logPath(shadow.commonDirectory), next);
 }
 
-const logLine = /^[0-9a-f]{40,64} ([0-9a-f]{40,64}) [^\n\0]*<[^\n\0]*> \d+ [+-]\d{4}(?:\t[^\n\0]*)?$/;
+const logLine = /^[0-9a-f]{40,64} ([0-9a-f]{40,64}) /;
 
 /** Oldest first. */
-function commitsOf(log: Buffer): string[] {
+export function commitsOf(log: Buffer): string[] {
   const lines = log.toString("utf8").split("\n").filter(Boolean);
   return lines.map((line) => {
     const commit = logLine.exec(line)?.[1];

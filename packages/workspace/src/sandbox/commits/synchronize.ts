@@ -59,23 +59,27 @@ export async function openShadow({ shadow, git, workspace, policy }: ShadowOptio
   await synchronize();
   return {
     async synchronizeIfChanged() {
-      if (fingerprintRepository(shadow) !== realPrint) await synchronize();
+      if (fingerprintRepository(shadow) === realPrint) return;
+      // What a process in the background has committed meanwhile is not overwritten.
+      await importChanges().finally(synchronize);
     },
-    async importChanges() {
-      const print = await readShadowPrint();
-      if (print === shadowPrint || git === undefined) return [];
-      shadowPrint = print;
-      const before = base;
-      const isCurrent = fingerprintRepository(shadow) === realPrint;
-      const exported = readRepositoryExport(await runInside(workspace, exportStart(shadow)));
-      if (exported === undefined) throw new Error("the sandbox did not export it.");
-      const notes = await importRepository(exported, { git, shadow, base, newGitlinks }).finally(giveToUser);
-      await runInside(workspace, settleStart(shadow));
-      base = readBaseState(shadow, exported.references);
-      realPrint = isCurrent ? fingerprintRepository(shadow) : "";
-      return [...identityNotes(before), ...notes];
-    },
+    importChanges,
   };
+
+  async function importChanges(): Promise<string[]> {
+    const print = await readShadowPrint();
+    if (print === shadowPrint || git === undefined) return [];
+    shadowPrint = print;
+    const before = base;
+    const isCurrent = fingerprintRepository(shadow) === realPrint;
+    const exported = readRepositoryExport(await runInside(workspace, exportStart(shadow)));
+    if (exported === undefined) throw new Error("the sandbox did not export it.");
+    const notes = await importRepository(exported, { git, shadow, base, newGitlinks }).finally(giveToUser);
+    await runInside(workspace, settleStart(shadow));
+    base = readBaseState(shadow, exported.references);
+    realPrint = isCurrent ? fingerprintRepository(shadow) : "";
+    return [...identityNotes(before), ...notes];
+  }
 }
 
 /** Node strings cannot be much longer. */

@@ -246,6 +246,21 @@ describe("a commit in the sandbox", () => {
     expect(git(root, "branch", "--contains", branch)).toContain("main");
   });
 
+  test("made in the background is kept when the user changes the repository before the next command", async () => {
+    const inside = await open();
+    await bash(
+      inside,
+      "(until [ -e go ]; do :; done; git commit -q --allow-empty -m late; touch committed) >/dev/null 2>&1 &",
+    );
+    writeFileSync(join(root, "go"), "");
+    await until(() => existsSync(join(root, "committed")));
+    git(root, "branch", "of-the-user");
+    expect((await bash(inside, "git log --format=%s; git branch --list of-the-user")).stdout).toBe(
+      "late\nfirst\n  of-the-user\n",
+    );
+    expect(log("%s")).toEqual(["late", "first"]);
+  });
+
   test("of the user is seen by the next command", async () => {
     const inside = await open();
     git(root, "commit", "-q", "--allow-empty", "-m", "by the user");
@@ -302,6 +317,25 @@ describe("what is not imported", () => {
     expect(readSettings()).toEqual(before);
   });
 
+  test("a commit in a repository elsewhere, to which a .git file below leads", async () => {
+    const other = join(base, "other");
+    git(base, "clone", "-q", root, other);
+    mkdirSync(join(root, "x"));
+    writeFileSync(join(root, "x/.git"), `gitdir: ${other}/.git\n`);
+    const output = await bash(await open(), "cd x && git commit -q --allow-empty -m evil");
+    expect(output.result).not.toMatchObject({ exitCode: 0 });
+    expect(log("%s", other)).toEqual(["first"]);
+  });
+
+  test("anything of a repository that git cannot read: it is read-only", async () => {
+    writeFileSync(join(root, ".git/config"), "[core\n");
+    const before = snapshot(join(root, ".git"));
+    const output = await bash(await open(), "rm -f .git/config; git init -q; git commit -q --allow-empty -m x");
+    expect(output.result).not.toMatchObject({ exitCode: 0 });
+    expect(output.stderr).toContain("Read-only file system");
+    expect(snapshot(join(root, ".git"))).toEqual(before);
+  });
+
   test("anything where commits are switched off", async () => {
     const before = snapshot(join(root, ".git"));
     const output = await bash(await open({ git: "none" }), "git commit --allow-empty -m x");
@@ -339,6 +373,10 @@ describe("what is not imported", () => {
     ],
     ["links in place of directories", "rm -rf .git/refs; ln -s /etc .git/refs; rm -rf .git/info; ln -s /etc .git/info"],
     ["a rebase that runs commands", "mkdir .git/rebase-merge; echo 'exec evil' > .git/rebase-merge/git-rebase-todo"],
+    [
+      "a file whose name has a line break",
+      "mkdir .git/rebase-merge; echo '[core]' > .git/config; touch .git/rebase-merge/x$'\\n'config; git add -A",
+    ],
   ])("a state that was tampered with: %s", async (_what, script) => {
     const before = [git(root, "for-each-ref"), git(root, "symbolic-ref", "HEAD"), readSettings()];
     await bash(await open(), script);

@@ -38,7 +38,7 @@ async function accept(exported: Partial<RepositoryExport>): Promise<string[]> {
   if (shadow === undefined) return expect.fail();
   const hostGit = openHostGit({ path, untrusted: [root], gitDirectory: shadow.gitDirectory }) ?? expect.fail();
   const base = readBaseState(shadow, readReferences(git("for-each-ref", "--format=%(objectname) %(refname)")));
-  const unchanged = { ...base, changes: [], pack: Buffer.alloc(0), kept: [] };
+  const unchanged = { ...base, changes: [], pack: Buffer.alloc(0), kept: [], isUnfinished: false };
   return importRepository({ ...unchanged, ...exported }, { git: hostGit, shadow, base, newGitlinks: "refused" });
 }
 
@@ -137,20 +137,67 @@ test("a tree that would write into .git is not imported", async () => {
   await expect(accept({ pack })).rejects.toThrow(/\.git/);
 });
 
-test("of an operation in progress only git's own files are written, and none that runs a program", async () => {
+test("of an operation in progress only git's own files are written, and only as git writes them", async () => {
   const file = (name: string, text: string) => ({ operation: new Map([[name, Buffer.from(text)]]) });
+  const before = readFileSync(join(root, ".git/config"), "utf8");
   for (const [name, text] of [
-    ["rebase-merge/git-rebase-todo", "pick 1234 x\nexec evil\n"],
-    ["rebase-merge/git-rebase-todo", "x evil\n"],
-    ["rebase-merge/strategy", "evil"],
-    ["sequencer/opts", "[options]\n\tgpg-sign = x\n"],
+    ["config", "[core]\n\tfsmonitor = evil\n"],
+    ["hooks/pre-commit", "evil"],
+    ["rebase-merge/git-rebase-todo", "exec evil\n"],
+    ["sequencer/opts", "[options]\n"],
+    ["MERGE_RR", "x"],
+    ["MERGE_HEAD", "evil"],
+    ["ORIG_HEAD", "../x\n"],
+    ["MERGE_MODE", "evil"],
   ] as const)
     expect(await accept(file(name, text)), name).toHaveLength(1);
-  expect(existsSync(join(root, ".git/rebase-merge"))).toBe(false);
+  expect(readFileSync(join(root, ".git/config"), "utf8")).toBe(before);
+  for (const name of ["hooks/pre-commit", "rebase-merge", "sequencer", "MERGE_RR", "MERGE_HEAD", "ORIG_HEAD"])
+    expect(existsSync(join(root, ".git", name)), name).toBe(false);
   expect(await accept(file("MERGE_MSG", "message\n"))).toEqual([]);
   expect(readFileSync(join(root, ".git/MERGE_MSG"), "utf8")).toBe("message\n");
   expect(await accept({ operation: new Map() })).toEqual([]);
   expect(existsSync(join(root, ".git/MERGE_MSG"))).toBe(false);
+});
+
+test("gitlinks are refused below a detached HEAD and in the stash as well", async () => {
+  const author = ["-c", "user.name=a", "-c", "user.email=a@b"];
+  const link = execFileSync("git", ["mktree"], { cwd: root, input: `160000 commit ${first}\tvendor\n` });
+  const adds = git(...author, "commit-tree", link.toString().trim(), "-p", second, "-m", "adds");
+  await expect(accept({ head: adds })).rejects.toThrow(/^"vendor" is a git repo/);
+  const stash = Buffer.from(`${"0".repeat(40)} ${adds} a <a@b> 1 +0000\tx\n`);
+  await expect(
+    accept({
+      stash,
+      references: new Map([
+        ["refs/heads/main", second],
+        ["refs/stash", adds],
+      ]),
+    }),
+  ).rejects.toThrow(/^"vendor" is a git repo/);
+  expect(git("symbolic-ref", "HEAD")).toBe("refs/heads/main");
+});
+
+test("a reflog that is made to be slow is read at once", async () => {
+  const stash = Buffer.from(`${"a".repeat(40)} ${"b".repeat(40)} ${"<".repeat(60_000)}${"> 1 ".repeat(60_000)}\n`);
+  await expect(accept({ stash })).rejects.toThrow();
+});
+
+test("index entries of other modes are refused", () => {
+  const listing = (mode: string) => gzipSync(Buffer.from(`${mode} ${"a".repeat(40)} 0\tvendor\0`));
+  for (const mode of ["160001", "040755", "100600"])
+    expect(() =>
+      readRepositoryExport(
+        encode({
+          head: Buffer.from("ref: refs/heads/main\n"),
+          references: Buffer.alloc(0),
+          before: gzipSync(""),
+          after: listing(mode),
+          pack: Buffer.alloc(0),
+          end: Buffer.alloc(0),
+        }),
+      ),
+    ).toThrow("unknown form");
 });
 
 test("git of the workspace is never run on the host", () => {
@@ -199,6 +246,7 @@ test("an export lists what changed between two listings, byte for byte", () => {
     stash: undefined,
     operation: new Map([["MERGE_MSG", Buffer.from("m")]]),
     kept: [],
+    isUnfinished: false,
     pack: Buffer.from("PACK"),
     changes: [
       { path: Buffer.from("gone"), entries: [] },
@@ -222,7 +270,7 @@ test("an incomplete export is ignored, and noise is refused", () => {
       try {
         for (const change of readRepositoryExport(text)?.changes ?? []) expect(change.path).toBeInstanceOf(Buffer);
       } catch (error) {
-        expect(error).toMatchObject({ code: expect.stringMatching(/^Z_|ERR_BUFFER/) });
+        expect(error).toMatchObject({ message: expect.any(String) });
       }
     }),
     { numRuns: Number(process.env.FUZZ_RUNS ?? 200) },
