@@ -1,7 +1,8 @@
 // Which files of the data directory belong in a backup: those that the platform keeps there, and no others.
-import { lstatSync, readdirSync, readlinkSync } from "node:fs";
+import { closeSync, lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { FileSection } from "./format.ts";
+import { openInPlace, pathOf } from "./open-in-place.ts";
 
 /** Files of the database, of a running server and of the installation. */
 const ofThisMachine = /^(?:postgres.*|server\.json.*|server\.log|config\.toml|restoring)$/;
@@ -29,7 +30,8 @@ export interface Listing {
 }
 
 /** Directories come before their contents. */
-export function* listFiles({ dataDirectory, keys }: Listing): Generator<FileSection> {
+export function* listFiles({ keys, ...listing }: Listing): Generator<FileSection> {
+  const dataDirectory = realpathSync(listing.dataDirectory);
   for (const name of namesIn(dataDirectory))
     for (const entry of entriesAt(dataDirectory, name)) {
       if (isAllowed(entry) && (keys === "all" || !isPrivateKey(entry))) yield entry;
@@ -38,7 +40,7 @@ export function* listFiles({ dataDirectory, keys }: Listing): Generator<FileSect
 
 /** Names in the data directory that no backup includes, though they may be the operator's. */
 export const listOthers = ({ dataDirectory, kekFile }: Listing): string[] =>
-  namesIn(dataDirectory).filter((name) => {
+  namesIn(realpathSync(dataDirectory)).filter((name) => {
     const entry = entryAt(dataDirectory, name);
     const isOurs = ofThisMachine.test(name) || name.startsWith(auditHeadFile);
     return entry && !isAllowed(entry) && !isOurs && !join(dataDirectory, name).startsWith(kekFile);
@@ -60,9 +62,18 @@ function entryAt(root: string, path: string): FileSection | null {
   const stats = lstatSync(fullPath, { throwIfNoEntry: false });
   // An agent's file may have set-id bits; they are not restored.
   const mode = (stats?.mode ?? 0) & 0o777;
-  if (stats?.isSymbolicLink()) return { kind: "link", path, target: readlinkSync(fullPath) };
+  if (stats?.isSymbolicLink()) return linkAt(fullPath, path);
   if (stats?.isFile()) return { kind: "file", path, mode };
   return stats?.isDirectory() ? { kind: "directory", path, mode } : null;
+}
+
+function linkAt(fullPath: string, path: string): FileSection | null {
+  try {
+    return { kind: "link", path, target: readlinkSync(fullPath) };
+  } catch {
+    // It is no longer a link.
+    return null;
+  }
 }
 
 const isGit = (names: string[]): boolean => ["HEAD", "objects", "refs"].every((name) => names.includes(name));
@@ -73,12 +84,13 @@ const forGit = (names: string[]): string[] => [...names.filter((name) => name !=
 /** A lock of a git operation in progress: restored, it would block every later one. */
 const isLock = (path: string): boolean => /\.git\/(?:.*\/)?[^/]+\.lock$/.test(path);
 
-/** Empty if the directory was removed meanwhile. */
+/** Empty if the directory was removed or replaced meanwhile. */
 function namesIn(directory: string): string[] {
+  const opened = openInPlace(directory, "directory");
+  if (opened === null) return [];
   try {
-    return readdirSync(directory).sort();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw error;
+    return readdirSync(pathOf(opened, directory)).sort();
+  } finally {
+    closeSync(opened);
   }
 }

@@ -1,9 +1,10 @@
 // Writes a backup: a snapshot of the tables, then the files. The server may keep running.
-import { closeSync, existsSync, openSync, readFileSync, readSync, renameSync, rmSync } from "node:fs";
+import { closeSync, existsSync, readFileSync, readSync, realpathSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type pg from "pg";
 import { type Connection, copyOut, type KeyEncryption, openClient } from "../../foundation/index.ts";
 import { auditHeadFile, listFiles, listOthers } from "./files.ts";
+import { openInPlace } from "./open-in-place.ts";
 import { copyTarget, listSequences, listTables, notBackedUp } from "./tables.ts";
 import { type ArchiveWriter, createArchive } from "./write-archive.ts";
 
@@ -89,7 +90,7 @@ function writeFiles(archive: ArchiveWriter, { dataDirectory, kekFile, passphrase
   let files = 0;
   const listing = { dataDirectory, kekFile, keys: passphrase === null ? "public" : "all" } as const;
   for (const entry of listFiles(listing)) {
-    const file = entry.kind === "file" ? openIfThere(join(dataDirectory, entry.path)) : null;
+    const file = entry.kind === "file" ? openInPlace(join(realpathSync(dataDirectory), entry.path), "file") : null;
     if (entry.kind === "file" && file === null) continue;
     archive.begin(entry);
     if (file === null) continue;
@@ -100,15 +101,6 @@ function writeFiles(archive: ArchiveWriter, { dataDirectory, kekFile, passphrase
 }
 
 const readIfThere = (path: string): Buffer | null => (existsSync(path) ? readFileSync(path) : null);
-
-function openIfThere(path: string): number | null {
-  try {
-    return openSync(path, "r");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
-  }
-}
 
 const pieceBytes = 256 * 1024;
 

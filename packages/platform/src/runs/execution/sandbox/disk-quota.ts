@@ -1,6 +1,7 @@
 // Measures the files of an agent while a run is active, and reports once that they exceed the limit. No file system quota is
 // needed: between two measurements the agent can exceed it, so the free space of the disk decides how soon to measure again.
-import { chmod, lstat, readdir, statfs } from "node:fs/promises";
+import { constants } from "node:fs";
+import { chmod, lstat, open, readdir, readlink, statfs } from "node:fs/promises";
 import { join } from "node:path";
 
 export interface DiskWatchOptions {
@@ -98,7 +99,22 @@ async function namesIn(path: string, mode: number): Promise<string[]> {
     return await readdir(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EACCES" || process.geteuid?.() === 0) return [];
-    await chmod(path, (mode & 0o777) | 0o500).catch(() => {});
-    return readdir(path).catch(() => []);
+    return readUnreadable(path, mode).catch(() => []);
+  }
+}
+
+/** Linux: a handle without access, for a path alone. */
+const pathOnly = 0o10000000;
+
+/** Through a handle of the directory itself: a link in its place would change a file of the operator. */
+async function readUnreadable(path: string, mode: number): Promise<string[]> {
+  const handle = await open(path, pathOnly | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  try {
+    const held = `/proc/self/fd/${handle.fd}`;
+    if ((await readlink(held)) !== path) return [];
+    await chmod(held, (mode & 0o777) | 0o500);
+    return await readdir(held);
+  } finally {
+    await handle.close();
   }
 }
