@@ -2,7 +2,7 @@
 import { closeSync, lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { FileSection } from "./format.ts";
-import { openInPlace, pathOf } from "./open-in-place.ts";
+import { openWithoutLinks, pathOf } from "./open-without-links.ts";
 
 /** Files of the database, of a running server and of the installation. */
 const ofThisMachine = /^(?:postgres.*|server\.json.*|server\.log|config\.toml|restoring)$/;
@@ -86,7 +86,7 @@ const isLock = (path: string): boolean => /\.git\/(?:.*\/)?[^/]+\.lock$/.test(pa
 
 /** Empty if the directory was removed or replaced meanwhile. */
 function namesIn(directory: string): string[] {
-  const opened = openInPlace(directory, "directory");
+  const opened = openWithoutLinks(directory, "directory");
   if (opened === null) return [];
   try {
     return readdirSync(pathOf(opened, directory)).sort();

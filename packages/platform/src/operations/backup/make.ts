@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type pg from "pg";
 import { type Connection, copyOut, type KeyEncryption, openClient } from "../../foundation/index.ts";
 import { auditHeadFile, listFiles, listOthers } from "./files.ts";
-import { openInPlace } from "./open-in-place.ts";
+import { openWithoutLinks } from "./open-without-links.ts";
 import { copyTarget, listSequences, listTables, notBackedUp } from "./tables.ts";
 import { type ArchiveWriter, createArchive } from "./write-archive.ts";
 
@@ -90,7 +90,7 @@ function writeFiles(archive: ArchiveWriter, { dataDirectory, kekFile, passphrase
   let files = 0;
   const listing = { dataDirectory, kekFile, keys: passphrase === null ? "public" : "all" } as const;
   for (const entry of listFiles(listing)) {
-    const file = entry.kind === "file" ? openInPlace(join(realpathSync(dataDirectory), entry.path), "file") : null;
+    const file = entry.kind === "file" ? openWithoutLinks(join(realpathSync(dataDirectory), entry.path), "file") : null;
     if (entry.kind === "file" && file === null) continue;
     archive.begin(entry);
     if (file === null) continue;

@@ -4,7 +4,7 @@ import { closeSync, constants, openSync, readlinkSync } from "node:fs";
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants;
 
 /** The path without links. Null if it was removed, or is now something else or somewhere else. */
-export function openInPlace(path: string, kind: "file" | "directory"): number | null {
+export function openWithoutLinks(path: string, kind: "file" | "directory"): number | null {
   const file = openIfThere(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | (kind === "directory" ? O_DIRECTORY : 0));
   if (file === null || isAt(file, path)) return file;
   closeSync(file);
