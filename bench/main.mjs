@@ -290,11 +290,12 @@ function optionValues(name) {
   return process.argv.flatMap((argument, index, all) => (argument === name ? [all[index + 1] ?? ""] : []));
 }
 
-const otherRows = (url) =>
-  optionValues("--row").map((option) => {
+function otherRows(url) {
+  return optionValues("--row").map((option) => {
     const [name, ...line] = option.split("=");
     return { name, program: "bash", args: ["-c", line.join("=").replaceAll("{url}", url)] };
   });
+}
 
 function add(what, who, value, unit, ratio, limit) {
   rows.push([what, who, `${value.toFixed(1)} ${unit}`, ratio === null ? "" : `${ratio.toFixed(2)}x`, limit]);

@@ -88,7 +88,9 @@ export function oncePerMode<Opened>(
 }
 
 export interface SandboxOptions
-  extends Omit<Parameters<typeof openWorkspace>[1], "incarnation" | "backEnd" | "onDenied"> {
+  extends Omit<Parameters<typeof openWorkspace>[1], "env" | "incarnation" | "backEnd" | "onDenied"> {
+  /** Of every tool; determined when the sandbox opens, which a run without a command never does. */
+  env(): Record<string, string>;
   newId(): string;
   /** As named in the prompt; default: those of the policy. */
   allowedDomains?: string[];
@@ -100,11 +102,12 @@ export interface SandboxOptions
 
 /** A sandbox that enforces this policy. It opens on first use; its report is available immediately. */
 export function sandboxFor(policy: SandboxPolicy, probe: SandboxProbe, options: SandboxOptions): Sandbox {
-  const { newId, denials, maxAttempts = 1, allowedDomains = policy.allowedDomains, ...rest } = options;
+  const { env, newId, denials, maxAttempts = 1, allowedDomains = policy.allowedDomains, ...rest } = options;
   let onDenied: (denial: Denial) => void = () => {};
   const open = (incarnation: string) =>
     openWorkspace(policy, {
       ...rest,
+      env: env(),
       ...(probe.kind === "available" && { backEnd: probe.backEnd }),
       incarnation,
       ...(denials === "noted" && { onDenied: (denial) => onDenied(denial) }),

@@ -31,10 +31,10 @@ export async function composeWorkspace(settings: SandboxSettings, config: Config
   const shell = shellEnvironment(config, environment);
   return sandboxFor(policy, probe, {
     serverProgram: serverProgramIn(directory),
-    env: {
+    env: () => ({
       ...toolEnvironment(environment.variables, { home: environment.userHome, ...shell }),
       ...(settings.path === "trusted" && { PATH: environment.programs.path() }),
-    },
+    }),
     environmentPolicy: shell.policy,
     warmLoginShell: settings.shell,
     limits: resourceLimits(config.limits),

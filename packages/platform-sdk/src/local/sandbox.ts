@@ -33,7 +33,7 @@ export async function openSandbox(mode: SandboxMode, request: SandboxRequest): P
   const environment = environmentPolicy({ never: ["PLATFORM_API_KEY"] });
   return sandboxFor(policy, probe, {
     serverProgram: machine.serverProgram,
-    env: toolEnvironment(machine.variables, { home: machine.userHome, policy: environment, secrets }),
+    env: () => toolEnvironment(machine.variables, { home: machine.userHome, policy: environment, secrets }),
     environmentPolicy: environment,
     warmLoginShell: machine.shell,
     limits: resourceLimits(request.limits),

@@ -88,11 +88,20 @@ function matchesIncludeOnly({ includeOnly, include }: EnvironmentPolicy): (name:
 }
 
 function matchesAny(globs: string[]): (name: string) => boolean {
-  const patterns = globs.map((glob) => new RegExp(`^${glob.replace(/[^\w]/g, translate)}$`, "is"));
-  return (name) => patterns.some((pattern) => pattern.test(name));
+  const lowered = globs.map((glob) => glob.toLowerCase());
+  return (name) => lowered.some((glob) => matchesGlob(name.toLowerCase(), glob));
 }
 
-function translate(character: string): string {
-  if (character === "*") return ".*";
-  return character === "?" ? "." : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+/** Without regular expressions: V8 would compile each one again at every start. On a mismatch the last `*` takes one more. */
+function matchesGlob(text: string, glob: string): boolean {
+  let [at, next] = [0, 0];
+  let star: { at: number; next: number } | undefined;
+  while (at < text.length) {
+    if (glob[next] === "*") star = { at, next: ++next };
+    else if (next < glob.length && (glob[next] === "?" || glob[next] === text[at])) [at, next] = [at + 1, next + 1];
+    else if (star) [at, next] = [++star.at, star.next];
+    else return false;
+  }
+  while (glob[next] === "*") next++;
+  return next === glob.length;
 }

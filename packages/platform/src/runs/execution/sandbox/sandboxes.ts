@@ -53,7 +53,7 @@ export function openSandboxes(settings: Settings): Sandboxes {
       const env = environmentOf(request, own, settings);
       return sandboxFor(policy, result, {
         serverProgram,
-        env,
+        env: () => env,
         environmentPolicy: environmentPolicy({ set: env }),
         limits: agentLimits(settings),
         newId,
