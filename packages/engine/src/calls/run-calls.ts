@@ -38,16 +38,22 @@ function callsLeft(run: ThreadRun): number {
 
 async function runCall(call: OpenCall, reserved: Ledger, run: ThreadRun): Promise<void> {
   if (call.begun) return resumeCall(call, run);
-  const tool = await begin(call, run);
+  const admitted = await begin(call, run);
   // The log counts it from here on.
   reserved.tools = Math.max(0, reserved.tools - 1);
-  if (tool) await perform(tool, call, run);
+  if (admitted) await perform(admitted, call, run);
+}
+
+interface AdmittedCall {
+  tool: Tool;
+  /** For the model, with the outcome. A call that is repeated after a crash has none. */
+  notes?: string[] | undefined;
 }
 
 /** Null if the call is settled without running. */
-async function begin(call: OpenCall, run: ThreadRun): Promise<Tool | null> {
+async function begin(call: OpenCall, run: ThreadRun): Promise<AdmittedCall | null> {
   const named = findTool(call.block.name, run);
-  if (!named) return refuse(call, failed(`unsupported call: ${call.block.name}`), run);
+  if (!named) return refuse(call, await unsupported(call.block.name, run), run);
   const { tool, parsed } = await parseCall(named, call);
   if (parsed.kind === "problem") return refuse(call, failed(`${call.block.name}: ${parsed.message}`), run);
   const spent = overBudget(run);
@@ -67,7 +73,16 @@ async function begin(call: OpenCall, run: ThreadRun): Promise<Tool | null> {
     ...(tool.createsWithId && run.subagents && { makes: run.subagents.newId() }),
     mcp: tool.mcp,
   });
-  return tool;
+  return { tool, notes: parsed.notes };
+}
+
+async function unsupported(name: string, { tools }: ThreadRun): Promise<Outcome> {
+  const { similarNames } = await import("../tools/similar-names.ts");
+  const names = tools.map((tool) => tool.name);
+  const similar = similarNames(name, names);
+  const hint = similar.length > 0 ? `Nearest tools: ${similar.join(", ")}.` : `Available tools: ${names.join(", ")}.`;
+  const outcome = failed(`unsupported call: ${name}`);
+  return { ...outcome, parts: [textPart(`${outcome.reason}\n${hint}`)] };
 }
 
 async function refuse(call: OpenCall, outcome: Outcome, run: ThreadRun): Promise<null> {
@@ -111,15 +126,25 @@ async function resumeCall(call: OpenCall, run: ThreadRun): Promise<void> {
   const tool = call.begun && findTool(call.begun.name, run);
   const attachable = call.begun?.incarnation === workspaceFor(call, run).incarnation && !tool?.mcp;
   const repeatable = call.begun?.onResume === "rerun" || call.begun?.makes !== undefined || attachable;
-  return tool && repeatable ? perform(tool, call, run) : settle(call, interrupted(call), run);
+  return tool && repeatable ? perform({ tool }, call, run) : settle(call, interrupted(call), run);
 }
 
-async function perform(tool: Tool, call: OpenCall, run: ThreadRun): Promise<void> {
+async function perform({ tool, notes }: AdmittedCall, call: OpenCall, run: ThreadRun): Promise<void> {
   const { signal } = run;
-  const outcome = await tool.run(call.begun?.args, contextFor(call, run)).catch(orLost);
+  const outcome = withNotes(await tool.run(call.begun?.args, contextFor(call, run)).catch(orLost), notes);
   if (signal.aborted) return settle(call, stopped(outcome), run);
   const done = { callId: call.callId, tool, args: call.begun?.args };
   return settle(call, (await run.hooks?.settled(done, outcome, run)) ?? outcome, run);
+}
+
+/** At the end of the text: programs read the beginning. */
+function withNotes(outcome: Outcome, notes: string[] = []): Outcome {
+  if (notes.length === 0) return outcome;
+  const note = notes.map((each) => `[note: ${each}]`).join("\n");
+  const last = outcome.parts.at(-1);
+  if (last?.type !== "text") return { ...outcome, parts: [...outcome.parts, textPart(note)] };
+  const text = last.text.endsWith("\n") ? `${last.text}${note}` : `${last.text}\n${note}`;
+  return { ...outcome, parts: [...outcome.parts.slice(0, -1), textPart(text)] };
 }
 
 function contextFor(call: OpenCall, run: ThreadRun): ToolContext {

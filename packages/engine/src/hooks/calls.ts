@@ -2,7 +2,7 @@
 import type { Outcome } from "@agentcli/protocol";
 import type { Admission, HookContext, HookGate, PlannedCall } from "../hook-gate.ts";
 import { lastMessage, textPart } from "../state/messages.ts";
-import type { Tool } from "../tools/tool.ts";
+import type { Parsed, Tool } from "../tools/tool.ts";
 import type { HookCall, HookPoint } from "./point.ts";
 import type { HookHost } from "./port.ts";
 import type { HookResults } from "./run-hooks.ts";
@@ -82,10 +82,11 @@ async function rewrite(
   input: Record<string, unknown>,
 ): Promise<Admission> {
   const newArgs = rewrittenArguments(call, input);
-  const problem = newArgs === null ? "it gives no command" : await problemWith(newArgs, tool);
-  if (problem === null) return { kind: "admitted", args: newArgs };
+  const parsed: Parsed =
+    newArgs === null ? { kind: "problem", message: "it gives no command" } : await parseRewritten(newArgs, tool);
+  if (parsed.kind === "arguments") return { kind: "admitted", args: parsed.args };
   const before = args === undefined ? "" : " The call was not made.";
-  return { kind: "declined", reason: `A hook rewrote the arguments of ${tool.name}, and ${problem}.${before}` };
+  return { kind: "declined", reason: `A hook rewrote the arguments of ${tool.name}, and ${parsed.message}.${before}` };
 }
 
 /** Null if the hook left out the command. A patch without one stays as it is. */
@@ -96,11 +97,13 @@ function rewrittenArguments({ name, args }: HookCall, input: Record<string, unkn
   return typeof input.command === "string" ? { ...args, [parameter]: input.command } : null;
 }
 
-async function problemWith(args: Record<string, unknown>, tool: Tool): Promise<string | null> {
+async function parseRewritten(args: Record<string, unknown>, tool: Tool): Promise<Parsed> {
   // A patch given to a shell also has a working directory, which the schema does not allow.
-  const { workdir: _, ...written } = args;
-  const parsed = await tool.parse(JSON.stringify(tool.name === "apply_patch" ? written : args), "function");
-  return parsed.kind === "problem" ? parsed.message : null;
+  const { workdir, ...written } = args;
+  if (tool.name !== "apply_patch") return tool.parse(JSON.stringify(args), "function");
+  const parsed = await tool.parse(JSON.stringify(written), "function");
+  if (parsed.kind === "problem" || workdir === undefined) return parsed;
+  return { kind: "arguments", args: { ...(parsed.args as object), workdir } };
 }
 
 const maxContentLines = 2_000;

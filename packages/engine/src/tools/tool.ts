@@ -27,7 +27,9 @@ export interface ToolContext {
   subagents?: Subagents | undefined;
 }
 
-export type Parsed = { kind: "arguments"; args: unknown } | { kind: "problem"; message: string };
+export type Parsed =
+  /** Notes are for the model, with the outcome of the call. */
+  { kind: "arguments"; args: unknown; notes?: string[] } | { kind: "problem"; message: string };
 
 export interface Tool {
   name: string;
@@ -76,8 +78,19 @@ export async function parseArguments(name: ToolName, input: string): Promise<Par
   const validators = await import("@agentcli/protocol/validators/tools");
   const validate = validators[name];
   if (validate(json.args)) return json;
-  return { kind: "problem", message: `invalid arguments for ${name}: ${describeViolation(validate.errors?.[0])}` };
+  const { coerceArguments } = await import("./coerce.ts");
+  const schema = toolSchemas[name];
+  const { args, ignored } = coerceArguments(json.args, schema);
+  if (validate(args)) return { kind: "arguments", args, notes: ignored.map((member) => ignoredNote(name, member)) };
+  const given = ignored.length > 0 ? `; unknown: ${ignored.join(", ")}` : "";
+  return {
+    kind: "problem",
+    message: `invalid arguments for ${name}: ${describeViolation(validate.errors?.[0])}${given}`,
+  };
 }
+
+const ignoredNote = (name: ToolName, member: string): string =>
+  `${name} has no argument ${member}: it was ignored. Its arguments: ${Object.keys(toolSchemas[name].properties).join(", ")}.`;
 
 function parseJson(input: string): Parsed {
   try {
