@@ -53,7 +53,10 @@ async function runCommand(
   }
 }
 
-const help = async (topic: string[]) => (await import("@agentcli/command-line/help")).helpText(topic, syntax);
+async function help(topic: string[]): Promise<string> {
+  const { helpText } = await import("@agentcli/command-line/help");
+  return helpText(topic, syntax, (await import("./help-layout.ts")).helpLayout);
+}
 
 /** An error that the user can fix is shown as its message; an internal error keeps its name for bug reports. */
 async function reportFailure(error: unknown, reporter: Reporter, scrub: Scrub): Promise<number> {

@@ -1,13 +1,15 @@
 import { CommandError, parseCommandLine as parse } from "@agentcli/command-line";
 import { helpText as helpOf } from "@agentcli/command-line/help";
+import { exitCodes } from "@agentcli/protocol/exit-codes";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decode } from "../src/exec/prompt-input.ts";
-import { flags } from "../src/flags.ts";
+import { flags, runFlags } from "../src/flags.ts";
+import { helpLayout } from "../src/help-layout.ts";
 import { syntax } from "../src/syntax.ts";
 
 const parseCommandLine = (argv: string[]) => parse(argv, syntax);
-const helpText = (topic: string[]) => helpOf(topic, syntax);
+const helpText = (topic: string[]) => helpOf(topic, syntax, helpLayout);
 
 const runs = { numRuns: Number(process.env.FUZZ_RUNS ?? 200) };
 
@@ -75,9 +77,63 @@ describe("the command line", () => {
 test("the help of every topic is written from the tables", () => {
   expect(helpText([])).toContain("exec resume");
   expect(helpText(["exec"])).toContain("--sandbox MODE");
-  expect(helpText(["nonsense"])).toBe(helpText([]));
   expect(helpText(["mcp"])).toContain("mcp add NAME");
   expect(helpText(["mcp"])).not.toContain("exec resume");
+});
+
+describe("help", () => {
+  const printed = (argv: string[]) => {
+    const line = parseCommandLine(argv);
+    if (line.kind !== "help") throw new Error(`expected help, got ${line.kind}`);
+    return helpText(line.topic);
+  };
+
+  test("of every command names every flag it takes, each in one group, and its exit codes", () => {
+    for (const { path, flags: own } of syntax.commands) {
+      const help = printed(["help", ...path]);
+      for (const name of own) {
+        const { short, aliases = [] } = flags[name];
+        expect(help.match(new RegExp(`^ +(-\\w, )?--${name}( |$)`, "gm")), `${path} --${name}`).toHaveLength(1);
+        if (short) expect(help).toContain(`-${short}, --${name}`);
+        for (const alias of aliases) expect(help).toContain(`--${alias}`);
+      }
+      expect(help).toContain("--help");
+      expect(help).toContain("Exit codes:");
+      for (const line of help.split("\n")) expect(line.length, line).toBeLessThanOrEqual(120);
+    }
+  });
+
+  test("of a run has a line for each exit code, and groups its flags", () => {
+    for (const path of [[], ["exec"], ["exec", "resume"], ["exec", "fork"], ["review"]]) {
+      for (const { code, when } of Object.values(exitCodes)) {
+        expect(printed(["help", ...path]).replace(/\n +/g, " ")).toContain(`${code}  ${when}`);
+      }
+    }
+    expect(printed(["exec", "--help"])).toContain("Flags: limits:\n      --budget");
+  });
+
+  test("of the program shows every command below a title, and names every flag of a run", () => {
+    const help = printed(["--help"]);
+    for (const { path } of syntax.commands) expect(help).toMatch(new RegExp(`^  ${path.join(" ")}( |$)`, "m"));
+    expect(help).toContain("Run the agent:\n  exec ");
+    expect(help).not.toContain("Other commands:");
+    for (const name of runFlags) expect(help).toContain(`--${name}`);
+  });
+
+  test("on an unknown command fails with the nearest name", () => {
+    expect(() => parseCommandLine(["help", "revew"])).toThrow('no command "revew". The nearest is "review"');
+    expect(() => parseCommandLine(["help", "nope"])).toThrow('The nearest is "');
+    expect(() => parseCommandLine(["help", "mcp", "lst"])).toThrow('The nearest is "mcp list"');
+    expect(() => parseCommandLine(["help", "exec", "resum"])).toThrow('The nearest is "exec resume"');
+    expect(() => parseCommandLine(["revew", "--help"])).toThrow("Did you mean review?");
+  });
+
+  test("is asked for with the words of a command, with or without its arguments", () => {
+    expect(printed(["exec", "fix it", "--help"])).toBe(printed(["help", "exec"]));
+    expect(printed(["e", "-h"])).toBe(printed(["help", "exec"]));
+    expect(printed(["mcp", "--help"])).toContain("mcp add NAME");
+    expect(printed(["help"])).toBe(printed([]));
+  });
 });
 
 describe("standard input", () => {

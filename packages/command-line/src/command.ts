@@ -48,13 +48,6 @@ export interface Syntax<Entry extends CommandDescription = CommandDescription> {
   flags: Readonly<Record<string, Flag>>;
   /** `--name ""` counts as a missing value. */
   rejectEmptyValues?: true;
-  overview: {
-    summary: string;
-    /** First words of commands that are listed first; without it, the order of the table. */
-    first?: readonly string[];
-    flags: readonly string[];
-    footer: string;
-  };
   hints?: {
     /** For a word that is not a command and resembles none. */
     unknownCommand?(words: string[]): string;

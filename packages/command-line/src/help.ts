@@ -1,76 +1,155 @@
-// Help for people, made from the tables of commands and flags.
+// Help for people, made from the tables of commands and flags and from the layout of the program.
+import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { CommandDescription, Syntax } from "./command.ts";
 
-export function helpText(topic: string[], syntax: Syntax): string {
-  const command = syntax.commands.find((candidate) =>
-    [candidate.path, ...(candidate.aliases ?? [])].some((path) => path.join(" ") === topic.join(" ")),
-  );
-  if (command) return commandHelp(command, syntax);
-  const group = inOrder(syntax).filter(({ path }) => path[0] === topic[0]);
-  return group.length > 0 ? groupHelp(topic[0] ?? "", group, syntax) : overview(syntax);
+/** What help adds to the tables: texts, and the order of commands and flags. */
+export interface HelpLayout {
+  summary: string;
+  /** Commands by their first word; those in no group come last. */
+  commandGroups: readonly HelpGroup[];
+  /** Flags by name; those in no group come first. */
+  flagGroups: readonly HelpGroup[];
+  /** Flags of the program itself. */
+  flags: readonly string[];
+  /** Commands that run the agent: they may end with any exit code, and the overview names the flags of the first. */
+  runs: readonly string[];
+  /** Exit codes of all other commands, as a sentence. */
+  exitCodes: string;
+  footer: string;
 }
 
-const groupHelp = (word: string, group: CommandDescription[], { program }: Syntax): string =>
-  `${program} ${word}: ${group.length} commands
+export interface HelpGroup {
+  title: string;
+  names: readonly string[];
+}
 
-Usage: ${program} ${word} COMMAND [flags]
+interface Page {
+  syntax: Syntax;
+  layout: HelpLayout;
+}
 
-Commands:
-${columns(group.map((command) => [usage(command), command.summary]))}
+/** `topic` is a command or the first word of several, as the parser has checked; empty for the overview. */
+export function helpText(topic: string[], syntax: Syntax, layout: HelpLayout): string {
+  const page = { syntax, layout };
+  const command = findTopic(topic, syntax);
+  if (command) return commandHelp(command, page);
+  const [word] = topic;
+  return word === undefined ? overview(page) : groupHelp(word, page);
+}
 
-More about one: ${program} help ${word} COMMAND
-`;
+const findTopic = (topic: string[], { commands }: Syntax): CommandDescription | undefined =>
+  commands.find(({ path, aliases = [] }) => [path, ...aliases].some((name) => name.join(" ") === topic.join(" ")));
 
-const overview = (syntax: Syntax): string => `${syntax.program}: ${syntax.overview.summary}
-
-Usage: ${syntax.program} COMMAND [flags]
-
-Commands:
-${columns([...inOrder(syntax).map(({ path, summary }) => [path.join(" "), summary]), ["help COMMAND", "Explain a command"]])}
-
-Flags:
-${flagTable(syntax.overview.flags, syntax)}
-
-${syntax.overview.footer}
-`;
-
-/** What most people come for stands first. */
-function inOrder({ commands, overview: { first } }: Syntax): CommandDescription[] {
-  if (!first) return [...commands];
-  const rank = ({ path: [word = ""] }: CommandDescription) =>
-    first.includes(word) ? first.indexOf(word) : first.length;
-  return [...commands].sort(
-    (left, right) =>
-      rank(left) - rank(right) ||
-      (left.path[0] ?? "").localeCompare(right.path[0] ?? "") ||
-      left.path.length - right.path.length,
+function groupHelp(word: string, { syntax: { program, commands } }: Page): string {
+  const group = commands.filter(({ path }) => path[0] === word);
+  return sections(
+    `${program} ${word}: ${group.length} commands`,
+    `Usage: ${program} ${word} COMMAND [flags]`,
+    `Commands:\n${columns(group.map((command) => [usage(command), command.summary]))}`,
+    `More about one: ${program} help ${word} COMMAND`,
   );
 }
 
-const commandHelp = (command: CommandDescription, syntax: Syntax): string => `${command.summary}
+const overview = ({ syntax, layout }: Page): string =>
+  sections(
+    `${syntax.program}: ${layout.summary}`,
+    `Usage: ${syntax.program} COMMAND [flags]`,
+    ...commandTables({ syntax, layout }),
+    `Flags:\n${flagTable(layout.flags, syntax)}`,
+    runFlags({ syntax, layout }),
+    layout.runs.length > 0 ? exitCodeTable() : `Exit codes: ${layout.exitCodes}`,
+    layout.footer,
+  );
 
-Usage: ${syntax.program} ${usage(command)}
+function commandTables({ syntax: { commands }, layout: { commandGroups } }: Page): string[] {
+  const words = [...new Set(commands.map(({ path: [word = ""] }) => word))];
+  return inGroups(words, commandGroups, "Other commands").map(({ title, names }) => {
+    const rows = names.flatMap((word) => commands.filter(({ path }) => path[0] === word).sort(shorterFirst));
+    return `${title}:\n${columns(rows.map(({ path, summary }) => [path.join(" "), summary]))}`;
+  });
+}
 
-Flags:
-${flagTable([...command.flags, "help"], syntax)}
-${command.notes ? `\n${command.notes}\n` : ""}`;
+const shorterFirst = (left: CommandDescription, right: CommandDescription): number =>
+  left.path.length - right.path.length;
+
+/** The names alone: what they mean is in the help of the command. */
+function runFlags({ syntax, layout: { runs, flagGroups } }: Page): string {
+  const [first] = runs;
+  const command = first === undefined ? undefined : findTopic(first.split(" "), syntax);
+  if (!command) return "";
+  const rows = inGroups(command.flags, flagGroups, "More").map(({ title, names }) => [
+    `${title}:`,
+    names
+      .map((name) => (syntax.flags[name]?.short ? `-${syntax.flags[name].short} --${name}` : `--${name}`))
+      .join(", "),
+  ]);
+  return `Flags of ${runs.join(", ")} (explained by ${syntax.program} help ${first}):\n${columns(rows)}`;
+}
+
+function commandHelp(command: CommandDescription, { syntax, layout }: Page): string {
+  const path = command.path.join(" ");
+  const aliases = (command.aliases ?? []).map((words) => `${syntax.program} ${words.join(" ")}`);
+  const groups = inGroups(command.flags, layout.flagGroups, "Flags");
+  const title = (name: string) => (name === "Flags" || groups.length === 1 ? "Flags" : `Flags: ${name.toLowerCase()}`);
+  return sections(
+    command.summary,
+    `Usage: ${syntax.program} ${usage(command)}${aliases.length > 0 ? `\nAlso: ${aliases.join(", ")}` : ""}`,
+    ...groups.map(({ title: name, names }) => `${title(name)}:\n${flagTable(names, syntax)}`),
+    `${groups.length === 0 ? "Flags" : "Help"}:\n${flagTable(["help"], syntax)}`,
+    command.notes ?? "",
+    layout.runs.includes(path) ? exitCodeTable() : `Exit codes: ${layout.exitCodes}`,
+  );
+}
 
 const usage = ({ path, takes }: CommandDescription): string => `${path.join(" ")} ${takes}`.trim();
+
+const exitCodeTable = (): string =>
+  `Exit codes:\n${columns(Object.values(exitCodes).map(({ code, when }) => [String(code).padStart(3), when]))}`;
+
+/** The groups that have one of these names; the names in no group under a title of their own. */
+function inGroups(names: readonly string[], groups: readonly HelpGroup[], restTitle: string): HelpGroup[] {
+  const grouped = groups.map((group) => ({ ...group, names: group.names.filter((name) => names.includes(name)) }));
+  const rest = names.filter((name) => !groups.some((group) => group.names.includes(name)));
+  return [...grouped, { title: restTitle, names: rest }].filter((group) => group.names.length > 0);
+}
 
 function flagTable(names: readonly string[], syntax: Syntax): string {
   const indent = Object.values(syntax.flags).some(({ short }) => short) ? "    " : "";
   return columns(
     names.map((name) => {
-      const { short, value, help = "", choices, repeatable } = syntax.flags[name] ?? {};
+      const { short, value, help = "", choices, repeatable, aliases = [] } = syntax.flags[name] ?? {};
+      const also = aliases.map((alias) => (alias.length === 1 ? `-${alias}` : `--${alias}`)).join(", ");
       return [
         `${short ? `-${short}, ` : indent}--${name}${value ? ` ${value}` : ""}`,
-        `${help}${choices ? `: ${choices.join(", ")}` : ""}${repeatable ? " (repeatable)" : ""}`,
+        `${help}${choices ? `: ${choices.join(", ")}` : ""}${repeatable ? " (repeatable)" : ""}${also && ` (also ${also})`}`,
       ];
     }),
   );
 }
 
+const maxLeft = 30;
+const maxWidth = 100;
+
+/** Two columns; a long entry on the left has a line of its own. */
 function columns(rows: string[][]): string {
-  const width = Math.max(...rows.map(([left = ""]) => left.length));
-  return rows.map(([left = "", right = ""]) => `  ${left.padEnd(width)}  ${right}`).join("\n");
+  const width = Math.min(maxLeft, Math.max(...rows.map(([left = ""]) => left.length)));
+  const indent = " ".repeat(width + 4);
+  return rows
+    .map(([left = "", right = ""]) => {
+      const text = wrap(right, maxWidth - indent.length).join(`\n${indent}`);
+      return left.length > width ? `  ${left}\n${indent}${text}` : `  ${left.padEnd(width)}  ${text}`;
+    })
+    .join("\n");
 }
+
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+const sections = (...texts: string[]): string => `${texts.filter((text) => text !== "").join("\n\n")}\n`;

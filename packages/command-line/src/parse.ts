@@ -1,6 +1,6 @@
 // Parses the command line. Flags may stand before or after the words of the command they belong to.
 import { parseArgs } from "node:util";
-import { nearest } from "@agentcli/project/nearest";
+import { closest, nearest } from "@agentcli/project/nearest";
 import type { CommandDescription, Flag, Invocation, Syntax } from "./command.ts";
 import { CommandError } from "./error.ts";
 
@@ -19,8 +19,8 @@ export function parseCommandLine<Entry extends CommandDescription>(
 ): CommandLine<Entry> {
   const { values, words, literal } = split(argv, syntax);
   if (values.version) return { kind: "version" };
-  if (words[0] === "help") return { kind: "help", topic: words.slice(1) };
-  if (values.help || words.length === 0) return { kind: "help", topic: words };
+  if (words[0] === "help") return { kind: "help", topic: exactTopic(words.slice(1), syntax) };
+  if (values.help || words.length === 0) return { kind: "help", topic: topicOf(words, syntax) };
   if (isGroup(words, syntax)) return { kind: "incomplete", topic: words };
   const { command, positionals: named } = findCommand(words, syntax);
   const positionals = [...named, ...literal];
@@ -38,6 +38,28 @@ export function incompleteCommand([word = ""]: string[], syntax: Syntax): Comman
 function isGroup(words: string[], syntax: Syntax): boolean {
   const paths = pathsOf(syntax).filter(({ path }) => path[0] === words[0]);
   return words.length === 1 && paths.length > 0 && paths.every(({ path }) => path.length > 1);
+}
+
+/** `help WORDS`: nothing else may follow the name of a command. */
+function exactTopic(words: string[], syntax: Syntax): string[] {
+  const isKnown = isGroup(words, syntax) || pathsOf(syntax).some(({ path }) => path.join(" ") === words.join(" "));
+  if (isKnown || words.length === 0 || words.join() === "help") return isKnown ? words : [];
+  const [first = "", second = ""] = words;
+  const siblings = syntax.commands.map(({ path }) => path).filter((path) => path.length > 1 && path[0] === first);
+  const near =
+    siblings.length > 0
+      ? `${first} ${closest(
+          second,
+          siblings.map((path) => path[1] ?? ""),
+        )}`
+      : closest(first, [...new Set(syntax.commands.map(({ path }) => path[0] ?? ""))]);
+  throw usage(`There is no command "${words.join(" ")}". The nearest is "${near}". See ${syntax.program} --help.`);
+}
+
+/** `WORDS --help`: the command that the words would run. */
+function topicOf(words: string[], syntax: Syntax): string[] {
+  if (words.length === 0 || isGroup(words, syntax)) return words;
+  return findCommand(words, syntax).command.path;
 }
 
 /** The longest name that fits: `exec resume` before `exec`. */

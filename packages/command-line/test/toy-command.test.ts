@@ -1,7 +1,7 @@
 // A new command is a folder with its table entry and its code, plus one line in the program's table.
 import { CommandError, exitNameOf, parseCommandLine, type Syntax } from "@agentcli/command-line";
 import { completionScript } from "@agentcli/command-line/completion";
-import { helpText } from "@agentcli/command-line/help";
+import { type HelpLayout, helpText } from "@agentcli/command-line/help";
 import { describe, expect, test } from "vitest";
 import { greetCommands } from "./toy/greet/index.ts";
 
@@ -15,7 +15,16 @@ const syntax: Syntax<ToyCommand> = {
     help: { short: "h", help: "Show help" },
     version: { short: "V", help: "Show the version" },
   },
-  overview: { summary: "a program for this test", flags: ["help", "version"], footer: "Be kind." },
+};
+
+const layout: HelpLayout = {
+  summary: "a program for this test",
+  commandGroups: [],
+  flagGroups: [],
+  flags: ["help", "version"],
+  runs: [],
+  exitCodes: "0 success.",
+  footer: "Be kind.",
 };
 
 async function run(...argv: string[]): Promise<{ code: number; printed: string }> {
@@ -36,8 +45,8 @@ describe("a command that is added to the table", () => {
   });
 
   test("is in the help, and in the completion of every shell", () => {
-    expect(helpText([], syntax)).toContain("greet person  Greet a person");
-    expect(helpText(["greet", "person"], syntax)).toContain("Usage: toy greet person NAME");
+    expect(helpText([], syntax, layout)).toContain("greet person  Greet a person");
+    expect(helpText(["greet", "person"], syntax, layout)).toContain("Usage: toy greet person NAME");
     for (const shell of ["bash", "zsh", "fish"]) expect(completionScript(shell, syntax)).toContain("person");
     expect(completionScript("powershell", syntax)).toBeNull();
   });

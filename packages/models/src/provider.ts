@@ -11,6 +11,8 @@ export interface Provider {
   headers: Record<string, string>;
   query: Record<string, string>;
   apiKey?: string | KeySource;
+  /** Advice where the provider does not know the model: a sentence after a space, or nothing. */
+  modelHint?: string;
   requestMaxRetries: number;
   streamMaxRetries: number;
   /** Timeout between bytes of a response; Infinity for none. */

@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { CommandError, exitNameOf, incompleteCommand, parseCommandLine, textFor } from "@agentcli/command-line";
 import { helpText } from "@agentcli/command-line/help";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
+import { helpLayout } from "./commands/help-layout.ts";
 import type { Program } from "./commands/program.ts";
 import { syntax } from "./commands/syntax.ts";
 import { type Log, openLog } from "./foundation/telemetry/index.ts";
@@ -32,7 +33,7 @@ async function runCommand(argv: string[], program: Program): Promise<number> {
     const line = parseCommandLine(argv, syntax);
     if (line.kind === "command") return await (await line.command.load()).run(line.invocation, program);
     if (line.kind === "incomplete") throw incompleteCommand(line.topic, syntax);
-    program.print(line.kind === "version" ? `platform ${version}\n` : helpText(line.topic, syntax));
+    program.print(line.kind === "version" ? `platform ${version}\n` : helpText(line.topic, syntax, helpLayout));
     return exitCodes.completed.code;
   } catch (error) {
     return reportFailure(error);

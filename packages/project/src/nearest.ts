@@ -2,12 +2,15 @@
 
 /** At most two edits away, or with the same beginning. */
 export function nearest(word: string, known: string[]): string | undefined {
-  const ranked = known
-    .map((candidate) => ({ candidate, far: distance(candidate, word) }))
-    .sort((a, b) => a.far - b.far);
-  const [best] = ranked;
-  if (best && best.far <= 2) return best.candidate;
+  const best = closest(word, known);
+  if (best !== undefined && distance(best, word) <= 2) return best;
   return word.length > 2 ? known.find((candidate) => candidate.startsWith(word)) : undefined;
+}
+
+/** However far away it is. */
+export function closest(word: string, known: string[]): string | undefined {
+  const ranked = known.map((candidate) => ({ candidate, far: distance(candidate, word) }));
+  return ranked.sort((a, b) => a.far - b.far)[0]?.candidate;
 }
 
 /** Edit distance. */

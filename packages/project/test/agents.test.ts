@@ -11,12 +11,13 @@ const toml = (name: string, more = "", instructions = "Be thorough.") =>
   `name = "${name}"\ndescription = "About ${name}"\ndeveloper_instructions = "${instructions}"\n${more}`;
 
 describe("custom agents", () => {
-  test("built in are a default, a worker and a read-only explorer", async () => {
+  test("built in are a default, a worker, a read-only explorer and a writer of tests", async () => {
     const { roles, problems } = await read(projectFixture());
     expect(roles).toEqual(builtInRoles);
     expect(roles.map(({ name, readonly, model }) => [name, readonly, model])).toEqual([
       ["default", false, "inherit"],
       ["explorer", true, "inherit"],
+      ["test_writer", false, "inherit"],
       ["worker", false, "inherit"],
     ]);
     expect(problems).toEqual([]);

@@ -76,8 +76,9 @@ function show(screen: Screen, event: ExecEvent): string {
     }
     case "turn.failed":
       return `${paint.bad("ERROR:")} ${event.error.message}\n`;
+    // Within a run only a retry is one; what cannot be retried fails the turn.
     case "error":
-      return `${paint.bad("ERROR:")} ${event.message}\n`;
+      return `${paint.bad("warning:")} ${event.message}\n`;
     case "thread.started":
     case "turn.started":
       return "";

@@ -50,7 +50,7 @@ async function examineProvider({ settings, loaded }: Settled, { environment }: P
   if (provider === practice) return [named, fine("credential", "the practice model needs none")];
   const known = await attempt("provider", async () => findProvider(provider, loaded.config, environment.variables));
   if ("finding" in known) return [named, known.finding];
-  const resolve = () => resolveProvider(provider, loaded.config, environment, () => {});
+  const resolve = () => resolveProvider(settings, loaded.config, { environment, log: () => {} });
   const opened = await attempt("credential", resolve);
   if ("finding" in opened) return [named, opened.finding];
   const described = describeCredential(opened.value.credential);

@@ -1,5 +1,5 @@
 // The prompt: the argument, standard input, or both.
-import { fstatSync, readFileSync } from "node:fs";
+import { fstatSync, readFileSync, statSync } from "node:fs";
 import { isatty } from "node:tty";
 import { CommandError } from "@agentcli/command-line";
 
@@ -16,17 +16,26 @@ export interface PromptInput {
 
 const maxCharacters = 1_048_576;
 
-/** `exec`: piped data beside an argument is context for it. */
-export async function readPrompt({ argument, stdinLimitMs, log, warn, signal }: PromptInput): Promise<string> {
-  const unlimited = { limitMs: null, warn, signal };
-  if (argument === "-") return required(await readAll(unlimited), "No prompt came from standard input.");
-  if (argument === null) {
-    if (isTerminal()) throw noPrompt();
-    log("Reading prompt from stdin...");
-    return required(await readAll(unlimited), "No prompt came from standard input.");
-  }
-  if (argument.trim() === "") throw new CommandError("usage", 'The prompt is empty. Say what to do: agentcli exec "…"');
-  const piped = isTerminal() ? "" : decode(await readAll({ ...unlimited, limitMs: stdinLimitMs }));
+/** The argument with what is piped in beside it, or standard input alone. */
+export const readPrompt = async (input: PromptInput): Promise<string> =>
+  (await readPipedPrompt(input)) ?? addPipedContext(input.argument ?? "", input);
+
+/** `exec` without an argument: standard input is the prompt. Needs no configuration, so that a missing one is reported first. */
+export async function readPipedPrompt({ argument, log, warn, signal }: Omit<PromptInput, "stdinLimitMs">) {
+  if (argument?.trim() === "")
+    throw new CommandError("usage", 'The prompt is empty. Say what to do: agentcli exec "…"');
+  if (argument !== null && argument !== "-") return null;
+  if (argument === null && isTerminal()) throw noPrompt();
+  if (argument === null) log("Reading prompt from stdin...");
+  return required(await readAll({ limitMs: null, warn, signal }), "No prompt came from standard input.");
+}
+
+/** `exec` with an argument: piped data beside it is context for it. */
+export async function addPipedContext(
+  argument: string,
+  { stdinLimitMs, warn, signal }: Pick<PromptInput, "stdinLimitMs" | "warn" | "signal">,
+): Promise<string> {
+  const piped = isTerminal() ? "" : decode(await readAll({ limitMs: stdinLimitMs, warn, signal }));
   return bounded(piped.trim() === "" ? argument : withContext(argument, piped));
 }
 
@@ -129,6 +138,14 @@ function stdinKind(): "none" | "file" | "stream" {
   } catch {
     return "none";
   }
+}
+
+/** Standard input is a terminal, closed or an empty device: nothing will come from there. */
+export const hasNoInput = (): boolean => isTerminal() || stdinKind() === "none" || isEmptyDevice();
+
+function isEmptyDevice(): boolean {
+  const { rdev } = fstatSync(0);
+  return rdev === statSync("/dev/null").rdev;
 }
 
 /** Asked of the system: making process.stdin only to ask it costs 4 ms. */

@@ -4,6 +4,7 @@ import { CommandError } from "@agentcli/command-line";
 import type { Environment, RunOptions } from "@agentcli/host";
 import { localBaseUrl, practice } from "@agentcli/models";
 import type { LoadedConfig } from "@agentcli/project";
+import { nearest } from "@agentcli/project/nearest";
 import type { Config, LocalProvider } from "@agentcli/protocol";
 
 export interface LocalChoice {
@@ -57,9 +58,10 @@ export function pickModel(
   if (asked !== undefined) {
     const found = find(asked);
     if (found) return found;
+    const near = nearest(asked, [practice, ...names]);
     throw new CommandError(
       "usage",
-      `${titles[provider]} does not have the model ${asked}. Get it: ${pull[provider](asked)}. It has: ${names.join(", ") || "none"}.`,
+      `${titles[provider]} does not have the model ${asked}. Get it: ${pull[provider](asked)}. It has: ${names.join(", ") || "none"}.${near ? ` Did you mean ${near}?` : ""}`,
     );
   }
   const [first] = names.filter((name) => !/embed/i.test(name));

@@ -11,14 +11,18 @@ export async function chooseModel(
   { environment, reporter, version }: Program,
 ): Promise<{ model: Model; facts: ModelFacts }> {
   if (settings.provider === practice) {
+    if (environment.variables.OPENAI_API_KEY?.trim()) reporter.log(unusedByPractice);
     const { openPracticeModel } = await import("@agentcli/models/practice");
     return { model: openPracticeModel(), facts: modelFacts(practice, "responses") };
   }
-  const { provider } = await resolveProvider(settings.provider, config, environment, reporter.log);
+  const { provider } = await resolveProvider(settings, config, { environment, log: reporter.log });
   const originator = originatorOf(environment.variables.AGENT_INTERNAL_ORIGINATOR_OVERRIDE);
   const client = { clientName: "agentcli", clientVersion: version, originator, random: Math.random };
   return { model: openModel(provider, client), facts: modelFacts(settings.model, provider.wireApi) };
 }
+
+const unusedByPractice =
+  'note: OPENAI_API_KEY is set, but the practice model uses no key. For a real model: AGENT_API_KEY="$OPENAI_API_KEY" and another --model.';
 
 /** Set by what drives the program; only what may stand in a header counts. */
 const originatorOf = (text = ""): string | undefined => (/^[\w.-]{1,64}$/.test(text) ? text : undefined);

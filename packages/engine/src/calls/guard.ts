@@ -38,7 +38,8 @@ export const writableRootsGuard = (writableRoots: string[], next: Guard): Guard 
   },
 });
 
-const readOnlyPatch = "patch rejected: writing is blocked by read-only sandbox; rejected by user approval settings";
+const readOnlyPatch =
+  "patch rejected: writing is blocked by read-only sandbox; rejected by user approval settings. The user can allow it with agentcli exec -s workspace-write";
 
 const judgePatch = ({ approval }: TurnSettings): Verdict =>
   approval === "never" ? declined(readOnlyPatch) : { kind: "unapproved", reason: readOnlyPatch };

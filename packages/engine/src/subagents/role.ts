@@ -34,6 +34,14 @@ export const builtInRoles: AgentRole[] = [
     sandbox: "read-only",
   },
   {
+    name: "test_writer",
+    description: "Adds tests for behaviour that has none. Say which behaviour, and how the project runs its tests.",
+    instructions:
+      "You write tests and change nothing else. Follow the project's own test style and helpers. Test what users of the code see, one behaviour per test, and see each new test fail for the right reason before you rely on it. Run the tests, then report which you added, how to run them and what they showed; if the code is wrong, report that instead of changing it.",
+    model: "inherit",
+    sandbox: "workspace-write",
+  },
+  {
     name: "worker",
     description:
       "Does one bounded piece of work, such as a change in files that no other agent is changing. Say which files are its own.",

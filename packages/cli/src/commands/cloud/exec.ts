@@ -11,7 +11,6 @@ import type { Program } from "../../program.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
   const { reporter, signal, print } = program;
-  const cloud = await openCloud(invocation, program);
   const text = await readPrompt({
     argument: invocation.positionals[0] ?? null,
     stdinLimitMs: 1000,
@@ -19,6 +18,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
     warn: reporter.log,
     signal,
   });
+  const cloud = await openCloud(invocation, program);
   const created = await cloud.createAgent(await composeRequest(invocation, program, text));
   const { agent, run: first } = created;
   const isJson = invocation.has("json");

@@ -6,7 +6,7 @@ import type { Invocation } from "../../command.ts";
 import { runOptions } from "../../config/run-options.ts";
 import { execute } from "../../exec/execute.ts";
 import { promptInput, readImages } from "../../exec/images.ts";
-import { readPrompt } from "../../exec/prompt-input.ts";
+import { addPipedContext, readPipedPrompt } from "../../exec/prompt-input.ts";
 import { openRun } from "../../exec/run.ts";
 import { startThread } from "../../exec/start-thread.ts";
 import type { Program } from "../../program.ts";
@@ -53,12 +53,14 @@ interface FirstTurn {
 }
 
 async function begin({ options, start, images }: FirstTurn, program: Program, store: FileStore): Promise<number> {
+  const { signal, reporter } = program;
+  const { argument } = start;
+  const piped = await readPipedPrompt({ argument, log: reporter.log, warn: reporter.log, signal });
   const run = await openRun(options, program, { store, recorded: null, observers: noObservers });
   try {
-    const { signal, reporter } = program;
     const warn = (message: string) => void run.warnings.push(message);
-    const { log } = reporter;
-    const text = await readPrompt({ argument: start.argument, stdinLimitMs: run.stdinLimitMs, log, warn, signal });
+    const { stdinLimitMs } = run;
+    const text = piped ?? (await addPipedContext(argument ?? "", { stdinLimitMs, warn, signal }));
     await joinServers(run, signal);
     const { messages: context, warnings } = run.context.forPrompt(text);
     run.warnings.push(...warnings);

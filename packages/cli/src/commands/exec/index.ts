@@ -61,9 +61,6 @@ Examples:
     notes: `The prompt is the argument, or standard input with -. What is piped in beside an argument is context for it.
 Progress is on standard error, the final message alone on standard output.
 
-Exit codes: 0 completed, 1 failed, 2 usage or configuration, 3 credentials, 4 provider unavailable,
-6 a limit, 8 no sandbox, 11 no final message, 130 interrupted.
-
 Examples:
   agentcli exec -s workspace-write "fix the failing test"
   git diff | agentcli exec "write a commit message for this diff"

@@ -19,7 +19,7 @@ import type { Invocation } from "../../command.ts";
 import { runOptions } from "../../config/run-options.ts";
 import { execute } from "../../exec/execute.ts";
 import { promptInput, readImages } from "../../exec/images.ts";
-import { readFollowUp } from "../../exec/prompt-input.ts";
+import { hasNoInput, readFollowUp } from "../../exec/prompt-input.ts";
 import { openRun, type ProgramRun } from "../../exec/run.ts";
 import type { Worktree } from "../../exec/worktree.ts";
 import type { Program } from "../../program.ts";
@@ -35,11 +35,9 @@ export async function run(invocation: Invocation, program: Program): Promise<num
     store.claim(threadId);
     const readPrompt = ({ stdinLimitMs }: Run) =>
       readFollowUp({ argument: prompt, stdinLimitMs, warn: reporter.log, signal: program.signal });
-    return await continueThread(
-      { ...(await readSound(store, threadId)), store, readPrompt },
-      runOptions(invocation),
-      program,
-    );
+    const thread = await readSound(store, threadId);
+    if (prompt === null && !thread.state.turn && hasNoInput()) throw nothingToContinue(threadId);
+    return await continueThread({ ...thread, store, readPrompt }, runOptions(invocation), program);
   } finally {
     store.close();
   }
@@ -131,12 +129,7 @@ function stillShowing(records: StoredRecord[]): StoredRecord[] {
 }
 
 async function resumeTurn(state: ThreadState, followUp: FollowUp | null, run: ProgramRun): Promise<Log> {
-  if (followUp === null && !state.turn) {
-    throw new CommandError(
-      "usage",
-      `Session ${state.threadId} has no turn to continue. Give a prompt: agentcli exec resume ${state.threadId} "…"`,
-    );
-  }
+  if (followUp === null && !state.turn) throw nothingToContinue(state.threadId);
   if (followUp !== null) {
     // The cut-off turn belongs to the past: it is closed in the log, not shown as part of this run.
     const past = run.openLog(state, run.program.reporter.recall);
@@ -148,6 +141,12 @@ async function resumeTurn(state: ThreadState, followUp: FollowUp | null, run: Pr
   await log.write(sandboxNote(run), ...(followUp ? [followUpRecord(followUp, state, run)] : policyNote(state, run)));
   return log;
 }
+
+const nothingToContinue = (threadId: string): CommandError =>
+  new CommandError(
+    "usage",
+    `Session ${threadId} has no turn to continue. Give a prompt: agentcli exec resume ${threadId} "…"`,
+  );
 
 /** Records if the continued turn runs under another policy than before. */
 function policyNote({ settings: before }: ThreadState, { settings }: Run): ThreadRecord[] {

@@ -6,6 +6,7 @@ import { configRequest } from "../../config/request.ts";
 import { configOptions } from "../../config/run-options.ts";
 import { currentCredential } from "../../credentials/current.ts";
 import { describeCredential } from "../../credentials/describe.ts";
+import { unusedKeyHint } from "../../model/provider.ts";
 import type { Program } from "../../program.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
@@ -13,5 +14,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   const { config } = await loadConfig(configRequest(configOptions(invocation), environment.cwd, environment));
   const described = describeCredential(await currentCredential(config, program));
   program.reporter.log(described?.sentence ?? "Not logged in");
+  const hint = unusedKeyHint(environment.variables).trim();
+  if (!described && hint) program.reporter.log(hint);
   return described ? exitCodes.completed.code : exitCodes.failed.code;
 }

@@ -1,0 +1,51 @@
+// How help shows the commands and flags of agentcli. Loaded only when help is printed.
+import type { HelpLayout } from "@agentcli/command-line/help";
+
+export const helpLayout: HelpLayout = {
+  summary: "a coding agent that works unattended",
+  commandGroups: [
+    { title: "Run the agent", names: ["exec", "review"] },
+    { title: "Sessions", names: ["sessions", "cost"] },
+    { title: "Accounts and configuration", names: ["login", "logout", "config", "trust", "doctor"] },
+    { title: "What runs bring along", names: ["skills", "hooks", "mcp", "mcp-server"] },
+    { title: "Sandbox and rules", names: ["sandbox", "cache", "execpolicy", "sanitize"] },
+    { title: "Agents on the platform", names: ["cloud", "apply"] },
+    { title: "For other programs", names: ["app-server", "completion", "exit-codes"] },
+  ],
+  flagGroups: [
+    { title: "Which", names: ["last", "all", "uncommitted", "base", "commit", "title"] },
+    { title: "Model", names: ["model", "oss", "local-provider", "search"] },
+    { title: "Input", names: ["image", "sanitize", "tag"] },
+    { title: "Where it works", names: ["cd", "worktree", "skip-git-repo-check"] },
+    {
+      title: "What it may do",
+      names: [
+        "sandbox",
+        "add-dir",
+        "ask-for-approval",
+        "sandbox-min",
+        "full-auto",
+        "dangerously-bypass-approvals-and-sandbox",
+      ],
+    },
+    { title: "Limits", names: ["budget", "limit", "on-limit"] },
+    {
+      title: "Output",
+      names: ["json", "output-last-message", "output-schema", "format", "pretty", "color", "ephemeral"],
+    },
+    {
+      title: "Configuration",
+      names: ["config", "profile", "strict-config", "ignore-user-config", "trust-project", "origin"],
+    },
+    {
+      title: "Rules and hooks",
+      names: ["rules", "ignore-rules", "trust-hooks", "dangerously-bypass-hook-trust", "effective", "unpinned"],
+    },
+  ],
+  flags: ["help", "version"],
+  runs: ["exec", "exec resume", "exec fork", "review"],
+  exitCodes:
+    "0 success, 1 failure, 2 wrong usage or configuration, 3 credentials, 4 not reachable.\nAll of them: agentcli exit-codes.",
+  footer: `Try it without a key or a network:
+  agentcli exec --model practice --sandbox workspace-write "create hello.txt containing Hello"`,
+};
