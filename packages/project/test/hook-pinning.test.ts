@@ -46,6 +46,13 @@ function pin(command: string, at: Fixture, directory = at.repository): Pin {
 const pinnedBy = ({ files: pinned, unpinned }: Pin, at: Fixture) =>
   unpinned ?? pinned.map(({ path }) => relative(at.repository, path));
 
+async function refuses(command: string, reason: string): Promise<void> {
+  const at = await prepare({ "home/bin/git": "", "home/lib/node_modules/eslint/cli.js": "#!/usr/bin/env node\n" });
+  symlinkSync("/usr/bin/env", at.pathOf("home/tool"));
+  symlinkSync(at.pathOf("home/lib/node_modules/eslint/cli.js"), at.pathOf("home/linter"));
+  expect(pinnedBy(pin(command, at), at)).toContain(reason);
+}
+
 describe("a command is pinned with the directory of its script", () => {
   test.each([
     ["./check.sh", ["check.sh"]],
@@ -70,6 +77,23 @@ describe("a command is pinned with the directory of its script", () => {
     ["python3 -u tools/x.py src", ["tools"]],
     ["bash check.sh tools/x.sh src/data.txt", ["check.sh", "tools"]],
     ["jq . package.json", []],
+    ["jq -er --arg name x '.tool_input.command | test($name)' > /dev/null || exit 2", []],
+    ['input=$(cat); file=$(printf %s "$input" | jq -r .tool_input.path); [ -n "$file" ] || exit 0; echo "$file"', []],
+    ['[ $# -gt 0 ] && [ "$1" = x ] && [[ $x == src/* ]] && test ! -e a.txt && [[ -v CI ]]', []],
+    ["./check.sh; code=$?; [ $code -eq 0 ] || printf '%d\\n' 2 >&2; exit $code", ["check.sh"]],
+    ["set -euo pipefail; set -- a b; shift 1; read -r -d '' line; unset line; wait $!", []],
+    ["awk -F: -v n=2 '$1 == \"x\" || NR > n { print $2 }' src/data.txt", []],
+    ["sed -nE -e 's/[[:space:]]+(a|b)\\/c/x & y/gp; /^#/d' -e '$!p' src/data.txt", []],
+    ["sort -u -k2,2n -t , src/data.txt | uniq -c", []],
+    ["find src -type f '(' -name '*.txt' -o -mtime -1 ')' -not -empty -print0", []],
+    [
+      'curl -sS -m 5 -X POST -H "Authorization: Bearer $KEY" -d "$(cat)" -o /dev/null "$HOOK_URL" "https://x/$(id -u)"',
+      [],
+    ],
+    ["export LEVEL=2 NAME; LC_ALL=C sort src/data.txt", []],
+    ["/bin/cat src/data.txt; /usr/bin/sort -u src/data.txt", []],
+    ["~/own.sh tools/x.sh src/data.txt", ["tools"]],
+    ["~/own.sh > /dev/null; tee ~/own.log", []],
     ["cat > seen.json; exit 2", []],
     ['node -e \'process.exit(require("node:fs").existsSync("x") ? 0 : 2)\'', []],
     ["~/own.sh --flag", []],
@@ -99,7 +123,7 @@ describe("a command is refused", () => {
     ["`./check.sh`", "backticks"],
     ["for f in tools/*; do $f; done", "`for` is not read"],
     ["run() { ./check.sh; }; run", "a function or a list in brackets is not read"],
-    ["find . -name x -exec ./check.sh {} ';'", "`find`"],
+    ["find . -name x -exec ./check.sh {} ';'", "the option -exec of find"],
     ["xargs ./check.sh", "`xargs`"],
     ["false || cd tools; ./x.sh", "the directory that cd changes to"],
     ["PATH=tools:$PATH x.sh", "PATH can make programs load other files"],
@@ -112,18 +136,124 @@ describe("a command is refused", () => {
     ["node -e 'require(\"./tools/y.js\")'", "loads ./tools/y.js from the workspace"],
     ["python3 -m tools.x", "the option -m of python3"],
     ["python3 -c 'import json'", "add the option -I"],
-    ["awk -f tools/x.awk", "`awk`"],
+    ["awk -f tools/x.awk", "the option -f of awk"],
     ["node tools/pack.js", "loads the package zod from the workspace"],
     ["./node_modules/.bin/missing", "there is no file"],
     ["tools/make.mk", "`make`"],
     ["tools/venv.py", "is in the workspace"],
-    ["/tmp/agentcli-no-such-program", "does not exist"],
+    ["/opt/agentcli-no-such-program", "does not exist"],
     ["'open", "a quote is not closed"],
     ["(./check.sh", "a bracket is not closed"],
-  ])("%s", async (command, reason) => {
-    const at = await prepare();
-    expect(pinnedBy(pin(command, at), at)).toContain(reason);
-  });
+  ])("%s", refuses);
+});
+
+describe("a program that runs or loads what its arguments say is refused", () => {
+  test.each([
+    ["awk 'BEGIN{system(\"./check.sh\")}'", "the program of awk can run a command (system)"],
+    ["gawk 'BEGIN{\"./check.sh\" | getline x}'", "the program of gawk can run a command (|)"],
+    ["mawk '{print | \"./check.sh\"}'", "the program of mawk can run a command (|)"],
+    ["awk '{getline < \"f\"}'", "the program of awk can run a command (getline)"],
+    ['gawk \'@load "./x"; BEGIN{f="sys" "tem"; @f("./check.sh")}\'', "the program of gawk can run a command (@)"],
+    ['awk "$(cat src/data.txt)"', "may be an option of awk"],
+    ['awk "/$(cat src/data.txt)/"', "is known only when it runs"],
+    ["awk -E check.sh", "the option -E of awk"],
+    ["awk 1 -f check.sh", "the option -f of awk"],
+    ["/usr/bin/awk 'BEGIN{system(\"./check.sh\")}'", "the program of awk can run a command"],
+    ["sed -n '1e ./check.sh'", "the script of sed"],
+    ["sed 's/.*/.\\/check.sh/e'", "the script of sed"],
+    ["sed 's/x/y/w .bashrc'", "the script of sed"],
+    ["sed -n '1w tools/x.sh'", "the script of sed"],
+    ["sed p src/data.txt -e '1e ./check.sh'", "the script of sed"],
+    ["sed 's/[/]x/e;s/y/./check.sh/'", "the script of sed"],
+    ["sed --expression='1e ./check.sh'", "the option --expression=1e ./check.sh of sed"],
+    ["sed -f tools/x.sed", "the option -f of sed"],
+    ['sed -n 1p "$(cat src/data.txt)"', "may be an option of sed"],
+    ["/bin/sed '1e ./check.sh'", "the script of sed"],
+    ["curl -K ./x.cfg", "the option -K of curl"],
+    ["curl --config ./x.cfg https://x", "the option --config of curl"],
+    ["curl -sSK./x.cfg", "of curl"],
+    ["curl --engine ./x.so https://x", "the option --engine of curl"],
+    ['url=$(cat src/data.txt); curl "$url"', "may be an option of curl"],
+    ["curl -d $(cat src/data.txt) https://x", "may be several words"],
+    ["curl -s https://x -o ~/own.sh; ~/own.sh", "is written by the command itself"],
+    ["cp check.sh ~/own.sh && ~/own.sh", "is written by the command itself"],
+    ["cat check.sh > ~/own.sh; sh ~/own.sh", "is written by the command itself"],
+    ["cp check.sh /tmp/y && /tmp/y", "is in a directory that every user can write to"],
+    ["/tmp/bash check.sh", "is in a directory that every user can write to"],
+    ["jq -f tools/x.jq", "the option -f of jq"],
+    ["jq --from-file tools/x.jq", "the option --from-file of jq"],
+    ["jq -L tools .", "the option -L of jq"],
+    ["jq 'import \"x\" as x; .'", "the filter of jq loads a file"],
+    ["jq 'include \"x\"; .'", "the filter of jq loads a file"],
+    ["sort --compress-program=./check.sh", "the option --compress-program=./check.sh of sort"],
+    ["/usr/bin/sort --compress-program=./check.sh", "of sort"],
+    ["/usr/bin/find . -exec ./check.sh ';'", "the option -exec of find"],
+    ["find . -execdir ./check.sh ';'", "the option -execdir of find"],
+    ["find . -fprintf tools/x.sh x", "the option -fprintf of find"],
+    ["find . $(cat src/data.txt)", "may be an option of find"],
+    ["env -S './check.sh'", "the option -S of env"],
+    ["env X=$(cat src/data.txt) cat", "may be several words"],
+    ["rg --pre ./check.sh x", "`rg`"],
+    ["/usr/bin/tar cf x.tar --checkpoint-action=exec=./check.sh .", "`tar`"],
+    ["/usr/bin/setpriv ./check.sh", "`setpriv`"],
+    ["/usr/bin/unshare ./check.sh", "`unshare`"],
+    ["/usr/bin/bwrap --bind / / ./check.sh", "`bwrap`"],
+    ["/usr/bin/ssh -F ./config host", "`ssh`"],
+    ["/usr/bin/less src/data.txt", "`less`"],
+    ["/usr/bin/vim -S x.vim", "`vim`"],
+    ["/usr/bin/gdb -x x.gdb", "`gdb`"],
+    ["/lib64/ld-linux-x86-64.so.2 ./check.sh", "`ld-linux-x86-64.so.2`"],
+    ["/usr/bin/no-such-program-of-the-system ./check.sh", "is a program of the system"],
+    ["/usr/local/bin/gdb -x x.gdb", "`gdb`"],
+    ["~/bin/git status", "`git`"],
+    ["~/tool", "is a program of the system"],
+    ["~/linter", "belongs to an installed package"],
+    ["/proc/self/cwd/check.sh", "is known only when it runs"],
+    ["cat check.sh | bash /dev/stdin", "is known only when it runs"],
+    [". /dev/fd/3", "is known only when it runs"],
+    [
+      "node -e 'child_process.execFileSync(process.argv[1])' check.sh",
+      "its code can run or load files (child_process)",
+    ],
+    ["node -e 'require(process.argv[1])' ./check.sh", "its code can run or load files (require)"],
+    ["python3 -I -c 'import os; os.system(\"sh check.sh\")'", "its code can run or load files (system)"],
+    ["perl -e 'system(\"sh check.sh\")'", "its code can run or load files (system)"],
+    ["perl -ne print 'sh check.sh|'", "the option -ne of perl"],
+  ])("%s", refuses);
+});
+
+describe("what a shell evaluates as arithmetic can run a command and is refused", () => {
+  test.each([
+    ["[[ 'a[$(./check.sh)]' -eq 1 ]]", "an operand of -eq"],
+    ["x='a[$(./check.sh)]'; [[ x -eq 1 ]]", "an operand of -eq"],
+    ['x=$(cat src/data.txt); [[ "$x" -gt 1 ]]', "an operand of -gt"],
+    ["cat='a[$(./check.sh)]'; [[ -f x || cat -eq 1 ]]", "the condition"],
+    ["[ 'a[$(./check.sh)]' -eq 1 ]", "an operand of -eq"],
+    ["test -v 'a[$(./check.sh)]'", "the condition"],
+    ["[[ -v a[0] ]]", "the condition"],
+    ["[ $(cat src/data.txt) ]", "may be several words"],
+    ["printf -v 'a[$(./check.sh)]' x", "the option -v of printf"],
+    ["printf %d 'a[$(./check.sh)]'", "the argument `'a[$(./check.sh)]'` of printf"],
+    ["read 'a[$(./check.sh)]'", "the argument `'a[$(./check.sh)]'` of read"],
+    ["read -r PATH < src/data.txt; x", "PATH can make programs load other files"],
+    ["unset 'a[$(./check.sh)]'", "of unset"],
+    ["unset PATH; check.sh", "PATH can make programs load other files"],
+    ["wait -p 'a[$(./check.sh)]'", "of wait"],
+    ["exit 'a[$(./check.sh)]'", "of exit"],
+    ['code=$(cat src/data.txt); exit "$code"', "of exit"],
+    ["let 'a[$(./check.sh)]=1'", "`let`"],
+    ["declare -i x='a[$(./check.sh)]'", "`declare`"],
+    ["cat='a[$(./check.sh)]'; ((cat))", "arithmetic is not read"],
+    ["echo $((1))", "arithmetic is not read"],
+    ["RANDOM='a[$(./check.sh)]'", "RANDOM can make"],
+    ["OPTIND=$(cat src/data.txt)", "OPTIND can make"],
+    ["set -k; cat LD_PRELOAD=./x.so", "of set"],
+    ["export 'LD_PRELOAD=./x.so'; cat", "LD_PRELOAD can make"],
+    ['export "$(cat src/data.txt)"; cat', "of export"],
+    ["OPENSSL_CONF=x.cnf curl https://x", "OPENSSL_CONF can make"],
+    ["DBUS_SESSION_BUS_ADDRESS=unixexec:path=./check.sh notify-send x", "DBUS_SESSION_BUS_ADDRESS can make"],
+    ['$"./check.sh"', "is not read"],
+  ])("%s", refuses);
 });
 
 describe("pinned with a script are", () => {

@@ -1,17 +1,13 @@
 // Which files of the workspace a hook's command runs, and where it names them. Refuses what cannot be determined.
-import { basename, dirname, isAbsolute, resolve } from "node:path";
-import { firstBytes, isFile, type Workspace } from "./files.ts";
+import { basename, isAbsolute, resolve } from "node:path";
+import { type Call, checkOneWord } from "./arguments.ts";
+import { checkVariable } from "./builtins.ts";
+import { firstBytes, isFile, realPath, type Workspace } from "./files.ts";
 import { type Language, languageOf, mayLoad } from "./includes.ts";
-import {
-  harmless,
-  harmlessWithout,
-  type Interpreter,
-  interpreters,
-  loadingVariable,
-  sharedDirectories,
-  wrappers,
-} from "./programs.ts";
-import { readCommands, type ShellWord, Unpinnable } from "./shell-words.ts";
+import { judgedPrograms } from "./judged.ts";
+import { checkIsOwn, checkLocation, checkWritten } from "./outside.ts";
+import { harmless, type Interpreter, interpreters, wrappers, writers } from "./programs.ts";
+import { readCommands, type ShellWord, type SimpleCommand, Unpinnable } from "./shell-words.ts";
 
 /** A part of the command that is replaced: by the path of a file's copy, or by an inner script with its own edits. */
 export interface Edit {
@@ -28,17 +24,33 @@ export interface Reference {
 export interface CommandFiles {
   references: Reference[];
   edits: Edit[];
+  /** Variables that get their values in the command, by whether they are always numbers. */
+  assigned: Map<string, "number" | "text">;
 }
+
+export const noFiles = (): CommandFiles => ({ references: [], edits: [], assigned: new Map() });
 
 /** Fills `found`, so that it is usable even if a later part of the command is refused. Throws Unpinnable. */
 export function readCommandFiles(source: string, workspace: Workspace, found: CommandFiles): void {
-  const reading: Reading = { source, workspace, found, directories: workspace.directories, words: [] };
-  for (const { assignments, words, isSequential } of readCommands(source, workspace.variables)) {
+  const reading: Reading = {
+    source,
+    workspace,
+    found,
+    directories: workspace.directories,
+    words: [],
+    ran: [],
+    written: [],
+  };
+  const commands = readCommands(source, workspace.variables);
+  for (const command of commands) collectAssigned(command, reading);
+  for (const { assignments, words, targets, isSequential } of commands) {
     for (const word of assignments) checkAssignment(word, reading);
     if (words[0]?.value === "cd") changeDirectory(words, isSequential, reading);
     else readProgram(words, reading);
+    collectWritten(writers.has(basename(words[0]?.value ?? "")) ? [...words, ...targets] : targets, reading);
     reading.words.push(...words.map((word) => ({ word, directories: reading.directories })));
   }
+  checkWritten(reading.ran, reading.written);
   editOtherWords(reading);
 }
 
@@ -49,6 +61,30 @@ interface Reading {
   /** Base directories of relative paths, at this point of the command. */
   directories: string[];
   words: { word: ShellWord; directories: string[] }[];
+  /** Files outside the workspace that are run, and files that are written. */
+  ran: string[];
+  written: string[];
+}
+
+/** All of them before any is used: in a loop the last one counts too. */
+function collectAssigned({ assignments, words: [program, ...rest] }: SimpleCommand, reading: Reading): void {
+  const { assigned } = reading.found;
+  const isSetting = program?.value === "export" || program?.value === "read" || program?.value === "env";
+  for (const word of isSetting ? [...assignments, ...rest] : assignments) {
+    const [name = "", ...value] = textOf(word, reading).split(/\+?=/);
+    const kind = isNumberText(value.join("=")) && !textOf(word, reading).includes("+=") ? "number" : "text";
+    if (kind === "text" || !assigned.has(name)) assigned.set(name, kind);
+  }
+}
+
+const isNumberText = (text: string): boolean => /^(?:\d+|"?\$[?#!$]"?)$/.test(text);
+
+function collectWritten(words: ShellWord[], { directories, written }: Reading): void {
+  for (const { value } of words)
+    if (value !== null && value !== "")
+      written.push(
+        ...directories.map((directory) => resolve(directory, value)).flatMap((path) => [path, realPath(path)]),
+      );
 }
 
 const textOf = ({ start, end }: ShellWord, { source }: Reading): string => source.slice(start, end);
@@ -62,7 +98,7 @@ function known(word: ShellWord | undefined, what: string, reading: Reading): str
 
 function checkAssignment(word: ShellWord, reading: Reading): void {
   const [name = ""] = textOf(word, reading).split(/\+?=/);
-  if (loadingVariable.test(name)) throw new Unpinnable(`${name} can make programs load other files`);
+  checkVariable(name);
 }
 
 /** Also where the directory is missing: every file is named by its full path afterwards. */
@@ -84,37 +120,43 @@ function readProgram(words: ShellWord[], reading: Reading): void {
   } else readKnownProgram(program, rest, reading);
 }
 
+/** By the name, wherever the program is. One of another name has to belong to the user. */
 function readKnownProgram(program: string, rest: ShellWord[], reading: Reading): void {
   const name = basename(program);
+  if (program.includes("/")) checkLocation(resolve(program));
   const interpreter = interpreters.find(({ names }) => names.test(name));
+  const judge = judgedPrograms.get(name);
   if (interpreter) readInterpreter(rest, { ...interpreter, name }, reading);
   else if (wrappers.has(name)) readWrapper(name, rest, reading);
   else if (name === "." || name === "source") readSourced(rest, reading);
-  else if (name === "export") for (const each of rest) checkAssignment(each, reading);
-  else if (isHarmless(name, rest)) return;
-  else if (program.includes("/")) checkOutside(program, reading);
-  else throw new Unpinnable(`what \`${name}\` runs or loads from the workspace is not known`);
+  else if (judge) judge(callOf(name, rest, reading));
+  else if (harmless.has(name)) return;
+  else if (program.includes("/")) {
+    addOutside(program, reading);
+    readArguments(rest, reading);
+  } else throw new Unpinnable(`what \`${name}\` runs or loads from the workspace is not known`);
 }
 
-function isHarmless(name: string, rest: ShellWord[]): boolean {
-  if (harmless.has(name)) return true;
-  const refused = harmlessWithout.get(name);
-  return refused !== undefined && rest.every(({ value }) => value !== null && !refused.test(value));
-}
+const callOf = (name: string, words: ShellWord[], reading: Reading): Call => ({
+  name,
+  words,
+  textOf: (word: ShellWord) => textOf(word, reading),
+  assigned: reading.found.assigned,
+});
 
-/** Known names are judged as such wherever the program is; any other program outside belongs to the user. */
-function checkOutside(program: string, reading: Reading): void {
-  const path = locate(program, reading);
-  if (path === null) throw new Unpinnable(`${program} does not exist`);
-  if (sharedDirectories.includes(dirname(path)))
-    throw new Unpinnable(`${program} is in a directory that every user can write to`);
-  const name = basename(program);
-  if (projectRunners.test(name)) throw new Unpinnable(`what \`${name}\` runs or loads from the workspace is not known`);
+/** A program or script outside the workspace, which the user wrote or installed. */
+function addOutside(name: string, reading: Reading): void {
+  const given = candidates(name, reading);
+  for (const path of given) checkLocation(path);
+  checkIsOwn(
+    name,
+    given.flatMap((path) => [path, realPath(path)]),
+  );
+  const path = locate(name, reading);
+  if (path === null) throw new Unpinnable(`${name} does not exist`);
+  checkLocation(path);
+  reading.ran.push(path, ...given);
 }
-
-/** Programs that run what the files of a project name, wherever they are installed. */
-const projectRunners =
-  /^(?:npm|npx|pnpm|yarn|bunx?|deno|tsx|ts-node|make|gmake|just|rake|bundle|cargo|go|git|docker|podman|gradle|mvn|tox|uvx?|poetry|pipx?|pytest|jest|vitest|eslint|prettier|tsc|pre-commit|composer|php|dotnet|bazel|xargs|parallel|sudo|doas|su|eval|script|watch|flock)$/;
 
 function readWrapper(name: string, words: ShellWord[], reading: Reading): void {
   const { options, valued, operands = 0 } = wrappers.get(name) ?? { options: /^$/ };
@@ -123,6 +165,7 @@ function readWrapper(name: string, words: ShellWord[], reading: Reading): void {
     const word = words[at] as ShellWord;
     if (name === "env" && /^\w+=/.test(textOf(word, reading))) {
       checkAssignment(word, reading);
+      checkOneWord(word, callOf(name, words, reading));
       continue;
     }
     const text = known(word, `an option of ${name}`, reading);
@@ -137,7 +180,7 @@ function readWrapper(name: string, words: ShellWord[], reading: Reading): void {
 
 function readSourced([script, ...rest]: ShellWord[], reading: Reading): void {
   const name = known(script, "the script", reading);
-  if (!isOfWorkspace(name, reading)) checkOutside(name, reading);
+  if (!isOfWorkspace(name, reading)) addOutside(name, reading);
   else addReference(script, reading, "shell");
   readArguments(rest, reading);
 }
@@ -169,7 +212,7 @@ function readScript([word, ...rest]: ShellWord[], language: Language, reading: R
   const name = known(word, "the script", reading);
   if (name === "-") throw new Unpinnable("the commands are read from standard input");
   if (isOfWorkspace(name, reading)) addReference(word, reading, language);
-  else checkOutside(name, reading);
+  else addOutside(name, reading);
   readArguments(rest, reading);
 }
 
@@ -177,7 +220,7 @@ function readLoaded(word: ShellWord | undefined, language: Language, reading: Re
   const name = known(word, "the file to load", reading);
   if (!/^(?:\.{1,2})?\//.test(name)) throw new Unpinnable(`the package ${name} is loaded from the workspace`);
   if (isOfWorkspace(name, reading)) addReference(word, reading, language);
-  else checkOutside(name, reading);
+  else addOutside(name, reading);
 }
 
 interface Code {
@@ -193,8 +236,10 @@ function readCode([word, ...rest]: ShellWord[], { language, shape, given }: Code
     throw new Unpinnable("its code loads modules from the working directory; add the option -I");
   const loaded = mayLoad(code, language, workspace);
   if (loaded !== null) throw new Unpinnable(`its code loads ${loaded} from the workspace`);
+  const starts = shape.codeWithout?.exec(code)?.[0];
+  if (starts !== undefined) throw new Unpinnable(`its code can run or load files (${starts})`);
   if (language === "shell" && word) {
-    const inner: CommandFiles = { references: found.references, edits: [] };
+    const inner: CommandFiles = { ...found, edits: [] };
     readCommandFiles(code, { ...workspace, directories: reading.directories }, inner);
     if (inner.edits.length > 0)
       found.edits.push({ start: word.start, end: word.end, by: { script: code, edits: inner.edits } });
@@ -239,18 +284,19 @@ function addReference(word: ShellWord | undefined, reading: Reading, language?: 
 function checkFirstLine(start: string, path: string, { workspace }: Reading): void {
   const [line = ""] = start.slice(2).split("\n");
   const interpreter = line.trim().replace(/^(\S+\/env) -S /, "$1 ");
-  const found: CommandFiles = { references: [], edits: [] };
+  const found = noFiles();
   if (interpreter.startsWith("/")) readCommandFiles(`${interpreter} ${quote(path)}`, workspace, found);
   if (!interpreter.startsWith("/") || found.references.some((reference) => reference.path !== path))
     throw new Unpinnable(`the interpreter of ${path}, ${interpreter}, is in the workspace`);
 }
 
 /** `test -x F && F`: whatever else names the same file means the copy too. */
-function editOtherWords({ words, found, workspace, source }: Reading): void {
+function editOtherWords(reading: Reading): void {
+  const { words, found } = reading;
   const isEdited = ({ start }: ShellWord) => found.edits.some((edit) => edit.start === start);
   for (const { word, directories } of words) {
     if (word.value === null || word.value === "" || isEdited(word)) continue;
-    const path = locate(word.value, { words, found, workspace, source, directories });
+    const path = locate(word.value, { ...reading, directories });
     if (path !== null && found.references.some((reference) => reference.path === path))
       found.edits.push({ start: word.start, end: word.end, by: { path } });
   }

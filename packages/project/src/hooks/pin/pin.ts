@@ -1,7 +1,7 @@
 // Pins a command: every file of the workspace that it runs, with the hash of its content, or why that is not possible.
 import { basename, dirname } from "node:path";
 import { contains } from "../../files/directories.ts";
-import { type CommandFiles, type Edit, type Reference, readCommandFiles } from "./command.ts";
+import { type Edit, noFiles, type Reference, readCommandFiles } from "./command.ts";
 import { firstBytes, isFile, readRegularFile, realPath, type Workspace } from "./files.ts";
 import { includesOf, languageOf, type NamedInclude } from "./includes.ts";
 import { Unpinnable } from "./shell-words.ts";
@@ -27,7 +27,7 @@ export interface Pin {
 const maxFiles = 256;
 
 export function pinCommand(command: string, workspace: Workspace): Pin {
-  const found: CommandFiles = { references: [], edits: [] };
+  const found = noFiles();
   const pin: Pin = { script: undefined, files: [], edits: found.edits, includes: new Map(), unpinned: undefined };
   try {
     readCommandFiles(command, workspace, found);

@@ -2,21 +2,14 @@
 
 /** They run no file of the workspace, whatever their arguments. */
 export const harmless = new Set(
-  `: [ [[ base64 basename cat chmod cmp comm cp curl cut date diff dirname echo egrep exit expr false fgrep fold grep
-  head hexdump hostname id jq kill logger ls md5sum mkdir mktemp mv nl notify-send od paste pgrep printenv printf pwd
-  read readlink realpath return rev rm rmdir seq set sha1sum sha256sum shift sleep stat tac tail tee test touch tr
-  true type umask uname uniq unset wait wc which whoami xxd`.split(/\s+/),
+  `: base64 basename cat chmod cmp comm cp cut date diff dirname echo egrep expr false fgrep fold grep head hexdump
+  hostname id kill ln logger ls md5sum mkdir mktemp mv nl notify-send od paste pgrep printenv pwd readlink realpath rev
+  rm rmdir seq sha1sum sha256sum sleep stat tac tail tee touch tr true type umask uname uniq wc which whoami
+  xxd`.split(/\s+/),
 );
 
-/** Harmless unless they get one of these options. */
-export const harmlessWithout = new Map([
-  ["awk", /^-(?:[fiElo]|-(?:file|include|exec|load))/],
-  ["gawk", /^-(?:[fiElo]|-(?:file|include|exec|load))/],
-  ["mawk", /^-(?:f|W)/],
-  ["sed", /^-(?:[a-zA-Z]*f|-file)/],
-  ["sort", /^--comp/],
-  ["find", /^-(?:exec|ok)/],
-]);
+/** They write files that their arguments name. */
+export const writers = new Set(["cp", "curl", "ln", "mv", "sed", "sort", "tee", "uniq", "xxd"]);
 
 /** They run the command that follows their options and operands. Another option is refused. */
 export const wrappers = new Map<string, { options: RegExp; valued?: RegExp; operands?: number }>([
@@ -51,6 +44,8 @@ export interface Interpreter {
   code: RegExp;
   /** Without this option, code can load files of the working directory by name. */
   codeNeeds?: RegExp;
+  /** What code that starts programs or evaluates text contains. */
+  codeWithout?: RegExp;
 }
 
 const shell: Interpreter = {
@@ -58,6 +53,14 @@ const shell: Interpreter = {
   valued: /^-[eilmuvx]*o$/,
   code: /^-[eilmuvx]*c$/,
 };
+
+/** A module that is not named by a string in the code counts too. */
+const startsInJavascript =
+  /\b(?:child_process|cluster|constructor|createRequire|dlopen|eval|Function|inspector|mainModule|module|process\.binding|repl|vm|Worker|worker_threads|(?:import|require)(?!\s*\(?\s*["'`][^"'`$]*["'`])(?!\s*[{*\w]))\b/;
+const startsInPython =
+  /\b(?:__import__|asyncio|builtins|(?<!re\.)compile|ctypes|eval|exec\w*|getattr|importlib|marshal|multiprocessing|pickle|popen\w*|Popen|pty|runpy|spawn\w*|subprocess|sys\.path|system)\b/;
+const startsInOther =
+  /`|%x|\b(?:do|eval|exec|fork|IO|Kernel|load|open\w*|Open3|popen\w*|PTY|qx|require\w*|send|spawn|syscall|system|use)\b/;
 
 export const interpreters: {
   names: RegExp;
@@ -72,20 +75,37 @@ export const interpreters: {
       options: /^--(?:no-warnings|no-deprecation|enable-source-maps|experimental-strip-types|max-old-space-size=\d+)$/,
       loads: /^(?:-r|--require|--import)$/,
       code: /^(?:-[ep]|-pe|--eval|--print)$/,
+      codeWithout: startsInJavascript,
     },
   },
   {
     names: /^python(?:\d[\d.]*)?$/,
     language: "python",
-    shape: { options: /^-[bBEIOPqsSuv]+$/, valued: /^-[WX]$/, code: /^-[IP]*c$/, codeNeeds: /^-[bBEOqsSuv]*[IP]/ },
+    shape: {
+      options: /^-[bBEIOPqsSuv]+$/,
+      valued: /^-[WX]$/,
+      code: /^-[IP]*c$/,
+      codeNeeds: /^-[bBEOqsSuv]*[IP]/,
+      codeWithout: startsInPython,
+    },
   },
-  { names: /^ruby$/, language: "other", shape: { options: /^-w$/, code: /^-[wnlpa]*e$/ } },
-  { names: /^perl$/, language: "other", shape: { options: /^-[wTt]+$/, code: /^-[wnlpa0]*e$/ } },
+  { names: /^ruby$/, language: "other", shape: { options: /^-w$/, code: /^-[wnlpa]*e$/, codeWithout: startsInOther } },
+  // Not -n and -p: they run an argument that ends with a bar.
+  {
+    names: /^perl$/,
+    language: "other",
+    shape: { options: /^-[wTt]+$/, code: /^-[wl0]*e$/, codeWithout: startsInOther },
+  },
 ];
 
-/** Variables that make programs load or run something. */
-export const loadingVariable =
-  /^(?:.*PATH|IFS|ENV|BASH_ENV|SHELL|SHELLOPTS|BASHOPTS|HOME|ZDOTDIR|CDPATH|PS4|PROMPT_COMMAND|(?:LD|DYLD|NODE|PYTHON|PERL|RUBY|GIT|BUN|DENO|NPM)_?.*|.*(?:EDITOR|PAGER|OPTIONS|OPTS))$/i;
-
-/** Directories that every user can write to. */
-export const sharedDirectories = ["/tmp", "/var/tmp", "/dev/shm"];
+/** Variables that make programs load or run something, and those whose values a shell evaluates. */
+export const loadingVariable = new RegExp(
+  `^(?:${[
+    "IFS|ENV|BASH_ENV|SHELL|SHELLOPTS|BASHOPTS|ZDOTDIR|PS[0-4]|PROMPT_COMMAND|POSIXLY_CORRECT|(?:READ)?NULLCMD",
+    "(?:LD|DYLD|NODE|PYTHON|PERL|RUBY|GIT|BUN|DENO|NPM|OPENSSL|CURL|DBUS|GTK|GIO|XDG|LESS|TERMINFO)_?.*",
+    ".*(?:PATH|HOME|EDITOR|PAGER|OPTIONS|OPTS|PRELOAD|MODULES?|ASKPASS|_RSH)",
+    "S?RANDOM|SECONDS|OPTIND|LINENO|HISTCMD|HISTSIZE|SAVEHIST|COLUMNS|LINES|TMOUT|SHLVL|FUNCNEST|ERRNO|E?[UG]ID",
+    "DIRSTACKSIZE|KEYTIMEOUT|LISTMAX|LOGCHECK|MAILCHECK|PERIOD|TRY_BLOCK_\\w+",
+  ].join("|")})$`,
+  "i",
+);

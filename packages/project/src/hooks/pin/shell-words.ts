@@ -5,12 +5,18 @@ export interface ShellWord {
   start: number;
   end: number;
   value: string | null;
+  /** What it expands that is not known: names of variables, `$(` for a command, `*` for a pattern. */
+  unknown: string[];
+  /** Whether the shell may make several words of it. */
+  splits: boolean;
 }
 
 export interface SimpleCommand {
   /** `NAME=value` in front of the program. */
   assignments: ShellWord[];
   words: ShellWord[];
+  /** Files that redirections write. */
+  targets: ShellWord[];
   /** Neither conditional nor in a subshell: a change of directory lasts for the commands after it. */
   isSequential: boolean;
 }
@@ -24,7 +30,7 @@ export class Unpinnable extends Error {
 
 /** All commands that the text runs, in their order, also those inside `( )` and `$( )`. */
 export function readCommands(source: string, variables: Variables): SimpleCommand[] {
-  const reader: Reader = { source, at: 0, variables, commands: [], isSequential: true };
+  const reader: Reader = { source, at: 0, variables, unknown: [], commands: [], isSequential: true };
   readList(reader, "");
   return reader.commands;
 }
@@ -33,6 +39,8 @@ interface Reader {
   source: string;
   at: number;
   variables: Variables;
+  /** Of the word that is being read. */
+  unknown: string[];
   commands: SimpleCommand[];
   isSequential: boolean;
 }
@@ -61,13 +69,18 @@ function readList(reader: Reader, closing: "" | ")"): void {
     }
     if (next === "") throw new Unpinnable("a bracket is not closed");
     const redirected = take(reader, redirection);
-    if (redirected) skipTarget(reader, redirected);
+    if (redirected) readTarget(reader, redirected, command);
     else if (next === "(") readSubshell(reader, command);
     else if (!readSeparator(reader, finish)) addWord(reader, command);
   }
 }
 
-const emptyCommand = ({ isSequential }: Reader): SimpleCommand => ({ assignments: [], words: [], isSequential });
+const emptyCommand = ({ isSequential }: Reader): SimpleCommand => ({
+  assignments: [],
+  words: [],
+  targets: [],
+  isSequential,
+});
 
 function readSeparator(reader: Reader, finish: (isPiped: boolean) => void): boolean {
   const operator = take(reader, separator);
@@ -79,6 +92,7 @@ function readSeparator(reader: Reader, finish: (isPiped: boolean) => void): bool
 }
 
 function readSubshell(reader: Reader, { words, assignments }: SimpleCommand): void {
+  if (reader.source.startsWith("((", reader.at)) throw new Unpinnable("arithmetic is not read");
   if (words.length + assignments.length > 0) throw new Unpinnable("a function or a list in brackets is not read");
   reader.at += 1;
   inSubshell(reader);
@@ -91,12 +105,13 @@ function inSubshell(reader: Reader): void {
   reader.isSequential = isSequential;
 }
 
-function skipTarget(reader: Reader, operator: string): void {
+function readTarget(reader: Reader, operator: string, command: SimpleCommand): void {
   if (/<<-?$/.test(operator) && !operator.endsWith("<<<")) throw new Unpinnable("a here-document is not read");
   if (reader.source[reader.at] === "(") throw new Unpinnable("a process substitution is not read");
   take(reader, blank);
-  const { start, end } = readWord(reader);
-  if (start === end) throw new Unpinnable("a redirection has no target");
+  const word = readWord(reader);
+  if (word.start === word.end) throw new Unpinnable("a redirection has no target");
+  if (operator.includes(">")) command.targets.push(word);
 }
 
 const keywords = new Set(["if", "then", "elif", "else", "fi", "while", "until", "do", "done", "{", "}", "!"]);
@@ -117,15 +132,25 @@ function addWord(reader: Reader, command: SimpleCommand): void {
 /** Pieces without a gap between them. */
 function readWord(reader: Reader): ShellWord {
   const start = reader.at;
+  const outer = reader.unknown;
+  const unknown: string[] = [];
+  reader.unknown = unknown;
   let value: string | null = "";
-  for (let piece = readPiece(reader, start); piece !== undefined; piece = readPiece(reader, start))
-    value = piece === null || value === null ? null : value + piece;
-  return { start, end: reader.at, value: expandsLater(reader.source.slice(start, reader.at)) ? null : value };
+  let splits = false;
+  for (let at = start; ; at = reader.at) {
+    const piece = readPiece(reader, start);
+    if (piece === undefined) break;
+    if (piece === null && reader.source[at] !== '"') splits = true;
+    value = join(value, piece);
+  }
+  reader.unknown = outer;
+  if (!expandsLater(reader.source.slice(start, reader.at))) return { start, end: reader.at, value, unknown, splits };
+  return { start, end: reader.at, value: null, unknown: [...unknown, "*"], splits: true };
 }
 
 /** `{a,b}` is several words; zsh replaces `=name`. */
 const expandsLater = (text: string): boolean =>
-  (/[{}]/.test(unquoted(text)) && !/^[{}]$/.test(text)) || text.startsWith("=");
+  (/[{}]/.test(unquoted(text)) && !/^[{}]$/.test(text)) || /^=(?![=~]?$)/.test(text);
 
 const unquoted = (text: string): string => text.replace(/\\.|'[^']*'|"(?:\\.|[^"\\])*"|\$\{\w+\}/gs, "");
 
@@ -142,6 +167,7 @@ function readPiece(reader: Reader, start: number): string | null | undefined {
     case '"':
       return readDoubleQuoted(reader);
     case "$":
+      if (source[at + 1] === '"') throw new Unpinnable('a translated string $"…" is not read');
       return readExpansion(reader);
     case "\\":
       reader.at += 2;
@@ -158,7 +184,7 @@ function readPiece(reader: Reader, start: number): string | null | undefined {
     case "*":
     case "?":
       reader.at += 1;
-      return null;
+      return notKnown(reader, "*");
     case "`":
       throw new Unpinnable("a command in backticks is not read");
   }
@@ -168,14 +194,20 @@ function readPiece(reader: Reader, start: number): string | null | undefined {
 function readHome(reader: Reader, start: number): string | null {
   const isHome = reader.at === start && /^~(?=[/\s;&|)]|$)/.test(reader.source.slice(reader.at, reader.at + 2));
   reader.at += 1;
-  return isHome ? (reader.variables.get("HOME") ?? null) : null;
+  return (isHome ? reader.variables.get("HOME") : undefined) ?? notKnown(reader, "~");
+}
+
+function notKnown({ unknown }: Reader, name: string): null {
+  unknown.push(name);
+  return null;
 }
 
 /** The program `[` or `[[`; elsewhere the start of a pattern. */
 function readBracket(reader: Reader, start: number): string | null {
   const program = /^\[{1,2}(?=\s)/.exec(reader.source.slice(reader.at))?.[0];
   reader.at += program?.length ?? 1;
-  return reader.at - (program?.length ?? 1) === start && program !== undefined ? program : null;
+  if (program !== undefined && reader.at - program.length === start) return program;
+  return notKnown(reader, "*");
 }
 
 function readQuoted(reader: Reader): string {
@@ -215,7 +247,7 @@ function readExpansion(reader: Reader): string | null {
   if (source.startsWith("$(", at)) {
     reader.at += 2;
     inSubshell(reader);
-    return null;
+    return notKnown(reader, "$(");
   }
   variable.lastIndex = at;
   const match = variable.exec(source);
@@ -225,7 +257,8 @@ function readExpansion(reader: Reader): string | null {
   }
   if (match === null) throw new Unpinnable(`the expansion ${source.slice(at, at + 12)} is not read`);
   reader.at += match[0].length;
-  return variables.get(match[1] ?? match[2] ?? "") ?? null;
+  const name = match[1] ?? match[2] ?? match[0].slice(1);
+  return variables.get(name) ?? notKnown(reader, name);
 }
 
 function take(reader: Reader, pattern: RegExp): string | null {
