@@ -9,6 +9,7 @@ import { compareBuilds } from "./against.mjs";
 import { cpuMs, median, minimum, peakMemoryMb, run } from "./measure.mjs";
 import { command, message, startServer } from "./model-server.mjs";
 import { platformRows } from "./platform.mjs";
+import { reviewRows } from "./review.mjs";
 import { sandboxRows } from "./sandbox.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -40,6 +41,7 @@ async function measureAll() {
   await longReply(repository);
   await longThread(repository);
   await fullProject(repository);
+  for (const row of await reviewRows({ scratch, agent })) add(...row);
   for (const row of await platformRows({ root, scratch, rounds })) add(...row);
 }
 

@@ -48,6 +48,7 @@ describe("agentcli review", () => {
     const { code, stdout, stderr } = await run(["review", "--uncommitted", "mind the edge cases"]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${text}\n` });
     expect(stderr).toContain("sandbox: read-only");
+    expect(stderr).toMatch(/^Collecting the change …\nThe change: 2 files, 3 changed lines\.\n/);
     const [request] = requests();
     expect(changeIn(request)).toContain("+    return sum(x) / len(x)");
     expect(changeIn(request)).toContain("+++ b/new.py");

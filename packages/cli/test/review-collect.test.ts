@@ -1,11 +1,10 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CommandError } from "@agentcli/command-line";
-import { parseDiff } from "@agentcli/engine/review";
+import type { ChangedFile } from "@agentcli/engine/review";
 import { temporaryDirectory, temporaryRepository } from "@agentcli/testkit";
 import { openHostPrograms } from "@agentcli/workspace";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Program } from "../src/program.ts";
 import { collectChange } from "../src/review/collect.ts";
 
@@ -23,17 +22,21 @@ async function repository(files: Record<string, string> = { "a.txt": "one\ntwo\n
     await made.git("commit", "--quiet", `--message=${message}`);
     return (await made.git("rev-parse", "HEAD")).trim();
   };
-  return { ...made, write, commit, collect: (wanted: Wanted, directory = made.path) => collect(wanted, directory) };
+  return { ...made, write, commit, collect: (wanted: Wanted, directory = made.path) => collectIn(wanted, directory) };
 }
 
-const collect = (wanted: Wanted, directory: string, variables: NodeJS.ProcessEnv = {}) => {
+const collectIn = async (wanted: Wanted, directory: string, variables: NodeJS.ProcessEnv = {}) => {
   const { PATH } = process.env;
   const programs = openHostPrograms({ path: PATH, home: "/nonexistent", untrusted: [] });
   const environment = { variables: { PATH, HOME: "/nonexistent", ...variables }, userHome: "/nonexistent", programs };
-  return collectChange(wanted, directory, { environment, signal: new AbortController().signal } as unknown as Program);
+  const program = { environment, signal: new AbortController().signal } as unknown as Program;
+  const progress: string[] = [];
+  const onProgress = (line: string) => void progress.push(line);
+  const change = await collectChange(wanted, { directory, program, maxBytes: 100_000, onProgress });
+  return { ...change, progress, diff: change.files.map(({ header, body }) => `${header}\n${body}\n`).join("") };
 };
 
-const paths = (diff: string) => parseDiff(diff).map(({ path }) => path);
+const paths = (files: ChangedFile[]) => files.map(({ path }) => path);
 const problem = async (promise: Promise<unknown>) => {
   const error = await promise.catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(CommandError);
@@ -55,8 +58,8 @@ describe("uncommitted changes", () => {
     write("deep/*.ts", "a star in a name\n");
     write(":y", "what git takes for more than a name\n");
     const before = await git("status", "--porcelain");
-    const { diff, root } = await collect(uncommitted, join(path, "deep"));
-    expect(paths(diff)).toEqual([":y", "a.txt", "b.txt", "deep/*.ts", "new.txt"]);
+    const { files, root } = await collect(uncommitted, join(path, "deep"));
+    expect(paths(files)).toEqual([":y", "a.txt", "b.txt", "deep/*.ts", "new.txt"]);
     expect(root).toBe(path);
     expect(await git("status", "--porcelain")).toBe(before);
   });
@@ -77,15 +80,30 @@ describe("uncommitted changes", () => {
     write("image.png", Buffer.from([0x89, 0x50, 0, 1, 2, 3]));
     write(Buffer.from([0x6e, 0xff, 0x78]), "not UTF-8 in its name\n");
     write("spa ce\ttab", "x\n");
-    const { diff } = await collect(uncommitted);
+    const { diff, files } = await collect(uncommitted);
     expect(diff).toContain("rename from old.txt\nrename to moved.txt");
     expect(diff).toContain("deleted file mode 100644");
     expect(diff).toContain("old mode 100644\nnew mode 100755");
     expect(diff).toContain("Binary files /dev/null and b/image.png differ");
-    const named = paths(diff);
+    const named = paths(files);
     for (const name of ["moved.txt", "gone.txt", "run.sh", "file", "image.png", "n\ufffdx", "spa ce\ttab"]) {
       expect(named).toContain(name);
     }
+  });
+
+  test("with 3,000 untracked files and one too large to be compared are all named, with their progress", async () => {
+    const { write, collect, path } = await repository();
+    mkdirSync(join(path, "many"));
+    for (let index = 0; index < 3_000; index += 1) write(`many/${index}.txt`, `${index}\n`);
+    write("huge.txt", "a line of a file that is too large\n".repeat(500_000));
+    write("image.png", Buffer.from([0x89, 0x50, 0, 1, 2, 3]));
+    const { files, progress } = await collect(uncommitted);
+    expect(files).toHaveLength(3_002);
+    expect(files.filter(({ kind }) => kind !== "text").map(({ path, kind }) => [path, kind])).toEqual([
+      ["huge.txt", "oversized"],
+      ["image.png", "binary"],
+    ]);
+    expect(progress).toEqual(["Collecting the change …", "The change: 3002 files, 3000 changed lines."]);
   });
 
   test("of a repository without a commit are everything in it", async () => {
@@ -93,16 +111,18 @@ describe("uncommitted changes", () => {
     onTestFinished(remove);
     const made = await repository();
     await made.git("init", "--quiet", path);
-    expect(paths((await collect(uncommitted, path)).diff)).toEqual(["a.txt"]);
+    expect(paths((await collectIn(uncommitted, path)).files)).toEqual(["a.txt"]);
   });
 
   test("do not include other repositories within, and leave no temporary files", async () => {
     const { git, collect, path } = await repository();
     await git("init", "--quiet", "nested");
-    const leftovers = () => readdirSync(tmpdir()).filter((name) => name.startsWith("agentcli-review-"));
-    const before = leftovers();
+    const temporary = await temporaryDirectory();
+    onTestFinished(temporary.remove);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    vi.stubEnv("TMPDIR", temporary.path);
     expect((await collect(uncommitted)).diff).toBe("");
-    expect(leftovers()).toEqual(before);
+    expect(readdirSync(temporary.path)).toEqual([]);
     expect(existsSync(join(path, "nested/.git"))).toBe(true);
   });
 
@@ -134,14 +154,7 @@ describe("uncommitted changes", () => {
     write("new.txt", "untracked\n");
     rmSync(trap, { force: true });
     const variables = { GIT_EXTERNAL_DIFF: program, GIT_PAGER: program, GIT_DIR: "/nonexistent" };
-    const { diff } = await collectChange(uncommitted, path, {
-      environment: {
-        variables: { PATH: process.env.PATH, HOME: "/nonexistent", ...variables },
-        userHome: "",
-        programs: openHostPrograms({ path: process.env.PATH, home: "", untrusted: [] }),
-      },
-      signal: new AbortController().signal,
-    } as unknown as Program);
+    const { diff } = await collectIn(uncommitted, path, variables);
     expect(existsSync(trap)).toBe(false);
     expect(diff).toContain("--- a/a.txt\n+++ b/a.txt\n@@ -1,4 +1,4 @@\n one\n-two\n+2\n \n four\n");
     expect((await collect(uncommitted)).diff).toBe(diff);
@@ -159,8 +172,8 @@ describe("a branch against its base", () => {
     write("other.txt", "theirs\n");
     await commit("Theirs");
     await git("checkout", "--quiet", "feature");
-    const { diff, target } = await collect({ kind: "base", branch: "main" });
-    expect(paths(diff)).toEqual(["feature.txt"]);
+    const { files, target } = await collect({ kind: "base", branch: "main" });
+    expect(paths(files)).toEqual(["feature.txt"]);
     expect(target).toEqual({ kind: "base", branch: "main", mergeBase: parting });
   });
 
@@ -172,8 +185,8 @@ describe("a branch against its base", () => {
     write("b.txt", "b\n");
     await commit("More");
     await git("clone", "--quiet", path, clone.path);
-    const { diff, target } = await collect({ kind: "base", branch: "release" }, clone.path);
-    expect(paths(diff)).toEqual(["b.txt"]);
+    const { files, target } = await collectIn({ kind: "base", branch: "release" }, clone.path);
+    expect(paths(files)).toEqual(["b.txt"]);
     expect(target).toMatchObject({ branch: "origin/release" });
   });
 
@@ -204,8 +217,8 @@ describe("one commit", () => {
     const sha = await commit("Add b");
     write("c.txt", "c\n");
     await commit("Add c");
-    const { diff, target } = await collect(ofCommit(sha.slice(0, 8)));
-    expect(paths(diff)).toEqual(["b.txt"]);
+    const { files, target } = await collect(ofCommit(sha.slice(0, 8)));
+    expect(paths(files)).toEqual(["b.txt"]);
     expect(target).toEqual({ kind: "commit", sha, title: "Add b" });
     expect((await collect(ofCommit("HEAD~1", "My words"))).target).toMatchObject({ title: "My words" });
   });
@@ -219,12 +232,12 @@ describe("one commit", () => {
     write("main.txt", "main\n");
     await commit("Main");
     await git("merge", "--quiet", "--no-ff", "--message=Merge side", "side");
-    expect(paths((await collect(ofCommit("HEAD"))).diff)).toEqual(["side.txt"]);
+    expect(paths((await collect(ofCommit("HEAD"))).files)).toEqual(["side.txt"]);
   });
 
   test("that is the first is everything in it", async () => {
     const { collect } = await repository({ "a.txt": "a\n", "b.txt": "b\n" });
-    expect(paths((await collect(ofCommit("HEAD"))).diff)).toEqual(["a.txt", "b.txt"]);
+    expect(paths((await collect(ofCommit("HEAD"))).files)).toEqual(["a.txt", "b.txt"]);
   });
 
   test("with a submodule shows which commit it points to", async () => {
@@ -232,8 +245,8 @@ describe("one commit", () => {
     const { git, commit, collect } = await repository();
     await git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner.path, "inner");
     await commit("Add a submodule");
-    const { diff } = await collect(ofCommit("HEAD"));
-    expect(paths(diff)).toEqual([".gitmodules", "inner"]);
+    const { diff, files } = await collect(ofCommit("HEAD"));
+    expect(paths(files)).toEqual([".gitmodules", "inner"]);
     expect(diff).toMatch(/\+Subproject commit [0-9a-f]{40}/);
   });
 
@@ -250,6 +263,6 @@ describe("one commit", () => {
     const clone = await temporaryDirectory();
     onTestFinished(clone.remove);
     await git("clone", "--quiet", "--depth=1", `file://${path}`, clone.path);
-    expect(await problem(collect(ofCommit("HEAD"), clone.path))).toContain("git fetch --deepen=1");
+    expect(await problem(collectIn(ofCommit("HEAD"), clone.path))).toContain("git fetch --deepen=1");
   });
 });

@@ -1,9 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { coverageSentence, fitChange, parseDiff } from "../src/review/index.ts";
+import { coverageSentence, fitChange, openDiffReader } from "../src/review/index.ts";
 import { estimateText } from "../src/state/tokens.ts";
 
 const runs = { numRuns: Number(process.env.FUZZ_RUNS ?? 200) };
+
+function parseDiff(diff: string, maxBytes = 10_000_000) {
+  const reader = openDiffReader(maxBytes);
+  reader.push(new TextEncoder().encode(diff));
+  return reader.end();
+}
 
 const added = (path: string, lines: number, text = "a line of code") =>
   `diff --git a/${path} b/${path}
@@ -32,25 +38,57 @@ rename to src/b.ts
 +more
 \\ No newline at end of file
 `;
-    expect(parseDiff(diff)).toMatchObject([
-      { path: "src/b.ts", changedLines: 4, binary: false, hunks: [{ changedLines: 3 }, { changedLines: 1 }] },
-    ]);
+    expect(parseDiff(diff)).toMatchObject([{ path: "src/b.ts", changedLines: 4, kind: "text", isComplete: true }]);
   });
 
   test.each([
-    ["diff --git a/x.png b/x.png\nindex 1..2 100644\nBinary files a/x.png and b/x.png differ\n", "x.png", true],
-    ["diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n", "run.sh", false],
-    ["diff --git a/a b c b/a b c\nnew file mode 100644\nindex 0..1\n", "a b c", false],
+    ["diff --git a/x.png b/x.png\nindex 1..2 100644\nBinary files a/x.png and b/x.png differ\n", "x.png", "binary"],
+    ["diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n", "run.sh", "text"],
+    ["diff --git a/a b c b/a b c\nnew file mode 100644\nindex 0..1\n", "a b c", "text"],
     [
       "diff --git a/gone b/gone\ndeleted file mode 100644\n--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n",
       "gone",
-      false,
+      "deleted",
     ],
-    ['diff --git "a/ta\\tb" "b/ta\\tb"\n--- /dev/null\n+++ "b/ta\\tb"\n@@ -0,0 +1 @@\n+x\n', "ta\tb", false],
-    ["diff --git a/sp ace b/sp ace\n--- a/sp ace\t\n+++ b/sp ace\t\n@@ -1 +1 @@\n-x\n+y\n", "sp ace", false],
-    ["diff --git a/old b/new\nsimilarity index 100%\nrename from old\nrename to new\n", "new", false],
-  ])("names the file of %j", (diff, path, binary) => {
-    expect(parseDiff(diff)).toMatchObject([{ path, binary }]);
+    ['diff --git "a/ta\\tb" "b/ta\\tb"\n--- /dev/null\n+++ "b/ta\\tb"\n@@ -0,0 +1 @@\n+x\n', "ta\tb", "text"],
+    ["diff --git a/sp ace b/sp ace\n--- a/sp ace\t\n+++ b/sp ace\t\n@@ -1 +1 @@\n-x\n+y\n", "sp ace", "text"],
+    ["diff --git a/old b/new\nsimilarity index 100%\nrename from old\nrename to new\n", "new", "text"],
+  ])("names the file of %j", (diff, path, kind) => {
+    expect(parseDiff(diff)).toMatchObject([{ path, kind }]);
+  });
+
+  test("is read the same however it is cut into chunks, and keeps no more of a file than its limit", () => {
+    const line = fc.constantFrom("diff --git a/x b/x", "* Unmerged path z", "@@ -1 +1 @@", "+++ b/x", "+é", "-b", "");
+    const cuts = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 });
+    fc.assert(
+      fc.property(fc.array(line), cuts, fc.integer({ min: 0, max: 60 }), (lines, lengths, maxBytes) => {
+        const bytes = new TextEncoder().encode(lines.join("\n"));
+        const reader = openDiffReader(maxBytes);
+        for (let at = 0, index = 0; at < bytes.length; index += 1) {
+          const end = at + (lengths[index % lengths.length] ?? 1);
+          reader.push(bytes.slice(at, end));
+          at = end;
+        }
+        const files = reader.end();
+        expect(files).toEqual(parseDiff(lines.join("\n"), maxBytes));
+        for (const { header, body } of files)
+          expect(Math.max(header.length, body.length)).toBeLessThanOrEqual(maxBytes);
+      }),
+      runs,
+    );
+  });
+
+  test("of 60 MB is counted in full and kept in part, with the most important files", () => {
+    const reader = openDiffReader(10_000);
+    const encoder = new TextEncoder();
+    const large = added("data/rows.txt", 20_000);
+    for (let index = 0; index < 100; index += 1) reader.push(encoder.encode(large.replaceAll("rows", `${index}`)));
+    reader.push(encoder.encode(added("src/small.ts", 30)));
+    for (let index = 0; index < 30; index += 1) reader.push(encoder.encode(large.replaceAll("rows", `z${index}`)));
+    const files = reader.end();
+    expect(files.reduce((total, { changedLines }) => total + changedLines, 0)).toBe(130 * 20_000 + 30);
+    expect(files.reduce((total, { header, body }) => total + header.length + body.length, 0)).toBeLessThan(200_000);
+    expect(fitChange(files, 2_000).diff).toContain("+++ b/src/small.ts");
   });
 
   test("of any bytes is parsed without a crash, and joined again without loss", () => {
@@ -96,6 +134,17 @@ describe("a change shortened to its limit", () => {
     expect(coverageSentence(coverage, 10)).toMatch(
       /^Coverage: 21 of 21 files, \d+ % of changed lines; partly reviewed: src\/large\.ts \(\d+ of 5000 lines\)$/,
     );
+  });
+
+  test("has the files that changed most, before small ones, removed ones and generated ones", () => {
+    const small = Array.from({ length: 40 }, (_, index) => added(`src/${index}.ts`, 2)).join("");
+    const removed = added("src/old.ts", 300).replace("new file mode", "deleted file mode").replaceAll("\n+a", "\n-a");
+    const change = parseDiff(small + removed + added("yarn.lock", 400) + added("src/main.ts", 60));
+    const { diff, coverage } = fitChange(change, 700);
+    expect(parseDiff(diff)[0]?.path).toBe("src/main.ts");
+    expect(coverage.partly).toEqual([]);
+    expect(coverage.notRead.length).toBeGreaterThan(20);
+    expect(coverage.notRead.slice(-2)).toEqual(["src/old.ts", "yarn.lock"]);
   });
 
   test("names binary files as not reviewed", () => {

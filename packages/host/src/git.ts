@@ -1,5 +1,5 @@
 // git on the host, over files an agent may have written: nothing the repository or the user configures is run or changes the output.
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { type HostPrograms, toolEnvironment } from "@agentcli/workspace";
 
 /** Environment variables that git inherits. */
@@ -33,10 +33,15 @@ export function findGit({ directory, environment: { programs } }: GitRequest): s
 
 /** Resolves with the output and exit code of git; throws if it could not run to its end. */
 export async function git(request: GitRequest): Promise<GitResult> {
-  const { directory, args, environment, input, indexFile, signal } = request;
+  const { directory, args, input, signal } = request;
   const program = findGit(request);
-  const env = { ...neutralEnvironment(environment), ...(indexFile !== undefined && { GIT_INDEX_FILE: indexFile }) };
-  const options = { cwd: directory, env, encoding: "buffer", maxBuffer: maxBytes, signal } as const;
+  const options = {
+    cwd: directory,
+    env: requestEnvironment(request),
+    encoding: "buffer",
+    maxBuffer: maxBytes,
+    signal,
+  } as const;
   return new Promise((resolve, reject) => {
     const child = execFile(program, [...neutralFlags, ...args], options, (error, stdout, stderr) => {
       const code = error ? error.code : 0;
@@ -48,7 +53,32 @@ export async function git(request: GitRequest): Promise<GitResult> {
   });
 }
 
-export const maxBytes = 256 * 1024 * 1024;
+/** As `git`, with its output passed on as it comes: it may be larger than memory. */
+export async function streamGit(
+  request: Omit<GitRequest, "input">,
+  onChunk: (chunk: Buffer) => void,
+): Promise<Omit<GitResult, "stdout">> {
+  const { directory, args, signal } = request;
+  const options = { cwd: directory, env: requestEnvironment(request), signal };
+  const child = spawn(findGit(request), [...neutralFlags, ...args], { ...options, stdio: ["ignore", "pipe", "pipe"] });
+  let stderr = "";
+  child.stdout.on("data", onChunk);
+  child.stderr.on("data", (chunk: Buffer) => {
+    if (stderr.length < maxErrorLength) stderr += chunk;
+  });
+  return new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ code: code ?? 1, stderr }));
+  });
+}
+
+const maxErrorLength = 10_000;
+
+function requestEnvironment({ environment, indexFile }: Omit<GitRequest, "input">): NodeJS.ProcessEnv {
+  return { ...neutralEnvironment(environment), ...(indexFile !== undefined && { GIT_INDEX_FILE: indexFile }) };
+}
+
+const maxBytes = 256 * 1024 * 1024;
 
 export const neutralFlags = [
   // Paths are literal: a * in one is not a pattern.

@@ -1,14 +1,17 @@
 // The change to be judged, cut to what the model can hold.
-import { fitChange, parseDiff, type ReviewAssignment } from "@agentcli/engine/review";
+import { fitChange, type ReviewAssignment } from "@agentcli/engine/review";
 import type { Run } from "@agentcli/host";
 import type { CollectedChange } from "./collect.ts";
 
 /** Without a change the instructions define what to review. */
 export function assign(change: CollectedChange | null, instructions: string, run: Run): ReviewAssignment {
   if (!change) return { target: { kind: "custom" }, instructions, change };
-  const { target, root, command, diff } = change;
-  return { target, instructions, change: { root, command, ...fitChange(parseDiff(diff), diffTokens(run)) } };
+  const { target, root, command, files } = change;
+  return { target, instructions, change: { root, command, ...fitChange(files, diffTokens(run)) } };
 }
+
+/** More of one file cannot be used. */
+export const maxBytesOfFile = (run: Run): number => diffTokens(run) * 4;
 
 const unknownWindowTokens = 100_000;
 

@@ -1,21 +1,31 @@
 // Questions to git about the repository under review; failures become messages for the user.
 import { CommandError } from "@agentcli/command-line";
-import { type GitRequest, git, maxBytes } from "@agentcli/host/git";
+import { type GitRequest, git, streamGit } from "@agentcli/host/git";
 import type { Program } from "../program.ts";
 
 /** Standard output of a command that must succeed. */
 export type Git = (args: string[], options?: Pick<GitRequest, "input" | "indexFile">) => Promise<Buffer>;
 
+type GitProgram = Pick<Program, "environment" | "signal">;
+
 export const openGit =
-  (directory: string, { environment, signal }: Program): Git =>
+  (directory: string, { environment, signal }: GitProgram): Git =>
   async (args, options) => {
-    const request = { directory, args, environment, signal, ...options };
-    const { code, stdout, stderr } = await git(request).catch((error: Error & { code?: unknown }) => {
-      throw explain(error);
-    });
-    if (code === 0) return stdout;
-    throw new GitRefusal("usage", `git ${args[0]} failed: ${stderr.trim() || `exit code ${code}`}`);
+    const { stdout, ...end } = await git({ directory, args, environment, signal, ...options }).catch(explain);
+    succeed(args, end);
+    return stdout;
   };
+
+/** Standard output of a command that must succeed, as it comes. */
+export type GitStream = (
+  args: string[],
+  options: { indexFile: string | undefined; onChunk(chunk: Buffer): void },
+) => Promise<void>;
+
+export const openGitStream =
+  (directory: string, { environment, signal }: GitProgram): GitStream =>
+  async (args, { indexFile, onChunk }) =>
+    succeed(args, await streamGit({ directory, args, environment, signal, indexFile }, onChunk).catch(explain));
 
 /** Null where git answers no: for questions such as whether a name is known. */
 export async function ask(git: Git, args: string[]): Promise<string | null> {
@@ -30,13 +40,16 @@ export async function ask(git: Git, args: string[]): Promise<string | null> {
 /** Git ran and ended with an error. */
 class GitRefusal extends CommandError {}
 
-function explain(error: Error & { code?: unknown }): Error {
-  if (error.code === "ENOENT") return new CommandError("usage", "git is not installed here; a review needs it.");
-  if (error.code === "ABORT_ERR") return new CommandError("failed", "Interrupted while the change was collected.");
-  if (error.code !== "ERR_CHILD_PROCESS_STDIO_MAXBUFFER") return error;
-  const most = `${maxBytes / 1024 / 1024} MiB`;
-  return new CommandError(
-    "usage",
-    `The change is larger than ${most} as text. Review it commit by commit, or leave files out with .gitignore.`,
-  );
+function succeed(args: string[], { code, stderr }: { code: number; stderr: string }): void {
+  if (code === 0) return;
+  throw new GitRefusal("usage", `git ${subcommand(args)} failed: ${stderr.trim() || `exit code ${code}`}`);
+}
+
+const subcommand = (args: string[]): string | undefined =>
+  args.find((arg, at) => arg !== "-c" && args[at - 1] !== "-c");
+
+function explain(error: Error & { code?: unknown }): never {
+  if (error.code === "ENOENT") throw new CommandError("usage", "git is not installed here; a review needs it.");
+  if (error.code === "ABORT_ERR") throw new CommandError("failed", "Interrupted while the change was collected.");
+  throw error;
 }

@@ -1,8 +1,8 @@
-// Shortens a change to the model's limit: source files first, whole files while they fit, then whole hunks, then lines.
+// Shortens a change to the model's limit: the most important files first, each whole or by its beginning.
 import { byteLength, estimateText } from "../state/tokens.ts";
 import type { Coverage, PartlyRead } from "./coverage.ts";
-import { type ChangedFile, countChanged, type Hunk } from "./diff.ts";
-import { rankOf } from "./importance.ts";
+import type { ChangedFile } from "./diff.ts";
+import { byImportance } from "./importance.ts";
 
 export interface FittedChange {
   diff: string;
@@ -10,11 +10,11 @@ export interface FittedChange {
 }
 
 export function fitChange(files: ChangedFile[], maxTokens: number): FittedChange {
-  const selected = selectFiles(files, maxTokens);
+  const ordered = [...files].sort(byImportance);
+  const selected = selectFiles(ordered, maxTokens);
   return {
-    // In the order of the diff, because neighbouring files explain each other.
-    diff: files.flatMap((file) => selected.get(file)?.text ?? []).join("\n"),
-    coverage: coverageOf(files, selected),
+    diff: ordered.flatMap((file) => selected.get(file)?.text ?? []).join("\n"),
+    coverage: coverageOf(ordered, selected),
   };
 }
 
@@ -23,61 +23,61 @@ interface Selection {
   changedLines: number;
 }
 
-/** Small files first within their rank, so that one huge file does not displace twenty others. */
-function selectFiles(files: ChangedFile[], maxTokens: number): Map<ChangedFile, Selection> {
-  const sized = files.map((file) => ({ file, rank: rankOf(file.path), tokens: sizeOf(file) }));
-  const ordered = sized.sort((left, right) => left.rank - right.rank || left.tokens - right.tokens);
+/** A file that would take more than half gets an eighth until the others had theirs: it does not displace twenty of them. */
+function selectFiles(ordered: ChangedFile[], maxTokens: number): Map<ChangedFile, Selection> {
   const selected = new Map<ChangedFile, Selection>();
   let room = maxTokens;
-  for (const { file, tokens } of ordered) {
-    const part = tokens <= room ? whole(file) : beginningOf(file, room);
-    if (!part) continue;
+  const take = (file: ChangedFile, tokens: number) => {
+    const before = selected.get(file);
+    const part = sizeOf(file) <= tokens && file.isComplete ? whole(file) : beginningOf(file, tokens);
+    if (!part) return;
     selected.set(file, part);
-    room -= estimateText(part.text) + 1;
+    room += costOf(before) - costOf(part);
+  };
+  for (const file of ordered) take(file, Math.min(room, sizeOf(file) > maxTokens / 2 ? maxTokens / 8 : room));
+  for (const file of ordered) {
+    const part = selected.get(file);
+    if (!part || part.changedLines < file.changedLines) take(file, room + costOf(part));
   }
   return selected;
 }
 
+const costOf = (part: Selection | undefined): number => (part ? estimateText(part.text) + 1 : 0);
+
 const whole = (file: ChangedFile): Selection => ({
-  text: [file.header, ...file.hunks.flatMap((hunk) => hunk.lines)].join("\n"),
+  text: textOf(file),
   changedLines: file.changedLines,
 });
 
-function sizeOf({ header, hunks }: ChangedFile): number {
-  const bytes = hunks.reduce((total, hunk) => total + bytesOf(hunk.lines), byteLength(header));
-  return Math.ceil(bytes / 4) + 1;
-}
+const textOf = ({ header, body }: ChangedFile): string => (body === "" ? header : `${header}\n${body}`);
+
+const sizeOf = (file: ChangedFile): number => estimateText(textOf(file)) + 1;
 
 // A smaller excerpt is not worth its header.
 const minTokens = 100;
-const markerTokens = 30;
+const markerTokens = 20;
 
 function beginningOf(file: ChangedFile, room: number): Selection | null {
-  let left = room - estimateText(file.header) - markerTokens;
+  const left = room - estimateText(file.header) - estimateText(file.path) - markerTokens;
   if (left < minTokens) return null;
-  const lines: string[] = [];
-  for (const hunk of file.hunks) {
-    const kept = linesWithin(hunk, left);
-    lines.push(...kept);
-    left -= Math.ceil(bytesOf(kept) / 4);
-    if (kept.length < hunk.lines.length) break;
-  }
-  const changedLines = countChanged(lines);
+  const lines = linesWithin(file.body, left * 4);
+  const changedLines = lines.filter((line) => /^[+-]/.test(line)).length;
   if (changedLines === 0) return null;
   const marker = `[… ${file.changedLines - changedLines} more changed lines of ${file.path} left out …]`;
   return { text: [file.header, ...lines, marker].join("\n"), changedLines };
 }
 
-function linesWithin(hunk: Hunk, tokens: number): string[] {
-  let bytes = tokens * 4;
-  const end = hunk.lines.findIndex((line) => {
+function linesWithin(body: string, maxBytes: number): string[] {
+  // Four bytes a character at most, and one at least: no more than this can fit.
+  const lines = body.slice(0, maxBytes + 1).split("\n");
+  if (body.length > maxBytes) lines.pop();
+  let bytes = maxBytes;
+  const end = lines.findIndex((line) => {
     bytes -= byteLength(line) + 1;
     return bytes < 0;
   });
-  return end === -1 ? hunk.lines : hunk.lines.slice(0, end);
+  return end === -1 ? lines : lines.slice(0, end);
 }
-
-const bytesOf = (lines: string[]): number => lines.reduce((total, line) => total + byteLength(line) + 1, 0);
 
 function coverageOf(files: ChangedFile[], selected: Map<ChangedFile, Selection>): Coverage {
   const partly: PartlyRead[] = [];
@@ -87,7 +87,8 @@ function coverageOf(files: ChangedFile[], selected: Map<ChangedFile, Selection>)
     const read = selected.get(file)?.changedLines ?? 0;
     readLines += read;
     if (!selected.has(file)) notRead.push(file.path);
-    else if (file.binary) notRead.push(`${file.path} (binary)`);
+    else if (file.kind === "binary") notRead.push(`${file.path} (binary)`);
+    else if (file.kind === "oversized") notRead.push(`${file.path} (too large)`);
     else if (read < file.changedLines) partly.push({ path: file.path, readLines: read, ofLines: file.changedLines });
   }
   const changedLines = files.reduce((total, file) => total + file.changedLines, 0);

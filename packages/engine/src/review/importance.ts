@@ -1,7 +1,18 @@
 // Which files of a change are reviewed first.
 
-/** 0 is written by hand; 1 is generated or third-party. */
-export const rankOf = (path: string): 0 | 1 => (generated.some((pattern) => pattern.test(path)) ? 1 : 0);
+import type { ChangedFile } from "./diff.ts";
+
+/** What an author wrote comes first; within a rank, what changed most. Equal files stay in the order of the diff. */
+export const byImportance = (left: ChangedFile, right: ChangedFile): number =>
+  rankOf(left) - rankOf(right) || right.changedLines - left.changedLines;
+
+/** 0 is written by hand, 1 is removed or too long to be, 2 is generated or third-party. */
+function rankOf({ path, kind, changedLines }: ChangedFile): 0 | 1 | 2 {
+  if (generated.some((pattern) => pattern.test(path))) return 2;
+  return kind === "deleted" || changedLines > maxWrittenLines ? 1 : 0;
+}
+
+const maxWrittenLines = 10_000;
 
 const generated: RegExp[] = [
   // Lock files of package managers.

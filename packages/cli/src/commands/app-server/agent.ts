@@ -16,7 +16,7 @@ import { authStatus } from "../../mcp/auth-status.ts";
 import { defaultLoginTimeoutMs, logInTo } from "../../mcp/login.ts";
 import { startServers } from "../../mcp/source.ts";
 import type { Program } from "../../program.ts";
-import { assign } from "../../review/assign.ts";
+import { assign, maxBytesOfFile } from "../../review/assign.ts";
 import { collectChange } from "../../review/collect.ts";
 import { composeWorkspace } from "../../sandbox/workspace.ts";
 import { knownSecrets } from "../../secrets.ts";
@@ -47,8 +47,9 @@ export const openAgent = (invocation: Invocation, program: Program): Agent => ({
       (await import("../../output-schema/load.ts")).openOutputSchema(schema, name),
     async openReview(target, run) {
       if (target.kind === "custom") return { assignment: assign(null, target.instructions, run), nothing: null };
-      const change = await collectChange(target, run.settings.cwd, program);
-      return { assignment: assign(change, "", run), nothing: change.diff === "" ? change.nothing : null };
+      const limits = { directory: run.settings.cwd, maxBytes: maxBytesOfFile(run) };
+      const change = await collectChange(target, { ...limits, program, onProgress: () => {} });
+      return { assignment: assign(change, "", run), nothing: change.files.length === 0 ? change.nothing : null };
     },
   },
 });

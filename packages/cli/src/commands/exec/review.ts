@@ -13,8 +13,8 @@ import { readFollowUp } from "../../exec/prompt-input.ts";
 import { openRun, type ProgramRun } from "../../exec/run.ts";
 import { startThread } from "../../exec/start-thread.ts";
 import type { Program } from "../../program.ts";
-import { assign } from "../../review/assign.ts";
-import { type CollectedChange, collectChange } from "../../review/collect.ts";
+import { assign, maxBytesOfFile } from "../../review/assign.ts";
+import { type CollectedChange, type CollectOptions, collectChange } from "../../review/collect.ts";
 import { noTarget, type RequestedTarget, readTarget } from "../../review/target.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
@@ -43,8 +43,8 @@ async function judge(
 ): Promise<number> {
   const run = await openRun(options, program, { store, recorded: null, observers: noObservers });
   try {
-    const change = target.kind === "custom" ? null : await collectChange(target, run.settings.cwd, program);
-    if (change?.diff !== "") return await review(assign(change, instructions, run), images, run);
+    const change = target.kind === "custom" ? null : await collectChange(target, collectOptions(run));
+    if (change?.files.length !== 0) return await review(assign(change, instructions, run), images, run);
     // With a custom output schema only the model can report an empty result.
     if (options.outputSchemaFile === undefined) return await reportNothing(change, run);
     return await review(assignNothing(change, instructions), images, run);
@@ -52,6 +52,13 @@ async function judge(
     await run.close();
   }
 }
+
+const collectOptions = (run: ProgramRun): CollectOptions => ({
+  directory: run.settings.cwd,
+  program: run.program,
+  maxBytes: maxBytesOfFile(run),
+  onProgress: run.program.reporter.log,
+});
 
 async function review(assignment: ReviewAssignment, images: Part[], run: ProgramRun): Promise<number> {
   const { review, context, input } = reviewTurn(assignment);
