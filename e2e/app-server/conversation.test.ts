@@ -115,7 +115,8 @@ describe.each(wires)("over %s", (wire) => {
     await client.request("turn/interrupt", { threadId, turnId: long.id });
     const isEnd = ({ method, params }: Message) => method === "turn/completed" && params.turn.id === long.id;
     expect((await client.waitFor(isEnd)).params.turn.status).toBe("interrupted");
-    expect(processesIn(harness.repository).filter((process) => process.includes("sleep 987.125"))).toEqual([]);
+    const remaining = () => processesIn(harness.repository).filter((process) => process.includes("sleep 987.125"));
+    await expect.poll(remaining).toEqual([]);
 
     const before = await client.request("thread/read", { threadId, includeTurns: true });
     expect(await server.end()).toBe(wire === "stdio" ? 0 : 143);

@@ -1,7 +1,7 @@
 // Options of a turn: overrides, output schemas, steering, reviews, compaction, images and skills.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { call, replyWith } from "@agentcli/testkit";
+import { call, replyWith, stall } from "@agentcli/testkit";
 import { type HarnessOptions, openHarness, toolOutputs } from "@agentcli/testkit/cli";
 import { expect, test } from "vitest";
 import { startServer, summarize } from "./client.ts";
@@ -93,6 +93,37 @@ test("a steering message reaches the model between requests of a running turn", 
     content: [{ text: "And this." }],
   });
   expect(JSON.stringify(harness.requests()[1]?.body)).toContain("And this.");
+});
+
+test("an interruption is answered before the turn ends, and the next turn can start at once", async () => {
+  const { server, client, threadId } = await opened({ replies: [stall("after-headers"), replyWith("After it.")] });
+  let sent = "";
+  server.child.stdout?.on("data", (piece: Buffer) => {
+    sent += piece.toString();
+  });
+  const { id } = await startTurn(client, threadId, "Hello?");
+  await client.notification("item/completed");
+  expect(await client.request("turn/interrupt", { threadId, turnId: id })).toEqual({});
+  expect((await turnEnd(client, id)).status).toBe("interrupted");
+  expect(sent.indexOf('"result":{}')).toBeGreaterThan(-1);
+  expect(sent.indexOf('"result":{}')).toBeLessThan(sent.indexOf('"turn/completed"'));
+  expect(await runTurn(client, threadId, "Go on.")).toMatchObject({ items: [{ text: "After it." }] });
+});
+
+test("messages keep their phase, and commentary alone is a completed turn without an answer", async () => {
+  const commentary = { text: "Looking around.", phase: "commentary" as const };
+  const answer = { text: "Here it is.", phase: "final_answer" as const };
+  const { client, threadId } = await opened({
+    replies: [{ messages: [commentary, answer] }, { messages: [commentary] }, { messages: [""] }],
+  });
+  const first = await runTurn(client, threadId, "One.");
+  expect(completedItems(client, first.id, "agentMessage")).toMatchObject([commentary, answer]);
+  expect(first.items).toMatchObject([answer]);
+  const second = await runTurn(client, threadId, "Two.");
+  expect(second).toMatchObject({ status: "completed", error: null, items: [] });
+  expect(completedItems(client, second.id, "agentMessage")).toMatchObject([commentary]);
+  const third = await runTurn(client, threadId, "Three.");
+  expect(third).toMatchObject({ status: "completed", items: [{ text: "" }] });
 });
 
 test("there is nothing to steer or interrupt between turns", async () => {

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { call, garbage, replyWith, temporaryDirectory } from "@agentcli/testkit";
 import { itemsOf, openHarness, sessionFiles, toolOutputs } from "@agentcli/testkit/cli";
@@ -143,6 +143,22 @@ describe("a model that misbehaves", () => {
     const { code, events } = await run(["say something"]);
     expect(code).toBe(11);
     expect(events.at(-1)).toMatchObject({ type: "turn.failed", error: { code: "empty" } });
+  });
+
+  test("messages keep their phase; commentary alone is not an answer, exit code 11", async () => {
+    const commentary = { text: "Looking around.", phase: "commentary" as const };
+    const { events: run } = await openHarness({ replies: [{ messages: [commentary] }] });
+    const { code, events } = await run(["say something"]);
+    expect(code).toBe(11);
+    expect(itemsOf(events, "agent_message")).toMatchObject([commentary]);
+  });
+
+  test("an empty last message after others is an item and the answer", async () => {
+    const { events: run, home } = await openHarness({ replies: [{ messages: ["First message", ""] }] });
+    const { code, events } = await run(["-o", join(home, "answer.txt"), "say something"]);
+    expect(code).toBe(0);
+    expect(itemsOf(events, "agent_message").map(({ text }) => text)).toEqual(["First message", ""]);
+    expect(readFileSync(join(home, "answer.txt"), "utf8")).toBe("");
   });
 
   test("garbage instead of a stream fails after its retries, exit code 1", async () => {

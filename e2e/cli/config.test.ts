@@ -180,15 +180,21 @@ describe("flags that set the policy", () => {
     onTestFinished(other.remove);
     const written = join(other.path, "cache/out.txt");
     const { run, repository } = await openSystemHarness({
-      replies: [call("exec_command", { cmd: `echo here > ${written}` }), replyWith("Done."), replyWith("No.")],
+      replies: [
+        call("exec_command", { cmd: `echo here > ${written}` }),
+        replyWith("Done."),
+        replyWith("No."),
+        replyWith("Still here."),
+      ],
     });
     const args = ["exec", "-s", "workspace-write", "-C", repository, "--add-dir", "cache", "go"];
     expect((await run(args, { cwd: other.path })).code).toBe(0);
     expect(readFileSync(written, "utf8")).toBe("here\n");
     const idle = await run(["exec", "--add-dir", other.path, "hi"]);
     expect(idle.stderr).toContain("warning: --add-dir changes nothing in read-only");
-    const missing = await run(["exec", "--add-dir", "missing", "hi"]);
-    expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining("missing does not exist") });
+    const missing = await run(["exec", "-s", "workspace-write", "--add-dir", "missing", "hi"]);
+    expect(missing).toMatchObject({ code: 0, stdout: "Still here.\n" });
+    expect(missing.stderr).toContain(`warning: --add-dir: the directory ${join(repository, "missing")} does not exist`);
   });
 
   test("-a on-request is in the prompt and recorded, and nothing is asked", async () => {

@@ -94,4 +94,4 @@ export const invalidRequest = (message: string, data?: unknown) => new RpcError(
 export const invalidParams = (message: string, data?: unknown) => new RpcError(rpcCodes.invalidParams, message, data);
 
 export const unsupported = (method: string) =>
-  new RpcError(rpcCodes.unsupported, `${method} is not supported by agentcli.`);
+  new RpcError(rpcCodes.methodNotFound, `${method} is not supported by agentcli.`);

@@ -42,8 +42,8 @@ test("a method that is unknown, unsupported or experimental is refused by name",
   const names = ["no/such", "plugin/list", "thread/realtime/start", "fs/readFile", "constructor", "toString"];
   for (const method of names) seat.send({ id: method, method });
   expect(await errorOf(seat, "no/such")).toEqual({
-    code: -32600,
-    message: "Invalid request: unknown method `no/such`",
+    code: -32601,
+    message: "Method not found: no/such",
   });
   expect(await errorOf(seat, "plugin/list")).toEqual({
     code: -32601,
@@ -54,8 +54,8 @@ test("a method that is unknown, unsupported or experimental is refused by name",
     message: "thread/realtime/start requires experimentalApi capability",
   });
   expect(await errorOf(seat, "fs/readFile")).toMatchObject({ code: -32601 });
-  expect(await errorOf(seat, "constructor")).toMatchObject({ code: -32600 });
-  expect(await errorOf(seat, "toString")).toMatchObject({ code: -32600 });
+  expect(await errorOf(seat, "constructor")).toMatchObject({ code: -32601 });
+  expect(await errorOf(seat, "toString")).toMatchObject({ code: -32601 });
 });
 
 test("an experimental method is unsupported for clients that opted in to experiments", async () => {

@@ -27,7 +27,7 @@ export type { Dependencies, SteeringInput, StopReason, SubagentSupervisor } from
 export { apply } from "./state/apply.ts";
 export { chargeOf } from "./state/apply-note.ts";
 export { compactionPrompt } from "./state/compaction.ts";
-export { callsOf, textOf } from "./state/messages.ts";
+export { answerOf, callsOf, isShown, textOf } from "./state/messages.ts";
 export { emptyThread, type ThreadState } from "./state/state.ts";
 export { estimateMessage, estimateText } from "./state/tokens.ts";
 export { agentToolNames } from "./subagents/names.ts";

@@ -1,4 +1,4 @@
-import type { Workspace } from "@agentcli/protocol";
+import type { Block, Workspace } from "@agentcli/protocol";
 import { describe, expect, test } from "vitest";
 import { execEvents } from "../../surfaces/src/exec-jsonl.ts";
 import { type Answer, drive, openLog, readThread } from "../src/index.ts";
@@ -114,5 +114,26 @@ describe("the events of a review", () => {
       { item: { type: "agent_message", text: "All good." } },
     ]);
     expect(events.at(-1)?.type).toBe("turn.completed");
+  });
+});
+
+describe("the answer among the messages of a reply", () => {
+  const commentary = (text: string): Block => ({ type: "message", text, phase: "commentary" });
+  const answer = (text: string): Block => ({ type: "message", text, phase: "final_answer" });
+  const plain = (text: string): Block => ({ type: "message", text });
+  const noAnswer = { status: "failed", code: "empty" };
+  const answered = (message: string) => ({ status: "completed", message });
+
+  test.each<[name: string, blocks: Block[], end: object]>([
+    ["is the last one of phase final_answer", [answer("Done."), commentary("Bye.")], answered("Done.")],
+    ["is the last one without a phase", [commentary("Hm."), plain("One."), plain("Two.")], answered("Two.")],
+    ["is empty when the last message is", [plain("First."), plain("")], answered("")],
+    ["is not commentary", [commentary("Looking.")], noAnswer],
+    ["is missing when all messages are empty", [plain("")], noAnswer],
+  ])("%s", async (_, blocks, end) => {
+    const reply = { ...textReply(""), blocks };
+    const { log, dependencies, begin } = await openHarness(() => reply, unusedWorkspace);
+    await begin("go");
+    expect((await drive(log, dependencies, never)).end).toMatchObject(end);
   });
 });

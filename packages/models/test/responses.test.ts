@@ -190,3 +190,24 @@ test("a top-level error event is a fault with the message of the server", async 
     fault: { code: "overloaded", message: "Test server ended the response with slow_down: Easy now." },
   });
 });
+
+test("the phase of a message is read, and sent back with it", async () => {
+  const messages = [
+    { text: "Looking around.", phase: "commentary" as const },
+    { text: "Done.", phase: "final_answer" as const },
+    "No phase.",
+  ];
+  const { ask, requests } = await openHarness("responses", [{ messages }, replyWith("ok")]);
+  const { reply } = await ask({});
+  const blocks = reply.kind === "replied" ? reply.blocks : [];
+  expect(blocks).toMatchObject([
+    { type: "message", text: "Looking around.", phase: "commentary" },
+    { type: "message", text: "Done.", phase: "final_answer" },
+    { type: "message", text: "No phase." },
+  ]);
+  expect(blocks[2]).not.toHaveProperty("phase");
+  await ask({ messages: [{ role: "assistant", blocks }] });
+  expect(requests()[1]?.body).toMatchObject({
+    input: [{ phase: "commentary" }, { phase: "final_answer" }, { content: [{ text: "No phase." }] }],
+  });
+});

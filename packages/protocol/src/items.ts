@@ -2,12 +2,18 @@
 import { z } from "zod";
 import { HookSource } from "./hooks.ts";
 import { AgentState } from "./outcome.ts";
+import { MessagePhase } from "./records.ts";
 
 const StatusOrDeclined = z.enum(["in_progress", "completed", "failed", "declined"]);
 const id = z.string().regex(/^item_\d+$/);
 
 export const ThreadItem = z.discriminatedUnion("type", [
-  z.object({ id, type: z.literal("agent_message"), text: z.string() }),
+  z.object({
+    id,
+    type: z.literal("agent_message"),
+    text: z.string(),
+    phase: MessagePhase.optional().describe("Where the provider says what the message is meant as"),
+  }),
   z.object({ id, type: z.literal("reasoning"), text: z.string() }),
   z.object({
     id,

@@ -11,9 +11,18 @@ import { chargeFields } from "./usage.ts";
 export const ContextMessage = z.object({ role: z.enum(["developer", "user"]), parts: z.array(Part) });
 export type ContextMessage = z.infer<typeof ContextMessage>;
 
+/** What a message of the model is meant as, where the provider says so. */
+export const MessagePhase = z.enum(["commentary", "final_answer"]);
+export type MessagePhase = z.infer<typeof MessagePhase>;
+
 /** One block of a model reply. Order matters: reasoning must be sent back before the call it led to. */
 export const Block = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("message"), text: z.string(), wireId: z.string().optional() }),
+  z.object({
+    type: z.literal("message"),
+    text: z.string(),
+    phase: MessagePhase.optional(),
+    wireId: z.string().optional(),
+  }),
   z.object({
     type: z.literal("reasoning"),
     summary: z.array(z.string()),
@@ -32,6 +41,7 @@ export const Block = z.discriminatedUnion("type", [
 ]);
 export type Block = z.infer<typeof Block>;
 export type CallBlock = Extract<Block, { type: "call" }>;
+export type MessageBlock = Extract<Block, { type: "message" }>;
 
 export const TurnEnd = z.discriminatedUnion("status", [
   z.object({ status: z.literal("completed"), message: z.string() }),

@@ -1,7 +1,7 @@
 // The log as lines of `exec --json`. Replaying a log gives the same bytes.
 
 import type { StoredRecord } from "@agentcli/engine";
-import { callsOf, chargeOf, collectOutput, type OutputCollector } from "@agentcli/engine";
+import { callsOf, chargeOf, collectOutput, isShown, type OutputCollector } from "@agentcli/engine";
 import type {
   Block,
   CallBlock,
@@ -134,14 +134,17 @@ function started(stream: Stream, sandbox: SandboxReport): ExecEvent[] {
 
 function shownBlocks({ review }: Stream, blocks: Block[]): Block[] {
   const isFinal = !blocks.some((block) => block.type === "call");
-  return review && isFinal ? blocks.filter((block) => block.type !== "message") : blocks;
+  return blocks.filter((block) => (review && isFinal ? block.type !== "message" : isShown(block, blocks)));
 }
 
 function shownBlock(stream: Stream, block: Block): ExecEvent[] {
   if (block.type === "call") return [];
-  const text = block.type === "message" ? block.text : block.summary.filter((part) => part.trim() !== "").join("\n");
-  if (text.trim() === "") return [];
-  return [completed(stream, { type: block.type === "message" ? "agent_message" : "reasoning", text })];
+  if (block.type === "message") {
+    const { text, phase } = block;
+    return [completed(stream, { type: "agent_message", text, ...(phase && { phase }) })];
+  }
+  const text = block.summary.filter((part) => part.trim() !== "").join("\n");
+  return text === "" ? [] : [completed(stream, { type: "reasoning", text })];
 }
 
 function begun(stream: Stream, record: RecordOf<"tool.begun">): ExecEvent[] {

@@ -130,6 +130,84 @@ describe("a turn", () => {
     ]);
   });
 
+  test("shows the phase of messages, an empty last message, and which one is the answer", () => {
+    const { write } = opened();
+    write(begun("go"));
+    const blocks = [
+      { type: "message" as const, text: "Looking.", phase: "commentary" as const },
+      { type: "message" as const, text: "The answer.", phase: "final_answer" as const },
+      { type: "message" as const, text: "", phase: "commentary" as const },
+    ];
+    const shown = write({ type: "model.replied", blocks, usage: usage(10), model: "scripted" });
+    const items = shown.flatMap(({ method, params }) => (method === "item/completed" ? [params.item] : []));
+    expect(items).toMatchObject([
+      { text: "Looking.", phase: "commentary" },
+      { text: "The answer.", phase: "final_answer" },
+      { text: "", phase: "commentary" },
+    ]);
+    const end = { status: "completed", message: "The answer." } as const;
+    expect(write({ type: "turn.ended", turnId: "turn", end }).at(-1)?.params).toMatchObject({
+      turn: { items: [{ text: "The answer.", phase: "final_answer" }] },
+    });
+  });
+
+  test("with commentary alone has completed without an answer", () => {
+    const { write } = opened();
+    write(begun("go"));
+    const blocks = [{ type: "message" as const, text: "Looking.", phase: "commentary" as const }];
+    write({ type: "model.replied", blocks, usage: usage(10), model: "scripted" });
+    const end = { status: "failed", code: "empty", message: "The model gave no final message." } as const;
+    const notices = write({ type: "turn.ended", turnId: "turn", end });
+    expect(names(notices)).toEqual(["thread/status/changed", "turn/completed"]);
+    expect(notices.at(-1)?.params).toMatchObject({ turn: { status: "completed", error: null, items: [] } });
+  });
+
+  test("takes as long as its records say, to the millisecond", () => {
+    const view = threadView({ threadId: "thread", scrub: (text) => text, now: () => 0, contextWindow: () => 100 });
+    view.apply({ seq: 1, at: "2026-01-01T00:00:00.900Z", record: begun("go") });
+    const notices = view.apply({ seq: 2, at: "2026-01-01T00:00:01.150Z", record: ended });
+    expect(notices.at(-1)?.params).toMatchObject({ turn: { durationMs: 250 } });
+  });
+
+  test("reports no output for a command whose outcome is unknown", () => {
+    const { write, progress } = opened();
+    write(begun("go"), wants(calls("exec_command", { cmd: "ls" })), started("2.0", "exec_command", { cmd: "ls" }));
+    progress({ type: "output", callId: "2.0", text: "a\n" });
+    const outcome = {
+      status: "interrupted" as const,
+      parts: [],
+      reason: "Unknown.",
+      detail: { kind: "none" as const },
+    };
+    const notices = write({ type: "tool.settled", callId: "2.0", outcome });
+    expect(names(notices)).toEqual(["item/completed", "thread/tokenUsage/updated"]);
+    expect(notices[0]?.params).toMatchObject({ item: { status: "failed", aggregatedOutput: "a\n" } });
+  });
+
+  test("streams each message of a reply as its own item", () => {
+    const { write, progress } = opened();
+    write(begun("go"));
+    const block = (text: string) => ({ type: "message" as const, text });
+    const idsOf = (notices: Notice[]) =>
+      notices.flatMap(({ method, params }) => (method === "item/agentMessage/delta" ? [params.itemId] : []));
+    const first = progress({ type: "text", delta: "One." });
+    progress({ type: "settled", block: block("One.") });
+    const second = progress({ type: "text", delta: "Two." });
+    progress({ type: "settled", block: block("Two.") });
+    expect(idsOf(second)).not.toEqual(idsOf(first));
+    const notices = write({
+      type: "model.replied",
+      blocks: [block("One."), block("Two.")],
+      usage: usage(10),
+      model: "scripted",
+    });
+    expect(idsOf(notices)).toEqual([]);
+    expect(notices.filter(({ method }) => method === "item/completed")).toMatchObject([
+      { params: { item: { id: idsOf(first)[0], text: "One." } } },
+      { params: { item: { id: idsOf(second)[0], text: "Two." } } },
+    ]);
+  });
+
   test("ends commands that are still running", () => {
     const { write, progress, view } = opened();
     write(

@@ -5,7 +5,8 @@ import {
   type MethodName,
   unsupportedMethods,
 } from "@agentcli/protocol/app-server";
-import { type Call, type Client, invalidRequest, type Methods, unsupported } from "../method.ts";
+import { rpcCodes } from "@agentcli/protocol/app-server/codes";
+import { type Call, type Client, invalidRequest, type Methods, RpcError, unsupported } from "../method.ts";
 import { explainIssues, type Issue } from "./issues.ts";
 
 /** A request before it reaches its method. */
@@ -51,5 +52,5 @@ function refusalOf(method: string, client: Client): Error {
       ? unsupported(method)
       : invalidRequest(`${method} requires experimentalApi capability`);
   if ((unsupportedMethods as readonly string[]).includes(method)) return unsupported(method);
-  return invalidRequest(`Invalid request: unknown method \`${method.slice(0, 200)}\``);
+  return new RpcError(rpcCodes.methodNotFound, `Method not found: ${method.slice(0, 200)}`);
 }

@@ -48,7 +48,7 @@ async function logIn(params: ParamsOf<"account/login/start">, call: Call, host: 
 
 const unknownKind = (type: string) =>
   new RpcError(
-    rpcCodes.unsupported,
+    rpcCodes.methodNotFound,
     `account/login/start with type ${type} is not supported by agentcli. Log in with type apiKey.`,
   );
 

@@ -40,13 +40,12 @@ export function turnMethods(table: ThreadTable, agentInput: Input): Methods {
       call.afterwards(begin);
       return {};
     },
-    async "turn/interrupt"({ threadId, turnId }) {
+    "turn/interrupt"({ threadId, turnId }, _client, call) {
       const turn = loaded(threadId, table).turn();
       if (!turn) throw invalidRequest("no active turn to interrupt");
       if (turnId !== "" && turn.id !== turnId)
         throw invalidRequest(`expected active turn id ${turnId} but found ${turn.id}`);
-      turn.stop("Interrupted by the client.");
-      await turn.over;
+      call.afterwards(() => turn.stop("Interrupted by the client."));
       return {};
     },
   };

@@ -48,7 +48,7 @@ test("an empty login, or one of an unsupported kind, changes nothing", async () 
   const tokens = { type: "chatgptAuthTokens", accessToken: "a", chatgptAccountId: "b" } as const;
   for (const params of [{ type: "chatgpt" }, { type: "chatgptDeviceCode" }, tokens] as const) {
     const refused = call("account/login/start", params);
-    await expect(refused).rejects.toMatchObject({ code: rpcCodes.unsupported });
+    await expect(refused).rejects.toMatchObject({ code: rpcCodes.methodNotFound });
     await expect(refused).rejects.toThrow(`type ${params.type} is not supported`);
   }
   expect(await call("account/login/cancel", { loginId: "none" })).toEqual({ status: "notFound" });

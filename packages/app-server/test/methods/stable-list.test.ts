@@ -54,7 +54,7 @@ test("every method of the stable list is implemented, or refused by its name", a
       }
     });
   for (const { method, error } of refusals)
-    expect(error).toMatchObject({ code: rpcCodes.unsupported, message: `${method} is not supported by agentcli.` });
+    expect(error).toMatchObject({ code: rpcCodes.methodNotFound, message: `${method} is not supported by agentcli.` });
   // The handshake is the connection's own.
   const refused = refusals.map(({ method }) => method).filter((method) => method !== "initialize");
   expect(refused.filter((method) => !meaningless.test(method) && !notYet.includes(method))).toEqual([]);

@@ -26,8 +26,10 @@ export function configRequest(options: ConfigOptions, cwd: string, environment: 
 }
 
 /** Warnings about the flags themselves. */
-export function flagWarnings({ fullAuto, bypass }: ConfigOptions): string[] {
+export function flagWarnings({ fullAuto, bypass, moreDirectories }: ConfigOptions, base: string): string[] {
+  const missing = moreDirectories.map((directory) => resolve(base, directory)).filter((path) => !existsSync(path));
   return [
+    ...missing.map((path) => `--add-dir: the directory ${path} does not exist, so it is not added.`),
     ...(fullAuto ? ["--full-auto is deprecated; use --sandbox workspace-write."] : []),
     ...(bypass ? [`${bypassFlag}: NO SANDBOX AND NO APPROVALS. Commands can change anything on this machine.`] : []),
   ];
@@ -45,7 +47,8 @@ const bypassFlag = "--dangerously-bypass-approvals-and-sandbox";
 
 function flagValues(options: ConfigOptions, base: string): FlagValue[] {
   const { model, moreDirectories } = options;
-  const roots = moreDirectories.map((directory) => existingDirectory(directory, base));
+  const present = moreDirectories.filter((directory) => existsSync(resolve(base, directory)));
+  const roots = present.map((directory) => existingDirectory(directory, base));
   return [
     ...(model === undefined ? [] : [{ flag: "--model", key: ["model"], value: model }]),
     ...policyFlags(options),

@@ -34,7 +34,12 @@ export async function settle(
     approval: approval.value,
   };
   const policy = [...sandbox.warnings, ...approval.warnings];
-  const warnings = [...flagWarnings(options), ...loaded.warnings, ...policy, ...idleFlags(options, settings)];
+  const warnings = [
+    ...flagWarnings(options, environment.cwd),
+    ...loaded.warnings,
+    ...policy,
+    ...idleFlags(options, settings),
+  ];
   return { settings, loaded, warnings };
 }
 

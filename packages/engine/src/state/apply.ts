@@ -5,7 +5,7 @@ import type { Message, StoredRecord } from "../ports.ts";
 import { applyNote } from "./apply-note.ts";
 import { retainedMessages, summaryMessage } from "./compaction.ts";
 import { noteBegun, noteReported, noteSettled } from "./known-agents.ts";
-import { callsOf, lastMessage, textOf } from "./messages.ts";
+import { callsOf, finalMessage, textOf } from "./messages.ts";
 import { findOpenCall, type OpenCall, type OpenTurn, type ThreadState } from "./state.ts";
 import { estimateMessage, estimateText } from "./tokens.ts";
 import { touchedPaths } from "./touched.ts";
@@ -124,7 +124,7 @@ function applyReply(state: ThreadState, seq: number, record: RecordOf<"model.rep
   if (!state.turn) return;
   charge(state.turn.ledger, record, state.tokens);
   state.turn.calls = callsOf(seq, record.blocks);
-  state.turn.final = state.turn.calls.length === 0 ? { message: lastMessage(record.blocks) } : undefined;
+  state.turn.final = state.turn.calls.length === 0 ? { message: finalMessage(record.blocks) } : undefined;
 }
 
 function applyBegun(state: ThreadState, record: RecordOf<"tool.begun">): void {

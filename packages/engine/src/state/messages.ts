@@ -1,5 +1,5 @@
 // Reads and creates the parts of messages.
-import type { Block, Part } from "@agentcli/protocol";
+import type { Block, MessageBlock, Part } from "@agentcli/protocol";
 import type { OpenCall } from "./state.ts";
 
 export const textPart = (text: string): Part => ({ type: "text", text });
@@ -16,4 +16,27 @@ export const callsOf = (seq: number, blocks: Block[]): OpenCall[] =>
 export function lastMessage(blocks: Block[]): string | null {
   const text = blocks.findLast((block) => block.type === "message" && block.text.trim() !== "");
   return text?.type === "message" ? text.text : null;
+}
+
+export const messagesOf = (blocks: Block[]): MessageBlock[] => blocks.filter((block) => block.type === "message");
+
+/** The message that is the answer: what the model marked as such, else its last message. Commentary never is. */
+export function answerOf<Message extends Pick<MessageBlock, "phase">>(messages: Message[]): Message | undefined {
+  return (
+    messages.findLast(({ phase }) => phase === "final_answer") ?? messages.findLast(({ phase }) => phase === undefined)
+  );
+}
+
+/** The answer of a reply without calls; null if there is none. An empty one counts only after other text. */
+export function finalMessage(blocks: Block[]): string | null {
+  const messages = messagesOf(blocks);
+  const text = answerOf(messages)?.text ?? null;
+  const hasText = messages.some((message) => message.phase !== "commentary" && message.text.trim() !== "");
+  return hasText ? text : null;
+}
+
+/** Messages to show: empty ones only where they are the last word of a reply. */
+export function isShown(message: Block, blocks: Block[]): boolean {
+  if (message.type !== "message" || message.text.trim() !== "") return true;
+  return blocks.every(({ type }) => type !== "call") && message === messagesOf(blocks).at(-1);
 }

@@ -36,8 +36,12 @@ function inputOf(message: Message): object[] {
 
 function itemOf(block: Block): object[] {
   switch (block.type) {
-    case "message":
-      return [{ type: "message", role: "assistant", content: [{ type: "output_text", text: block.text }] }];
+    case "message": {
+      const { text, phase } = block;
+      return [
+        { type: "message", role: "assistant", content: [{ type: "output_text", text }], ...(phase && { phase }) },
+      ];
+    }
     case "reasoning":
       return reasoningOf(block);
     case "call": {

@@ -1,5 +1,5 @@
 // Builds a reply from the events of a Responses stream. Completed items count; deltas are only shown.
-import type { Block, Usage } from "@agentcli/protocol";
+import type { Block, MessageBlock, Usage } from "@agentcli/protocol";
 import type { StreamReader } from "../attempt.ts";
 import { type Attempt, failAttempt } from "../failure.ts";
 import { count, type Fields, fields, list, parseJson, text } from "../untrusted.ts";
@@ -65,7 +65,8 @@ const isCall = (item: Fields): boolean => item.type === "function_call" || item.
 function blockOf(item: Fields): Block[] {
   const id = text(item.id);
   if (item.type === "message") {
-    return [{ type: "message", text: list(item.content).map(partText).join(""), ...(id && { wireId: id }) }];
+    const message = { type: "message", text: list(item.content).map(partText).join("") } as const;
+    return [{ ...message, ...phaseOf(item), ...(id && { wireId: id }) }];
   }
   if (item.type === "reasoning") return [reasoningOf(item, id)];
   if (!isCall(item)) return [];
@@ -81,6 +82,9 @@ function blockOf(item: Fields): Block[] {
     },
   ];
 }
+
+const phaseOf = ({ phase }: Fields): Pick<MessageBlock, "phase"> =>
+  phase === "commentary" || phase === "final_answer" ? { phase } : {};
 
 const partText = (part: unknown): string => text(fields(part).text) ?? text(fields(part).refusal) ?? "";
 

@@ -2,7 +2,7 @@
 
 import { parsePatch } from "@agentcli/engine";
 import type { NoteData, Outcome, PlanStep, RecordOf } from "@agentcli/protocol";
-import type { ThreadItem } from "@agentcli/protocol/app-server";
+import type { ThreadItem, ThreadItemOf } from "@agentcli/protocol/app-server";
 import { turnDiff } from "./diff.ts";
 import { beginItem, endItem, itemIdOf, type ShownCall, unbegunCall } from "./items.ts";
 import type { Notice } from "./notice.ts";
@@ -86,11 +86,18 @@ function outcomeNotices(shown: ShownThread, call: CallInView, outcome: Outcome, 
   shown.calls.delete(call.callId);
   if (!call.item) return misunderstood(shown, call, outcome);
   const item = endItem(call.item, unanswered ? { ...outcome, status: "declined" } : outcome);
+  if (item.type === "commandExecution" && detail.kind !== "command")
+    return [...late, completeItem(shown, withoutResult(item, call, outcome), atMs)];
   return [...late, ...ended(shown, call, item, atMs), ...diffNotice(shown, call, outcome)];
 }
 
+/** A command that never ran has the reason; one whose end is unknown has what it printed until then. */
+function withoutResult(item: ThreadItemOf<"commandExecution">, call: CallInView, { reason }: Outcome): ThreadItem {
+  return { ...item, aggregatedOutput: call.hasBegun ? call.output.everything() : (reason ?? null) };
+}
+
 function ended(shown: ShownThread, call: CallInView, item: ThreadItem, atMs: number): Notice[] {
-  const rest = item.type === "commandExecution" && call.hasBegun ? call.output.rest(item.aggregatedOutput ?? "") : "";
+  const rest = item.type === "commandExecution" ? call.output.rest(item.aggregatedOutput ?? "") : "";
   return [...(rest === "" ? [] : [outputDelta(shown, call, rest)]), completeItem(shown, item, atMs)];
 }
 

@@ -50,7 +50,7 @@ export function endItem(item: ThreadItem, outcome: Outcome): ThreadItem {
   const callStatus = status === "declined" ? "failed" : status;
   switch (item.type) {
     case "commandExecution": {
-      if (detail.kind !== "command") return { ...item, status, aggregatedOutput: outcome.reason ?? null };
+      if (detail.kind !== "command") return { ...item, status };
       const { output, exitCode, durationMs } = detail;
       return { ...item, status, aggregatedOutput: output, exitCode, durationMs: Math.round(durationMs) };
     }

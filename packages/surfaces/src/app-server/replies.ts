@@ -1,18 +1,26 @@
 // Replies of the model: shown while they stream, and completed from the record.
 
-import { callsOf } from "@agentcli/engine";
+import { callsOf, isShown } from "@agentcli/engine";
 import type { Block, RecordOf, Usage } from "@agentcli/protocol";
 import type { ThreadItem, TokenUsageBreakdown } from "@agentcli/protocol/app-server";
 import { streamedText } from "../streamed.ts";
 import type { Notice } from "./notice.ts";
-import { completeItem, type ShownThread, type StreamedItem, startItem, turnIds, wholeItem } from "./thread.ts";
+import {
+  completeItem,
+  noneStreamed,
+  type ShownThread,
+  type StreamedItem,
+  startItem,
+  turnIds,
+  wholeItem,
+} from "./thread.ts";
 
 type ContentBlock = Exclude<Block, { type: "call" }>;
 
 /** A delta of text or reasoning. The first of its kind starts the item. */
 export function streamReply(shown: ShownThread, kind: StreamedItem["kind"], piece: string): Notice[] {
   if (!shown.turn || piece === "" || (shown.review && kind === "message")) return [];
-  const id = itemId(shown, kind, 0);
+  const id = itemId(shown, kind, shown.streamed[kind]);
   const existing = shown.streams.get(id);
   const continues = existing?.attempt === "this";
   const stream: StreamedItem = continues ? existing : { kind, text: streamedText(shown.scrub), attempt: "this" };
@@ -24,9 +32,17 @@ export function streamReply(shown: ShownThread, kind: StreamedItem["kind"], piec
   return [...begins, ...(ready === "" ? [] : [delta(shown, id, kind, ready)])];
 }
 
+/** A block is complete: what streams next belongs to the item after it. An empty message has none of its own. */
+export function endStreamed(shown: ShownThread, block: Block): Notice[] {
+  const hasItem = block.type === "reasoning" || (block.type === "message" && block.text.trim() !== "");
+  if (hasItem) shown.streamed[block.type] += 1;
+  return [];
+}
+
 /** The attempt failed: its stream is discarded, and the next one starts the same items again. */
 export function restartReply(shown: ShownThread): Notice[] {
   for (const stream of shown.streams.values()) stream.attempt = "earlier";
+  shown.streamed = noneStreamed();
   return [];
 }
 
@@ -39,6 +55,7 @@ export function replied(shown: ShownThread, seq: number, record: RecordOf<"model
     shown.open.add(callId);
   }
   shown.replies += 1;
+  shown.streamed = noneStreamed();
   shown.heldUsage.push(chargeUsage(shown, record.usage));
   return [...completed, ...abandoned, ...(shown.open.size === 0 ? releaseUsage(shown) : [])];
 }
@@ -80,7 +97,7 @@ function shownBlocks({ review }: ShownThread, blocks: Block[]): ShownBlock[] {
   const isFinal = !blocks.some((block) => block.type === "call");
   const counts = { message: 0, reasoning: 0 };
   return blocks.flatMap((block) => {
-    if (block.type === "call" || (block.type === "message" && block.text.trim() === "")) return [];
+    if (block.type === "call" || !isShown(block, blocks)) return [];
     const index = counts[block.type]++;
     return review && isFinal && block.type === "message" ? [] : [{ block, index }];
   });
@@ -106,7 +123,7 @@ const itemId = ({ turns, replies }: ShownThread, kind: StreamedItem["kind"], ind
 
 const itemOf = (id: string, block: ContentBlock): ThreadItem =>
   block.type === "message"
-    ? { id, type: "agentMessage", text: block.text }
+    ? { id, type: "agentMessage", text: block.text, ...(block.phase && { phase: block.phase }) }
     : { id, type: "reasoning", summary: block.summary, content: block.text === undefined ? [] : [block.text] };
 
 const streamItem = (id: string, { kind, text }: StreamedItem): ThreadItem =>

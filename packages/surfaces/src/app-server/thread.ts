@@ -22,10 +22,14 @@ export interface ShownThread extends ViewOptions {
   turns: Turn[];
   /** The open turn. */
   turn: Turn | null;
+  /** When it began; the wire has only seconds. */
+  turnStartedMs: number;
   /** The final message of a review is JSON; its text is shown when the turn ends. */
   review: boolean;
   /** Number of replies in this turn, part of the ids of their items. */
   replies: number;
+  /** How many blocks of the streaming reply are complete. */
+  streamed: Record<StreamedItem["kind"], number>;
   /** The streaming reply, by the id its item will have. */
   streams: Map<string, StreamedItem>;
   calls: Map<string, CallInView>;
@@ -63,8 +67,10 @@ export const emptyShown = (options: ViewOptions): ShownThread => ({
   shell: "/bin/sh",
   turns: [],
   turn: null,
+  turnStartedMs: 0,
   review: false,
   replies: 0,
+  streamed: noneStreamed(),
   streams: new Map(),
   calls: new Map(),
   sessions: new Map(),
@@ -74,6 +80,8 @@ export const emptyShown = (options: ViewOptions): ShownThread => ({
   waiting: new Map(),
   edits: [],
 });
+
+export const noneStreamed = (): ShownThread["streamed"] => ({ message: 0, reasoning: 0 });
 
 const noTokens = (): TokenUsageBreakdown => ({
   totalTokens: 0,

@@ -1,7 +1,7 @@
 // The log as clients of the app server see it: items, turns and notifications. Replaying a log gives the same turns.
 
 import type { Progress, StoredRecord } from "@agentcli/engine";
-import { textOf } from "@agentcli/engine";
+import { answerOf, textOf } from "@agentcli/engine";
 import type { NoteData, Noted, RecordOf, TurnEnd } from "@agentcli/protocol";
 import type { ThreadStatus, Turn } from "@agentcli/protocol/app-server";
 import { approval, begun, endSessions, printed, runningItems, settled } from "./calls.ts";
@@ -12,6 +12,7 @@ import type { Notice } from "./notice.ts";
 import {
   abandonReply,
   chargeUsage,
+  endStreamed,
   releaseUsage,
   replied,
   restartReply,
@@ -82,8 +83,9 @@ function showProgress(shown: ShownThread, progress: Progress): Notice[] {
       return printed(shown, progress.callId, progress.text);
     case "retrying":
       return restartReply(shown);
-    case "calling":
     case "settled":
+      return endStreamed(shown, progress.block);
+    case "calling":
       return [];
   }
 }
@@ -93,7 +95,7 @@ function turnBegun(shown: ShownThread, seq: number, record: RecordOf<"turn.begun
   const turn: Turn = { id: turnId, items: [], itemsView: "full", status: "inProgress", startedAt: seconds(atMs) };
   shown.turns.push(turn);
   const { cwd, shell } = settings;
-  Object.assign(shown, { turn, cwd, shell, replies: 0, review: review !== undefined, edits: [] });
+  Object.assign(shown, { turn, turnStartedMs: atMs, cwd, shell, replies: 0, review: review !== undefined, edits: [] });
   const started: Notice = { method: "turn/started", params: { threadId: shown.threadId, turn: bare(turn) } };
   const prompt = review
     ? ({ id: `review-${seq}`, type: "enteredReviewMode", review: textOf(input) } as const)
@@ -155,16 +157,17 @@ function retryNotice(shown: ShownThread, { attempt, of, reason }: NoteData<"retr
   return { method: "error", params: { error, willRetry: true, ...turnIds(shown) } };
 }
 
-function turnEnded(shown: ShownThread, end: TurnEnd, atMs: number): Notice[] {
+function turnEnded(shown: ShownThread, recorded: TurnEnd, atMs: number): Notice[] {
   const { turn, threadId } = shown;
   if (!turn) return [];
+  const end = isUnanswered(turn, recorded) ? unanswered : recorded;
   const last = [...abandonReply(shown, atMs), ...endSessions(shown, atMs), ...releaseUsage(shown)];
   const review = shown.review && end.status === "completed" ? reviewItems(shown, end.message, atMs) : [];
   const error = end.status === "failed" ? turnError(end.message, end.code) : null;
   const failure: Notice[] = error ? [{ method: "error", params: { error, willRetry: false, ...turnIds(shown) } }] : [];
   const status = end.status === "cancelled" ? "interrupted" : end.status;
-  const startedMs = (turn.startedAt ?? 0) * 1000;
-  Object.assign(turn, { status, error, completedAt: seconds(atMs), durationMs: Math.max(0, atMs - startedMs) });
+  const durationMs = Math.max(0, atMs - shown.turnStartedMs);
+  Object.assign(turn, { status, error, completedAt: seconds(atMs), durationMs });
   Object.assign(shown, { turn: null, review: false });
   shown.calls.clear();
   shown.open.clear();
@@ -172,6 +175,12 @@ function turnEnded(shown: ShownThread, end: TurnEnd, atMs: number): Notice[] {
   const completed: Notice = { method: "turn/completed", params: { threadId, turn: summary(turn, end) } };
   return [...last, ...review, ...failure, statusNotice(shown), completed];
 }
+
+/** Clients look for the answer by the phase of messages: with commentary alone the turn has completed without one. */
+const isUnanswered = ({ items }: Turn, end: TurnEnd): boolean =>
+  end.status === "failed" && end.code === "empty" && items.some(({ type }) => type === "agentMessage");
+
+const unanswered: TurnEnd = { status: "completed", message: "" };
 
 function reviewItems(shown: ShownThread, text: string, atMs: number): Notice[] {
   const id = `review-${shown.turns.length}`;
@@ -189,7 +198,8 @@ const bare = (turn: Turn): Turn => ({ ...turn, items: [], itemsView: "notLoaded"
 
 /** For clients that follow the notifications: the end of the turn, and the answer. */
 function summary(turn: Turn, end: TurnEnd): Turn {
-  const message = turn.items.findLast((item) => item.type === "agentMessage");
+  const messages = turn.items.filter((item) => item.type === "agentMessage");
+  const message = answerOf(messages.map((item) => ({ ...item, phase: item.phase ?? undefined })));
   // Checked against a schema it may differ from what the model wrote: nulls of absent members are removed.
   const answer = message && end.status === "completed" ? { ...message, text: end.message } : message;
   return { ...turn, items: answer ? [answer] : [], itemsView: "summary" };

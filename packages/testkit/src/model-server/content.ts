@@ -11,7 +11,7 @@ export interface Content {
 
 export type Piece =
   | { type: "reasoning"; id: string; summary: string[]; encrypted: string | undefined }
-  | { type: "message"; id: string; text: string; deltas: number }
+  | { type: "message"; id: string; text: string; phase?: string; deltas: number }
   | { type: "call"; id: string; callId: string; name: string; input: string; freeform: boolean; deltas: number };
 
 export type Ending =
@@ -58,7 +58,10 @@ function reasoningOf({ reasoning }: PlainReply, prefix: string): Piece[] {
 
 function messagesOf(answer: PlainReply, prefix: string): Piece[] {
   const deltas = answer.deltas ?? 1;
-  const texts = (answer.messages ?? []).map((text) => ({ text, deltas }));
+  const texts: { text: string; phase?: string; deltas: number }[] = (answer.messages ?? []).map((message) => ({
+    ...(typeof message === "string" ? { text: message } : message),
+    deltas,
+  }));
   if (answer.text) texts.push({ text: filler(answer.text.bytes), deltas: answer.text.deltas ?? deltas });
   return texts.map((text, index) => ({ type: "message", id: `msg_${prefix}_${index}`, ...text }));
 }

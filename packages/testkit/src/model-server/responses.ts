@@ -62,7 +62,7 @@ function itemOf(piece: Piece): object {
   }
   if (piece.type === "message") {
     const content = [{ type: "output_text", text: piece.text, annotations: [] }];
-    return { type: "message", id: piece.id, role: "assistant", content };
+    return { type: "message", id: piece.id, role: "assistant", content, ...(piece.phase && { phase: piece.phase }) };
   }
   const named = { id: piece.id, call_id: piece.callId, name: piece.name };
   if (piece.freeform) return { type: "custom_tool_call", ...named, input: piece.input };

@@ -22,10 +22,12 @@ export const ScriptedCall = z.strictObject({
 });
 export type ScriptedCall = z.infer<typeof ScriptedCall>;
 
+export const ScriptedMessage = z.strictObject({ text: z.string(), phase: z.enum(["commentary", "final_answer"]) });
+
 export const PlainReply = z.strictObject({
   when: When.optional(),
   reasoning: z.strictObject({ summary: z.array(z.string()), encrypted: z.string().optional() }).optional(),
-  messages: z.array(z.string()).optional(),
+  messages: z.array(z.union([z.string(), ScriptedMessage])).optional(),
   text: z.strictObject({ bytes: z.int().positive(), deltas: z.int().positive().optional() }).optional(),
   calls: z.array(ScriptedCall).optional(),
   usage: ScriptedUsage.nullable().optional().describe("null: the answer has no usage at all"),

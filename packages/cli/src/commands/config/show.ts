@@ -19,7 +19,8 @@ export async function run(invocation: Invocation, { environment, print, reporter
   const options = configOptions(invocation);
   const cwd = existingDirectory(options.directory ?? ".", environment.cwd);
   const loaded = await loadConfig(configRequest(options, cwd, environment));
-  for (const warning of [...flagWarnings(options), ...loaded.warnings]) reporter.log(`warning: ${warning}`);
+  for (const warning of [...flagWarnings(options, environment.cwd), ...loaded.warnings])
+    reporter.log(`warning: ${warning}`);
   const rows = effectiveRows(loaded);
   if (invocation.has("json")) await print(`${JSON.stringify(rows, null, 2)}\n`);
   else await print(rows.map(invocation.has("origin") ? lineWithOrigin : line).join(""));
