@@ -4,11 +4,13 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   readlinkSync,
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +25,12 @@ import { openInvitations } from "../../src/identity/invitations/index.ts";
 import { makeLoginLink } from "../../src/identity/sessions/index.ts";
 import { listFiles } from "../../src/operations/backup/files.ts";
 import type { ArchiveEvent, Section } from "../../src/operations/backup/format.ts";
-import { makeBackup, type RestoreRequest, restoreBackup as restore } from "../../src/operations/backup/index.ts";
+import {
+  type BackupSummary,
+  makeBackup,
+  type RestoreRequest,
+  restoreBackup as restore,
+} from "../../src/operations/backup/index.ts";
 import { openArchive } from "../../src/operations/backup/read-archive.ts";
 import { inDependencyOrder, type StoredTable } from "../../src/operations/backup/tables.ts";
 import { emptyDatabase, type TestDatabase } from "../harness/database.ts";
@@ -49,6 +56,7 @@ const sectionsIn = async (...source: Parameters<typeof eventsIn>): Promise<Secti
 interface Harness {
   source: TestPlatform;
   backup(seal?: string): Promise<string>;
+  summary(): BackupSummary | undefined;
   /** Settings of an empty data directory, and its database. */
   emptyTarget(): Promise<{ settings: Settings; database: TestDatabase }>;
 }
@@ -63,12 +71,14 @@ async function openHarness(): Promise<Harness> {
   await source.key();
   const { settings } = source.platform;
   let made = 0;
+  let summary: BackupSummary | undefined;
   return {
     source,
+    summary: () => summary,
     async backup(seal) {
       made += 1;
       const path = join(folder.path, `backup-${made}`);
-      await makeBackup({
+      summary = await makeBackup({
         path,
         connection: { url: settings.databaseUrl ?? "" },
         dataDirectory: settings.dataDirectory,
@@ -173,6 +183,30 @@ test("tables, files, modes, links and sequences are restored, and the key if it 
   expect(next.id).toBe(2);
   const verdict = await withStoredLog(target.database.db, (log) => verifyLog(log, []));
   expect(verdict).toMatchObject({ kind: "whole", head: { seq: (before.audit_entries?.length ?? 0) + 1 } });
+});
+
+test("a file of an agent that no restore could create or that is mostly holes is named, and all others are restored", async () => {
+  const { source, backup, summary, emptyTarget } = await openHarness();
+  const agent = join(source.platform.settings.dataDirectory, "workspaces/agent");
+  mkdirSync(agent, { recursive: true });
+  writeFileSync(Buffer.from(`${agent}/\xff`, "latin1"), "not text");
+  writeFileSync(join(agent, "holes"), "");
+  truncateSync(join(agent, "holes"), 1024 ** 4);
+  writeFileSync(join(agent, "unreadable"), "kept", { mode: 0 });
+  const path = await backup(passphrase);
+  expect(summary()?.leftOut).toEqual({
+    count: 2,
+    first: [
+      { path: "workspaces/agent/holes", reason: "its agent has too many files with holes" },
+      { path: "workspaces/agent/\ufffd", reason: "its name is not UTF-8" },
+    ],
+  });
+  const { settings } = await emptyTarget();
+  await restoreBackup({ path, passphrase, settings });
+  const restored = join(settings.dataDirectory, "workspaces/agent");
+  expect(readdirSync(restored)).toEqual(["unreadable"]);
+  expect(statSync(join(restored, "unreadable")).mode & 0o777).toBe(0);
+  expect(statSync(join(agent, "unreadable")).mode & 0o777).toBe(0);
 });
 
 test("without a passphrase the backup does not contain the key, which must exist before the restore", async () => {
@@ -310,12 +344,15 @@ const git = (directory: string, ...args: string[]): string =>
   }).trim();
 
 /** Reads them one after another, as the backup does. */
-function copyFiles(from: string, to: string, beforeStep: (step: number) => void): number {
+async function copyFiles(from: string, to: string, beforeStep: (step: number) => void): Promise<number> {
   let steps = 0;
-  for (const entry of listFiles({ dataDirectory: from, kekFile: join(from, "kek"), keys: "all" })) {
-    const target = join(to, entry.path);
-    if (entry.kind === "directory") mkdirSync(target, { recursive: true });
-    if (entry.kind === "file") writeFileSync(target, readFileSync(join(from, entry.path)));
+  for await (const { section, entry } of listFiles(
+    { dataDirectory: from, kekFile: join(from, "kek"), keys: "all" },
+    ({ path }) => expect.fail(path),
+  )) {
+    const target = join(to, section.path);
+    if (section.kind === "directory") mkdirSync(target, { recursive: true });
+    if (section.kind === "file") writeFileSync(target, readFileSync(entry.address));
     beforeStep(++steps);
   }
   return steps;
@@ -339,12 +376,12 @@ test("a repository that receives a push while it is copied is complete and not l
   push("first");
   writeFileSync(join(bare, "refs/heads/main.lock"), "");
   const copies = (name: string) => join(folder.path, "copies", name);
-  const steps = copyFiles(data, copies("none"), () => {});
+  const steps = await copyFiles(data, copies("none"), () => {});
   rmSync(join(bare, "refs/heads/main.lock"));
   expect(existsSync(join(copies("none"), "repositories/1/sample.git/refs/heads/main.lock"))).toBe(false);
   for (let at = 1; at <= steps; at++) {
     const copy = copies(String(at));
-    copyFiles(data, copy, (step) => step === at && push(`step-${at}`));
+    await copyFiles(data, copy, (step) => step === at && push(`step-${at}`));
     const copied = join(copy, "repositories/1/sample.git");
     expect(() => git(copied, "rev-list", "--objects", "--all", "--quiet"), `pushed at ${at} of ${steps}`).not.toThrow();
     rmSync(copy, { recursive: true });

@@ -6,7 +6,7 @@ import { openDatabase, recordAuditEvent } from "../../foundation/db/index.ts";
 import { silentLog } from "../../foundation/telemetry/index.ts";
 import { openVault, readKeyFile } from "../../foundation/vault/index.ts";
 import { version } from "../../foundation/version.ts";
-import { makeBackup } from "../../operations/backup/index.ts";
+import { type BackupSummary, makeBackup } from "../../operations/backup/index.ts";
 import { anchorEntries } from "../anchor.ts";
 import type { Invocation } from "../command.ts";
 import { asOperator } from "../operator.ts";
@@ -31,19 +31,20 @@ export async function run(invocation: Invocation, program: Program): Promise<num
     if (key === null) throw new CommandError("failed", `The key file ${kekFile} was removed. Restore it.`);
     const { connection } = database;
     const source = { connection, dataDirectory, kekFile, key };
-    const { tables, files, leftOut } = await makeBackup({
+    const { tables, files, others, leftOut } = await makeBackup({
       ...source,
       path,
       passphrase,
       platformVersion: version,
       now: new Date(),
     });
-    const data = { tables, files, sealed: passphrase === null ? 0 : 1 };
+    const data = { tables, files, leftOut: leftOut.count, sealed: passphrase === null ? 0 : 1 };
     await asOperator(() => recordAuditEvent(database.db, { action: "backup.made", subject: "platform", data }));
     await anchorEntries({ db: database.db, vault, settings }, program);
     program.print(`${path}: ${tables} tables, ${files} files, ${statSync(path).size} bytes\n`);
-    for (const name of leftOut)
+    for (const name of others)
       program.print(`Not included, because it is not a file of the platform: ${JSON.stringify(name)}\n`);
+    for (const line of leftOutLines(leftOut)) program.print(`${line}\n`);
     if (passphrase === null)
       program.print(
         `The backup does not contain the key-encryption key. Keep ${kekFile} elsewhere: without it the backup cannot be read.\nIt does not contain signing-key and ssh/id of ${dataDirectory} either.\n`,
@@ -52,4 +53,9 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   } finally {
     await database.close();
   }
+}
+
+function leftOutLines({ count, first }: BackupSummary["leftOut"]): string[] {
+  const lines = first.map(({ path, reason }) => `Not included: ${JSON.stringify(path)}: ${reason}.`);
+  return count > first.length ? [...lines, `Not included: ${count - first.length} other files like these.`] : lines;
 }

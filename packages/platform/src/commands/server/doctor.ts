@@ -2,7 +2,8 @@
 import type { Invocation } from "../command.ts";
 import type { Program } from "../program.ts";
 import { settingsFor } from "../settings.ts";
-import { examine, type Finding } from "./examine.ts";
+import { examine } from "./examine.ts";
+import type { Finding } from "./finding.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
   const { settings, entries } = settingsFor(invocation, program);

@@ -9,12 +9,8 @@ import { readPrivateKey } from "../../repositories/scm/index.ts";
 import { openSigningKey } from "../../repositories/signing/index.ts";
 import { agentLimits, probeForAgents } from "../../runs/index.ts";
 import { findServer } from "../../server-file.ts";
-
-export interface Finding {
-  subject: string;
-  verdict: "fine" | "note" | "wrong";
-  text: string;
-}
+import { describeEnforcement } from "./enforcement.ts";
+import type { Finding } from "./finding.ts";
 
 export async function examine(settings: Settings): Promise<Finding[]> {
   const database = await attempt("database", () => inspectDatabase(settings));
@@ -101,20 +97,9 @@ async function examineSandbox(settings: Settings): Promise<Finding> {
   return { subject, verdict: process.geteuid?.() === 0 ? "note" : "fine", text };
 }
 
-/** What is enforced, not what is configured. */
 async function examineLimits(settings: Settings): Promise<Finding> {
   const limits = agentLimits(settings);
-  const { memory, processes } = await describeLimits(limits);
-  const size = (bytes: number | null) =>
-    bytes === null ? "unlimited" : `${Number((bytes / 1024 ** 3).toFixed(2))} GiB`;
-  const text = [
-    `memory ${size(memory.bytes)} (${memory.by})`,
-    `processes ${processes.count ?? "unlimited"} (${processes.by})`,
-    `/tmp ${size(limits.temporaryBytes)}`,
-    `files of an agent ${size(limits.diskBytes)} (measured while it runs)`,
-  ].join(", ");
-  const isEnforced = [memory, processes].every(({ by }) => by !== "nothing");
-  return { subject: "limits", verdict: isEnforced ? "fine" : "note", text };
+  return describeEnforcement(limits, await describeLimits(limits));
 }
 
 async function examineGit(): Promise<Finding> {

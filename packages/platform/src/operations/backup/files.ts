@@ -1,8 +1,10 @@
 // Which files of the data directory belong in a backup: those that the platform keeps there, and no others.
-import { closeSync, lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
+import { isUtf8 } from "node:buffer";
+import { lstatSync, readdirSync, realpathSync, type Stats } from "node:fs";
+import { readlink } from "node:fs/promises";
 import { join } from "node:path";
-import type { FileSection } from "./format.ts";
-import { openWithoutLinks, pathOf } from "./open-without-links.ts";
+import { pathTo, type TreeEntry, walk } from "../../foundation/index.ts";
+import { type FileSection, maxPathBytes } from "./format.ts";
 
 /** Files of the database, of a running server and of the installation. */
 const ofThisMachine = /^(?:postgres.*|server\.json.*|server\.log|config\.toml|restoring)$/;
@@ -29,68 +31,92 @@ export interface Listing {
   keys: "all" | "public";
 }
 
+export interface FoundFile {
+  section: FileSection;
+  entry: TreeEntry;
+}
+
+/** What is missing in a backup, though it is a file of the platform, and why. */
+export interface LeftOut {
+  path: string;
+  reason: string;
+}
+
 /** Directories come before their contents. */
-export function* listFiles({ keys, ...listing }: Listing): Generator<FileSection> {
-  const dataDirectory = realpathSync(listing.dataDirectory);
-  for (const name of namesIn(dataDirectory))
-    for (const entry of entriesAt(dataDirectory, name)) {
-      if (isAllowed(entry) && (keys === "all" || !isPrivateKey(entry))) yield entry;
-    }
+export async function* listFiles(
+  { dataDirectory, keys }: Listing,
+  onLeftOut: (file: LeftOut) => void,
+): AsyncGenerator<FoundFile> {
+  for await (const visit of walk(realpathSync(dataDirectory), { access: "read", order: inOrder })) {
+    const { kind, entry } = visit;
+    if (kind === "left") continue;
+    const reason = kind === "unread" ? "it could not be read" : await obstacleTo(entry);
+    const path = shownPath(entry);
+    const section = reason === null ? await sectionOf(entry, path) : null;
+    const isIncluded = section !== null && isAllowed(section) && !isLock(path);
+    if (kind === "entry") visit.descend = isIncluded && section.kind === "directory";
+    if (reason !== null && isAllowed({ kind: "file", path, mode: 0 })) onLeftOut({ path, reason });
+    if (isIncluded && (keys === "all" || !isPrivateKey(section))) yield { section, entry };
+  }
 }
 
 /** Names in the data directory that no backup includes, though they may be the operator's. */
 export const listOthers = ({ dataDirectory, kekFile }: Listing): string[] =>
-  namesIn(realpathSync(dataDirectory)).filter((name) => {
-    const entry = entryAt(dataDirectory, name);
-    const isOurs = ofThisMachine.test(name) || name.startsWith(auditHeadFile);
-    return entry && !isAllowed(entry) && !isOurs && !join(dataDirectory, name).startsWith(kekFile);
-  });
+  readdirSync(dataDirectory)
+    .sort()
+    .filter((name) => {
+      const kind = kindOf(lstatSync(join(dataDirectory, name), { throwIfNoEntry: false }));
+      const isPlatformFile = kind && allowed[kind].test(name);
+      const isOurs = ofThisMachine.test(name) || name.startsWith(auditHeadFile);
+      return kind && !isPlatformFile && !isOurs && !join(dataDirectory, name).startsWith(kekFile);
+    });
 
-function* entriesAt(root: string, path: string): Generator<FileSection> {
-  const entry = entryAt(root, path);
-  if (entry) yield entry;
-  if (entry?.kind !== "directory" || !isAllowed(entry)) return;
-  const names = namesIn(join(root, path));
-  for (const name of isGit(names) ? forGit(names) : names) {
-    if (!isLock(join(path, name))) yield* entriesAt(root, join(path, name));
-  }
+/** Why a restore could not create it. */
+async function obstacleTo(entry: TreeEntry): Promise<string | null> {
+  if (!isUtf8(entry.name)) return "its name is not UTF-8";
+  if (entry.stats.isSymbolicLink() && !isUtf8(await targetOf(entry))) return "its target is not UTF-8";
+  return entry.pathBytes > maxPathBytes ? `its path is longer than ${maxPathBytes} bytes` : null;
 }
+
+/** The beginning of a path that is too long. */
+function shownPath(entry: TreeEntry): string {
+  let at = entry;
+  while (at.parent && at.pathBytes > maxPathBytes + maxNameBytes) at = at.parent;
+  return pathTo(at).toString();
+}
+
+const maxNameBytes = 256;
+
+type Kind = FileSection["kind"];
 
 /** Null for what is neither file, directory nor link, or was removed meanwhile. */
-function entryAt(root: string, path: string): FileSection | null {
-  const fullPath = join(root, path);
-  const stats = lstatSync(fullPath, { throwIfNoEntry: false });
+function kindOf(stats: Stats | undefined): Kind | null {
+  if (stats?.isSymbolicLink()) return "link";
+  if (stats?.isFile()) return "file";
+  return stats?.isDirectory() ? "directory" : null;
+}
+
+async function sectionOf(entry: TreeEntry, path: string): Promise<FileSection | null> {
+  const kind = kindOf(entry.stats);
   // An agent's file may have set-id bits; they are not restored.
-  const mode = (stats?.mode ?? 0) & 0o777;
-  if (stats?.isSymbolicLink()) return linkAt(fullPath, path);
-  if (stats?.isFile()) return { kind: "file", path, mode };
-  return stats?.isDirectory() ? { kind: "directory", path, mode } : null;
+  if (kind !== "link") return kind && { kind, path, mode: entry.stats.mode & 0o777 };
+  const target = (await targetOf(entry)).toString();
+  return target === "" ? null : { kind, path, target };
 }
 
-function linkAt(fullPath: string, path: string): FileSection | null {
-  try {
-    return { kind: "link", path, target: readlinkSync(fullPath) };
-  } catch {
-    // It is no longer a link.
-    return null;
-  }
-}
+/** Empty if it is no longer a link. */
+const targetOf = ({ address }: TreeEntry): Promise<Buffer> =>
+  readlink(address, { encoding: "buffer" }).catch(() => Buffer.alloc(0));
 
-const isGit = (names: string[]): boolean => ["HEAD", "objects", "refs"].every((name) => names.includes(name));
+const inOrder = (names: Buffer[]): Buffer[] => forGit(names.sort(Buffer.compare));
 
 /** Refs before objects: objects are only added, so everything the refs name is still there. */
-const forGit = (names: string[]): string[] => [...names.filter((name) => name !== "objects"), "objects"];
+function forGit(names: Buffer[]): Buffer[] {
+  const isNamed = (text: string) => (name: Buffer) => name.equals(Buffer.from(text));
+  if (!["HEAD", "objects", "refs"].every((text) => names.some(isNamed(text)))) return names;
+  const isObjects = isNamed("objects");
+  return [...names.filter((name) => !isObjects(name)), ...names.filter(isObjects)];
+}
 
 /** A lock of a git operation in progress: restored, it would block every later one. */
 const isLock = (path: string): boolean => /\.git\/(?:.*\/)?[^/]+\.lock$/.test(path);
-
-/** Empty if the directory was removed or replaced meanwhile. */
-function namesIn(directory: string): string[] {
-  const opened = openWithoutLinks(directory, "directory");
-  if (opened === null) return [];
-  try {
-    return readdirSync(pathOf(opened, directory)).sort();
-  } finally {
-    closeSync(opened);
-  }
-}

@@ -9,6 +9,8 @@ import { BackupError } from "./backup-error.ts";
 export const currentVersion = 2;
 
 const name = z.string().regex(/^[\w-]{1,63}$/);
+/** Longer paths are not written: with the name of the data directory they must be short enough for the kernel. */
+export const maxPathBytes = 3072;
 const path = z.string().max(4096).refine(isPlainPath, "not a path below the data directory");
 const modeOf = (max: number) => z.int().min(0).max(max);
 

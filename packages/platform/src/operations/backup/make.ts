@@ -1,10 +1,11 @@
 // Writes a backup: a snapshot of the tables, then the files. The server may keep running.
-import { closeSync, existsSync, readFileSync, readSync, realpathSync, renameSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { type FileHandle, lstat } from "node:fs/promises";
 import { join } from "node:path";
 import type pg from "pg";
-import { type Connection, copyOut, type KeyEncryption, openClient } from "../../foundation/index.ts";
-import { auditHeadFile, listFiles, listOthers } from "./files.ts";
-import { openWithoutLinks } from "./open-without-links.ts";
+import { type Connection, copyOut, type KeyEncryption, openClient, openFile } from "../../foundation/index.ts";
+import { auditHeadFile, type FoundFile, type LeftOut, listFiles, listOthers } from "./files.ts";
+import { openHoleLimit } from "./holes.ts";
 import { copyTarget, listSequences, listTables, notBackedUp } from "./tables.ts";
 import { type ArchiveWriter, createArchive } from "./write-archive.ts";
 
@@ -25,7 +26,9 @@ export interface BackupSummary {
   tables: number;
   files: number;
   /** Names in the data directory that are not the platform's. */
-  leftOut: string[];
+  others: string[];
+  /** Files of agents that could not be read, or that a restore could not create; agents can make any number of them. */
+  leftOut: { count: number; first: LeftOut[] };
 }
 
 /** The file appears only when it is complete. */
@@ -55,7 +58,7 @@ async function writeArchive(
   const archive = createArchive(draft, facts, request);
   try {
     const tables = await writeSnapshot(archive, client);
-    const { files, leftOut } = writeFiles(archive, request);
+    const { files, others, leftOut } = await writeFiles(archive, request);
     if (auditHead !== null) {
       archive.begin({ kind: "audit-head" });
       archive.write(auditHead);
@@ -66,7 +69,7 @@ async function writeArchive(
     }
     await archive.finish();
     renameSync(draft, request.path);
-    return { tables, files, leftOut };
+    return { tables, files, others, leftOut };
   } catch (error) {
     archive.abandon();
     rmSync(draft, { force: true });
@@ -86,33 +89,54 @@ async function writeSnapshot(archive: ArchiveWriter, client: pg.Client): Promise
   return tables.length;
 }
 
-function writeFiles(archive: ArchiveWriter, { dataDirectory, kekFile, passphrase }: BackupRequest) {
+async function writeFiles(archive: ArchiveWriter, { dataDirectory, kekFile, passphrase }: BackupRequest) {
   let files = 0;
+  const leftOut: BackupSummary["leftOut"] = { count: 0, first: [] };
+  const leaveOut = (file: LeftOut) => {
+    leftOut.count += 1;
+    if (leftOut.count <= maxListed) leftOut.first.push(file);
+  };
+  const exceedsHoles = openHoleLimit();
   const listing = { dataDirectory, kekFile, keys: passphrase === null ? "public" : "all" } as const;
-  for (const entry of listFiles(listing)) {
-    const file = entry.kind === "file" ? openWithoutLinks(join(realpathSync(dataDirectory), entry.path), "file") : null;
-    if (entry.kind === "file" && file === null) continue;
-    archive.begin(entry);
-    if (file === null) continue;
-    files += 1;
-    writeContent(archive, file);
+  for await (const found of listFiles(listing, leaveOut)) {
+    const { section, entry } = found;
+    if (section.kind !== "file") archive.begin(section);
+    else if (exceedsHoles(found)) leaveOut({ path: section.path, reason: "its agent has too many files with holes" });
+    else if (await writeFile(archive, found)) files += 1;
+    else if (await isStillThere(entry)) leaveOut({ path: section.path, reason: "it could not be read" });
   }
-  return { files, leftOut: listOthers(listing) };
+  return { files, others: listOthers(listing), leftOut };
+}
+
+const maxListed = 100;
+
+const isStillThere = ({ address }: FoundFile["entry"]): Promise<boolean> =>
+  lstat(address).then(
+    (stats) => stats.isFile(),
+    () => false,
+  );
+
+/** False if it could not be opened. */
+async function writeFile(archive: ArchiveWriter, { section, entry }: FoundFile): Promise<boolean> {
+  const file = await openFile(entry);
+  if (file === null) return false;
+  try {
+    archive.begin(section);
+    await writeContent(archive, file);
+    return true;
+  } finally {
+    await file.close();
+  }
 }
 
 const readIfThere = (path: string): Buffer | null => (existsSync(path) ? readFileSync(path) : null);
 
 const pieceBytes = 256 * 1024;
 
-function writeContent(archive: ArchiveWriter, file: number): void {
-  try {
-    for (;;) {
-      const piece = Buffer.alloc(pieceBytes);
-      const read = readSync(file, piece);
-      if (read === 0) return;
-      archive.write(piece.subarray(0, read));
-    }
-  } finally {
-    closeSync(file);
+async function writeContent(archive: ArchiveWriter, file: FileHandle): Promise<void> {
+  for (;;) {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(pieceBytes));
+    if (bytesRead === 0) return;
+    archive.write(buffer.subarray(0, bytesRead));
   }
 }

@@ -4,6 +4,7 @@ import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { readHead } from "@agentcli/workspace";
+import { removeTree } from "../../foundation/index.ts";
 import { isReference } from "../scm/index.ts";
 
 export interface AgentGit {
@@ -35,11 +36,17 @@ function isPlainDirectory(path: string): boolean {
 const allowedName =
   /^(?:[0-9a-f]{2}|pack|info|info\/(?:packs|commit-graph|commit-graphs(?:\/[\w.-]+)?)|[0-9a-f]{2}\/\w+|pack\/[\w.-]+)$/;
 
-const hasOnlyObjects = (objects: string): boolean =>
-  readdirSync(objects, { recursive: true, withFileTypes: true }).every((entry) => {
-    const name = join(entry.parentPath, entry.name).slice(objects.length + 1);
-    return allowedName.test(name) && (entry.isDirectory() || entry.isFile());
-  });
+function hasOnlyObjects(objects: string): boolean {
+  try {
+    return readdirSync(objects, { recursive: true, withFileTypes: true }).every((entry) => {
+      const name = join(entry.parentPath, entry.name).slice(objects.length + 1);
+      return allowedName.test(name) && (entry.isDirectory() || entry.isFile());
+    });
+  } catch {
+    // Too deep, or without permission to read: git writes neither.
+    return false;
+  }
+}
 
 /** Moves the agent's branch, or its detached HEAD, to another commit and replaces its index. */
 export async function moveAgent(
@@ -69,6 +76,6 @@ async function makePlainDirectories(directory: string, below: string): Promise<v
 async function replaceFile(path: string, content: string | Buffer): Promise<void> {
   const draft = `${path}.draft-${randomUUID()}`;
   await writeFile(draft, content, { flag: "wx" });
-  if (isPlainDirectory(path)) await rm(path, { recursive: true });
+  if (isPlainDirectory(path)) await removeTree(path);
   await rename(draft, path);
 }

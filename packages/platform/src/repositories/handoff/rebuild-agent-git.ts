@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { copyFile, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { removeTree } from "../../foundation/index.ts";
 import { copyObjects, formatOf, layOut } from "../git/index.ts";
 import type { OpenRepository } from "../workspaces/index.ts";
 import type { Person } from "./commit-object.ts";
@@ -37,7 +38,7 @@ export async function rebuildAgentGit({ repository, commit, index, identity }: R
     for (const objects of [...(await borrowedBy(hostDirectory)), join(hostDirectory, "objects")])
       await copyObjects(objects, join(draft, "objects"));
     await copyFile(index, join(draft, "index"));
-    await rm(join(path, ".git"), { recursive: true, force: true });
+    await removeTree(join(path, ".git"));
     await rename(draft, join(path, ".git"));
   } finally {
     await rm(draft, { recursive: true, force: true });

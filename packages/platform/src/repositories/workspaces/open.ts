@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync, lstatSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { AgentRepository } from "../../foundation/index.ts";
+import { type AgentRepository, removeTree } from "../../foundation/index.ts";
 import { layOut, RepositoryFault } from "../git/index.ts";
 import { isReference, type SourceHosts } from "../scm/index.ts";
 import { branchName } from "./branch-name.ts";
@@ -45,9 +45,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     },
     async remove(name) {
       const directories = directoriesOf(name, options);
-      // A process that is still exiting may add a file to a directory that was just emptied: retry.
-      for (const directory of [directories.workspace, directories.host])
-        await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+      for (const directory of [directories.workspace, directories.host]) await removeTree(directory);
     },
   };
 }

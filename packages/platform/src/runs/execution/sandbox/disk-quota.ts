@@ -1,8 +1,7 @@
 // Measures the files of an agent while a run is active, and reports once that they exceed the limit. No file system quota is
 // needed: between two measurements the agent can exceed it, so the free space of the disk decides how soon to measure again.
-import { constants } from "node:fs";
-import { chmod, lstat, open, readdir, readlink, statfs } from "node:fs/promises";
-import { join } from "node:path";
+import { statfs } from "node:fs/promises";
+import { walk } from "../../../foundation/index.ts";
 
 export interface DiskWatchOptions {
   directory: string;
@@ -72,49 +71,18 @@ async function freeSpace(directory: string): Promise<number> {
   return bavail * bsize;
 }
 
-/** Occupied space; a file with several names counts once. */
+/**
+ * A file with several names counts once. A file with holes counts with its length: a backup, a restore and a hand-off write
+ * them out.
+ */
 export async function measure(directory: string): Promise<number> {
   const linked = new Set<number>();
-  async function sizeOf(path: string): Promise<number> {
-    const stats = await lstat(path).catch(() => undefined);
-    if (stats === undefined) return 0;
-    if (!stats.isDirectory() && stats.nlink > 1) {
-      if (linked.has(stats.ino)) return 0;
-      linked.add(stats.ino);
-    }
-    const own = Math.max(stats.blocks * 512, minEntryBytes);
-    return stats.isDirectory() ? own + (await sumOf(path, stats.mode)) : own;
+  let sum = minEntryBytes;
+  for await (const { kind, entry } of walk(directory, { access: "read" })) {
+    const { stats } = entry;
+    if (kind !== "entry" || linked.has(stats.ino)) continue;
+    if (!stats.isDirectory() && stats.nlink > 1) linked.add(stats.ino);
+    sum += Math.max(stats.blocks * 512, stats.isFile() ? stats.size : 0, minEntryBytes);
   }
-  async function sumOf(path: string, mode: number): Promise<number> {
-    let sum = 0;
-    for (const name of await namesIn(path, mode)) sum += await sizeOf(join(path, name));
-    return sum;
-  }
-  return sizeOf(directory);
-}
-
-/** An agent of the server's own user could otherwise hide files in a directory that it makes unreadable. */
-async function namesIn(path: string, mode: number): Promise<string[]> {
-  try {
-    return await readdir(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EACCES" || process.geteuid?.() === 0) return [];
-    return readUnreadable(path, mode).catch(() => []);
-  }
-}
-
-/** Linux: a handle without access, for a path alone. */
-const pathOnly = 0o10000000;
-
-/** Through a handle of the directory itself: a link in its place would change a file of the operator. */
-async function readUnreadable(path: string, mode: number): Promise<string[]> {
-  const handle = await open(path, pathOnly | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-  try {
-    const held = `/proc/self/fd/${handle.fd}`;
-    if ((await readlink(held)) !== path) return [];
-    await chmod(held, (mode & 0o777) | 0o500);
-    return await readdir(held);
-  } finally {
-    await handle.close();
-  }
+  return sum;
 }

@@ -1,0 +1,75 @@
+// A backup while an agent replaces its directories by links: nothing outside its workspace is read.
+import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openFile } from "../../src/foundation/files/index.ts";
+import { type FoundFile, listFiles } from "../../src/operations/backup/files.ts";
+
+let base = "";
+let dataDirectory = "";
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), "backup-links-")));
+  dataDirectory = join(base, "data");
+  mkdirSync(join(dataDirectory, "workspaces/agent/directory"), { recursive: true });
+  writeFileSync(join(dataDirectory, "workspaces/agent/directory/secret.pem"), "of the agent");
+  mkdirSync(join(base, "operator"));
+  writeFileSync(join(base, "operator/secret.pem"), "of the operator");
+});
+afterEach(() => rmSync(base, { recursive: true }));
+
+const workspace = () => join(dataDirectory, "workspaces/agent");
+
+/** As an agent does between the moment that a path is listed and the moment that it is read. */
+function replaceByLink(name: string, target: string): void {
+  renameSync(join(workspace(), name), join(workspace(), "../former"));
+  symlinkSync(join(base, target), join(workspace(), name));
+}
+
+/** What a backup would contain, if `onFound` is called before each file is read. */
+async function backUp(onFound: (path: string) => void): Promise<string[]> {
+  const contents: string[] = [];
+  for await (const found of listFiles({ dataDirectory, kekFile: join(base, "kek"), keys: "all" }, ({ path }) =>
+    expect.fail(path),
+  )) {
+    onFound(found.section.path);
+    contents.push(`${found.section.path} ${await contentOf(found)}`);
+  }
+  return contents;
+}
+
+async function contentOf({ section, entry }: FoundFile): Promise<string | undefined> {
+  const file = section.kind === "file" ? await openFile(entry) : null;
+  try {
+    return await file?.readFile("utf8");
+  } finally {
+    await file?.close();
+  }
+}
+
+test("a file below a directory that became a link is read from where the directory was moved to", async () => {
+  const contents = await backUp((path) => {
+    if (path.endsWith("/secret.pem")) replaceByLink("directory", "operator");
+  });
+  expect(contents).toContain("workspaces/agent/directory/secret.pem of the agent");
+  expect(contents.join()).not.toContain("of the operator");
+});
+
+test("a file that became a link is not read", async () => {
+  const contents = await backUp((path) => {
+    if (path.endsWith("/secret.pem")) replaceByLink("directory/secret.pem", "operator/secret.pem");
+  });
+  expect(contents).toContain("workspaces/agent/directory/secret.pem undefined");
+});
+
+test("a directory that becomes a link while it is listed has no entries", async () => {
+  const left: string[] = [];
+  const listing = { dataDirectory, kekFile: join(base, "kek"), keys: "all" } as const;
+  const paths: string[] = [];
+  for await (const { section } of listFiles(listing, ({ path }) => left.push(path))) {
+    paths.push(section.path);
+    if (section.path === "workspaces/agent/directory") replaceByLink("directory", "operator");
+  }
+  expect(paths).toEqual(["workspaces", "workspaces/agent", "workspaces/agent/directory"]);
+  expect(left).toEqual(["workspaces/agent/directory"]);
+});
