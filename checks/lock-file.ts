@@ -17,6 +17,7 @@ interface LockedPackage {
   dependencies?: Record<string, string>;
   devDependencies?: Record<string, string>;
   optionalDependencies?: Record<string, string>;
+  hasInstallScript?: boolean;
 }
 
 type Locked = Record<string, LockedPackage>;
@@ -29,6 +30,7 @@ export function findLockProblems(root = repositoryRoot): Problem[] {
     ...judgeSource(location, locked),
     ...findMissing(location, locked, packages),
     ...judgeVersions(location, locked),
+    ...(location === installedByUsers ? findInstallScripts(location, packages) : []),
   ]);
   return problems.map((problem) => `package-lock.json: ${problem}`);
 }
@@ -49,6 +51,21 @@ function findMissing(location: string, { optionalDependencies = {} }: LockedPack
   return Object.keys(optionalDependencies)
     .filter((name) => !searchPath(location, name).some((candidate) => candidate in packages))
     .map((name) => `${location}: the optional ${name} is missing; npm ci needs it. Choose a version that has it.`);
+}
+
+const installedByUsers = "packages/cli";
+
+/** npm 11 warns of each one at every installation, and does not run it. */
+function findInstallScripts(location: string, packages: Locked, seen = new Set<string>()): Problem[] {
+  const { dependencies = {}, optionalDependencies = {}, hasInstallScript } = packages[location] ?? {};
+  seen.add(location);
+  const needed = Object.keys({ ...dependencies, ...optionalDependencies })
+    .map((name) => searchPath(location, name).find((candidate) => candidate in packages))
+    .filter((found) => found !== undefined && !seen.has(found)) as string[];
+  return [
+    ...(hasInstallScript ? [`${location}: it has an install script; users of agentcli would be warned of it.`] : []),
+    ...needed.flatMap((found) => findInstallScripts(found, packages, seen)),
+  ];
 }
 
 /** Where Node looks for a package, from the innermost directory to the root. */

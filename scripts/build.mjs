@@ -16,7 +16,7 @@ const sandboxPrograms = {
 };
 
 /** Native code, found at run time. */
-const outside = [/^@lydell\/node-pty/, "koffi"];
+const outside = [/^@lydell\/node-pty/];
 
 /** Loaded only where there is a configuration file, which is nearly everywhere. Writing one is left to other commands. */
 const readsConfiguration = /smol-toml|project\/src\/config\/(?!write|toml-)|generated\/config-shapes/;

@@ -32,7 +32,7 @@ export function ordinaryUser(): OrdinaryUser {
   for (const name of ["bin", "dist"])
     cpSync(join(root, "packages/cli", name), join(directory, name), { recursive: true });
   mkdirSync(join(directory, "node_modules"));
-  for (const name of ["koffi", "@koromix", "@lydell"])
+  for (const name of ["@koromix", "@lydell"])
     cpSync(join(root, "node_modules", name), join(directory, "node_modules", name), { recursive: true });
   spawnSync("chmod", ["-R", "a+rX", directory]);
   const lowered = isRoot

@@ -113,11 +113,11 @@ describe("an ordinary user", () => {
   });
 
   test("runs nothing where no sandbox works: exit code 8, no request, no session", async () => {
-    const withoutAnything = [...outer, "--disable-userns", "--tmpfs", join(user.modules, "koffi"), "--"];
+    const withoutAnything = [...outer, "--disable-userns", "--tmpfs", join(user.modules, "@koromix"), "--"];
     const { code, requests, home, stderr } = await runThere([], withoutAnything);
     expect(code).toBe(8);
     expect(stderr).toContain("The read-only sandbox is not available here. bubblewrap does not work here");
-    expect(stderr).toContain("Landlock does not work here: the package koffi is not installed");
+    expect(stderr).toContain("Landlock does not work here: the package @koromix/koffi-linux-");
     expect(requests()).toEqual([]);
     expect(sessionFiles(home)).toEqual([]);
   });

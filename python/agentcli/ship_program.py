@@ -11,7 +11,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PROGRAM = REPOSITORY / "packages/cli"
-NATIVE_MODULES = ("@lydell", "koffi", "@koromix")
+NATIVE_MODULES = ("@lydell", "@koromix")
 
 
 class ShipProgram(BuildHookInterface):  # type: ignore[type-arg]

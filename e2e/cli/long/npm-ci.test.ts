@@ -1,4 +1,5 @@
-// `npm ci` from the registry on every supported Node: it accepts the lock file and warns of nothing.
+// Installing on every supported Node: `npm ci` in a clone accepts the lock file, `npm install -g` takes the packed program,
+// and neither warns of anything.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -36,4 +37,15 @@ test.each(["20", "22", "24"])("on Node %s", { timeout: 600_000 }, async (version
   expect(tools.status, tools.stderr).toBe(0);
   const path = `${join(directory.path, "node_modules/.bin")}:${process.env.PATH}`;
   expect(npm(clone, path, "ci")).toMatchObject({ status: 0, stderr: "" });
+  expect(npm(join(root, "packages/cli"), path, "pack", "--silent", "--pack-destination", directory.path).status).toBe(
+    0,
+  );
+  const packed = join(directory.path, "agentcli-0.1.0.tgz");
+  const prefix = join(directory.path, "global");
+  expect(npm(directory.path, path, "install", "--global", "--prefix", prefix, packed)).toMatchObject({
+    status: 0,
+    stderr: "",
+  });
+  const installed = spawnSync(join(prefix, "bin/agentcli"), ["--version"], { env: { PATH: path }, encoding: "utf8" });
+  expect(installed).toMatchObject({ status: 0, stderr: "", stdout: expect.stringContaining("agentcli ") });
 });

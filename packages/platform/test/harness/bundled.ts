@@ -21,7 +21,7 @@ const bundle = (name: string) => write(name, folder, (id) => !/^[./]|^@agentcli\
 
 /** With everything it needs, for a user who cannot read the repository. */
 export const bundleInto = (directory: string, name: string): Promise<string> =>
-  write(name, directory, (id) => id.startsWith("node:") || /node-pty|koffi/.test(id));
+  write(name, directory, (id) => id.startsWith("node:") || /node-pty|@koromix/.test(id));
 
 async function write(name: string, to: string, external: (id: string) => boolean): Promise<string> {
   const file = join(to, basename(name).replace(/\.ts$/, ".mjs"));

@@ -205,8 +205,8 @@ describe("probing Landlock", () => {
     copyFileSync(launcherPath(await serverProgram()), join(base, "landlock-launcher.cjs"));
     expect(await probeLandlock({ serverProgram: join(base, "workspace-server.cjs") })).toEqual({
       backEnd: "landlock",
-      reason: "Landlock does not work here: the package koffi is not installed.",
-      remedy: expect.stringContaining("npm install koffi"),
+      reason: `Landlock does not work here: the package @koromix/koffi-linux-${process.arch} is not installed.`,
+      remedy: expect.stringContaining(`npm install @koromix/koffi-linux-${process.arch}`),
     });
   });
 

@@ -27,7 +27,7 @@ export async function buildProgram(input: string, output: string): Promise<void>
   const bundle = await rolldown({
     input,
     platform: "node",
-    external: ["@lydell/node-pty", "koffi", "rolldown"],
+    external: ["@lydell/node-pty", "rolldown"],
     logLevel: "silent",
   });
   await bundle.write({ file: output, format: output.endsWith(".cjs") ? "cjs" : "esm", codeSplitting: false });

@@ -1,6 +1,6 @@
 // Drops rights of this process for good, by system calls that Node does not offer.
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
-import koffi from "koffi";
+import { createRequire } from "node:module";
 import type { Rule } from "./plan.ts";
 import { rightsOf, ruleAttribute, rulesetAttribute } from "./rights.ts";
 
@@ -38,7 +38,7 @@ export function openKernel(): Kernel {
         argv,
         Object.entries(env).map(([name, value]) => `${name}=${value}`),
       );
-      throw new Error(`${argv[0]} could not be executed: errno ${koffi.errno()}.`);
+      throw new Error(`${argv[0]} could not be executed: errno ${library.errno()}.`);
     },
   };
 }
@@ -80,8 +80,25 @@ const versionFlag = 1;
 const control = { setSeccomp: 22, filterMode: 2, setNoNewPrivileges: 38, setDescriptorFlags: 2 };
 const capabilityFormat = 0x20080522;
 
+/** The native part of the package koffi, as far as it is used here. */
+interface Koffi {
+  load(library: null): { func(name: string, result: string, parameters: unknown[]): (...args: unknown[]) => number };
+  struct(members: Record<string, string>): unknown;
+  pointer(type: unknown): unknown;
+  errno(): number;
+}
+
+/** Required directly: the package around it has an install script, of which npm warns and which builds nothing here. */
+const loadKoffi = (): Koffi => createRequire(import.meta.url)(`@koromix/koffi-linux-${process.arch}`);
+
 function openLibrary() {
+  const koffi = loadKoffi();
   const library = koffi.load(null);
+  /** Stops if a restriction could not be applied. */
+  const checked = (what: string, result: number): number => {
+    if (result >= 0) return result;
+    throw new Error(`${what} failed with errno ${koffi.errno()}.`);
+  };
   const createRuleset = library.func("syscall", "long", ["long", "void *", "size_t", "uint32_t"]);
   const addRule = library.func("syscall", "long", ["long", "int", "int", "void *", "uint32_t"]);
   const restrictSelf = library.func("syscall", "long", ["long", "int", "uint32_t"]);
@@ -92,6 +109,7 @@ function openLibrary() {
   const setForDescriptor = library.func("fcntl", "int", ["int", "int", "int"]);
   const execute = library.func("execve", "int", ["str", "str *", "str *"]);
   return {
+    errno: koffi.errno,
     version: (): number => Math.max(0, createRuleset(calls.createRuleset, null, 0, versionFlag)),
     createRuleset: (bytes: Buffer) =>
       checked("landlock_create_ruleset", createRuleset(calls.createRuleset, bytes, bytes.length, 0)),
@@ -113,10 +131,4 @@ function openLibrary() {
     /** Returns only on failure. */
     execute: (argv: string[], env: string[]): number => execute(argv[0], [...argv, null], [...env, null]),
   };
-}
-
-/** Stops if a restriction could not be applied. */
-function checked(what: string, result: number): number {
-  if (result >= 0) return result;
-  throw new Error(`${what} failed with errno ${koffi.errno()}.`);
 }

@@ -50,9 +50,9 @@ const unavailable = (what: string, remedy: string): UnavailableBackEnd => ({
 
 const remedies: { pattern: RegExp; what: string; remedy: string }[] = [
   {
-    pattern: /Cannot find module 'koffi'|Cannot find the native Koffi/i,
-    what: "the package koffi is not installed",
-    remedy: "Install it beside agentcli: npm install koffi.",
+    pattern: /Cannot find module '@koromix\/koffi/i,
+    what: `the package @koromix/koffi-linux-${process.arch} is not installed`,
+    remedy: `Install it beside agentcli: npm install @koromix/koffi-linux-${process.arch}.`,
   },
   {
     pattern: /Landlock version/,

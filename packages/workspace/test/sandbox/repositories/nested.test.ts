@@ -24,8 +24,7 @@ beforeAll(async () => {
   const program = await serverProgram();
   for (const name of ["workspace-server.cjs", "landlock-launcher.cjs"])
     copyFileSync(join(dirname(program), name), join(directory, name));
-  for (const name of ["koffi", "@koromix"])
-    cpSync(installed(name), join(directory, "node_modules", name), { recursive: true });
+  cpSync(installed("@koromix"), join(directory, "node_modules/@koromix"), { recursive: true });
   await buildProgram(join(import.meta.dirname, "runner.ts"), join(directory, "runner.mjs"));
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
