@@ -147,7 +147,7 @@ function applyPatch(root: string, patch: string): string {
 }
 
 function updateText(text: string, body: string[]): string | undefined {
-  const lines = text.replace(/\n$/, "").split("\n");
+  const lines = text === "" ? [] : text.replace(/\n$/, "").split("\n");
   let from = 0;
   for (const chunk of body
     .join("\n")

@@ -130,6 +130,7 @@ export const EditChunk = z.object({
   before: z.array(z.string()).describe("Lines expected in the file: context and removed"),
   after: z.array(z.string()).describe("Lines that replace them: context and added"),
   endOfFile: z.boolean(),
+  line: z.int().positive().optional().describe("Where a unified diff says it begins; decides between equal places"),
 });
 export type EditChunk = z.infer<typeof EditChunk>;
 
@@ -149,12 +150,23 @@ export const EditRequest = z.object({
 });
 export type EditRequest = z.infer<typeof EditRequest>;
 export type Edit = EditRequest["edits"][number];
+/** An edit that a patch can express. */
+export type PatchEdit = Extract<Edit, { kind: "add" | "delete" | "update" }>;
 
 export const EditResult = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("edited"),
     files: z.array(
-      z.object({ path: z.string(), kind: z.enum(["add", "delete", "update"]), movedTo: z.string().optional() }),
+      z.object({
+        path: z.string(),
+        kind: z.enum(["add", "delete", "update"]),
+        movedTo: z.string().optional(),
+        lines: z
+          .array(z.object({ from: z.int(), to: z.int(), removed: z.int() }))
+          .optional()
+          .describe("New lines of an update, as numbered afterwards; `to` before `from` where lines were only removed"),
+        notes: z.array(z.string()).optional().describe("What was not exactly as the edit says, for the model"),
+      }),
     ),
   }),
   z.object({ kind: z.literal("refused"), message: z.string().describe("Nothing was changed") }),

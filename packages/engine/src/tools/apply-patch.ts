@@ -1,8 +1,8 @@
 // Applies a patch to files, completely or not at all.
-import type { Edit, EditResult, FileChange, Outcome } from "@agentcli/protocol";
+import type { PatchEdit } from "@agentcli/protocol";
 import { patchGrammar } from "../patch/grammar.ts";
 import { parsePatch } from "../patch/parse.ts";
-import { textPart } from "../state/messages.ts";
+import { editReport } from "./edit-report.ts";
 import { failed, functionSpec, parseArguments, type Tool } from "./tool.ts";
 
 const description = "Edit files with a patch. All changes are made, or none if any part does not fit.";
@@ -40,30 +40,14 @@ export const applyPatch: Tool = {
     if (patch.kind === "invalid") return failed(patch.message);
     const startedAt = performance.now();
     const result = await context.workspace.edit({ edits: patch.edits.map((edit) => within(workdir, edit)) });
-    return report(result, performance.now() - startedAt);
+    return editReport(result, performance.now() - startedAt);
   },
 };
 
 /** Paths of a patch given to a shell are relative to its working directory. */
-function within(workdir: string | undefined, edit: Edit): Edit {
+function within(workdir: string | undefined, edit: PatchEdit): PatchEdit {
   if (!workdir) return edit;
   const resolve = (path: string) => (path.startsWith("/") ? path : `${workdir}/${path}`);
   const moved = edit.kind === "update" && edit.moveTo ? { moveTo: resolve(edit.moveTo) } : {};
   return { ...edit, path: resolve(edit.path), ...moved };
 }
-
-function report(result: EditResult, durationMs: number): Outcome {
-  if (result.kind === "refused") return failed(result.message);
-  const lines = result.files.map((file) => `${letter[file.kind]} ${file.movedTo ?? file.path}`);
-  return {
-    status: "completed",
-    parts: [
-      textPart(
-        `Exit code: 0\nWall time: ${(durationMs / 1000).toFixed(1)} seconds\nOutput:\nSuccess. Updated the following files:\n${lines.join("\n")}\n`,
-      ),
-    ],
-    detail: { kind: "patch", changes: result.files },
-  };
-}
-
-const letter: Record<FileChange["kind"], string> = { add: "A", delete: "D", update: "M" };

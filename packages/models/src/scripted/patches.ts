@@ -5,15 +5,24 @@ export interface LineChange {
   after: string[];
 }
 
-export const addFile = (path: string, text: string): string =>
-  patch([`*** Add File: ${path}`, ...(text === "" ? [] : prefixed("+", linesOf(text)))]);
+export const addFile = (path: string, text: string): string => patch(addition(path, text));
+
+export const replaceFile = (path: string, text: string): string =>
+  patch([`*** Delete File: ${path}`, ...addition(path, text)]);
 
 export const deleteFile = (path: string): string => patch([`*** Delete File: ${path}`]);
 
 export const moveFile = (path: string, to: string): string => patch([`*** Update File: ${path}`, `*** Move to: ${to}`]);
 
-export const appendLines = (path: string, lastLine: string, text: string): string =>
-  patch([`*** Update File: ${path}`, "@@", ` ${lastLine}`, ...prefixed("+", linesOf(text)), "*** End of File"]);
+/** An empty file has no last line. */
+export const appendLines = (path: string, lastLine: string | undefined, text: string): string =>
+  patch([
+    `*** Update File: ${path}`,
+    "@@",
+    ...(lastLine === undefined ? [] : [` ${lastLine}`]),
+    ...prefixed("+", linesOf(text)),
+    "*** End of File",
+  ]);
 
 export const changeLines = (path: string, changes: LineChange[]): string =>
   patch([
@@ -52,6 +61,11 @@ function endOfLastTouched(text: string, at: number, from: string): number {
 
 const substitute = (text: string, from: string, to: string, which: "first" | "every"): string =>
   which === "first" ? text.replace(from, () => to) : text.replaceAll(from, () => to);
+
+const addition = (path: string, text: string): string[] => [
+  `*** Add File: ${path}`,
+  ...(text === "" ? [] : prefixed("+", linesOf(text))),
+];
 
 const linesOf = (text: string): string[] => text.replace(/\n$/, "").split("\n");
 

@@ -2,7 +2,7 @@
 import { checklistText } from "./documents.ts";
 import type { Step } from "./forms.ts";
 import { type Instruction, readInstructions, readProcedure } from "./instructions.ts";
-import { addFile, appendLines, changeLines, deleteFile, moveFile, replacementsIn } from "./patches.ts";
+import { addFile, appendLines, changeLines, deleteFile, moveFile, replaceFile, replacementsIn } from "./patches.ts";
 import { repairFailingTest } from "./repair.ts";
 import type { CommandResult } from "./results.ts";
 import { applyPatch, block, code, done, failed, type Report, readLines, runCommand, type Script } from "./script.ts";
@@ -122,7 +122,7 @@ function* append(step: StepOf<"append">): Script<Report> {
   const file = yield* readLines(step.path);
   if (file.kind === "refused") return unreadable(step.path, file.reason);
   const last = file.lines.at(-1);
-  const patch = last === undefined ? addFile(step.path, step.text) : appendLines(step.path, last, step.text);
+  const patch = appendLines(step.path, last, step.text);
   return yield* patchFile(patch, `appending to ${code(step.path)}`, `Appended to ${code(step.path)}.`);
 }
 
@@ -143,7 +143,11 @@ function* replace(step: StepOf<"replace">): Script<Report> {
 }
 
 function* create(path: string, text: string): Script<Report> {
-  return yield* patchFile(addFile(path, text), `creating ${code(path)}`, `Created ${code(path)}.`);
+  const doing = `creating ${code(path)}`;
+  const added = yield* applyPatch(addFile(path, text), doing);
+  if (added.kind === "applied") return done(`Created ${code(path)}.`);
+  if (!added.reason.includes("it exists already")) return failed(`${doing} was not possible:\n${block(added.reason)}`);
+  return yield* patchFile(replaceFile(path, text), doing, `Created ${code(path)}.`);
 }
 
 function* move({ path, to }: StepOf<"move">): Script<Report> {

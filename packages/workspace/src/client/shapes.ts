@@ -117,6 +117,9 @@ export const isSearchResult = either<SearchResult>(
 );
 
 type Edited = Of<EditResult, "kind", "edited">;
+type EditedLines = NonNullable<Edited["files"][number]["lines"]>[number];
+
+const isLineChange = record<EditedLines>({ from: whole, to: whole, removed: whole });
 
 export const isEditResult = either<EditResult>(
   record<Edited>({
@@ -126,6 +129,8 @@ export const isEditResult = either<EditResult>(
         path: text,
         kind: oneOf("add", "delete", "update"),
         movedTo: optional(text),
+        lines: optional(listOf(isLineChange)),
+        notes: optional(listOf(text)),
       }),
     ),
   }),

@@ -1,40 +1,62 @@
 // Finds the lines a chunk expects: exactly if possible, else with increasing tolerance for typical model mistakes.
 import type { EditChunk } from "@agentcli/protocol";
+import { asWritten, normalizations, type Tolerance } from "./tolerance.ts";
 
-/** Lines `[from, to)` of the file are what the chunk expects; `spare` of its last blank lines are not in the file. */
+/** Lines `[from, to)` of the file are what the chunk expects; the last `missingBlanks` of its lines are not in the file. */
 export interface ChunkMatch {
   kind: "found";
   from: number;
   to: number;
   missingBlanks: number;
+  tolerance: Tolerance;
+  /** Where else the text that chose this position stands, counted from 0. */
+  others: number[];
+  /** The text is the line after `@@`, not the chunk itself. */
+  byAnchor: boolean;
+}
+
+export interface MissingLines {
+  kind: "missing";
+  lines: string[];
+  /** The search began here. */
+  start: number;
 }
 
 /** `start` is where the search begins: behind the last match. Missing lines are handed back for the message. */
-export function findChunk(
-  lines: string[],
-  chunk: EditChunk,
-  start: number,
-): ChunkMatch | { kind: "missing"; lines: string[] } {
+export function findChunk(lines: string[], chunk: EditChunk, start: number): ChunkMatch | MissingLines {
   let at = start;
+  let othersOfAnchor: number[] | undefined;
   for (const anchor of chunk.anchors) {
-    const found = findLines(lines, [anchor], at);
-    if (found === null) return { kind: "missing", lines: [anchor] };
-    at = found + 1;
+    const found = findLines(lines, [anchor], { start: at });
+    if (found === null) return { kind: "missing", lines: [anchor], start: at };
+    othersOfAnchor ??= found.others;
+    at = found.at + 1;
   }
   if (chunk.before.length === 0) return insertion(chunk, at, lines.length);
+  const match = findExpected(lines, chunk, at);
+  if (match === null) return { kind: "missing", lines: chunk.before, start: at };
+  return othersOfAnchor === undefined ? match : { ...match, others: othersOfAnchor, byAnchor: true };
+}
+
+function findExpected(lines: string[], chunk: EditChunk, start: number): ChunkMatch | null {
+  const near = chunk.line === undefined ? undefined : chunk.line - 1;
   // Blank lines between a chunk and the next marker read as context; they need not be there.
   for (let missingBlanks = 0; missingBlanks <= endingBlanks(chunk); missingBlanks += 1) {
     const expected = chunk.before.slice(0, chunk.before.length - missingBlanks);
-    const found = (chunk.endOfFile ? findAtEnd(lines, expected, at) : null) ?? findLines(lines, expected, at);
-    if (found !== null) return { kind: "found", from: found, to: found + expected.length, missingBlanks };
+    const found =
+      (chunk.endOfFile ? findAtEnd(lines, expected, start) : null) ?? findLines(lines, expected, { start, near });
+    if (found === null) continue;
+    const { at, tolerance, others } = found;
+    return { kind: "found", from: at, to: at + expected.length, missingBlanks, tolerance, others, byAnchor: false };
   }
-  return { kind: "missing", lines: chunk.before };
+  return null;
 }
 
-/** Without context, lines go behind the anchor, or to the end of the file. */
+/** Without context, lines go where a diff puts them, behind the anchor, or to the end of the file. */
 function insertion(chunk: EditChunk, at: number, end: number): ChunkMatch {
-  const line = chunk.anchors.length > 0 && !chunk.endOfFile ? at : end;
-  return { kind: "found", from: line, to: line, missingBlanks: 0 };
+  const stated = chunk.line === undefined ? end : Math.min(Math.max(chunk.line - 1, at), end);
+  const line = chunk.anchors.length > 0 && !chunk.endOfFile ? at : stated;
+  return { kind: "found", from: line, to: line, missingBlanks: 0, tolerance: "exact", others: [], byAnchor: false };
 }
 
 /** Blank lines that both end the expected and the new lines; one expected line always stays. */
@@ -44,38 +66,49 @@ function endingBlanks({ before, after }: EditChunk): number {
   return count;
 }
 
-function findLines(lines: string[], expected: string[], start: number): number | null {
-  for (const normalize of normalizations) {
+interface Found {
+  at: number;
+  tolerance: Tolerance;
+  others: number[];
+}
+
+/** The first position, or the one nearest to the line `near`. A position exactly there is not in question. */
+function findLines(
+  lines: string[],
+  expected: string[],
+  { start, near }: { start: number; near?: number | undefined },
+): Found | null {
+  for (const { tolerance, normalize } of normalizations) {
     const haystack = normalize === asWritten ? lines : lines.map(normalize);
-    const needle = expected.map(normalize);
-    for (let at = start; at + needle.length <= haystack.length; at += 1) {
-      if (needle.every((line, index) => haystack[at + index] === line)) return at;
-    }
+    const positions = positionsOf(haystack, expected.map(normalize), start);
+    const at = near === undefined ? positions[0] : nearestOf(positions, near);
+    if (at === undefined) continue;
+    return { at, tolerance, others: at === near ? [] : positions.filter((position) => position !== at) };
   }
   return null;
 }
 
-function findAtEnd(lines: string[], expected: string[], start: number): number | null {
-  const at = lines.length - expected.length;
-  if (at < start) return null;
-  const fits = normalizations.some((normalize) =>
-    expected.every((line, index) => normalize(lines[at + index] ?? "") === normalize(line)),
-  );
-  return fits ? at : null;
+function positionsOf(haystack: string[], needle: string[], start: number): number[] {
+  const positions: number[] = [];
+  for (let at = start; at + needle.length <= haystack.length; at += 1) {
+    if (needle.every((line, index) => haystack[at + index] === line)) positions.push(at);
+  }
+  return positions;
 }
 
-const asWritten = (line: string) => line;
-const withPlainCharacters = (line: string) =>
-  line
-    .replace(/[\u2010-\u2015\u2212]/g, "-")
-    .replace(/[\u2018-\u201b]/g, "'")
-    .replace(/[\u201c-\u201f]/g, '"')
-    .replace(/[\u00a0\u2000-\u200a\u202f\u205f\u3000]/g, " ")
-    .trim();
+function nearestOf(positions: number[], near: number): number | undefined {
+  let best: number | undefined;
+  for (const position of positions) {
+    if (best === undefined || Math.abs(position - near) < Math.abs(best - near)) best = position;
+  }
+  return best;
+}
 
-const normalizations = [
-  asWritten,
-  (line: string) => line.trimEnd(),
-  (line: string) => line.trim(),
-  withPlainCharacters,
-];
+function findAtEnd(lines: string[], expected: string[], start: number): Found | null {
+  const at = lines.length - expected.length;
+  if (at < start) return null;
+  const fitting = normalizations.find(({ normalize }) =>
+    expected.every((line, index) => normalize(lines[at + index] ?? "") === normalize(line)),
+  );
+  return fitting === undefined ? null : { at, tolerance: fitting.tolerance, others: [] };
+}

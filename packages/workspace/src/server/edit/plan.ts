@@ -4,6 +4,8 @@ import { lstat, stat } from "node:fs/promises";
 import type { Edit, EditResult } from "@agentcli/protocol";
 import type { FileScope } from "../file-scope.ts";
 import { errnoOf, kindFault, pathFaultOf, readRegular } from "../files/index.ts";
+import { type LineChange, shiftChanges } from "./line-changes.ts";
+import { describeNearest } from "./nearest.ts";
 import { Refusal } from "./refusal.ts";
 import { assertWritable, findTarget, type Target } from "./target.ts";
 import { readText, renderText } from "./text.ts";
@@ -20,49 +22,80 @@ type Update = Extract<Edit, { kind: "update" }>;
 
 export async function planEdits(scope: FileScope, edits: Edit[]): Promise<{ effects: Effect[]; files: EditedFile[] }> {
   const draft = newDraft(scope);
-  const files: EditedFile[] = [];
-  for (const edit of edits) {
-    const file = await planEdit(draft, edit);
-    const isListed = files.some((other) => JSON.stringify(other) === JSON.stringify(file));
-    if (!isListed) files.push(file);
-  }
-  return { effects: draft.effects(), files };
+  const planned: PlannedFile[] = [];
+  for (const edit of edits) addFile(planned, await planEdit(draft, edit));
+  return { effects: draft.effects(), files: planned.map(editedFile) };
 }
 
-async function planEdit(draft: Draft, edit: Edit): Promise<EditedFile> {
+interface PlannedFile {
+  path: string;
+  kind: EditedFile["kind"];
+  movedTo?: string;
+  changes: LineChange[];
+  notes: string[];
+}
+
+/** A file that is edited twice in the same way is listed once. */
+function addFile(planned: PlannedFile[], file: PlannedFile): void {
+  const same = planned.find(
+    ({ path, kind, movedTo }) => path === file.path && kind === file.kind && movedTo === file.movedTo,
+  );
+  if (same === undefined) planned.push(file);
+  else {
+    same.changes = [...shiftChanges(same.changes, file.changes), ...file.changes];
+    same.notes.push(...file.notes);
+  }
+}
+
+const editedFile = ({ changes, notes, ...file }: PlannedFile): EditedFile => ({
+  ...file,
+  ...(changes.length > 0 && { lines: changes.map(({ from, to, removed }) => ({ from, to, removed })) }),
+  ...(notes.length > 0 && { notes }),
+});
+
+async function planEdit(draft: Draft, edit: Edit): Promise<PlannedFile> {
   const target = await findTarget(draft.scope, edit.path);
   switch (edit.kind) {
     case "add":
-      await draft.write(target, Buffer.from(edit.content), null);
-      return { path: target.displayPath, kind: "add" };
+      await draft.create(target, Buffer.from(edit.content));
+      return { path: target.displayPath, kind: "add", changes: [], notes: [] };
     case "delete":
       await draft.remove(target);
-      return { path: target.displayPath, kind: "delete" };
+      return { path: target.displayPath, kind: "delete", changes: [], notes: [] };
     case "update":
       return planUpdate(draft, target, edit);
   }
 }
 
-async function planUpdate(draft: Draft, target: Target, edit: Update): Promise<EditedFile> {
+async function planUpdate(draft: Draft, target: Target, edit: Update): Promise<PlannedFile> {
   const { bytes, like } = await draft.read(target);
-  const updated = edit.chunks.length === 0 ? bytes : updateBytes(bytes, target.displayPath, edit);
+  const unchanged = { bytes, changes: [], notes: [] };
+  const { bytes: updated, ...report } =
+    edit.chunks.length === 0 ? unchanged : updateBytes(bytes, target.displayPath, edit);
   const destination = edit.moveTo === undefined ? null : await findTarget(draft.scope, edit.moveTo);
   if (destination === null || destination.file === target.file) {
     await draft.write(target, updated, like);
-    return { path: target.displayPath, kind: "update" };
+    return { path: target.displayPath, kind: "update", ...report };
   }
   await draft.write(destination, updated, like);
   await draft.remove(target);
-  return { path: target.displayPath, kind: "update", movedTo: destination.displayPath };
+  return { path: target.displayPath, kind: "update", movedTo: destination.displayPath, ...report };
 }
 
-function updateBytes(bytes: Buffer, displayPath: string, edit: Update): Buffer {
+interface UpdatedBytes extends Pick<PlannedFile, "changes" | "notes"> {
+  bytes: Buffer;
+}
+
+function updateBytes(bytes: Buffer, displayPath: string, edit: Update): UpdatedBytes {
   const text = readText(bytes);
   if (text === null)
     throw new Refusal(`${cannotRead(displayPath)} it is not UTF-8 text; change it with a command instead`);
   const updated = updateText(text, edit.chunks);
-  if (updated.kind === "updated") return renderText(updated.text);
-  throw new Refusal(`Failed to find expected lines in ${displayPath}:\n${updated.lines.join("\n")}`);
+  if (updated.kind === "updated") {
+    return { bytes: renderText(updated.text), changes: updated.changes, notes: updated.notes };
+  }
+  const expected = `Failed to find expected lines in ${displayPath}:\n${updated.lines.join("\n")}`;
+  throw new Refusal(`${expected}\n\n${describeNearest(updated.texts, updated)}`);
 }
 
 const cannotRead = (displayPath: string) => `Failed to read file to update ${displayPath}:`;
@@ -86,6 +119,16 @@ function newDraft(scope: FileScope) {
       if (content.kind === "unreadable") throw new Refusal(`${cannotRead(target.displayPath)} ${content.fault.reason}`);
       return { bytes: content.bytes, like: content.stat };
     },
+    /** There must be no file yet, unless this patch deletes it. */
+    async create(target: Target, bytes: Buffer): Promise<void> {
+      const path = pathOf(target);
+      await assertWritable(scope, target, path);
+      const earlier = planned.get(path);
+      const exists =
+        earlier === undefined ? (await replacedFile(target.displayPath, path)) !== null : earlier.kind === "write";
+      if (exists) throw new Refusal(existsAlready(target.displayPath));
+      await this.write(target, bytes, null);
+    },
     async write(target: Target, bytes: Buffer, like: Stats | null): Promise<void> {
       const path = pathOf(target);
       await assertWritable(scope, target, path);
@@ -101,6 +144,9 @@ function newDraft(scope: FileScope) {
     effects: () => [...planned.values()],
   };
 }
+
+const existsAlready = (displayPath: string) =>
+  `Failed to add ${displayPath}: it exists already. Change it with "*** Update File: ${displayPath}", or put "*** Delete File: ${displayPath}" before it to replace it.`;
 
 /** The file on disk that the new one will replace, if any. */
 async function replacedFile(displayPath: string, path: string): Promise<Stats | null> {

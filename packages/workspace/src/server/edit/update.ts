@@ -1,9 +1,13 @@
 // Works out what the chunks of an update make of a text.
 import type { EditChunk } from "@agentcli/protocol";
-import { type ChunkMatch, findChunk } from "./match.ts";
+import { type LineChange, lineChanges, type ReplacedLines } from "./line-changes.ts";
+import { type ChunkMatch, findChunk, type MissingLines } from "./match.ts";
+import { notesOn } from "./notes.ts";
 import type { Line, Text } from "./text.ts";
 
-export type UpdateResult = { kind: "updated"; text: Text } | { kind: "missing"; lines: string[] };
+export type UpdateResult =
+  | { kind: "updated"; text: Text; changes: LineChange[]; notes: string[] }
+  | (MissingLines & { texts: string[] });
 
 export function updateText(text: Text, chunks: EditChunk[]): UpdateResult {
   const texts = text.lines.map((line) => line.text);
@@ -11,40 +15,55 @@ export function updateText(text: Text, chunks: EditChunk[]): UpdateResult {
   let start = 0;
   for (const chunk of chunks) {
     const found = findChunk(texts, chunk, start);
-    if (found.kind === "missing") return found;
-    replacements.push({ from: found.from, to: found.to, lines: replacementFor(text, chunk, found) });
+    if (found.kind === "missing") return { ...found, texts };
+    replacements.push({ chunk, found, from: found.from, to: found.to, ...replacementFor(text, chunk, found) });
     // Lines appended without context match nothing: later chunks still find what stands above them.
     if (chunk.before.length > 0 || chunk.anchors.length > 0) start = found.to;
   }
-  return { kind: "updated", text: { ...text, lines: replaceAll(text, replacements) } };
+  const inOrder = [...replacements].sort((left, right) => left.from - right.from);
+  const changes = lineChanges(inOrder);
+  const notes = inOrder.flatMap(({ chunk, found }, index) => notesOn({ texts, chunk, found, change: changes[index] }));
+  return { kind: "updated", text: { ...text, lines: replaceAll(text, inOrder) }, changes, notes };
 }
 
-interface Replacement {
-  from: number;
-  to: number;
+interface Replacement extends ReplacedLines {
+  chunk: EditChunk;
+  found: ChunkMatch;
   lines: Line[];
 }
 
 function replaceAll(text: Text, replacements: Replacement[]): Line[] {
   const pieces: Line[][] = [];
   let at = 0;
-  for (const { from, to, lines } of [...replacements].sort((left, right) => left.from - right.from)) {
+  for (const { from, to, lines } of replacements) {
     pieces.push(text.lines.slice(at, from), lines);
     at = to;
   }
   return [...pieces, text.lines.slice(at)].flat();
 }
 
-/** Context is taken from the file, not from the patch: a tolerant match must not rewrite lines that stay. */
-function replacementFor(text: Text, chunk: EditChunk, found: ChunkMatch): Line[] {
+/**
+ * Context is taken from the file, not from the patch: a tolerant match must not rewrite lines that stay. A new line in
+ * the place of an old one ends as that did; others as most of the file.
+ */
+function replacementFor(text: Text, chunk: EditChunk, found: ChunkMatch): Pick<Replacement, "lines" | "added" | "gap"> {
   const before = chunk.before.slice(0, chunk.before.length - found.missingBlanks);
   const after = chunk.after.slice(0, chunk.after.length - found.missingBlanks);
   const kept = keptLines(before, after);
-  return after.map((line, index) => {
+  const stays = new Set(kept.values());
+  const added: number[] = [];
+  let next = 0;
+  const lines = after.map((line, index): Line => {
     const context = kept.get(index);
+    if (context !== undefined) next = context + 1;
     const own = context === undefined ? undefined : text.lines[found.from + context];
-    return own ?? { text: line, ending: text.ending };
+    if (own) return own;
+    added.push(index);
+    const replaced = next < before.length && !stays.has(next) ? text.lines[found.from + next++] : undefined;
+    return { text: line, ending: replaced?.ending || text.ending };
   });
+  const firstRemoved = before.findIndex((_, index) => !stays.has(index));
+  return { lines, added, gap: [...stays].filter((index) => index < firstRemoved).length };
 }
 
 /** For each line of `after` that stands in `before` too, its place there: a longest common subsequence. */

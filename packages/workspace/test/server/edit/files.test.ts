@@ -11,12 +11,6 @@ describe("a patch changes which files there are", () => {
       after: { "a/b/c.txt": "one\ntwo\n" },
     },
     {
-      name: "adding a file that exists overwrites it",
-      before: { "a.txt": "old\n" },
-      patch: ["*** Add File: a.txt", "+new"],
-      after: { "a.txt": "new\n" },
-    },
-    {
       name: "a file is deleted and its directory stays",
       before: { "d/a.txt": "x\n" },
       patch: ["*** Delete File: d/a.txt"],

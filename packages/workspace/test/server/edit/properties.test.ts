@@ -72,16 +72,51 @@ test("separate hunks of a file with unlike lines change exactly their lines", as
   );
 });
 
+test("the hunks of a diff change exactly the lines it numbers, however often they occur", async () => {
+  await fc.assert(
+    fc.asyncProperty(changes, fc.integer({ min: 0, max: 2 }), async (list, context) => {
+      const text = (all: string[]) => all.map((line) => `${line}\n`).join("");
+      const hunks = hunksOf(list, context);
+      if (hunks.length === 0) return;
+      const root = await makeTree({ a: text(beforeOf(list)) });
+      const parsed = parsePatch(["--- a/a", "+++ b/a", ...hunks.flatMap(renderHunk), ""].join("\n"));
+      if (parsed.kind === "invalid") throw new Error(parsed.message);
+      expect(await applyEdits({ root, writable: [root] }, { edits: parsed.edits })).toMatchObject({
+        kind: "edited",
+        files: [{ path: "a" }],
+      });
+      expect(await readTree(root)).toEqual({ a: text(afterOf(list)) });
+    }),
+    { numRuns },
+  );
+});
+
+/** Removed lines before added ones: a diff need not be minimal. */
+function renderHunk({ before, after, line = 1 }: EditChunk): string[] {
+  const from = before.length === 0 ? line - 1 : line;
+  return [
+    `@@ -${from},${before.length} +${from},${after.length} @@`,
+    ...before.map((text) => `-${text}`),
+    ...after.map((text) => `+${text}`),
+  ];
+}
+
 /** Cuts the file where more than two contexts of kept lines lie between changes, as diff does. */
 function hunksOf(list: Change[], context: number): EditChunk[] {
   const touched = list.map((change) => change.fate === "removed" || change.added.length > 0);
   const near = list.map((_, index) => touched.slice(Math.max(0, index - context), index + context + 1).includes(true));
-  const hunks: Change[][] = [];
+  const hunks: { line: number; changes: Change[] }[] = [];
   list.forEach((change, index) => {
-    if (near[index] && !near[index - 1]) hunks.push([]);
-    if (near[index]) hunks.at(-1)?.push(change);
+    if (near[index] && !near[index - 1]) hunks.push({ line: index + 1, changes: [] });
+    if (near[index]) hunks.at(-1)?.changes.push(change);
   });
-  return hunks.map((hunk) => ({ anchors: [], before: beforeOf(hunk), after: afterOf(hunk), endOfFile: false }));
+  return hunks.map(({ line, changes: hunk }) => ({
+    anchors: [],
+    before: beforeOf(hunk),
+    after: afterOf(hunk),
+    endOfFile: false,
+    line,
+  }));
 }
 
 const tree: Tree = {
