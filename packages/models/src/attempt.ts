@@ -44,7 +44,9 @@ function openCollector({ provider, url, reader }: AttemptRequest): ResponseColle
   let head: { status: number; headers: IncomingHttpHeaders } | undefined;
   let outcome: Attempt | undefined;
   let received = 0;
+  let events = 0;
   const sse = openSse((data, name) => {
+    events += 1;
     outcome ??= reader.take(data, name);
   });
   const otherText = openTextBuffer();
@@ -54,10 +56,13 @@ function openCollector({ provider, url, reader }: AttemptRequest): ResponseColle
     },
     take(bytes) {
       received += bytes.length;
+      const before = events;
       if (received > maxBytes) outcome = failAttempt("protocol", `${provider.name} sent more than ${maxBytes} bytes.`);
       else if (head && isEventStream(head)) sse.push(bytes);
       else return otherText.push(bytes);
-      return outcome ? "enough" : "more";
+      if (outcome) return "enough";
+      // Comments, empty events and single bytes may come from a proxy whose model is gone.
+      return events > before ? "progress" : "more";
     },
     outcome(ending) {
       if (!head) return noResponse(provider, url, ending);
@@ -122,7 +127,7 @@ function incompleteStream(provider: Provider, ending: ResponseEnd): AttemptFailu
   if (ending.kind === "silent") {
     return failAttempt(
       "limit",
-      `${provider.name} sent nothing for ${provider.idleMs} ms in the middle of its response.`,
+      `${provider.name} sent no event for ${provider.idleMs} ms in the middle of its response (limit idle).`,
       {
         limit: "idle",
       },

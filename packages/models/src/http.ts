@@ -7,14 +7,15 @@ export interface Post {
   body: string;
   /** Timeout for the headers of the response. Infinity: none. */
   firstByteMs: number;
-  /** Timeout between bytes of the response. Infinity: none. */
+  /** Timeout between the parts of the response that the receiver counts as progress. Infinity: none. */
   idleMs: number;
 }
 
 /** Receives the response as it arrives. Its errors are rethrown by `post`. */
 export interface Receiver {
   begin(status: number, headers: IncomingHttpHeaders): void;
-  take(bytes: Buffer): "more" | "enough";
+  /** Only `progress` restarts the idle timeout: bytes alone do not show that the server still works on the response. */
+  take(bytes: Buffer): "more" | "progress" | "enough";
 }
 
 export type ResponseEnd =
@@ -108,9 +109,10 @@ function receive(sent: ClientRequest, idleTimer: IdleTimer, receiver: Receiver):
 function readResponse(response: IncomingMessage, idleTimer: IdleTimer, receiver: Receiver): Promise<ResponseEnd> {
   return new Promise((resolve, reject) => {
     const read = (bytes: Buffer): void => {
-      idleTimer.reset();
       try {
-        if (receiver.take(bytes) === "more") return;
+        const taken = receiver.take(bytes);
+        if (taken === "progress") idleTimer.reset();
+        if (taken !== "enough") return;
         response.off("data", read);
         drain(response);
         resolve({ kind: "ended" });

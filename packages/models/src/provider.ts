@@ -15,7 +15,7 @@ export interface Provider {
   modelHint?: string;
   requestMaxRetries: number;
   streamMaxRetries: number;
-  /** Timeout between bytes of a response; Infinity for none. */
+  /** Timeout between complete events of a response; Infinity for none. */
   idleMs: number;
   /** Timeout for the start of a response; Infinity for none. */
   firstByteMs: number;

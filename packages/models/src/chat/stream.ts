@@ -89,13 +89,11 @@ function openCalls(onBegin: (name: string) => void) {
   }
 
   const blocks = (idPrefix: string, freeform: Set<string>): CallBlock[] =>
-    calls.map(({ id, name, pieces }, index) => ({
+    withoutRepeats(calls).map(({ id, name, args }, index) => ({
       type: "call",
       wireId: id ?? `${idPrefix}_${index}`,
       name,
-      ...(freeform.has(name)
-        ? { form: "freeform", input: freeformInput(pieces.join("")) }
-        : { form: "function", input: pieces.join("") }),
+      ...(freeform.has(name) ? { form: "freeform", input: freeformInput(args) } : { form: "function", input: args }),
     }));
 
   return { take, blocks };
@@ -105,6 +103,36 @@ function openCalls(onBegin: (name: string) => void) {
 function beginsAnother(same: OpenCall, { id, index, function: called }: Fields): boolean {
   if (text(id)) return same.id !== undefined && same.id !== id;
   return (index ?? undefined) === undefined && same.name !== "" && Boolean(text(fields(called).name));
+}
+
+interface WholeCall {
+  id: string | undefined;
+  name: string;
+  args: string;
+}
+
+/** Chunks of this wire have no numbers: a repeated call has the id, the name and the arguments of an earlier one. */
+function withoutRepeats(calls: OpenCall[]): WholeCall[] {
+  const known = new Set<string>();
+  return calls.flatMap(({ id, name, pieces }) => {
+    const args = once(pieces.join(""));
+    const key = JSON.stringify([id, name, args]);
+    if (id !== undefined && known.has(key)) return [];
+    known.add(key);
+    return [{ id, name, args }];
+  });
+}
+
+const maxRepeats = 16;
+
+/** Arguments that were sent several times are not JSON as a whole; one of the equal parts is. */
+function once(args: string): string {
+  if (!args.startsWith("{") || parseJson(args) !== undefined) return args;
+  for (let times = 2; times <= maxRepeats; times += 1) {
+    const part = args.slice(0, args.length / times);
+    if (part.repeat(times) === args && parseJson(part) !== undefined) return part;
+  }
+  return args;
 }
 
 const freeformInput = (args: string): string => text(fields(parseJson(args)).input) ?? args;

@@ -5,9 +5,11 @@ import { type Attempt, failAttempt } from "../failure.ts";
 import { count, type Fields, fields, list, parseJson, text } from "../untrusted.ts";
 import type { ReplyContext } from "../wire.ts";
 import { incompleteFailure, responseFailure } from "./errors.ts";
+import { openItems } from "./items.ts";
 
 export function responsesReader({ serverName, request, onProgress }: ReplyContext): StreamReader {
-  const blocks: Block[] = [];
+  const items = openItems({ toBlocks: blockOf, onBlock: (block) => onProgress({ type: "settled", block }) });
+  const shown = new Set<number>();
 
   function take(data: string, name: string): Attempt | undefined {
     const parsed = parseJson(data);
@@ -20,9 +22,9 @@ export function responsesReader({ serverName, request, onProgress }: ReplyContex
       case "response.reasoning_text.delta":
         return show("reasoning", event);
       case "response.output_item.added":
-        return announce(fields(event.item));
+        return announce(event);
       case "response.output_item.done":
-        return settle(blockOf(fields(event.item)));
+        return settle(event);
       case "response.completed":
         return completed(fields(event.response));
       case "response.failed":
@@ -37,28 +39,44 @@ export function responsesReader({ serverName, request, onProgress }: ReplyContex
 
   function show(type: "text" | "reasoning", event: Fields): undefined {
     const delta = text(event.delta);
-    if (delta) onProgress({ type, delta });
+    if (delta && !isRepeated(event)) onProgress({ type, delta });
   }
 
-  function announce(item: Fields): undefined {
+  /** Numbers begin at 1 here: the first event is never a delta, and some servers give all events the same number below 1. */
+  function isRepeated(event: Fields): boolean {
+    const sequence = count(event.sequence_number);
+    const isKnown = shown.has(sequence) || items.isSettled(indexOf(event));
+    if (sequence > 0) shown.add(sequence);
+    return isKnown;
+  }
+
+  function announce(event: Fields): undefined {
+    const item = fields(event.item);
     const name = text(item.name);
-    if (name && isCall(item)) onProgress({ type: "calling", name });
+    if (name && isCall(item) && items.announceCall(indexOf(event))) onProgress({ type: "calling", name });
   }
 
-  function settle(settled: Block[]): undefined {
-    blocks.push(...settled);
-    for (const block of settled) onProgress({ type: "settled", block });
+  function settle(event: Fields): undefined {
+    items.settle(indexOf(event), fields(event.item));
   }
 
-  const completed = (response: Fields): Attempt => ({
-    kind: "replied",
-    blocks,
-    usage: usageOf(fields(response.usage)),
-    model: text(response.model) ?? request.model,
-  });
+  function completed(response: Fields): Attempt {
+    const missing = items.complete(response.output);
+    if (missing.length > 0)
+      return failAttempt("protocol", `${serverName} completed its response without a call that it had begun.`);
+    return {
+      kind: "replied",
+      blocks: items.blocks,
+      usage: usageOf(fields(response.usage)),
+      model: text(response.model) ?? request.model,
+    };
+  }
 
   return { take, end: () => undefined };
 }
+
+const indexOf = (event: Fields): number | undefined =>
+  Number.isSafeInteger(event.output_index) && Number(event.output_index) >= 0 ? Number(event.output_index) : undefined;
 
 const isCall = (item: Fields): boolean => item.type === "function_call" || item.type === "custom_tool_call";
 
