@@ -108,7 +108,7 @@ async function version(cwd) {
 /** End of the reply to arrival of the next request, less a plain spawn of the same command. */
 async function toolCalls(cwd) {
   const calls = 50;
-  const server = await startServer((index) => (index < calls ? command("true", index) : message("Done.")));
+  const server = await startServer((index) => (index < calls ? command(`true ${index}`, index) : message("Done.")));
   await run({ ...agent(server.url, ["exec", "-s", "workspace-write", "run"]), cwd });
   const gaps = server.departures.slice(0, calls).map((departure, index) => server.arrivals[index + 1] - departure);
   const plain = spawnTimes("bash", ["-c", "true"], calls);

@@ -25,7 +25,7 @@ const table = {
   limit: {
     value: "NAME=DURATION,…",
     repeatable: true,
-    help: "Timeouts, as in [limits] (for sessions list: how many to show)",
+    help: "Timeouts, as in [limits]; a run ends after wall=24h, wall=off for none (for sessions list: how many to show)",
   },
   "on-limit": {
     value: "WHAT",

@@ -12,6 +12,7 @@ import { ask } from "./requests/ask.ts";
 import { compact } from "./requests/compact.ts";
 import { endOverBudget, wrapUp } from "./requests/wrap-up.ts";
 import { type Dependencies, endProcesses, type StopReason, spentByOtherAgents, type ThreadRun } from "./running.ts";
+import { maxFruitlessCalls } from "./state/call-streak.ts";
 import type { ThreadState } from "./state/state.ts";
 
 export async function drive(log: Log, dependencies: Dependencies, signal: AbortSignal): Promise<ThreadState> {
@@ -25,7 +26,7 @@ export async function drive(log: Log, dependencies: Dependencies, signal: AbortS
     const step = nextStep(log.state, spentByOtherAgents(run));
     if (step.kind === "rest") return log.state;
     if (signal.aborted) {
-      await stop(run);
+      await abandon(run, stopReason(signal));
       continue;
     }
     switch (step.kind) {
@@ -50,11 +51,11 @@ export async function drive(log: Log, dependencies: Dependencies, signal: AbortS
       case "end-over-budget":
         await endOverBudget(step.exhaustedLimit, run);
         break;
+      case "end-without-progress":
+        await abandon(run, { status: "failed", code: "no_progress", message: noProgress });
+        break;
       case "stop-by-hook":
-        await endProcesses(run);
-        await log.write(
-          ...abandonTurn(log.state, { status: "failed", code: "hook", message: step.message, hook: step.hook }),
-        );
+        await abandon(run, { status: "failed", code: "hook", message: step.message, hook: step.hook });
         break;
     }
   }
@@ -78,11 +79,12 @@ function commitLost(error: unknown): TurnEnd {
   throw error;
 }
 
-/** Ends the turn with the reason of the abort signal. */
-async function stop(run: ThreadRun): Promise<void> {
-  const { log, signal } = run;
+const noProgress = `The last ${maxFruitlessCalls} tool calls were rejected or repeated the call before, so the turn was ended. The work so far is kept; resume with a prompt that says what to do differently.`;
+
+/** Ends the turn, its open calls and its processes. */
+async function abandon(run: ThreadRun, reason: StopReason["end"]): Promise<void> {
   await endProcesses(run);
-  await log.write(...abandonTurn(log.state, stopReason(signal)));
+  await run.log.write(...abandonTurn(run.log.state, reason));
 }
 
 /** Adds input that users sent during the turn. Never between a call and its result: some providers reject such a conversation. */

@@ -1,6 +1,7 @@
 // The next step as a pure function of the log: a resumed thread takes the same path as a fresh one.
 import type { Budget, HookSource } from "@agentcli/protocol";
 import { addLedgers, emptyLedger, spentPart } from "./budget/ledger.ts";
+import { isFruitless } from "./state/call-streak.ts";
 import type { OpenCall, ThreadState } from "./state/state.ts";
 
 export type Step =
@@ -14,6 +15,8 @@ export type Step =
   | { kind: "end-over-budget"; exhaustedLimit: keyof Budget }
   /** A hook has stopped the turn: end it as failed. */
   | { kind: "stop-by-hook"; message: string; hook: HookSource }
+  /** The newest calls were all rejected or repeated: end the turn as failed. */
+  | { kind: "end-without-progress" }
   /** No turn is open. */
   | { kind: "rest" };
 
@@ -22,12 +25,13 @@ export function nextStep(state: ThreadState, others = emptyLedger()): Step {
   if (!state.turn) return { kind: "rest" };
   const { turn } = state;
   if (turn.hooks.halted) return { kind: "stop-by-hook", ...turn.hooks.halted };
+  const exhaustedLimit =
+    turn.wrappingUp ?? spentPart(turn.settings.budget, addLedgers(turn.ledger, others), state.tokens);
+  if (isFruitless(turn.streak) && !exhaustedLimit) return { kind: "end-without-progress" };
   if (turn.calls.length > 0) return { kind: "run", calls: turn.calls };
   if (turn.final && turn.wrappingUp) return { kind: "end-over-budget", exhaustedLimit: turn.wrappingUp };
   if (turn.final) return { kind: "end", message: turn.final.message };
   if (turn.compacts) return { kind: "compact" };
-  const ledger = addLedgers(turn.ledger, others);
-  const exhaustedLimit = turn.wrappingUp ?? spentPart(turn.settings.budget, ledger, state.tokens);
   if (exhaustedLimit) return { kind: "wrap-up", exhaustedLimit };
   if (isTooLong(state)) return { kind: "compact" };
   return { kind: "ask" };

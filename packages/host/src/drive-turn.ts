@@ -95,6 +95,7 @@ export async function withLimits<Result>(
 
 function startTimer({ afterMs, code, limit }: TimeLimit, stop: AbortController): NodeJS.Timeout[] {
   if (afterMs === null) return [];
-  const message = `The run reached its ${limit} ${code} of ${afterMs} ms.`;
+  const flag = code === "limit" ? "--limit" : "--budget";
+  const message = `The run reached its ${limit} ${code} of ${afterMs} ms. The work so far is kept; resume it, with a larger ${flag} ${limit}=DURATION if need be.`;
   return [setTimeout(() => stop.abort({ end: { status: "failed", code, message, limit } }), afterMs).unref()];
 }

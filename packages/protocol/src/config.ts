@@ -22,11 +22,13 @@ export const Size = z.string().regex(/^(\d+(\.\d+)?[kmgtKMGT]?|off)$/);
 export const Limits = z.object({
   stdin: Duration.optional(),
   "first-byte": Duration.optional(),
-  idle: Duration.optional(),
+  idle: Duration.optional().describe(
+    "Maximum time between two events of a model's response; keep-alives of a proxy do not count (120s)",
+  ),
   tool: Duration.optional(),
   hook: Duration.optional(),
   "mcp-start": Duration.optional(),
-  wall: Duration.optional(),
+  wall: Duration.optional().describe("Maximum duration of a run, from its prompt on; off for none (24h)"),
   memory: Size.optional().describe(
     "Memory of a sandbox: bytes, or a number with k, m, g or t such as 4g, or off (off; on the platform 4g)",
   ),

@@ -16,6 +16,7 @@ export const ErrorCode = z.enum([
   "hook",
   "schema",
   "empty",
+  "no_progress",
   "interrupted",
   "refused",
   "internal",

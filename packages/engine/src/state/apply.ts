@@ -3,6 +3,7 @@ import type { Block, Frozen, Outcome, RecordOf, ThreadRecord, ToolSpec, Usage } 
 import { charge, emptyLedger } from "../budget/ledger.ts";
 import type { Message, StoredRecord } from "../ports.ts";
 import { applyNote } from "./apply-note.ts";
+import { countCall, newStreak } from "./call-streak.ts";
 import { retainedMessages, summaryMessage } from "./compaction.ts";
 import { noteBegun, noteReported, noteSettled } from "./known-agents.ts";
 import { callsOf, finalMessage, textOf } from "./messages.ts";
@@ -90,6 +91,7 @@ const openTurn = ({ turnId, settings, review, input, compaction }: RecordOf<"tur
   hooks: { prompted: false, context: [], continuations: 0, halted: null },
   calls: [],
   final: undefined,
+  streak: newStreak(),
   ledger: emptyLedger(),
   wrappingUp: undefined,
   repaired: false,
@@ -140,6 +142,7 @@ function applySettled(state: ThreadState, record: RecordOf<"tool.settled">): voi
   const call = turn?.calls.find((open) => open.callId === record.callId);
   if (!turn || !call) return;
   turn.calls = turn.calls.filter((open) => open !== call);
+  turn.streak = countCall(turn.streak, call, record.outcome);
   state.touched.push(...touchedPaths(call.begun, record.outcome));
   addMessage(state, { role: "tool", wireId: call.block.wireId, form: call.block.form, parts: record.outcome.parts });
   trackSession(state, call, record.outcome);

@@ -11,6 +11,7 @@ import type {
 } from "@agentcli/protocol";
 import { emptyLedger, type Ledger } from "../budget/ledger.ts";
 import type { Message } from "../ports.ts";
+import type { CallStreak } from "./call-streak.ts";
 import type { SubagentRecords } from "./known-agents.ts";
 
 export interface OpenCall {
@@ -40,6 +41,8 @@ export interface OpenTurn {
   calls: OpenCall[];
   /** Set when the last reply made no calls: its message, or null when it had none. */
   final: { message: string | null } | undefined;
+  /** Calls in a row that led nowhere. */
+  streak: CallStreak;
   ledger: Ledger;
   /** The limit that was reached; set when the wrap-up begins. */
   wrappingUp: keyof Budget | undefined;

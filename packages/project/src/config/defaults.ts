@@ -16,7 +16,7 @@ export const defaults = {
     tool: "10m",
     hook: "60s",
     "mcp-start": "30s",
-    wall: "off",
+    wall: "24h",
     memory: "off",
     tmp: "4g",
     processes: 4096,

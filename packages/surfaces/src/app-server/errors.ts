@@ -24,6 +24,7 @@ const infoOf: Record<ErrorCode, ErrorInfo> = {
   hook: "other",
   schema: "other",
   empty: "other",
+  no_progress: "other",
   interrupted: "other",
   refused: "badRequest",
   internal: "internalServerError",

@@ -1,7 +1,7 @@
 // Limits that stop a run: wall time, disk space, and the spend limits of its user and team.
 import { join } from "node:path";
 import type { StopReason } from "@agentcli/engine";
-import { durationMs, maxTimerMs } from "@agentcli/project";
+import { defaults, durationMs, maxTimerMs } from "@agentcli/project";
 import type { Kysely } from "kysely";
 import type { Settings, Tables } from "../../foundation/index.ts";
 import { leftToSpend, spendLimitReached } from "../usage/index.ts";
@@ -24,7 +24,7 @@ export function startRunLimits(
   const stop = new AbortController();
   const { limits, budget } = settings.models;
   const walls = [
-    { code: "limit" as const, wallMs: durationMs(limits?.wall ?? "off") },
+    { code: "limit" as const, wallMs: durationMs(limits?.wall ?? defaults.limits.wall) },
     { code: "budget" as const, wallMs: durationMs(budget?.wall ?? "off") },
   ];
   const sinceStartMs = Date.now() - run.startedAt.getTime();

@@ -1,0 +1,42 @@
+// Counts calls in a row that lead nowhere: rejected ones, and ones that repeat the call before.
+import type { Outcome } from "@agentcli/protocol";
+import type { OpenCall } from "./state.ts";
+
+export interface CallStreak {
+  /** Name and input of the newest call. */
+  newest: string;
+  length: number;
+  /** The replies that made the first and the newest of these calls. */
+  firstReply: string;
+  lastReply: string;
+}
+
+/** The turn ends after this many. */
+export const maxFruitlessCalls = 20;
+
+export const newStreak = (): CallStreak => ({ newest: "", length: 0, firstReply: "", lastReply: "" });
+
+/** Calls of one reply never end a turn: the model has not seen yet what came of them. */
+export const isFruitless = ({ length, firstReply, lastReply }: CallStreak): boolean =>
+  length >= maxFruitlessCalls && firstReply !== lastReply;
+
+export function countCall(streak: CallStreak, call: OpenCall, outcome: Outcome): CallStreak {
+  const { name, input } = call.block;
+  const newest = JSON.stringify([name, input]);
+  const lastReply = call.callId.split(".")[0] ?? "";
+  const isRepeated = newest === streak.newest && !isWaiting(call, outcome);
+  if (!isRepeated && !isRejected(call, outcome)) return { newest, length: 0, firstReply: lastReply, lastReply };
+  // The first of several identical calls becomes part of the streak with the second.
+  const before = isRepeated ? Math.max(1, streak.length) : streak.length;
+  return { newest, length: before + 1, firstReply: before === 0 ? lastReply : streak.firstReply, lastReply };
+}
+
+const isRejected = ({ begun }: OpenCall, { status }: Outcome): boolean =>
+  status === "declined" || (begun === null && status === "failed");
+
+/** Waiting for a process or a sub-agent that still runs: their own limits end that. */
+function isWaiting({ begun }: OpenCall, { detail }: Outcome): boolean {
+  if (detail.kind === "input") return detail.running;
+  if (detail.kind !== "agents" || begun?.name !== "wait_agent") return false;
+  return Object.values(detail.agents).some(({ status }) => status === "running");
+}
