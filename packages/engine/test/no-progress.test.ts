@@ -50,7 +50,7 @@ test("a call that leads somewhere starts the count again", async () => {
   expect(log.state.end).toEqual({ status: "completed", message: "Done." });
 });
 
-test("waiting for a process that still runs is no repetition", async () => {
+test("waiting for a process that still runs does not count", async () => {
   const running = workspaceWith(async () => ({ state: "running", seq: 1 }) as ExecResult);
   const { log } = await runScript((number) => {
     if (number === 0) return replies([calls("exec_command", { cmd: "make" })]);

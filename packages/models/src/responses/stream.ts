@@ -9,7 +9,7 @@ import { openItems } from "./items.ts";
 
 export function responsesReader({ serverName, request, onProgress }: ReplyContext): StreamReader {
   const items = openItems({ toBlocks: blockOf, onBlock: (block) => onProgress({ type: "settled", block }) });
-  const shown = new Set<number>();
+  const isNew = openNumbers();
 
   function take(data: string, name: string): Attempt | undefined {
     const parsed = parseJson(data);
@@ -39,15 +39,7 @@ export function responsesReader({ serverName, request, onProgress }: ReplyContex
 
   function show(type: "text" | "reasoning", event: Fields): undefined {
     const delta = text(event.delta);
-    if (delta && !isRepeated(event)) onProgress({ type, delta });
-  }
-
-  /** Numbers begin at 1 here: the first event is never a delta, and some servers give all events the same number below 1. */
-  function isRepeated(event: Fields): boolean {
-    const sequence = count(event.sequence_number);
-    const isKnown = shown.has(sequence) || items.isSettled(indexOf(event));
-    if (sequence > 0) shown.add(sequence);
-    return isKnown;
+    if (delta && !items.isSettled(indexOf(event)) && isNew(event)) onProgress({ type, delta });
   }
 
   function announce(event: Fields): undefined {
@@ -73,6 +65,17 @@ export function responsesReader({ serverName, request, onProgress }: ReplyContex
   }
 
   return { take, end: () => undefined };
+}
+
+/** Whether an event has a number that was not seen yet. Numbers below 1 do not count: some servers give all events the same. */
+function openNumbers(): (event: Fields) => boolean {
+  const seen = new Set<number>();
+  return ({ sequence_number }) => {
+    const number = count(sequence_number);
+    const isNew = !seen.has(number);
+    if (number > 0) seen.add(number);
+    return isNew;
+  };
 }
 
 const indexOf = (event: Fields): number | undefined =>
