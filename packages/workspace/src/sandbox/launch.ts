@@ -3,7 +3,12 @@
 import type { Workspace } from "@agentcli/protocol";
 import { connectWorkspace } from "../client/index.ts";
 import type { Denial, EgressProxy } from "../egress/index.ts";
-import { type Environment, type EnvironmentPolicy, environmentPolicy } from "../environment/index.ts";
+import {
+  type Environment,
+  type EnvironmentPolicy,
+  environmentPolicy,
+  withOfflineVariables,
+} from "../environment/index.ts";
 import type { GitDirectories } from "../git/index.ts";
 import type { OpenedWorkspace } from "../lifecycle/index.ts";
 import { noLimits, type OpenedLimits, openLimits, type ResourceLimits } from "../limits/index.ts";
@@ -15,6 +20,7 @@ import { ShadowUnavailable, withCommits } from "./commits/commits.ts";
 import type { ConfinedProcess } from "./confined-process.ts";
 import { withLimitNotes } from "./limit-notes.ts";
 import type { SandboxPolicy } from "./policy.ts";
+import { withRefusalNotes } from "./refusals/notes.ts";
 import { protectNested, withRepositoryWatch } from "./repositories/protect.ts";
 import { SandboxUnavailable } from "./sandbox-unavailable.ts";
 import type { ServerProgram, StartedSandbox } from "./started-sandbox.ts";
@@ -51,7 +57,8 @@ export async function openWorkspace(policy: SandboxPolicy, options: WorkspaceOpt
 }
 
 /** Nothing inside outlives this process, nor the workspace once it is closed. */
-export async function openSandbox(requested: SandboxPolicy, options: WorkspaceOptions): Promise<OpenedWorkspace> {
+export async function openSandbox(requested: SandboxPolicy, given: WorkspaceOptions): Promise<OpenedWorkspace> {
+  const options = reachesNoHost(requested) ? { ...given, env: withOfflineVariables(given.env) } : given;
   const backEnd = options.backEnd ?? bubblewrapOnPath(requested, options.env);
   refuseUnsupported(requested, backEnd);
   const { policy, watch } = await protectNested(requested, backEnd);
@@ -77,7 +84,9 @@ export async function openSandbox(requested: SandboxPolicy, options: WorkspaceOp
       close,
     };
     const watched = watch ? withRepositoryWatch(opened, watch) : opened;
-    return withLimitNotes(await withCommits(watched, { policy, path: options.env.PATH ?? "", shadows }), limits);
+    const temporary = config.env.TMPDIR ?? "/tmp";
+    const committing = await withCommits(watched, { policy, path: options.env.PATH ?? "", shadows });
+    return withLimitNotes(withRefusalNotes(committing, { policy, backEnd: backEnd.kind, temporary }), limits);
   } catch (error) {
     await close();
     // The repository is read-only then: commands see git's own error.
@@ -85,6 +94,9 @@ export async function openSandbox(requested: SandboxPolicy, options: WorkspaceOp
     throw sandbox.explainFailure(sandbox.process.stderr()) ?? notStarted(error);
   }
 }
+
+const reachesNoHost = ({ network, allowedDomains }: SandboxPolicy) =>
+  network === "off" || (network === "proxy" && allowedDomains.length === 0);
 
 const programOf = (
   { serverProgram, nodePath = process.execPath, env, limits }: WorkspaceOptions,
