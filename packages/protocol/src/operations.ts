@@ -23,6 +23,11 @@ export const ExecRequest = z.object({
   signal: z.enum(["SIGINT", "SIGTERM", "SIGKILL", "SIGHUP"]).optional(),
   afterSeq: z.int().nonnegative().default(0).describe("Output after this chunk is replayed"),
   waitMs: z.int().nonnegative().optional().describe("Answer `running` after this long; absent: wait for the end"),
+  fileAfterBytes: z
+    .int()
+    .nonnegative()
+    .optional()
+    .describe("If the process has written more than this, its whole output is kept in a file of the workspace"),
 });
 export type ExecRequest = z.input<typeof ExecRequest>;
 
@@ -33,8 +38,15 @@ export const Chunk = z.object({
 });
 export type Chunk = z.infer<typeof Chunk>;
 
+export const OutputFile = z.object({
+  path: z.string().describe("Absolute, where commands and file tools of this workspace find it"),
+  bytes: z.int(),
+  isWhole: z.boolean().describe("False if the output is too long, or the disk was full"),
+});
+export type OutputFile = z.infer<typeof OutputFile>;
+
 export const ExecResult = z.discriminatedUnion("state", [
-  z.object({ state: z.literal("running"), seq: z.int() }),
+  z.object({ state: z.literal("running"), seq: z.int(), outputFile: OutputFile.optional() }),
   z.object({
     state: z.literal("exited"),
     seq: z.int(),
@@ -42,6 +54,7 @@ export const ExecResult = z.discriminatedUnion("state", [
     durationMs: z.number(),
     timedOut: z.boolean(),
     droppedBytes: z.int().describe("Output cut from the middle of the replay buffer"),
+    outputFile: OutputFile.optional(),
   }),
   z.object({ state: z.literal("unknown"), message: z.string().describe("No such process, and nothing to start") }),
   z.object({ state: z.literal("not-started"), message: z.string() }),

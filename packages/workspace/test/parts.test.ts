@@ -30,7 +30,7 @@ describe("the output buffer", () => {
   test("keeps head and tail and counts every byte it drops", () => {
     const size = fc.integer({ min: 1, max: 400_000 });
     const property = fc.property(fc.array(size, { maxLength: 60, size: "max" }), (sizes) => {
-      const buffer = openOutputBuffer();
+      const buffer = openOutputBuffer(() => undefined);
       for (const [index, length] of sizes.entries()) buffer.append("stdout", String(index % 10).repeat(length));
       const kept = replayOf(buffer, 0);
       const total = sizes.reduce((sum, length) => sum + length, 0);
@@ -46,7 +46,7 @@ describe("the output buffer", () => {
   });
 
   test("is bounded for single characters too", () => {
-    const buffer = openOutputBuffer();
+    const buffer = openOutputBuffer(() => undefined);
     for (let count = 0; count < 300_000; count += 1) buffer.append("stdout", "x");
     expect(replayOf(buffer, 0).length).toBeLessThanOrEqual((8 * 1024 * 1024) / 64);
     expect(replayOf(buffer, 299_999)).toEqual([{ seq: 300_000, stream: "stdout", text: "x" }]);

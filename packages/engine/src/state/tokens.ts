@@ -5,7 +5,12 @@ import type { Message } from "../ports.ts";
 const bytesPerToken = 4;
 const tokensPerImage = 1_000;
 
-export const estimateText = (text: string): number => Math.ceil(byteLength(text) / bytesPerToken);
+export const estimateText = (text: string): number => estimateBytes(byteLength(text));
+
+export const estimateBytes = (bytes: number): number => Math.ceil(bytes / bytesPerToken);
+
+/** The longest output that fits. */
+export const bytesOf = (tokens: number): number => tokens * bytesPerToken;
 
 export function estimateMessage(message: Message): number {
   if (message.role !== "assistant") return estimateParts(message.parts);

@@ -1,16 +1,17 @@
 // Runs a shell command in the workspace; one that takes longer keeps running under a session id.
 import type { ExecResult, Outcome, ToolArguments } from "@agentcli/protocol";
-import { collectOutput } from "../output.ts";
-import { processReport } from "./process-report.ts";
+import { collectOutput, type OutputCollector } from "../output.ts";
+import { describeTimeout, fileAfterBytes, processReport } from "./process-report.ts";
 import { sessionIdOf } from "./session-id.ts";
 import { builtIn, failed, type ToolContext } from "./tool.ts";
 
 const defaultYieldMs = 10_000;
+const maxYieldMs = 30_000;
 
 export const execCommand = builtIn({
   name: "exec_command",
   description:
-    "Run a shell command in the workspace. Returns its output and exit code, or a session id if it is still running after yield_time_ms; use write_stdin with that id to wait, send input or interrupt.",
+    "Run a shell command in the workspace. Returns its output and exit code, or a session id if it is still running after yield_time_ms (10 seconds by default, at most 30); use write_stdin with that id to wait up to 5 minutes, send input or interrupt. A command is ended after 10 minutes unless the user has configured another limit. Output beyond max_output_tokens is kept in a file that the answer names.",
   onResume: "once",
   parallel: true,
   async run(args, context) {
@@ -24,7 +25,7 @@ export const execCommand = builtIn({
       },
       context.signal,
     );
-    return report(result, { args, context, output: output.text(), durationMs: performance.now() - startedAt });
+    return report(result, { args, context, output, durationMs: performance.now() - startedAt });
   },
 });
 
@@ -39,37 +40,42 @@ function request(args: ToolArguments["exec_command"], context: ToolContext) {
       terminal: args.tty ? { columns: 120, rows: 40 } : undefined,
       timeoutMs: context.toolTimeoutMs ?? undefined,
     },
-    waitMs: Math.min(30_000, Math.max(250, args.yield_time_ms ?? defaultYieldMs)),
+    waitMs: waitOf(args),
+    fileAfterBytes: fileAfterBytes(context, args.max_output_tokens),
   };
 }
+
+const waitOf = ({ yield_time_ms }: ToolArguments["exec_command"]): number =>
+  Math.min(maxYieldMs, Math.max(250, yield_time_ms ?? defaultYieldMs));
 
 interface FinishedWait {
   args: ToolArguments["exec_command"];
   context: ToolContext;
-  output: string;
+  output: OutputCollector;
   durationMs: number;
 }
 
 function report(result: ExecResult, ran: FinishedWait): Outcome {
   if (result.state === "not-started" || result.state === "unknown") return failed(result.message);
   const running = result.state === "running";
-  const sessionId = running ? sessionIdOf(ran.context.callId) : undefined;
+  const sessionId = sessionIdOf(ran.context.callId);
   const exitCode = running ? null : result.exitCode;
   return {
     status: running || exitCode === 0 ? "completed" : "failed",
     parts: processReport({
       ...ran,
       key: ran.context.callId,
-      exitCode,
+      result,
       sessionId,
+      wait: { ms: waitOf(ran.args), maxMs: maxYieldMs },
       maxTokens: ran.args.max_output_tokens,
     }),
-    reason: !running && result.timedOut ? "the command reached the time limit for tools and was ended" : undefined,
+    reason: !running && result.timedOut ? describeTimeout(result.durationMs, ran.context.toolTimeoutMs) : undefined,
     detail: {
       kind: "command",
-      output: ran.output,
+      output: ran.output.text(),
       exitCode,
-      sessionId,
+      sessionId: running ? sessionId : undefined,
       cursor: result.seq,
       durationMs: running ? ran.durationMs : result.durationMs,
     },

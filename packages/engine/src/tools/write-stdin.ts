@@ -2,7 +2,7 @@
 import type { ExecRequest, ToolArguments } from "@agentcli/protocol";
 import { collectOutput } from "../output.ts";
 import type { ProcessSession } from "../state/state.ts";
-import { processReport } from "./process-report.ts";
+import { fileAfterBytes, maxPollMs, processReport } from "./process-report.ts";
 import { builtIn, failed } from "./tool.ts";
 
 const interrupt = "\u0003";
@@ -18,7 +18,7 @@ export const writeStdin = builtIn({
     const output = collectOutput();
     const startedAt = performance.now();
     const result = await context.workspace.exec(
-      request(args, session),
+      { ...request(args, session), fileAfterBytes: fileAfterBytes(context, args.max_output_tokens) },
       (chunk) => {
         output.add(chunk.text);
         context.onProgress({ type: "output", callId: session.callId, text: chunk.text });
@@ -34,10 +34,11 @@ export const writeStdin = builtIn({
       parts: processReport({
         context,
         key: `${context.callId}:${result.seq}`,
-        output: output.text(),
-        exitCode,
-        sessionId: running ? args.session_id : undefined,
+        output,
+        result,
+        sessionId: args.session_id,
         durationMs,
+        wait: waitOf(args),
         maxTokens: args.max_output_tokens,
       }),
       detail: {
@@ -62,9 +63,16 @@ function request(args: ToolArguments["write_stdin"], session: ProcessSession): E
     input: signal || chars === "" ? undefined : chars,
     signal,
     afterSeq: session.cursor,
-    waitMs:
-      chars === "" ? clamp(args.yield_time_ms ?? 5_000, 5_000, 300_000) : clamp(args.yield_time_ms ?? 250, 1, 30_000),
+    waitMs: waitOf(args).ms,
   };
+}
+
+const maxInputWaitMs = 30_000;
+
+function waitOf({ chars = "", yield_time_ms }: ToolArguments["write_stdin"]): { ms: number; maxMs: number } {
+  return chars === ""
+    ? { ms: clamp(yield_time_ms ?? 5_000, 5_000, maxPollMs), maxMs: maxPollMs }
+    : { ms: clamp(yield_time_ms ?? 250, 1, maxInputWaitMs), maxMs: maxInputWaitMs };
 }
 
 const clamp = (value: number, low: number, high: number): number => Math.round(Math.min(high, Math.max(low, value)));

@@ -6,6 +6,7 @@ import type {
   FileFault,
   ListResult,
   OperationFrame,
+  OutputFile,
   ReadResult,
   SearchResult,
   StatusResult,
@@ -56,8 +57,14 @@ const isFault = record<FileFault>({
   message: text,
 });
 
+const isOutputFile = record<OutputFile>({ path: text, bytes: whole, isWhole: flag });
+
 export const isExecResult = either<ExecResult>(
-  record<Of<ExecResult, "state", "running">>({ state: oneOf("running"), seq: whole }),
+  record<Of<ExecResult, "state", "running">>({
+    state: oneOf("running"),
+    seq: whole,
+    outputFile: optional(isOutputFile),
+  }),
   record<Of<ExecResult, "state", "exited">>({
     state: oneOf("exited"),
     seq: whole,
@@ -65,6 +72,7 @@ export const isExecResult = either<ExecResult>(
     durationMs: finite,
     timedOut: flag,
     droppedBytes: whole,
+    outputFile: optional(isOutputFile),
   }),
   record<Of<ExecResult, "state", "unknown">>({ state: oneOf("unknown"), message: text }),
   record<Of<ExecResult, "state", "not-started">>({ state: oneOf("not-started"), message: text }),

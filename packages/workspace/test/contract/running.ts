@@ -1,7 +1,7 @@
 // The contract of every workspace for running processes: start, input and output.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Chunk } from "@agentcli/protocol";
+import type { Chunk, OutputFile } from "@agentcli/protocol";
 import { expect, test } from "vitest";
 import { bash, exec, freshId, until } from "../support/commands.ts";
 import { type WorkspaceLocation, withWorkspace } from "../support/locations.ts";
@@ -12,6 +12,27 @@ export function runningContract([, open]: WorkspaceLocation): void {
       const output = await bash(workspace, "echo out; echo err >&2; exit 3");
       expect(output).toMatchObject({ stdout: "out\n", stderr: "err\n" });
       expect(output.result).toMatchObject({ state: "exited", exitCode: 3, timedOut: false, droppedBytes: 0 });
+    }));
+
+  test("output beyond the requested size is kept whole in a file that tools can read, and that is gone at the end", () =>
+    withWorkspace(open, async (workspace) => {
+      const long = { argv: ["bash", "-c", "echo first; seq 1 2000000; echo last >&2"] };
+      const { result } = await exec(workspace, { id: freshId(), start: long, fileAfterBytes: 1000 });
+      const { outputFile: file } = result as { outputFile: OutputFile };
+      expect(file).toMatchObject({ bytes: 14888896 + 11, isWhole: true });
+      const [read] = (await workspace.read({ files: [{ path: file.path, as: "lines", offset: 1_000_001, limit: 1 }] }))
+        .files;
+      expect(read).toMatchObject({ lines: ["1000000"], totalLines: 2_000_002 });
+      expect(await workspace.search({ pattern: "^1234567$", path: file.path })).toMatchObject({
+        matches: [{ line: 1234568 }],
+      });
+      expect((await bash(workspace, `wc -l < ${file.path}`)).stdout.trim()).toBe("2000002");
+      const short = { argv: ["bash", "-c", "echo short"] };
+      expect((await exec(workspace, { id: freshId(), start: short, fileAfterBytes: 1000 })).result).not.toHaveProperty(
+        "outputFile",
+      );
+      await workspace.close();
+      expect(existsSync(file.path)).toBe(false);
     }));
 
   test("the standard streams can be opened by name", () =>

@@ -2,6 +2,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
+import type { OutputFile } from "@agentcli/protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { planRules } from "../../src/sandbox/landlock/plan.ts";
 import { launcherPath, probeLandlock } from "../../src/sandbox/landlock/probe.ts";
@@ -132,6 +133,10 @@ describe("under Landlock", () => {
       const [temporary = "", ...rest] = output.stdout.trim().split("\n");
       expect(rest).toEqual(["x", "y"]);
       await workspace.edit({ edits: [{ kind: "add", path: "z", content: "z\n" }] });
+      const long = { id: freshId(), start: { argv: ["seq", "1", "1000"] }, fileAfterBytes: 100 };
+      const { outputFile } = (await exec(workspace, long)).result as { outputFile: OutputFile };
+      expect((await bash(workspace, `tail -1 ${outputFile.path}`)).stdout).toBe("1000\n");
+      expect(outputFile.path.startsWith(temporary)).toBe(true);
       expect(readdirSync(root).sort()).toEqual(["y", "z"]);
       await workspace.close();
       expect(existsSync(temporary)).toBe(false);

@@ -1,5 +1,6 @@
-// Numbers output and keeps it for replay: at most 8 MiB, the head and the tail; the middle is given up.
-import type { Chunk } from "@agentcli/protocol";
+// Numbers output and keeps it for replay: at most 8 MiB, the head and the tail; the middle is only in the file, if there is one.
+import type { Chunk, ExecResult } from "@agentcli/protocol";
+import type { OutputFile } from "./output-file.ts";
 
 const headCost = 4 * 1024 * 1024;
 const tailCost = 4 * 1024 * 1024;
@@ -12,9 +13,13 @@ export interface OutputBuffer {
   append(stream: Chunk["stream"], text: string): void;
   /** Replays what came after number `seq`, then tells what comes. Returns how to stop. */
   follow(seq: number, onChunk: (chunk: Chunk) => void): () => void;
+  /** As soon as the output is longer than this, all of it goes to a file. Not if a part is gone already. */
+  keepInFile(afterBytes: number): void;
+  describeFile(): Pick<Extract<ExecResult, { state: "running" }>, "outputFile">;
 }
 
-export function openOutputBuffer(): OutputBuffer {
+// Over 60 lines because all of it works on one head, one tail and one file.
+export function openOutputBuffer(createFile: () => OutputFile | undefined): OutputBuffer {
   const head: Chunk[] = [];
   const tail: Chunk[] = [];
   const followers = new Set<(chunk: Chunk) => void>();
@@ -23,6 +28,9 @@ export function openOutputBuffer(): OutputBuffer {
   let tailSize = 0;
   let lastSeq = 0;
   let droppedBytes = 0;
+  let totalBytes = 0;
+  let file: OutputFile | undefined;
+  let fileAfterBytes = Number.POSITIVE_INFINITY;
 
   function keep(chunk: Chunk): void {
     const cost = costOf(chunk);
@@ -48,22 +56,40 @@ export function openOutputBuffer(): OutputBuffer {
     firstOfTail = 0;
   }
 
+  function writeToFile(text: string): void {
+    file?.write(text);
+    if (file !== undefined || totalBytes <= fileAfterBytes || droppedBytes > 0) return;
+    file = createFile();
+    fileAfterBytes = Number.POSITIVE_INFINITY;
+    for (const chunk of kept()) file?.write(chunk.text);
+  }
+
+  const kept = () => [...head, ...tail.slice(firstOfTail)];
+
   return {
     lastSeq: () => lastSeq,
     droppedBytes: () => droppedBytes,
     append(stream, text) {
       lastSeq += 1;
       const chunk = { seq: lastSeq, stream, text };
+      totalBytes += Buffer.byteLength(text);
       keep(chunk);
+      writeToFile(text);
       for (const notify of followers) notify(chunk);
     },
     follow(seq, onChunk) {
-      for (const chunk of [...head, ...tail.slice(firstOfTail)]) if (chunk.seq > seq) onChunk(chunk);
+      for (const chunk of kept()) if (chunk.seq > seq) onChunk(chunk);
       // A function of its own, so that two followers may share one callback.
       const notify = (chunk: Chunk) => onChunk(chunk);
       followers.add(notify);
       return () => void followers.delete(notify);
     },
+    keepInFile(afterBytes) {
+      if (file !== undefined) return;
+      fileAfterBytes = Math.min(fileAfterBytes, afterBytes);
+      writeToFile("");
+    },
+    describeFile: () => (file === undefined ? {} : { outputFile: file.describe() }),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Chunk, ExecRequest, ExecResult } from "@agentcli/protocol";
 import type { Child, ChildEvents, Launch } from "./child.ts";
 import { awaitEndOfOutput } from "./end-of-output.ts";
 import { openOutputBuffer } from "./output-buffer.ts";
+import type { OutputFile } from "./output-file.ts";
 import { endProcessTree, type ProcessTree, signalGroup, signalProcessTree } from "./terminate.ts";
 
 export type Ending = Extract<ExecResult, { state: "exited" | "not-started" }>;
@@ -11,9 +12,11 @@ export type Ending = Extract<ExecResult, { state: "exited" | "not-started" }>;
 export interface Process {
   readonly ended: Promise<Ending>;
   ending(): Ending | undefined;
-  lastSeq(): number;
+  running(): Extract<ExecResult, { state: "running" }>;
   /** Replays what came after number `seq`, then tells what comes. Returns how to stop. */
   follow(seq: number, onChunk: (chunk: Chunk) => void): () => void;
+  /** The whole output is kept in a file as soon as it is longer than this. */
+  keepInFile(afterBytes: number): void;
   /** Input, end of input, new size and signal, in this order, once the process has started. */
   apply(request: ExecRequest): Promise<void>;
   /** Ends it with everything it started; settles when that is done. */
@@ -28,6 +31,7 @@ export interface ProcessSpec {
   marker: string;
   timeoutMs: number | undefined;
   launch(events: ChildEvents): Promise<Launch>;
+  createOutputFile(): OutputFile | undefined;
   /** The group of this process has come or gone. */
   onGroupChange(): void;
 }
@@ -35,9 +39,9 @@ export interface ProcessSpec {
 const exitNoticeMs = 1000;
 
 // Over 60 lines because these variables are one state machine: starting, running, exited, ended.
-export function openProcess({ marker, timeoutMs, launch, onGroupChange }: ProcessSpec): Process {
+export function openProcess({ marker, timeoutMs, launch, createOutputFile, onGroupChange }: ProcessSpec): Process {
   const begunAt = performance.now();
-  const buffer = openOutputBuffer();
+  const buffer = openOutputBuffer(createOutputFile);
   // While the tree is being ended, that settles it: not before the last process is gone.
   const endOfOutput = awaitEndOfOutput(() => endInProgress ?? settleExited());
   const { promise: ended, resolve: resolveEnded } = openPromise<Ending>();
@@ -54,8 +58,9 @@ export function openProcess({ marker, timeoutMs, launch, onGroupChange }: Proces
   return {
     ended,
     ending: () => ending,
-    lastSeq: buffer.lastSeq,
+    running: () => ({ state: "running", seq: buffer.lastSeq(), ...buffer.describeFile() }),
     follow: buffer.follow,
+    keepInFile: buffer.keepInFile,
     apply: (request) => started.then(() => applyNow(request)),
     end,
     tree,
@@ -98,7 +103,7 @@ export function openProcess({ marker, timeoutMs, launch, onGroupChange }: Proces
     const exitCode = timedOut ? 124 : (exit?.code ?? 137);
     const durationMs = (exit?.at ?? performance.now()) - begunAt;
     const [seq, droppedBytes] = [buffer.lastSeq(), buffer.droppedBytes()];
-    settle({ state: "exited", seq, exitCode, durationMs, timedOut, droppedBytes });
+    settle({ state: "exited", seq, exitCode, durationMs, timedOut, droppedBytes, ...buffer.describeFile() });
   }
 
   function settle(result: Ending): void {

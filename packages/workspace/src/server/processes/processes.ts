@@ -1,6 +1,7 @@
 // The processes of one workspace, by caller-chosen ids: start, re-attach, feed, wait, release.
 import type { Chunk, ExecRequest, ExecResult, StatusResult } from "@agentcli/protocol";
 import { type LauncherConfig, openLauncher, type Start } from "./launcher.ts";
+import { openOutputFiles } from "./output-file.ts";
 import { openProcess, type Process } from "./process.ts";
 import { endProcessTree } from "./terminate.ts";
 import type { Watchdog } from "./watchdog.ts";
@@ -23,6 +24,7 @@ export interface ProcessesConfig extends LauncherConfig {
 export function openProcesses(config: ProcessesConfig): Processes {
   const processes = new Map<string, Process>();
   const launcher = openLauncher(config);
+  const outputFiles = openOutputFiles();
   let count = 0;
   // A login shell may be starting already.
   let hasLeftovers = config.warmLoginShell !== undefined;
@@ -37,6 +39,7 @@ export function openProcesses(config: ProcessesConfig): Processes {
       marker,
       timeoutMs: start.timeoutMs,
       launch: (events) => launcher.launch(start, { marker, input }, events),
+      createOutputFile: outputFiles.create,
       onGroupChange: () => config.watchdog?.guard(livingGroups()),
     });
     if (outputIsHeld) process.holdOutput();
@@ -89,6 +92,7 @@ export function openProcesses(config: ProcessesConfig): Processes {
     async close() {
       await releaseAll();
       await launcher.close();
+      outputFiles.close();
       config.watchdog?.stop();
     },
   };
@@ -106,6 +110,7 @@ interface Follower {
 
 /** Until the process ends, the wait is over, or the caller gives up; then the process is ended first. */
 async function follow(process: Process, request: ExecRequest, { onChunk, signal }: Follower): Promise<ExecResult> {
+  if (request.fileAfterBytes !== undefined) process.keepInFile(request.fileAfterBytes);
   const stop = process.follow(request.afterSeq ?? 0, onChunk);
   const end = () => void process.end();
   signal.addEventListener("abort", end);
@@ -115,7 +120,7 @@ async function follow(process: Process, request: ExecRequest, { onChunk, signal 
     void process.apply(request);
     await Promise.race([process.ended, wait.over]);
     if (signal.aborted) await process.end();
-    return process.ending() ?? { state: "running", seq: process.lastSeq() };
+    return process.ending() ?? process.running();
   } finally {
     wait.cancel();
     signal.removeEventListener("abort", end);
