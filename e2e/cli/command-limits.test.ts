@@ -1,4 +1,4 @@
-// What the model is told when a command meets a limit: which one, how long, how to get more, and where the output is.
+// The answer to the model when a command meets a limit: which one, how long, how to get more, and where the output is.
 import { call, type Reply, replyWith } from "@agentcli/testkit";
 import { openHarness, toolOutputs } from "@agentcli/testkit/cli";
 import { describe, expect, test } from "vitest";

@@ -58,7 +58,7 @@ function describeLimit({ context: { toolTimeoutMs }, result, sessionId, wait }: 
   return result.timedOut ? [describeTimeout(result.durationMs, toolTimeoutMs)] : [];
 }
 
-/** Only the user can raise it, so the model is told what to do without. */
+/** Only the user can raise it, so the sentence names what to do without. */
 export const describeTimeout = (durationMs: number, toolTimeoutMs: number | null): string =>
   `The command reached the time limit for tools and was ended: it ran for ${seconds(durationMs)}, the limit is ${seconds(toolTimeoutMs ?? durationMs)} (limits.tool). Run less at once; only the user can raise the limit, for example with -c limits.tool=${raised(toolTimeoutMs ?? durationMs)}.`;
 

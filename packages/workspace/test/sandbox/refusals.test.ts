@@ -127,7 +127,7 @@ describe.each(backEnds)("in %s", (_, backEnd, column) => {
     afterAll(() => workspace.close());
     test.each(inWorkspaceWrite)("%s", (...row) => expectNote(workspace, row[0], row[column]));
 
-    test("package managers are told that they are offline, and the user's own values win", async () => {
+    test("package managers get variables that set them offline, and the user's own values win", async () => {
       const names = ["npm_config_fetch_retries", "PIP_RETRIES", "CARGO_NET_OFFLINE", "GOPROXY", "UV_OFFLINE"];
       const print = `printf '%s ' ${names.map((name) => `"$${name}"`).join(" ")}`;
       expect((await bash(workspace, print)).stdout).toBe("0 0 true off 1 ");
@@ -154,7 +154,7 @@ describe.each(backEnds)("in %s", (_, backEnd, column) => {
     test.each(inReadOnly)("%s", (...row) => expectNote(workspace, row[0], row[column]));
   });
 
-  test("with the network on nothing is said about it, and package managers are not told that they are offline", async () => {
+  test("with the network on there is no note about it, and package managers are not set offline", async () => {
     const workspace = await open({ mode: "workspace-write", network: "on" }, backEnd);
     const { all } = await bash(
       workspace,

@@ -97,7 +97,7 @@ function describeDenied(line: ReportedLine, attempt: Attempt, confinement: Confi
 const notExecutable = 126;
 const isMount = ({ text }: ReportedLine) => /^u?mount: /.test(text);
 
-/** Of files, without root nobody may change owners anyway. */
+/** Only root may change owners of files, also without a sandbox. */
 function describeNotPermitted(line: ReportedLine, attempt: Attempt, confinement: Confinement): string | undefined {
   if (/\b(?:socket|connect|sendto|ping)\b/i.test(line.text)) return describeNetwork(confinement.policy);
   const paths = absolutePaths(line, attempt);

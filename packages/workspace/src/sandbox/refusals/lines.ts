@@ -13,7 +13,7 @@ const phrases: [Symptom, RegExp][] = [
     "network",
     /getaddrinfo (?:ENOTFOUND|EAI_AGAIN)|could not resolve host|couldn't resolve host|temporary failure (?:in name resolution|resolving)|name or service not known|name resolution failed|failed to lookup address information|unable to resolve host address|ENETUNREACH|network is unreachable|no route to host|couldn't connect to server|failed to establish a new connection|unknownhostexception|no such host|dial (?:tcp|udp)\b.*(?:lookup|unreachable|not supported)|address family not supported|EAFNOSUPPORT/i,
   ],
-  // What they say where a variable of the sandbox has told them that they are offline.
+  // Their messages where a variable of the sandbox has set them offline.
   [
     "network",
     /GOPROXY=off|you're using offline mode|--offline|offline mode is enabled|network connectivity is disabled|ENOTCACHED|cannot access \S+ in offline mode|network (?:access|requests?) (?:is|are|has been) disabled|CONNECT tunnel failed, response 403/i,
