@@ -242,6 +242,37 @@ describe("doctor", () => {
     expect(stdout).not.toContain("s3cret-value");
   });
 
+  test("lists skills, commands and agents, those of other tools too, and why some are not used", async () => {
+    const { run, repository } = await openSystemHarness();
+    const write = (path: string, text: string) => {
+      mkdirSync(join(repository, path, ".."), { recursive: true });
+      writeFileSync(join(repository, path), text);
+    };
+    const skill = (name: string) => `---\nname: ${name}\ndescription: About ${name}.\n---\nDo it.\n`;
+    write(".agents/skills/own/SKILL.md", skill("own"));
+    write(".claude/skills/own/SKILL.md", skill("own"));
+    write(".claude/skills/off/SKILL.md", skill("off"));
+    write(".codex/skills/broken/SKILL.md", "text\n");
+    write(".claude/commands/fix.md", "Fix $1.\n");
+    write(".claude/agents/critic.md", `${skill("critic").replace("description", "model: opus\ndescription")}`);
+    const off = ["-c", 'skills.config=[{name="off",enabled=false}]'];
+    const { code, stdout } = await run(["doctor", ...off]);
+    expect(code).toBe(0);
+    for (const line of [
+      /^ok {4}skills +own$/m,
+      /^ok {4}commands +\/fix$/m,
+      /^ok {4}agents +critic$/m,
+      /^warn {2}skills .*\.claude\/skills\/own\/SKILL\.md: not used: .*\.agents\/skills\/own/m,
+      /^warn {2}skills .*off\/SKILL\.md: not used: off is switched off in skills\.config$/m,
+      /^warn {2}skills .*\.codex\/skills\/broken\/SKILL\.md:1: it does not begin with front matter/m,
+      /^warn {2}agents .*critic\.md: model opus is ignored/m,
+    ])
+      expect(stdout).toMatch(line);
+    const { stdout: without } = await run(["doctor", "-c", "compatible_folders=false"]);
+    expect(without).toMatch(/^warn {2}other tools {4}not read: .*\.codex\/skills, .*\.claude\/agents$/m);
+    expect(without).not.toContain("critic");
+  });
+
   test.each([
     ["a missing key", ["-c", "model_provider=openai"], "credential"],
     ["an unknown provider", ["-c", "model_provider=nowhere"], "provider"],

@@ -1,5 +1,6 @@
 export { type AgentRoles, type AgentSources, type DeclaredTable, readAgentRoles } from "./agents/read.ts";
 export { type AgentRole, builtInRoles } from "./agents/role.ts";
+export { type CommandRoot, type Commands, commandRoots, readCommands } from "./commands/read.ts";
 export { ConfigError } from "./config/config-error.ts";
 export { defaults, type EffectiveConfig } from "./config/defaults.ts";
 export { durationMs, maxTimerMs, wait } from "./config/duration.ts";

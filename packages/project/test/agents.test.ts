@@ -141,6 +141,46 @@ describe("custom agents", () => {
     ]);
   });
 
+  test("of another tool are read where the name is free, with their tools and without their model", async () => {
+    const agent = (name: string, more: string) =>
+      `---\nname: ${name}\ndescription: About ${name}.\n${more}---\nDo it.\n`;
+    const here = projectFixture({
+      ".claude/agents/critic.md": agent(
+        "critic",
+        "tools: Read, Grep, Bash, Oracle\nmodel: opus\ncolor: red\nhooks: x\n",
+      ),
+      ".claude/agents/planner.md": agent("planner", "permissionMode: plan\ntools: Oracle\n"),
+      ".claude/agents/worker.md": agent("worker", ""),
+      ".claude/agents/own.md": agent("own", "model: haiku\n"),
+      ".claude/agents/empty.md": "---\nname: empty\n---\n",
+      ".agentcli/agents/own.toml": toml("own"),
+      "home:user/.claude/agents/of-user.md": agent("of-user", "model: inherit\n"),
+    });
+    const { root, home, path } = here;
+    const sources = { root, cwd: root, agentHome: home, otherTools: { userHome: path("home:user") } };
+    const { roles, problems, notes } = await readAgentRoles(sources);
+    const role = (name: string) => roles.find((each) => each.name === name);
+    expect(role("critic")).toMatchObject({
+      model: "inherit",
+      tools: ["read_file", "view_image", "grep_files", "exec_command", "write_stdin"],
+    });
+    expect(role("planner")).toMatchObject({ readonly: true, tools: [] });
+    expect(role("own")).toMatchObject({ description: "About own", source: path(".agentcli/agents/own.toml") });
+    expect(role("worker")?.source).toBe("built-in");
+    expect(role("of-user")).toMatchObject({ model: "inherit" });
+    expect(problems).toEqual([]);
+    expect(notes.map(({ path, message }) => [path.replace(/^.*\//, ""), message])).toEqual([
+      ["critic.md", "model opus is ignored; it has the model of its parent"],
+      ["critic.md", "the tool Oracle is not known here; it does not have it"],
+      ["critic.md", "hooks has no effect"],
+      ["empty.md", expect.stringContaining("not used: it has no body")],
+      ["own.md", "model haiku is ignored; it has the model of its parent"],
+      ["own.md", `not used: own is ${path(".agentcli/agents/own.toml")}`],
+      ["planner.md", "the tool Oracle is not known here; it does not have it"],
+      ["worker.md", "not used: worker is built-in"],
+    ]);
+  });
+
   test("of any text are a role or a problem", () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (front, body) => {

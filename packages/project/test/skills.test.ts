@@ -24,6 +24,7 @@ const rootsOf = ({ root, home, path }: ProjectFixture, cwd = ".") =>
     userHome: path("home:user"),
     agentHome: home,
     adminDirectory: path("home:admin"),
+    otherTools: "read",
   });
 const read = (here: ProjectFixture, cwd = ".") => readSkills(rootsOf(here, cwd));
 const namesOf = (skills: Skill[]) => skills.map(({ name }) => name);
@@ -79,6 +80,43 @@ describe("skills are found", () => {
     const { skills, problems } = read(here);
     expect(skills).toMatchObject([{ name: "big" }, { name: "long", shortDescription: "Short." }]);
     expect(problems).toEqual([]);
+  });
+});
+
+describe("skills of other tools", () => {
+  const files = {
+    ".agents/skills/mine/SKILL.md": skill("mine"),
+    ".claude/skills/mine/SKILL.md": skill("mine", "Another one."),
+    ".claude/skills/theirs/SKILL.md": skill("theirs", "Of another tool.", "allowed-tools: Bash(git:*)\nmodel: opus\n"),
+    ".claude/skills/broken/SKILL.md": "no front matter\n",
+    "a/.codex/skills/codex/SKILL.md": skill("codex"),
+    "home:user/.claude/skills/of-user/SKILL.md": skill("of-user"),
+  };
+
+  test("are read after the project's own, which win, and what is not used or has no effect is noted", () => {
+    const here = projectFixture(files);
+    const { skills, problems, notes } = read(here, "a");
+    expect(namesOf(skills)).toEqual(["codex", "mine", "theirs", "of-user"]);
+    expect(skills.find(({ name }) => name === "mine")?.path).toBe(here.path(".agents/skills/mine/SKILL.md"));
+    expect(problems).toEqual([]);
+    expect(notes.map(({ path, message }) => [path.replace(`${here.root}/`, ""), message])).toEqual([
+      [".claude/skills/broken/SKILL.md", expect.stringContaining("does not begin with front matter")],
+      [
+        ".claude/skills/mine/SKILL.md",
+        expect.stringMatching(/^not used: .*\.agents\/skills\/mine\/SKILL.md has the same/),
+      ],
+      [".claude/skills/theirs/SKILL.md", "allowed-tools has no effect; sandbox and rules decide what may run"],
+      [".claude/skills/theirs/SKILL.md", "model has no effect; the model of the run is used"],
+    ]);
+  });
+
+  test("are not read where the configuration turns them off, nor through links out of the project", () => {
+    const here = projectFixture({ ...files, "home:user/secret/SKILL.md": skill("secret") });
+    symlinkSync(here.path("home:user/secret"), here.path(".claude/skills/secret"));
+    expect(namesOf(read(here).skills)).not.toContain("secret");
+    const { root, home, path } = here;
+    const off = { root, cwd: root, userHome: path("home:user"), agentHome: home, otherTools: "ignored" } as const;
+    expect(namesOf(readSkills(skillRoots(off)).skills)).toEqual(["mine"]);
   });
 });
 
@@ -303,5 +341,5 @@ describe("a prompt names skills", () => {
 test("a directory that is a file, or missing, has no skills", () => {
   const here = projectFixture({ ".agents/skills": "a file" });
   mkdirSync(here.path("home:skills"));
-  expect(read(here)).toEqual({ skills: [], problems: [] });
+  expect(read(here)).toEqual({ skills: [], problems: [], notes: [] });
 });

@@ -226,6 +226,12 @@ export const Config = z.object({
   project_root_markers: strings.optional().describe("What marks the top directory of a project (.git)"),
   mcp_servers: z.record(z.string(), McpServer).optional().describe("Servers that offer tools"),
   skills: Skills.optional().describe("Skills"),
+  compatible_folders: z
+    .boolean()
+    .optional()
+    .describe(
+      "Also read skills, commands and agents of other tools: .codex/skills, .claude/skills, .claude/commands, .claude/agents, ~/.codex/prompts (true)",
+    ),
   hooks: z
     .record(z.string(), z.unknown())
     .optional()

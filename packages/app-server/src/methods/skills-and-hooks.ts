@@ -54,7 +54,8 @@ const noHooks = { hooks: [], warnings: [], errors: [] };
 
 function skillsIn({ cwd, loaded }: Configured, { program }: Host) {
   const { userHome, agentHome } = program.environment;
-  const roots = skillRoots({ root: loaded.project.root, cwd, userHome, agentHome });
+  const otherTools = loaded.config.compatible_folders === false ? "ignored" : "read";
+  const roots = skillRoots({ root: loaded.project.root, cwd, userHome, agentHome, otherTools });
   const { skills, problems } = readSkills(roots, loaded.config.skills?.config);
   const errors = problems.filter(({ severity }) => severity === "error");
   return {

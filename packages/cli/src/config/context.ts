@@ -1,7 +1,13 @@
 // What repository and user have written for the model, as the configuration says where to look for it.
 
 import type { Environment } from "@agentcli/host";
-import { openContext as openProjectContext, type ProjectContext, type SkillRoot, skillRoots } from "@agentcli/project";
+import {
+  commandRoots,
+  openContext as openProjectContext,
+  type ProjectContext,
+  type SkillRoot,
+  skillRoots,
+} from "@agentcli/project";
 import type { Config } from "@agentcli/protocol";
 
 export type { ProjectContext, PromptTexts, ThreadTexts } from "@agentcli/project";
@@ -25,20 +31,27 @@ export function openContext({ root, cwd, config, environment, contextWindow }: C
     maxBytes: config.project_doc_max_bytes,
     fallbackNames: config.project_doc_fallback_filenames,
     skills: {
-      roots: rootsOfSkills({ root, cwd }, environment),
+      roots: rootsOfSkills({ root, cwd, config }, environment),
       switches: skills.config,
       catalogue: skills.include_instructions === false ? "omitted" : "listed",
       maxTokens: skills.max_context_tokens,
     },
+    commands: readsOtherTools(config) ? commandRoots({ root, cwd, userHome: environment.userHome }) : [],
     contextWindow,
   });
 }
 
+/** Whether skills, commands and agents of other tools are used. */
+export const readsOtherTools = ({ compatible_folders }: Config): boolean => compatible_folders !== false;
+
 /** What a sandbox has to show. Not the repository's: a link there could lead to what must stay hidden. */
-export const ownSkillPaths = (cwd: string, environment: Environment): string[] =>
-  rootsOfSkills({ root: cwd, cwd }, environment).flatMap(({ path, scope }) => (scope === "repository" ? [] : [path]));
+export const ownSkillPaths = (cwd: string, config: Config, environment: Environment): string[] =>
+  rootsOfSkills({ root: cwd, cwd, config }, environment).flatMap(({ path, scope }) =>
+    scope === "repository" ? [] : [path],
+  );
 
 export const rootsOfSkills = (
-  { root, cwd }: { root: string; cwd: string },
+  { root, cwd, config }: { root: string; cwd: string; config: Config },
   { userHome, agentHome }: Environment,
-): SkillRoot[] => skillRoots({ root, cwd, userHome, agentHome });
+): SkillRoot[] =>
+  skillRoots({ root, cwd, userHome, agentHome, otherTools: readsOtherTools(config) ? "read" : "ignored" });

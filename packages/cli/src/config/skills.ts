@@ -16,5 +16,5 @@ export async function findSkills(invocation: Invocation, { environment }: Progra
   const options = configOptions(invocation);
   const cwd = existingDirectory(options.directory ?? ".", environment.cwd);
   const { config, project } = await loadConfig(configRequest(options, cwd, environment));
-  return { roots: rootsOfSkills({ root: project.root, cwd }, environment), switches: config.skills?.config };
+  return { roots: rootsOfSkills({ root: project.root, cwd, config }, environment), switches: config.skills?.config };
 }

@@ -11,6 +11,7 @@ import type { Program } from "../program.ts";
 import { composeWorkspace } from "../sandbox/workspace.ts";
 import { broken, doubtful, type Finding, fine } from "./finding.ts";
 import { examineGit, examineHome, examineNode, examineTools } from "./machine.ts";
+import { examineProjectFiles } from "./project-files.ts";
 
 export async function examine(options: RunOptions, program: Program): Promise<Finding[]> {
   const { environment, version } = program;
@@ -33,6 +34,7 @@ async function examineSettled(settled: Settled, program: Program): Promise<Findi
     ...examineRequirements(settled.loaded.requirements),
     ...(await examineProvider(settled, program)),
     await examineSandbox(settled, program),
+    ...(await examineProjectFiles(settled, program.environment)),
   ];
 }
 

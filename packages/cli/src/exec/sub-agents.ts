@@ -3,6 +3,7 @@
 import { defaultMaxOpen, type Environment, readRoles, type SubagentSettings } from "@agentcli/host";
 import type { DeclaredTable, LoadedConfig } from "@agentcli/project";
 import type { AgentsConfig } from "@agentcli/protocol";
+import { readsOtherTools } from "../config/context.ts";
 
 const defaultMaxDepth = 1;
 
@@ -13,13 +14,14 @@ export interface ConfiguredSubagents {
 }
 
 export async function configuredSubagents(
-  { config: { agents: config = {}, features }, project: { root } }: LoadedConfig,
+  loaded: LoadedConfig,
   cwd: string,
-  { agentHome }: Environment,
+  environment: Environment,
 ): Promise<ConfiguredSubagents> {
+  const { agents: config = {}, features } = loaded.config;
   const isOff = config.enabled === false || features?.multi_agent === false || config.max_depth === 0;
   if (isOff) return { subagents: null, warnings: [] };
-  const { roles, warnings } = await readRoles([{ root, cwd, agentHome, declared: declaredRoles(config) }]);
+  const { roles, warnings } = await readRoles([roleSource(loaded, cwd, environment)]);
   return {
     subagents: {
       roles,
@@ -32,6 +34,14 @@ export async function configuredSubagents(
     warnings,
   };
 }
+
+export const roleSource = ({ config, project: { root } }: LoadedConfig, cwd: string, environment: Environment) => ({
+  root,
+  cwd,
+  agentHome: environment.agentHome,
+  declared: declaredRoles(config.agents ?? {}),
+  ...(readsOtherTools(config) && { otherTools: { userHome: environment.userHome } }),
+});
 
 /** Every key of `[agents]` that holds a table is a role. */
 function declaredRoles(config: AgentsConfig): Record<string, DeclaredTable> {

@@ -60,6 +60,6 @@ function policyOf(settings: SandboxSettings, config: Config, environment: Enviro
     nestedRepositories: write.nested_repositories ?? "protected",
     unixSockets: write.unix_sockets ? "allowed" : "refused",
     hidden: [...hiddenByDefault(environment.userHome, environment.agentHome), ...(environment.ownFiles ?? [])],
-    shown: ownSkillPaths(settings.cwd, environment),
+    shown: ownSkillPaths(settings.cwd, config, environment),
   });
 }

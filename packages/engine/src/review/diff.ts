@@ -1,20 +1,7 @@
 // Reads a unified diff of git as it arrives, and keeps of each file no more than a review can use.
+import type { ChangedFile } from "./changed-file.ts";
 import { pathIn } from "./changed-path.ts";
 import { byImportance } from "./importance.ts";
-
-export interface ChangedFile {
-  /** Its name after the change; for a deleted file its last one. */
-  path: string;
-  /** Everything before the first hunk, with the names and modes. */
-  header: string;
-  /** The hunks, or the lines they begin with. */
-  body: string;
-  /** Nothing was left out of header and body. */
-  isComplete: boolean;
-  changedLines: number;
-  /** Of a binary file and of one that git does not compare for its size there is no text. */
-  kind: "text" | "deleted" | "binary" | "oversized";
-}
 
 export interface DiffReader {
   push(chunk: Uint8Array): void;

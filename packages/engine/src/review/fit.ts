@@ -1,7 +1,7 @@
 // Shortens a change to the model's limit: the most important files first, each whole or by its beginning.
 import { byteLength, estimateText } from "../state/tokens.ts";
+import type { ChangedFile } from "./changed-file.ts";
 import type { Coverage, PartlyRead } from "./coverage.ts";
-import type { ChangedFile } from "./diff.ts";
 import { byImportance } from "./importance.ts";
 
 export interface FittedChange {

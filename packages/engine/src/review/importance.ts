@@ -1,6 +1,6 @@
 // Which files of a change are reviewed first.
 
-import type { ChangedFile } from "./diff.ts";
+import type { ChangedFile } from "./changed-file.ts";
 
 /** What an author wrote comes first; within a rank, what changed most. Equal files stay in the order of the diff. */
 export const byImportance = (left: ChangedFile, right: ChangedFile): number =>

@@ -5,6 +5,7 @@ import type { FileProblem } from "../files/problem.ts";
 import { readProjectText } from "../files/project-text.ts";
 import { findFiles } from "../files/walk.ts";
 import { parseMarkdownRole } from "./markdown-role.ts";
+import { parseForeignRole } from "./other-tools.ts";
 import { type AgentRole, builtInRoles, completeRole, type RoleDefinition } from "./role.ts";
 import { type DeclaredRole, type ParsedRole, type ParseToml, parseTomlRole, tableRole } from "./toml-role.ts";
 
@@ -13,6 +14,8 @@ export interface AgentSources {
   cwd: string;
   /** Null if there is no user. */
   agentHome: string | null;
+  /** Also agents of other tools, of the repository and of this home. */
+  otherTools?: { userHome: string | null };
   /** `[agents.NAME]` of the configuration: a table, optionally with a file. */
   declared?: Record<string, DeclaredTable>;
 }
@@ -25,6 +28,8 @@ export interface AgentRoles {
   /** By name. */
   roles: AgentRole[];
   problems: FileProblem[];
+  /** Files of other tools that are not used, and what has no effect in the others. */
+  notes: FileProblem[];
 }
 
 export async function readAgentRoles(sources: AgentSources): Promise<AgentRoles> {
@@ -39,7 +44,40 @@ export async function readAgentRoles(sources: AgentSources): Promise<AgentRoles>
     problems.push(...found);
     if (role) roles.set(role.name, completeRole(role, roles.get(role.name)));
   }
-  return { roles: [...roles.values()].sort((one, other) => (one.name < other.name ? -1 : 1)), problems };
+  const notes = addOtherTools(roles, sources);
+  return { roles: [...roles.values()].sort((one, other) => (one.name < other.name ? -1 : 1)), problems, notes };
+}
+
+/** Last, and only where the name is free: the project's own and the built-in agents win. */
+function addOtherTools(roles: Map<string, AgentRole>, { root, cwd, otherTools }: AgentSources): FileProblem[] {
+  if (!otherTools) return [];
+  const notes: FileProblem[] = [];
+  const { userHome } = otherTools;
+  const repository = directoriesBetween(root, cwd).reverse();
+  const folders = [
+    ...repository.map((directory) => ({ path: join(directory, ".claude", "agents"), within: root as string | null })),
+    ...(userHome === null ? [] : [{ path: join(userHome, ".claude", "agents"), within: null }]),
+  ];
+  for (const { path: folder, within } of folders) {
+    for (const { path } of findFiles(folder, { matchesName: isMarkdown }).files) {
+      const { role, messages } = readForeignRole(path, within);
+      const winner = role && roles.get(role.name);
+      notes.push(...messages.map((message): FileProblem => ({ path, line: null, severity: "warning", message })));
+      if (winner)
+        notes.push({ path, line: null, severity: "warning", message: `not used: ${role.name} is ${winner.source}` });
+      else if (role) roles.set(role.name, completeRole(role, undefined));
+    }
+  }
+  return notes;
+}
+
+function readForeignRole(path: string, within: string | null): { role: RoleDefinition | null; messages: string[] } {
+  const { text, problems } = readProjectText(path, { maxBytes: maxRoleBytes, within });
+  const messages = problems.map(({ message }) => message);
+  if (text === null) return { role: null, messages };
+  const parsed = parseForeignRole(text, path);
+  if ("problem" in parsed) return { role: null, messages: [...messages, `not used: ${parsed.problem}`] };
+  return { role: parsed.role, messages: [...messages, ...parsed.notes] };
 }
 
 interface RoleFile {

@@ -1,6 +1,7 @@
 // Instructions, rules and skills of repository and user, read when they are needed.
 import type { Repository } from "@agentcli/engine";
 import type { ContextMessage } from "@agentcli/protocol";
+import { type CommandRoot, calledCommand } from "../commands/read.ts";
 import { directoriesBetween } from "../files/directories.ts";
 import { describeProblem, type FileProblem } from "../files/problem.ts";
 import { defaultMaxBytes, type InstructionSources, readInstructions } from "../instructions/agents-md.ts";
@@ -44,6 +45,8 @@ export interface ContextRequest {
   /** Fallback names where AGENTS.md is missing. */
   fallbackNames?: string[] | undefined;
   skills: SkillOptions;
+  /** Where commands are, the nearest first. */
+  commands?: CommandRoot[];
   /** Tokens; null if it is not known. */
   contextWindow: number | null;
 }
@@ -56,7 +59,12 @@ export interface SkillOptions {
   maxTokens?: number | undefined;
 }
 
-export function openContext({ skills: choice, contextWindow, ...request }: ContextRequest): ProjectContext {
+export function openContext({
+  skills: choice,
+  commands = [],
+  contextWindow,
+  ...request
+}: ContextRequest): ProjectContext {
   const { root, cwd, home, maxBytes = defaultMaxBytes, fallbackNames = [] } = request;
   const instructionSources: InstructionSources = { root, cwd, home, maxBytes, fallbackNames };
   const rules = once(() => readRules(directoriesBetween(root, cwd), root));
@@ -81,7 +89,8 @@ export function openContext({ skills: choice, contextWindow, ...request }: Conte
     sources: () => readInstructions(instructionSources).sources,
     forPrompt(prompt) {
       const called = prompt.includes("@") ? mentionedRules(prompt, rules().rules) : [];
-      const { messages, warnings } = /\$|^\s*\//.test(prompt) ? skillTexts(prompt, skills()) : noTexts;
+      const named = /\$|^\s*\//.test(prompt) ? skillTexts(prompt, skills()) : noTexts;
+      const { messages, warnings } = /^\s*\//.test(prompt) ? orCommand(named, prompt, commands) : named;
       const texts = called.map((rule) => ruleMessage([ruleBody(rule)]));
       return { messages: [...texts.map(userMessage), ...messages], warnings };
     },
@@ -107,8 +116,8 @@ function once<Value>(read: () => Value): () => Value {
 
 /** Without disabled ones. */
 function usableSkills({ roots, switches }: SkillOptions): Skills {
-  const { skills, problems } = readSkills(roots, switches);
-  return { skills: skills.filter(({ enabled }) => enabled), problems };
+  const { skills, ...rest } = readSkills(roots, switches);
+  return { skills: skills.filter(({ enabled }) => enabled), ...rest };
 }
 
 const noTexts: PromptTexts = { messages: [], warnings: [] };
@@ -125,6 +134,14 @@ function skillTexts(prompt: string, { skills }: Skills): PromptTexts {
       ),
     ],
   };
+}
+
+/** Where no skill has the name. */
+function orCommand(named: PromptTexts, prompt: string, roots: CommandRoot[]): PromptTexts {
+  const called = named.messages.length === 0 ? calledCommand(prompt, roots) : null;
+  if (!called) return named;
+  const warnings = [...named.warnings, ...called.warnings.map(describeProblem)];
+  return { messages: called.text === "" ? [] : [userMessage(called.text)], warnings };
 }
 
 const userMessage = (text: string): ContextMessage => ({ role: "user", parts: [{ type: "text", text }] });

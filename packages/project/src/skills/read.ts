@@ -1,5 +1,6 @@
 // Finds the skills of a run. Only their front matter is read, so that 300 of them do not delay a prompt.
 import { basename } from "node:path";
+import { withoutEffect } from "../commands/command.ts";
 import type { FileProblem } from "../files/problem.ts";
 import { readTextFile } from "../files/text-file.ts";
 import { findFiles, type Walk } from "../files/walk.ts";
@@ -13,25 +14,38 @@ export interface Skills {
   /** Administrator, repository, user; by name within each. */
   skills: Skill[];
   problems: FileProblem[];
+  /** Files of other tools that are not used, and what has no effect in the others. */
+  notes: FileProblem[];
 }
 
 export function readSkills(roots: SkillRoot[], switches: SkillSwitch[] = []): Skills {
   const seen = new Set<string>();
   const skills: Skill[] = [];
   const problems: FileProblem[] = [];
-  for (const { path: root, scope, within } of roots) {
+  const notes: FileProblem[] = [];
+  for (const { path: root, scope, within, otherTool } of roots) {
     const { files, isCut } = findSkillFiles(root);
-    if (isCut) problems.push(tooMany(root));
+    const found = otherTool ? notes : problems;
+    const own = otherTool ? new Map(skills.map(({ name, path }) => [name, path])) : null;
+    if (isCut) found.push(tooMany(root));
     for (const { path, realPath } of files) {
       if (seen.has(realPath)) continue;
       seen.add(realPath);
       const read = readSkill({ path, scope, within });
-      problems.push(...read.problems);
-      if (read.kind === "skill") skills.push({ ...withMetadata(read.skill), enabled: isEnabled(read.skill, switches) });
+      found.push(...read.problems);
+      if (read.kind !== "skill") continue;
+      const winner = own?.get(read.skill.name);
+      if (winner !== undefined) notes.push(notUsed(path, winner));
+      else skills.push({ ...withMetadata(read.skill), enabled: isEnabled(read.skill, switches) });
+      if (otherTool) notes.push(...read.unsupported.map((key) => warning(path, withoutEffect(key))));
     }
   }
-  return { skills: skills.sort(byScopeAndName), problems };
+  return { skills: skills.sort(byScopeAndName), problems, notes };
 }
+
+const warning = (path: string, message: string): FileProblem => ({ path, line: null, severity: "warning", message });
+const notUsed = (path: string, winner: string): FileProblem =>
+  warning(path, `not used: ${winner} has the same name and comes first`);
 
 /** Metadata fills in what the skill itself leaves out, and can only restrict it. */
 function withMetadata(skill: Skill): Skill {
@@ -76,9 +90,8 @@ const byScopeAndName = (one: Skill, other: Skill): number =>
 
 const compare = (one: string, other: string): number => (one === other ? 0 : one < other ? -1 : 1);
 
-const tooMany = (path: string): FileProblem => ({
-  path,
-  line: null,
-  severity: "warning",
-  message: `there is more below ${basename(path)} than is searched for skills; move them up or remove other files`,
-});
+const tooMany = (path: string): FileProblem =>
+  warning(
+    path,
+    `there is more below ${basename(path)} than is searched for skills; move them up or remove other files`,
+  );

@@ -9,6 +9,8 @@ export interface SkillRoot {
   scope: SkillScope;
   /** Links must stay inside this directory; absent or null: no restriction. */
   within?: string | null | undefined;
+  /** Belongs to another tool: the project's own skills of the same name win. */
+  otherTool?: boolean;
 }
 
 /** A skill that is not read yet. */
@@ -24,15 +26,33 @@ export interface SkillDirectories {
   agentHome: string;
   /** Default: /etc/agentcli/skills. */
   adminDirectory?: string;
+  /** Skills of other tools. */
+  otherTools: "read" | "ignored";
 }
 
 export const repositoryFolders = [".agents", ".agentcli", ".platform"];
+export const otherToolFolders = [".codex", ".claude"];
 
 /** For a server without a user, which has files of several owners: links that leave the repository are not followed. */
-export const repositorySkillRoots = (root: string, cwd: string): SkillRoot[] =>
-  foldersBetween(root, cwd).map((path) => ({ path, scope: "repository", within: root }));
+export const repositorySkillRoots = (root: string, cwd: string): SkillRoot[] => [
+  ...foldersBetween(root, cwd).map((path): SkillRoot => ({ path, scope: "repository", within: root })),
+  ...otherToolRoots(root, cwd),
+];
 
-export function skillRoots({ root, cwd, userHome, agentHome, adminDirectory }: SkillDirectories): SkillRoot[] {
+const otherToolRoots = (root: string, cwd: string): SkillRoot[] =>
+  directoriesBetween(root, cwd).flatMap((directory) =>
+    otherToolFolders.map(
+      (folder): SkillRoot => ({
+        path: join(directory, folder, "skills"),
+        scope: "repository",
+        within: root,
+        otherTool: true,
+      }),
+    ),
+  );
+
+export function skillRoots(directories: SkillDirectories): SkillRoot[] {
+  const { root, cwd, userHome, agentHome, adminDirectory, otherTools } = directories;
   const repository = foldersBetween(root, cwd);
   const user = [join(userHome, ".agents", "skills"), join(agentHome, "skills")];
   return [
@@ -40,8 +60,12 @@ export function skillRoots({ root, cwd, userHome, agentHome, adminDirectory }: S
     // The user's own folder may be among them, if the home directory is a repository.
     ...repository.filter((path) => !user.includes(path)).map((path): SkillRoot => ({ path, scope: "repository" })),
     ...user.map((path): SkillRoot => ({ path, scope: "user" })),
+    ...(otherTools === "ignored" ? [] : [...ofUser(userHome), ...otherToolRoots(root, cwd)]),
   ];
 }
+
+const ofUser = (userHome: string): SkillRoot[] =>
+  otherToolFolders.map((folder) => ({ path: join(userHome, folder, "skills"), scope: "user", otherTool: true }));
 
 const foldersBetween = (root: string, cwd: string): string[] =>
   directoriesBetween(root, cwd).flatMap((directory) =>

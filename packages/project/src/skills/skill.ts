@@ -22,7 +22,8 @@ export interface Skill extends SkillPath {
 }
 
 export type ReadSkill =
-  | { kind: "skill"; skill: Skill; problems: FileProblem[] }
+  /** `unsupported` are keys of other tools that have no effect. */
+  | { kind: "skill"; skill: Skill; problems: FileProblem[]; unsupported: string[] }
   | { kind: "unusable"; problems: FileProblem[] };
 
 export interface SkillFile extends SkillPath {
@@ -57,8 +58,12 @@ export function parseSkill({ path, scope, within, text }: SkillFile): ReadSkill 
   const invocation = values["disable-model-invocation"] === true ? "by-name" : "by-model";
   const shown = { shortDescription: shortOf(values) || description, interface: {}, dependencies: [] };
   const skill: Skill = { name, description, ...shown, path, scope, within, invocation, enabled: true };
-  return { kind: "skill", skill, problems };
+  return { kind: "skill", skill, problems, unsupported: Object.keys(values).filter((key) => !knownKeys.has(key)) };
 }
+
+const knownKeys = new Set([
+  ...["name", "description", "disable-model-invocation", "metadata", "license", "compatibility", "argument-hint"],
+]);
 
 function nameProblems(name: string): string[] {
   const problems = [];

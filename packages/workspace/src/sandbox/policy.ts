@@ -36,7 +36,10 @@ export interface SandboxPolicy {
   nestedSandboxes: "allowed" | "refused";
 }
 
-export const protectedNames = [".git", ".agentcli", ".agents", ".platform"];
+/** Of other tools. Projects link them to folders that several tools share; such a link stays as it is. */
+const namesOfOtherTools = [".claude", ".codex"];
+export const protectedNames = [".git", ".agentcli", ".agents", ".platform", ...namesOfOtherTools];
+export const mayBeLink = (name: string): boolean => namesOfOtherTools.includes(name);
 
 export type PolicyOptions = Pick<SandboxPolicy, "mode" | "root"> & Partial<SandboxPolicy>;
 

@@ -97,6 +97,19 @@ test("a protected name that is a symlink is refused, and nothing is left behind"
   rmSync(root, { recursive: true });
 });
 
+test("a link to a folder that several tools share does not prevent the sandbox from opening", () =>
+  withWorkspace(
+    async (root) => {
+      mkdirSync(join(root, ".agents"));
+      symlinkSync(".agents", join(root, ".claude"));
+      return writable(root);
+    },
+    async (workspace, root) => {
+      await workspace.close();
+      expect(readdirSync(root).sort()).toEqual([".agents", ".claude"]);
+    },
+  ));
+
 test("placeholders for missing protected names are created and removed, but existing ones are kept", () =>
   withWorkspace(
     async (root) => {
@@ -104,7 +117,7 @@ test("placeholders for missing protected names are created and removed, but exis
       return writable(root);
     },
     async (workspace, root) => {
-      expect(readdirSync(root).sort()).toEqual([".agentcli", ".agents", ".git", ".platform"]);
+      expect(readdirSync(root).sort()).toEqual([".agentcli", ".agents", ".claude", ".codex", ".git", ".platform"]);
       await workspace.close();
       expect(readdirSync(root)).toEqual([".agents"]);
     },

@@ -7,7 +7,7 @@ import { contains, resolveExisting } from "../../paths.ts";
 import { findShadows, hostDirectory, type Shadow } from "../commits/shadow.ts";
 import { isMountPoint } from "../mount-points.ts";
 import { hiddenFromRoot, refuseSymlink } from "../paths.ts";
-import type { SandboxPolicy } from "../policy.ts";
+import { mayBeLink, type SandboxPolicy } from "../policy.ts";
 import { SandboxUnavailable } from "../sandbox-unavailable.ts";
 import { decidingMount, type Mount, type MountPlan, type PrivateMountOptions, privateMounts } from "./arguments.ts";
 import { hideMounts, maskPath } from "./hide.ts";
@@ -78,6 +78,7 @@ function protect(root: string, policy: SandboxPolicy, hidden: string[]): Mount[]
     const path = join(root, name);
     const entry = lstatIfExists(path);
     if (entry === undefined || isMountPoint(path)) return [{ kind: "absent", path }];
+    if (entry.isSymbolicLink() && mayBeLink(name)) return [];
     if (entry.isSymbolicLink()) throw refuseSymlink(path);
     const own: Mount = { kind: "read-only", path, source: path };
     return name === ".git" && entry.isFile() ? [own, ...protectLinkedRepository(root, hidden)] : [own];

@@ -7,7 +7,7 @@ import { sandboxedEnvironment } from "../../environment/index.ts";
 import type { BackEnd } from "../back-end.ts";
 import { startConfined } from "../confined-process.ts";
 import { refuseSymlink } from "../paths.ts";
-import type { SandboxPolicy } from "../policy.ts";
+import { mayBeLink, type SandboxPolicy } from "../policy.ts";
 import { showRuntime } from "../runtime.ts";
 import { SandboxUnavailable } from "../sandbox-unavailable.ts";
 import { type ServerProgram, type StartedSandbox, writableOf } from "../started-sandbox.ts";
@@ -70,7 +70,9 @@ function resolvePaths(policy: SandboxPolicy): SandboxPolicy {
 
 function refuseLinks({ mode, root, writableRoots, protectedNames }: SandboxPolicy): void {
   if (mode !== "workspace-write") return;
-  const paths = [root, ...writableRoots].flatMap((directory) => protectedNames.map((name) => join(directory, name)));
+  const paths = [root, ...writableRoots].flatMap((directory) =>
+    protectedNames.filter((name) => !mayBeLink(name)).map((name) => join(directory, name)),
+  );
   const link = paths.find((path) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink());
   if (link !== undefined) throw refuseSymlink(link);
 }
