@@ -227,3 +227,29 @@ describe("a failing provider", () => {
     expect(events.at(-1)).toMatchObject({ type: "turn.failed", error: { code: "network" } });
   });
 });
+
+describe("-o FILE", () => {
+  test.each([
+    ["a directory", ".", "it is a directory"],
+    ["a file in a missing directory", "missing/answer.txt", "missing does not exist. Create it first"],
+    ["a file below a file", "config.toml/answer.txt", "Choose a file that you may write"],
+  ])("that is %s is refused before the model is asked", async (_, file, message) => {
+    const { run, home, requests } = await openHarness({ replies: [replyWith("Hi.")] });
+    const { code, stderr } = await run(["exec", "-o", join(home, file), "hi"]);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
+    expect(requests()).toEqual([]);
+  });
+
+  test("has no earlier answer after a failed run", async () => {
+    const { run, home } = await openHarness({ replies: { replies: [{ status: 401 }], repeat: "always" } });
+    const file = join(home, "answer.txt");
+    writeFileSync(file, "an old answer");
+    expect((await run(["exec", "-o", file, "hi"])).code).toBe(3);
+    expect(readFileSync(file, "utf8")).toBe("");
+  });
+
+  test("may be a device", async () => {
+    const { run } = await openHarness({ replies: [replyWith("Hi.")] });
+    expect(await run(["exec", "-o", "/dev/null", "hi"])).toMatchObject({ code: 0, stdout: "Hi.\n" });
+  });
+});

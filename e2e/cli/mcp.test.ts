@@ -85,7 +85,8 @@ describe("a run with MCP servers", () => {
     const replies = [call("mcp__fake__write", {}), replyWith("Done.")];
     const strict = await openHarness({ config: fake("fake"), replies });
     const { events } = await strict.events(["write"]);
-    const reason = "MCP tool call requires approval, but approval policy is never";
+    const reason =
+      'MCP tool call requires approval, but approval policy is never. The user can allow it in config.toml: mcp_servers.fake.tools.write.approval_mode = "approve", or mcp_servers.fake.default_tools_approval_mode = "approve" for all tools of the server';
     expect(itemsOf(events, "mcp_tool_call")).toMatchObject([
       { server: "fake", tool: "write", status: "declined", reason, error: { message: reason }, result: null },
     ]);

@@ -64,6 +64,19 @@ describe("--output-schema", () => {
     expect(readFileSync(join(repository, "answer.json"), "utf8")).toBe(good);
   });
 
+  test("takes JSON out of a code block, for standard output, -o and the last message of the events", async () => {
+    const fenced = { replies: [replyWith(`\`\`\`json\n${good}\n\`\`\``)], repeat: "always" as const };
+    const { run, events, requests, repository } = await openSchemaHarness(fenced);
+    expect(await run(["exec", ...flags, "-o", "answer.json", "judge it"])).toMatchObject({
+      code: 0,
+      stdout: `${good}\n`,
+    });
+    expect(readFileSync(join(repository, "answer.json"), "utf8")).toBe(good);
+    expect(requests()).toHaveLength(1);
+    const messages = itemsOf((await events([...flags, "judge it"])).events, "agent_message");
+    expect(messages.at(-1)).toMatchObject({ text: good });
+  });
+
   test("sends an invalid reply back once, with the errors", async () => {
     const { run, requests, repository } = await openSchemaHarness([replyWith("It passes."), replyWith(good)]);
     const ended = await run(["exec", ...flags, "-o", "answer.json", "judge it"]);

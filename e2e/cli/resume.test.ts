@@ -113,6 +113,29 @@ test("a record of an unknown type is kept and skipped, a damaged line is named",
   expect(stderr).toMatch(/line 3 is not a session record/);
 });
 
+test.each([
+  ["emptied", () => "", /Session .* is empty or damaged/],
+  ["without its first line", (text: string) => text.slice(text.indexOf("\n") + 1), /records are missing before line 1/],
+  ["without a line in the middle", withoutThirdLine, /records are missing before line 3/],
+])("a session %s is refused, and left as it is", async (_, damage, message) => {
+  const { run, sessionFile, records, requests } = await openHarness({ replies: [replyWith("First.")] });
+  await run(["exec", "hello"]);
+  const thread = String(records()[0]?.record.threadId);
+  const damaged = damage(readFileSync(sessionFile(), "utf8"));
+  writeFileSync(sessionFile(), damaged);
+  expect(await run(["exec", "resume", thread, "again"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(message),
+  });
+  expect(readFileSync(sessionFile(), "utf8")).toBe(damaged);
+  expect(requests()).toHaveLength(1);
+});
+
+function withoutThirdLine(text: string): string {
+  const lines = text.split("\n");
+  return [...lines.slice(0, 2), ...lines.slice(3)].join("\n");
+}
+
 test("a conversation that exceeds the context window is summarised and continues", async () => {
   const long = "words ".repeat(1_500);
   const replies = [

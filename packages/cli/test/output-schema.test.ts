@@ -190,7 +190,18 @@ describe("an answer", () => {
   });
 
   test.each([
+    ["a language", '```json\n{"name":"x"}\n```'],
+    ["none", '\n```\n{"name":"x"}\n```\n'],
+    ["tildes and spaces", '~~~ JSON \r\n{"name":"x"}\n  ~~~'],
+  ])("in a code block with %s is taken out of it", async (_, message) => {
+    const { answer } = await load(schema);
+    expect(await answer.check(message)).toEqual({ ok: true, message: '{"name":"x"}' });
+  });
+
+  test.each([
     ["Sure! {}", "it is not JSON"],
+    ["```json\n{\n```", "it is not JSON"],
+    ["```json\n{}\n```", "/ must have required property 'name'"],
     ["{}", "/ must have required property 'name'"],
     ['{"name":1}', "/name must be string"],
     ['{"name":"x","extra":1}', "/ must NOT have additional properties (extra)"],

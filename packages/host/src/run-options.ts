@@ -17,6 +17,8 @@ export interface RunOptions extends ConfigOptions {
   provider?: string;
   ignoreRules: boolean;
   /** Definition hashes of hooks that may run. */
+  /** Hidden text is removed from the prompt. */
+  sanitize?: boolean;
   trustHooks: string[];
   /** Hooks run without being trusted. */
   bypassHookTrust: boolean;

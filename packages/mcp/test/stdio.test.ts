@@ -307,7 +307,9 @@ describe("what is offered", () => {
       shut__write: "allowed",
     });
     expect(await guardVerdict(servers, "mcp__fake__write")).toMatchObject({
-      reason: "MCP tool call requires approval, but approval policy is never",
+      reason: expect.stringMatching(
+        /^MCP tool call requires approval, but approval policy is never\. .*mcp_servers\.fake\.tools\.write\.approval_mode = "approve"/,
+      ),
     });
     expect(await guardVerdict(servers, "apply_patch")).toMatchObject({ kind: "declined" });
     expect(await guardVerdict(servers, "mcp__gone__tool")).toMatchObject({ kind: "declined" });

@@ -230,6 +230,13 @@ describe("the sample repository", () => {
     expect(text).toContain("stopped as asked");
     expect(host.has("a.txt")).toBe(false);
   });
+
+  test("a file that cannot be read stops the remaining steps", async () => {
+    using host = openHost();
+    const { text } = await host.turn([userMessage("Stop if `missing.md` says NO-GO\ncreate a.txt containing x")]);
+    expect(text).toContain("`missing.md` could not be read");
+    expect(host.has("a.txt")).toBe(false);
+  });
 });
 
 describe("a conversation", () => {

@@ -300,6 +300,17 @@ describe("a prompt names skills", () => {
     expect(called(prompt)).toEqual(names);
   });
 
+  test.each([
+    ["use $no-such now", ["no-such"]],
+    ["$notes and ($gone), then $gone: again", ["gone"]],
+    ["[$linked](/x/SKILL.md)", ["linked"]],
+    ["it costs $5, x$inner, $HOME, $MY_VAR and $1", []],
+    ["run `echo $within` and\n```sh\necho $fenced\n```", []],
+    ["explain\n\n<stdin>\necho $piped\n</stdin>", []],
+  ])("that do not exist are reported: %s", (prompt, names) => {
+    expect(mentionedSkills(prompt, read(here()).skills).unknown).toEqual(names);
+  });
+
   test("by a link where the name is ambiguous", () => {
     const at = here();
     const { skills } = read(at);
@@ -307,6 +318,7 @@ describe("a prompt names skills", () => {
     expect(mentionedSkills("$twice", skills)).toEqual({
       skills: [],
       ambiguous: [{ name: "twice", paths: [at.path(".agents/skills/twice/SKILL.md"), path] }],
+      unknown: [],
     });
     for (const target of [path, `skill://${path}`, ".platform/skills/twice/SKILL.md"]) {
       const { skills: meant, ambiguous } = mentionedSkills(`use [$twice](${target})`, skills);

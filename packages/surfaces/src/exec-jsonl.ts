@@ -34,6 +34,8 @@ interface Stream {
   turnOpen: boolean;
   /** The final message of a review is JSON; its text is shown when the turn ends. */
   review: boolean;
+  /** Texts of the messages of this turn. */
+  messages: Set<string>;
   usage: Usage;
   costUsd: number | null;
   plan: ItemOf<"todo_list"> | null;
@@ -59,7 +61,7 @@ function openStream(): Stream {
     costUsd: 0,
     plan: null,
   };
-  return { ...shown, calls: new Map(), sessions: new Map() };
+  return { ...shown, messages: new Set(), calls: new Map(), sessions: new Map() };
 }
 
 function project(stream: Stream, { seq, record }: StoredRecord): ExecEvent[] {
@@ -72,6 +74,7 @@ function project(stream: Stream, { seq, record }: StoredRecord): ExecEvent[] {
     case "turn.begun":
       Object.assign(stream, { shell: record.settings.shell, turnOpen: true, usage: noUsage(), costUsd: 0 });
       stream.review = record.review !== undefined;
+      stream.messages.clear();
       return [{ type: "turn.started" }];
     case "model.replied":
       charge(stream, record);
@@ -141,6 +144,7 @@ function shownBlock(stream: Stream, block: Block): ExecEvent[] {
   if (block.type === "call") return [];
   if (block.type === "message") {
     const { text, phase } = block;
+    stream.messages.add(text);
     return [completed(stream, { type: "agent_message", text, ...(phase && { phase }) })];
   }
   const text = block.summary.filter((part) => part.trim() !== "").join("\n");
@@ -225,8 +229,7 @@ function planned(stream: Stream, plan: PlanStep[]): ExecEvent[] {
 }
 
 function ended(stream: Stream, end: TurnEnd): ExecEvent[] {
-  const review = stream.review && end.status === "completed" ? [end.message] : [];
-  const messages = review.map((text) => completed(stream, { type: "agent_message", text }));
+  const messages = answers(stream, end).map((text) => completed(stream, { type: "agent_message", text }));
   const plan: ExecEvent[] = stream.plan ? [{ type: "item.completed", item: stream.plan }] : [];
   const commands = [...stream.sessions.values()].flatMap((call) => commandEnded(call, null, "ended with the turn"));
   const last = terminal(stream, end);
@@ -234,6 +237,13 @@ function ended(stream: Stream, end: TurnEnd): ExecEvent[] {
   stream.sessions.clear();
   stream.calls.clear();
   return [...messages, ...plan, ...commands, last];
+}
+
+/** The final message, where it is not what the model wrote: findings as text, JSON without the code block around it. */
+function answers({ review, messages }: Stream, end: TurnEnd): string[] {
+  if (end.status !== "completed") return [];
+  const isChanged = messages.size > 0 && !messages.has(end.message);
+  return review || isChanged ? [end.message] : [];
 }
 
 function terminal(stream: Stream, end: TurnEnd): ExecEvent {

@@ -121,7 +121,9 @@ export function openTable({ program, agent }: Pick<Host, "program" | "agent">): 
       return past;
     }
     if (!isThreadId(id) || !findSessionPath(agentHome, id)) throw unknownThread(id);
-    return store.readNow(id);
+    const past = store.readNow(id);
+    if (past[0]?.record.type !== "thread.created") throw invalidRequest(`thread ${id} is empty or damaged`);
+    return past;
   }
 }
 

@@ -38,6 +38,7 @@ export const runOptions = (invocation: Invocation): RunOptions => ({
   images: invocation.list("image"),
   tags: parseTags(invocation.list("tag")),
   local: (invocation.text("local-provider") as LocalProvider | undefined) ?? (invocation.has("oss") ? "any" : null),
+  sanitize: invocation.has("sanitize"),
   ignoreRules: invocation.has("ignore-rules"),
   trustHooks: invocation.list("trust-hooks").map(hookHash),
   bypassHookTrust: invocation.has("dangerously-bypass-hook-trust"),

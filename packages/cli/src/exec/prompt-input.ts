@@ -2,12 +2,15 @@
 import { fstatSync, readFileSync, statSync } from "node:fs";
 import { isatty } from "node:tty";
 import { CommandError } from "@agentcli/command-line";
+import type { CleanPrompt } from "./clean-prompt.ts";
 
 export interface PromptInput {
   argument: string | null;
   /** How long to wait for the first byte where the argument would do alone; null waits for ever. */
   stdinLimitMs: number | null;
   log(line: string): void;
+  /** Removes what is not to reach the model. */
+  clean: CleanPrompt;
   /** Ends the wait for standard input. */
   signal: AbortSignal;
   /** Called when the wait for standard input is abandoned. */
@@ -21,42 +24,44 @@ export const readPrompt = async (input: PromptInput): Promise<string> =>
   (await readPipedPrompt(input)) ?? addPipedContext(input.argument ?? "", input);
 
 /** `exec` without an argument: standard input is the prompt. Needs no configuration, so that a missing one is reported first. */
-export async function readPipedPrompt({ argument, log, warn, signal }: Omit<PromptInput, "stdinLimitMs">) {
-  if (argument?.trim() === "")
-    throw new CommandError("usage", 'The prompt is empty. Say what to do: agentcli exec "…"');
+export async function readPipedPrompt({ argument, log, warn, clean, signal }: Omit<PromptInput, "stdinLimitMs">) {
+  if (argument?.trim() === "") throw emptyPrompt();
   if (argument !== null && argument !== "-") return null;
   if (argument === null && isTerminal()) throw noPrompt();
   if (argument === null) log("Reading prompt from stdin...");
-  return required(await readAll({ limitMs: null, warn, signal }), "No prompt came from standard input.");
+  return required(clean(decode(await readAll({ limitMs: null, warn, signal }))));
 }
 
 /** `exec` with an argument: piped data beside it is context for it. */
 export async function addPipedContext(
   argument: string,
-  { stdinLimitMs, warn, signal }: Pick<PromptInput, "stdinLimitMs" | "warn" | "signal">,
+  { stdinLimitMs, warn, clean, signal }: Pick<PromptInput, "stdinLimitMs" | "warn" | "clean" | "signal">,
 ): Promise<string> {
-  const piped = isTerminal() ? "" : decode(await readAll({ limitMs: stdinLimitMs, warn, signal }));
-  return bounded(piped.trim() === "" ? argument : withContext(argument, piped));
+  const prompt = clean(argument);
+  if (prompt.trim() === "") throw emptyPrompt();
+  const piped = isTerminal() ? "" : clean(decode(await readAll({ limitMs: stdinLimitMs, warn, signal })));
+  return bounded(piped.trim() === "" ? prompt : withContext(prompt, piped));
 }
 
 /** `resume`: standard input only with `-` or without a prompt; null without a prompt. */
 export async function readFollowUp(input: Omit<PromptInput, "log">): Promise<string | null> {
-  const { argument, stdinLimitMs: limitMs, warn, signal } = input;
-  if (argument === "-")
-    return required(await readAll({ limitMs: null, warn, signal }), "No prompt came from standard input.");
-  if (argument !== null) return bounded(argument);
+  const { argument, stdinLimitMs: limitMs, warn, clean, signal } = input;
+  if (argument === "-") return required(clean(decode(await readAll({ limitMs: null, warn, signal }))));
+  if (argument !== null) return bounded(clean(argument));
   if (isTerminal()) return null;
-  const piped = decode(await readAll({ limitMs, warn, signal }));
+  const piped = clean(decode(await readAll({ limitMs, warn, signal })));
   return piped.trim() === "" ? null : bounded(piped);
 }
 
 const withContext = (prompt: string, piped: string): string =>
   `${prompt}\n\n<stdin>\n${piped}${piped.endsWith("\n") ? "" : "\n"}</stdin>`;
 
-function required(bytes: Buffer, message: string): string {
-  const text = decode(bytes);
-  if (text.trim() === "") throw new CommandError("usage", `${message} Pipe one in or give it as an argument.`);
-  return bounded(text);
+const emptyPrompt = (): CommandError =>
+  new CommandError("usage", 'The prompt is empty. Say what to do: agentcli exec "…"');
+
+function required(text: string): string {
+  if (text.trim() !== "") return bounded(text);
+  throw new CommandError("usage", "No prompt came from standard input. Pipe one in or give it as an argument.");
 }
 
 function bounded(text: string): string {

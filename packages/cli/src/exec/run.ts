@@ -33,6 +33,7 @@ export interface ProgramRun extends Run {
 }
 
 export async function openRun(options: RunOptions, program: Program, context: RunContext): Promise<ProgramRun> {
+  if (options.outputFile !== undefined) await prepareOutput(options.outputFile, program);
   const schema = await loadSchema(options, program);
   const chosen = await chooseValues(options, program, context);
   const { settings, loaded, facts } = chosen;
@@ -156,6 +157,9 @@ async function localModel(options: RunOptions, loaded: LoadedConfig, environment
   const { model = "", provider = "" } = await withLocalModel(options, loaded, environment);
   return { model, provider };
 }
+
+const prepareOutput = async (file: string, { environment }: Program): Promise<void> =>
+  (await import("./output-file.ts")).prepareOutputFile(file, environment.cwd);
 
 /** Loaded only when asked for: the checker of schemas is larger than the rest of the program. */
 const loadSchema = async ({ outputSchemaFile }: RunOptions, { environment }: Program): Promise<OutputSchema | null> =>

@@ -79,16 +79,20 @@ function answerIn(schema: Schema, validator: Validator): Answer {
       const value = removeAbsent(parsed.value, schema, validator.satisfies);
       const problems = validator.problems(value);
       if (problems.length > 0) return { ok: false, problem: problems.slice(0, maxProblems).join("; ") };
-      return { ok: true, message: value === parsed.value ? message : JSON.stringify(value) };
+      return { ok: true, message: value === parsed.value ? parsed.text : JSON.stringify(value) };
     },
   };
 }
 
-type Parsed = { kind: "value"; value: unknown } | { kind: "problem"; problem: string };
+type Parsed = { kind: "value"; value: unknown; text: string } | { kind: "problem"; problem: string };
+
+/** A code block around the whole answer is not part of it. */
+const codeBlock = /^\s*(`{3,}|~{3,})[^`~\n]*\n([\s\S]*?)\n?[ \t]*\1\s*$/;
 
 function parseAnswer(message: string): Parsed {
+  const text = codeBlock.exec(message)?.[2] ?? message;
   try {
-    return { kind: "value", value: JSON.parse(message) };
+    return { kind: "value", value: JSON.parse(text), text };
   } catch (error) {
     return { kind: "problem", problem: `it is not JSON (${(error as Error).message})` };
   }

@@ -11,8 +11,11 @@ export const writeLine = ({ seq, at, record }: StoredRecord): string =>
 /** The records of all complete lines; records of unknown types are left out. */
 export function readLines(path: string): StoredRecord[] {
   const lines = parseAll(path, wholeLines(path));
+  let before = 0;
   return lines.filter((line, index) => {
     if (!isLine(line)) throw broken(path, index + 1);
+    if (line.seq < before || line.seq > before + 1) throw incomplete(path, index + 1);
+    before = line.seq;
     return line.record.type in knownTypes;
   }) as StoredRecord[];
 }
@@ -78,6 +81,13 @@ const knownTypes: Record<ThreadRecord["type"], true> = {
   noted: true,
   "turn.ended": true,
 };
+
+/** A number occurs twice where a line of an unknown type was skipped. */
+const incomplete = (path: string, line: number): HostError =>
+  new HostError(
+    "usage",
+    `${path}: records are missing before line ${line}. The file was changed or damaged; restore it from a backup, or start a new session.`,
+  );
 
 const broken = (path: string, line: number): HostError =>
   new HostError(

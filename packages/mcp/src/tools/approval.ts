@@ -23,7 +23,7 @@ function verdictOn(server: Server, tool: ServerTool, policy: ApprovalPolicy): Ve
   // A server could be harmless until its tools are approved.
   if (server.hasChanged(tool)) return { kind, reason: changedReason({ server: name, tool: tool.name }) };
   const mode = approval.byTool[tool.name] ?? approval.default;
-  return needsApproval(mode, tool) ? { kind, reason: reasons[policy] } : null;
+  return needsApproval(mode, tool) ? { kind, reason: `${reasons[policy]}. ${remedy(name, tool.name)}` } : null;
 }
 
 export const changedReason = ({ server, tool }: McpOrigin): string =>
@@ -41,6 +41,13 @@ export function needsApproval(mode: ToolApproval, tool: Pick<ServerTool, "readOn
       return !tool.readOnly;
   }
 }
+
+const remedy = (server: string, tool: string): string => {
+  const table = `mcp_servers.${tomlKey(server)}`;
+  return `The user can allow it in config.toml: ${table}.tools.${tomlKey(tool)}.approval_mode = "approve", or ${table}.default_tools_approval_mode = "approve" for all tools of the server`;
+};
+
+const tomlKey = (key: string): string => (/^[\w-]+$/.test(key) ? key : JSON.stringify(key));
 
 const reasons: Record<ApprovalPolicy, string> = {
   never: "MCP tool call requires approval, but approval policy is never",

@@ -173,7 +173,9 @@ function* run(command: string): Script<Report> {
 
 function* stopIf(step: StepOf<"stop-if">): Script<Report> {
   const file = yield* readLines(step.path);
-  if (file.kind === "refused") return unreadable(step.path, file.reason);
+  // Whether to go on is not known, so the remaining steps are not taken.
+  if (file.kind === "refused")
+    return { outcome: "stopped", text: `${code(step.path)} could not be read:\n${block(file.reason)}` };
   const words = file.lines.join("\n").split(/[^\w-]+/);
   const isContained = /^[\w-]+$/.test(step.text)
     ? words.includes(step.text)

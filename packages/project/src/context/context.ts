@@ -132,6 +132,7 @@ function skillTexts(prompt: string, { skills }: Skills): PromptTexts {
       ...mentioned.ambiguous.map(
         ({ name, paths }) => `$${name} could mean ${paths.join(" or ")}. Say which: [$${name}](${paths[0]}).`,
       ),
+      ...mentioned.unknown.map(unknownSkill),
     ],
   };
 }
@@ -143,6 +144,10 @@ function orCommand(named: PromptTexts, prompt: string, roots: CommandRoot[]): Pr
   const warnings = [...named.warnings, ...called.warnings.map(describeProblem)];
   return { messages: called.text === "" ? [] : [userMessage(called.text)], warnings };
 }
+
+export const unknownSkillStart = "There is no skill ";
+const unknownSkill = (name: string): string =>
+  `${unknownSkillStart}$${name}, or it is switched off. To see all skills: agentcli skills list`;
 
 const userMessage = (text: string): ContextMessage => ({ role: "user", parts: [{ type: "text", text }] });
 

@@ -1,6 +1,6 @@
 // The contexts of several repositories as one.
 import type { Repository } from "@agentcli/engine";
-import type { ProjectContext, PromptTexts, ThreadTexts } from "./context.ts";
+import { type ProjectContext, type PromptTexts, type ThreadTexts, unknownSkillStart } from "./context.ts";
 
 /** `cwd` is the working directory of the model: the parent of its repositories if there are several. */
 export const joinContexts = (contexts: ProjectContext[], cwd: string): ProjectContext => ({
@@ -16,10 +16,15 @@ const joinTexts = (texts: ThreadTexts[]): ThreadTexts => ({
   warnings: texts.flatMap(({ warnings }) => warnings),
 });
 
-const joinPrompts = (texts: PromptTexts[]): PromptTexts => ({
-  messages: texts.flatMap(({ messages }) => messages),
-  warnings: texts.flatMap(({ warnings }) => warnings),
-});
+/** A skill is unknown only if no repository has it. */
+function joinPrompts(texts: PromptTexts[]): PromptTexts {
+  const isKept = (warning: string) =>
+    !warning.startsWith(unknownSkillStart) || texts.every(({ warnings }) => warnings.includes(warning));
+  return {
+    messages: texts.flatMap(({ messages }) => messages),
+    warnings: [...new Set(texts.flatMap(({ warnings }) => warnings))].filter(isKept),
+  };
+}
 
 /** Paths are as the model wrote them: relative to its working directory. */
 const joinRepositories = (contexts: ProjectContext[], cwd: string): Repository => ({

@@ -9,6 +9,8 @@ export interface Mentions {
   skills: Skill[];
   /** Names that could mean more than one skill. */
   ambiguous: { name: string; paths: string[] }[];
+  /** Names that no skill has. */
+  unknown: string[];
 }
 
 /** Variables that occur in prompts about shells. */
@@ -27,7 +29,17 @@ export function mentionedSkills(prompt: string, skills: Skill[]): Mentions {
     if (meant.length > 1) ambiguous.push({ name, paths: meant.map(({ path }) => path) });
     else for (const skill of meant) found.add(skill);
   }
-  return { skills: [...found], ambiguous };
+  const unknown = calledNames(prompt).filter((name) => meanings(name, skills).length === 0);
+  return { skills: [...found], ambiguous, unknown };
+}
+
+/** Names that can only be meant as skills: not within code or piped data, not a variable, an amount or part of a word. */
+function calledNames(prompt: string): string[] {
+  const own = prompt.replace(/```[\s\S]*?(?:```|$)|`[^`\n]*`|<stdin>[\s\S]*/g, " ");
+  const names = [...own.matchAll(/(?<![^\s(])\[?\$([A-Za-z][\w:-]*)/g)].map(([, name = ""]) =>
+    name.replace(/[:-]+$/, ""),
+  );
+  return [...new Set(names)].filter((name) => !/^[A-Z0-9_]+$/.test(name));
 }
 
 function namesIn(prompt: string): string[] {

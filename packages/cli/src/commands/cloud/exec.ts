@@ -16,6 +16,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
     stdinLimitMs: 1000,
     log: reporter.log,
     warn: reporter.log,
+    clean: (prompt) => prompt,
     signal,
   });
   const cloud = await openCloud(invocation, program);

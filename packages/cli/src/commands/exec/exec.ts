@@ -4,6 +4,7 @@ import { type FileStore, newId, openStore } from "@agentcli/host/sessions";
 import type { Part } from "@agentcli/protocol";
 import type { Invocation } from "../../command.ts";
 import { runOptions } from "../../config/run-options.ts";
+import { promptCleaner } from "../../exec/clean-prompt.ts";
 import { execute } from "../../exec/execute.ts";
 import { promptInput, readImages } from "../../exec/images.ts";
 import { addPipedContext, readPipedPrompt } from "../../exec/prompt-input.ts";
@@ -55,12 +56,14 @@ interface FirstTurn {
 async function begin({ options, start, images }: FirstTurn, program: Program, store: FileStore): Promise<number> {
   const { signal, reporter } = program;
   const { argument } = start;
-  const piped = await readPipedPrompt({ argument, log: reporter.log, warn: reporter.log, signal });
+  const { log } = reporter;
+  const clean = await promptCleaner(options.sanitize === true, (message) => log(`warning: ${message}`));
+  const piped = await readPipedPrompt({ argument, log, warn: log, clean, signal });
   const run = await openRun(options, program, { store, recorded: null, observers: noObservers });
   try {
     const warn = (message: string) => void run.warnings.push(message);
     const { stdinLimitMs } = run;
-    const text = piped ?? (await addPipedContext(argument ?? "", { stdinLimitMs, warn, signal }));
+    const text = piped ?? (await addPipedContext(argument ?? "", { stdinLimitMs, warn, clean, signal }));
     await joinServers(run, signal);
     const { messages: context, warnings } = run.context.forPrompt(text);
     run.warnings.push(...warnings);

@@ -6,6 +6,7 @@ import { newId, openFileStore, openMemoryStore } from "@agentcli/host/sessions";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { Invocation } from "../../command.ts";
 import { runOptions } from "../../config/run-options.ts";
+import { promptCleaner } from "../../exec/clean-prompt.ts";
 import { readFollowUp } from "../../exec/prompt-input.ts";
 import type { Program } from "../../program.ts";
 import { openSession } from "../../sessions/open.ts";
@@ -18,7 +19,9 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   const threadId = newId(Date.now());
   const { records: past } = openSession(reference, agentHome);
   const records = forkRecords(past, { threadId });
-  const prompt = await readFollowUp({ argument, stdinLimitMs, warn: program.reporter.log, signal: program.signal });
+  const { log: warn } = program.reporter;
+  const clean = await promptCleaner(invocation.has("sanitize"), warn);
+  const prompt = await readFollowUp({ argument, stdinLimitMs, warn, clean, signal: program.signal });
   if (prompt === null) return onlyFork(records, threadId, invocation, program);
   const store = options.ephemeral ? openMemoryStore() : openFileStore(agentHome);
   try {

@@ -17,6 +17,7 @@ import { type FileStore, newId, openFileStore } from "@agentcli/host/sessions";
 import type { Part, Tags, ThreadRecord } from "@agentcli/protocol";
 import type { Invocation } from "../../command.ts";
 import { runOptions } from "../../config/run-options.ts";
+import { promptCleaner } from "../../exec/clean-prompt.ts";
 import { execute } from "../../exec/execute.ts";
 import { promptInput, readImages } from "../../exec/images.ts";
 import { hasNoInput, readFollowUp } from "../../exec/prompt-input.ts";
@@ -33,8 +34,10 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   const store = openFileStore(environment.agentHome);
   try {
     store.claim(threadId);
+    const { log: warn } = reporter;
+    const clean = await promptCleaner(invocation.has("sanitize"), warn);
     const readPrompt = ({ stdinLimitMs }: Run) =>
-      readFollowUp({ argument: prompt, stdinLimitMs, warn: reporter.log, signal: program.signal });
+      readFollowUp({ argument: prompt, stdinLimitMs, warn, clean, signal: program.signal });
     const thread = await readSound(store, threadId);
     if (prompt === null && !thread.state.turn && hasNoInput()) throw nothingToContinue(threadId);
     return await continueThread({ ...thread, store, readPrompt }, runOptions(invocation), program);
@@ -114,6 +117,15 @@ function readArguments({ positionals, has }: Invocation): { session: Session; pr
 
 /** A record that is JSON but not what it should be shows only in the fold. */
 async function readSound(store: FileStore, threadId: string): ReturnType<typeof readThread> {
+  const thread = await foldSound(store, threadId);
+  if (thread.records[0]?.record.type === "thread.created") return thread;
+  throw new CommandError(
+    "usage",
+    `Session ${threadId} is empty or damaged: its first record is missing. Remove it: agentcli sessions delete ${threadId}`,
+  );
+}
+
+async function foldSound(store: FileStore, threadId: string): ReturnType<typeof readThread> {
   try {
     return await readThread(store, threadId);
   } catch (error) {

@@ -7,6 +7,7 @@ import { type FileStore, openStore } from "@agentcli/host/sessions";
 import type { Part } from "@agentcli/protocol";
 import type { Invocation } from "../../command.ts";
 import { runOptions } from "../../config/run-options.ts";
+import { promptCleaner } from "../../exec/clean-prompt.ts";
 import { execute, keepMessage } from "../../exec/execute.ts";
 import { readImages } from "../../exec/images.ts";
 import { readFollowUp } from "../../exec/prompt-input.ts";
@@ -106,17 +107,14 @@ const stdinLimitMs = 1_000;
 /** With a target nothing more is needed, and standard input may belong to a loop around this program. */
 async function readInstructions(
   target: RequestedTarget,
-  { positionals }: Invocation,
+  { positionals, has }: Invocation,
   program: Program,
 ): Promise<string> {
   const [argument = null] = positionals;
   if (argument === null && target.kind !== "custom") return "";
-  const instructions = await readFollowUp({
-    argument,
-    stdinLimitMs,
-    warn: program.reporter.log,
-    signal: program.signal,
-  });
+  const { log: warn } = program.reporter;
+  const clean = await promptCleaner(has("sanitize"), warn);
+  const instructions = await readFollowUp({ argument, stdinLimitMs, warn, clean, signal: program.signal });
   if (target.kind === "custom" && !instructions?.trim()) throw noTarget();
   return instructions?.trim() ?? "";
 }

@@ -1,0 +1,30 @@
+// `-o FILE`: checked and emptied before the model is asked, so that a failed run leaves no earlier answer there.
+import { accessSync, constants, statSync, truncateSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { CommandError } from "@agentcli/command-line";
+
+export function prepareOutputFile(file: string, cwd: string): void {
+  const path = resolve(cwd, file);
+  try {
+    const existing = statSync(path, { throwIfNoEntry: false });
+    if (existing?.isDirectory()) throw refusal(file, "it is a directory. Name a file in it");
+    if (!existing) checkDirectory(path, file);
+    else if (existing.isFile()) truncateSync(path);
+    // Devices and pipes have no earlier answer, and opening a pipe would wait for its reader.
+    else accessSync(path, constants.W_OK);
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    throw refusal(file, `${(error as Error).message}. Choose a file that you may write`);
+  }
+}
+
+function checkDirectory(path: string, file: string): void {
+  const directory = dirname(path);
+  const found = statSync(directory, { throwIfNoEntry: false });
+  if (!found) throw refusal(file, `the directory ${directory} does not exist. Create it first`);
+  if (!found.isDirectory()) throw refusal(file, `${directory} is not a directory`);
+  accessSync(directory, constants.W_OK | constants.X_OK);
+}
+
+const refusal = (file: string, reason: string): CommandError =>
+  new CommandError("usage", `-o ${file}: the final message could not be written there: ${reason}.`);
