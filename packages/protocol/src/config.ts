@@ -100,7 +100,7 @@ const ShellEnvironment = z.object({
     .boolean()
     .optional()
     .describe(
-      "Also take over names like *KEY*, *TOKEN*, *SECRET*, *PASS*, *DSN*, and addresses with credentials (false)",
+      "Also take over names like *KEY*, *TOKEN*, *SECRET*, *PASS*, *_AUTH, *DSN*, and addresses with credentials (false)",
     ),
   exclude: strings.optional().describe("Globs of names that commands do not get"),
   include: strings.optional().describe("Exact names that pass though they look like secrets"),

@@ -18,9 +18,12 @@ export interface EnvironmentPolicy {
 /** The agent's own key never reaches tools, whatever is configured. */
 const neverInherited = ["AGENT_API_KEY"];
 const secretPatterns = [
-  ...["*KEY*", "*TOKEN*", "*SECRET*", "*PASS*", "*_PWD", "*CREDENTIAL*", "*DSN*"],
-  // A process that reaches the agent for keys can sign with all of them.
-  "SSH_AUTH_SOCK",
+  ...["*KEY*", "*TOKEN*", "*SECRET*", "*PASS*", "*_PWD", "*CREDENTIAL*", "*CREDS*", "*_CRED", "*DSN*"],
+  ...["AUTH", "*_AUTH", "*AUTH_HEADER*", "*AUTHORIZATION*", "*OAUTH*", "*BEARER*", "*JWT*", "*COOKIE*", "*_PAT"],
+  // Not *PRIVATE*: GOPRIVATE is a list of module paths.
+  ...["PRIVATE", "PRIVATE_*", "*_PRIVATE", "*_PRIVATE_*", "*CONNECTION_STRING*"],
+  // A process that reaches the agent for keys can sign with all of them; one that reaches the screen can type.
+  ...["SSH_AUTH_SOCK", "XAUTHORITY"],
 ];
 /** A password in an address, anything before the @ of a web address, or a secret among the parameters. */
 const secretAddresses = [

@@ -2,53 +2,55 @@
 import { userInfo } from "node:os";
 import { join } from "node:path";
 
-/** Relative to the home directory. */
-const credentials = [
-  ...[".ssh", ".gnupg", ".netrc", ".pgpass", ".my.cnf", ".mylogin.cnf", ".vault-token", ".password-store"],
-  ...[".aws", ".azure", ".kube", ".config/gcloud", ".config/doctl", ".config/hcloud", ".fly", ".boto", ".s3cfg"],
-  ...[".config/gh", ".config/hub", ".config/glab-cli", ".git-credentials", ".config/git/credentials"],
-  ...[".docker/config.json", ".config/containers/auth.json", ".config/heroku", ".config/netlify", ".config/rclone"],
-  ...[
-    ".npmrc",
-    ".yarnrc.yml",
-    ".pypirc",
-    ".config/pypoetry/auth.toml",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-  ],
-  ...[".gem/credentials", ".bundle/config", ".composer/auth.json", ".config/composer/auth.json", ".m2/settings.xml"],
-  ...[".gradle/gradle.properties", ".nuget/NuGet/NuGet.Config", ".terraformrc", ".terraform.d/credentials.tfrc.json"],
-  ...[".pulumi/credentials.json", ".local/share/keyrings", ".local/share/kwalletd", ".config/op", ".config/1Password"],
-  ...["Library/Keychains", "Library/Cookies"],
-];
+const split = (list: string): string[] => list.trim().split(/\s+/);
 
-const otherAgents = [
-  ...[".agentcli", ".platform", ".codex", ".claude", ".claude.json", ".gemini", ".qwen", ".copilot", ".cursor"],
-  ...[".continue", ".codeium", ".factory", ".aider.conf.yml", ".config/github-copilot", ".config/goose", ".config/amp"],
-  ...[".config/cursor", ".config/opencode", ".local/share/opencode", ".local/share/amp", ".local/share/goose"],
-];
+/** Relative to the home directory; no path is below another one. */
+const credentials = split(`
+  .ssh .gnupg .netrc .authinfo .authinfo.gpg .pgpass .my.cnf .mylogin.cnf .vault-token .password-store
+  .local/share/keyrings .local/share/kwalletd .config/op .config/1Password .config/Bitwarden .config/rbw
+  .config/keepassxc .config/age .config/sops Library/Keychains Library/Cookies
 
-const histories = [
-  ...[".bash_history", ".zsh_history", ".zhistory", ".histfile", ".sh_history", ".ash_history", ".history"],
-  ...[".local/share/fish/fish_history", ".python_history", ".node_repl_history", ".irb_history", ".psql_history"],
-  ...[".mysql_history", ".mariadb_history", ".sqlite_history", ".rediscli_history", ".dbshell", ".lesshst", ".viminfo"],
-];
+  .aws .azure .kube .oci .aliyun .bluemix .cf .config/gcloud .config/doctl .config/hcloud .config/scw .config/linode-cli
+  .config/openstack .config/argocd .fly .boto .s3cfg .config/rclone .cloudflared .wrangler .config/.wrangler .heroku
+  .config/heroku .netlify .config/netlify .vercel .config/com.vercel.cli .local/share/com.vercel.cli .railway .supabase
+  .config/configstore .config/stripe .config/ngrok .ngrok2 .databrickscfg .snowflake .snowsql .sentryclirc .jfrog
+  .terraformrc .terraform.d/credentials.tfrc.json .pulumi/credentials.json .docker/config.json
+  .config/containers/auth.json .config/helm/registry
+
+  .config/gh .config/hub .config/glab-cli .config/tea .git-credentials .config/git/credentials
+  .npmrc .yarnrc.yml .pypirc .config/pypoetry/auth.toml .local/share/uv/credentials .cargo/credentials
+  .cargo/credentials.toml .gem/credentials .bundle/config .composer/auth.json .config/composer/auth.json
+  .m2/settings.xml .m2/settings-security.xml .gradle/gradle.properties .nuget/NuGet/NuGet.Config
+
+  .kaggle .huggingface .cache/huggingface/token .cache/huggingface/stored_tokens .config/wandb .config/solana .electrum
+  .bitcoin .ethereum .foundry/keystores
+`);
+
+const otherAgents = split(`
+  .agentcli .platform .codex .claude .claude.json .gemini .qwen .copilot .cursor .continue .codeium .factory
+  .aider.conf.yml .amazonq .crush .kiro .windsurf .cline .roo .augment .kimi .grok .openhands .ollama/id_ed25519
+  .config/github-copilot .config/goose .config/amp .config/cursor .config/opencode .config/crush .config/aichat
+  .config/io.datasette.llm .config/shell_gpt .config/fabric .local/share/opencode .local/share/amp .local/share/goose
+  .local/share/crush .local/share/amazon-q .local/share/kiro-cli
+`);
+
+const histories = split(`
+  .bash_history .zsh_history .zhistory .histfile .sh_history .ash_history .history .local/share/fish/fish_history
+  .local/share/atuin .local/state/bash .local/state/zsh .python_history .node_repl_history .irb_history .Rhistory
+  .psql_history .mysql_history .mariadb_history .sqlite_history .duckdb_history .rediscli_history .dbshell .mongodb
+  .gdb_history .lesshst .viminfo .local/state/nvim/shada
+`);
 
 const browserProfiles = [
-  ...[
-    ".mozilla",
-    ".librewolf",
-    ".thunderbird",
-    ".cache/mozilla",
-    ".config/google-chrome",
-    ".config/google-chrome-beta",
-  ],
-  ...[".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge", ".config/vivaldi", ".config/opera"],
-  ...[".cache/google-chrome", ".cache/chromium", ".var/app", "snap/firefox", "snap/chromium", "Library/Safari"],
+  ...split(`
+    .mozilla .librewolf .thunderbird .config/google-chrome .config/google-chrome-beta .config/chromium
+    .config/BraveSoftware .config/microsoft-edge .config/vivaldi .config/opera .cache/mozilla .cache/google-chrome
+    .cache/chromium .var/app snap/firefox snap/chromium Library/Safari
+  `),
   ...["Library/Application Support/Google/Chrome", "Library/Application Support/Firefox"],
 ];
 
-const personalPaths = [...credentials, ...otherAgents, ...histories, ...browserProfiles];
+export const personalPaths = [...credentials, ...otherAgents, ...histories, ...browserProfiles];
 
 /** The agent's own home, and what users keep in theirs. */
 export const hiddenByDefault = (home: string, agentHome: string): string[] => [

@@ -68,6 +68,26 @@ describe("the environment of tools", () => {
     });
   });
 
+  test.each(
+    `AUTH basic_auth NPM_CONFIG__AUTH REDISCLI_AUTH AUTH_HEADER PROXY_AUTH_HEADER AUTHORIZATION HTTP_AUTHORIZATION_HEADER
+    BEARER API_BEARER JWT SUPABASE_JWT jwt_claims COOKIE SESSION_COOKIES CREDS AWS_CREDS DB_CREDS_JSON GCP_CRED
+    PRIVATE PRIVATE_PEM DEPLOY_PRIVATE TLS_PRIVATE_PEM GOOGLE_OAUTH OAUTH2 GH_PAT AZURE_STORAGE_CONNECTION_STRING
+    XAUTHORITY`.split(/\s+/),
+  )("lacks %s", (name) => {
+    expect(toolEnvironment({ [name]: "x" }, { home: "/x" })).not.toHaveProperty(name);
+    const include = [name];
+    expect(toolEnvironment({ [name]: "x" }, { home: "/x", policy: environmentPolicy({ include }) })).toHaveProperty(
+      name,
+    );
+  });
+
+  test.each(
+    `AUTHOR GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL SSH_AUTHOR AUTHORS AUTHORITY AUTH0_DOMAIN AUTHENTICATE GOPRIVATE PRIVATEERS
+    CREDITS SACRED LOOKIE PATTERN PATH NODE_PATH MANPATH COMPAT BEAR CONNECTION DISPLAY SSH_CONNECTION`.split(/\s+/),
+  )("has the ordinary %s", (name) => {
+    expect(toolEnvironment({ [name]: "x" }, { home: "/x" })).toHaveProperty(name, "x");
+  });
+
   test("keeps the core or nothing, with a home and a path in any case", () => {
     expect(made({ inherit: "core" })).toEqual({ PATH: "/bin", HOME: "/h" });
     expect(made({ inherit: "none" })).toEqual({ PATH: expect.stringContaining("/usr/bin"), HOME: "/x" });

@@ -17,6 +17,7 @@ import type { Workspace } from "@agentcli/protocol";
 import { expect, test } from "vitest";
 import { WorkspaceLost } from "../../src/lifecycle/workspace-lost.ts";
 import { openSandbox } from "../../src/sandbox/launch.ts";
+import { hiddenByDefault, personalPaths } from "../../src/sandbox/personal-paths.ts";
 import { sandboxPolicy } from "../../src/sandbox/policy.ts";
 import { SandboxUnavailable } from "../../src/sandbox/sandbox-unavailable.ts";
 import { bash, exec, freshId, until } from "../support/commands.ts";
@@ -194,6 +195,42 @@ test("unix sockets work where the policy allows them", () => {
       expect((await bash(workspace, script)).stdout).toBe("ok\n");
     },
   );
+});
+
+test("every usual location of credentials, histories and profiles in a home is hidden", async () => {
+  const home = temporaryDirectory();
+  const all = [...new Set([...alsoHidden, ...personalPaths])];
+  const paths = all.filter((path) => !all.some((other) => other.startsWith(`${path}/`)));
+  for (const path of [...paths, "ordinary"]) {
+    mkdirSync(dirname(join(home, path)), { recursive: true });
+    writeFileSync(join(home, path), "readable\n");
+  }
+  const hidden = hiddenByDefault(home, join(home, ".agentcli"));
+  const workspace = await openInSandbox({ mode: "read-only", root: home, hidden });
+  try {
+    const names = [...paths, "ordinary"].map((path) => `'${join(home, path)}'`).join(" ");
+    const { stdout } = await bash(workspace, `grep -l readable ${names}`);
+    expect(stdout).toBe(`${join(home, "ordinary")}\n`);
+  } finally {
+    await workspace.close();
+    rmSync(home, { recursive: true });
+  }
+});
+
+/** Stated apart from the table, some of them files in a directory that is hidden as a whole. */
+const alsoHidden = `.oci/config .kaggle/kaggle.json .huggingface/token .cache/huggingface/token .config/age/keys.txt
+  .config/sops/age/keys.txt .config/solana/id.json .netlify/config.json .config/netlify/config.json .amazonq/x
+  .aws/amazonq/x .crush/x .config/crush/crush.json .config/op/config .config/rclone/rclone.conf .config/hub
+  .config/glab-cli/config.yml .vercel/auth.json .fly/config.yml .railway/config.json .pulumi/credentials.json
+  .terraform.d/credentials.tfrc.json .cargo/credentials .cargo/credentials.toml .gem/credentials .m2/settings.xml
+  .gradle/gradle.properties .config/gcloud/credentials.db .config/containers/auth.json .config/doctl/config.yaml
+  .wrangler/x .config/.wrangler/config/default.toml .s3cfg .boto .pgpass .my.cnf .mylogin.cnf`.split(/\s+/);
+
+test("the table of hidden locations is tidy: relative, without repetition, none below another", () => {
+  const below = personalPaths.filter((path) => personalPaths.some((other) => path.startsWith(`${other}/`)));
+  const odd = personalPaths.filter((path) => /^\/|^~|\.\.|\/$|\/\/|^$/.test(path));
+  expect({ below, odd }).toEqual({ below: [], odd: [] });
+  expect(personalPaths).toEqual([...new Set(personalPaths)]);
 });
 
 test("a part of a hidden directory can be shown", () =>
