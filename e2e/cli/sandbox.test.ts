@@ -303,6 +303,22 @@ describe("agentcli sandbox", () => {
     expect(readdirSync(more)).toEqual(["x"]);
   });
 
+  test("run reports repositories that the command created, and prints no control characters of their names", async () => {
+    const { run, repository } = await openHarness();
+    spawnSync("git", ["init", "-q", repository]);
+    const script = `n=$(printf 'v\\302\\233x\\342\\200\\256'); exec 2>/dev/null; git init -q "$n"; git -C "$n" config core.fsmonitor ./evil
+      git -C "$n" commit -q --allow-empty -m x; git add "$n"; exit 3`;
+    const ran = await run(["sandbox", "run", "-s", "workspace-write", "--", "sh", "-c", script]);
+    expect(ran).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("warning: This run created the git repository"),
+    });
+    expect(ran.stderr).toContain("Its .git was renamed to .git.untrusted");
+    expect(ran.stderr).toContain('"v\ufffdx\ufffd" is a git repository');
+    expect(ran.stderr).not.toMatch(/[\u009b\u202e]/);
+    expect(readdirSync(join(repository, "v\u009bx\u202e"))).toEqual([".git.untrusted"]);
+  });
+
   test("run reports what is missing", async () => {
     const { run } = await openHarness();
     expect(await run(["sandbox", "run"])).toMatchObject({ code: 2, stderr: expect.stringContaining("after --") });

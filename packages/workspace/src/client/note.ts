@@ -9,6 +9,9 @@ export interface NotedResult {
 }
 
 export function addNote(result: Exited, text: string): NotedResult {
-  const note: Chunk = { seq: result.seq + 1, stream: "stderr", text };
+  const note: Chunk = { seq: result.seq + 1, stream: "stderr", text: printable(text) };
   return { result: { ...result, seq: note.seq }, note };
 }
+
+/** Commands choose the names in it, and it may be shown by a terminal. */
+const printable = (text: string): string => text.replace(/(?!\n)[\p{C}\p{Zl}\p{Zp}]/gu, "\ufffd");

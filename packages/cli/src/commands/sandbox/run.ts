@@ -21,6 +21,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
     return exitCode(await passThrough(workspace, invocation.positionals, program));
   } finally {
     await workspace.close();
+    for (const change of await workspace.findRepositoryChanges()) program.reporter.log(`warning: ${change}`);
   }
 }
 

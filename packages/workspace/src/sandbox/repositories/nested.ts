@@ -21,7 +21,11 @@ const maxFound = 64;
 export async function findNestedRepositories(roots: string[]): Promise<NestedRepositories> {
   const gitlinks = roots.flatMap(gitlinksAbove).filter((path) => roots.some((root) => contains(root, path)));
   const search = await searchRepositories(roots, maxEntriesAtStart);
-  const found = search.directories.filter(isProtectable).slice(0, maxFound);
+  const found = search.repositories
+    .filter(({ entry }) => entry === ".git")
+    .map(({ directory }) => directory)
+    .filter(isProtectable)
+    .slice(0, maxFound);
   const all = new Set([...gitlinks, ...found]);
   // A set that grows while it is read: the submodules of submodules.
   for (const directory of all) for (const path of gitlinksIn(directory)) all.add(path);

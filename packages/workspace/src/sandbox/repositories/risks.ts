@@ -1,12 +1,12 @@
 // Why git could run a program in a repository: settings that are not known to be harmless, hooks, configuration elsewhere.
 import { lstatSync, readdirSync } from "node:fs";
 import { findGitDirectory, readRegularFile } from "../../git/index.ts";
-import { below, type DirectoryPath } from "./search.ts";
+import { below, type DirectoryPath, type Repository } from "./search.ts";
 
-/** Of the `.git` in a directory; empty if it is a plain repository. At most a few. What cannot be read is a risk. */
-export function risksOf(directory: DirectoryPath): string[] {
+/** Empty if it is a plain one. At most a few. What cannot be read is a risk. */
+export function risksOf({ directory, entry }: Repository): string[] {
   try {
-    return findRisks(directory);
+    return entry === "HEAD" ? risksIn(directory) : findRisks(directory);
   } catch (error) {
     return [(error as Error).message];
   }

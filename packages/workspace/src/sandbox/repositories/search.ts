@@ -2,12 +2,18 @@
 import { readdirSync } from "node:fs";
 
 export interface RepositorySearch {
-  /** Directories below the roots that contain `.git`, whatever it is. */
-  directories: DirectoryPath[];
+  /** Below the roots; bare ones also in them. */
+  repositories: Repository[];
   /** Could not be listed. */
   unreadable: DirectoryPath[];
   /** False if the limit was reached first. */
   isComplete: boolean;
+}
+
+/** What makes a directory a repository: `.git`, whatever it is, or in a bare one `HEAD` beside the rest of a repository. */
+export interface Repository {
+  directory: DirectoryPath;
+  entry: ".git" | "HEAD";
 }
 
 /** Bytes where a name in it is not text. */
@@ -22,7 +28,7 @@ const sliceMs = 10;
 
 /** Does not follow symbolic links, nor enter a `.git`. */
 export async function searchRepositories(roots: string[], maxEntries: number): Promise<RepositorySearch> {
-  const found: RepositorySearch = { directories: [], unreadable: [], isComplete: true };
+  const found: RepositorySearch = { repositories: [], unreadable: [], isComplete: true };
   const queue: DirectoryPath[] = [...new Set(roots)];
   const later: DirectoryPath[] = [];
   let [entries, sliceEnd] = [0, Date.now() + sliceMs];
@@ -32,7 +38,8 @@ export async function searchRepositories(roots: string[], maxEntries: number): P
     const content = listDirectory(directory);
     entries += directoryCost + (content?.count ?? 0);
     if (content === undefined) found.unreadable.push(directory);
-    else if (content.hasGit && !isOneOf(roots, directory)) found.directories.push(directory);
+    if (content?.hasGit && !isOneOf(roots, directory)) found.repositories.push({ directory, entry: ".git" });
+    if (content?.isBare) found.repositories.push({ directory, entry: "HEAD" });
     for (const name of content?.subdirectories ?? []) {
       const path = below(directory, name);
       if (!isOneOf(roots, path)) (crowded.has(name.toString()) ? later : queue).push(path);
@@ -54,6 +61,7 @@ export const below = (directory: DirectoryPath, name: DirectoryPath): DirectoryP
 
 interface DirectoryContent {
   hasGit: boolean;
+  isBare: boolean;
   subdirectories: DirectoryPath[];
   count: number;
 }
@@ -61,7 +69,10 @@ interface DirectoryContent {
 function listDirectory(directory: DirectoryPath): DirectoryContent | undefined {
   try {
     const entries = readdirSync(directory, { withFileTypes: true });
-    const content = { hasGit: entries.some(({ name }) => name === ".git"), count: entries.length };
+    const has = (wanted: string) => entries.some(({ name }) => name === wanted);
+    // With `commondir`, the rest is in another directory.
+    const isBare = has("HEAD") && (has("commondir") || (has("objects") && has("refs")));
+    const content = { hasGit: has(".git"), isBare, count: entries.length };
     const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
     const subdirectories = names.some(isNotText) ? listBytes(directory) : names;
     return { ...content, subdirectories: subdirectories.filter((name) => name.toString() !== ".git") };

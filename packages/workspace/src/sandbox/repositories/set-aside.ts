@@ -1,19 +1,19 @@
-// Renames a `.git` that a run has created, so that git no longer takes the directory for a repository. Nothing is lost.
+// Renames a `.git` that a run has created, or the HEAD of a bare repository, so that git no longer takes the directory for a repository. Nothing is lost.
 import { closeSync, constants, existsSync, fchmodSync, fstatSync, openSync, readlinkSync, renameSync } from "node:fs";
-import { below, type DirectoryPath } from "./search.ts";
+import { below, type DirectoryPath, type Repository } from "./search.ts";
 
 /** The new name, or null if the directory is not what it was when it was found. */
-export function setAside(directory: DirectoryPath): string | null {
+export function setAside({ directory, entry }: Repository): string | null {
   const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
   const descriptor = openSync(directory, flags);
   try {
     const opened = pathOf(descriptor, directory);
     if (opened === null) return null;
-    const name = [".git.untrusted", ...numbered()].find((candidate) => !existsSync(below(opened, candidate)));
+    const name = namesFor(entry).find((candidate) => !existsSync(below(opened, candidate)));
     if (name === undefined) return null;
     // The run may have taken the permission to do so from its owner.
     fchmodSync(descriptor, (fstatSync(descriptor).mode & 0o777) | 0o700);
-    renameSync(below(opened, ".git"), below(opened, name));
+    renameSync(below(opened, entry), below(opened, name));
     return name;
   } finally {
     closeSync(descriptor);
@@ -27,4 +27,5 @@ function pathOf(descriptor: number, directory: DirectoryPath): DirectoryPath | n
   return readlinkSync(path, "buffer").equals(Buffer.from(directory)) ? path : null;
 }
 
-const numbered = () => Array.from({ length: 99 }, (_, index) => `.git.untrusted.${index + 2}`);
+const namesFor = (entry: string) =>
+  Array.from({ length: 100 }, (_, index) => `${entry}.untrusted${index === 0 ? "" : `.${index + 1}`}`);

@@ -2,35 +2,54 @@
 import { type BigIntStats, lstatSync, readdirSync } from "node:fs";
 import { findCommonDirectory, findGitDirectory } from "../../git/index.ts";
 import { isMountPoint } from "../mount-points.ts";
-import { below, type DirectoryPath } from "./search.ts";
+import { below, type DirectoryPath, type Repository } from "./search.ts";
 
 export interface RepositorySignature {
-  /** Of `.git` itself: another one took its place if this differs. */
+  /** Of what makes it a repository: another one took its place if this differs. */
   identity: string;
   /** Of its files that name programs. */
   settings: string;
   /** The latest change of any of them. Commands cannot set it back, as they can a modification time. */
   changedMs: number;
-  /** When `.git` was created; 0 where the file system does not record it. */
+  /** When that was created; 0 where the file system does not record it. */
   createdMs: number;
 }
 
-/** Null if there is no `.git`, or only the mount point that keeps it from being created. */
-export function signatureOf(directory: DirectoryPath): RepositorySignature | null {
+/** Null if there is none, or only the mount point that keeps `.git` from being created. */
+export function signatureOf({ directory, entry }: Repository): RepositorySignature | null {
+  return entry === "HEAD" ? bareSignature(directory) : nestedSignature(directory);
+}
+
+function nestedSignature(directory: DirectoryPath): RepositorySignature | null {
   const path = below(directory, ".git");
   const git = statOf(path);
   if (git === undefined || isMountPoint(path)) return null;
   // A file with another content is another one.
   const identity = [git.mode, git.ino, ...(git.isDirectory() ? [] : [git.ctimeNs])].join(" ");
-  const files = gitDirectoriesOf(directory).flatMap(settingFiles);
-  const stats = files.map((path) => statOf(path));
+  return { identity, createdMs: toMs(git.birthtimeNs), ...settingsOf(gitDirectoriesOf(directory), [git]) };
+}
+
+/** Git replaces HEAD with every change of the branch; the parts beside it stay. */
+function bareSignature(directory: DirectoryPath): RepositorySignature | null {
+  const parts = ["objects", "refs", "commondir"].flatMap((name) => statOf(below(directory, name)) ?? []);
+  if (parts.length === 0 || statOf(below(directory, "HEAD")) === undefined) return null;
+  const identity = parts.map(({ mode, ino }) => `${mode} ${ino}`).join();
+  const createdMs = Math.max(...parts.map(({ birthtimeNs }) => toMs(birthtimeNs)));
+  return { identity, createdMs, ...settingsOf([directory], parts) };
+}
+
+function settingsOf(
+  gitDirectories: DirectoryPath[],
+  parts: BigIntStats[],
+): Pick<RepositorySignature, "settings" | "changedMs"> {
+  const stats = gitDirectories.flatMap(settingFiles).map(statOf);
   return {
-    identity,
     settings: stats.map((stat) => stat && [stat.ino, stat.mode, stat.size, stat.ctimeNs].join(" ")).join(),
-    changedMs: Math.max(...[git, ...stats].map((stat) => Number((stat?.ctimeNs ?? 0n) / 1_000_000n))),
-    createdMs: Number(git.birthtimeNs / 1_000_000n),
+    changedMs: Math.max(...[...parts, ...stats].map((stat) => toMs(stat?.ctimeNs ?? 0n))),
   };
 }
+
+const toMs = (ns: bigint): number => Number(ns / 1_000_000n);
 
 function gitDirectoriesOf(directory: DirectoryPath): DirectoryPath[] {
   // A name that is not text is only ever new: it is judged by `.git` alone.

@@ -4,7 +4,7 @@ import { lstatSync } from "node:fs";
 import { relative } from "node:path";
 import type { NestedRepositories } from "./nested.ts";
 import { risksOf } from "./risks.ts";
-import { type DirectoryPath, searchRepositories } from "./search.ts";
+import { below, type DirectoryPath, type Repository, searchRepositories } from "./search.ts";
 import { setAside } from "./set-aside.ts";
 import { type RepositorySignature, signatureOf } from "./signature.ts";
 
@@ -31,39 +31,49 @@ const maxSentences = 20;
 export function watchRepositories({ roots, nested, rootRepositories, newRepositories }: WatchOptions): RepositoryWatch {
   const startedMs = Date.now() - clockToleranceMs;
   const watchedRoots = rootRepositories === "watched" ? roots : [];
-  const existing: DirectoryPath[] = [...watchedRoots, ...nested.protected, ...nested.directories];
-  const known = new Map(existing.map((path) => [String(path), signatureOf(path)]));
+  const withGit = [...watchedRoots, ...nested.protected].map((directory): Repository => ({ directory, entry: ".git" }));
+  const known = new Map<string, Known>();
+  const remember = (repository: Repository, signature = signatureOf(repository)) =>
+    known.set(`${repository.entry} ${repository.directory}`, { repository, signature });
+  for (const repository of [...withGit, ...nested.repositories]) remember(repository);
   const isNew = (signature: RepositorySignature) => nested.isComplete || signature.createdMs >= startedMs;
 
-  function changeOf(directory: DirectoryPath): string | null {
-    const now = signatureOf(directory);
-    const before = known.get(String(directory));
-    known.set(String(directory), now);
-    if (now === null) return before ? removed(nameIn(roots, directory)) : null;
+  function changeOf(repository: Repository): string | null {
+    const { directory, entry } = repository;
+    const now = signatureOf(repository);
+    const before = known.get(`${entry} ${directory}`)?.signature;
+    remember(repository, now);
+    if (now === null) return before && entry === ".git" ? removed(nameIn(roots, directory)) : null;
     if (before === undefined && now.changedMs < startedMs) return null;
     const isReplaced = before === undefined ? isNew(now) : before?.identity !== now.identity;
     if (!isReplaced && before?.settings === now.settings) return null;
-    const risks = risksOf(directory);
-    const mayMove = isReplaced && newRepositories === "set-aside" && !roots.includes(String(directory));
-    const moved = mayMove && risks.length > 0 ? setAside(directory) : null;
-    if (moved !== null) known.set(String(directory), null);
-    return describe(nameIn(roots, directory), { what: isReplaced ? "created" : "changed", risks, moved });
+    const risks = risksOf(repository);
+    const mayMove =
+      isReplaced && newRepositories === "set-aside" && !(entry === ".git" && roots.includes(String(directory)));
+    const moved = mayMove && risks.length > 0 ? setAside(repository) : null;
+    if (moved !== null) {
+      remember(repository, null);
+      // What was `.git` is a bare repository under its new name, which is reported here.
+      remember({ directory: below(directory, moved), entry: "HEAD" });
+    }
+    return describe(nameIn(roots, directory), { what: isReplaced ? "created" : "changed", entry, risks, moved });
   }
 
   /** One repository must not keep the others from being looked at. */
-  function tryChangeOf(directory: DirectoryPath): string | null {
+  function tryChangeOf(repository: Repository): string | null {
     try {
-      return changeOf(directory);
+      return changeOf(repository);
     } catch (error) {
-      return notChecked(nameIn(roots, directory), (error as Error).message);
+      return notChecked(nameIn(roots, repository.directory), (error as Error).message);
     }
   }
 
   return {
     async findChanges() {
-      const { directories, unreadable, isComplete } = await searchRepositories(roots, maxEntries);
-      const all = new Map([...known.keys(), ...directories].map((path) => [String(path), path]));
-      const sentences = [...all.values()].flatMap((directory) => tryChangeOf(directory) ?? []);
+      const { repositories, unreadable, isComplete } = await searchRepositories(roots, maxEntries);
+      const isUnknown = ({ entry, directory }: Repository) => !known.has(`${entry} ${directory}`);
+      const all = [...[...known.values()].map(({ repository }) => repository), ...repositories.filter(isUnknown)];
+      const sentences = all.flatMap((repository) => tryChangeOf(repository) ?? []);
       const unsearched = unreadable.filter((path) => isChangedSince(path, startedMs));
       sentences.push(...unsearched.map((path) => notSearched(nameIn(roots, path))));
       if (!isComplete) sentences.push(tooLarge);
@@ -72,19 +82,26 @@ export function watchRepositories({ roots, nested, rootRepositories, newReposito
   };
 }
 
+interface Known {
+  repository: Repository;
+  signature: RepositorySignature | null;
+}
+
 interface Change {
   what: "created" | "changed";
+  entry: Repository["entry"];
   risks: string[];
-  /** The new name of its `.git`. */
+  /** The new name of the entry. */
   moved: string | null;
 }
 
-function describe(name: string, { what, risks, moved }: Change): string {
+function describe(name: string, { what, entry, risks, moved }: Change): string {
   const fact = `This run ${what} the git repository in ${name}.`;
   if (risks.length === 0) return `${fact} Check it before you run git there or add it.`;
   const why = `git could run programs there (${risks.map(printable).join(", ")})`;
+  if (moved === null && entry === "HEAD") return `${fact} Check its config and hooks before you run git there: ${why}.`;
   if (moved === null) return `${fact} Check its .git before you run git here: ${why}.`;
-  return `${fact} Its .git was renamed to ${moved}, because ${why}. Check it, and rename it back to use it.`;
+  return `${fact} Its ${entry} was renamed to ${moved}, because ${why}. Check it, and rename it back to use it.`;
 }
 
 const removed = (name: string) => `This run removed the .git of ${name}.`;

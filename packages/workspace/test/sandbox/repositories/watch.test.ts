@@ -1,5 +1,5 @@
 // What a search finds, what counts as a risk, and what is reported when a run ends.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -24,8 +24,10 @@ describe("a search", () => {
     init("a", "a/b/c", "node_modules/x");
     mkdirSync(join(root, "a/.git/modules/y/.git"), { recursive: true });
     symlinkSync(join(root, "a"), join(root, "link"));
-    const { directories, isComplete } = await searchRepositories([root], 1_000);
-    expect(directories).toEqual(["a", "a/b/c", "node_modules/x"].map((name) => join(root, name)));
+    const { repositories, isComplete } = await searchRepositories([root], 1_000);
+    expect(repositories.map(({ directory }) => directory)).toEqual(
+      ["a", "a/b/c", "node_modules/x"].map((name) => join(root, name)),
+    );
     expect(isComplete).toBe(true);
   });
 
@@ -34,7 +36,7 @@ describe("a search", () => {
       mkdirSync(join(root, `node_modules/p${index}/lib`), { recursive: true });
     init("node_modules/p29/lib", "src/deep/er");
     expect(await searchRepositories([root], 100)).toMatchObject({
-      directories: [join(root, "src/deep/er")],
+      repositories: [{ directory: join(root, "src/deep/er"), entry: ".git" }],
       isComplete: false,
     });
   });
@@ -43,7 +45,7 @@ describe("a search", () => {
     const name = Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0xff, 0xfe])]);
     mkdirSync(name);
     mkdirSync(Buffer.concat([name, Buffer.from("/.git")]));
-    expect((await searchRepositories([root], 1_000)).directories).toEqual([name]);
+    expect((await searchRepositories([root], 1_000)).repositories).toEqual([{ directory: name, entry: ".git" }]);
   });
 });
 
@@ -92,6 +94,39 @@ describe("a watch", () => {
     init("armed");
     arm("armed");
     expect(await watch.findChanges()).toEqual([expect.stringContaining("renamed to .git.untrusted.2")]);
+  });
+
+  test("treats a bare repository like any other: git runs its programs for a user who enters the directory", async () => {
+    const bare = (name: string) => execFileSync("git", ["init", "-q", "--bare", join(root, name)]);
+    for (const name of ["before.git", "untouched.git"]) bare(name);
+    const watch = await open();
+    for (const name of ["plain.git", "src/armed"]) bare(name);
+    for (const name of ["src/armed", "before.git"]) arm(name);
+    mkdirSync(join(root, "linked"));
+    writeFileSync(join(root, "linked/HEAD"), "ref: refs/heads/main\n");
+    writeFileSync(join(root, "linked/commondir"), "../before.git\n");
+    expect(await watch.findChanges()).toEqual([
+      "This run changed the git repository in before.git. Check its config and hooks before you run git there: git could run programs there (core.fsmonitor).",
+      "This run created the git repository in linked. Its HEAD was renamed to HEAD.untrusted, because git could run programs there (commondir). Check it, and rename it back to use it.",
+      "This run created the git repository in plain.git. Check it before you run git there or add it.",
+      "This run created the git repository in src/armed. Its HEAD was renamed to HEAD.untrusted, because git could run programs there (core.fsmonitor). Check it, and rename it back to use it.",
+    ]);
+    expect(await watch.findChanges()).toEqual([]);
+    const entered = spawnSync("git", ["status"], { cwd: join(root, "src/armed"), encoding: "utf8" });
+    expect(entered.stderr).toContain("not a git repository");
+  });
+
+  test("finds a bare repository that the workspace itself has become, and does not report again what it set aside", async () => {
+    const watch = await open();
+    init("armed");
+    arm("armed");
+    execFileSync("git", ["init", "-q", "--bare", root]);
+    expect(await watch.findChanges()).toEqual([
+      expect.stringContaining("in the workspace. Check it before"),
+      expect.stringContaining("in armed. Its .git was renamed to .git.untrusted"),
+    ]);
+    expect(await watch.findChanges()).toEqual([]);
+    expect(await (await open()).findChanges()).toEqual([]);
   });
 
   test("leaves new repositories where they are if they are allowed", async () => {
