@@ -1,5 +1,5 @@
 // Creates a key from the fields of a form.
-import { unprintable } from "@agentcli/protocol/names";
+import { unprintable, unprintableProblem } from "@agentcli/protocol/names";
 import { ApiError } from "../foundation/index.ts";
 import type { KeyOwner, Scope } from "../identity/index.ts";
 import type { Fields } from "./form.ts";
@@ -25,8 +25,7 @@ export async function makeKey(
 
 export function nameIn({ name = "" }: Fields): string {
   const trimmed = name.trim();
-  if (unprintable.test(trimmed))
-    throw new ApiError("validation_error", "The name must not contain control characters.");
+  if (unprintable.test(trimmed)) throw new ApiError("validation_error", `The name ${unprintableProblem}.`);
   if (trimmed !== "" && trimmed.length <= 100) return trimmed;
   throw new ApiError("validation_error", "The name must have 1 to 100 characters.");
 }

@@ -54,14 +54,28 @@ test("an unavailable model and a disallowed repository are refused with their co
   });
 });
 
-test("the name of an agent has no control characters, given or taken from its prompt", async () => {
-  for (const name of ["\u001b[2J", "a\nb", "a\u009b", "\u202egpj"])
+test("the name of an agent has no control or invisible characters, given or taken from its prompt", async () => {
+  const invisible = [
+    "\u200b",
+    "\u200f",
+    "\u2066",
+    "\u2060",
+    "\ufeff",
+    "\u00ad",
+    "\u3164",
+    "\ud800",
+    "\u{e0001}",
+    "\u2800",
+  ];
+  for (const name of ["\u001b[2J", "a\nb", "a\u009b", "\u202egpj", ...invisible.map((one) => `a${one}b`)])
     expect(await call("POST", "/v1/agents", { prompt, name })).toMatchObject({
       status: 400,
       body: { error: { message: expect.stringContaining("name: must not contain control characters") } },
     });
-  const hostile = { text: "say \u001b]52;c;x\u0007hello\u202e\nand more" };
+  const hostile = { text: "say \u001b]52;c;x\u0007hel\u200blo\u202e\nand more" };
   expect((await create({ prompt: hostile })).name).toBe("say ]52;c;xhello");
+  const plain = "\u2764\ufe0f l\u00f6schen, \u524a\u9664, \u05de\u05d7\u05e7";
+  expect(await call("POST", "/v1/agents", { prompt, name: plain })).toMatchObject({ body: { agent: { name: plain } } });
 });
 
 /** Its run cannot reach the repository, which is enough to show the agent. */

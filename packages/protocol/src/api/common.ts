@@ -1,6 +1,6 @@
 // Shapes that several requests and responses share.
 import { z } from "zod";
-import { unprintable } from "../names.ts";
+import { unprintable, unprintableProblem } from "../names.ts";
 
 const uuid = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}";
 
@@ -12,7 +12,7 @@ export const Name = z
   .string()
   .min(1)
   .max(100)
-  .refine((name) => !unprintable.test(name), "must not contain control characters");
+  .refine((name) => !unprintable.test(name), unprintableProblem);
 
 export const Timestamp = z.iso.datetime().describe("UTC with milliseconds");
 

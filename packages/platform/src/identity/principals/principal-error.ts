@@ -1,12 +1,12 @@
 // Errors about keys and their owners that the caller can fix.
 
 import type { ExitName } from "@agentcli/protocol/exit-codes";
-import { unprintable } from "@agentcli/protocol/names";
+import { unprintable, unprintableProblem } from "@agentcli/protocol/names";
 
 /** Commands and pages show it in lists. */
 export function checkName(name: string): void {
   if (unprintable.test(name))
-    throw new PrincipalError(`The name ${JSON.stringify(name)} has control characters in it. Choose one without.`);
+    throw new PrincipalError(`The name ${JSON.stringify(name)} ${unprintableProblem}. Choose one without.`);
 }
 
 export class PrincipalError extends Error {
