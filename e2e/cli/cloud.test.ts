@@ -12,7 +12,7 @@ const missingAgent = "bc-00000000-0000-4000-8000-000000000000";
 test("the changes of an agent are applied to the working tree exactly, and only once", async () => {
   const harness = await openCloudHarness();
   const made = await harness.run(["cloud", "exec", "--follow", "--pr", prompt]);
-  expect(made).toMatchObject({ code: 0, stderr: expect.stringMatching(/\[\w+\][\s\S]*FINISHED after/) });
+  expect(made).toMatchObject({ code: 0, stderr: expect.stringMatching(/\[\w+\][\s\S]*Finished after/) });
   const id = made.stdout.trim();
   expect(id).toMatch(anId);
   expect(made.stderr).toContain(`${harness.url}/agents/${id}`);
@@ -70,11 +70,11 @@ test("agents are listed, shown and followed", async () => {
     ],
     cursor: null,
   });
-  expect((await harness.run(["cloud", "list"])).stdout).toMatch(`${id}  ready`);
+  expect((await harness.run(["cloud", "list"])).stdout).toMatch(`${id}  Finished`);
   const other = await harness.agent("run echo hello");
   const { tasks, cursor } = JSON.parse((await harness.run(["cloud", "list", "--limit", "1", "--json"])).stdout);
   expect(tasks).toEqual([expect.objectContaining({ id: other })]);
-  expect((await harness.run(["cloud", "list", "--limit=1", "--cursor", cursor])).stdout).toMatch(`${id}  ready`);
+  expect((await harness.run(["cloud", "list", "--limit=1", "--cursor", cursor])).stdout).toMatch(`${id}  Finished`);
   const unchanged = await harness.run(["cloud", "status", other]);
   expect(unchanged).toMatchObject({ code: 0, stdout: expect.stringMatching(/0 files changed, \+0 -0\n$/) });
   const status = await harness.run(["cloud", "status", "--json", id]);
@@ -88,7 +88,7 @@ test("agents are listed, shown and followed", async () => {
   const logs = await harness.run(["cloud", "logs", id]);
   expect(logs).toMatchObject({ code: 0, stderr: "" });
   expect(logs.stdout).toMatch(/^\[\w+\]/m);
-  expect(logs.stdout).toMatch(/^FINISHED after/m);
+  expect(logs.stdout).toMatch(/^Finished after/m);
   const frames = (await harness.run(["cloud", "logs", "--json", id])).stdout.trim().split("\n");
   expect(frames.map((line) => JSON.parse(line).event).at(-1)).toBe("done");
 });

@@ -139,5 +139,5 @@ test("a session that is not a file, or whose directory is gone, does not prevent
   expect(lost).toMatchObject({ code: 2, stderr: expect.stringContaining("no longer exists. Use another: --cd DIR.") });
   const resumed = await run(["exec", "resume", "--last", "--all", "-C", ".", "go on"]);
   expect(resumed).toMatchObject({ code: 0, stdout: "Two.\n" });
-  expect((await run(["sessions", "list", "--all"])).stdout).toContain("damaged");
+  expect((await run(["sessions", "list", "--all"])).stdout).toContain("Damaged");
 });

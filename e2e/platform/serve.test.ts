@@ -44,8 +44,7 @@ test("SIGTERM ends it with 0, removes server.json and leaves nothing running", a
   const harness = await openPlatformForTest({ database: "embedded" });
   const server = await harness.serve();
   expect(JSON.parse(readFileSync(join(harness.data, "server.json"), "utf8"))).toEqual({
-    url: server.url,
-    pid: server.child.pid,
+    servers: [{ url: server.url, pid: server.child.pid, roles: ["api", "runner", "scheduler", "gateway"] }],
   });
   expect(await server.stop("SIGTERM")).toEqual({ code: 0, signal: null });
   expect(embeddedPostgres(harness.data)).toBeNull();

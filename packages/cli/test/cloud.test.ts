@@ -7,6 +7,7 @@ import { followRun } from "../src/cloud/follow.ts";
 import { bareAddress, sharedAddress } from "../src/cloud/origin.ts";
 import { summarize } from "../src/cloud/patch.ts";
 import { openRenderer } from "../src/cloud/render.ts";
+import { outcomeOf, statusOf } from "../src/cloud/status.ts";
 
 const runs = Number(process.env.FUZZ_RUNS ?? 200);
 
@@ -61,7 +62,7 @@ test("texts that come in pieces are shown as lines, without what moves a cursor"
     { event: "result", data: { runId: "r", status: "ERROR", durationMs: 1500, error: { message: "no" } } },
     { event: "done", data: {} },
   ];
-  expect(frames.flatMap(render)).toEqual(["Hello", "wor[2Jld", "[read] a.ts", "ERROR after 1.5 s: no"]);
+  expect(frames.flatMap(render)).toEqual(["Hello", "wor[2Jld", "[read] a.ts", "Failed after 1.5 s: no"]);
 });
 
 test("a dropped stream resumes at the last event", async () => {
@@ -102,3 +103,15 @@ async function serve(answer: (response: ServerResponse, lastEventId: string | un
   const address = server.address();
   return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
 }
+
+test.each([
+  ["FINISHED", "Finished", "ready"],
+  ["ERROR", "Failed", "error"],
+  ["EXPIRED", "Expired", "error"],
+  ["CANCELLED", "Cancelled", "cancelled"],
+  ["RUNNING", "Running", "pending"],
+] as const)("a run that is %s is shown as %s, and to programs as %s", (status, word, forPrograms) => {
+  const at = "2026-01-01T00:00:00.000Z";
+  const run = { id: "run-1", agentId: "bc-1", status, createdAt: at, updatedAt: at };
+  expect([outcomeOf(run), statusOf(run)]).toEqual([word, forPrograms]);
+});

@@ -29,14 +29,14 @@ export async function serve(platform: PlatformContext, open = openSubjects): Pro
     throw error;
   });
   const url = context.publicUrl();
-  announceServer(settings.dataDirectory, url);
+  announceServer(settings.dataDirectory, { url, roles: settings.roles });
   log.info("server.ready", { url, nodeId, version, roles: settings.roles.join(",") });
   return {
     url,
     async stop() {
       end.abort();
       log.info("server.stopping", { nodeId });
-      withdrawServer(settings.dataDirectory);
+      withdrawServer(settings.dataDirectory, url);
       // Together: a stream ends when its run is released.
       await Promise.all([server.stop(), ...activities.map((activity) => activity.stop())]);
       await platform.close();
@@ -45,12 +45,12 @@ export async function serve(platform: PlatformContext, open = openSubjects): Pro
   };
 }
 
-/** The routes of all subjects, and those of the server itself. */
+/** The routes of all subjects where the server has the role `api`, and those of the server itself. */
 export function composeApi(context: ServerContext, { identity, subjects }: Subjects, end: AbortSignal): Api {
   const { settings, log, metrics } = context;
   const { authenticate } = identity;
   const api = createApi({ authenticate, limits: admissionLimits(settings), log, metrics });
-  for (const subject of subjects) subject.routes?.(api);
+  if (settings.roles.includes("api")) for (const subject of subjects) subject.routes?.(api);
   const obstacle = () => findObstacle(context, end);
   const metricsAccess = { token: settings.metricsToken, publicUrl: settings.publicUrl };
   addSelfRoutes(api, { metrics, metricsAccess, version, url: settings.publicUrl ?? "/", obstacle });

@@ -1,5 +1,5 @@
 // Frames of a run as text for people.
-import type { StreamFrame } from "@agentcli/protocol/api";
+import { outcomeWords, type StreamFrame } from "@agentcli/protocol/api";
 
 /** Lines that are whole. Texts of the agent come in pieces; what follows them begins a new line. */
 export function openRenderer(): (frame: StreamFrame) => string[] {
@@ -40,7 +40,7 @@ function describeResult({ status, durationMs, error, git }: Result): string[] {
   const time = durationMs === undefined ? "" : ` after ${(durationMs / 1000).toFixed(1)} s`;
   const why = error ? `: ${error.message}` : "";
   const made = (git?.branches ?? []).flatMap(({ branch, prUrl }) => prUrl ?? branch ?? []);
-  return [`${status}${time}${why}`, ...made];
+  return [`${outcomeWords[status]}${time}${why}`, ...made];
 }
 
 function subjectOf(args: unknown): string {

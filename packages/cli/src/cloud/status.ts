@@ -1,14 +1,15 @@
-// What has become of an agent, in one word for people and programs.
-import type { Run } from "@agentcli/protocol/api";
+// What has become of an agent, for programs and for people.
+import { outcomeWords, type Run } from "@agentcli/protocol/api";
 
-export type CloudStatus = "pending" | "ready" | "error";
+export type CloudStatus = "pending" | "ready" | "error" | "cancelled";
 
 export function statusOf(run: Run | null): CloudStatus {
   switch (run?.status) {
     case "FINISHED":
       return "ready";
-    case "ERROR":
     case "CANCELLED":
+      return "cancelled";
+    case "ERROR":
     case "EXPIRED":
       return "error";
     case "CREATING":
@@ -17,3 +18,5 @@ export function statusOf(run: Run | null): CloudStatus {
       return "pending";
   }
 }
+
+export const outcomeOf = (run: Run | null): string => outcomeWords[run?.status ?? "CREATING"];

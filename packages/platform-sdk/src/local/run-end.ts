@@ -4,7 +4,9 @@ import type { TurnEnd } from "@agentcli/protocol";
 import type { FrameGroup } from "@agentcli/surfaces/run-stream";
 import type { LocalRunRecord } from "../local-store.ts";
 
-export type RunEnd = Pick<LocalRunRecord, "result" | "error"> & { status: "FINISHED" | "CANCELLED" | "ERROR" };
+export type RunEnd = Pick<LocalRunRecord, "result" | "error"> & {
+  status: "FINISHED" | "CANCELLED" | "ERROR" | "EXPIRED";
+};
 
 export function endOf(end: TurnEnd): RunEnd {
   switch (end.status) {
@@ -13,7 +15,7 @@ export function endOf(end: TurnEnd): RunEnd {
     case "cancelled":
       return { status: "CANCELLED" };
     case "failed":
-      return { status: "ERROR", error: { code: end.code, message: end.message } };
+      return { status: end.limit === "wall" ? "EXPIRED" : "ERROR", error: { code: end.code, message: end.message } };
   }
 }
 

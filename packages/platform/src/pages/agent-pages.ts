@@ -1,5 +1,5 @@
 // The pages of agents: the list with a form for a new agent, and one agent with its runs.
-import type { Agent, AgentListItem, Artifact, Run } from "@agentcli/protocol/api";
+import { type Agent, type AgentListItem, type Artifact, outcomeWords, type Run } from "@agentcli/protocol/api";
 import { type Html, html } from "./html.ts";
 import { hiddenToken, moment } from "./layout.ts";
 import type { SharedView } from "./shared-view.ts";
@@ -121,7 +121,7 @@ const runSection = (
 <div class="steps"></div>
 <noscript>${result && html`<div class="message assistant">${result}</div>`}</noscript>
 <template class="fallback">${result}</template>
-<p class="facts"><span class="status">${badge(status)}</span> ${durationMs !== undefined && html`${(durationMs / 1000).toFixed(1)} s`}</p>
+<p class="facts"><span class="status">${outcome(status)}</span> ${durationMs !== undefined && html`${(durationMs / 1000).toFixed(1)} s`}</p>
 ${error && html`<p class="problem"><strong>${error.code ?? "error"}</strong> ${error.message}</p>`}
 </section>`;
 
@@ -130,3 +130,6 @@ export const button = (action: string, text: string, token: string): Html =>
 
 export const badge = (status: string): Html =>
   html`<span class="badge ${status.toLowerCase()}">${status.toLowerCase()}</span>`;
+
+const outcome = (status: Run["status"]): Html =>
+  html`<span class="badge ${status.toLowerCase()}">${outcomeWords[status]}</span>`;

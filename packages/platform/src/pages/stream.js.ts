@@ -1,6 +1,8 @@
 // The script of an agent's page: shows each run from its stream.
+import { outcomeWords } from "@agentcli/protocol/api";
 
 export const streamScript = `"use strict";
+const outcomeWords = ${JSON.stringify(outcomeWords)};
 for (const section of document.querySelectorAll("section.run")) follow(section);
 
 function follow(section) {
@@ -56,7 +58,7 @@ function follow(section) {
 
   function setStatus(status) {
     const badge = section.querySelector(".badge");
-    badge.textContent = status.toLowerCase();
+    badge.textContent = outcomeWords[status];
     badge.className = "badge " + status.toLowerCase();
   }
 }

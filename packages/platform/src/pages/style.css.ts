@@ -32,7 +32,7 @@ table { width: 100%; border-collapse: collapse; }
 th { text-align: left; color: var(--soft); font-weight: 500; font-size: .85rem; }
 th, td { padding: .5rem 1rem .5rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 .badge { font-size: .75rem; padding: .1rem .5rem; border-radius: 99px; border: 1px solid currentColor; color: var(--soft); }
-.badge.finished, .badge.idle, .badge.open, .badge.approved { color: var(--good); }
+.badge.finished, .badge.open, .badge.approved { color: var(--good); }
 .badge.error, .badge.changes_requested { color: var(--bad); }
 .badge.active, .badge.running, .badge.creating, .badge.draft { color: var(--busy); }
 .facts { color: var(--soft); font-size: .85rem; display: flex; flex-wrap: wrap; gap: 0 .75rem; align-items: center; margin: .25rem 0; }

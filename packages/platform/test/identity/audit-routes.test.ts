@@ -164,7 +164,7 @@ test("every command that changes something is listed here and leaves an audit en
     "keys revoke": () => [printedKeyId()],
     "repos create": () => ["sample"],
     "login-link": () => {
-      announceServer(join(folder.path, "data"), "http://127.0.0.1:1");
+      announceServer(join(folder.path, "data"), { url: "http://127.0.0.1:1", roles: ["api"] });
       return [];
     },
     "teams create": () => ["red"],

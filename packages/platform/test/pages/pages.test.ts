@@ -87,6 +87,26 @@ test("a form creates an agent, and user input is escaped on the page", async () 
   expect(page.headers.get("content-security-policy")).toContain("script-src 'self'");
 });
 
+test("a cancelled run is shown as Cancelled, neither as a success nor as an error", async () => {
+  const visitor = await loggedIn();
+  const started = await visitor.form("/agents", { token: visitor.token, prompt: "stop this", mode: "agent" });
+  const path = started.headers.get("location") ?? "";
+  const runs = server.platform.db.updateTable("runs").where("agent_id", "=", path.split("/").at(-1) ?? "");
+  for (const [status, word] of [
+    ["CANCELLED", "Cancelled"],
+    ["EXPIRED", "Expired"],
+    ["ERROR", "Failed"],
+    ["FINISHED", "Finished"],
+  ] as const) {
+    await runs.set({ status }).execute();
+    const { html } = await visitor.get(path);
+    expect(html).toContain(`<span class="badge ${status.toLowerCase()}">${word}</span>`);
+  }
+  const { html: styles } = await visitor.get("/assets/style.css");
+  const coloured = styles.split("\n").filter((line) => /--good|--bad/.test(line));
+  expect(coloured.join()).not.toMatch(/\.badge\.(?:cancelled|idle)\b/);
+});
+
 const submissionIn = ({ html }: Shown): string => /name="submission" value="([^"]+)"/.exec(html)?.[1] ?? "";
 
 test("a form submitted twice creates one agent; changed and submitted again it creates another", async () => {

@@ -1,5 +1,7 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { call, replyWith, stall, temporaryDirectory, temporaryRepository } from "@agentcli/testkit";
@@ -60,7 +62,25 @@ describe("a run ends at its limit", () => {
     const { client } = await openRunHarness({ replies: [shell("sleep 600")], models: { limits: { wall: "1s" } } });
     const ids = await client.create({ prompt: { text: "wait" } });
     const frames = await client.stream(ids);
-    expect(frames.at(-2)?.data).toMatchObject({ status: "ERROR", error: { code: "limit" } });
+    expect(frames.at(-2)?.data).toMatchObject({ status: "EXPIRED", error: { code: "limit" } });
+    expect(await client.read(ids)).toMatchObject({
+      status: "EXPIRED",
+      error: { code: "limit", message: expect.stringContaining("time limit of 1 s") },
+    });
+  });
+
+  test("of time, also while its repository is fetched", async () => {
+    const silent = createServer(() => {});
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => {
+      silent.closeAllConnections();
+      silent.close();
+    });
+    const { port } = silent.address() as AddressInfo;
+    const { client } = await openRunHarness({ replies: [], models: { limits: { wall: "1s" } } });
+    const ids = await client.create({ prompt: { text: "clone" }, repos: [{ url: `http://127.0.0.1:${port}/team/r` }] });
+    await client.stream(ids);
+    expect(await client.read(ids)).toMatchObject({ status: "EXPIRED", error: { code: "limit" } });
   });
 
   test("of requests, and reports its result so far", async () => {
@@ -207,7 +227,6 @@ describe("a cancelled run", () => {
   });
 
   test("ends during a clone", async () => {
-    const { createServer } = await import("node:http");
     const asked: string[] = [];
     const silent = createServer((request) => asked.push(request.url ?? ""));
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));

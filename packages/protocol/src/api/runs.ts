@@ -8,6 +8,16 @@ import { McpServers } from "./servers.ts";
 export const RunStatus = z.enum(["CREATING", "RUNNING", "FINISHED", "ERROR", "CANCELLED", "EXPIRED"]);
 export type RunStatus = z.infer<typeof RunStatus>;
 
+/** What people read instead, on pages, in lists and in documents. */
+export const outcomeWords: Record<RunStatus, string> = {
+  CREATING: "Queued",
+  RUNNING: "Running",
+  FINISHED: "Finished",
+  ERROR: "Failed",
+  CANCELLED: "Cancelled",
+  EXPIRED: "Expired",
+};
+
 export const RunGit = z.object({
   branches: z.array(
     z.object({

@@ -4,7 +4,7 @@ import type { AgentListItem, Run } from "@agentcli/protocol/api";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import { type ChangeSummary, summarize } from "../../cloud/patch.ts";
 import { type CloudPlatform, openCloud } from "../../cloud/platform.ts";
-import { statusOf } from "../../cloud/status.ts";
+import { outcomeOf, statusOf } from "../../cloud/status.ts";
 import type { Invocation } from "../../command.ts";
 import type { Program } from "../../program.ts";
 
@@ -65,5 +65,5 @@ const asTask = ({ agent, run }: Shown, summary: ChangeSummary | null): object =>
 
 function asText({ agent, run }: Shown): string {
   const repositories = (agent.repos ?? []).map(({ url }) => `  ${url}`).join("");
-  return `${agent.id}  ${statusOf(run).padEnd(7)}  ${agent.updatedAt}${repositories}\n    ${agent.name ?? ""}\n`;
+  return `${agent.id}  ${outcomeOf(run).padEnd(9)}  ${agent.updatedAt}${repositories}\n    ${agent.name ?? ""}\n`;
 }

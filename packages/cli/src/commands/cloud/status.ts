@@ -3,7 +3,7 @@ import { exitCodes } from "@agentcli/protocol/exit-codes";
 import { agentIdIn } from "../../cloud/agent-id.ts";
 import { describeSummary, summarize } from "../../cloud/patch.ts";
 import { openCloud } from "../../cloud/platform.ts";
-import { statusOf } from "../../cloud/status.ts";
+import { outcomeOf, statusOf } from "../../cloud/status.ts";
 import type { Invocation } from "../../command.ts";
 import type { Program } from "../../program.ts";
 
@@ -26,7 +26,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
       .map((line) => `${line}\n`)
       .join("");
     const why = error === null ? "" : `: ${error}`;
-    await program.print(`${status}${why}\n${title}\n${url}\n${describeSummary(summary)}\n${made}`);
+    await program.print(`${outcomeOf(latest)}${why}\n${title}\n${url}\n${describeSummary(summary)}\n${made}`);
   }
   return exitCodes[status === "ready" ? "completed" : "failed"].code;
 }

@@ -39,10 +39,20 @@ const asJson = ({ createdAt, updatedAt, forkedFrom, ...rest }: SessionSummary): 
   forked_from: forkedFrom,
 });
 
+/** As on the pages of the platform. */
+const outcomeWords: Record<SessionSummary["status"], string> = {
+  running: "Running",
+  completed: "Finished",
+  failed: "Failed",
+  cancelled: "Cancelled",
+  interrupted: "Interrupted",
+  damaged: "Damaged",
+};
+
 function asText(session: SessionSummary, form: "alone" | "with-directory"): string {
   const labels = Object.entries(session.tags).map(([key, value]) => ` [${key}=${value}]`);
   const name = session.name ? `"${session.name}" ` : "";
-  const columns = [session.id, localTime(session.updatedAt), session.status.padEnd(11), session.model];
+  const columns = [session.id, localTime(session.updatedAt), outcomeWords[session.status].padEnd(11), session.model];
   const directory = form === "with-directory" ? `  ${session.cwd}` : "";
   return `${columns.join("  ")}${directory}\n    ${name}${session.prompt}${labels.join("")}\n`;
 }

@@ -8,7 +8,7 @@ import { requireGit } from "../../repositories/git/index.ts";
 import { readPrivateKey } from "../../repositories/scm/index.ts";
 import { openSigningKey } from "../../repositories/signing/index.ts";
 import { agentLimits, probeForAgents } from "../../runs/index.ts";
-import { findServer } from "../../server-file.ts";
+import { listServers } from "../../server-file.ts";
 import { describeEnforcement } from "./enforcement.ts";
 import type { Finding } from "./finding.ts";
 
@@ -36,12 +36,10 @@ async function attempt<T>(subject: string, inspect: () => Promise<T>): Promise<T
 }
 
 function examineServer({ dataDirectory }: Settings): Finding {
-  const running = findServer(dataDirectory);
-  return {
-    subject: "server",
-    verdict: "fine",
-    text: running ? `runs at ${running.url} (process ${running.pid})` : "does not run",
-  };
+  const running = listServers(dataDirectory).map(
+    ({ url, pid, roles }) => `runs at ${url} (process ${pid}, ${roles.join(", ")})`,
+  );
+  return { subject: "server", verdict: "fine", text: running.join("; ") || "does not run" };
 }
 
 function describeDatabase(found: Inspection): Finding {

@@ -34,7 +34,7 @@ export const enqueueDeliveries = (status: RunStatus, endedAt: Date): RawBuilder<
       where webhook_deliveries.agent_id = webhooks.agent_id order by started_at desc limit 1
     ), false) as is_gone
   ) receiver
-  where version = 'v1' or ${["FINISHED", "ERROR"].includes(status)}
+  where version = 'v1' or ${["FINISHED", "ERROR", "EXPIRED"].includes(status)}
   returning pg_notify(${outboxChannel}, id)
 `;
 

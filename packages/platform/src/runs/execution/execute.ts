@@ -81,6 +81,10 @@ async function execute(context: RunContext, outerSignal: AbortSignal): Promise<R
     const workspace = await workspaces.open(workspaceSpec, limits.signal);
     await limits.ready;
     return await driveInWorkspace(workspace, { ...context, allowance }, limits.signal);
+  } catch (error) {
+    const reached = limits.reached();
+    if (canBeResumed(error) || reached === null) throw error;
+    return toRunEnd(reached, { limitedBy: "budget" });
   } finally {
     limits.release();
   }
@@ -152,7 +156,7 @@ async function publishChanges(
   return fault ? { ...end, branches, status: "ERROR", error: fault } : { ...end, branches };
 }
 
-function toRunEnd(end: TurnEnd, { limitedBy }: Allowance): RunEnd {
+function toRunEnd(end: TurnEnd, { limitedBy }: Pick<Allowance, "limitedBy">): RunEnd {
   switch (end.status) {
     case "completed":
       return { branches: [], status: "FINISHED", text: end.message };
@@ -164,7 +168,7 @@ function toRunEnd(end: TurnEnd, { limitedBy }: Allowance): RunEnd {
       const error = isSpend
         ? { code: "spend_limit_reached", message: spendLimitReached }
         : { code: end.limit === "disk" ? "storage_full" : end.code, message: end.message };
-      return { branches: [], status: "ERROR", error };
+      return { branches: [], status: end.limit === "wall" ? "EXPIRED" : "ERROR", error };
     }
   }
 }

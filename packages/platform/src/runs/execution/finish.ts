@@ -13,7 +13,12 @@ export type RunEnd = {
   /** The final message, if any. */
   text?: string;
   branches: HandedOffBranch[];
-} & ({ status: "FINISHED" } | { status: "CANCELLED" } | { status: "ERROR"; error: { code: string; message: string } });
+} & (
+  | { status: "FINISHED" }
+  | { status: "CANCELLED" }
+  /** EXPIRED: ended by a limit of time. */
+  | { status: "ERROR" | "EXPIRED"; error: { code: string; message: string } }
+);
 
 /** Parts of the statement that ends a run, supplied by the owners of the tables they write. The run is available as `fence`. */
 export interface CompletionQueries {
@@ -63,7 +68,7 @@ interface EndContext extends FinishContext {
 async function write(end: RunEnd, context: EndContext): Promise<void> {
   const { activeRun, platform, endedAt, frames, completionQueries } = context;
   const { fence, key, run } = activeRun;
-  const error = end.status === "ERROR" ? end.error : null;
+  const error = "error" in end ? end.error : null;
   // First the agent, then its run: a follow-up locks them in the same order.
   const { rows } = await retryWhileAway(() =>
     sql<{ held: boolean }>`
@@ -101,7 +106,7 @@ function lastFrames(end: RunEnd, { run }: ActiveRun, endedAt: Date): FrameGroup[
           // Clocks of two servers differ.
           durationMs: Math.max(0, endedAt.getTime() - run.startedAt.getTime()),
           ...(branches.length > 0 && { git: { branches } }),
-          ...(status === "ERROR" && { error: end.error }),
+          ...("error" in end && { error: end.error }),
         },
       },
       { event: "done", data: {} },

@@ -10,6 +10,8 @@ import { agentLimits, type DiskWatch, watchDisk } from "./sandbox/index.ts";
 
 export interface RunLimits {
   signal: AbortSignal;
+  /** The end of a turn that was stopped by a limit of this run; null if none was reached. */
+  reached(): StopReason["end"] | null;
   /** Settles once the agent may start to write files. */
   ready: Promise<void>;
   release(): void;
@@ -49,6 +51,7 @@ export function startRunLimits(
   signal.addEventListener("abort", forwardAbort);
   return {
     signal: stop.signal,
+    reached: () => (stop.signal.aborted && !signal.aborted ? (stop.signal.reason as StopReason).end : null),
     ready: diskWatch.ready,
     release() {
       signal.removeEventListener("abort", forwardAbort);
