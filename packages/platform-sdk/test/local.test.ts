@@ -257,5 +257,5 @@ test("the system prompt and the choice of tools reach the model", async () => {
     .requests()
     .map((request) => request.body as { instructions: string; tools: { name: string }[] });
   expect(body?.instructions).toBe("Speak like a pirate.");
-  expect(body?.tools.map(({ name }) => name).sort()).toEqual(["grep_files", "read_file", "view_image"]);
+  expect(body?.tools.map(({ name }) => name).sort()).toEqual(["glob", "grep_files", "read_file", "view_image"]);
 });

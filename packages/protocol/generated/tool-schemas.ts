@@ -218,11 +218,30 @@ export const toolSchemas = {
       "limit": {
         "description": "Number of lines (2000).",
         "type": "number"
+      },
+      "files": {
+        "description": "Several files, or ranges of one, instead of path.",
+        "type": "array",
+        "items": {
+          "type": "object",
+          "properties": {
+            "path": {
+              "type": "string"
+            },
+            "offset": {
+              "type": "number"
+            },
+            "limit": {
+              "type": "number"
+            }
+          },
+          "required": [
+            "path"
+          ],
+          "additionalProperties": false
+        }
       }
     },
-    "required": [
-      "path"
-    ],
     "additionalProperties": false
   },
   "list_dir": {
@@ -261,6 +280,39 @@ export const toolSchemas = {
       },
       "limit": {
         "description": "Most matches (200).",
+        "type": "number"
+      },
+      "type": {
+        "description": "Type or extension of files, such as ts, py or go.",
+        "type": "string"
+      },
+      "context": {
+        "description": "Lines to show before and after each match (0).",
+        "type": "number"
+      },
+      "files_only": {
+        "description": "Only the paths of files with a match.",
+        "type": "boolean"
+      }
+    },
+    "required": [
+      "pattern"
+    ],
+    "additionalProperties": false
+  },
+  "glob": {
+    "type": "object",
+    "properties": {
+      "pattern": {
+        "type": "string",
+        "description": "Such as **/*.test.ts; without a slash it judges file names."
+      },
+      "path": {
+        "description": "Directory to search.",
+        "type": "string"
+      },
+      "limit": {
+        "description": "Most files (500).",
         "type": "number"
       }
     },

@@ -101,6 +101,7 @@ export const ListRequest = z.object({
   path: z.string(),
   depth: z.int().positive().default(1),
   limit: z.int().positive().default(500),
+  glob: z.string().optional().describe("Files at any depth whose path below matches this, instead of a list"),
 });
 export type ListRequest = z.input<typeof ListRequest>;
 
@@ -112,9 +113,12 @@ export const ListResult = z.discriminatedUnion("kind", [
         path: z.string().describe("Relative to the listed directory, with forward slashes"),
         kind: z.enum(["file", "directory", "symlink", "other"]),
         size: z.int().nullable(),
+        omitted: z.int().optional().describe("Entries of this directory that are left out"),
       }),
     ),
     cut: z.boolean(),
+    omitted: z.int().optional().describe("Entries of the listed directory itself that are left out"),
+    ignored: z.array(z.string()).optional().describe("Names in the listed directory that git ignores"),
   }),
   FileFault,
 ]);
@@ -125,13 +129,16 @@ export const SearchRequest = z.object({
   path: z.string().default("."),
   include: z.string().optional().describe("Only files whose path matches this glob"),
   limit: z.int().positive().default(200),
+  type: z.string().optional().describe("Only files of this type, such as `ts`, or with this extension"),
+  filesOnly: z.boolean().optional().describe("The first match of each file"),
+  context: z.int().nonnegative().optional().describe("Lines before and after each match"),
 });
 export type SearchRequest = z.input<typeof SearchRequest>;
 
 export const SearchResult = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("matches"),
-    matches: z.array(z.object({ path: z.string(), line: z.int(), text: z.string() })),
+    matches: z.array(z.object({ path: z.string(), line: z.int(), text: z.string(), context: z.boolean().optional() })),
     cut: z.boolean(),
   }),
   FileFault,

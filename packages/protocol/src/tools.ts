@@ -58,9 +58,13 @@ export const toolArguments = {
     detail: z.enum(["high", "original"]).optional(),
   }),
   read_file: z.strictObject({
-    path: z.string(),
+    path: z.string().optional(),
     offset: z.number().optional().describe("First line, from 1."),
     limit: z.number().optional().describe("Number of lines (2000)."),
+    files: z
+      .array(z.strictObject({ path: z.string(), offset: z.number().optional(), limit: z.number().optional() }))
+      .optional()
+      .describe("Several files, or ranges of one, instead of path."),
   }),
   list_dir: z.strictObject({
     path: z.string(),
@@ -72,6 +76,14 @@ export const toolArguments = {
     path: z.string().optional(),
     include: z.string().optional().describe("Glob of file paths."),
     limit: z.number().optional().describe("Most matches (200)."),
+    type: z.string().optional().describe("Type or extension of files, such as ts, py or go."),
+    context: z.number().optional().describe("Lines to show before and after each match (0)."),
+    files_only: z.boolean().optional().describe("Only the paths of files with a match."),
+  }),
+  glob: z.strictObject({
+    pattern: z.string().describe("Such as **/*.test.ts; without a slash it judges file names."),
+    path: z.string().optional().describe("Directory to search."),
+    limit: z.number().optional().describe("Most files (500)."),
   }),
   spawn_agent: z.strictObject({
     message: z.string().optional().describe("The task, complete in itself."),

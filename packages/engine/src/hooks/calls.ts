@@ -2,6 +2,7 @@
 import type { Outcome } from "@agentcli/protocol";
 import type { Admission, HookContext, HookGate, PlannedCall } from "../hook-gate.ts";
 import { lastMessage, textPart } from "../state/messages.ts";
+import { readPaths } from "../state/touched.ts";
 import type { Parsed, Tool } from "../tools/tool.ts";
 import type { HookCall, HookPoint } from "./point.ts";
 import type { HookHost } from "./port.ts";
@@ -111,9 +112,11 @@ const maxContentLines = 2_000;
 /** The lines that the call would read. */
 async function contentFor({ tool, args }: PlannedCall, { workspace }: HookContext): Promise<string | null> {
   if (tool.name !== "read_file") return null;
-  const { path } = args as { path: string };
-  const [file] = (await workspace.read({ files: [{ path, as: "lines", offset: 1, limit: maxContentLines }] })).files;
-  return file?.kind === "lines" ? file.lines.join("\n") : null;
+  const paths = readPaths(args as Record<string, unknown>);
+  const request = paths.map((path) => ({ path, as: "lines" as const, offset: 1, limit: maxContentLines }));
+  const { files } = await workspace.read({ files: request });
+  const texts = files.flatMap((file) => (file.kind === "lines" ? [file.lines.join("\n")] : []));
+  return texts.length > 0 ? texts.join("\n") : null;
 }
 
 function lastReply({ log }: HookContext): string {

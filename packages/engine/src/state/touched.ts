@@ -8,6 +8,7 @@ export function touchedPaths(begun: Begun | null, { detail }: Outcome): string[]
   const args = begun?.args as Partial<Record<string, unknown>> | undefined;
   switch (begun?.name) {
     case "read_file":
+      return readPaths(args);
     case "view_image":
       return texts(args?.path);
     case "exec_command":
@@ -18,6 +19,12 @@ export function touchedPaths(begun: Begun | null, { detail }: Outcome): string[]
 }
 
 const pathsOf = ({ path, movedTo }: FileChange): string[] => (movedTo === undefined ? [path] : [path, movedTo]);
+
+/** All files of one call. */
+export function readPaths(args: Partial<Record<string, unknown>> | undefined): string[] {
+  const files = Array.isArray(args?.files) ? args.files : [];
+  return [args, ...files].flatMap((each: { path?: unknown } | null | undefined) => texts(each?.path));
+}
 
 const texts = (value: unknown): string[] => (typeof value === "string" && value !== "" ? [value] : []);
 

@@ -1,6 +1,7 @@
 // The tools every thread has.
 import { applyPatch } from "./apply-patch.ts";
 import { execCommand } from "./exec-command.ts";
+import { glob } from "./glob.ts";
 import { grepFiles } from "./grep-files.ts";
 import { listDir } from "./list-dir.ts";
 import { readFile } from "./read-file.ts";
@@ -16,6 +17,7 @@ export const builtInTools: Tool[] = [
   readFile,
   listDir,
   grepFiles,
+  glob,
   viewImage,
   updatePlan,
 ];

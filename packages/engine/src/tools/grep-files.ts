@@ -1,11 +1,13 @@
 // Searches the files of the workspace for a regular expression.
+import type { SearchResult } from "@agentcli/protocol";
 import { truncateForModel } from "../output.ts";
 import { wholeAtLeastOne } from "./read-file.ts";
 import { builtIn, completed, failed } from "./tool.ts";
 
 export const grepFiles = builtIn({
   name: "grep_files",
-  description: "Search files of the workspace for a regular expression. Answers path:line: text.",
+  description:
+    "Search files of the workspace for a regular expression. Answers path:line: text, and path-line- text for context. Files ignored by git are left out.",
   onResume: "rerun",
   parallel: true,
   async run(args, context) {
@@ -14,10 +16,30 @@ export const grepFiles = builtIn({
       path: args.path ?? ".",
       include: args.include,
       limit: wholeAtLeastOne(args.limit ?? 200),
+      ...(args.type && { type: args.type }),
+      ...(args.files_only && { filesOnly: true }),
+      ...(args.context && { context: Math.min(maxContext, Math.max(0, Math.floor(args.context))) }),
     });
     if (result.kind === "fault") return failed(result.message);
-    const lines = result.matches.map((match) => `${match.path}:${match.line}: ${match.text}`);
+    const lines = args.files_only ? result.matches.map(({ path }) => path) : matchLines(result.matches);
     if (result.cut) lines.push("[more matches left out; narrow the pattern or raise limit]");
     return completed(truncateForModel(lines.join("\n") || "[no matches]", context.outputTokens));
   },
 });
+
+const maxContext = 50;
+
+type Match = Extract<SearchResult, { kind: "matches" }>["matches"][number];
+
+/** Groups of lines that are not next to each other are divided by two dashes, as grep does. */
+function matchLines(matches: Match[]): string[] {
+  const hasContext = matches.some(({ context }) => context);
+  return matches.flatMap((match, index) => {
+    const before = matches[index - 1];
+    const follows = before === undefined || (before.path === match.path && before.line + 1 === match.line);
+    const text = match.context
+      ? `${match.path}-${match.line}- ${match.text}`
+      : `${match.path}:${match.line}: ${match.text}`;
+    return hasContext && !follows ? ["--", text] : [text];
+  });
+}

@@ -1,11 +1,13 @@
 // Lists a directory of the workspace.
+import type { ListResult } from "@agentcli/protocol";
 import { truncateForModel } from "../output.ts";
 import { wholeAtLeastOne } from "./read-file.ts";
 import { builtIn, completed, failed } from "./tool.ts";
 
 export const listDir = builtIn({
   name: "list_dir",
-  description: "List a directory of the workspace. Directories end with /, links with @.",
+  description:
+    "List a directory of the workspace without what git ignores. Directories end with /, links with @. Beyond the limit every directory gets a share.",
   onResume: "rerun",
   parallel: true,
   async run(args, context) {
@@ -16,9 +18,22 @@ export const listDir = builtIn({
     });
     if (result.kind === "fault") return failed(result.message);
     const lines = result.entries.map((entry) => `${entry.path}${suffix[entry.kind]}`);
-    if (result.cut) lines.push("[more entries left out; list a subdirectory or raise limit]");
-    return completed(truncateForModel(lines.join("\n") || "[the directory is empty]", context.outputTokens));
+    if (lines.length === 0) lines.push("[the directory is empty]");
+    if (result.cut) lines.push(leftOut(result));
+    if (result.ignored) lines.push(`[not shown because git ignores it: ${result.ignored.join(", ")}]`);
+    return completed(truncateForModel(lines.join("\n"), context.outputTokens));
   },
 });
 
 const suffix = { directory: "/", symlink: "@", file: "", other: "?" };
+
+type Entries = Extract<ListResult, { kind: "entries" }>;
+
+const maxNamed = 10;
+
+function leftOut({ entries, omitted }: Entries): string {
+  const cut = entries.flatMap((entry) => (entry.omitted === undefined ? [] : [`${entry.omitted} of ${entry.path}/`]));
+  const named = [...(omitted === undefined ? [] : [`${omitted} of the directory itself`]), ...cut];
+  const more = named.length > maxNamed ? ` and of ${named.length - maxNamed} more directories` : "";
+  return `[more entries left out: ${named.slice(0, maxNamed).join(", ")}${more}; list a subdirectory or raise limit]`;
+}

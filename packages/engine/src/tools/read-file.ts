@@ -1,27 +1,79 @@
-// Reads lines of a text file, numbered.
-import { truncateForModel } from "../output.ts";
+// Reads lines of text files, numbered. Ends at a line, and names the next one.
+import type { ReadResult } from "@agentcli/protocol";
+import { estimateText } from "../state/tokens.ts";
 import { builtIn, completed, failed } from "./tool.ts";
+
+interface Range {
+  path: string;
+  offset: number;
+  limit: number;
+}
 
 export const readFile = builtIn({
   name: "read_file",
-  description: "Read a text file of the workspace with line numbers.",
+  description: "Read text files of the workspace with line numbers: one path, or several files and ranges in one call.",
   onResume: "rerun",
   parallel: true,
-  async run(args, context) {
-    const offset = wholeAtLeastOne(args.offset ?? 1);
-    const limit = wholeAtLeastOne(args.limit ?? 2_000);
-    const [file] = (await context.workspace.read({ files: [{ path: args.path, as: "lines", offset, limit }] })).files;
-    if (!file || file.kind === "fault") return failed(file?.message ?? `${args.path} could not be read`);
-    if (file.kind !== "lines") return failed(`${args.path} could not be read as text`);
-    const numbered = file.lines.map((line, index) => `${file.firstLine + index}: ${line}`).join("\n");
-    const last = file.firstLine + file.lines.length - 1;
-    const more =
-      last < file.totalLines ? `\n[${file.totalLines - last} more lines; read on with offset ${last + 1}]` : "";
-    return completed(
-      truncateForModel(file.lines.length > 0 ? numbered + more : emptyRange(file.totalLines), context.outputTokens),
-    );
+  async run({ path, files, ...range }, context) {
+    const wanted = [...(path === undefined ? [] : [{ path, ...range }]), ...(files ?? [])].slice(0, maxRanges);
+    const ranges = wanted.map(({ path, offset, limit }) => ({
+      path,
+      offset: wholeAtLeastOne(offset ?? 1),
+      limit: wholeAtLeastOne(limit ?? 2_000),
+    }));
+    if (ranges.length === 0) return failed("read_file: give a path, or files with a path each");
+    const { files: read } = await context.workspace.read({ files: ranges.map((each) => ({ ...each, as: "lines" })) });
+    const [first] = ranges;
+    if (ranges.length === 1 && first) {
+      const text = textOf(read[0], first, context.outputTokens);
+      return text.kind === "fault" ? failed(text.text) : completed(text.text);
+    }
+    return completed(shareOut(ranges, read, context.outputTokens));
   },
 });
+
+const maxRanges = 50;
+
+type FileRead = ReadResult["files"][number];
+
+/** Each gets the same room; what one does not need goes to those behind it. */
+function shareOut(ranges: Range[], read: FileRead[], maxTokens: number): string {
+  let left = maxTokens;
+  const texts = ranges.map((range, index) => {
+    const { text } = textOf(read[index], range, Math.floor(left / (ranges.length - index)));
+    left = Math.max(0, left - estimateText(text));
+    return `==> ${range.path} <==\n${text}`;
+  });
+  return texts.join("\n\n");
+}
+
+function textOf(
+  file: FileRead | undefined,
+  { path }: Range,
+  maxTokens: number,
+): { kind: "text" | "fault"; text: string } {
+  if (!file || file.kind === "fault") return { kind: "fault", text: file?.message ?? `${path} could not be read` };
+  if (file.kind !== "lines") return { kind: "fault", text: `${path} could not be read as text` };
+  if (file.lines.length === 0) return { kind: "text", text: emptyRange(file.totalLines) };
+  const shown = fittingLines(file.lines, file.firstLine, maxTokens);
+  const next = file.firstLine + shown.length;
+  const more =
+    next <= file.totalLines ? `\n[${file.totalLines - next + 1} more lines; read on with offset ${next}]` : "";
+  return { kind: "text", text: shown.join("\n") + more };
+}
+
+/** At least one, so that reading on makes progress. */
+function fittingLines(lines: string[], firstLine: number, maxTokens: number): string[] {
+  const shown: string[] = [];
+  let left = maxTokens;
+  for (const [index, line] of lines.entries()) {
+    const numbered = `${firstLine + index}: ${line}`;
+    left -= estimateText(`${numbered}\n`);
+    if (left < 0 && shown.length > 0) break;
+    shown.push(numbered);
+  }
+  return shown;
+}
 
 const emptyRange = (total: number): string =>
   total === 0 ? "[the file is empty]" : `[the file has ${total} lines, none in that range]`;

@@ -18,6 +18,7 @@ export const view_image: Validator;
 export const read_file: Validator;
 export const list_dir: Validator;
 export const grep_files: Validator;
+export const glob: Validator;
 export const spawn_agent: Validator;
 export const send_input: Validator;
 export const wait_agent: Validator;

@@ -1,7 +1,7 @@
 // Calls of the log as frames of a run's stream, under its public tool names.
 
 import type { Json } from "@agentcli/engine";
-import { agentToolNames, parsePatch } from "@agentcli/engine";
+import { agentToolNames, parsePatch, readPaths } from "@agentcli/engine";
 import type { CallBlock, Outcome, RecordOf } from "@agentcli/protocol";
 import type { ToolCall } from "@agentcli/protocol/api";
 import { cut, type Fields, type FrameGroup, fieldsOf, maxMemberLength, textOf, todos, update } from "./frames.ts";
@@ -88,7 +88,7 @@ function publicCalls({ callId, name, args, mcp }: Begun): PublicCall[] {
     case "apply_patch":
       return patched(callId, fields);
     case "read_file":
-      return call("read", { type: "read", args: { path } });
+      return call("read", { type: "read", args: { path: readPaths(fields)[0] ?? path } });
     case "list_dir":
       return call("ls", { type: "ls", args: { path } });
     case "grep_files":

@@ -106,9 +106,12 @@ export const isListResult = either<ListResult>(
         path: text,
         kind: oneOf("file", "directory", "symlink", "other"),
         size: orNull(whole),
+        omitted: optional(whole),
       }),
     ),
     cut: flag,
+    omitted: optional(whole),
+    ignored: optional(listOf(text)),
   }),
   isFault,
 );
@@ -118,7 +121,7 @@ type Matches = Of<SearchResult, "kind", "matches">;
 export const isSearchResult = either<SearchResult>(
   record<Matches>({
     kind: oneOf("matches"),
-    matches: listOf(record<Matches["matches"][number]>({ path: text, line: whole, text })),
+    matches: listOf(record<Matches["matches"][number]>({ path: text, line: whole, text, context: optional(flag) })),
     cut: flag,
   }),
   isFault,

@@ -13,13 +13,14 @@ const shownAs: Record<string, string[]> = {
   read: ["read_file", "view_image"],
   ls: ["list_dir"],
   grep: ["grep_files"],
+  glob: ["glob"],
   updateTodos: ["update_plan"],
   task: agentToolNames,
 };
 
 /** Kinds of call that the stream can carry and no local agent makes: naming them changes nothing. */
 const absent = [
-  ...["glob", "semSearch", "readLints", "readTodos", "createPlan", "generateImage", "recordScreen", "await"],
+  ...["semSearch", "readLints", "readTodos", "createPlan", "generateImage", "recordScreen", "await"],
   ...["webSearch", "webFetch", "askQuestion", "applyAgentDiff"],
 ];
 

@@ -1,5 +1,6 @@
 // Tool calls as events of the platform dialect: one for every tool, and a second one for commands, files and MCP calls.
 
+import { readPaths } from "@agentcli/engine";
 import {
   type HookCall,
   type HookEvent,
@@ -39,8 +40,11 @@ function specificBefore(call: HookCall, content: string | null, thread: ThreadIn
     return [event("beforeShellExecution", [command], fields)];
   }
   if (call.name === "read_file" || call.name === "view_image") {
-    const file_path = absolutePath(call.args.path, settings.cwd);
-    return [event("beforeReadFile", ["Read"], { file_path, content: content ?? "", attachments: [] })];
+    // The content is that of all files of the call: a hook that looks for something in it finds it.
+    return readPaths(call.args).map((path) => {
+      const file_path = absolutePath(path, settings.cwd);
+      return event("beforeReadFile", ["Read"], { file_path, content: content ?? "", attachments: [] });
+    });
   }
   return [];
 }

@@ -1,6 +1,6 @@
 // Calls under the tool names of the platform dialect. A patch is one call per file it touches.
 
-import { parsePatch } from "@agentcli/engine";
+import { parsePatch, readPaths } from "@agentcli/engine";
 import type { HookCall } from "@agentcli/engine/hooks";
 import type { Edit } from "@agentcli/protocol";
 
@@ -21,6 +21,7 @@ export function namedCalls(call: HookCall, cwd: string): NamedCall[] {
         input: { file_path: path, ...contentOf(edit) },
       }));
     case "read_file":
+      return readPaths(args).map((path) => ({ name: "Read", input: { ...args, file_path: absolutePath(path, cwd) } }));
     case "view_image":
       return [{ name: "Read", input: { ...args, file_path: absolutePath(args.path, cwd) } }];
     case "grep_files":

@@ -4,19 +4,31 @@
 export function compileGlob(glob: string): ((path: string) => boolean) | null {
   const negated = glob.startsWith("!");
   const body = negated ? glob.slice(1) : glob;
-  const source = translate(body.startsWith("/") ? body.slice(1) : body);
-  if (source === null) return null;
-  const expression = new RegExp(`^${body.includes("/") ? "" : "(?:.*/)?"}${source}$`, "su");
+  const expression = globExpression(body.startsWith("/") ? body.slice(1) : body, body.includes("/") ? "path" : "name");
+  if (expression === null) return null;
   return (path) => expression.test(path) !== negated;
 }
 
 const token = /\*\*\/|\*\*|\[[!^]?\]?[^\]]*\]|\\.|./gsu;
 
-function translate(glob: string): string | null {
+/** Matches a whole path, or its name. Null for what is not a glob. */
+export function globExpression(glob: string, judges: "path" | "name"): RegExp | null {
+  const source = globSource(glob);
+  if (source === null) return null;
+  try {
+    return new RegExp(`^${judges === "path" ? "" : "(?:.*/)?"}${source}$`, "su");
+  } catch (error) {
+    // Such as a class whose range is the wrong way round.
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+function globSource(glob: string): string | null {
   let depth = 0;
   let source = "";
   for (const [piece] of glob.matchAll(token)) {
-    if (piece === "[" || (piece === "}" && depth === 0)) return null;
+    if (/^\[(?:[!^]?\])?$/.test(piece) || (piece === "}" && depth === 0)) return null;
     if (piece === "{") depth += 1;
     if (piece === "}") depth -= 1;
     source += piece === "," && depth > 0 ? "|" : (wildcards[piece] ?? literal(piece));

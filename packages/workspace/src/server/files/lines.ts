@@ -51,6 +51,22 @@ export function showLine(line: RawLine, characters: number): string {
   return `${cutText(whole, characters)}… [line cut, ${line.bytes} bytes in all]`;
 }
 
+/** The line as `showLine` shows it, or the part around `column` where that would not be shown. */
+export function lineWindow(line: string, column: number, characters: number): string {
+  const head = Buffer.from(line);
+  if (line.length <= characters || column < characters) return showLine({ head, bytes: head.length }, characters);
+  const from = safeStart(line, column - Math.floor(characters / 2));
+  const part = cutText(line.slice(from), characters);
+  const end = from + part.length < line.length ? "…" : "";
+  return `[from character ${from + 1}] …${part}${end} [line cut, ${head.length} bytes in all]`;
+}
+
+/** Not between the halves of a surrogate pair. */
+function safeStart(text: string, index: number): number {
+  const unit = text.charCodeAt(index);
+  return unit >= 0xdc00 && unit < 0xe000 ? index + 1 : index;
+}
+
 function cutText(text: string, characters: number): string {
   const last = text.charCodeAt(characters - 1);
   const splitsPair = last >= 0xd800 && last < 0xdc00;

@@ -1,12 +1,14 @@
 // Searches with ripgrep, started without a shell and always gone when this settles.
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
+import { resolve } from "node:path";
 import type { Readable } from "node:stream";
 import type { SearchResult } from "@agentcli/protocol";
 import { findProgram } from "../../programs/index.ts";
 import { fileFault } from "./fault.ts";
-import { bytesToKeep, type RawLine, showLine, splitLines } from "./lines.ts";
-import { matchList, type SearchTask, shownCharacters, skippedNames } from "./search-task.ts";
+import { bytesToKeep, lineWindow, type RawLine, showLine, splitLines } from "./lines.ts";
+import { readRegular } from "./regular.ts";
+import { type Match, matchList, maxFileBytes, type SearchTask, shownCharacters, skippedNames } from "./search-task.ts";
 
 /** Null when ripgrep cannot be started here. */
 export async function searchWithRipgrep(task: SearchTask): Promise<SearchResult | null> {
@@ -21,24 +23,31 @@ export async function searchWithRipgrep(task: SearchTask): Promise<SearchResult 
   }, task.timeoutMs);
   const lines = splitLines(maxKeptBytes, (line) => {
     const match = readMatch(line);
-    if (match !== null && matches.add(match) === "enough") child.kill("SIGKILL");
+    if (match === null || !task.isWanted(match.path) || (task.filesOnly && matches.has(match.path))) return;
+    if (matches.add(match) === "enough") child.kill("SIGKILL");
   });
   child.stdout.on("data", lines.write);
   const stderr = collectStart(child.stderr);
   const [exitCode] = await once(child, "close");
   clearTimeout(timer);
   lines.end();
-  const result = matches.result();
+  const result = await centred(task, matches.result());
   const refused = exitCode === 2 && result.matches.length === 0 && !onlyAboutFiles(stderr());
   return refused ? fileFault("search", task.path, { code: "invalid", reason: reasonIn(stderr()) }) : result;
 }
 
 function argumentsFor(task: SearchTask): string[] {
-  const globs = [...(task.include === undefined ? [] : [task.include]), ...skippedNames.map((name) => `!${name}`)];
+  const globs = skippedNames.map((name) => `!${name}`);
   return [
     ...["--no-config", "--hidden", "--crlf", "--engine=auto", "--color=never", "--sort=path"],
-    ...["--line-number", "--no-heading", "--with-filename", "--null"],
+    // The rules that the walk knows: .gitignore files, inside of a repository.
+    ...["--no-ignore-global", "--no-ignore-exclude", "--no-ignore-dot"],
+    ...["--line-number", "--column", "--no-heading", "--with-filename", "--null"],
+    ...(task.filesOnly ? ["--max-count=1"] : []),
     ...globs.map((glob) => `--glob=${glob}`),
+    // Not `--glob`, which would also find what git ignores. The caller decides; this only saves reading other files.
+    ...task.nameGlobs.map((glob) => `--type-add=wanted:${glob}`),
+    ...(task.nameGlobs.length > 0 ? ["--type=wanted"] : []),
     `--regexp=${task.pattern}`,
     "--",
     task.path,
@@ -55,20 +64,67 @@ async function started(child: ChildProcessByStdio<null, Readable, Readable>): Pr
   }
 }
 
-// With --null a match is `path NUL number : text`; notes about binary files have no such start.
-function readMatch(line: RawLine) {
-  const pathEnd = line.head.indexOf(0);
-  const textStart = line.head.indexOf(":", pathEnd) + 1;
-  if (pathEnd === -1 || textStart === 0) return null;
-  const number = line.head.toString("utf8", pathEnd + 1, textStart - 1);
-  if (!/^\d+$/.test(number)) return null;
-  const path = line.head.toString("utf8", 0, pathEnd);
-  const text = showLine({ head: line.head.subarray(textStart), bytes: line.bytes - textStart }, shownCharacters);
-  return { path: path.startsWith("./") ? path.slice(2) : path, line: Number(number), text };
+interface FoundLine extends Match {
+  /** Where the match begins, in bytes from 0, if the line is too long to be shown. */
+  column?: number;
 }
 
+// With --null a match is `path NUL number : column : text`; notes about binary files have no such start.
+function readMatch(line: RawLine): FoundLine | null {
+  const pathEnd = line.head.indexOf(0);
+  if (pathEnd === -1) return null;
+  const position = /^(\d+):(\d+):/.exec(line.head.toString("latin1", pathEnd + 1, pathEnd + 1 + maxNumberLength));
+  if (position === null) return null;
+  const textStart = pathEnd + 1 + position[0].length;
+  const path = line.head.toString("utf8", 0, pathEnd);
+  const text = showLine({ head: line.head.subarray(textStart), bytes: line.bytes - textStart }, shownCharacters);
+  const isCut = line.bytes - textStart > shownCharacters;
+  return {
+    path: path.startsWith("./") ? path.slice(2) : path,
+    line: Number(position[1]),
+    text,
+    ...(isCut && { column: Number(position[2]) - 1 }),
+  };
+}
+
+/** Long lines by the part with the match, read from the file: only the beginning of a line is kept above. */
+async function centred(
+  task: SearchTask,
+  { matches, ...rest }: { kind: "matches"; matches: FoundLine[]; cut: boolean },
+) {
+  const lines = new Map<string, Buffer[]>();
+  const shown: Match[] = [];
+  for (const { column, ...match } of matches) {
+    if (column === undefined) {
+      shown.push(match);
+      continue;
+    }
+    const file = resolve(task.root, match.path);
+    const texts = lines.get(file) ?? (await linesOf(file));
+    lines.set(file, texts);
+    const text = texts[match.line - 1];
+    shown.push(text === undefined ? match : { ...match, text: windowAt(text, column) });
+  }
+  return { ...rest, matches: shown };
+}
+
+const windowAt = (line: Buffer, column: number): string =>
+  lineWindow(line.toString("utf8").replace(/\r$/, ""), line.toString("utf8", 0, column).length, shownCharacters);
+
+async function linesOf(file: string): Promise<Buffer[]> {
+  const content = await readRegular(file, maxFileBytes);
+  if (content.kind === "unreadable") return [];
+  const lines: Buffer[] = [];
+  const splitter = splitLines(Infinity, ({ head }) => lines.push(head));
+  splitter.write(content.bytes);
+  splitter.end();
+  return lines;
+}
+
+const maxNumberLength = 40;
+
 const maxPathBytes = 4096;
-const maxKeptBytes = maxPathBytes + 20 + bytesToKeep(shownCharacters);
+const maxKeptBytes = maxPathBytes + maxNumberLength + bytesToKeep(shownCharacters);
 
 function collectStart(stream: Readable): () => string {
   let text = "";

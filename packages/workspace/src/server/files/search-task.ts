@@ -1,7 +1,7 @@
 // What both ways of searching are asked to do, and the list of matches both fill.
 import type { SearchResult } from "@agentcli/protocol";
 
-type Match = Extract<SearchResult, { kind: "matches" }>["matches"][number];
+export type Match = Extract<SearchResult, { kind: "matches" }>["matches"][number];
 
 export interface SearchTask {
   root: string;
@@ -11,12 +11,19 @@ export interface SearchTask {
   path: string;
   startsAt: "file" | "directory";
   pattern: string;
-  include: string | undefined;
+  /** Whether a found path is of the type and in the glob that were asked for. A file that is named itself always is. */
+  isWanted(path: string): boolean;
+  /** The name of every wanted file matches one of these; none if that is unknown. */
+  nameGlobs: string[];
+  filesOnly: boolean;
   limit: number;
   timeoutMs: number;
 }
 
 export const shownCharacters = 500;
+
+/** At most so much of a file is read for its lines. */
+export const maxFileBytes = 20 * 1024 * 1024;
 
 /** Never descended into, unless the search starts there. */
 export const skippedNames = [".git", "node_modules"];
@@ -26,6 +33,8 @@ export function matchList(limit: number) {
   const matches: Match[] = [];
   let cut = false;
   return {
+    /** Whether a line of this file is in the list. */
+    has: (path: string) => matches.at(-1)?.path === path,
     add(match: Match): "more" | "enough" {
       if (matches.length === limit) cut = true;
       else matches.push(match);

@@ -151,7 +151,7 @@ describe.each([
 });
 
 test("a ripgrep that never ends is ended, and what it found so far is kept", async () => {
-  const rg = `#!/bin/sh\nprintf 'a\\0007:found\\n'\nexec sleep 1000\n`;
+  const rg = `#!/bin/sh\nprintf 'a\\0007:1:found\\n'\nexec sleep 1000\n`;
   const tools = await makeTree({ rg: { content: rg, mode: 0o755 } });
   process.env.PATH = `${tools}:${searchPath}`;
   const root = await makeTree({});
