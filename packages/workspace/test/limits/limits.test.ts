@@ -62,7 +62,10 @@ describe("in a sandbox", () => {
     const small = `perl -e '$x = "x" x (30 * 1024 * 1024); sleep 1'`;
     const script = `for i in 1 2 3 4 5 6 7 8 9 10 11 12; do ${small} & done; wait`;
     const output = await bash(inside, script).then(({ stderr }) => stderr, String);
-    expect(output).toContain("The sandbox reached its memory limit of 300 MiB (limits.memory)");
+    const { memory } = await describeLimits({ ...noLimits, memoryBytes: 300 * mebibyte });
+    // Without a control group each process has the whole limit for itself.
+    if (memory.by === "rlimit") expect(output).toBe("");
+    else expect(output).toContain("The sandbox reached its memory limit of 300 MiB (limits.memory)");
   });
 
   test("a flood of processes is stopped at the limit, reported, and ends with its command", async () => {
@@ -72,7 +75,10 @@ describe("in a sandbox", () => {
     const flood = "for i in $(seq 300); do sleep 2 & done 2>&1 | head -c 300; exit 3";
     const output = await exec(inside, { id, start: { argv: ["bash", "-c", flood], timeoutMs: 30_000 } });
     expect(output.all).toMatch(/Resource temporarily unavailable/);
-    expect(output.stderr).toContain("limit of 60 processes and threads (limits.processes)");
+    const { processes } = await describeLimits({ ...noLimits, processes: 60 });
+    // Without a control group nothing counts how often the limit is reached: the program's own message has to do.
+    if (processes.by === "rlimit") expect(output.stderr).toBe("");
+    else expect(output.stderr).toContain("limit of 60 processes and threads (limits.processes)");
     const again = await exec(inside, { id });
     expect(again.stderr).toBe(output.stderr);
     expect(again.result).toEqual(output.result);
