@@ -1,6 +1,6 @@
 // Limits of one sandbox: control groups if possible, else rlimits per process, and a report of what is enforced.
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { type Cgroup, groupName, openCgroup } from "./cgroup.ts";
 import { type Controller, findTrees, type KernelTables } from "./cgroup-trees.ts";
 
@@ -107,7 +107,7 @@ function enter(
   if (memory.by === "rlimit" && memory.bytes !== null) steps.push(`ulimit -d ${Math.ceil(memory.bytes / 1024)}`);
   if (processes.by === "rlimit" && processes.count !== null) {
     // The kernel counts all threads of the user, also outside. Shells differ in the option letter.
-    const max = processes.count + threadsAlive();
+    const max = processes.count + threadsOfUser();
     steps.push(`ulimit -u ${max} 2> /dev/null || ulimit -p ${max} 2> /dev/null`);
   }
   // In units of 512 bytes in every shell that is called sh.
@@ -118,9 +118,20 @@ function enter(
   return { program: "/bin/sh", argv: ["-c", script, "limits", ...groups.map((group) => group.membersFile), ...argv] };
 }
 
-/** Of the whole machine: an upper bound, cheap to read. */
-function threadsAlive(): number {
-  return Number(/\/(\d+) /.exec(readFileSync("/proc/loadavg", "utf8"))?.[1] ?? 0);
+/** Processes that end during the count have none. */
+function threadsOfUser(): number {
+  const own = process.geteuid?.();
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .reduce((sum, id) => sum + threadsIn(`/proc/${id}`, own), 0);
+}
+
+function threadsIn(directory: string, owner: number | undefined): number {
+  try {
+    return statSync(directory).uid === owner ? readdirSync(`${directory}/task`).length : 0;
+  } catch {
+    return 0;
+  }
 }
 
 function describeReached({ controller }: Cgroup, { memory, processes }: LimitsReport): string {
