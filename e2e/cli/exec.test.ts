@@ -284,17 +284,27 @@ describe("what the model is sent", () => {
     expect(JSON.stringify(requests()[1]?.body)).toContain(`data:image/png;base64,${png}`);
   });
 
-  test("read-only tools read the workspace", async () => {
+  test("read-only tools read the workspace, and each call is an item", async () => {
     const calls: ScriptedCall[] = [
       { name: "read_file", arguments: { path: "src/a.txt", offset: 2, limit: 1 } },
       { name: "list_dir", arguments: { path: ".", depth: 2 } },
       { name: "grep_files", arguments: { pattern: "tw." } },
     ];
-    const { run, requests } = await openHarness({
+    const { events, requests } = await openHarness({
       replies: [{ calls }, replyWith("Seen.")],
       files: { "src/a.txt": "one\ntwo\nthree\n" },
     });
-    await run(["exec", "look"]);
+    const shown = await events(["look"]);
+    for (const { name: tool, arguments: args } of calls) {
+      const item = { type: "mcp_tool_call", server: "agentcli", tool, arguments: args };
+      const find = (type: string) =>
+        shown.events.filter((event) => event.type === type && (event.item as { tool?: string }).tool === tool);
+      expect(find("item.started")).toMatchObject([{ item: { ...item, status: "in_progress" } }]);
+      expect(find("item.completed")).toMatchObject([
+        { item: { ...item, status: "completed", result: { content: [{ text: expect.stringContaining("t") }] } } },
+      ]);
+    }
+    for (const event of shown.events) expect(isEvent(event), JSON.stringify(event)).toBe(true);
     const outputs = toolOutputs(requests()[1]).join("\n");
     expect(outputs).toContain("2: two");
     expect(outputs).toContain("src/a.txt");

@@ -198,7 +198,7 @@ function finished(stream: Stream, call: ShownCall, outcome: Outcome): ExecEvent[
   return unshown(stream, call, outcome);
 }
 
-/** Calls that only read are not shown, unless they were refused or invalid. */
+/** Calls of other tools are not shown, unless they were refused or invalid. */
 function unshown(stream: Stream, { block }: ShownCall, { status, reason = "" }: Outcome): ExecEvent[] {
   const misunderstood = reason.startsWith("unsupported call") || reason.startsWith(`${block.name}: `);
   if (status === "declined") return [completed(stream, { type: "error", message: `${block.name}: ${reason}` })];

@@ -3,6 +3,7 @@
 import type { StoredRecord } from "@agentcli/engine";
 import type { ExecEvent, ItemOf, RecordOf, SandboxReport, ThreadItem } from "@agentcli/protocol";
 import { execEvents } from "./exec-jsonl.ts";
+import { isReading } from "./items.ts";
 
 export interface Paint {
   bold(text: string): string;
@@ -20,8 +21,15 @@ interface Screen {
   durationMs: number;
 }
 
+/** Text of an event where it is shown differently; null otherwise. */
+export type ShowEvent = (event: ExecEvent) => string | null;
+
 /** Each record as text; empty if it shows nothing. */
-export function humanText(paint: Paint, version: string): (stored: StoredRecord) => string {
+export function humanText(
+  paint: Paint,
+  version: string,
+  instead: ShowEvent = () => null,
+): (stored: StoredRecord) => string {
   const project = execEvents();
   const screen: Screen = { paint, version, threadId: "", sandbox: null, durationMs: 0 };
   return (stored) => {
@@ -29,7 +37,7 @@ export function humanText(paint: Paint, version: string): (stored: StoredRecord)
     observe(screen, stored);
     if (stored.record.type === "turn.begun") return banner(screen, stored.record);
     if (stored.record.type === "context.compacted") return `${paint.dim("context compacted")}\n`;
-    return events.map((event) => show(screen, event)).join("");
+    return events.map((event) => instead(event) ?? show(screen, event)).join("");
   };
 }
 
@@ -87,6 +95,7 @@ function show(screen: Screen, event: ExecEvent): string {
 
 function showStarted(screen: Screen, item: ThreadItem): string {
   const { bold } = screen.paint;
+  if (item.type === "mcp_tool_call" && isReading(item)) return "";
   if (item.type === "mcp_tool_call") return `${bold("mcp:")} ${item.server}/${item.tool} started\n`;
   return item.type === "command_execution" ? `${bold("exec")}\n${item.command}\n` : showPlan(screen, item);
 }
@@ -116,7 +125,7 @@ function showItem(screen: Screen, item: ThreadItem): string {
     case "error":
       return `${paint.bad("warning:")} ${item.message}\n`;
     case "mcp_tool_call":
-      return showMcpCall(screen, item);
+      return isReading(item) ? showRefusedReading(screen, item) : showMcpCall(screen, item);
     case "mcp_server":
       return item.status === "ready" ? "" : `${paint.bad(`mcp: ${item.name} ${item.status}:`)} ${item.reason ?? ""}\n`;
     case "todo_list":
@@ -143,6 +152,13 @@ function showMcpCall({ paint, durationMs }: Screen, item: ItemOf<"mcp_tool_call"
   return `${paint.bold("mcp:")} ${item.server}/${item.tool} ${mark}\n${shorten(failure)}`;
 }
 
+/** Of calls that only read, those that were declined or invalid. */
+function showRefusedReading({ paint }: Screen, { tool, status, reason = "" }: ItemOf<"mcp_tool_call">): string {
+  const isInvalid = status === "failed" && reason.startsWith(`${tool}: `);
+  if (status !== "declined" && !isInvalid) return "";
+  return `${paint.bad("warning:")} ${isInvalid ? reason : `${tool}: ${reason}`}\n`;
+}
+
 function showPlan({ paint }: Screen, item: ThreadItem): string {
   if (item.type !== "todo_list") return "";
   const steps = item.items.map((step) => `  ${step.completed ? paint.good("✓") : "•"} ${step.text}\n`);
@@ -160,4 +176,4 @@ function shorten(text: string): string {
 }
 
 /** 12345 as 12,345, without loading locale data. */
-const grouped = (number: number): string => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
+export const grouped = (number: number): string => String(number).replace(/\B(?=(\d{3})+$)/g, ",");

@@ -15,7 +15,13 @@ export interface Shown {
   threadId: string;
 }
 
-/** The item of a call that begins; null for calls that only read, which are not shown. */
+/** Calls of tools that only read are items of this server: every client of these events knows the form. */
+export const builtInServer = "agentcli";
+const readingTools = new Set(["read_file", "list_dir", "grep_files", "glob"]);
+
+export const isReading = ({ server, tool }: McpOrigin): boolean => server === builtInServer && readingTools.has(tool);
+
+/** The item of a call that begins; null for calls that are not shown. */
 export function beginItem(
   { name, args, mcp }: { name: string; args: unknown; mcp?: McpOrigin },
   { shell, threadId }: Shown,
@@ -23,6 +29,7 @@ export function beginItem(
   if (mcp) return mcpCall({ ...mcp, arguments: args as Json });
   if (name === "exec_command") return command(args, shell);
   if (name === "apply_patch") return patch(args);
+  if (readingTools.has(name)) return mcpCall({ server: builtInServer, tool: name, arguments: args as Json });
   return agentToolNames.includes(name) ? collaboration(name, args, threadId) : null;
 }
 
@@ -52,6 +59,7 @@ const mcpCall = (
 export function endMcpCall(item: ItemOf<"mcp_tool_call">, outcome: Outcome): ThreadItem {
   const { detail, reason } = outcome;
   const ended = { ...item, status: settledStatus(outcome), reason };
+  if (detail.kind !== "mcp" && isReading(item)) return { ...ended, ...readResult(outcome) };
   if (detail.kind !== "mcp") return { ...ended, error: { message: reason ?? outcome.status } };
   const { result, error } = detail;
   return {
@@ -59,6 +67,13 @@ export function endMcpCall(item: ItemOf<"mcp_tool_call">, outcome: Outcome): Thr
     result: result && { content: result.content, _meta: result.meta, structured_content: result.structuredContent },
     error: error === null ? null : { message: error },
   };
+}
+
+/** What the model was given. */
+function readResult({ status, reason, parts }: Outcome): Pick<ItemOf<"mcp_tool_call">, "result" | "error"> {
+  const content = parts.flatMap((part) => (part.type === "text" ? [{ type: "text", text: part.text }] : []));
+  if (status === "completed") return { result: { content, structured_content: null }, error: null };
+  return { result: null, error: { message: reason ?? content.map(({ text }) => text).join("\n") } };
 }
 
 export type HookRunNote = Extract<NoteData<"hook">, { status: unknown }>;
