@@ -11,20 +11,28 @@ import { expect, onTestFinished, test } from "vitest";
 const hostile = "\u001b]52;c;ZXZpbA==\u0007\u001b]0;title\u0007\u001b[2J\u009b3J";
 const shown = "\\u001b]52;c;ZXZpbA==\\u0007\\u001b]0;title\\u0007\\u001b[2J\\u009b3J";
 
-function onTerminal(args: string[], cwd: string, env: Record<string, string>): Promise<string> {
+const waiting = { timeout: 60_000 };
+
+function openTerminal(args: string[], cwd: string, env: Record<string, string>, cols = 500) {
   const variables = { PATH: process.env.PATH ?? "", HOME: cwd, TERM: "xterm", LANG: "C.UTF-8", ...env };
-  const terminal = spawn(process.execPath, [cliProgram, ...args], { cwd, env: variables, cols: 500 });
+  const terminal = spawn(process.execPath, [cliProgram, ...args], { cwd, env: variables, cols });
   let screen = "";
   terminal.onData((text) => {
     screen += text;
   });
-  return new Promise((resolve) => terminal.onExit(() => resolve(screen)));
+  const ended = new Promise<string>((resolve) => terminal.onExit(() => resolve(screen)));
+  return { terminal, ended, screen: () => screen };
 }
+
+const onTerminal = (args: string[], cwd: string, env: Record<string, string>): Promise<string> =>
+  openTerminal(args, cwd, env).ended;
+
+/** Bold, dim and colours; and what draws the live region: one write at a time, up, erase below. */
+const ownSequences = /\u001b\[(?:(?:1|2|22|31|32|39)m|\?2026[hl]|\d+A|J)/g;
 
 function expectHarmless(screen: string): void {
   expect(screen).toContain(shown);
-  const own = /\u001b\[(?:1|2|22|31|32|39)m/g;
-  expect(screen.replace(own, "")).not.toMatch(/(?![\r\n\t])\p{Cc}/u);
+  expect(screen.replace(ownSequences, "")).not.toMatch(/(?![\r\n\t])\p{Cc}/u);
 }
 
 test("a run, its session and its name obey nothing that they quote", async () => {
@@ -71,4 +79,86 @@ test("lists and the status of cloud agents obey nothing that other users wrote",
   const env = { AGENT_HOME: home, PLATFORM_BACKEND_URL: url, PLATFORM_API_KEY: "key" };
   expectHarmless(await onTerminal(["cloud", "list"], home, env));
   expectHarmless(await onTerminal(["cloud", "status", agentId], home, env));
+});
+
+const waitFor = (file: string) => `until [ -e ${file} ]; do sleep 0.05; done`;
+const steps = [
+  { step: "Look", status: "completed" },
+  { step: "Change a.txt", status: "in_progress" },
+  { step: "Test", status: "pending" },
+];
+const patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+zwei\n*** End Patch";
+
+/** A run with a hook and a command, each of which waits for a file. */
+const openWork = async () => {
+  const harness = await openHarness({
+    replies: [
+      call("read_file", { path: "a.txt", offset: 2, limit: 1 }),
+      call("grep_files", { pattern: "tw." }),
+      call("update_plan", { plan: steps }),
+      call("apply_patch", { input: patch }),
+      call("exec_command", { cmd: `echo first; echo second; ${waitFor("go")}`, yield_time_ms: 30_000 }),
+      replyWith("Done."),
+    ],
+    files: { "a.txt": "one\ntwo\n" },
+  });
+  const hook = { type: "command", command: waitFor("checked"), statusMessage: "Checking the policy" };
+  const hooks = { PreToolUse: [{ matcher: "Bash", hooks: [hook] }] };
+  writeFileSync(join(harness.home, "hooks.json"), JSON.stringify({ hooks }));
+  return harness;
+};
+const workArguments = ["exec", "-s", "workspace-write", "--dangerously-bypass-hook-trust", "go on"];
+
+test("a run shows what it reads, changes, plans and runs while it does so, and how to go on", async () => {
+  const { repository, home } = await openWork();
+  const env = { AGENT_HOME: home, TMPDIR: "/tmp" };
+  const { terminal, ended, screen } = openTerminal(workArguments, repository, env, 60);
+  await expect.poll(screen, waiting).toMatch(/\ds · [\d,]+ tokens · Checking the policy/);
+  writeFileSync(join(repository, "checked"), "");
+  await expect
+    .poll(screen, waiting)
+    .toMatch(/ {2}first\S*\r\n\S* {2}second\S*\r\n\S*\d+s · [\d,]+ tokens · running echo/);
+  const before = screen().length;
+  terminal.resize(40, 24);
+  await expect.poll(() => screen().slice(before), waiting).toContain("tokens · running");
+  writeFileSync(join(repository, "go"), "");
+  const all = await ended;
+  const plain = all.replace(/\u001b\[\d+m/g, "");
+  expect(all).toContain("\u001b[2mread a.txt lines 2-2\u001b[22m");
+  expect(all).toContain("\u001b[2msearch tw.\u001b[22m");
+  expect(plain).toContain("  ✓ Look\r\n  → Change a.txt\r\n  • Test\r\n");
+  expect(plain).toContain("update a.txt +1 -1\r\n  @@\r\n   one\r\n  -two\r\n  +zwei\r\n");
+  expect(plain).toMatch(/To go on: agentcli exec resume [0-9a-f-]{36} "…"\r\n\S*$/);
+  const frames = all.split("\u001b[?2026h").slice(1);
+  for (const frame of frames) expect(frame.match(/\u001b\[\?2026l/g)).toHaveLength(1);
+  for (const line of frames.flatMap((frame) => frame.match(/\d+s · .*tokens · [^\r\n\u001b]*/g) ?? []))
+    expect(line.length).toBeLessThan(60);
+  expect(all.replace(ownSequences, "")).not.toContain("\u001b");
+});
+
+test.each([
+  ["a dumb terminal", { TERM: "dumb" }],
+  ["a terminal of a CI job", { CI: "true" }],
+])("on %s nothing is drawn twice", async (_where, variables) => {
+  const { repository, home } = await openHarness({ replies: [call("list_dir", { path: "." }), replyWith("Done.")] });
+  const screen = await onTerminal(["exec", "go on"], repository, { AGENT_HOME: home, ...variables });
+  expect(screen).toContain("Done.");
+  expect(screen).not.toMatch(/\u001b\[(\?|J|\d+A)|tokens · |list \./);
+});
+
+test("with NO_COLOR the live line has no colour", async () => {
+  const { repository, home } = await openHarness({ replies: [call("list_dir", { path: "." }), replyWith("Done.")] });
+  const screen = await onTerminal(["exec", "go on"], repository, { AGENT_HOME: home, NO_COLOR: "1" });
+  expect(screen).toContain("tokens · ");
+  expect(screen).not.toMatch(/\u001b\[\d+m/);
+});
+
+test("in a pipe there is nothing of it", async () => {
+  const { run, repository } = await openWork();
+  for (const file of ["checked", "go"]) writeFileSync(join(repository, file), "");
+  const { stderr, code } = await run(workArguments);
+  expect(code).toBe(0);
+  expect(stderr).toContain("apply patch\npatch: completed\nupdate a.txt\n");
+  expect(stderr).toContain("plan\n  ✓ Look\n  • Change a.txt\n  • Test\n");
+  expect(stderr).not.toMatch(/\u001b|tokens · |read a\.txt|search tw|To go on|Checking/);
 });

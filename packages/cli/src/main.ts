@@ -45,7 +45,11 @@ async function runCommand(
       return exitCodes.usage.code;
     }
     const { has, text } = line.invocation;
-    reporter = openReporter({ json: has("json"), color: text("color") ?? "auto" }, program.environment, streams);
+    const options = { json: has("json"), color: text("color") ?? "auto" };
+    reporter = openReporter(options, program.environment, streams);
+    // Commands that run the agent have --color.
+    if (line.command.flags.includes("color") && !options.json && isLive(streams, program.environment))
+      reporter = await openTerminal(options, program, { streams, isResumable: !has("ephemeral") });
     const { run } = await line.command.load();
     return await run(line.invocation, { ...program, reporter, print: streams.out.write });
   } catch (error) {
@@ -117,6 +121,19 @@ interface OutputOptions {
 function openReporter({ json, color }: OutputOptions, { variables }: Environment, streams: Streams): Reporter {
   if (json) return jsonReporter(streams);
   return humanReporter(streams, { paint: choosePaint(color, variables), version });
+}
+
+/** A terminal that can move its cursor, in front of a user. */
+const isLive = ({ err }: Streams, { variables: { TERM, CI } }: Environment): boolean =>
+  err.terminal && TERM !== undefined && TERM !== "dumb" && (CI === undefined || ["", "0", "false"].includes(CI));
+
+async function openTerminal(
+  { color }: OutputOptions,
+  { environment, scrub }: Pick<Program, "environment" | "scrub">,
+  { streams, isResumable }: { streams: Streams; isResumable: boolean },
+): Promise<Reporter> {
+  const { terminalReporter } = await import("./output/terminal-reporter.ts");
+  return terminalReporter(streams, { paint: choosePaint(color, environment.variables), version, scrub, isResumable });
 }
 
 async function print(streams: Streams, text: string): Promise<number> {

@@ -2,7 +2,7 @@
 import type { Outcome, TurnEnd } from "@agentcli/protocol";
 import type { Ledger } from "./budget/ledger.ts";
 import type { Verdict } from "./calls/guard.ts";
-import type { ModelReply, Workspace } from "./ports.ts";
+import type { ModelReply, Progress, Workspace } from "./ports.ts";
 import type { ModelAccess } from "./requests/request.ts";
 import type { Tool } from "./tools/tool.ts";
 
@@ -24,6 +24,7 @@ export type SpawnVerdict = { kind: "refused"; reason: string } | { kind: "allowe
 
 /** The parts of a thread that its hooks use. */
 export interface HookContext extends ModelAccess {
+  onProgress(progress: Progress): void;
   workspace: Workspace;
   /** Hooks may call those of MCP servers. */
   tools: Tool[];

@@ -49,7 +49,11 @@ export type ModelProgress =
   | { type: "retrying"; attempt: number; of: number; delayMs: number; reason: string };
 
 /** Progress while something runs; records are authoritative. */
-export type Progress = ModelProgress | { type: "output"; callId: string; text: string };
+export type Progress =
+  | ModelProgress
+  | { type: "output"; callId: string; text: string }
+  /** A hook that the thread waits for has begun; this is its own message. */
+  | { type: "hook"; statusMessage: string };
 
 export type FaultCode = Extract<
   ErrorCode,

@@ -15,7 +15,7 @@ export { joinServers } from "./join-servers.ts";
 export { type LineFile, LineFileFault, openLineFile } from "./line-file.ts";
 export { isLockHeld, type Lock, type LockAttempt, takeLock } from "./lock.ts";
 export { sandboxNote, takeNotes, threadCreated } from "./notes.ts";
-export { noObservers, type RunObservers } from "./observers.ts";
+export { observersFor, type RunObservers } from "./observers.ts";
 export { makePrivateDirectory } from "./private-directory.ts";
 export { openProbeCache, type ProbeCache } from "./probe-cache.ts";
 export type { Environment, Reporter } from "./program.ts";

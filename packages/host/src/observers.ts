@@ -1,6 +1,7 @@
 // Observers of a run, and the approver that answers its requests.
 import type { Approver, ModelProgress, Progress, SubagentObserver } from "@agentcli/engine";
 import type { McpHost } from "@agentcli/mcp";
+import type { Reporter } from "./program.ts";
 
 export interface RunObservers {
   onProgress(progress: Progress): void;
@@ -15,9 +16,10 @@ export interface RunObservers {
 /** For clients that see the output of a command when it has ended. */
 export const modelObserver = (onProgress: (progress: ModelProgress) => void): RunObservers => ({
   onProgress(progress) {
-    if (progress.type !== "output") onProgress(progress);
+    if (progress.type !== "output" && progress.type !== "hook") onProgress(progress);
   },
 });
 
-/** No client follows the run and none can be asked. */
-export const noObservers: RunObservers = { onProgress() {} };
+/** A reporter follows the main thread; no client can be asked. Sub-agents have call ids of their own, so they are not followed. */
+export const observersFor = ({ onProgress }: Pick<Reporter, "onProgress">): RunObservers =>
+  onProgress ? { onProgress, watch: () => ({ emit() {}, onProgress() {} }) } : { onProgress() {} };

@@ -1,6 +1,6 @@
 // What a program that runs agentcli gives to its runs: its environment, and where it reports.
 
-import type { StoredRecord } from "@agentcli/engine";
+import type { Progress, StoredRecord } from "@agentcli/engine";
 import type { HostPrograms } from "@agentcli/workspace";
 
 export interface Environment {
@@ -26,4 +26,6 @@ export interface Reporter {
   fail(message: string): Promise<void>;
   /** Something worth knowing that is not part of the run. */
   log(line: string): void;
+  /** What is under way between two records; absent if nothing of it is shown. */
+  onProgress?(progress: Progress): void;
 }

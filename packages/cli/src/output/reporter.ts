@@ -35,5 +35,5 @@ export function humanReporter({ out, err }: Streams, options: { paint: Paint; ve
   };
 }
 
-const endLine = (text: string): string => (text.endsWith("\n") ? text : `${text}\n`);
+export const endLine = (text: string): string => (text.endsWith("\n") ? text : `${text}\n`);
 const lines = (events: object[]): string => events.map((event) => `${JSON.stringify(event)}\n`).join("");

@@ -6,6 +6,8 @@ import { terminalText } from "@agentcli/command-line";
 export interface Writer {
   /** Settles when there is room for more; a slow reader slows the run, nothing is dropped. */
   write(text: string | Buffer): Promise<void>;
+  /** The same for text in which control characters are the program's own; the rest has been made harmless. */
+  draw(text: string): Promise<void>;
   /** Settles when everything written has been handed over, or that has become impossible. */
   flush(): Promise<void>;
   readonly gone: boolean;
@@ -26,17 +28,18 @@ export function openWriter(
     gone = true;
     onGone(error);
   });
+  const send = async (text: string | Buffer): Promise<void> => {
+    if (gone || text.length === 0) return;
+    last = new Promise((resolve) => stream.write(text, () => resolve()));
+    if (stream.writableLength > roomBytes) await last;
+  };
   return {
     get gone() {
       return gone;
     },
     terminal: stream.isTTY === true,
-    async write(text) {
-      if (gone || text.length === 0) return;
-      const shown = stream.isTTY ? terminalText(text.toString()) : text;
-      last = new Promise((resolve) => stream.write(shown, () => resolve()));
-      if (stream.writableLength > roomBytes) await last;
-    },
+    write: (text) => send(stream.isTTY ? terminalText(text.toString()) : text),
+    draw: send,
     flush: () => (gone ? Promise.resolve() : last),
   };
 }

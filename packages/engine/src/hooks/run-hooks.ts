@@ -63,6 +63,8 @@ async function runSelected(
   const limit = loopLimitReached(definition, point);
   if (limit) return { definition, reaction: { status: "completed", reason: limit }, durationMs: 0, charge: null };
   const bounded = { ...definition, timeoutMs: Math.min(definition.timeoutMs, host.limitMs ?? Infinity) };
+  const { statusMessage } = definition;
+  if (statusMessage !== undefined && !definition.async) options.context.onProgress({ type: "hook", statusMessage });
   const { run, charge } = await runHook(bounded, event, { ...options, cwd: thread.settings.cwd });
   const dialect = host.dialects[definition.dialect];
   const reaction = failClosed(reactionTo(run, bounded, host), { run, definition, dialect });

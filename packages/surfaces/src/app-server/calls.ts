@@ -3,7 +3,7 @@
 import { parsePatch } from "@agentcli/engine";
 import type { NoteData, Outcome, PlanStep, RecordOf } from "@agentcli/protocol";
 import type { ThreadItem, ThreadItemOf } from "@agentcli/protocol/app-server";
-import { turnDiff } from "./diff.ts";
+import { turnDiff } from "../diff.ts";
 import { beginItem, endItem, itemIdOf, type ShownCall, unbegunCall } from "./items.ts";
 import type { Notice } from "./notice.ts";
 import { releaseUsage } from "./replies.ts";

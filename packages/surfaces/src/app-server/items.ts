@@ -10,8 +10,8 @@ import type {
   ThreadItemOf,
   UserInput,
 } from "@agentcli/protocol/app-server";
+import { diffOf } from "../diff.ts";
 import { shellJoin } from "../shell-join.ts";
-import { diffOf } from "./diff.ts";
 
 export interface ThreadLocation {
   threadId: string;

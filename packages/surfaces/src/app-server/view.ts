@@ -86,6 +86,7 @@ function showProgress(shown: ShownThread, progress: Progress): Notice[] {
     case "settled":
       return endStreamed(shown, progress.block);
     case "calling":
+    case "hook":
       return [];
   }
 }

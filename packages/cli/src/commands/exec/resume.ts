@@ -6,7 +6,7 @@ import {
   type FollowUp,
   followUpRecord,
   joinServers,
-  noObservers,
+  observersFor,
   type Run,
   type RunOptions,
   recordedIn,
@@ -63,7 +63,11 @@ export async function continueThread(thread: LoadedThread, options: RunOptions, 
   const images = readImages(options.images, program.environment.cwd);
   const worktree = await recordedWorktree(thread, options, program);
   try {
-    const run = await openRun(options, program, { store, recorded: recordedIn(state), observers: noObservers });
+    const run = await openRun(options, program, {
+      store,
+      recorded: recordedIn(state),
+      observers: observersFor(program.reporter),
+    });
     try {
       const followUp = followUpOf(await readPrompt(run), images, options.tags, records);
       await joinServers(run, program.signal);

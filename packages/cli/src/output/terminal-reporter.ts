@@ -1,0 +1,33 @@
+// Shows a run on a terminal: what has happened stays and scrolls, what is under way is drawn below it.
+import { terminalText } from "@agentcli/command-line";
+import type { Reporter } from "@agentcli/host";
+import { type TerminalOptions, terminalView } from "@agentcli/surfaces/terminal";
+import { openLiveRegion } from "./live-region.ts";
+import { endLine, type Streams } from "./reporter.ts";
+
+export function terminalReporter(
+  { out, err }: Streams,
+  options: Omit<TerminalOptions, "harmless" | "nowMs" | "size">,
+): Reporter {
+  const terminal = process.stderr;
+  const size = () => ({ columns: terminal.columns || 80, rows: terminal.rows || 24 });
+  const view = terminalView({ ...options, harmless: terminalText, nowMs: Date.now, size });
+  const region = openLiveRegion({ terminal, draw: err.draw, lines: view.live, size });
+  return {
+    recall: (stored) => void view.show(stored),
+    show: (stored) => region.print(view.show(stored)),
+    onProgress(progress) {
+      view.progress(progress);
+      region.redrawSoon();
+    },
+    async finish(message) {
+      await region.close();
+      if (!out.terminal) await out.write(endLine(message));
+    },
+    async fail(message) {
+      await region.close();
+      await err.write(`${options.paint.bad("ERROR:")} ${message}\n`);
+    },
+    log: (line) => void region.print(`${line}\n`),
+  };
+}

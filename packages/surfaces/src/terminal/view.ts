@@ -1,0 +1,111 @@
+// A run on a terminal: text that stays, and a live region below it that is drawn again at every change.
+import type { Progress, Scrub, StoredRecord } from "@agentcli/engine";
+import type { ExecEvent, PlanStep } from "@agentcli/protocol";
+import { grouped, humanText, type Paint } from "../human.ts";
+import { isReading } from "../items.ts";
+import { trackActivity } from "./activity.ts";
+import { fit } from "./columns.ts";
+import { patchDiff } from "./patch.ts";
+import { readingLine } from "./reading.ts";
+
+export interface TerminalOptions {
+  paint: Paint;
+  version: string;
+  scrub: Scrub;
+  /** Makes control characters visible. */
+  harmless(text: string): string;
+  /** The session is stored, so that it can be resumed. */
+  isResumable: boolean;
+  nowMs(): number;
+  size(): TerminalSize;
+}
+
+export interface TerminalSize {
+  columns: number;
+  rows: number;
+}
+
+export interface TerminalView {
+  /** Text that stays; empty if the record shows nothing. */
+  show(stored: StoredRecord): string;
+  progress(progress: Progress): void;
+  /** Lines of the live region, each shorter than the terminal is wide; none when nothing is under way. */
+  live(): string[];
+}
+
+export function terminalView(options: TerminalOptions): TerminalView {
+  const { paint, version, scrub } = options;
+  const activity = trackActivity(scrub);
+  const details = openDetails(options);
+  const text = humanText(paint, version, details.show);
+  let startedMs = options.nowMs();
+  return {
+    show(stored) {
+      if (stored.record.type === "turn.begun") startedMs = options.nowMs();
+      activity.record(stored);
+      details.record(stored);
+      return text(stored) + details.after(stored);
+    },
+    progress: activity.progress,
+    live() {
+      const { columns, rows } = options.size();
+      const current = activity.current();
+      if (!current || columns < minColumns || rows < minRows) return [];
+      const elapsed = duration(options.nowMs() - startedMs);
+      const doing = options.harmless(current.doing);
+      const status = fit(`${elapsed} · ${grouped(current.tokens)} tokens · ${doing}`, columns - 1);
+      const lines = current.output.filter((line) => line.trim() !== "").slice(-Math.min(maxOutputLines, rows - 2));
+      return [...lines.map((line) => paint.dim(fit(`  ${options.harmless(line)}`, columns - 1))), paint.bold(status)];
+    },
+  };
+}
+
+const minColumns = 20;
+const minRows = 4;
+const maxOutputLines = 5;
+
+function duration(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 60) return `${seconds}s`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60 ? `${minutes}m ${seconds % 60}s` : `${Math.floor(minutes / 60)}h ${minutes % 60}m`;
+}
+
+/** What a terminal shows differently from a log: reads, diffs, the current step of the plan, how to go on. */
+function openDetails({ paint, isResumable, size }: TerminalOptions) {
+  const patches = new Map<string, unknown>();
+  let settling: string | null = null;
+  let plan: PlanStep[] = [];
+  let threadId = "";
+  return {
+    record({ record }: StoredRecord): void {
+      settling = record.type === "tool.settled" ? record.callId : null;
+      if (record.type === "thread.created") threadId = record.threadId;
+      if (record.type === "tool.begun" && record.name === "apply_patch") patches.set(record.callId, record.args);
+      if (record.type === "tool.settled" && record.outcome.detail.kind === "plan") plan = record.outcome.detail.steps;
+    },
+    show(event: ExecEvent): string | null {
+      if (event.type === "item.started" || event.type === "item.updated")
+        return event.item.type === "todo_list" ? showPlan(plan, paint) : null;
+      if (event.type !== "item.completed") return null;
+      const { item } = event;
+      if (item.type === "mcp_tool_call" && isReading(item))
+        return `${paint.dim(fit(readingLine(item), size().columns - 1))}\n`;
+      if (item.type !== "file_change" || item.status !== "completed" || settling === null) return null;
+      const diff = patchDiff(patches.get(settling), paint);
+      return diff && `${paint.bold("apply patch")}\n${diff}`;
+    },
+    after: ({ record }: StoredRecord): string =>
+      record.type === "turn.ended" && isResumable
+        ? `${paint.dim(`To go on: agentcli exec resume ${threadId} "…"`)}\n`
+        : "",
+  };
+}
+
+function showPlan(steps: PlanStep[], paint: Paint): string {
+  const line = ({ step, status }: PlanStep) => {
+    if (status === "completed") return `${paint.good("✓")} ${step}`;
+    return status === "in_progress" ? paint.bold(`→ ${step}`) : `• ${step}`;
+  };
+  return `${paint.bold("plan")}\n${steps.map((step) => `  ${line(step)}\n`).join("")}`;
+}
