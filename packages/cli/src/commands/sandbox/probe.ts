@@ -15,6 +15,7 @@ import {
 import type { Invocation } from "../../command.ts";
 import type { Program } from "../../program.ts";
 import { serverProgramIn } from "../../sandbox/probe.ts";
+import { describeEnforcement } from "./enforcement.ts";
 
 interface Report {
   backend: SandboxReport["backend"];
@@ -51,11 +52,12 @@ async function examine({ environment, directory }: Program): Promise<Report> {
 }
 
 const text = ({ tried, modes, limits }: Report): string =>
-  `${[
-    ...tried.flatMap(rungText),
-    ...modes.flatMap(modeText),
-    row("limits", `memory through ${limits.memory.by}, processes through ${limits.processes.by}`),
-  ].join("\n")}\n`;
+  `${[...tried.flatMap(rungText), ...modes.flatMap(modeText), ...limitRows(limits)].join("\n")}\n`;
+
+function limitRows(limits: LimitsReport): string[] {
+  const [first = "", ...rest] = describeEnforcement(limits);
+  return [row("limits", first), ...rest.map((text) => row("", text))];
+}
 
 function rungText(rung: BackEnd | UnavailableBackEnd): string[] {
   if ("kind" in rung) return [row(rung.kind, `works${detail(rung)}`)];

@@ -20,7 +20,7 @@ const maxFound = 64;
 
 export async function findNestedRepositories(roots: string[]): Promise<NestedRepositories> {
   const gitlinks = roots.flatMap(gitlinksAbove).filter((path) => roots.some((root) => contains(root, path)));
-  const search = await searchRepositories(roots, maxEntriesAtStart);
+  const search = await searchRepositories(roots, { maxEntries: maxEntriesAtStart });
   const found = search.repositories
     .filter(({ entry }) => entry === ".git")
     .map(({ directory }) => directory)

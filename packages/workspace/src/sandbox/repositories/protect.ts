@@ -28,14 +28,30 @@ export async function protectNested(policy: SandboxPolicy, backEnd: BackEnd): Pr
   };
 }
 
-/** Searches only if a command ran or a file was changed since the last search. */
+/**
+ * Searches only if a command ran or a file was changed since the last search. The first command starts to list the workspace,
+ * which goes on while it runs and while the model writes its reply.
+ */
 export function withRepositoryWatch(workspace: OpenedWorkspace, watch: RepositoryWatch): OpenedWorkspace {
   let isUsed = false;
+  let preparing: { done: Promise<void>; stop: AbortController } | undefined;
+  function prepareOnce(): void {
+    if (preparing) return;
+    const stop = new AbortController();
+    // The search itself reports what cannot be read.
+    preparing = { stop, done: watch.prepare(stop.signal).catch(() => {}) };
+  }
+  async function stopPreparing(): Promise<void> {
+    preparing?.stop.abort();
+    await preparing?.done;
+  }
   return {
     ...workspace,
     exec(request, onChunk, signal) {
       isUsed = true;
-      return workspace.exec(request, onChunk, signal);
+      const result = workspace.exec(request, onChunk, signal);
+      prepareOnce();
+      return result;
     },
     edit(request) {
       isUsed = true;
@@ -44,7 +60,12 @@ export function withRepositoryWatch(workspace: OpenedWorkspace, watch: Repositor
     async findRepositoryChanges() {
       if (!isUsed) return [];
       isUsed = false;
+      await stopPreparing();
       return watch.findChanges();
+    },
+    async close() {
+      await stopPreparing();
+      await workspace.close();
     },
   };
 }

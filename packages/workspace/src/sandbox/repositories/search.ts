@@ -1,5 +1,5 @@
 // Searches directories for repositories, breadth first: those of people are near the top.
-import { readdirSync } from "node:fs";
+import { lstatSync, readdirSync } from "node:fs";
 
 export interface RepositorySearch {
   /** Below the roots; bare ones also in them. */
@@ -24,10 +24,19 @@ const crowded = new Set(["node_modules", ".venv", "venv", "site-packages", "targ
 /** Listing a directory takes as long as reading this many of its entries. */
 const directoryCost = 10;
 /** Other work of this process waits no longer than this; starting an operation per directory would take 3 times as long. */
-const sliceMs = 10;
+const sliceMs = 5;
+
+export interface SearchOptions {
+  maxEntries: number;
+  /** Shared by searches of the same roots: a directory that did not change since is not listed again. */
+  listings?: Listings;
+  /** Ends the search early. */
+  signal?: AbortSignal;
+}
 
 /** Does not follow symbolic links, nor enter a `.git`. */
-export async function searchRepositories(roots: string[], maxEntries: number): Promise<RepositorySearch> {
+export async function searchRepositories(roots: string[], options: SearchOptions): Promise<RepositorySearch> {
+  const { maxEntries, listings = new Map(), signal } = options;
   const found: RepositorySearch = { repositories: [], unreadable: [], isComplete: true };
   const queue: DirectoryPath[] = [...new Set(roots)];
   const later: DirectoryPath[] = [];
@@ -35,7 +44,7 @@ export async function searchRepositories(roots: string[], maxEntries: number): P
   for (let at = 0; at < queue.length || later.length > 0; at += 1) {
     if (at >= queue.length) queue.push(...later.splice(0));
     const directory = queue[at] ?? "";
-    const content = listDirectory(directory);
+    const content = listUnlessKnown(directory, listings);
     entries += directoryCost + (content?.count ?? 0);
     if (content === undefined) found.unreadable.push(directory);
     if (content?.hasGit && !isOneOf(roots, directory)) found.repositories.push({ directory, entry: ".git" });
@@ -47,6 +56,7 @@ export async function searchRepositories(roots: string[], maxEntries: number): P
     if (entries > maxEntries) return { ...found, isComplete: at + 1 >= queue.length && later.length === 0 };
     if (Date.now() < sliceEnd) continue;
     await new Promise((resolve) => setImmediate(resolve));
+    if (signal?.aborted) return { ...found, isComplete: false };
     sliceEnd = Date.now() + sliceMs;
   }
   return found;
@@ -64,6 +74,33 @@ interface DirectoryContent {
   isBare: boolean;
   subdirectories: DirectoryPath[];
   count: number;
+}
+
+/** By the path of the directory. */
+export type Listings = Map<string, { content: DirectoryContent; state: string }>;
+
+/** A change shortly before the listing could be followed by one that leaves the same time. */
+const settledMs = 2_000;
+
+/** Looking at a directory takes a fifth of the time of listing it. Commands cannot set back the time of its change. */
+function listUnlessKnown(directory: DirectoryPath, listings: Listings): DirectoryContent | undefined {
+  const stats = typeof directory === "string" ? statOf(directory) : undefined;
+  if (typeof directory !== "string" || stats === undefined) return listDirectory(directory);
+  const state = [stats.dev, stats.ino, stats.ctimeMs, stats.mode].join(" ");
+  const known = listings.get(directory);
+  if (known?.state === state) return known.content;
+  const content = listDirectory(directory);
+  if (content && stats.ctimeMs < Date.now() - settledMs) listings.set(directory, { content, state });
+  else listings.delete(directory);
+  return content;
+}
+
+function statOf(path: string) {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }
 
 function listDirectory(directory: DirectoryPath): DirectoryContent | undefined {

@@ -4,13 +4,15 @@ import { lstatSync } from "node:fs";
 import { relative } from "node:path";
 import type { NestedRepositories } from "./nested.ts";
 import { risksOf } from "./risks.ts";
-import { below, type DirectoryPath, type Repository, searchRepositories } from "./search.ts";
+import { below, type DirectoryPath, type Listings, type Repository, searchRepositories } from "./search.ts";
 import { setAside } from "./set-aside.ts";
 import { type RepositorySignature, signatureOf } from "./signature.ts";
 
 export interface RepositoryWatch {
   /** One sentence for each repository, once. */
   findChanges(): Promise<string[]>;
+  /** Lists directories while there is time, so that the next search only has to look at those that changed. */
+  prepare(signal: AbortSignal): Promise<void>;
 }
 
 export interface WatchOptions {
@@ -33,6 +35,7 @@ export function watchRepositories({ roots, nested, rootRepositories, newReposito
   const watchedRoots = rootRepositories === "watched" ? roots : [];
   const withGit = [...watchedRoots, ...nested.protected].map((directory): Repository => ({ directory, entry: ".git" }));
   const known = new Map<string, Known>();
+  const listings: Listings = new Map();
   const remember = (repository: Repository, signature = signatureOf(repository)) =>
     known.set(`${repository.entry} ${repository.directory}`, { repository, signature });
   for (const repository of [...withGit, ...nested.repositories]) remember(repository);
@@ -70,7 +73,7 @@ export function watchRepositories({ roots, nested, rootRepositories, newReposito
 
   return {
     async findChanges() {
-      const { repositories, unreadable, isComplete } = await searchRepositories(roots, maxEntries);
+      const { repositories, unreadable, isComplete } = await searchRepositories(roots, { maxEntries, listings });
       const isUnknown = ({ entry, directory }: Repository) => !known.has(`${entry} ${directory}`);
       const all = [...[...known.values()].map(({ repository }) => repository), ...repositories.filter(isUnknown)];
       const sentences = all.flatMap((repository) => tryChangeOf(repository) ?? []);
@@ -78,6 +81,9 @@ export function watchRepositories({ roots, nested, rootRepositories, newReposito
       sentences.push(...unsearched.map((path) => notSearched(nameIn(roots, path))));
       if (!isComplete) sentences.push(tooLarge);
       return shorten(sentences);
+    },
+    async prepare(signal) {
+      await searchRepositories(roots, { maxEntries, listings, signal });
     },
   };
 }

@@ -1,6 +1,6 @@
 // The system-call filter of the sandbox, as a classic BPF program for bubblewrap.
 import type { Architecture } from "./architecture.ts";
-import { argumentNumbers, highestKnownNumber, refusedNumbers } from "./system-calls.ts";
+import { argumentNumbers, knownNumbers, refusedNumbers } from "./system-calls.ts";
 
 export interface FilterOptions {
   architecture: Architecture;
@@ -14,9 +14,8 @@ export interface FilterOptions {
 export function seccompProgram(options: FilterOptions): Buffer {
   const instructions = [
     ...onlyNative(options.architecture),
-    // The answer of an older kernel: libraries then use another call.
-    ...[ifAtLeast(highestKnownNumber + 1, 1), verdict(refuse(errno.ENOSYS))],
     ...refusedNumbers(options.architecture).flatMap((number) => whenCall(number, [verdict(refuse(errno.EPERM))])),
+    ...onlyKnown(options.architecture),
     ...argumentRules(options),
     verdict(allow),
   ];
@@ -76,6 +75,14 @@ function onlyNative(architecture: Architecture): Instruction[] {
     load(numberOffset),
     ...refuseX32,
   ];
+}
+
+/** The answer of an older kernel: libraries then use another call. */
+function onlyKnown(architecture: Architecture): Instruction[] {
+  const { beforeGap, afterGap, last } = knownNumbers[architecture];
+  const missing = verdict(refuse(errno.ENOSYS));
+  const unlessAtLeast = { ...ifAtLeast(afterGap, 0), jumpIfTrue: 1 };
+  return [ifAtLeast(last + 1, 1), missing, ifAtLeast(beforeGap + 1, 2), unlessAtLeast, missing];
 }
 
 const whenCall = (number: number, body: Instruction[]): Instruction[] => [ifEqual(number, body.length), ...body];

@@ -55,8 +55,15 @@ const refused: [name: string, x86: number, arm: number | null][] = [
 export const refusedNumbers = (architecture: Architecture): number[] =>
   refused.flatMap(([, x86, arm]) => (architecture === "x86_64" ? x86 : (arm ?? [])));
 
-/** file_setattr, on both architectures. What a later number does is not known here, so it may not be called. */
-export const highestKnownNumber = 469;
+/**
+ * The numbers that may be called at all: up to the gap that each architecture has, and from 424 on, where both have the same,
+ * up to removexattrat. What the others do, now or in a later kernel, is not known here. file_getattr and file_setattr are newer than
+ * what libraries need.
+ */
+export const knownNumbers: Record<Architecture, { beforeGap: number; afterGap: number; last: number }> = {
+  x86_64: { beforeGap: 336 /* uprobe */, afterGap: 424, last: 466 },
+  aarch64: { beforeGap: 294 /* kexec_file_load */, afterGap: 424, last: 466 },
+};
 
 export interface ArgumentNumbers {
   clone: number;
