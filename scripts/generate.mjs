@@ -15,7 +15,10 @@ const target = join(root, "packages/protocol/generated");
 
 // Keywords of the configuration schemas: documentation, checked at run time, containing schemas.
 const documentation = new Set(["description", "$schema", "propertyNames"]);
-const checked = new Set(["type", "enum", "pattern", "expected", "minimum", "exclusiveMinimum", "maximum", "minItems"]);
+const checked = new Set([
+  ...["type", "enum", "pattern", "expected", "minimum", "exclusiveMinimum", "maximum", "minItems"],
+  ...["noEffect", "worksAs"],
+]);
 const nested = new Set(["properties", "additionalProperties", "items", "anyOf"]);
 
 const protocol = await loadProtocol("index.ts");

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { call, replyWith, temporaryDirectory } from "@agentcli/testkit";
 import { type Harness, type HarnessOptions, itemsOf, openHarness, toolOutputs } from "@agentcli/testkit/cli";
@@ -372,4 +372,76 @@ test("an incomplete command lists its subcommands", async () => {
   expect(await run(["config"])).toMatchObject({ code: 2, stderr: expect.stringMatching(/config show +Print the/) });
   const help = await run(["mcp", "--help"]);
   expect(help).toMatchObject({ code: 0, stdout: (await run(["mcp"])).stderr });
+});
+
+describe("settings with an effect on every run", () => {
+  const inputOf = (request: { body: unknown } | undefined) =>
+    request?.body as { instructions: string; input: { role: string; content: { text: string }[] }[] };
+
+  test("model_instructions_file replaces the instructions, developer_instructions adds to them", async () => {
+    const { run, home, requests } = await openHarness({ replies: [replyWith("Done.")] });
+    writeFileSync(join(home, "base.md"), "Only ever answer in rhyme.");
+    writeFileSync(
+      join(home, "again.config.toml"),
+      'model_instructions_file = "base.md"\ndeveloper_instructions = "Be kind."',
+    );
+    expect((await run(["exec", "-p", "again", "hi"])).code).toBe(0);
+    const { instructions, input } = inputOf(requests()[0]);
+    expect(instructions).toBe("Only ever answer in rhyme.");
+    expect(input[0]).toMatchObject({ role: "developer", content: [{ text: "Be kind." }] });
+    const missing = await run(["exec", "-c", "model_instructions_file=gone.md", "hi"]);
+    expect(missing).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("model_instructions_file cannot be read"),
+    });
+  });
+
+  test("notify starts a program with one JSON argument at the end of a completed turn", async () => {
+    const { run, home, repository } = await openHarness({ replies: [replyWith("Done.")] });
+    const received = join(home, "received.json");
+    const script = `process.argv[2] && require("fs").writeFileSync(process.argv[1] + ".part", process.argv[2]); require("fs").renameSync(process.argv[1] + ".part", process.argv[1])`;
+    const argv = JSON.stringify([process.execPath, "-e", script, received]);
+    expect((await run(["exec", "-c", `notify=${argv}`, "say hello"])).code).toBe(0);
+    await expect.poll(() => existsSync(received), { timeout: 20_000 }).toBe(true);
+    expect(JSON.parse(readFileSync(received, "utf8"))).toEqual({
+      type: "agent-turn-complete",
+      "thread-id": expect.stringMatching(/^[0-9a-f-]{36}$/),
+      "turn-id": expect.stringMatching(/^[0-9a-f-]{36}$/),
+      cwd: repository,
+      "input-messages": ["say hello"],
+      "last-assistant-message": "Done.",
+    });
+  });
+
+  test("a program of notify that cannot be started is reported, and the run is completed", async () => {
+    const { run } = await openHarness({ replies: [replyWith("Done.")] });
+    const { code, stderr } = await run(["exec", "-c", 'notify=["/no/such/program"]', "hi"]);
+    expect(code).toBe(0);
+    expect(stderr).toContain("warning: the program of notify could not be started");
+  });
+
+  test.each([
+    [
+      "responses",
+      "hgih",
+      'with wire_api = "responses" it must be one of none, minimal, low, medium, high, xhigh, max, ultra. Did you mean high?',
+    ],
+    ["chat", "ultra", 'with wire_api = "chat" it must be one of none, minimal, low, medium, high, xhigh.'],
+  ] as const)("model_reasoning_effort is checked for the %s wire", async (wireApi, effort, message) => {
+    const { run, requests } = await openHarness({ replies: [replyWith("Done.")], wireApi });
+    const { code, stderr } = await run(["exec", "-c", `model_reasoning_effort=${effort}`, "hi"]);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
+    expect(requests()).toEqual([]);
+  });
+
+  test("a key without effect warns at each start, and --strict-config refuses it", async () => {
+    const { run, home } = await openHarness({ replies: [replyWith("Done.")] });
+    const file = join(home, "config.toml");
+    writeFileSync(file, `hide_agent_reasoning = true\n${readFileSync(file, "utf8")}supports_websockets = false\n`);
+    const { code, stderr } = await run(["exec", "hi"]);
+    expect(code).toBe(0);
+    expect(stderr).toContain(`warning: ${file}: hide_agent_reasoning = true has no effect in agentcli.`);
+    expect(stderr).not.toContain("supports_websockets");
+    expect((await run(["exec", "--strict-config", "hi"])).code).toBe(2);
+  });
 });

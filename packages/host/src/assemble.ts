@@ -18,7 +18,7 @@ import {
   type Tool,
   writableRootsGuard,
 } from "@agentcli/engine";
-import { type ProjectContext, wait } from "@agentcli/project";
+import { type ProjectContext, type ThreadTexts, wait } from "@agentcli/project";
 import type { HookDefinition, SandboxMode, SandboxReport, ThreadRecord, TurnSettings } from "@agentcli/protocol";
 import type { Today } from "./date.ts";
 import { logBlockedConnections } from "./denials.ts";
@@ -128,7 +128,7 @@ export async function assemble(request: AssemblyRequest): Promise<Assembly> {
 }
 
 /** For an existing thread: its instructions are in its first record. */
-const noInstructions = { rules: [], catalogues: [], warnings: [] };
+const noInstructions: ThreadTexts = { rules: [], catalogues: [], warnings: [] };
 
 /** Dependencies that do not change during the run. */
 function fixedDependencies(request: AssemblyRequest, { main, unsandboxedWorkspace }: Sandboxes) {
@@ -162,11 +162,13 @@ function createToolSelector({ observers, selectTools = (tools) => tools }: Assem
 const describeEnvironment = (
   { today }: AssemblyRequest,
   { main }: Sandboxes,
-  { rules, catalogues }: Pick<PromptEnvironment, "rules" | "catalogues">,
+  { rules, catalogues, baseInstructions, developerInstructions }: Omit<ThreadTexts, "warnings">,
 ): PromptEnvironment => ({
   ...today,
   rules,
   catalogues,
+  baseInstructions,
+  developerInstructions,
   writableRoots: main.writableRoots,
   network: main.report.net === "on",
   allowedDomains: main.allowedDomains,

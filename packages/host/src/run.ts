@@ -15,8 +15,19 @@ export interface Run extends Assembly {
   /** How long to wait for standard input. */
   stdinLimitMs: number | null;
   timeLimits: TimeLimit[];
+  /** Tells the user's program about a completed turn; absent if none is configured. */
+  notify?(turn: EndedTurn): Promise<void>;
   /** The session file of a thread; null if it is not stored. */
   sessionPath(threadId: string): string | null;
+}
+
+/** A completed turn, for the user's program. */
+export interface EndedTurn {
+  threadId: string;
+  turnId: string;
+  cwd: string;
+  prompt: string;
+  message: string;
 }
 
 /** Settings recorded at the start of an existing thread. */

@@ -87,6 +87,7 @@ describe("unknown keys", () => {
         { path: ["limits", "first-bite"], meant: "first-byte" },
         { path: ["features", "hook"], meant: "hooks" },
       ],
+      idle: [],
     });
   });
 

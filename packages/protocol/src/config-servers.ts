@@ -24,6 +24,14 @@ export const ModelProvider = z.object({
   stream_max_retries: z.int().min(0).max(100).optional().describe("Retries of an interrupted response (5)"),
   stream_idle_timeout_ms: z.int().positive().optional().describe("Idle timeout within a response (120000)"),
   retry_base_ms: z.int().positive().optional().describe("First wait between retries, doubled each time (200)"),
+  supports_websockets: z
+    .boolean()
+    .optional()
+    .meta({
+      description: "Replies come over HTTP: true has no effect and causes a warning",
+      noEffect: true,
+      worksAs: [false],
+    }),
   requires_openai_auth: z.boolean().optional().describe("Use the saved login for this provider"),
 });
 export type ModelProvider = z.infer<typeof ModelProvider>;

@@ -57,17 +57,23 @@ export const PriceConfig = z.object({
 });
 export type PriceConfig = z.infer<typeof PriceConfig>;
 
-const Feature = z.boolean().optional().describe("accepted; no effect yet");
+/** Known, but without effect here: a warning at each start, unless the value is how it always works. */
+const idle = <Schema extends z.ZodType>(schema: Schema, meaning: string, worksAs: (string | boolean)[] = []) =>
+  schema.optional().meta({
+    description: `${meaning}; ${worksAs.length > 0 ? `always ${worksAs.join(" or ")}, another value` : "it"} has no effect and causes a warning`,
+    noEffect: true,
+    ...(worksAs.length > 0 && { worksAs }),
+  });
 
 export const Features = z.object({
-  shell_tool: Feature,
-  view_image: Feature,
-  unified_exec: Feature,
+  shell_tool: idle(z.boolean(), "Offer exec_command", [true]),
+  view_image: idle(z.boolean(), "Offer view_image", [true]),
+  unified_exec: idle(z.boolean(), "Commands that keep running", [true]),
   hooks: z.boolean().optional().describe("Run the hooks of user and project (true)"),
   multi_agent: z.boolean().optional().describe("Offer sub-agents to the model (true)"),
-  skill_search: Feature,
-  plugins: Feature,
-  network_proxy: Feature,
+  skill_search: idle(z.boolean(), "Search for skills", [false]),
+  plugins: idle(z.boolean(), "Plugins", [false]),
+  network_proxy: idle(z.boolean(), "The proxy of allowed_domains, which is used where that is set"),
 });
 export type Features = z.infer<typeof Features>;
 
@@ -136,7 +142,7 @@ export const AgentsConfig = z
     max_depth: z.int().nonnegative().optional().describe("How deep sub-agents may have sub-agents (1)"),
     default_subagent_model: z.string().optional().describe("Model of sub-agents (that of their parent)"),
     default_subagent_reasoning_effort: z.string().optional().describe("Reasoning effort of sub-agents"),
-    interrupt_message: z.boolean().optional().describe("accepted; no effect yet"),
+    interrupt_message: idle(z.boolean(), "Record the interruption of a sub-agent"),
   })
   .catchall(AgentRole);
 export type AgentsConfig = z.infer<typeof AgentsConfig>;
@@ -183,7 +189,10 @@ export const Config = z.object({
     .optional()
     .describe("Context window in tokens, where the model is not known"),
   model_auto_compact_token_limit: z.int().positive().optional().describe("Compact the history at this many tokens"),
-  model_reasoning_effort: z.string().optional().describe("How hard to think: none, minimal, low, medium, high, xhigh"),
+  model_reasoning_effort: z
+    .string()
+    .optional()
+    .describe("How hard to think: none, minimal, low, medium, high, xhigh; with wire_api responses also max, ultra"),
   model_reasoning_summary: z
     .enum(["auto", "concise", "detailed", "none"])
     .optional()
@@ -192,19 +201,18 @@ export const Config = z.object({
   model_instructions_file: z
     .string()
     .optional()
-    .describe("File that replaces the built-in instructions; accepted; no effect yet"),
-  developer_instructions: z.string().optional().describe("More instructions for the model; accepted; no effect yet"),
-  compact_prompt: z.string().optional().describe("How to summarise the history; accepted; no effect yet"),
-  service_tier: z.string().optional().describe("Tier requested from the provider; accepted; no effect yet"),
-  web_search: z
-    .enum(["disabled", "cached", "indexed", "live"])
-    .optional()
-    .describe("Whether the provider may search the web; accepted; no effect yet"),
+    .describe("File that replaces the built-in instructions of new threads"),
+  developer_instructions: z.string().optional().describe("More instructions for the model, in new threads"),
+  compact_prompt: idle(z.string(), "How to summarise the history"),
+  service_tier: idle(z.string(), "Tier requested from the provider"),
+  web_search: idle(z.enum(["disabled", "cached", "indexed", "live"]), "Whether the provider may search the web", [
+    "disabled",
+  ]),
   sandbox_mode: SandboxMode.optional().describe("What commands may touch (read-only for exec)"),
   sandbox_workspace_write: WorkspaceWrite.optional().describe("Details of the workspace-write sandbox"),
   approval_policy: ApprovalPolicy.optional().describe("Whether actions may ask for approval; exec never asks"),
   shell_environment_policy: ShellEnvironment.optional().describe("Variables of commands"),
-  allow_login_shell: z.boolean().optional().describe("Read the login files of the shell; accepted; no effect yet"),
+  allow_login_shell: idle(z.boolean(), "Read the login files of the shell", [true]),
   tool_output_token_limit: z.int().positive().optional().describe("Budget of one tool output for the model (10000)"),
   project_doc_max_bytes: z
     .int()
@@ -237,15 +245,14 @@ export const Config = z.object({
     .optional()
     .describe("Hooks by event, as in hooks.json; state holds the trust given to each (agentcli hooks trust writes it)"),
   features: Features.optional().describe("Parts that can be switched on or off"),
-  notify: strings.optional().describe("Program to notify of each finished turn; accepted; no effect yet"),
-  hide_agent_reasoning: z.boolean().optional().describe("Leave reasoning out of the progress; accepted; no effect yet"),
-  cli_auth_credentials_store: z
-    .enum(["file", "keyring", "auto", "ephemeral"])
+  notify: strings
     .optional()
-    .describe("Where a login is stored; accepted; no effect yet"),
-  tui: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .describe("Settings of the terminal interface; accepted; no effect yet"),
+    .describe("Program and arguments, started at the end of each completed turn with one more argument: JSON about it"),
+  hide_agent_reasoning: idle(z.boolean(), "Leave reasoning out of the progress", [false]),
+  cli_auth_credentials_store: idle(z.enum(["file", "keyring", "auto", "ephemeral"]), "Where a login is stored", [
+    "file",
+    "auto",
+  ]),
+  tui: idle(z.record(z.string(), z.unknown()), "Settings of a terminal interface"),
 });
 export type Config = z.infer<typeof Config>;

@@ -6,6 +6,9 @@ export interface Shape {
   pattern?: string;
   /** Describes valid values, for messages. */
   expected?: string;
+  /** Known without effect, except as one of `worksAs`. */
+  noEffect?: boolean;
+  worksAs?: (string | boolean)[];
   minimum?: number;
   exclusiveMinimum?: number;
   maximum?: number;

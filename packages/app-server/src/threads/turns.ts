@@ -143,7 +143,10 @@ async function driveTurn(
     await log.write(...records, ...takeNotes(run));
     const ready = await turnRun(run, request, { state, running });
     const { show } = reporter;
-    await withLimits(run.timeLimits, running.signal, (signal) => driveToEnd(log, ready, { signal, show }));
+    const prompt = state.turn?.prompt ?? "";
+    const end = await withLimits(run.timeLimits, running.signal, (signal) => driveToEnd(log, ready, { signal, show }));
+    const turn = { threadId: id, turnId: running.id, cwd: run.settings.cwd, prompt };
+    if (end.status === "completed") await run.notify?.({ ...turn, message: end.message });
   } catch (error) {
     audience.notify([failure(id, running.id, error as Error)]);
   } finally {

@@ -1,5 +1,7 @@
 // What repository and user have written for the model, as the configuration says where to look for it.
 
+import { readFileSync } from "node:fs";
+import { CommandError } from "@agentcli/command-line";
 import type { Environment } from "@agentcli/host";
 import {
   commandRoots,
@@ -24,7 +26,7 @@ export interface ContextRequest {
 
 export function openContext({ root, cwd, config, environment, contextWindow }: ContextRequest): ProjectContext {
   const { skills = {} } = config;
-  return openProjectContext({
+  const context = openProjectContext({
     root,
     cwd,
     home: environment.agentHome,
@@ -39,6 +41,29 @@ export function openContext({ root, cwd, config, environment, contextWindow }: C
     commands: readsOtherTools(config) ? commandRoots({ root, cwd, userHome: environment.userHome }) : [],
     contextWindow,
   });
+  return { ...context, forThread: () => ({ ...context.forThread(), ...configuredInstructions(config) }) };
+}
+
+const configuredInstructions = ({ model_instructions_file: file, developer_instructions }: Config) => ({
+  baseInstructions: file === undefined ? undefined : readInstructionsFile(file),
+  developerInstructions: developer_instructions?.trim() || undefined,
+});
+
+function readInstructionsFile(path: string): string {
+  const text = readText(path);
+  if (text.trim() !== "") return text;
+  throw new CommandError(
+    "usage",
+    `model_instructions_file: ${path} is empty. Write instructions into it, or remove the key.`,
+  );
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new CommandError("usage", `model_instructions_file cannot be read: ${(error as Error).message}.`);
+  }
 }
 
 /** Whether skills, commands and agents of other tools are used. */

@@ -9,6 +9,7 @@ import type { ProgramRun } from "./run.ts";
 /** Drives the last turn of this program and answers with the exit code. */
 export async function execute(log: Log, run: ProgramRun): Promise<number> {
   const { reporter, signal } = run.program;
+  const turn = openTurnOf(log, run);
   const end = await withLimits(run.timeLimits, signal, async (limited) => {
     const last = asLastTurn(log, run, { signal: limited, hookTimeoutMs: endHookTimeoutMs.program });
     await last.write(...takeNotes(run));
@@ -21,9 +22,17 @@ export async function execute(log: Log, run: ProgramRun): Promise<number> {
   if (end.status === "completed") {
     if (run.options.outputFile) keepMessage(run.options.outputFile, end.message, reporter.log);
     await reporter.finish(end.message);
+    await run.notify?.({ ...turn, message: end.message });
   }
   return exitCode(end);
 }
+
+const openTurnOf = ({ state }: Log, { settings }: ProgramRun) => ({
+  threadId: state.threadId,
+  turnId: state.turn?.turnId ?? "",
+  cwd: settings.cwd,
+  prompt: state.turn?.prompt ?? "",
+});
 
 function exitCode(end: TurnEnd): number {
   if (end.status === "completed") return exitCodes.completed.code;

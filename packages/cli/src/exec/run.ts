@@ -14,10 +14,11 @@ import {
 import { newId } from "@agentcli/host/sessions";
 import { type ModelFacts, priceBook } from "@agentcli/models";
 import { durationMs, findHookFiles, type LoadedConfig } from "@agentcli/project";
-import type { SandboxMode, TurnSettings } from "@agentcli/protocol";
+import type { Config, SandboxMode, TurnSettings } from "@agentcli/protocol";
 import { findRepositoryRoot } from "@agentcli/workspace";
 import { openContext } from "../config/context.ts";
 import { compactAt, settle } from "../config/settings.ts";
+import type { EffortWire } from "../model/effort.ts";
 import { chooseModel } from "../model/model.ts";
 import type { OutputSchema } from "../output-schema/load.ts";
 import type { Program } from "../program.ts";
@@ -85,6 +86,7 @@ export async function openRun(options: RunOptions, program: Program, context: Ru
       { afterMs: durationMs(config.limits.wall), code: "limit", limit: "wall" },
       { afterMs: settings.budget?.wallMs ?? null, code: "budget", limit: "wall" },
     ],
+    ...notification(config.notify, program),
     sessionPath: context.store.path,
   } satisfies Omit<ProgramRun, keyof Assembly>);
 }
@@ -111,13 +113,20 @@ async function chooseValues(options: RunOptions, program: Program, { recorded }:
   if (!options.skipGitCheck && !findRepositoryRoot(base.cwd)) throw notARepository(base.cwd);
   const trust = loaded.project.trusted ? "trusted" : "untrusted";
   const guard = await composeGuard({ cwd: base.cwd, ignoreRules: options.ignoreRules, trust: () => trust, program });
-  const { model, facts } = await chooseModel(base, config, program);
+  const { model, facts, wireApi } = await chooseModel(base, config, program);
+  const effortWarnings = await effortProblems(base, config, { api: wireApi, facts });
   const price = priceBook(config.prices);
   const budget = resolveBudget(options.budget, config.budget, recorded?.settings?.budget);
   checkPrice(budget, base.model, price);
   const onLimit = options.onLimit ?? recorded?.settings?.onLimit;
   const settings = { ...base, budget, onLimit, compactAt: compactAt(config, facts.contextWindow) };
-  return { settings, loaded, guard, model, facts, price, warnings };
+  return { settings, loaded, guard, model, facts, price, warnings: [...warnings, ...effortWarnings] };
+}
+
+/** Loaded only where an effort is chosen. */
+async function effortProblems(settings: TurnSettings, config: Config, wire: EffortWire): Promise<string[]> {
+  if (settings.effort === undefined && !config.agents?.default_subagent_reasoning_effort) return [];
+  return (await import("../model/effort.ts")).checkEffort(settings, config, wire);
 }
 
 const noSubagents = { subagents: null, warnings: [] };
@@ -160,6 +169,10 @@ async function localModel(options: RunOptions, loaded: LoadedConfig, environment
 
 const prepareOutput = async (file: string, { environment }: Program): Promise<void> =>
   (await import("./output-file.ts")).prepareOutputFile(file, environment.cwd);
+
+/** Loaded only when a turn ends and a program is configured. */
+const notification = (argv: string[] | undefined, { reporter }: Program): Pick<Run, "notify"> =>
+  argv?.length ? { notify: async (turn) => (await import("./notify.ts")).notifyProgram(argv, turn, reporter.log) } : {};
 
 /** Loaded only when asked for: the checker of schemas is larger than the rest of the program. */
 const loadSchema = async ({ outputSchemaFile }: RunOptions, { environment }: Program): Promise<OutputSchema | null> =>

@@ -1,7 +1,7 @@
 // The model of a run: the practice model, or one behind a provider.
 import type { Model } from "@agentcli/engine";
 import { type ModelFacts, modelFacts, openModel, practice } from "@agentcli/models";
-import type { Config, TurnSettings } from "@agentcli/protocol";
+import type { Config, TurnSettings, WireApi } from "@agentcli/protocol";
 import type { Program } from "../program.ts";
 import { resolveProvider } from "./provider.ts";
 
@@ -9,16 +9,17 @@ export async function chooseModel(
   settings: TurnSettings,
   config: Config,
   { environment, reporter, version }: Program,
-): Promise<{ model: Model; facts: ModelFacts }> {
+): Promise<{ model: Model; facts: ModelFacts; wireApi: WireApi }> {
   if (settings.provider === practice) {
     if (environment.variables.OPENAI_API_KEY?.trim()) reporter.log(unusedByPractice);
     const { openPracticeModel } = await import("@agentcli/models/practice");
-    return { model: openPracticeModel(), facts: modelFacts(practice, "responses") };
+    return { model: openPracticeModel(), facts: modelFacts(practice, "responses"), wireApi: "responses" };
   }
   const { provider } = await resolveProvider(settings, config, { environment, log: reporter.log });
   const originator = originatorOf(environment.variables.AGENT_INTERNAL_ORIGINATOR_OVERRIDE);
   const client = { clientName: "agentcli", clientVersion: version, originator, random: Math.random };
-  return { model: openModel(provider, client), facts: modelFacts(settings.model, provider.wireApi) };
+  const { wireApi } = provider;
+  return { model: openModel(provider, client), facts: modelFacts(settings.model, wireApi), wireApi };
 }
 
 const unusedByPractice =

@@ -13,6 +13,10 @@ export interface PromptEnvironment {
   rules: string[];
   /** Lists of what is available, such as skills. */
   catalogues: string[];
+  /** Replaces the built-in instructions. */
+  baseInstructions?: string | undefined;
+  /** Of the user, in addition. */
+  developerInstructions?: string | undefined;
 }
 
 export interface ModelTraits {
@@ -26,9 +30,10 @@ export function freeze(
   traits: ModelTraits,
 ): Frozen {
   return {
-    instructions: baseInstructions,
+    instructions: environment.baseInstructions ?? builtInInstructions,
     tools: specsOf(tools, traits),
     context: [
+      ...(environment.developerInstructions ? [developer(environment.developerInstructions)] : []),
       permissionsMessage(settings, environment),
       ...environment.catalogues.map(developer),
       user([...environment.rules, environmentText(settings, environment)]),
@@ -45,7 +50,7 @@ export function changedTools(frozen: ToolSpec[], tools: Tool[], traits: ModelTra
 const specsOf = (tools: Tool[], { freeformTools }: ModelTraits): ToolSpec[] =>
   tools.map((tool) => tool.spec({ freeform: freeformTools }));
 
-const baseInstructions = `You are agentcli, a coding agent. You work alone in a user's repository: the user is not watching and cannot answer questions, and your final message is what the user reads afterwards. Finish the task yourself.
+const builtInInstructions = `You are agentcli, a coding agent. You work alone in a user's repository: the user is not watching and cannot answer questions, and your final message is what the user reads afterwards. Finish the task yourself.
 
 How to work
 - Look before you change: read the surrounding code, follow its conventions, and search rather than guess.

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { ConfigError } from "./config-error.ts";
 import { resolvePaths } from "./relative.ts";
-import { dottedKey, type Table, withoutValueAt } from "./table.ts";
+import { dottedKey, type Table, valueAt, withoutValueAt } from "./table.ts";
 
 export type UnknownKeys = "warn" | "refuse";
 
@@ -51,18 +51,42 @@ export interface Candidate {
 }
 
 /** The known keys of a table, with warnings about unknown keys unless they are errors; a value of the wrong type always is an error. */
-export async function inspected({ table, source, declared, unknownKeys }: Candidate): Promise<Inspected> {
+export async function inspected({ table: written, source, declared, unknownKeys }: Candidate): Promise<Inspected> {
   const { inspect } = await import("./inspect.ts");
-  const { wrong, unknown } = inspect(table, declared);
+  const { table, replaced } = withCurrentPolicy(written);
+  const { wrong, unknown, idle } = inspect(table, declared);
   if (wrong.length > 0) throw new ConfigError(`${source}: ${wrong.join("; ")}.`);
   const messages = unknown.map(
     ({ path, meant }) => `${source}: unknown key ${dottedKey(path)}${meant ? ` (did you mean ${meant}?)` : ""}`,
   );
-  if (unknownKeys === "refuse" && messages.length > 0) {
-    throw new ConfigError(`${messages.join("; ")}. Fix or remove what is unknown.`);
+  const withoutEffect = [
+    ...replaced.map((value) => `${source}: approval_policy = "${value}" is treated as "on-request"`),
+    // Requirements pin values; whether a key has an effect is the business of the configuration.
+    ...(declared === "config" ? idle.map((path) => `${source}: ${describeIdle(table, path)}`) : []),
+  ];
+  if (unknownKeys === "refuse" && messages.length + withoutEffect.length > 0) {
+    throw new ConfigError(`${[...messages, ...withoutEffect].join("; ")}. Fix or remove it.`);
   }
   return {
     table: unknown.reduce((known, { path }) => withoutValueAt(known, path), table),
-    warnings: messages.map((message) => `${message}; it is ignored.`),
+    warnings: [
+      ...messages.map((message) => `${message}; it is ignored.`),
+      ...withoutEffect.map((message) => `${message}.`),
+    ],
   };
+}
+
+function describeIdle(table: Table, path: string[]): string {
+  const value = valueAt(table, path);
+  const shown = typeof value === "boolean" ? ` = ${value}` : "";
+  return `${dottedKey(path)}${shown} has no effect in agentcli`;
+}
+
+const olderPolicies = ["on-failure", "untrusted"];
+
+/** Values that clients of older versions still send; an unattended run asks for nothing anyway. */
+function withCurrentPolicy(table: Table): { table: Table; replaced: string[] } {
+  const policy = table.approval_policy;
+  if (typeof policy !== "string" || !olderPolicies.includes(policy)) return { table, replaced: [] };
+  return { table: { ...table, approval_policy: "on-request" }, replaced: [policy] };
 }

@@ -8,18 +8,21 @@ export interface Inspection {
   /** A sentence each: the key, and what it must be. */
   wrong: string[];
   unknown: { path: string[]; meant: string | undefined }[];
+  /** Known keys whose value has no effect. */
+  idle: string[][];
 }
 
 const shapes = { config: configShape, requirements: requirementsShape };
 
 export function inspect(table: Table, declared: keyof typeof shapes): Inspection {
-  const result: Inspection = { wrong: [], unknown: [] };
+  const result: Inspection = { wrong: [], unknown: [], idle: [] };
   look(table, shapes[declared], [], result);
   return result;
 }
 
 function look(value: unknown, shape: Shape, path: string[], result: Inspection): void {
   const error = describeError(value, shape);
+  if (shape.noEffect && !error && !shape.worksAs?.includes(value as string | boolean)) result.idle.push(path);
   if (shape.anyOf) lookAtChoice(value, shape.anyOf, path, result);
   else if (error) result.wrong.push(`${dottedKey(path) || "the configuration"} ${error}`);
   else if (Array.isArray(value)) {
@@ -41,13 +44,14 @@ function lookInside(table: Table, shape: Shape, path: string[], result: Inspecti
 /** The first alternative that matches; if none does, the error of the first. */
 function lookAtChoice(value: unknown, choices: Shape[], path: string[], result: Inspection): void {
   const attempts = choices.map((choice) => {
-    const inspection: Inspection = { wrong: [], unknown: [] };
+    const inspection: Inspection = { wrong: [], unknown: [], idle: [] };
     look(value, choice, path, inspection);
     return inspection;
   });
   const best = attempts.find(({ wrong }) => wrong.length === 0) ?? attempts[0];
   result.wrong.push(...(best?.wrong ?? []));
   result.unknown.push(...(best?.unknown ?? []));
+  result.idle.push(...(best?.idle ?? []));
 }
 
 function describeError(value: unknown, shape: Shape): string | undefined {

@@ -17,6 +17,10 @@ export interface ThreadTexts {
   rules: string[];
   catalogues: string[];
   warnings: string[];
+  /** Replaces the built-in instructions. */
+  baseInstructions?: string | undefined;
+  /** Of the user, in addition. */
+  developerInstructions?: string | undefined;
 }
 
 export interface PromptTexts {

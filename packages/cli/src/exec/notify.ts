@@ -1,0 +1,28 @@
+// `notify`: the user's program, started at the end of each completed turn with one JSON argument.
+import { spawn } from "node:child_process";
+import type { EndedTurn } from "@agentcli/host";
+
+/** Settles when the program has been started; it is not waited for, and a program that cannot be started is reported. */
+export function notifyProgram(argv: string[], turn: EndedTurn, log: (line: string) => void): Promise<void> {
+  const [program = "", ...args] = argv;
+  return new Promise((resolve) => {
+    const child = spawn(program, [...args, JSON.stringify(payload(turn))], { stdio: "ignore", detached: true });
+    child.once("spawn", () => {
+      child.unref();
+      resolve();
+    });
+    child.once("error", (error) => {
+      log(`warning: the program of notify could not be started: ${error.message}.`);
+      resolve();
+    });
+  });
+}
+
+const payload = ({ threadId, turnId, cwd, prompt, message }: EndedTurn) => ({
+  type: "agent-turn-complete",
+  "thread-id": threadId,
+  "turn-id": turnId,
+  cwd,
+  "input-messages": [prompt],
+  "last-assistant-message": message,
+});
