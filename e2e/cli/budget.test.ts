@@ -53,7 +53,7 @@ test("a price from the configuration gives the cost of a run", async () => {
     config,
   });
   const { events } = await run(["--budget", "usd=5", "hi"]);
-  expect(events.at(-1)).toMatchObject({ type: "turn.completed", cost_usd: 0.2 });
+  expect(events.at(-1)).toMatchObject({ type: "turn.completed", cost_usd: "0.200000" });
 });
 
 test("a key in the environment is in no request, event or session file, in any encoding", async () => {

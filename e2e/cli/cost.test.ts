@@ -20,9 +20,9 @@ test("the cost of runs is shown by model and by tag, including unknown costs", a
   expect(table.code).toBe(0);
   expect(table.stdout.split("\n").map((line) => line.split(/\s{2,}/))).toEqual([
     ["model", "requests", "input", "cached", "output", "USD"],
-    ["scripted", "2", "200,000", "0", "20,000", "0.4000"],
+    ["scripted", "2", "200,000", "0", "20,000", "0.400000"],
     ["free", "1", "100,000", "0", "10,000", "unknown"],
-    ["total", "3", "300,000", "0", "30,000", "0.4000 + unknown"],
+    ["total", "3", "300,000", "0", "30,000", "0.400000 + unknown"],
     [""],
   ]);
   const json = JSON.parse((await run(["cost", "--by", "tag", "--json"])).stdout);
@@ -30,10 +30,10 @@ test("the cost of runs is shown by model and by tag, including unknown costs", a
     since: null,
     by: "tag",
     groups: [
-      { tag: "team=web", requests: 2, cost_usd: 0.4, unpriced_requests: 0 },
+      { tag: "team=web", requests: 2, cost_usd: "0.400000", unpriced_requests: 0 },
       { tag: "(no tag)", requests: 1, cost_usd: null, unpriced_requests: 1 },
     ],
-    total: { requests: 3, input_tokens: 300_000, cost_usd: null, known_cost_usd: 0.4 },
+    total: { requests: 3, input_tokens: 300_000, cost_usd: null, known_cost_usd: "0.400000" },
   });
 });
 

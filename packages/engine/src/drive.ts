@@ -11,12 +11,24 @@ import { injectInstructions } from "./prompt/repository.ts";
 import { ask } from "./requests/ask.ts";
 import { compact } from "./requests/compact.ts";
 import { endOverBudget, wrapUp } from "./requests/wrap-up.ts";
-import { type Dependencies, endProcesses, type StopReason, spentByOtherAgents, type ThreadRun } from "./running.ts";
+import {
+  type Dependencies,
+  endProcesses,
+  type StopReason,
+  spentByOtherAgents,
+  type ThreadRun,
+  withAgentCharges,
+} from "./running.ts";
 import { maxFruitlessCalls } from "./state/call-streak.ts";
 import type { ThreadState } from "./state/state.ts";
 
 export async function drive(log: Log, dependencies: Dependencies, signal: AbortSignal): Promise<ThreadState> {
-  const run: ThreadRun = { ...dependencies, log, signal, reservations: dependencies.reservations ?? new Map() };
+  const charging: Log = {
+    state: log.state,
+    write: (...records) => log.write(...withAgentCharges(records, dependencies.subagents)),
+  };
+  const reservations = dependencies.reservations ?? new Map();
+  const run: ThreadRun = { ...dependencies, log: charging, signal, reservations };
   if (log.state.turn && !signal.aborted) {
     await run.subagents?.resume(run);
     await run.hooks?.begin(run);

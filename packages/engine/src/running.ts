@@ -1,5 +1,5 @@
 // A running thread: the dependencies of its steps, and the budget it shares with its sub-agents.
-import type { AgentState, Part, TurnEnd } from "@agentcli/protocol";
+import type { AgentState, Charges, Part, ThreadRecord, TurnEnd } from "@agentcli/protocol";
 import type { Answer } from "./answer/answer.ts";
 import type { Approver } from "./approver.ts";
 import { addLedgers, emptyLedger, type Ledger } from "./budget/ledger.ts";
@@ -68,6 +68,8 @@ export interface SubagentSupervisor {
   newId(): string;
   /** What the other threads of the tree have spent of the budget. */
   spentByOtherAgents(): Ledger;
+  /** What all sub-agents used and cost for the current turn of the main thread; null if they asked no model. */
+  charges(): Charges | null;
   /** Children that have stopped running and were not yet reported to the thread; each is returned once. */
   news(): Record<string, AgentState>;
   /** Stops all of them. */
@@ -85,6 +87,13 @@ interface BudgetShare {
   subagents?: { spentByOtherAgents(): Ledger } | undefined;
   reservations: Map<string, Ledger>;
   log: Log;
+}
+
+/** Adds what its sub-agents used and cost to the end of a turn of the main thread. */
+export function withAgentCharges(records: ThreadRecord[], subagents: SubagentSupervisor | undefined): ThreadRecord[] {
+  const agents = subagents?.isMain ? subagents.charges() : null;
+  if (!agents) return records;
+  return records.map((record) => (record.type === "turn.ended" ? { ...record, agents } : record));
 }
 
 /** Why a turn is stopped from outside, as the reason of the abort signal. */

@@ -75,6 +75,27 @@ describe("a sub-agent", () => {
     expect(child?.at(-1)).toMatchObject({ type: "turn.ended", end: { status: "completed", message: "Forty-two." } });
   });
 
+  test("is part of what the turn of its parent used and cost", async () => {
+    const { thread } = await openSubagentHarness((request) => {
+      if (isChild(request)) return textReply("Forty-two.", 5_000);
+      const result = lastTool(request);
+      if (result.includes("agent_id"))
+        return replies([calls("wait_agent", { targets: [JSON.parse(result).agent_id] })], 100);
+      return result.includes("Forty-two.")
+        ? textReply("It is forty-two.", 100)
+        : replies([calls("spawn_agent", { message: "What is it?" })], 100);
+    });
+    await thread.begin("ask a sub-agent");
+    await run(thread);
+    expect(thread.store.records.at(-1)?.record).toMatchObject({
+      type: "turn.ended",
+      agents: { usage: { inputTokens: 5_000, outputTokens: 1 }, costUsd: 0.005001 },
+    });
+    await thread.begin("without one");
+    await run(thread);
+    expect(thread.store.records.at(-1)?.record).not.toHaveProperty("agents");
+  });
+
   test("that ends unawaited is reported with the parent's next request, once", async () => {
     let asked = 0;
     const { thread, family: subagents } = await openSubagentHarness((request) => {

@@ -4,6 +4,7 @@ import { ErrorCode } from "./errors.ts";
 import { ThreadItem } from "./items.ts";
 import { schemaVersion } from "./schema-version.ts";
 import { SandboxReport } from "./settings.ts";
+import { DecimalUsd } from "./usage.ts";
 
 export const EventUsage = z.object({
   input_tokens: z.int(),
@@ -25,7 +26,7 @@ export const ExecEvent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("item.started"), item: ThreadItem }),
   z.object({ type: z.literal("item.updated"), item: ThreadItem }),
   z.object({ type: z.literal("item.completed"), item: ThreadItem }),
-  z.object({ type: z.literal("turn.completed"), usage: EventUsage, cost_usd: z.number().nullable() }),
+  z.object({ type: z.literal("turn.completed"), usage: EventUsage, cost_usd: DecimalUsd.nullable() }),
   z.object({
     type: z.literal("turn.failed"),
     error: z.object({

@@ -5,7 +5,7 @@ import { HookDefinition, HookSource } from "./hooks.ts";
 import { Noted } from "./notes.ts";
 import { McpOrigin, Outcome, Part } from "./outcome.ts";
 import { TurnSettings } from "./settings.ts";
-import { chargeFields } from "./usage.ts";
+import { Charges, chargeFields } from "./usage.ts";
 
 /** A message that is not from the model: the prompt, repository rules, the environment. */
 export const ContextMessage = z.object({ role: z.enum(["developer", "user"]), parts: z.array(Part) });
@@ -163,7 +163,12 @@ export const ThreadRecord = z.discriminatedUnion("type", [
     ...chargeFields,
   }),
   Noted,
-  z.object({ type: z.literal("turn.ended"), turnId: z.string(), end: TurnEnd }),
+  z.object({
+    type: z.literal("turn.ended"),
+    turnId: z.string(),
+    end: TurnEnd,
+    agents: Charges.optional().describe("What sub-agents used and cost for this turn"),
+  }),
 ]);
 export type ThreadRecord = z.infer<typeof ThreadRecord>;
 export type RecordOf<T extends ThreadRecord["type"]> = Extract<ThreadRecord, { type: T }>;

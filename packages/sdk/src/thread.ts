@@ -16,7 +16,8 @@ export interface Turn {
   finalResponse: string;
   usage: Usage | null;
   /** Null if the price is unknown. */
-  costUsd: number | null;
+  /** With six digits; null if a price is unknown. */
+  costUsd: string | null;
 }
 
 export interface StreamedTurn {

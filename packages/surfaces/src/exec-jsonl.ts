@@ -1,10 +1,19 @@
 // The log as lines of `exec --json`. Replaying a log gives the same bytes.
 
 import type { StoredRecord } from "@agentcli/engine";
-import { callsOf, chargeOf, collectOutput, isShown, type OutputCollector } from "@agentcli/engine";
+import {
+  addCharges,
+  callsOf,
+  chargeOf,
+  collectOutput,
+  isShown,
+  noCharges,
+  type OutputCollector,
+} from "@agentcli/engine";
 import type {
   Block,
   CallBlock,
+  Charges,
   ExecEvent,
   ItemOf,
   NoteData,
@@ -15,11 +24,11 @@ import type {
   SandboxReport,
   ThreadItem,
   TurnEnd,
-  Usage,
 } from "@agentcli/protocol";
+import { decimalUsd } from "@agentcli/protocol/money";
 import { schemaVersion } from "@agentcli/protocol/schema-version";
 import { beginItem, endMcpCall, hookItem, type NewItem, refusedItem, settledStatus } from "./items.ts";
-import { addUsage, eventUsage, noUsage } from "./usage.ts";
+import { eventUsage } from "./usage.ts";
 
 export function execEvents(): (stored: StoredRecord) => ExecEvent[] {
   const stream = openStream();
@@ -36,8 +45,8 @@ interface Stream {
   review: boolean;
   /** Texts of the messages of this turn. */
   messages: Set<string>;
-  usage: Usage;
-  costUsd: number | null;
+  /** Of this turn; those of its sub-agents are added at its end. */
+  charges: Charges;
   plan: ItemOf<"todo_list"> | null;
   calls: Map<string, ShownCall>;
   /** Commands that outlived their call, by session id. */
@@ -57,8 +66,7 @@ function openStream(): Stream {
     nextItem: 0,
     turnOpen: false,
     review: false,
-    usage: noUsage(),
-    costUsd: 0,
+    charges: noCharges(),
     plan: null,
   };
   return { ...shown, messages: new Set(), calls: new Map(), sessions: new Map() };
@@ -72,7 +80,7 @@ function project(stream: Stream, { seq, record }: StoredRecord): ExecEvent[] {
     case "noted":
       return noted(stream, record);
     case "turn.begun":
-      Object.assign(stream, { shell: record.settings.shell, turnOpen: true, usage: noUsage(), costUsd: 0 });
+      Object.assign(stream, { shell: record.settings.shell, turnOpen: true, charges: noCharges() });
       stream.review = record.review !== undefined;
       stream.messages.clear();
       return [{ type: "turn.started" }];
@@ -92,6 +100,7 @@ function project(stream: Stream, { seq, record }: StoredRecord): ExecEvent[] {
     case "input.added":
       return [];
     case "turn.ended":
+      if (record.agents) charge(stream, record.agents);
       return ended(stream, record.end);
   }
 }
@@ -249,7 +258,7 @@ function answers({ review, messages }: Stream, end: TurnEnd): string[] {
 function terminal(stream: Stream, end: TurnEnd): ExecEvent {
   switch (end.status) {
     case "completed":
-      return { type: "turn.completed", usage: eventUsage(stream.usage), cost_usd: stream.costUsd };
+      return { type: "turn.completed", usage: eventUsage(stream.charges.usage), cost_usd: costOf(stream.charges) };
     case "cancelled":
       return { type: "turn.failed", error: { message: end.reason, code: "interrupted" } };
     case "failed": {
@@ -259,10 +268,11 @@ function terminal(stream: Stream, end: TurnEnd): ExecEvent {
   }
 }
 
-function charge(stream: Stream, { usage, costUsd = null }: { usage: Usage; costUsd?: number | null }): void {
-  stream.usage = addUsage(stream.usage, usage);
-  stream.costUsd = stream.costUsd === null || costUsd === null ? null : stream.costUsd + costUsd;
+function charge(stream: Stream, paid: Parameters<typeof addCharges>[1]): void {
+  stream.charges = addCharges(stream.charges, paid);
 }
+
+const costOf = ({ costUsd }: Charges): string | null => (costUsd === null ? null : decimalUsd(costUsd));
 
 const completed = (stream: Stream, item: NewItem): ExecEvent => ({
   type: "item.completed",

@@ -80,7 +80,8 @@ function show(screen: Screen, event: ExecEvent): string {
       return showItem(screen, event.item);
     case "turn.completed": {
       const { input_tokens, cached_input_tokens, output_tokens } = event.usage;
-      return `${paint.dim("tokens used")}\n${grouped(input_tokens - cached_input_tokens + output_tokens)}\n`;
+      const cost = event.cost_usd === null ? "" : ` (${event.cost_usd} USD)`;
+      return `${paint.dim("tokens used")}\n${grouped(input_tokens - cached_input_tokens + output_tokens)}${cost}\n`;
     }
     case "turn.failed":
       return `${paint.bad("ERROR:")} ${event.error.message}\n`;

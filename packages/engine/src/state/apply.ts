@@ -1,5 +1,6 @@
 // The fold of a log into the state of its thread. `apply` is the only place where the state changes.
 import type { Block, Frozen, Outcome, RecordOf, ThreadRecord, ToolSpec, Usage } from "@agentcli/protocol";
+import { addCharges } from "../budget/charges.ts";
 import { charge, emptyLedger } from "../budget/ledger.ts";
 import type { Message, StoredRecord } from "../ports.ts";
 import { applyNote } from "./apply-note.ts";
@@ -7,7 +8,7 @@ import { countCall, newStreak } from "./call-streak.ts";
 import { retainedMessages, summaryMessage } from "./compaction.ts";
 import { noteBegun, noteReported, noteSettled } from "./known-agents.ts";
 import { callsOf, finalMessage, textOf } from "./messages.ts";
-import { findOpenCall, type OpenCall, type OpenTurn, type ThreadState } from "./state.ts";
+import { findOpenCall, type OpenCall, type OpenTurn, openAccount, type ThreadState } from "./state.ts";
 import { estimateMessage, estimateText } from "./tokens.ts";
 import { touchedPaths } from "./touched.ts";
 
@@ -28,7 +29,7 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
     case "turn.begun":
       state.turn = openTurn(record);
       state.turns += 1;
-      openAccount(state, record.paidBy ?? record.turnId);
+      changeAccount(state, record.paidBy ?? record.turnId);
       state.settings = record.settings;
       state.end = null;
       if (record.tools) changeTools(state, record.tools);
@@ -51,7 +52,7 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
       applySettled(state, record);
       return;
     case "context.compacted":
-      charge(state.account.ledger, record);
+      chargeAccount(state, record);
       if (state.turn) charge(state.turn.ledger, record);
       state.messages = [
         ...retainedMessages(ownMessages(state), state.turn?.settings.compactAt),
@@ -74,8 +75,13 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
   }
 }
 
-function openAccount(state: ThreadState, turnId: string): void {
-  if (state.account.turnId !== turnId) state.account = { turnId, ledger: emptyLedger() };
+function changeAccount(state: ThreadState, turnId: string): void {
+  if (state.account.turnId !== turnId) state.account = openAccount(turnId);
+}
+
+function chargeAccount({ account }: ThreadState, paid: Parameters<typeof addCharges>[1], sizeAfter?: number): void {
+  charge(account.ledger, paid, sizeAfter);
+  account.charges = addCharges(account.charges, paid);
 }
 
 function changeTools(state: ThreadState, tools: ToolSpec[]): void {
@@ -122,7 +128,7 @@ function applyReply(state: ThreadState, seq: number, record: RecordOf<"model.rep
   state.repliesSinceCompaction += 1;
   state.touched = [];
   state.tokens = sizeAfterReply(state, record.blocks, record.usage);
-  charge(state.account.ledger, record, state.tokens);
+  chargeAccount(state, record, state.tokens);
   if (!state.turn) return;
   charge(state.turn.ledger, record, state.tokens);
   state.turn.calls = callsOf(seq, record.blocks);

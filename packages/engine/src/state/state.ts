@@ -2,6 +2,7 @@
 import type {
   Budget,
   CallBlock,
+  Charges,
   Frozen,
   HookSource,
   NoteData,
@@ -9,6 +10,7 @@ import type {
   TurnEnd,
   TurnSettings,
 } from "@agentcli/protocol";
+import { noCharges } from "../budget/charges.ts";
 import { emptyLedger, type Ledger } from "../budget/ledger.ts";
 import type { Message } from "../ports.ts";
 import type { CallStreak } from "./call-streak.ts";
@@ -100,7 +102,7 @@ export interface ThreadState {
   /** Sub-agents of this thread, by id. */
   agents: SubagentRecords;
   /** What this thread spent for one turn of the main thread, the newest it worked for. */
-  account: { turnId: string; ledger: Ledger };
+  account: { turnId: string; ledger: Ledger; charges: Charges };
   /** Settings of the newest turn, also after it ended. */
   settings: TurnSettings | null;
   end: TurnEnd | null;
@@ -121,11 +123,17 @@ export function emptyThread(threadId: string): ThreadState {
     instructions: [],
     turn: null,
     agents: new Map(),
-    account: { turnId: "", ledger: emptyLedger() },
+    account: openAccount(""),
     settings: null,
     end: null,
   };
 }
+
+export const openAccount = (turnId: string): ThreadState["account"] => ({
+  turnId,
+  ledger: emptyLedger(),
+  charges: noCharges(),
+});
 
 export const findOpenCall = (state: ThreadState, callId: string): OpenCall | undefined =>
   state.turn?.calls.find((open) => open.callId === callId);

@@ -1,5 +1,6 @@
 // The sub-agents of one thread. Each is a separate thread in the same loop, never with more rights or budget than its parent.
-import type { AgentState, Part } from "@agentcli/protocol";
+import type { AgentState, Charges, Part } from "@agentcli/protocol";
+import { addCharges } from "../budget/charges.ts";
 import { openLog } from "../log/log.ts";
 import type { SubagentSupervisor, ThreadRun } from "../running.ts";
 import { textOf } from "../state/messages.ts";
@@ -38,6 +39,7 @@ function supervisorOf(tree: Tree, self: Member | null): SubagentSupervisor {
       isRestored = true;
     },
     spentByOtherAgents: () => tree.spentByOtherAgents(self),
+    charges: () => chargesOf(tree),
     news() {
       const fresh = children().filter((member) => !member.reported && !isClosed(member) && isAtRest(member));
       for (const member of fresh) member.reported = true;
@@ -45,6 +47,15 @@ function supervisorOf(tree: Tree, self: Member | null): SubagentSupervisor {
     },
     end: () => tree.restBelow(self),
   };
+}
+
+/** Null before the main thread runs, and if no sub-agent asked a model for its turn. */
+function chargesOf({ members, root }: Tree): Charges | null {
+  const states = [...members.values()].map(({ log }) => log.state);
+  const paid = states.filter(
+    ({ account }) => account.ledger.requests > 0 && account.turnId === root().log.state.account.turnId,
+  );
+  return paid.length === 0 ? null : paid.map(({ account }) => account.charges).reduce(addCharges);
 }
 
 interface ThreadView {

@@ -1,5 +1,6 @@
 // `GET /v1/inference/usage`: usage of the key's owner this month, by model.
 import { InferenceUsage, type TokenUsage } from "@agentcli/protocol/api";
+import { toCents } from "@agentcli/protocol/money";
 import { sql } from "kysely";
 import type { Api, PlatformContext } from "../foundation/index.ts";
 import type { Principal } from "../identity/index.ts";
@@ -64,6 +65,6 @@ function tokensOf(rows: ModelRow[]): TokenUsage {
 /** No cost if any part of it is unknown: the sum would be wrong. */
 function costOf(rows: ModelRow[]): Pick<InferenceUsage, "cost"> {
   if (rows.some(({ isPriced }) => !isPriced)) return {};
-  const cents = rows.reduce((total, { usd }) => total + usd * 100, 0);
+  const cents = toCents(rows.reduce((total, { usd }) => total + usd, 0));
   return { cost: { rawCostCents: cents, chargedCents: cents } };
 }

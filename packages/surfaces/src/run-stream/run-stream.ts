@@ -1,10 +1,9 @@
 // The log of a run, and the progress of its replies, as frames of its stream.
 
 import type { ModelProgress, Scrub, StoredRecord } from "@agentcli/engine";
-import { callsOf } from "@agentcli/engine";
+import { addUsage, callsOf, noUsage } from "@agentcli/engine";
 import type { Block, RecordOf, Usage } from "@agentcli/protocol";
 import { type StreamedText, streamedText } from "../streamed.ts";
-import { addUsage, noUsage } from "../usage.ts";
 import { type FrameGroup, update } from "./frames.ts";
 import { showNote } from "./notes.ts";
 import { type ShownCall, showBegun, showSettled } from "./tool-calls.ts";

@@ -1,5 +1,6 @@
 // `agentcli cost`: what the sessions of this agent home have spent, as a table for people or as JSON.
 import { exitCodes } from "@agentcli/protocol/exit-codes";
+import { decimalUsd } from "@agentcli/protocol/money";
 import type { Invocation } from "../../command.ts";
 import type { Program } from "../../program.ts";
 import { ageMs } from "../../sessions/age.ts";
@@ -29,13 +30,10 @@ const jsonOf = (sum: Sum): object => ({
   cache_write_input_tokens: sum.cacheWriteInputTokens,
   output_tokens: sum.outputTokens,
   reasoning_output_tokens: sum.reasoningOutputTokens,
-  cost_usd: sum.unpricedRequests > 0 ? null : rounded(sum.knownCostUsd),
-  known_cost_usd: rounded(sum.knownCostUsd),
+  cost_usd: sum.unpricedRequests > 0 ? null : decimalUsd(sum.knownCostUsd),
+  known_cost_usd: decimalUsd(sum.knownCostUsd),
   unpriced_requests: sum.unpricedRequests,
 });
-
-/** Sums of small fractions end in meaningless digits. */
-const rounded = (usd: number): number => Number(usd.toFixed(9));
 
 function asTable({ groups, total }: CostReport, by: Grouping): string {
   const heads = [by, "requests", "input", "cached", "output", "USD"];
@@ -55,6 +53,6 @@ const rowOf = (name: string, sum: Sum): string[] => [
 ];
 
 function usd({ requests, knownCostUsd, unpricedRequests }: Sum): string {
-  if (unpricedRequests === 0) return knownCostUsd.toFixed(4);
-  return unpricedRequests === requests ? "unknown" : `${knownCostUsd.toFixed(4)} + unknown`;
+  if (unpricedRequests === 0) return decimalUsd(knownCostUsd);
+  return unpricedRequests === requests ? "unknown" : `${decimalUsd(knownCostUsd)} + unknown`;
 }

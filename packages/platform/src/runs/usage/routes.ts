@@ -1,5 +1,6 @@
 // `GET /v1/agents/{id}/usage`: tokens and cost, of the agent and of each run.
 import { AgentUsage, type TokenUsage, UsageQuery } from "@agentcli/protocol/api";
+import { toCents } from "@agentcli/protocol/money";
 import type { Kysely, Selectable } from "kysely";
 import { z } from "zod";
 import { type Api, ApiError, type RunTable, type Tables } from "../../foundation/index.ts";
@@ -82,6 +83,6 @@ function add(usages: TokenUsage[]): TokenUsage {
 function costOf(rows: RunRow[]): AgentUsage["cost"] | null {
   const ended = rows.filter(({ ended_at }) => ended_at !== null);
   if (ended.length === 0 || ended.some(({ cost_usd }) => cost_usd === null)) return null;
-  const cents = ended.reduce((total, { cost_usd }) => total + Number(cost_usd) * 100, 0);
+  const cents = toCents(ended.reduce((total, { cost_usd }) => total + Number(cost_usd), 0));
   return { rawCostCents: cents, chargedCents: cents };
 }
