@@ -32,3 +32,8 @@ test("a run loads its code in compiled form before anything else of it", async (
   const files = await loadedBy(["exec", "hello"]);
   expect(files.slice(0, 4)).toEqual(["agentcli.cjs", "rolldown-runtime.cjs", "run.cjs.compiled", "run.cjs"]);
 });
+
+test("a run without a terminal loads nothing of what only a terminal shows, and no help", async () => {
+  const files = await loadedBy(["exec", "hello"]);
+  expect(files.filter((name) => /terminal|live|help/.test(name))).toEqual([]);
+});
