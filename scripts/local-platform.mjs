@@ -34,6 +34,7 @@ export async function startPlatform({ data, listen = "127.0.0.1:7420" }) {
   const run = (...args) => platform(data, args);
   return {
     url: started.url,
+    model: started.model,
     logFile,
     exited,
     key: run("keys", "create", "--name", "npm start", "--expires", "30d"),
@@ -46,9 +47,11 @@ export async function startPlatform({ data, listen = "127.0.0.1:7420" }) {
 
 function listening({ stdout }) {
   return new Promise((resolve) => {
+    let model = "";
     createInterface(stdout).on("line", (line) => {
+      if (line.startsWith("model: ")) model = line.slice("model: ".length);
       const [, url] = /^listening on (\S+)$/.exec(line) ?? [];
-      if (url) resolve({ url });
+      if (url) resolve({ url, model });
     });
   });
 }

@@ -8,7 +8,7 @@ import { setUp } from "./setup.mjs";
 await setUp();
 const data = process.env.PLATFORM_DATA || join(homedir(), ".platform");
 const platform = await startPlatform({ data, listen: process.env.PLATFORM_LISTEN });
-const { url, key, loginUrl, sample, logFile } = platform;
+const { url, model, key, loginUrl, sample, logFile } = platform;
 const agent = `bc-${randomUUID()}`;
 const body = JSON.stringify({
   agentId: agent,
@@ -16,10 +16,10 @@ const body = JSON.stringify({
   repos: [{ url: sample }],
   autoCreatePR: true,
 });
-const practice = !process.env.AGENT_API_KEY;
-
 console.log(`
-The platform runs at ${url}${practice ? " with the practice model: scripted, no key, no intelligence" : ""}.
+The platform runs at ${url}.
+
+Model:        ${model}
 
 Open:         ${loginUrl}
 

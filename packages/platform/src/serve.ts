@@ -7,6 +7,7 @@ import { type AdmissionLimits, type Api, addSelfRoutes, createApi, listen } from
 import { readRanges } from "./foundation/network/index.ts";
 import type { Activity } from "./foundation/subject.ts";
 import { version } from "./foundation/version.ts";
+import { describeModel } from "./runs/index.ts";
 import { announceServer, withdrawServer } from "./server-file.ts";
 import { openSubjects, type Subjects } from "./subjects.ts";
 
@@ -30,7 +31,7 @@ export async function serve(platform: PlatformContext, open = openSubjects): Pro
   });
   const url = context.publicUrl();
   announceServer(settings.dataDirectory, { url, roles: settings.roles });
-  log.info("server.ready", { url, nodeId, version, roles: settings.roles.join(",") });
+  log.info("server.ready", { url, nodeId, version, roles: settings.roles.join(","), model: describeModel(settings) });
   return {
     url,
     async stop() {

@@ -128,10 +128,17 @@ export const PlatformConfig = z.object({
     .max(1000)
     .optional()
     .describe("Maximum number of concurrent runs of this server (50)"),
-  model: z.string().optional().describe("The model of agents that name none (practice)"),
+  model: z
+    .string()
+    .optional()
+    .describe("The model of agents that name none (gpt-5.4 with AGENT_API_KEY or a provider, otherwise practice)"),
+  openai_base_url: z.string().optional().describe("Base URL of the built-in openai provider"),
   model_provider: z.string().optional().describe("Which entry of model_providers to use (openai)"),
   model_providers: z.record(z.string(), ModelProvider).optional().describe("Servers that speak a model wire"),
-  models: z.array(z.string()).optional().describe("More models that agents may name"),
+  models: z
+    .array(z.string())
+    .optional()
+    .describe("More models that agents may name; PROVIDER/MODEL is one of another entry of model_providers"),
   model_context_window: z
     .int()
     .positive()

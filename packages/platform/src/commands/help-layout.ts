@@ -4,7 +4,7 @@ import type { HelpLayout } from "@agentcli/command-line/help";
 export const helpLayout: HelpLayout = {
   summary: "runs coding agents as a service",
   commandGroups: [
-    { title: "Server", names: ["serve", "doctor", "migrate"] },
+    { title: "Server", names: ["serve", "doctor", "models", "migrate"] },
     { title: "Access", names: ["keys", "users", "invitations", "teams", "login-link"] },
     { title: "Repositories", names: ["repos"] },
     { title: "Data", names: ["backup", "restore", "rotate-kek", "audit", "signing-key"] },

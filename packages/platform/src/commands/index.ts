@@ -4,6 +4,7 @@ import { backupCommands } from "./backup/index.ts";
 import type { Command } from "./command.ts";
 import { invitationsCommands } from "./invitations/index.ts";
 import { keysCommands } from "./keys/index.ts";
+import { modelsCommands } from "./models/index.ts";
 import { reposCommands } from "./repos/index.ts";
 import { serverCommands } from "./server/index.ts";
 import { teamsCommands } from "./teams/index.ts";
@@ -11,6 +12,7 @@ import { usersCommands } from "./users/index.ts";
 
 export const commands: Command[] = [
   ...serverCommands,
+  ...modelsCommands,
   ...keysCommands,
   ...reposCommands,
   ...usersCommands,

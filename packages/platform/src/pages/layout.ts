@@ -29,7 +29,7 @@ export function answerPage(
   page: Page,
   status: 200 | 400 | 401 | 403 | 404 | 409 | 429 = 200,
 ): Response {
-  return context.html(render(page).markup, status, {
+  return context.html(render(page, context.get("notice")).markup, status, {
     "content-security-policy": policy,
     "x-content-type-options": "nosniff",
     "referrer-policy": "same-origin",
@@ -37,7 +37,7 @@ export function answerPage(
   });
 }
 
-function render({ title, body, visitor, scripts = [] }: Page): Html {
+function render({ title, body, visitor, scripts = [] }: Page, notice: string | undefined): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -54,6 +54,7 @@ ${scripts.map((script) => html`<script src="${script}" defer></script>`)}
 ${visitor && navigation(visitor)}
 </header>
 <main>
+${notice && html`<p class="notice">${notice}</p>`}
 ${body}
 </main>
 </body>

@@ -9,6 +9,7 @@ import {
   type Subject,
 } from "../foundation/index.ts";
 import { PrincipalError, type SessionAuthenticator } from "../identity/index.ts";
+import { isPractice, practiceNotice } from "../runs/index.ts";
 import { addAccountPages } from "./account-routes.ts";
 import { addAgentPages } from "./agent-routes.ts";
 import { readFields } from "./form.ts";
@@ -40,6 +41,11 @@ function addPages(host: PageHost): void {
   });
   app.get("/assets/style.css", (context) => context.body(style, 200, asset("text/css; charset=utf-8")));
   app.get("/assets/stream.js", (context) => context.body(streamScript, 200, asset("text/javascript; charset=utf-8")));
+  const notice = isPractice(host.platform.settings) ? `Agents use ${practiceNotice}.` : undefined;
+  app.use(async (context, next) => {
+    context.set("notice", notice);
+    await next();
+  });
   app.get("/", (context) => context.redirect("/agents"));
   const pages = pagesOf(host, authenticator);
   addLoginPages(pages, host, authenticator);

@@ -31,6 +31,7 @@ button.quiet { background: none; color: var(--soft); border: 1px solid var(--lin
 table { width: 100%; border-collapse: collapse; }
 th { text-align: left; color: var(--soft); font-weight: 500; font-size: .85rem; }
 th, td { padding: .5rem 1rem .5rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+.notice { color: var(--soft); font-size: .85rem; }
 .badge { font-size: .75rem; padding: .1rem .5rem; border-radius: 99px; border: 1px solid currentColor; color: var(--soft); }
 .badge.finished, .badge.open, .badge.approved { color: var(--good); }
 .badge.error, .badge.changes_requested { color: var(--bad); }

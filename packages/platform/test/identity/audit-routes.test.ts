@@ -127,6 +127,7 @@ const withoutAuditEntry = [
   "invitations list",
   "signing-key",
   "doctor",
+  "models",
 ];
 const auditReaders = ["audit verify", "audit export"];
 

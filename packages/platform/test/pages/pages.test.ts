@@ -87,6 +87,14 @@ test("a form creates an agent, and user input is escaped on the page", async () 
   expect(page.headers.get("content-security-policy")).toContain("script-src 'self'");
 });
 
+test("every page says that the practice model is in use", async () => {
+  const visitor = await loggedIn();
+  for (const path of ["/agents", "/repositories", "/keys", "/settings", "/login"])
+    expect((await (path === "/login" ? browser() : visitor).get(path)).html, path).toContain(
+      "Agents use the practice model",
+    );
+});
+
 test("a cancelled run is shown as Cancelled, neither as a success nor as an error", async () => {
   const visitor = await loggedIn();
   const started = await visitor.form("/agents", { token: visitor.token, prompt: "stop this", mode: "agent" });

@@ -1,6 +1,7 @@
 // `platform serve`
 import { once } from "node:events";
 import { openPlatformContext } from "../../foundation/context.ts";
+import { describeModel } from "../../runs/index.ts";
 import { serve } from "../../serve.ts";
 import type { Invocation } from "../command.ts";
 import type { Program } from "../program.ts";
@@ -13,7 +14,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
     await platform.close();
     throw error;
   });
-  program.print(`listening on ${server.url}\n`);
+  program.print(`model: ${describeModel(settings)}\nlistening on ${server.url}\n`);
   if (!program.signal.aborted) await once(program.signal, "abort");
   await server.stop();
   return 0;

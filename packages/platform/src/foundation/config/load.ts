@@ -1,6 +1,7 @@
 // Settings of a server: flags over environment over file over defaults, each with its origin.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { defaults } from "@agentcli/project";
 import { type PlatformConfig, PlatformRole } from "@agentcli/protocol";
 import { keys } from "./keys.ts";
 import { environmentLayer, fileLayer, flagLayer, type Layer, setAt, valueAt } from "./layers.ts";
@@ -96,7 +97,7 @@ function settingsOf(config: PlatformConfig, data: string, sources: Sources): Set
     readableDirectories: config.sandbox?.readable ?? [],
     rateLimits: readRateLimits(config.rate_limits),
     metricsToken: readMetricsToken(config, variables),
-    models: modelSettings(config),
+    models: modelSettings(config, variables),
     variables,
     programDirectory,
   };
@@ -109,10 +110,13 @@ function readMetricsToken({ metrics }: PlatformConfig, variables: NodeJS.Process
   throw new SettingError(`metrics.token_env: the variable ${metrics.token_env} is not set. Put the token there.`);
 }
 
-function modelSettings(config: PlatformConfig): ModelSettings {
-  const { model = "practice", model_provider, model_providers, models, model_context_window, prices } = config;
-  const { limits, budget } = config;
-  return { model, model_provider, model_providers, models, model_context_window, prices, limits, budget };
+/** The practice model only if nothing at all is configured. */
+function modelSettings(config: PlatformConfig, { AGENT_API_KEY }: NodeJS.ProcessEnv): ModelSettings {
+  const { openai_base_url, model_provider, model_providers, models, model_context_window, prices } = config;
+  const isConfigured = Boolean(AGENT_API_KEY || model_provider || openai_base_url);
+  const { limits, budget, model = isConfigured ? defaults.model : "practice" } = config;
+  const providers = { openai_base_url, model_provider, model_providers };
+  return { model, ...providers, models, model_context_window, prices, limits, budget };
 }
 
 function readAddress(text: string): Settings["listen"] {

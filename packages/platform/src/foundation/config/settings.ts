@@ -91,5 +91,12 @@ export interface GithubSettings {
 
 export type ModelSettings = Pick<
   PlatformConfig,
-  "model_provider" | "model_providers" | "models" | "model_context_window" | "prices" | "limits" | "budget"
+  | "openai_base_url"
+  | "model_provider"
+  | "model_providers"
+  | "models"
+  | "model_context_window"
+  | "prices"
+  | "limits"
+  | "budget"
 > & { model: string };

@@ -11,4 +11,6 @@ interface RequestVariables {
   /** Returned when the response ends. */
   slots: (() => void)[];
   hasWrongSecret: boolean;
+  /** Shown on every page. */
+  notice: string | undefined;
 }

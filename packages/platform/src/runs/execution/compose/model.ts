@@ -1,32 +1,72 @@
-// The model of a run: the practice model, or a model of a provider in the server's configuration.
+// The model of a run: the practice model where it was chosen, or a model of a provider in the server's configuration. No model
+// stands in for another: one that cannot be used answers every request with the reason.
+import type { ModelFault } from "@agentcli/engine";
 import { type ChosenModel, openChosenModel, providerTimeouts } from "@agentcli/host";
-import { describeProvider, findProvider, modelFacts, type Provider, practice } from "@agentcli/models";
+import { describeProvider, findProvider, modelFacts, type Provider, ProviderError, practice } from "@agentcli/models";
 import { openPracticeModel } from "@agentcli/models/practice";
-import { type Settings, version } from "../../../foundation/index.ts";
+import { type ModelSettings, type Settings, version } from "../../../foundation/index.ts";
 
 /** `otherwise` overrides settings of the configured provider. */
 export function chooseModel(
   id: string | undefined,
-  { models, variables }: Settings,
+  settings: Settings,
   otherwise: Partial<Provider> = {},
-): ChosenModel {
-  const name = id ?? models.model;
-  const providerId =
-    name === practice ? practice : (models.model_provider ?? (hasKey(variables) ? "openai" : practice));
-  if (providerId === practice) return practiceModel();
+): ChosenModel & { baseUrl: string | null } {
+  const { name, providerId } = locate(id ?? settings.models.model, settings.models);
+  if (providerId === practice) return { ...practiceModel(), baseUrl: null };
+  try {
+    return openProviderModel({ name, providerId, otherwise }, settings);
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    const fault = { code: "refused" as const, message: `${error.message} ${wayOn}` };
+    return { ...unusable(name, providerId, fault), baseUrl: null };
+  }
+}
+
+interface Location {
+  name: string;
+  providerId: string;
+}
+
+/** `PROVIDER/MODEL` is a model of another provider than the default one. */
+function locate(id: string, { model_provider = "openai", model_providers = {} }: ModelSettings): Location {
+  const [provider = "", ...rest] = id.split("/");
+  if (rest.length > 0 && (provider in model_providers || localProviders.includes(provider)))
+    return { name: rest.join("/"), providerId: provider };
+  return { name: id, providerId: id === practice ? practice : model_provider };
+}
+
+const localProviders = ["ollama", "lmstudio"];
+
+function openProviderModel(
+  { name, providerId, otherwise }: Location & { otherwise: Partial<Provider> },
+  { models, variables }: Settings,
+): ChosenModel & { baseUrl: string } {
   const entry = findProvider(providerId, models, variables);
   const keyName = entry.env_key ?? (entry.requires_openai_auth ? "AGENT_API_KEY" : undefined);
   const key = keyName && variables[keyName];
-  const provider: Provider = {
-    ...describeProvider(providerId, entry, { variables, ...providerTimeouts(models.limits) }),
-    ...(key && { apiKey: key }),
-    ...otherwise,
-  };
+  const described = describeProvider(providerId, entry, { variables, ...providerTimeouts(models.limits) });
+  const { baseUrl } = described;
+  if (keyName && !key) {
+    const message = `The model ${name} of provider ${providerId} needs a key, and ${keyName} is not set. ${wayOn}`;
+    return { ...unusable(name, providerId, { code: "auth", message }), baseUrl };
+  }
+  const provider: Provider = { ...described, ...(key && { apiKey: key }), ...otherwise };
   const secrets = keyName && key ? [{ name: keyName, value: key }] : [];
-  return openChosenModel({ id: name, provider, client: { name: "platform", version }, secrets });
+  const client = { name: "platform", version };
+  return { ...openChosenModel({ id: name, provider, client, secrets }), baseUrl };
 }
 
-const hasKey = ({ AGENT_API_KEY }: NodeJS.ProcessEnv): boolean => Boolean(AGENT_API_KEY);
+const wayOn =
+  "Ask the operator to configure it and restart the server (platform models shows which models answer), or choose another model.";
+
+const unusable = (id: string, provider: string, fault: ModelFault): ChosenModel => ({
+  id,
+  provider,
+  model: { reply: async () => ({ kind: "fault", fault }) },
+  facts: modelFacts(id, "responses"),
+  secrets: [],
+});
 
 const practiceModel = (): ChosenModel => ({
   id: practice,
@@ -35,3 +75,15 @@ const practiceModel = (): ChosenModel => ({
   facts: modelFacts(practice, "responses"),
   secrets: [],
 });
+
+/** For logs and terminals: the model of agents that name none, and where it is. */
+export function describeModel(settings: Settings): string {
+  const { id, provider, baseUrl } = chooseModel(undefined, settings);
+  if (provider === practice) return practiceNotice;
+  return `${id} of ${provider}${baseUrl === null ? "" : ` at ${baseUrl}`}`;
+}
+
+export const isPractice = (settings: Settings): boolean => chooseModel(undefined, settings).provider === practice;
+
+export const practiceNotice =
+  "the practice model: scripted, no intelligence. For a real one set AGENT_API_KEY, or model and model_provider";
