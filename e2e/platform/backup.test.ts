@@ -87,7 +87,7 @@ test("SIGTERM ends a restore and its database, and the restore can be repeated",
   expect(await harness.run(["backup", file, ...secret])).toMatchObject({ code: 0 });
   const target = await openPlatformForTest({ database: "embedded" });
   const args = ["restore", file, ...secret];
-  expect(await target.run(args, { NODE_OPTIONS: `--require ${preload}` })).toMatchObject({
+  expect(await target.run(args, { NODE_OPTIONS: `--require ${JSON.stringify(preload)}` })).toMatchObject({
     code: 143,
     stderr: "ERROR: Stopped by SIGTERM.\n",
   });
