@@ -110,7 +110,7 @@ test("an agent is stopped, continues with a follow-up, leaves an artifact, and i
   const busy = { prompt: { text: "Run `sleep 50`" }, source: { repository }, webhook: { url: receiver.url } };
   const { id } = (await ask<V0Agent>("POST", "/v0/agents", busy)).body;
   await status(scenario, id, "RUNNING");
-  const prompt = { text: "Run `echo report > $PLATFORM_ARTIFACTS_DIR/report.txt`" };
+  const prompt = { text: 'Run `echo report > "$PLATFORM_ARTIFACTS_DIR/report.txt"`' };
   const refused = await ask("POST", `/v0/agents/${id}/followup`, { prompt });
   expect(refused).toMatchObject({ status: 409, body: { error: { code: "agent_busy" } } });
   expect(await ask("POST", `/v0/agents/${id}/stop`)).toEqual({ status: 200, body: { id } });
