@@ -90,6 +90,10 @@ const WorkspaceWrite = z.object({
     .enum(["commit", "none"])
     .optional()
     .describe("Whether git commands may change branches, tags, index and stash of the repository (commit)"),
+  build_cache: z
+    .enum(["private", "none"])
+    .optional()
+    .describe("Whether build tools get a writable cache of their own for this project (private)"),
   nested_repositories: z
     .enum(["protected", "allowed"])
     .optional()
@@ -212,7 +216,10 @@ export const Config = z.object({
   sandbox_workspace_write: WorkspaceWrite.optional().describe("Details of the workspace-write sandbox"),
   approval_policy: ApprovalPolicy.optional().describe("Whether actions may ask for approval; exec never asks"),
   shell_environment_policy: ShellEnvironment.optional().describe("Variables of commands"),
-  allow_login_shell: idle(z.boolean(), "Read the login files of the shell", [true]),
+  allow_login_shell: z
+    .boolean()
+    .optional()
+    .describe("Whether commands get what the login files of the shell add; default: true"),
   tool_output_token_limit: z.int().positive().optional().describe("Budget of one tool output for the model (10000)"),
   project_doc_max_bytes: z
     .int()

@@ -1,8 +1,10 @@
 // A workspace: files and processes the agent may touch, in this process or inside a sandbox. Heavy parts load when used.
 import type { Workspace } from "@agentcli/protocol";
+import type { BuildCache } from "./cache/index.ts";
 import type { Connection } from "./client/index.ts";
 import type { LimitsReport, ResourceLimits } from "./limits/index.ts";
 
+export type { BuildCache } from "./cache/index.ts";
 export type { Connection } from "./client/index.ts";
 export type { Denial } from "./egress/index.ts";
 export {
@@ -65,6 +67,14 @@ export {
   serveWorkspace,
   type WorkspaceServer,
 } from "./server/index.ts";
+
+/** The build caches in this directory, largest first. */
+export const listCaches = async (base: string): Promise<BuildCache[]> =>
+  (await import("./cache/index.ts")).listCaches(base);
+
+/** Removes the build cache of one project, or all of them; returns what was removed. */
+export const clearCaches = async (base: string, project?: string): Promise<BuildCache[]> =>
+  (await import("./cache/index.ts")).clearCaches(base, project);
 
 /** Which of these limits are really enforced here, found out by trying. */
 export const describeLimits = async (limits: ResourceLimits): Promise<LimitsReport> =>

@@ -2,6 +2,7 @@
 import type { Command } from "../command.ts";
 import { aboutCommands } from "./about/index.ts";
 import { appServerCommands } from "./app-server/index.ts";
+import { cacheCommands } from "./cache/index.ts";
 import { cloudCommands } from "./cloud/index.ts";
 import { configCommands } from "./config/index.ts";
 import { execCommands } from "./exec/index.ts";
@@ -16,6 +17,7 @@ import { skillsCommands } from "./skills/index.ts";
 export const commands: Command[] = [
   ...aboutCommands,
   ...appServerCommands,
+  ...cacheCommands,
   ...cloudCommands,
   ...configCommands,
   ...hooksCommands,

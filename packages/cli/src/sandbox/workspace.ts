@@ -6,6 +6,7 @@ import type { Config, TurnSettings } from "@agentcli/protocol";
 import { hiddenByDefault, type SandboxPolicy, sandboxPolicy, toolEnvironment } from "@agentcli/workspace";
 import { ownSkillPaths } from "../config/context.ts";
 import type { Program } from "../program.ts";
+import { buildCaches } from "./build-caches.ts";
 import { chooseSandbox } from "./choice.ts";
 import { checkNetwork, networkOf } from "./network-policy.ts";
 import { serverProgramIn } from "./probe.ts";
@@ -37,6 +38,8 @@ export async function composeWorkspace(settings: SandboxSettings, config: Config
     }),
     environmentPolicy: shell.policy,
     warmLoginShell: settings.shell,
+    allowLoginShell: config.allow_login_shell ?? true,
+    ...(config.sandbox_workspace_write?.build_cache !== "none" && { cacheDirectory: buildCaches(environment) }),
     limits: resourceLimits(config.limits),
     denials: "noted",
     newId: () => newId(Date.now()),

@@ -1,4 +1,5 @@
 // The sandbox of a local run: around the directories of the agent, or none.
+import { join } from "node:path";
 import { resourceLimits, type Sandbox, sandboxFor } from "@agentcli/host";
 import type { SandboxMode } from "@agentcli/protocol";
 import {
@@ -36,6 +37,7 @@ export async function openSandbox(mode: SandboxMode, request: SandboxRequest): P
     env: () => toolEnvironment(machine.variables, { home: machine.userHome, policy: environment, secrets }),
     environmentPolicy: environment,
     warmLoginShell: machine.shell,
+    cacheDirectory: join(machine.sdkHome, "cache", "builds"),
     limits: resourceLimits(request.limits),
     denials: "ignored",
     newId: machine.newId,

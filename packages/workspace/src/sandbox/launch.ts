@@ -3,12 +3,7 @@
 import type { Workspace } from "@agentcli/protocol";
 import { connectWorkspace } from "../client/index.ts";
 import type { Denial, EgressProxy } from "../egress/index.ts";
-import {
-  type Environment,
-  type EnvironmentPolicy,
-  environmentPolicy,
-  withOfflineVariables,
-} from "../environment/index.ts";
+import { type Environment, type EnvironmentPolicy, environmentPolicy } from "../environment/index.ts";
 import type { GitDirectories } from "../git/index.ts";
 import type { OpenedWorkspace } from "../lifecycle/index.ts";
 import { noLimits, type OpenedLimits, openLimits, type ResourceLimits } from "../limits/index.ts";
@@ -16,6 +11,7 @@ import { openServer, type ServerConfig } from "../server/index.ts";
 import { proxyVariables } from "../wire/index.ts";
 import { type BackEnd, proxyUnavailable, supportsProxy } from "./back-end.ts";
 import { findBubblewrap } from "./bubblewrap/find.ts";
+import { withCache, withSeed, withTemporaryCache } from "./build-cache.ts";
 import { ShadowUnavailable, withCommits } from "./commits/commits.ts";
 import type { ConfinedProcess } from "./confined-process.ts";
 import { withLimitNotes } from "./limit-notes.ts";
@@ -36,6 +32,10 @@ export interface WorkspaceOptions {
   /** As probed; bubblewrap from PATH when absent. */
   backEnd?: BackEnd;
   warmLoginShell?: string;
+  /** False: no command gets the environment of a login shell, whatever it asks for. */
+  allowLoginShell?: boolean;
+  /** Where the build caches of projects are; without it, commands have none. */
+  cacheDirectory?: string;
   /** Which variables of a login shell tools get. */
   environmentPolicy?: EnvironmentPolicy;
   /** Called for every connection the proxy refused. */
@@ -57,8 +57,8 @@ export async function openWorkspace(policy: SandboxPolicy, options: WorkspaceOpt
 }
 
 /** Nothing inside outlives this process, nor the workspace once it is closed. */
-export async function openSandbox(requested: SandboxPolicy, given: WorkspaceOptions): Promise<OpenedWorkspace> {
-  const options = reachesNoHost(requested) ? { ...given, env: withOfflineVariables(given.env) } : given;
+export async function openSandbox(wanted: SandboxPolicy, given: WorkspaceOptions): Promise<OpenedWorkspace> {
+  const { requested, options, seed } = withCache(wanted, given);
   const backEnd = options.backEnd ?? bubblewrapOnPath(requested, options.env);
   refuseUnsupported(requested, backEnd);
   const { policy, watch } = await protectNested(requested, backEnd);
@@ -74,15 +74,17 @@ export async function openSandbox(requested: SandboxPolicy, given: WorkspaceOpti
   };
   try {
     const { shadows = [] } = sandbox;
-    const config = { ...configOf(policy, options), ...sandbox.config, shadows: shadows.map(toDirectories) };
+    const env = withTemporaryCache(sandbox.config.env, policy, options);
+    const config = { ...configOf(policy, options), ...sandbox.config, env, shadows: shadows.map(toDirectories) };
     const { stdout } = sandbox.process;
-    const opened = {
+    const connected = {
       ...(await connect(sandbox.process, egress ? withProxy(config) : config)),
       // The server pauses its processes when its output is not read.
       holdOutput: () => void stdout.pause(),
       resumeOutput: () => void stdout.resume(),
       close,
     };
+    const opened = seed === undefined ? connected : withSeed(connected, seed);
     const watched = watch ? withRepositoryWatch(opened, watch) : opened;
     const temporary = config.env.TMPDIR ?? "/tmp";
     const committing = await withCommits(watched, { policy, path: options.env.PATH ?? "", shadows });
@@ -94,9 +96,6 @@ export async function openSandbox(requested: SandboxPolicy, given: WorkspaceOpti
     throw sandbox.explainFailure(sandbox.process.stderr()) ?? notStarted(error);
   }
 }
-
-const reachesNoHost = ({ network, allowedDomains }: SandboxPolicy) =>
-  network === "off" || (network === "proxy" && allowedDomains.length === 0);
 
 const programOf = (
   { serverProgram, nodePath = process.execPath, env, limits }: WorkspaceOptions,
@@ -184,11 +183,11 @@ const toDirectories = ({ gitDirectory, commonDirectory }: GitDirectories) => ({ 
 type SharedConfig = Omit<ServerConfig, "env" | "writable" | "orphans" | "terminalModule" | "shadows">;
 
 function configOf(policy: SandboxPolicy, options: WorkspaceOptions): SharedConfig {
-  const { incarnation, warmLoginShell, environmentPolicy } = options;
+  const { incarnation, warmLoginShell, environmentPolicy, allowLoginShell = true } = options;
   return {
     root: policy.root,
     incarnation,
-    ...(warmLoginShell && { warmLoginShell }),
+    ...(allowLoginShell ? warmLoginShell && { warmLoginShell } : { allowLoginShell }),
     ...(environmentPolicy && { environmentPolicy }),
   };
 }

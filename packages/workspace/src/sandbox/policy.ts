@@ -9,6 +9,8 @@ export interface SandboxPolicy {
   root: string;
   /** Additional writable directories in workspace-write. */
   writableRoots: string[];
+  /** A directory of build caches that commands can write in workspace-write, also inside a hidden one; null: none. */
+  cache: string | null;
   /** With "proxy", only the hosts of allowedDomains can be reached. */
   network: "on" | "off" | "proxy";
   allowedDomains: string[];
@@ -53,6 +55,7 @@ export function sandboxPolicy(options: PolicyOptions): SandboxPolicy {
     allowedDomains: [],
     deniedDomains: [],
     unixSockets: "refused",
+    cache: null,
     hidden: [],
     shown: [],
     view: "machine",

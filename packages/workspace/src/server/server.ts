@@ -19,6 +19,8 @@ export interface ServerConfig {
   incarnation?: string;
   /** The environment of this login shell is captured at once, so that the first command need not wait for it. */
   warmLoginShell?: string;
+  /** False: requests for the environment of a login shell get the plain one. */
+  allowLoginShell?: boolean;
   /** Decides what is inherited from a login shell; `env` follows the same rules. */
   environmentPolicy?: EnvironmentPolicy;
   /** Where the terminal library is, when the server cannot find it by name. */

@@ -8,6 +8,7 @@ const policy = (more: Partial<SandboxPolicy> = {}): SandboxPolicy => ({
   root: "/Users/me/project",
   writableRoots: [],
   network: "off",
+  cache: null,
   unixSockets: "refused",
   hidden: ["/Users/me/.ssh"],
   view: "machine",

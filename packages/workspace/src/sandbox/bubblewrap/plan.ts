@@ -34,7 +34,8 @@ export function planMounts(policy: SandboxPolicy, options: PlanOptions): Planned
       path,
       shadows.map(({ commonDirectory }) => commonDirectory),
     );
-  mounts.push(...roots.map((path): Mount => ({ kind: "writable", path })));
+  const cache = policy.mode === "workspace-write" && policy.cache !== null ? [policy.cache] : [];
+  mounts.push(...[...roots, ...cache].map((path): Mount => ({ kind: "writable", path })));
   mounts.push(...roots.flatMap((root) => protect(root, policy, hidden)).filter((mount) => !isShadowed(mount)));
   mounts.push(...protectPaths(policy, roots, mounts));
   if (roots.length > 0)

@@ -32,11 +32,12 @@ export function planRules(policy: SandboxPolicy, { temporary, euid }: PlanOption
   const located = requested.flatMap((path) => locateHidden(path)).map(({ directory, name }) => join(directory, name));
   const roots = policy.mode === "workspace-write" ? [policy.root, ...policy.writableRoots].map(resolveRoot) : [];
   for (const root of roots) refuseHiddenInside(root, hidden);
+  const cache = policy.mode === "workspace-write" && policy.cache !== null ? [policy.cache] : [];
   const systemPaths = readableParts("/", [...located, ...notShared]);
   const shown = [policy.root, ...policy.shown].flatMap(resolveExisting).flatMap((path) => readableParts(path, hidden));
   const rules = [
     ...[...systemPaths, ...shown].map((path): Rule => ({ path, grant: "read" })),
-    ...[...roots, temporary].map((path): Rule => ({ path, grant: "write" })),
+    ...[...roots, ...cache, temporary].map((path): Rule => ({ path, grant: "write" })),
     ...harmlessDevices.filter((path) => existsSync(path)).map((path): Rule => ({ path, grant: "device" })),
   ];
   if (rules.length > maxRules) throw tooManyRules(rules.length);

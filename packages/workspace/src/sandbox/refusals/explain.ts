@@ -128,7 +128,7 @@ const roots = ({ mode, root, writableRoots }: SandboxPolicy) =>
   mode === "workspace-write" ? [root, ...writableRoots] : [];
 
 function isFree(path: string, { policy, backEnd, temporary }: Confinement): boolean {
-  if (contains(temporary, path)) return true;
+  if ([temporary, ...(policy.cache === null ? [] : [policy.cache])].some((free) => contains(free, path))) return true;
   const root = roots(policy).findLast((directory) => contains(directory, path));
   if (root === undefined) return false;
   if (backEnd !== "bubblewrap") return true;

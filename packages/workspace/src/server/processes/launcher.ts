@@ -18,6 +18,7 @@ export interface LauncherConfig {
   env: Environment;
   isDenied: (name: string, value: string) => boolean;
   warmLoginShell?: string | undefined;
+  allowLoginShell?: boolean | undefined;
   terminalModule?: string | undefined;
 }
 
@@ -42,7 +43,8 @@ export function openLauncher(config: LauncherConfig): Launcher {
 
   /** Later ones win: workspace, login shell, what every tool gets, the request. */
   async function environmentOf(start: Start): Promise<Environment> {
-    const login = start.loginShell === undefined ? plain : await logins.of(start.loginShell);
+    const login =
+      start.loginShell === undefined || config.allowLoginShell === false ? plain : await logins.of(start.loginShell);
     const always = start.terminal === undefined ? pipeVariables : terminalVariables;
     return { ...login, ...always, ...start.env };
   }

@@ -67,5 +67,15 @@ function merge(output: string, { env, isDenied }: Options): Environment {
     if (!shellOnly.has(name) && !isDenied(name, value)) login[name] = value;
   }
   const explicit = Object.entries(env).filter(([name, value]) => isDenied(name, value) || shellOnly.has(name));
-  return { ...login, ...Object.fromEntries(explicit) };
+  return {
+    ...login,
+    ...(login.PATH !== undefined && { PATH: joinPaths(env.PATH, login.PATH) }),
+    ...Object.fromEntries(explicit),
+  };
+}
+
+/** The caller's first: profiles of many systems set PATH anew. */
+function joinPaths(own: string | undefined, login: string): string {
+  const entries = [...(own ?? "").split(":"), ...login.split(":")].filter((entry) => entry !== "");
+  return [...new Set(entries)].join(":");
 }
