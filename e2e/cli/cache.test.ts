@@ -10,16 +10,20 @@ const write = call("exec_command", {
 
 test("a cache is kept between runs, has a size, and can be cleared", async () => {
   const look = call("exec_command", { cmd: 'ls "$GOCACHE"' });
-  const { run, requests, repository } = await openHarness({ replies: [write, replyWith("A."), look, replyWith("B.")] });
-  await run(["exec", "-s", "workspace-write", "build"]);
-  await run(["exec", "-s", "workspace-write", "build again"]);
+  const { run, requests, repository, home } = await openHarness({
+    replies: [write, replyWith("A."), look, replyWith("B.")],
+  });
+  await run(["exec", "-s", "workspace-write", "build"], { env: { HOME: home } });
+  await run(["exec", "-s", "workspace-write", "build again"], { env: { HOME: home } });
   expect(toolOutputs(requests().at(-1)).at(-1)).toMatch(/Output:\nobject\n$/);
-  const size = await run(["cache", "size", "--json"]);
+  const size = await run(["cache", "size", "--json"], { env: { HOME: home } });
   expect(JSON.parse(size.stdout)).toMatchObject({ caches: [{ project: repository }] });
-  expect((await run(["cache"])).stdout).toMatch(/^ +3\.\d MB {2}\S+\n +3\.\d MB {2}in all\n$/);
-  expect((await run(["cache", "clear", "/nowhere"])).stdout).toMatch(/^ +0\.0 MB {2}removed\n$/);
-  expect((await run(["cache", "clear"])).stdout).toMatch(/3\.\d MB {2}removed\n$/);
-  expect((await run(["cache", "size"])).stdout).toMatch(/^ +0\.0 MB {2}in all\n$/);
+  expect((await run(["cache"], { env: { HOME: home } })).stdout).toMatch(/^ +3\.\d MB {2}\S+\n +3\.\d MB {2}in all\n$/);
+  expect((await run(["cache", "clear", "/nowhere"], { env: { HOME: home } })).stdout).toMatch(
+    /^ +0\.0 MB {2}removed\n$/,
+  );
+  expect((await run(["cache", "clear"], { env: { HOME: home } })).stdout).toMatch(/3\.\d MB {2}removed\n$/);
+  expect((await run(["cache", "size"], { env: { HOME: home } })).stdout).toMatch(/^ +0\.0 MB {2}in all\n$/);
 });
 
 test("build_cache = none and allow_login_shell = false are obeyed", async () => {
