@@ -18,7 +18,6 @@ export interface OutputBuffer {
   describeFile(): Pick<Extract<ExecResult, { state: "running" }>, "outputFile">;
 }
 
-// Over 60 lines because all of it works on one head, one tail and one file.
 export function openOutputBuffer(createFile: () => OutputFile | undefined): OutputBuffer {
   const head: Chunk[] = [];
   const tail: Chunk[] = [];
@@ -28,9 +27,8 @@ export function openOutputBuffer(createFile: () => OutputFile | undefined): Outp
   let tailSize = 0;
   let lastSeq = 0;
   let droppedBytes = 0;
-  let totalBytes = 0;
-  let file: OutputFile | undefined;
-  let fileAfterBytes = Number.POSITIVE_INFINITY;
+  const kept = () => [...head, ...tail.slice(firstOfTail)];
+  const file = openFileKeeper(createFile, () => (droppedBytes > 0 ? undefined : kept()));
 
   function keep(chunk: Chunk): void {
     const cost = costOf(chunk);
@@ -56,25 +54,14 @@ export function openOutputBuffer(createFile: () => OutputFile | undefined): Outp
     firstOfTail = 0;
   }
 
-  function writeToFile(text: string): void {
-    file?.write(text);
-    if (file !== undefined || totalBytes <= fileAfterBytes || droppedBytes > 0) return;
-    file = createFile();
-    fileAfterBytes = Number.POSITIVE_INFINITY;
-    for (const chunk of kept()) file?.write(chunk.text);
-  }
-
-  const kept = () => [...head, ...tail.slice(firstOfTail)];
-
   return {
     lastSeq: () => lastSeq,
     droppedBytes: () => droppedBytes,
     append(stream, text) {
       lastSeq += 1;
       const chunk = { seq: lastSeq, stream, text };
-      totalBytes += Buffer.byteLength(text);
       keep(chunk);
-      writeToFile(text);
+      file.write(text);
       for (const notify of followers) notify(chunk);
     },
     follow(seq, onChunk) {
@@ -84,13 +71,46 @@ export function openOutputBuffer(createFile: () => OutputFile | undefined): Outp
       followers.add(notify);
       return () => void followers.delete(notify);
     },
-    keepInFile(afterBytes) {
-      if (file !== undefined) return;
-      fileAfterBytes = Math.min(fileAfterBytes, afterBytes);
-      writeToFile("");
-    },
-    describeFile: () => (file === undefined ? {} : { outputFile: file.describe() }),
+    keepInFile: file.keepAfter,
+    describeFile: file.describe,
   };
 }
 
 const costOf = (chunk: Chunk) => Math.max(minCost, Buffer.byteLength(chunk.text));
+
+interface FileKeeper {
+  /** All that is added to the buffer. */
+  write(text: string): void;
+  keepAfter(bytes: number): void;
+  describe: OutputBuffer["describeFile"];
+}
+
+/** `readAll` is all output so far; undefined if a part of it is gone. */
+function openFileKeeper(create: () => OutputFile | undefined, readAll: () => Chunk[] | undefined): FileKeeper {
+  let file: OutputFile | undefined;
+  let totalBytes = 0;
+  let afterBytes = Number.POSITIVE_INFINITY;
+
+  function createIfLong(): void {
+    if (totalBytes <= afterBytes) return;
+    afterBytes = Number.POSITIVE_INFINITY;
+    const chunks = readAll();
+    if (chunks === undefined) return;
+    file = create();
+    for (const chunk of chunks) file?.write(chunk.text);
+  }
+
+  return {
+    write(text) {
+      totalBytes += Buffer.byteLength(text);
+      if (file === undefined) createIfLong();
+      else file.write(text);
+    },
+    keepAfter(bytes) {
+      if (file !== undefined) return;
+      afterBytes = Math.min(afterBytes, bytes);
+      createIfLong();
+    },
+    describe: () => (file === undefined ? {} : { outputFile: file.describe() }),
+  };
+}

@@ -15,9 +15,7 @@ export interface Process {
   running(): Extract<ExecResult, { state: "running" }>;
   /** Replays what came after number `seq`, then tells what comes. Returns how to stop. */
   follow(seq: number, onChunk: (chunk: Chunk) => void): () => void;
-  /** The whole output is kept in a file as soon as it is longer than this. */
-  keepInFile(afterBytes: number): void;
-  /** Input, end of input, new size and signal, in this order, once the process has started. */
+  /** A file for its output at once; input, end of input, new size and signal, in this order, once the process has started. */
   apply(request: ExecRequest): Promise<void>;
   /** Ends it with everything it started; settles when that is done. */
   end(): Promise<void>;
@@ -60,8 +58,10 @@ export function openProcess({ marker, timeoutMs, launch, createOutputFile, onGro
     ending: () => ending,
     running: () => ({ state: "running", seq: buffer.lastSeq(), ...buffer.describeFile() }),
     follow: buffer.follow,
-    keepInFile: buffer.keepInFile,
-    apply: (request) => started.then(() => applyNow(request)),
+    apply(request) {
+      if (request.fileAfterBytes !== undefined) buffer.keepInFile(request.fileAfterBytes);
+      return started.then(() => applyNow(request));
+    },
     end,
     tree,
     holdOutput() {

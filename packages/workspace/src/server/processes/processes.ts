@@ -110,7 +110,6 @@ interface Follower {
 
 /** Until the process ends, the wait is over, or the caller gives up; then the process is ended first. */
 async function follow(process: Process, request: ExecRequest, { onChunk, signal }: Follower): Promise<ExecResult> {
-  if (request.fileAfterBytes !== undefined) process.keepInFile(request.fileAfterBytes);
   const stop = process.follow(request.afterSeq ?? 0, onChunk);
   const end = () => void process.end();
   signal.addEventListener("abort", end);
