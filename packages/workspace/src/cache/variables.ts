@@ -22,7 +22,7 @@ export function cacheVariables({ directory, env, network }: CacheOptions): Envir
     ...goProxy(env, home, network),
     CARGO_HOME: inCache("cargo"),
     npm_config_cache: inCache("npm"),
-    npm_config_store_dir: inCache("pnpm"),
+    pnpm_config_store_dir: inCache("pnpm"),
     YARN_CACHE_FOLDER: inCache("yarn"),
     YARN_GLOBAL_FOLDER: inCache("yarn-berry"),
     PIP_CACHE_DIR: inCache("pip"),
