@@ -24,7 +24,6 @@ const warning: Record<string, [value: unknown, works?: unknown]> = {
   tui: [{ theme: "dark" }],
   // Remove the line with the key's effect.
   web_search: ["live", "disabled"],
-  allow_login_shell: [false, true],
 };
 
 function* keysOf(shape: Shape, path: string[] = []): Generator<[key: string, shape: Shape]> {
