@@ -4,6 +4,7 @@ import { exitNameOf, parseCommandLine } from "@agentcli/command-line";
 import { type Scrub, scrubber } from "@agentcli/engine";
 import type { Environment, Reporter } from "@agentcli/host";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
+import { explainLimit } from "@agentcli/protocol/system-errors";
 import { readEnvironment } from "./environment.ts";
 import { choosePaint } from "./output/paint.ts";
 import { humanReporter, jsonReporter, type Streams } from "./output/reporter.ts";
@@ -25,9 +26,27 @@ export async function main(argv: string[], directory: string): Promise<void> {
   const environment = readEnvironment();
   const scrub = scrubber(knownSecrets(environment));
   const program = { environment, scrub, syntax, version, directory, signal: stop.signal };
+  process.on(
+    "uncaughtException",
+    (error) => void reportAndExit(error, { streams, scrub, json: argv.includes("--json") }),
+  );
   const code = await runCommand(argv, program, streams);
   await Promise.all([streams.out.flush(), streams.err.flush()]);
   process.exit(signalExit() ?? outputExit() ?? code);
+}
+
+interface Reporting {
+  streams: Streams;
+  scrub: Scrub;
+  json: boolean;
+}
+
+/** Such as a process that could not be started where its start is not waited for. */
+async function reportAndExit(error: unknown, { streams, scrub, json }: Reporting): Promise<void> {
+  const reporter = openReporter({ json, color: "never" }, { variables: {} }, streams);
+  const code = await reportFailure(error, reporter, scrub);
+  await Promise.all([streams.out.flush(), streams.err.flush()]);
+  process.exit(code);
 }
 
 async function runCommand(
@@ -70,6 +89,11 @@ async function reportFailure(error: unknown, reporter: Reporter, scrub: Scrub): 
     await reporter.fail(scrub(message));
     return exitCodes[exit].code;
   }
+  const limit = explainLimit(error);
+  if (limit !== null) {
+    await reporter.fail(scrub(limit));
+    return exitCodes.failed.code;
+  }
   if (isFileAccessError(error)) {
     await reporter.fail(scrub(`${message}. Fix that path or its permissions; AGENT_HOME sets the agent home.`));
     return exitCodes.usage.code;
@@ -80,7 +104,7 @@ async function reportFailure(error: unknown, reporter: Reporter, scrub: Scrub): 
 
 /** The system denied access to a file: a matter of how the machine is set up, not a bug. */
 const isFileAccessError = (error: unknown): boolean =>
-  ["EACCES", "EPERM", "EROFS", "EEXIST", "ENOTDIR", "EISDIR", "ELOOP", "ENAMETOOLONG"].includes(
+  ["EACCES", "EPERM", "EROFS", "EEXIST", "ENOTDIR", "EISDIR", "ELOOP"].includes(
     String((error as NodeJS.ErrnoException | null)?.code),
   );
 
@@ -118,7 +142,11 @@ interface OutputOptions {
   color: string;
 }
 
-function openReporter({ json, color }: OutputOptions, { variables }: Environment, streams: Streams): Reporter {
+function openReporter(
+  { json, color }: OutputOptions,
+  { variables }: Pick<Environment, "variables">,
+  streams: Streams,
+): Reporter {
   if (json) return jsonReporter(streams);
   return humanReporter(streams, { paint: choosePaint(color, variables), version });
 }

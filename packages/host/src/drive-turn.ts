@@ -1,6 +1,7 @@
 // Drives a turn to its end, within the time limits of its run.
 import { abandonTurn, drive, type Log, lastTurn, type StoredRecord } from "@agentcli/engine";
 import type { TurnEnd } from "@agentcli/protocol";
+import { explainLimit } from "@agentcli/protocol/system-errors";
 import type { Assembly } from "./assemble.ts";
 
 /** How long hooks may take when a session ends because its program is stopping. */
@@ -44,7 +45,8 @@ export async function driveToEnd(
     throw new Error(`thread ${log.state.threadId} rests without an end`);
   } catch (error) {
     const { name, message } = error instanceof Error ? error : { name: "Error", message: String(error) };
-    const end: FailedEnd = { status: "failed", code: name === "SandboxUnavailable" ? "sandbox" : "internal", message };
+    const code = name === "SandboxUnavailable" ? "sandbox" : "internal";
+    const end: FailedEnd = { status: "failed", code, message: explainLimit(error) ?? message };
     await closeTurn(log, end, show);
     return end;
   }

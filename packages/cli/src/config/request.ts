@@ -5,6 +5,7 @@ import { CommandError } from "@agentcli/command-line";
 import type { ConfigOptions, Environment } from "@agentcli/host";
 import { type ConfigRequest, defaults, type FlagValue } from "@agentcli/project";
 import { nearest } from "@agentcli/project/nearest";
+import { explainLimit } from "@agentcli/protocol/system-errors";
 import { standardSystemDirectory } from "../environment.ts";
 
 /** `cwd` is where the run works. */
@@ -38,9 +39,16 @@ export function flagWarnings({ fullAuto, bypass, moreDirectories }: ConfigOption
 /** An existing directory, absolute and without symbolic links. */
 export function existingDirectory(directory: string, base: string): string {
   const path = resolve(base, directory);
-  if (!existsSync(path)) throw new CommandError("usage", `The directory ${path} does not exist.`);
-  if (!statSync(path).isDirectory()) throw new CommandError("usage", `${path} is not a directory.`);
-  return realpathSync(path);
+  try {
+    if (!statSync(path).isDirectory()) throw new CommandError("usage", `${path} is not a directory.`);
+    return realpathSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR")
+      throw new CommandError("usage", `The directory ${path} does not exist.`);
+    const limit = explainLimit(error);
+    throw limit === null ? error : new CommandError("usage", limit);
+  }
 }
 
 const bypassFlag = "--dangerously-bypass-approvals-and-sandbox";

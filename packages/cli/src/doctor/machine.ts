@@ -1,6 +1,6 @@
 // What the machine brings: Node, a home that can be written, git, and the programs a run makes use of.
 import { execFile } from "node:child_process";
-import { accessSync, constants, existsSync } from "node:fs";
+import { accessSync, constants, existsSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import type { Environment, RunOptions } from "@agentcli/host";
@@ -17,6 +17,10 @@ export function examineNode(version: string): Finding {
     : fine("node", version);
 }
 
+/** Less is not enough for the session of one run. */
+const minHomeBytes = 1024 * 1024;
+const minHomeFiles = 10;
+
 export function examineHome(home: string): Finding {
   let directory = home;
   while (!existsSync(directory) && directory !== dirname(directory)) directory = dirname(directory);
@@ -24,6 +28,12 @@ export function examineHome(home: string): Finding {
     accessSync(directory, constants.W_OK);
   } catch {
     return broken("agent home", `${home} cannot be written`, `fix the permissions of ${directory}, or set AGENT_HOME`);
+  }
+  const { bavail, bsize, files, ffree } = statfsSync(directory);
+  const isFull = bavail * bsize < minHomeBytes || (files > 0 && ffree < minHomeFiles);
+  if (isFull) {
+    const detail = `${home}: the disk is full (${Math.floor((bavail * bsize) / 1024)} KiB and ${ffree} files left)`;
+    return broken("agent home", detail, `free some space on the disk of ${directory}, or set AGENT_HOME`);
   }
   return fine("agent home", existsSync(home) ? home : `${home} (created by the first run)`);
 }

@@ -27,7 +27,7 @@ const problems: Record<LineFileFault["attempted"], (fault: LineFileFault) => Hos
   open: ({ path, message }) =>
     new HostError(
       "usage",
-      `The session cannot be saved as ${path}: ${message}. Set AGENT_HOME to a directory you can write, or run without a session file: --ephemeral.`,
+      `The session cannot be saved as ${path}: ${message}. ${isFull(message) ? "The disk is full: free some space on it, or set AGENT_HOME to a directory on another" : "Set AGENT_HOME to a directory you can write"}, or run without a session file: --ephemeral.`,
     ),
   write: ({ path, message }) =>
     new HostError(
@@ -35,3 +35,5 @@ const problems: Record<LineFileFault["attempted"], (fault: LineFileFault) => Hos
       `The session file ${path} cannot be written: ${message}. Free some space and resume, or run without a session file: --ephemeral.`,
     ),
 };
+
+const isFull = (message: string): boolean => /ENOSPC|EDQUOT/.test(message);

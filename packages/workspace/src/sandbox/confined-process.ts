@@ -3,6 +3,7 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, type StdioOptions, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import type { Duplex, Readable, Writable } from "node:stream";
+import { explainLimit, explainOutput } from "@agentcli/protocol/system-errors";
 import { inheritedDescriptors } from "../descriptors/index.ts";
 import { bridgeDescriptor } from "../wire/index.ts";
 
@@ -46,14 +47,10 @@ export function startConfined({ program, argv, setup, files = [], onBridge }: Co
   for (const { descriptor } of files) stdio[descriptor] = "pipe";
   for (const descriptor of inheritedDescriptors()) stdio[descriptor] ??= devNull;
   // Its own process group: Ctrl-C at the terminal is for the host, which decides when to end the workspace.
-  const child = spawn(program, argv, {
-    cwd: "/",
-    env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
-    detached: true,
-    stdio: Array.from(stdio, (entry) => entry ?? "ignore"),
-  });
+  const child = startProcess(program, argv, stdio);
   closeSync(devNull);
   const { stdin, stdout, stderr } = child as ChildProcessWithoutNullStreams;
+  if (!stdin) throw tooManyFiles(child, program);
   let stderrTail = "";
   stderr.setEncoding("utf8");
   stderr.on("data", (text: string) => {
@@ -78,7 +75,11 @@ export function startConfined({ program, argv, setup, files = [], onBridge }: Co
     stdin,
     stdout,
     stderr: () => stderrTail,
-    describeEnd: async () => [`its process ${await ended}.`, stderrTail.trim()].filter(Boolean).join(" stderr: "),
+    describeEnd: async () => {
+      const end = `its process ${await ended}.`;
+      const limit = explainOutput(stderrTail);
+      return limit ? `${end} ${limit}` : [end, stderrTail.trim()].filter(Boolean).join(" stderr: ");
+    },
     kill,
     // The kernel reports the first process of a namespace as ended only after all others in it have.
     killNamespace: () => (killChildren(child) ? killAfterTimeout() : kill()),
@@ -113,9 +114,30 @@ function killIfAlive(pid: number): void {
   }
 }
 
+function startProcess(program: string, argv: string[], stdio: StdioOptions): ChildProcess {
+  const entries = Array.from(stdio as unknown[], (entry) => entry ?? "ignore") as StdioOptions;
+  const env = { PATH: "/usr/local/bin:/usr/bin:/bin" };
+  try {
+    return spawn(program, argv, { cwd: "/", env, detached: true, stdio: entries });
+  } catch (error) {
+    // A descriptor above the limit.
+    if ((error as NodeJS.ErrnoException).code === "EINVAL") throw descriptorLimit(program);
+    throw error;
+  }
+}
+
+/** Without a descriptor for its streams Node reports the failure only as an event, which nothing could wait for here. */
+function tooManyFiles(child: ChildProcess, program: string): Error {
+  child.on("error", () => {});
+  return descriptorLimit(program);
+}
+
+const descriptorLimit = (program: string): Error =>
+  Object.assign(new Error(`spawn ${program} EMFILE`), { code: "EMFILE", syscall: `spawn ${program}` });
+
 function describeExit(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
-    child.on("error", (error) => resolve(`could not be started (${error.message})`));
+    child.on("error", (error) => resolve(`could not be started (${explainLimit(error) ?? error.message})`));
     child.on("close", (code, signal) => resolve(code === null ? `was ended by ${signal}` : `exited with code ${code}`));
   });
 }

@@ -1,6 +1,8 @@
 // Finds the first back end that works on this machine; for each before it: why it does not, and what to do.
+
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import { explainLimit, explainOutput } from "@agentcli/protocol/system-errors";
 import type { ProgramSearch } from "../programs/index.ts";
 import type { BackEnd, UnavailableBackEnd } from "./back-end.ts";
 import { bubblewrapArguments, privateMounts, userProgram } from "./bubblewrap/arguments.ts";
@@ -111,10 +113,11 @@ function runProgram(program: string, argv: string[]): Promise<{ code: number | n
       killSignal: "SIGKILL",
     });
     let stderr = "";
-    child.stderr.on("data", (data: Buffer) => {
+    // There is no stream where the process could not be started for want of descriptors.
+    child.stderr?.on("data", (data: Buffer) => {
       stderr += data.toString();
     });
-    child.on("error", (error) => resolve({ code: null, stderr: error.message }));
-    child.on("close", (code) => resolve({ code, stderr }));
+    child.on("error", (error) => resolve({ code: null, stderr: explainLimit(error) ?? error.message }));
+    child.on("close", (code) => resolve({ code, stderr: (code !== 0 && explainOutput(stderr)) || stderr }));
   });
 }

@@ -42,13 +42,13 @@ function capture(shell: string, { cwd, env }: Options): Promise<string> {
     const parts: Buffer[] = [];
     const limit = setTimeout(() => {
       if (child.pid !== undefined) signalGroup(child.pid, "SIGKILL");
-      child.stdout.destroy();
+      child.stdout?.destroy();
     }, captureTimeoutMs);
     const settle = (output: string) => {
       clearTimeout(limit);
       resolve(output);
     };
-    child.stdout.on("data", (part: Buffer) => parts.push(part));
+    child.stdout?.on("data", (part: Buffer) => parts.push(part));
     child.on("error", () => settle(""));
     child.on("close", (code) => settle(code === 0 ? Buffer.concat(parts).toString() : ""));
   });

@@ -1,8 +1,10 @@
 // Starts a process on three pipes, or on two and a file when its whole input is known.
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync } from "node:fs";
 import { constants } from "node:os";
 import type { Readable, Writable } from "node:stream";
+import { explainLimit } from "@agentcli/protocol/system-errors";
 import { type Child, type ChildEvents, type ChildSpec, explainStartFailure, type Launch } from "./child.ts";
 import { openInputFile } from "./input-file.ts";
 import type { Pipe, PipeSupply } from "./pipes.ts";
@@ -53,7 +55,9 @@ function outcomeOfStart(child: ChildProcess): Promise<Error | undefined> {
 }
 
 const explain = (spec: ChildSpec, failure: Error | undefined): string =>
-  explainStartFailure(spec) ?? `${spec.argv[0]} could not be started: ${failure?.message ?? "no reason was given"}.`;
+  explainLimit(failure) ??
+  explainStartFailure(spec) ??
+  `${spec.argv[0]} could not be started: ${failure?.message ?? "no reason was given"}.`;
 
 function listen(child: ChildProcess, readers: Readable[], events: ChildEvents): void {
   let open = readers.length;
