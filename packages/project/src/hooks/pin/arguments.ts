@@ -70,11 +70,21 @@ export function checkOneWord(word: ShellWord, call: Call): void {
 
 /** Known, or from the user's environment: an agent has no influence on it. */
 export const isOfUser = ({ unknown }: ShellWord, { assigned }: Pick<Call, "assigned">): boolean =>
-  unknown.every((name) => /^(?:[A-Za-z_]\w*|[?#!$])$/.test(name) && !assigned.has(name));
+  unknown.every((name) => /^[?#!$]$/.test(name) || (/^[A-Za-z_]\w*$/.test(name) && !isSetInside(name, assigned)));
 
-/** A shell does not evaluate it: digits, or a variable that never is anything else. */
+const isSetInside = (name: string, assigned: Call["assigned"]): boolean =>
+  assigned.has(name) || assigned.has(anyName) || setByShell.test(name);
+
+/** Among the assigned: a script that the shell reads may set every variable. */
+export const anyName = "*";
+
+/** Variables that a shell fills from what a command reads, matches or ran last. */
+const setByShell =
+  /^(?:_|REPLY|BASH_\w+|COMP_\w+|READLINE_\w+|MATCH|M(?:BEGIN|END)|OPTARG|MAPFILE|COPROC|DIRSTACK|PIPESTATUS|ARGV0?|STATUS|TTYIDLE|PWD|OLDPWD)$/i;
+
+/** Evaluating it runs nothing: digits, a variable that never is anything else, or one of the user's environment. */
 export function isNumber(word: ShellWord, { textOf, assigned }: Pick<Call, "textOf" | "assigned">): boolean {
   if (word.value !== null) return /^[-+]?\d+$/.test(word.value);
   const name = /^"?\$\{?([\w?#!$]+)\}?"?$/.exec(textOf(word))?.[1] ?? "";
-  return /^[?#!$]$/.test(name) || assigned.get(name) === "number";
+  return assigned.get(name) === "number" || (name !== "" && isOfUser(word, { assigned }));
 }

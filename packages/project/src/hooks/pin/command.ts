@@ -1,6 +1,6 @@
 // Which files of the workspace a hook's command runs, and where it names them. Refuses what cannot be determined.
 import { basename, isAbsolute, resolve } from "node:path";
-import { type Call, checkOneWord } from "./arguments.ts";
+import { anyName, type Call, checkOneWord } from "./arguments.ts";
 import { checkVariable } from "./builtins.ts";
 import { firstBytes, isFile, realPath, type Workspace } from "./files.ts";
 import { type Language, languageOf, mayLoad } from "./includes.ts";
@@ -69,6 +69,7 @@ interface Reading {
 /** All of them before any is used: in a loop the last one counts too. */
 function collectAssigned({ assignments, words: [program, ...rest] }: SimpleCommand, reading: Reading): void {
   const { assigned } = reading.found;
+  if (program?.value === "." || program?.value === "source") assigned.set(anyName, "text");
   const isSetting = program?.value === "export" || program?.value === "read" || program?.value === "env";
   for (const word of isSetting ? [...assignments, ...rest] : assignments) {
     const [name = "", ...value] = textOf(word, reading).split(/\+?=/);

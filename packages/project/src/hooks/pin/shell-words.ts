@@ -192,6 +192,10 @@ function readPiece(reader: Reader, start: number): string | null | undefined {
 }
 
 function readHome(reader: Reader, start: number): string | null {
+  if (/^=~\s/.test(reader.source.slice(start, start + 3)) && reader.at === start + 1) {
+    reader.at += 1;
+    return "~";
+  }
   const isHome = reader.at === start && /^~(?=[/\s;&|)]|$)/.test(reader.source.slice(reader.at, reader.at + 2));
   reader.at += 1;
   return (isHome ? reader.variables.get("HOME") : undefined) ?? notKnown(reader, "~");
