@@ -47,11 +47,11 @@ export async function startPlatform({ data, listen = "127.0.0.1:7420" }) {
 
 function listening({ stdout }) {
   return new Promise((resolve) => {
-    let model = "";
+    let url = "";
     createInterface(stdout).on("line", (line) => {
-      if (line.startsWith("model: ")) model = line.slice("model: ".length);
-      const [, url] = /^listening on (\S+)$/.exec(line) ?? [];
-      if (url) resolve({ url, model });
+      url = /^listening on (\S+)$/.exec(line)?.[1] ?? url;
+      const [, model] = /^model: (.+)$/.exec(line) ?? [];
+      if (url && model) resolve({ url, model });
     });
   });
 }

@@ -14,7 +14,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
     await platform.close();
     throw error;
   });
-  program.print(`model: ${describeModel(settings)}\nlistening on ${server.url}\n`);
+  program.print(`listening on ${server.url}\nmodel: ${describeModel(settings)}\n`);
   if (!program.signal.aborted) await once(program.signal, "abort");
   await server.stop();
   return 0;
