@@ -6,19 +6,19 @@ import { expect, test } from "vitest";
 
 test("an explorer cannot write, even where its parent may", async () => {
   const replies = [
-    { ...replyWith("The child is done."), when: { bodyIncludes: "subagent_notification" } },
+    { ...replyWith("The child is done."), when: { bodyIncludes: "Tried." } },
     { ...replyWith("Tried."), when: { bodyIncludes: "Read-only file system" } },
     {
       ...call("exec_command", { cmd: "echo x > child.txt" }),
       when: { bodyIncludes: "You answer a question about this repository" },
     },
-    { ...call("exec_command", { cmd: "sleep 0.2" }), when: { bodyIncludes: "agent_id" } },
+    { ...call("wait_agent", { targets: ["explorer"] }), when: { bodyIncludes: "agent_id" } },
     call("spawn_agent", { message: "write a file", agent_type: "explorer" }),
   ];
   const harness = await openHarness({ replies: { replies, repeat: "always" } });
   const { code, events } = await harness.events(["-s", "workspace-write", "--budget", "turns=40", "try it"]);
   expect(code).toBe(0);
-  expect(itemsOf(events, "collab_tool_call")).toMatchObject([{ tool: "spawn_agent", status: "completed" }]);
+  expect(itemsOf(events, "collab_tool_call")[0]).toMatchObject({ tool: "spawn_agent", status: "completed" });
   expect(existsSync(join(harness.repository, "child.txt"))).toBe(false);
   expect(sessionFiles(harness.home)).toHaveLength(2);
 });

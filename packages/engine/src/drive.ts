@@ -79,9 +79,19 @@ async function end(message: string | null, run: ThreadRun): Promise<void> {
   const result = await checkFinalMessage(message, log.state, finalMessageCheck);
   if (result.kind === "retry") return log.write(...result.records);
   if (result.end.status === "completed" && hooks && !(await hooks.mayEnd(result.end.message, run))) return;
+  await noteRunningAgents(run);
   const lost =
     log.state.backgroundProcesses.size > 0 ? await endProcesses(run).then(() => undefined, commitLost) : undefined;
   await log.write({ type: "turn.ended", turnId: log.state.turn?.turnId ?? "", end: lost ?? result.end });
+}
+
+/** The answer cannot have the results of sub-agents that still run. */
+async function noteRunningAgents({ log, subagents }: ThreadRun): Promise<void> {
+  const running = (subagents?.overview() ?? []).filter(({ status }) => status === "running");
+  if (running.length === 0) return;
+  const names = running.map(({ id, nickname }) => `${nickname} (${id})`).join(", ");
+  const message = `The turn ended while sub-agents were still running: ${names}. Their results are not part of the answer.`;
+  await log.write({ type: "noted", kind: "warning", data: { message } });
 }
 
 /** A commit that a command reported and the repository did not get: the turn has not succeeded. */

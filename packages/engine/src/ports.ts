@@ -24,6 +24,8 @@ export interface ModelRequest {
   instructions: string;
   messages: Message[];
   tools: ToolSpec[];
+  /** `none`: the tools are there only for the prompt cache; the model must not call any. Absent: it may. */
+  toolChoice?: "none";
   effort?: string;
   /** How to summarise reasoning: auto, concise, detailed or none. */
   reasoningSummary?: string;

@@ -9,6 +9,7 @@ import type { Log } from "./log/log.ts";
 import type { Model, Progress, Workspace } from "./ports.ts";
 import type { Repository } from "./prompt/repository.ts";
 import type { ModelAccess, RequestOptions } from "./requests/request.ts";
+import type { AgentOverview } from "./state/restate.ts";
 import type { Subagents } from "./subagents/subagents.ts";
 import type { Tool } from "./tools/tool.ts";
 
@@ -70,6 +71,8 @@ export interface SubagentSupervisor {
   spentByOtherAgents(): Ledger;
   /** What all sub-agents used and cost for the current turn of the main thread; null if they asked no model. */
   charges(): Charges | null;
+  /** The open children of the thread. */
+  overview(): AgentOverview[];
   /** Children that have stopped running and were not yet reported to the thread; each is returned once. */
   news(): Record<string, AgentState>;
   /** Stops all of them. */

@@ -115,6 +115,26 @@ describe("a sub-agent", () => {
     expect(JSON.stringify(news[0]?.record)).toContain("Done by the child.");
   });
 
+  test("that still runs when its parent ends is named in a warning, and in what a compaction states", async () => {
+    const never = new Promise<ModelReply>(() => {});
+    let asked = 0;
+    const { thread } = await openSubagentHarness((request) => {
+      if (isChild(request)) return never as unknown as ModelReply;
+      if (request.toolChoice === "none") return textReply("Short.");
+      asked += 1;
+      return asked === 1 ? replies([calls("spawn_agent", { message: "Go." })], 60_000) : textReply("End.");
+    });
+    await thread.begin("spawn and forget", { compactAt: 50_000 });
+    await run(thread);
+    const compacted = thread.store.records.map(({ record }) => record).find(({ type }) => type === "context.compacted");
+    expect(compacted).toMatchObject({ restated: expect.stringContaining("agent-0 (default, default): running") });
+    expect(thread.store.records.at(-2)?.record).toMatchObject({
+      type: "noted",
+      kind: "warning",
+      data: { message: expect.stringContaining("still running: default (agent-0)") },
+    });
+  });
+
   test("can receive more input, be closed and reopened", async () => {
     const script: ((result: string) => ModelReply)[] = [
       () => replies([calls("spawn_agent", { message: "one" })]),

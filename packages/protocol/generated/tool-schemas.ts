@@ -80,6 +80,24 @@ export const toolSchemas = {
     ],
     "additionalProperties": false
   },
+  "list_sessions": {
+    "type": "object",
+    "properties": {},
+    "additionalProperties": false
+  },
+  "kill_session": {
+    "type": "object",
+    "properties": {
+      "session_id": {
+        "type": "number",
+        "description": "The session of a command that is still running."
+      }
+    },
+    "required": [
+      "session_id"
+    ],
+    "additionalProperties": false
+  },
   "apply_patch": {
     "type": "object",
     "properties": {

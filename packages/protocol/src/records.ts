@@ -160,6 +160,7 @@ export const ThreadRecord = z.discriminatedUnion("type", [
     type: z.literal("context.compacted"),
     upTo: z.int().describe("Records up to this one are replaced by the summary in model requests"),
     summary: z.string(),
+    restated: z.string().optional().describe("The state of the work, which follows the summary in model requests"),
     ...chargeFields,
   }),
   Noted,

@@ -34,6 +34,10 @@ export const toolArguments = {
     yield_time_ms: z.number().optional().describe("How long to wait for output."),
     max_output_tokens: z.number().optional(),
   }),
+  list_sessions: z.strictObject({}),
+  kill_session: z.strictObject({
+    session_id: z.number().describe("The session of a command that is still running."),
+  }),
   apply_patch: z.strictObject({
     input: z.string().describe("The whole patch, from *** Begin Patch to *** End Patch."),
   }),

@@ -166,7 +166,8 @@ function contextFor(call: OpenCall, run: ThreadRun): ToolContext {
 
 /** A call approved to leave the sandbox runs outside of it, and so does later input to its process. */
 function workspaceFor({ callId, begun }: OpenCall, { workspace, unsandboxedWorkspace, log }: ThreadRun): Workspace {
-  const args = begun?.name === "write_stdin" ? (begun.args as { session_id?: number }) : {};
+  const args =
+    begun?.name === "write_stdin" || begun?.name === "kill_session" ? (begun.args as { session_id?: number }) : {};
   const session = log.state.backgroundProcesses.get(args.session_id ?? -1);
   const isOutside = session ? session.outside : findOpenCall(log.state, callId)?.approval?.outside;
   return isOutside ? (unsandboxedWorkspace ?? workspace) : workspace;

@@ -1,9 +1,16 @@
 // Performs a compaction: requests a summary and records it; the turn continues from there.
 
-import type { ModelReply } from "../ports.ts";
+import { addUsage } from "../budget/charges.ts";
+import type { ModelReply, ModelRequest } from "../ports.ts";
 import type { ThreadRun } from "../running.ts";
-import { boundedSummary, compactionRequest } from "../state/compaction.ts";
+import {
+  boundedSummary,
+  estimateRequest,
+  shortCompactionRequest,
+  wholeCompactionRequest,
+} from "../state/compaction.ts";
 import { lastMessage } from "../state/messages.ts";
+import { restate } from "../state/restate.ts";
 import type { ThreadState } from "../state/state.ts";
 import { charged, failedTurn, request, requestFor } from "./request.ts";
 
@@ -23,10 +30,12 @@ export async function compact(run: ThreadRun): Promise<void> {
     const message = "The model gave no summary when the history had to be shortened.";
     return log.write(failedTurn(log.state, { code: "context_window", message }));
   }
+  const restated = restate(log.state, run.subagents?.overview() ?? []);
   await log.write({
     type: "context.compacted",
     upTo: log.state.seq,
     summary: boundedSummary(summary, log.state.turn?.settings.compactAt),
+    ...(restated && { restated }),
     ...charged(reply, run),
   });
   return run.hooks?.compaction("after", run);
@@ -35,14 +44,27 @@ export async function compact(run: ThreadRun): Promise<void> {
 /** If even this request is too long for the model, its size is halved and it is sent again. */
 async function requestSummary(run: ThreadRun): Promise<ModelReply> {
   const { log } = run;
+  const { frozen, tokens, turn } = log.state;
   const full = requestFor(log.state, run.requestOptions);
-  let room = log.state.turn?.settings.compactAt ?? log.state.tokens;
+  let room = turn?.settings.compactAt ?? tokens;
+  // The limit is nine tenths of the window, or less.
+  const whole = wholeCompactionRequest(full);
+  let next = Math.max(tokens, estimateRequest(whole)) < room / 0.9 ? whole : null;
   for (let attempt = 1; ; attempt += 1) {
-    const shortened = compactionRequest(full, log.state.frozen.context, room);
-    // The summary is for the model alone: its progress is not shown.
-    const reply = await request(shortened, { ...run, onProgress() {} });
+    const reply = await send(next ?? shortCompactionRequest(full, frozen.context, room), run);
     const tooLong = reply.kind === "fault" && reply.fault.code === "context_window";
     if (!tooLong || attempt === maxAttempts) return reply;
-    room = Math.floor(room / 2);
+    if (next === null || turn?.settings.compactAt === undefined) room = Math.floor(room / 2);
+    next = null;
   }
+}
+
+/** Some models answer with calls despite `toolChoice`: the request is repeated without tools. */
+async function send(modelRequest: ModelRequest, run: ThreadRun): Promise<ModelReply> {
+  // The summary is for the model alone: its progress is not shown.
+  const hidden = { ...run, onProgress() {} };
+  const first = await request(modelRequest, hidden);
+  if (first.kind === "fault" || lastMessage(first.blocks) !== null) return first;
+  const second = await request({ ...modelRequest, tools: [] }, hidden);
+  return second.kind === "fault" ? second : { ...second, usage: addUsage(first.usage, second.usage) };
 }

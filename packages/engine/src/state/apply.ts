@@ -11,6 +11,7 @@ import { callsOf, finalMessage, textOf } from "./messages.ts";
 import { findOpenCall, type OpenCall, type OpenTurn, openAccount, type ThreadState } from "./state.ts";
 import { estimateMessage, estimateText } from "./tokens.ts";
 import { touchedPaths } from "./touched.ts";
+import { noteWork } from "./work.ts";
 
 /** Changes `state` in place: a copying fold of 10,000 records took 112 ms, this one a few. */
 export function apply(state: ThreadState, stored: StoredRecord): ThreadState {
@@ -34,6 +35,7 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
       state.end = null;
       if (record.tools) changeTools(state, record.tools);
       for (const message of record.context ?? []) addMessage(state, message);
+      if (!record.compaction) state.work.openQuestions = [];
       if (!record.compaction) addMessage(state, { role: "user", parts: record.input });
       return;
     case "input.added":
@@ -56,7 +58,7 @@ function applyRecord(state: ThreadState, seq: number, record: ThreadRecord): voi
       if (state.turn) charge(state.turn.ledger, record);
       state.messages = [
         ...retainedMessages(ownMessages(state), state.turn?.settings.compactAt),
-        summaryMessage(record.summary),
+        summaryMessage(record),
       ];
       state.instructions = [];
       state.repliesSinceCompaction = 0;
@@ -153,6 +155,7 @@ function applySettled(state: ThreadState, record: RecordOf<"tool.settled">): voi
   addMessage(state, { role: "tool", wireId: call.block.wireId, form: call.block.form, parts: record.outcome.parts });
   trackSession(state, call, record.outcome);
   noteSettled(state.agents, call.begun, record.outcome);
+  noteWork(state.work, call.begun, record.outcome);
 }
 
 function trackSession(state: ThreadState, call: OpenCall, outcome: Outcome): void {

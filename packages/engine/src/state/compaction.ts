@@ -12,14 +12,27 @@ export const compactionPrompt = `Write a hand-over summary of this conversation 
 - what has been done: files changed (with paths), commands run and what they showed
 - what is known now: findings, decisions and why, things tried that failed
 - what is left, as concrete next steps
+- open questions: what is undecided, or waits for an answer
 Be complete about facts and short about everything else. Answer with the summary only.`;
 
-/** The request for the summary; it fits the window because the oldest messages are dropped. */
-export function compactionRequest(request: ModelRequest, contextMessages: Message[], room: number): ModelRequest {
-  const ask: Message = { role: "user", parts: [{ type: "text", text: compactionPrompt }] };
-  const spent = estimateText(request.instructions) + contextMessages.concat(ask).reduce(addSize, 0);
+const ask: Message = { role: "user", parts: [{ type: "text", text: compactionPrompt }] };
+
+/** The request for the summary, after everything that a prompt cache already has: the tools stay, but must not be called. */
+export const wholeCompactionRequest = (request: ModelRequest): ModelRequest => ({
+  ...request,
+  messages: [...request.messages, ask],
+  toolChoice: "none",
+  outputSchema: undefined,
+});
+
+export const estimateRequest = ({ instructions, tools, messages }: ModelRequest): number =>
+  messages.reduce(addSize, estimateText(instructions) + estimateText(JSON.stringify(tools)));
+
+/** The same with the oldest messages dropped, so that it fits the window. */
+export function shortCompactionRequest(request: ModelRequest, contextMessages: Message[], room: number): ModelRequest {
+  const spent = estimateRequest(wholeCompactionRequest({ ...request, messages: contextMessages }));
   const recent = newestWithin(request.messages.slice(contextMessages.length), room - spent);
-  return { ...request, messages: [...contextMessages, ...recent, ask], tools: [], outputSchema: undefined };
+  return wholeCompactionRequest({ ...request, messages: [...contextMessages, ...recent] });
 }
 
 /** User messages that are kept verbatim: the newest, up to their budget. */
@@ -38,10 +51,12 @@ function shortened(message: Message, budget: number): Message {
   return { role: "user", parts: [{ type: "text", text: truncateForModel(text, budget) }] };
 }
 
-export const summaryMessage = (summary: string): Message => ({
+export const summaryMessage = ({ summary, restated }: { summary: string; restated?: string | undefined }): Message => ({
   role: "user",
-  parts: [{ type: "text", text: `${summaryPrefix}\n${summary}` }],
+  parts: [{ type: "text", text: [summaryPrefix, summary, ...(restated ? [stateHeading, restated] : [])].join("\n") }],
 });
+
+const stateHeading = "\nState of the work when it was summarised:";
 
 /** A summary that is too long would soon be compacted again. */
 export function boundedSummary(summary: string, compactAt: number | undefined): string {

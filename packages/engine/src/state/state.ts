@@ -15,6 +15,7 @@ import { emptyLedger, type Ledger } from "../budget/ledger.ts";
 import type { Message } from "../ports.ts";
 import type { CallStreak } from "./call-streak.ts";
 import type { SubagentRecords } from "./known-agents.ts";
+import { newWork, type WorkState } from "./work.ts";
 
 export interface OpenCall {
   callId: string;
@@ -94,6 +95,7 @@ export interface ThreadState {
   compactions: number;
   turns: number;
   backgroundProcesses: Map<number, ProcessSession>;
+  work: WorkState;
   /** Paths that calls have touched since the last reply. */
   touched: string[];
   /** Repository instructions that were injected and are still among the messages. */
@@ -119,6 +121,7 @@ export function emptyThread(threadId: string): ThreadState {
     compactions: 0,
     turns: 0,
     backgroundProcesses: new Map(),
+    work: newWork(),
     touched: [],
     instructions: [],
     turn: null,

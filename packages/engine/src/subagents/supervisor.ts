@@ -40,6 +40,10 @@ function supervisorOf(tree: Tree, self: Member | null): SubagentSupervisor {
     },
     spentByOtherAgents: () => tree.spentByOtherAgents(self),
     charges: () => chargesOf(tree),
+    overview: () =>
+      children()
+        .filter((member) => !isClosed(member))
+        .map((member) => ({ ...nameOf(member), role: member.role, status: stateOf(member).status })),
     news() {
       const fresh = children().filter((member) => !member.reported && !isClosed(member) && isAtRest(member));
       for (const member of fresh) member.reported = true;
@@ -57,6 +61,8 @@ function chargesOf({ members, root }: Tree): Charges | null {
   );
   return paid.length === 0 ? null : paid.map(({ account }) => account.charges).reduce(addCharges);
 }
+
+const nameOf = ({ id, nickname }: Member): SubagentName => ({ id, nickname });
 
 interface ThreadView {
   parent(): ThreadRun;

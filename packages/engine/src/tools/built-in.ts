@@ -5,6 +5,7 @@ import { glob } from "./glob.ts";
 import { grepFiles } from "./grep-files.ts";
 import { listDir } from "./list-dir.ts";
 import { readFile } from "./read-file.ts";
+import { killSession, listSessions } from "./sessions.ts";
 import type { Tool } from "./tool.ts";
 import { updatePlan } from "./update-plan.ts";
 import { viewImage } from "./view-image.ts";
@@ -13,6 +14,8 @@ import { writeStdin } from "./write-stdin.ts";
 export const builtInTools: Tool[] = [
   execCommand,
   writeStdin,
+  listSessions,
+  killSession,
   applyPatch,
   readFile,
   listDir,

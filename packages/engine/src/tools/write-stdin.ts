@@ -1,9 +1,9 @@
 // Sends input to a running command, interrupts it, or waits for more output.
-import type { ExecRequest, ToolArguments } from "@agentcli/protocol";
+import type { ExecRequest, Outcome, ToolArguments } from "@agentcli/protocol";
 import { collectOutput } from "../output.ts";
 import type { ProcessSession } from "../state/state.ts";
 import { fileAfterBytes, maxPollMs, processReport } from "./process-report.ts";
-import { builtIn, failed } from "./tool.ts";
+import { builtIn, failed, type ToolContext } from "./tool.ts";
 
 const interrupt = "\u0003";
 
@@ -15,44 +15,53 @@ export const writeStdin = builtIn({
   async run(args, context) {
     const session = context.state.backgroundProcesses.get(args.session_id);
     if (!session) return failed(unknownSession(args.session_id, [...context.state.backgroundProcesses.keys()]));
-    const output = collectOutput();
-    const startedAt = performance.now();
-    const result = await context.workspace.exec(
-      { ...request(args, session), fileAfterBytes: fileAfterBytes(context, args.max_output_tokens) },
-      (chunk) => {
-        output.add(chunk.text);
-        context.onProgress({ type: "output", callId: session.callId, text: chunk.text });
-      },
-      context.signal,
-    );
-    if (result.state === "not-started" || result.state === "unknown") return failed(result.message);
-    const running = result.state === "running";
-    const exitCode = running ? null : result.exitCode;
-    const durationMs = performance.now() - startedAt;
-    return {
-      status: "completed",
-      parts: processReport({
-        context,
-        key: `${context.callId}:${result.seq}`,
-        output,
-        result,
-        sessionId: args.session_id,
-        durationMs,
-        wait: waitOf(args),
-        maxTokens: args.max_output_tokens,
-      }),
-      detail: {
-        kind: "input",
-        sessionId: args.session_id,
-        output: output.text(),
-        exitCode,
-        running,
-        cursor: result.seq,
-        durationMs,
-      },
-    };
+    const options = { request: request(args, session), session, sessionId: args.session_id, wait: waitOf(args) };
+    return continueProcess({ ...options, maxTokens: args.max_output_tokens }, context);
   },
 });
+
+export interface ContinueOptions {
+  request: ExecRequest;
+  session: ProcessSession;
+  sessionId: number;
+  /** How long the caller waits for output, and how long it could. */
+  wait: { ms: number; maxMs: number };
+  maxTokens: number | undefined;
+}
+
+/** Sends a request to a running process and reports what it printed since the last one. */
+export async function continueProcess(
+  { request, session, sessionId, wait, maxTokens }: ContinueOptions,
+  context: ToolContext,
+): Promise<Outcome> {
+  const output = collectOutput();
+  const startedAt = performance.now();
+  const result = await context.workspace.exec(
+    { ...request, fileAfterBytes: fileAfterBytes(context, maxTokens) },
+    (chunk) => {
+      output.add(chunk.text);
+      context.onProgress({ type: "output", callId: session.callId, text: chunk.text });
+    },
+    context.signal,
+  );
+  if (result.state === "not-started" || result.state === "unknown") return failed(result.message);
+  const running = result.state === "running";
+  const durationMs = performance.now() - startedAt;
+  const key = `${context.callId}:${result.seq}`;
+  return {
+    status: "completed",
+    parts: processReport({ context, key, output, result, sessionId, durationMs, wait, maxTokens }),
+    detail: {
+      kind: "input",
+      sessionId,
+      output: output.text(),
+      exitCode: running ? null : result.exitCode,
+      running,
+      cursor: result.seq,
+      durationMs,
+    },
+  };
+}
 
 function request(args: ToolArguments["write_stdin"], session: ProcessSession): ExecRequest {
   const chars = args.chars ?? "";
@@ -77,6 +86,6 @@ function waitOf({ chars = "", yield_time_ms }: ToolArguments["write_stdin"]): { 
 
 const clamp = (value: number, low: number, high: number): number => Math.round(Math.min(high, Math.max(low, value)));
 
-const unknownSession = (id: number, running: number[]): string =>
+export const unknownSession = (id: number, running: number[]): string =>
   `There is no running command with session id ${id}. ` +
   (running.length > 0 ? `Running: ${running.join(", ")}.` : "No command is running; start one with exec_command.");

@@ -7,7 +7,11 @@ export function chatBody(request: ModelRequest): object {
   return {
     model: request.model,
     messages: [systemOf(request), ...conversationOf(request.messages)],
-    ...(tools.length > 0 && { tools: tools.map(toolOf), tool_choice: "auto", parallel_tool_calls: true }),
+    ...(tools.length > 0 && {
+      tools: tools.map(toolOf),
+      tool_choice: request.toolChoice ?? "auto",
+      parallel_tool_calls: true,
+    }),
     ...(effort && { reasoning_effort: effort }),
     ...(verbosity && { verbosity }),
     ...(outputSchema && {

@@ -12,7 +12,7 @@ export function responsesBody(request: ModelRequest): object {
     instructions: request.instructions,
     input: request.messages.flatMap(inputOf),
     tools: request.tools.map(toolOf),
-    tool_choice: "auto",
+    tool_choice: request.toolChoice ?? "auto",
     parallel_tool_calls: true,
     ...(reasoning
       ? { reasoning: { ...(effort && { effort }), ...(summary && summary !== "none" && { summary }) } }

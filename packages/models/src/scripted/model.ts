@@ -38,7 +38,8 @@ const interrupted: ModelReply = {
 type Decision = { do: "call"; call: PlannedCall } | { do: "answer"; text: string; work: Work };
 
 function decide(request: ModelRequest): Decision {
-  if (request.tools.length === 0 && !isAlone(request)) return summarise(request);
+  const mayCall = request.tools.length > 0 && request.toolChoice !== "none";
+  if (!mayCall && !isAlone(request)) return summarise(request);
   const { prompt, settled, environment } = readSituation(request.messages);
   const work = workIn(prompt, environment);
   if (!canFollow(work)) return { do: "answer", text: helpMessage(skillsIn(work)), work };

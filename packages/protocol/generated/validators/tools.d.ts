@@ -11,6 +11,8 @@ export interface Validator {
 }
 export const exec_command: Validator;
 export const write_stdin: Validator;
+export const list_sessions: Validator;
+export const kill_session: Validator;
 export const apply_patch: Validator;
 export const update_plan: Validator;
 export const request_user_input: Validator;
