@@ -15,6 +15,8 @@ export const systemTools = [
     ...{ program: "python3", package: "python3-venv", need: "required", purpose: "tests of the Python SDK" },
     probe: ["-c", "import ensurepip"],
   },
+  { program: "go", package: "golang-go", need: "required", purpose: "tests with a Go project" },
+  { program: "cargo", package: "cargo", need: "required", purpose: "tests with a Rust project" },
   { program: "rg", package: "ripgrep", need: "recommended", purpose: "fast search; without it search is slower" },
 ];
 

@@ -5,6 +5,7 @@ export * from "./json-lines.ts";
 export * from "./model-server/replies.ts";
 export * from "./model-server/script.ts";
 export * from "./model-server/server.ts";
+export * from "./model-server/tool-outputs.ts";
 export * from "./ports.ts";
 export * from "./processes.ts";
 export * from "./project.ts";

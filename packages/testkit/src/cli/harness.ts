@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { jsonLines } from "../json-lines.ts";
 import type { Reply, Script } from "../model-server/script.ts";
-import { type LoggedRequest, startModelServer } from "../model-server/server.ts";
+import { type Answering, type LoggedRequest, startModelServer } from "../model-server/server.ts";
+import { outputsIn } from "../model-server/tool-outputs.ts";
 import { type ProcessResult, waitForExit } from "../processes.ts";
 import { cliProgram } from "../project.ts";
 import { temporaryDirectory, temporaryRepository } from "../temporary.ts";
@@ -40,7 +41,7 @@ export interface Event {
 }
 
 export interface HarnessOptions {
-  replies?: Reply[] | Script;
+  replies?: Reply[] | Script | Answering;
   files?: Record<string, string>;
   config?: string;
   wireApi?: "responses" | "chat";
@@ -125,7 +126,4 @@ export const itemsOf = (events: Event[], type: string): Record<string, unknown>[
     .filter((item) => item.type === type);
 
 /** Results of tool calls as the model received them, newest last. */
-export const toolOutputs = (request: LoggedRequest | undefined): string[] =>
-  ((request?.body as { input?: { type?: string; output?: unknown }[] })?.input ?? [])
-    .filter((item) => item.type === "function_call_output" || item.type === "custom_tool_call_output")
-    .map((item) => String(item.output));
+export const toolOutputs = (request: LoggedRequest | undefined): string[] => outputsIn(request?.body);

@@ -24,6 +24,9 @@ export interface ModelServer {
   close(): Promise<void>;
 }
 
+/** Decides by the body of each request, as a model does. Undefined: nothing is left to say. */
+export type Answering = Picker["next"];
+
 export interface ModelServerOptions {
   port?: number;
   /** Called for each request before it is answered. */
@@ -31,11 +34,11 @@ export interface ModelServerOptions {
 }
 
 export async function startModelServer(
-  script: Script | Reply[],
+  script: Script | Reply[] | Answering,
   options: ModelServerOptions = {},
 ): Promise<ModelServer> {
   const requests: LoggedRequest[] = [];
-  const answer = respondFrom(openScript(parseScript(script)));
+  const answer = respondFrom(typeof script === "function" ? { next: script } : openScript(parseScript(script)));
   const server = createServer((request, response) => {
     receive(request)
       .then(({ received, text }) => {
