@@ -13,6 +13,7 @@ export { nextStep as next, type Step } from "./next.ts";
 export { collectOutput, type OutputCollector, truncateForModel, wholeOutputBytes } from "./output.ts";
 export { parsePatch } from "./patch/parse.ts";
 export { patchedPaths } from "./patch/paths.ts";
+export { isEditTool, patchText, proposedEdits } from "./patch/proposed.ts";
 export * from "./ports.ts";
 export {
   changedTools,

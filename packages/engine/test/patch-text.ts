@@ -1,12 +1,12 @@
 // Random edits and the equivalent patch text, to test the parser.
-import type { Edit, EditChunk } from "@agentcli/protocol";
+import type { EditChunk, PatchEdit } from "@agentcli/protocol";
 import fc from "fast-check";
 
-export function renderPatch(edits: Edit[]): string {
+export function renderPatch(edits: PatchEdit[]): string {
   return ["*** Begin Patch", ...edits.flatMap(renderEdit), "*** End Patch", ""].join("\n");
 }
 
-function renderEdit(edit: Edit): string[] {
+function renderEdit(edit: PatchEdit): string[] {
   switch (edit.kind) {
     case "add":
       return [
@@ -62,7 +62,7 @@ const chunk = fc
   })
   .filter(({ before, after }) => before.length + after.length > 0);
 
-export const someEdits: fc.Arbitrary<Edit[]> = fc.array(
+export const someEdits: fc.Arbitrary<PatchEdit[]> = fc.array(
   fc.oneof(
     fc.record({
       kind: fc.constant("add" as const),

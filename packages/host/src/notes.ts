@@ -21,7 +21,7 @@ type Created = RecordOf<"thread.created">;
 export interface NewThreadRequest extends Pick<Created, "threadId" | "worktree" | "tags" | "program"> {
   settings: TurnSettings;
   assembly: Pick<Assembly, "promptEnvironment" | "tools" | "hooks">;
-  traits: { freeformTools: boolean };
+  traits: { freeformTools: boolean; stringEdits?: boolean };
   /** Replaces the instructions of the engine. */
   instructions?: string | undefined;
 }

@@ -9,7 +9,7 @@ import type { FileStore } from "./sessions/index.ts";
 export interface Run extends Assembly {
   settings: TurnSettings;
   context: ProjectContext;
-  traits: { freeformTools: boolean };
+  traits: { freeformTools: boolean; stringEdits?: boolean };
   /** In tokens; null if the model is not known. */
   contextWindow: number | null;
   /** How long to wait for standard input. */

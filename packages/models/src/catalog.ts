@@ -7,6 +7,8 @@ export interface ModelFacts {
   /** Whether tools may take free text under a grammar. */
   freeform: boolean;
   images: boolean;
+  /** Whether the model is trained to write patches; others are offered exact replacement as well. */
+  patches: boolean;
   /** Whether the model reasons, and its reasoning can be sent back. */
   reasoning: boolean;
 }
@@ -21,16 +23,23 @@ export function modelFacts(model: string, wireApi: WireApi): ModelFacts {
 /** `openai/GPT-5` and `gpt-5` are one model: gateways put the vendor in front. */
 const familyName = (model: string): string => model.slice(model.lastIndexOf("/") + 1).toLowerCase();
 
-const unknownModel: ModelFacts = { contextWindow: 128_000, freeform: false, images: true, reasoning: true };
+const unknownModel: ModelFacts = {
+  contextWindow: 128_000,
+  freeform: false,
+  images: true,
+  patches: false,
+  reasoning: true,
+};
 
 const families: [family: RegExp, facts: Partial<ModelFacts>][] = [
   // Newer members accept more than 272k tokens, at a higher price.
-  [/^gpt-5|codex/, { contextWindow: 272_000, freeform: true }],
-  [/^gpt-4\.1/, { contextWindow: 1_047_576, reasoning: false }],
+  [/^gpt-5|codex/, { contextWindow: 272_000, freeform: true, patches: true }],
+  [/^gpt-4\.1/, { contextWindow: 1_047_576, patches: true, reasoning: false }],
   [/^gpt-4/, { reasoning: false }],
   [/^gpt-3/, { contextWindow: 16_385, images: false, reasoning: false }],
-  [/^o[134]/, { contextWindow: 200_000 }],
-  [/^gpt-oss/, { contextWindow: 131_072, images: false }],
+  [/^o[134]/, { contextWindow: 200_000, patches: true }],
+  [/^gpt-oss/, { contextWindow: 131_072, images: false, patches: true }],
+  [/^practice$/, { patches: true }],
   [/^claude/, { contextWindow: 200_000 }],
   [/^gemini/, { contextWindow: 1_048_576 }],
   [/^(deepseek|qwen\d*-coder|kimi-k2|glm-\d|devstral|codestral)/, { images: false }],

@@ -35,3 +35,10 @@ test("an invalid base URL is refused when the model is opened", () => {
   expect(() => open("localhost:11434/v1")).toThrow(/base_url of provider test is not an http or https URL: localhost/);
   expect(() => open("https://")).toThrow(/not an http or https URL/);
 });
+
+test("models that are trained to write patches are known; others are offered exact replacement too", () => {
+  for (const model of ["gpt-5.4", "openai/gpt-5.1-codex", "o3", "gpt-4.1", "gpt-oss:20b", "practice"])
+    expect(modelFacts(model, "responses").patches).toBe(true);
+  for (const model of ["claude-sonnet-4-5", "gemini-3-pro", "qwen3-coder", "some-new-model"])
+    expect(modelFacts(model, "chat").patches).toBe(false);
+});

@@ -111,6 +111,76 @@ export const toolSchemas = {
     ],
     "additionalProperties": false
   },
+  "edit_file": {
+    "type": "object",
+    "properties": {
+      "path": {
+        "type": "string"
+      },
+      "old_string": {
+        "type": "string",
+        "description": "Text to replace, exactly as in the file. Empty to create a new file."
+      },
+      "new_string": {
+        "type": "string"
+      },
+      "replace_all": {
+        "description": "Replace every occurrence; otherwise there must be exactly one.",
+        "type": "boolean"
+      },
+      "expected_count": {
+        "description": "Replace all if there are exactly this many.",
+        "type": "number"
+      }
+    },
+    "required": [
+      "path",
+      "old_string",
+      "new_string"
+    ],
+    "additionalProperties": false
+  },
+  "edit_notebook": {
+    "type": "object",
+    "properties": {
+      "path": {
+        "type": "string",
+        "description": "A Jupyter notebook (.ipynb)."
+      },
+      "action": {
+        "type": "string",
+        "enum": [
+          "replace",
+          "insert",
+          "delete"
+        ]
+      },
+      "cell": {
+        "description": "Index from 0, or id. A new cell gets this index, comes after this id, or at the end.",
+        "type": [
+          "number",
+          "string"
+        ]
+      },
+      "source": {
+        "description": "New source of the cell.",
+        "type": "string"
+      },
+      "cell_type": {
+        "type": "string",
+        "enum": [
+          "code",
+          "markdown",
+          "raw"
+        ]
+      }
+    },
+    "required": [
+      "path",
+      "action"
+    ],
+    "additionalProperties": false
+  },
   "update_plan": {
     "type": "object",
     "properties": {

@@ -165,6 +165,22 @@ export const EditRequest = z.object({
         moveTo: z.string().optional(),
         chunks: z.array(EditChunk),
       }),
+      z.object({
+        kind: z.literal("replace"),
+        path: z.string(),
+        old: z.string(),
+        new: z.string(),
+        all: z.boolean().describe("Every occurrence; otherwise there must be exactly one"),
+        count: z.int().positive().optional().describe("There must be exactly so many occurrences; all are replaced"),
+      }),
+      z.object({
+        kind: z.literal("cell"),
+        path: z.string().describe("Of a Jupyter notebook"),
+        action: z.enum(["replace", "insert", "delete"]),
+        cell: z.union([z.int(), z.string()]).optional().describe("Index from 0, or id"),
+        source: z.string().optional(),
+        cellType: z.enum(["code", "markdown", "raw"]).optional(),
+      }),
     ]),
   ),
 });

@@ -41,6 +41,23 @@ export const toolArguments = {
   apply_patch: z.strictObject({
     input: z.string().describe("The whole patch, from *** Begin Patch to *** End Patch."),
   }),
+  edit_file: z.strictObject({
+    path: z.string(),
+    old_string: z.string().describe("Text to replace, exactly as in the file. Empty to create a new file."),
+    new_string: z.string(),
+    replace_all: z.boolean().optional().describe("Replace every occurrence; otherwise there must be exactly one."),
+    expected_count: z.number().optional().describe("Replace all if there are exactly this many."),
+  }),
+  edit_notebook: z.strictObject({
+    path: z.string().describe("A Jupyter notebook (.ipynb)."),
+    action: z.enum(["replace", "insert", "delete"]),
+    cell: z
+      .union([z.number(), z.string()])
+      .optional()
+      .describe("Index from 0, or id. A new cell gets this index, comes after this id, or at the end."),
+    source: z.string().optional().describe("New source of the cell."),
+    cell_type: z.enum(["code", "markdown", "raw"]).optional(),
+  }),
   update_plan: z.strictObject({
     explanation: z.string().optional(),
     plan: z.array(z.strictObject({ step: z.string(), status: z.enum(["pending", "in_progress", "completed"]) })),

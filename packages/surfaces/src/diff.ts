@@ -1,8 +1,8 @@
 // Edits of a patch as diff text.
-import type { Edit, EditChunk } from "@agentcli/protocol";
+import type { EditChunk, PatchEdit } from "@agentcli/protocol";
 
 /** The diff of one file in an item: a new file is shown whole, a changed one by its changes. */
-export function diffOf(edit: Edit): string {
+export function diffOf(edit: PatchEdit): string {
   if (edit.kind === "add") return edit.content;
   return edit.kind === "delete" ? "" : edit.chunks.map(hunk).join("");
 }
@@ -28,9 +28,9 @@ function sharedStart(left: string[], right: string[]): number {
 }
 
 /** All file changes of a turn so far, file by file. */
-export const turnDiff = (edits: Edit[]): string => edits.map(fileDiff).join("");
+export const turnDiff = (edits: PatchEdit[]): string => edits.map(fileDiff).join("");
 
-function fileDiff(edit: Edit): string {
+function fileDiff(edit: PatchEdit): string {
   const { path } = edit;
   const target = edit.kind === "update" ? (edit.moveTo ?? path) : path;
   const head = `diff --git a/${path} b/${target}\n`;

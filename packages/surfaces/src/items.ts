@@ -1,7 +1,7 @@
 // Calls of the log as items of the event stream.
 
 import type { Json } from "@agentcli/engine";
-import { agentToolNames, parsePatch } from "@agentcli/engine";
+import { agentToolNames, isEditTool, proposedEdits } from "@agentcli/engine";
 import type { CallBlock, Detail, ItemOf, McpOrigin, NoteData, Outcome, ThreadItem } from "@agentcli/protocol";
 import { shellJoin } from "./shell-join.ts";
 
@@ -28,7 +28,7 @@ export function beginItem(
 ): NewItem | null {
   if (mcp) return mcpCall({ ...mcp, arguments: args as Json });
   if (name === "exec_command") return command(args, shell);
-  if (name === "apply_patch") return patch(args);
+  if (isEditTool(name)) return fileChange(name, args);
   if (readingTools.has(name)) return mcpCall({ server: builtInServer, tool: name, arguments: args as Json });
   return agentToolNames.includes(name) ? collaboration(name, args, threadId) : null;
 }
@@ -100,9 +100,8 @@ function command(args: unknown, defaultShell: string): NewItem {
   };
 }
 
-function patch(args: unknown): NewItem {
-  const parsed = parsePatch(String(fields(args).input ?? ""));
-  const changes = parsed.kind === "patch" ? parsed.edits.map(({ path, kind }) => ({ path, kind })) : [];
+function fileChange(name: string, args: unknown): NewItem {
+  const changes = proposedEdits(name, args).map(({ path, kind }) => ({ path, kind }));
   return { type: "file_change", changes, status: "in_progress" };
 }
 

@@ -1,6 +1,6 @@
 // Sends approval requests to the client that started the turn.
 import type { ApprovalQuestion, Approver, Decision, UserQuestion } from "@agentcli/engine";
-import { patchedPaths } from "@agentcli/engine";
+import { isEditTool, patchedPaths } from "@agentcli/engine";
 import type { AnswerOf, QuestionOf, ServerRequestName } from "@agentcli/protocol/app-server";
 import { itemIdOf, shownCommand } from "@agentcli/surfaces/app-server";
 import type { Client } from "../method.ts";
@@ -37,7 +37,7 @@ export function openApprover(host: ApproverHost): Approver {
 
 async function decide(question: ApprovalQuestion, host: ApproverHost, signal: AbortSignal): Promise<Decision> {
   if (question.mcp) return decideTool(question, host, signal);
-  if (question.name === "apply_patch") {
+  if (isEditTool(question.name)) {
     const params = { ...locationOf(question), reason: question.reason };
     return (await ask(host, "item/fileChange/requestApproval", params, signal))?.decision ?? "decline";
   }
@@ -118,7 +118,7 @@ const locationOf = ({ threadId, turnId, callId }: ApprovalQuestion) => ({
 /** What is accepted for a session: the same command, the same files, the same tool. */
 function keysOf({ name, args, mcp, settings }: ApprovalQuestion): string[] {
   if (mcp) return [JSON.stringify(["mcp", mcp.server, mcp.tool])];
-  if (name === "apply_patch") return patchedPaths(args, settings.cwd).map((path) => JSON.stringify(["file", path]));
+  if (isEditTool(name)) return patchedPaths({ name, args }, settings.cwd).map((path) => JSON.stringify(["file", path]));
   const { cmd, workdir = ".", sandbox_permissions: permissions = "use_default" } = args as CommandArguments;
   return [JSON.stringify(["command", cmd, workdir, permissions])];
 }

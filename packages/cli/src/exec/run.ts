@@ -79,7 +79,7 @@ export async function openRun(options: RunOptions, program: Program, context: Ru
     options,
     settings,
     context: instructions,
-    traits: { freeformTools: facts.freeform },
+    traits: { freeformTools: facts.freeform, stringEdits: !facts.patches },
     contextWindow,
     stdinLimitMs: durationMs(config.limits.stdin),
     timeLimits: [

@@ -3,6 +3,7 @@ import type { ThreadRecord } from "@agentcli/protocol";
 import type { ApprovalQuestion, Decision } from "../approver.ts";
 import type { Admission, PlannedCall } from "../hook-gate.ts";
 import type { Json } from "../json.ts";
+import { isEditTool } from "../patch/proposed.ts";
 import type { ThreadRun } from "../running.ts";
 import { findOpenCall } from "../state/state.ts";
 import { asksEscalation, type Verdict } from "./guard.ts";
@@ -74,5 +75,4 @@ const decisionNote = (question: ApprovalQuestion, decision: Decision, by: string
 
 /** Commands that request it, and patches that the sandbox would refuse. A command that needs approval by a rule stays inside. */
 const leavesSandbox = ({ name, args, settings }: ApprovalQuestion): boolean =>
-  settings.sandbox !== "danger-full-access" &&
-  (name === "apply_patch" || (name === "exec_command" && asksEscalation(args)));
+  settings.sandbox !== "danger-full-access" && (isEditTool(name) || (name === "exec_command" && asksEscalation(args)));

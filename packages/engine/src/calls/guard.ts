@@ -1,6 +1,7 @@
 // Judges a call before it takes effect. The model receives the reason of a declined call, and surfaces show it.
 import type { TurnSettings } from "@agentcli/protocol";
 import { isWithin, patchedPaths } from "../patch/paths.ts";
+import { isEditTool } from "../patch/proposed.ts";
 
 export interface ProposedCall {
   name: string;
@@ -21,7 +22,7 @@ export interface Guard {
 /** The rules of sandbox mode and approval policy. */
 export const policyGuard: Guard = {
   async admit(call, settings) {
-    if (call.name === "apply_patch" && settings.sandbox === "read-only") return judgePatch(settings);
+    if (isEditTool(call.name) && settings.sandbox === "read-only") return judgePatch(settings);
     if (call.name === "exec_command" && asksEscalation(call.args)) return judgeEscalation(settings);
     return { kind: "allowed" };
   },
@@ -31,8 +32,8 @@ export const policyGuard: Guard = {
 export const writableRootsGuard = (writableRoots: string[], next: Guard): Guard => ({
   async admit(call, settings) {
     const mayApprove = settings.approval !== "never" && settings.sandbox === "workspace-write";
-    if (call.name !== "apply_patch" || !mayApprove) return next.admit(call, settings);
-    const outside = patchedPaths(call.args, settings.cwd).find((path) => !isWithin(path, [...writableRoots, "/tmp"]));
+    if (!isEditTool(call.name) || !mayApprove) return next.admit(call, settings);
+    const outside = patchedPaths(call, settings.cwd).find((path) => !isWithin(path, [...writableRoots, "/tmp"]));
     if (outside === undefined) return next.admit(call, settings);
     return { kind: "unapproved", reason: `patch rejected: ${outside} is outside of what may be written` };
   },

@@ -1,6 +1,7 @@
 // Hooks around tool calls: before, when an approval is missing, and after.
 import type { Outcome } from "@agentcli/protocol";
 import type { Admission, HookContext, HookGate, PlannedCall } from "../hook-gate.ts";
+import { isEditTool, patchText } from "../patch/proposed.ts";
 import { lastMessage, textPart } from "../state/messages.ts";
 import { readPaths } from "../state/touched.ts";
 import type { Parsed, Tool } from "../tools/tool.ts";
@@ -84,7 +85,9 @@ async function rewrite(
 ): Promise<Admission> {
   const newArgs = rewrittenArguments(call, input);
   const parsed: Parsed =
-    newArgs === null ? { kind: "problem", message: "it gives no command" } : await parseRewritten(newArgs, tool);
+    newArgs === null
+      ? { kind: "problem", message: "it gives no command that can be used" }
+      : await parseRewritten(newArgs, tool);
   if (parsed.kind === "arguments") return { kind: "admitted", args: parsed.args };
   const before = args === undefined ? "" : " The call was not made.";
   return { kind: "declined", reason: `A hook rewrote the arguments of ${tool.name}, and ${parsed.message}.${before}` };
@@ -93,9 +96,20 @@ async function rewrite(
 /** Null if the hook left out the command. A patch without one stays as it is. */
 function rewrittenArguments({ name, args }: HookCall, input: Record<string, unknown>): Record<string, unknown> | null {
   if (name === "apply_patch" && !("command" in input)) return args;
+  if (isEditTool(name) && name !== "apply_patch") return rewrittenEdit(name, args, input);
   const parameter = { exec_command: "cmd", apply_patch: "input" }[name];
   if (parameter === undefined) return input;
   return typeof input.command === "string" ? { ...args, [parameter]: input.command } : null;
+}
+
+/** The patch in the input of a hook only shows the edit: it cannot be rewritten. */
+function rewrittenEdit(
+  name: string,
+  args: Record<string, unknown>,
+  { command, ...rest }: Record<string, unknown>,
+): Record<string, unknown> | null {
+  if (command !== undefined && command !== patchText(name, args)) return null;
+  return Object.keys(rest).length > 0 ? rest : args;
 }
 
 async function parseRewritten(args: Record<string, unknown>, tool: Tool): Promise<Parsed> {

@@ -1,15 +1,13 @@
 // The paths that a patch names. Links are not resolved here: the workspace does that when it opens them.
-import { parsePatch } from "./parse.ts";
+import { proposedEdits } from "./proposed.ts";
 
-/** Absolute; none for a patch that cannot be read. */
-export function patchedPaths(args: unknown, cwd: string): string[] {
-  const { input = "", workdir = "" } = args as { input?: string; workdir?: string };
-  const patch = parsePatch(input);
-  if (patch.kind === "invalid") return [];
-  const names = patch.edits.flatMap((edit) =>
+/** Absolute; none for a call that cannot be read. */
+export function patchedPaths({ name, args }: { name: string; args: unknown }, cwd: string): string[] {
+  const { workdir = "" } = args as { workdir?: string };
+  const names = proposedEdits(name, args).flatMap((edit) =>
     edit.kind === "update" && edit.moveTo !== undefined ? [edit.path, edit.moveTo] : [edit.path],
   );
-  return names.map((name) => absolute(absolute(cwd, workdir), name));
+  return names.map((path) => absolute(absolute(cwd, workdir), path));
 }
 
 export const isWithin = (path: string, roots: string[]): boolean =>

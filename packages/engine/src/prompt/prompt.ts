@@ -21,6 +21,8 @@ export interface PromptEnvironment {
 
 export interface ModelTraits {
   freeformTools: boolean;
+  /** The model is not trained to write patches. */
+  stringEdits?: boolean;
 }
 
 export function freeze(
@@ -30,7 +32,7 @@ export function freeze(
   traits: ModelTraits,
 ): Frozen {
   return {
-    instructions: environment.baseInstructions ?? builtInInstructions,
+    instructions: environment.baseInstructions ?? instructionsFor(traits),
     tools: specsOf(tools, traits),
     context: [
       ...(environment.developerInstructions ? [developer(environment.developerInstructions)] : []),
@@ -47,15 +49,21 @@ export function changedTools(frozen: ToolSpec[], tools: Tool[], traits: ModelTra
   return JSON.stringify(now) === JSON.stringify(frozen) ? undefined : now;
 }
 
-const specsOf = (tools: Tool[], { freeformTools }: ModelTraits): ToolSpec[] =>
-  tools.map((tool) => tool.spec({ freeform: freeformTools }));
+const specsOf = (tools: Tool[], { freeformTools, stringEdits = false }: ModelTraits): ToolSpec[] =>
+  tools.filter((tool) => stringEdits || !tool.forStringEdits).map((tool) => tool.spec({ freeform: freeformTools }));
+
+const instructionsFor = ({ stringEdits }: ModelTraits): string =>
+  stringEdits ? builtInInstructions.replace(patchSentence, editSentence) : builtInInstructions;
+
+const patchSentence = "Edit files with apply_patch.";
+const editSentence = "Edit files with edit_file; apply_patch changes several at once, moves and deletes.";
 
 const builtInInstructions = `You are agentcli, a coding agent. You work alone in a user's repository: the user is not watching and cannot answer questions, and your final message is what the user reads afterwards. Finish the task yourself.
 
 How to work
 - Look before you change: read the surrounding code, follow its conventions, and search rather than guess.
 - Make the smallest change that fully solves the problem at its cause. Leave unrelated code, formatting and files alone.
-- Edit files with apply_patch. Run commands with exec_command; prefer quick, non-interactive ones, and never one that waits for a person.
+- ${patchSentence} Run commands with exec_command; prefer quick, non-interactive ones, and never one that waits for a person.
 - Independent calls may be made together; they run in parallel.
 - Prove your work: run the tests, the build or the program that shows it, and read the output. If something fails, find out why instead of trying variations.
 - For longer work keep a short plan with update_plan.

@@ -1,5 +1,7 @@
 // The tools every thread has.
 import { applyPatch } from "./apply-patch.ts";
+import { editFile } from "./edit-file.ts";
+import { editNotebook } from "./edit-notebook.ts";
 import { execCommand } from "./exec-command.ts";
 import { glob } from "./glob.ts";
 import { grepFiles } from "./grep-files.ts";
@@ -17,6 +19,8 @@ export const builtInTools: Tool[] = [
   listSessions,
   killSession,
   applyPatch,
+  editFile,
+  editNotebook,
   readFile,
   listDir,
   grepFiles,

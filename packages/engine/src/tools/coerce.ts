@@ -2,7 +2,8 @@
 
 /** The part of JSON Schema that the arguments of tools use. */
 export interface ArgumentSchema {
-  type?: string;
+  /** Several for a value that may be of either. */
+  type?: string | readonly string[];
   properties?: Record<string, ArgumentSchema>;
   items?: ArgumentSchema;
   anyOf?: ArgumentSchema[];

@@ -39,6 +39,8 @@ export interface Tool {
   parallel: boolean;
   /** Set for a tool of an MCP server: how the call is shown. */
   mcp?: McpOrigin;
+  /** Offered only to models that replace text better than they write patches. */
+  forStringEdits?: boolean;
   /** Tools are offered in the form the model understands best. */
   spec(forms: { freeform: boolean }): ToolSpec;
   parse(input: string, form: "function" | "freeform"): Parsed | Promise<Parsed>;

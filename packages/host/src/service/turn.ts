@@ -19,7 +19,7 @@ export interface ServiceTurn {
   mode: "agent" | "plan" | undefined;
   prompt: { text: string; images?: Parameters<typeof promptParts>[1] };
   assembly: ServiceAssembly;
-  traits: { freeformTools: boolean };
+  traits: { freeformTools: boolean; stringEdits?: boolean };
   program: RecordOf<"thread.created">["program"];
   /** Replaces the instructions of the engine. */
   systemPrompt?: string | undefined;

@@ -80,7 +80,7 @@ function firstRecords(state: ThreadState, { runId, threadId, intent, assembly }:
   return serviceTurnRecords(state, {
     ...{ runId, threadId, settings, mode, assembly },
     prompt: typeof message === "string" ? { text: message } : message,
-    traits: { freeformTools: chosen.facts.freeform },
+    traits: { freeformTools: chosen.facts.freeform, stringEdits: !chosen.facts.patches },
     program: { name: "platform-sdk", version },
     systemPrompt: options.systemPrompt,
     onMove: "announce",

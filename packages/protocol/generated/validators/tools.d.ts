@@ -14,6 +14,8 @@ export const write_stdin: Validator;
 export const list_sessions: Validator;
 export const kill_session: Validator;
 export const apply_patch: Validator;
+export const edit_file: Validator;
+export const edit_notebook: Validator;
 export const update_plan: Validator;
 export const request_user_input: Validator;
 export const view_image: Validator;

@@ -1,6 +1,6 @@
 // Calls of the model: awaiting approval, begun, running, settled.
 
-import { parsePatch } from "@agentcli/engine";
+import { isEditTool, proposedEdits } from "@agentcli/engine";
 import type { NoteData, Outcome, PlanStep, RecordOf } from "@agentcli/protocol";
 import type { ThreadItem, ThreadItemOf } from "@agentcli/protocol/app-server";
 import { turnDiff } from "../diff.ts";
@@ -147,9 +147,9 @@ function planNotice(shown: ShownThread, steps: PlanStep[], { args }: CallInView)
   return { method: "turn/plan/updated", params: { ...turnIds(shown), explanation: explanation ?? null, plan } };
 }
 
-function diffNotice(shown: ShownThread, { args }: CallInView, { status, detail }: Outcome): Notice[] {
+function diffNotice(shown: ShownThread, { args, block }: CallInView, { status, detail }: Outcome): Notice[] {
   if (status !== "completed" || detail.kind !== "patch") return [];
-  const patch = parsePatch(String((args as { input?: string } | null)?.input ?? ""));
-  if (patch.kind === "patch") shown.edits.push(...patch.edits);
+  // A command that is only a patch was run as one.
+  shown.edits.push(...proposedEdits(isEditTool(block.name) ? block.name : "apply_patch", args));
   return [{ method: "turn/diff/updated", params: { ...turnIds(shown), diff: turnDiff(shown.edits) } }];
 }

@@ -1,7 +1,7 @@
 // Calls of the log as items of the app server.
 
 import type { Json } from "@agentcli/engine";
-import { agentToolNames, parsePatch } from "@agentcli/engine";
+import { agentToolNames, isEditTool, proposedEdits } from "@agentcli/engine";
 import type { AgentState, CallBlock, McpOrigin, Outcome, Part } from "@agentcli/protocol";
 import type {
   CollabAgentState,
@@ -33,7 +33,7 @@ export function beginItem({ callId, name, args, mcp }: ShownCall, thread: Thread
   const id = itemIdOf(callId);
   if (mcp) return { id, type: "mcpToolCall", ...mcp, status: "inProgress", arguments: args as Json };
   if (name === "exec_command") return command(id, fields(args), thread);
-  if (name === "apply_patch") return { id, type: "fileChange", changes: changesOf(args), status: "inProgress" };
+  if (isEditTool(name)) return { id, type: "fileChange", changes: changesOf(name, args), status: "inProgress" };
   if (name === "view_image") return { id, type: "imageView", path: String(fields(args).path ?? "") };
   return agentToolNames.includes(name) ? collaboration(id, name, fields(args), thread) : null;
 }
@@ -107,10 +107,8 @@ const within = (cwd: string, workdir: unknown): string => {
   return workdir.startsWith("/") ? workdir : `${cwd}/${workdir}`;
 };
 
-function changesOf(args: unknown): FileUpdateChange[] {
-  const parsed = parsePatch(String(fields(args).input ?? ""));
-  if (parsed.kind === "invalid") return [];
-  return parsed.edits.map((edit): FileUpdateChange => {
+function changesOf(name: string, args: unknown): FileUpdateChange[] {
+  return proposedEdits(name, args).map((edit): FileUpdateChange => {
     const { path, kind } = edit;
     if (kind !== "update") return { path, kind: { type: kind }, diff: diffOf(edit) };
     return { path, kind: { type: "update", move_path: edit.moveTo ?? null }, diff: diffOf(edit) };

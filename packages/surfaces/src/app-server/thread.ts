@@ -1,7 +1,7 @@
 // What clients have seen of a thread: a fold of its log, plus what is still streaming.
 
 import type { Scrub } from "@agentcli/engine";
-import type { CallBlock, Edit } from "@agentcli/protocol";
+import type { CallBlock, PatchEdit } from "@agentcli/protocol";
 import type { ThreadItem, ThreadStatus, TokenUsageBreakdown, Turn } from "@agentcli/protocol/app-server";
 import type { StreamedText } from "../streamed.ts";
 import type { Notice } from "./notice.ts";
@@ -42,7 +42,7 @@ export interface ShownThread extends ViewOptions {
   usage: { total: TokenUsageBreakdown; last: TokenUsageBreakdown };
   /** Why the thread waits for the user, by call. */
   waiting: Map<string, Extract<ThreadStatus, { type: "active" }>["activeFlags"][number]>;
-  edits: Edit[];
+  edits: PatchEdit[];
 }
 
 export interface StreamedItem {

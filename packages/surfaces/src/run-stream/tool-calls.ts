@@ -1,7 +1,7 @@
 // Calls of the log as frames of a run's stream, under its public tool names.
 
 import type { Json } from "@agentcli/engine";
-import { agentToolNames, parsePatch, readPaths } from "@agentcli/engine";
+import { agentToolNames, proposedEdits, readPaths } from "@agentcli/engine";
 import type { CallBlock, Outcome, RecordOf } from "@agentcli/protocol";
 import type { ToolCall } from "@agentcli/protocol/api";
 import { cut, type Fields, type FrameGroup, fieldsOf, maxMemberLength, textOf, todos, update } from "./frames.ts";
@@ -86,7 +86,9 @@ function publicCalls({ callId, name, args, mcp }: Begun): PublicCall[] {
     case "exec_command":
       return call("run_terminal_cmd", { type: "shell", args: shell(fields) });
     case "apply_patch":
-      return patched(callId, fields);
+    case "edit_file":
+    case "edit_notebook":
+      return patched(callId, name, fields);
     case "read_file":
       return call("read", { type: "read", args: { path: readPaths(fields)[0] ?? path } });
     case "list_dir":
@@ -111,11 +113,10 @@ function withShortTexts(value: Json): Json {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withShortTexts(member)]));
 }
 
-function patched(callId: string, { input }: Fields): PublicCall[] {
-  const patch = parsePatch(String(input ?? ""));
+function patched(callId: string, name: string, fields: Fields): PublicCall[] {
+  const edits = proposedEdits(name, fields);
   // An invalid patch names no file; the call and its failure are shown anyway.
-  if (patch.kind !== "patch") return [{ callId, name: "edit", args: { input: String(input ?? "") } }];
-  const { edits } = patch;
+  if (edits.length === 0) return [{ callId, name: "edit", args: { input: String(fields.input ?? "") } }];
   return edits.map((edit, index) => {
     const id = edits.length === 1 ? callId : `${callId}/${index + 1}`;
     const { path } = edit;

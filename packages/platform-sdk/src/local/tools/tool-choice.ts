@@ -7,8 +7,8 @@ import { ConfigurationError } from "../../errors.ts";
 const shownAs: Record<string, string[]> = {
   run_terminal_cmd: ["exec_command", "write_stdin"],
   shell: ["exec_command", "write_stdin"],
-  edit: ["apply_patch"],
-  write: ["apply_patch"],
+  edit: ["apply_patch", "edit_file", "edit_notebook"],
+  write: ["apply_patch", "edit_file", "edit_notebook"],
   delete: ["apply_patch"],
   read: ["read_file", "view_image"],
   ls: ["list_dir"],

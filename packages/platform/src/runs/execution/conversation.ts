@@ -61,7 +61,10 @@ export async function resume({ history, activeRun, plan, turn, assembly }: Resum
         mode: run.request.mode,
         prompt: run.request.prompt,
         assembly,
-        traits: { freeformTools: plan.selectedModel.facts.freeform },
+        traits: {
+          freeformTools: plan.selectedModel.facts.freeform,
+          stringEdits: !plan.selectedModel.facts.patches,
+        },
         program: { name: "platform", version },
         // After a restore the agent has another directory with the same content.
         onMove: "ignore",

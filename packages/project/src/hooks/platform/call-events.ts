@@ -1,6 +1,6 @@
 // Tool calls as events of the platform dialect: one for every tool, and a second one for commands, files and MCP calls.
 
-import { readPaths } from "@agentcli/engine";
+import { isEditTool, readPaths } from "@agentcli/engine";
 import {
   type HookCall,
   type HookEvent,
@@ -94,7 +94,7 @@ function specificAfter(
     const sandbox = settings.sandbox !== "danger-full-access";
     return [event("afterShellExecution", [command], { command, output, duration, sandbox })];
   }
-  if (call.name !== "apply_patch") return [];
+  if (!isEditTool(call.name)) return [];
   return editsOf(call, settings.cwd)
     .filter(({ edit }) => edit.kind !== "delete")
     .map(({ path, edit }) => event("afterFileEdit", ["Write"], { file_path: path, edits: replacements(edit) }));

@@ -1,8 +1,8 @@
 // Calls under the tool names of the platform dialect. A patch is one call per file it touches.
 
-import { parsePatch, readPaths } from "@agentcli/engine";
+import { proposedEdits, readPaths } from "@agentcli/engine";
 import type { HookCall } from "@agentcli/engine/hooks";
-import type { Edit } from "@agentcli/protocol";
+import type { PatchEdit } from "@agentcli/protocol";
 
 export interface NamedCall {
   name: string;
@@ -16,6 +16,8 @@ export function namedCalls(call: HookCall, cwd: string): NamedCall[] {
     case "exec_command":
       return [{ name: "Shell", input: { command: args.cmd, cwd: absolutePath(args.workdir, cwd) } }];
     case "apply_patch":
+    case "edit_file":
+    case "edit_notebook":
       return editsOf(call, cwd).map(({ path, edit }) => ({
         name: edit.kind === "delete" ? "Delete" : "Write",
         input: { file_path: path, ...contentOf(edit) },
@@ -35,24 +37,22 @@ export function namedCalls(call: HookCall, cwd: string): NamedCall[] {
 
 export interface FileEdit {
   path: string;
-  edit: Edit;
+  edit: PatchEdit;
 }
 
 /** A moved file counts under both its paths. */
-export function editsOf({ args }: HookCall, cwd: string): FileEdit[] {
-  const patch = parsePatch(String(args.input ?? ""));
-  if (patch.kind !== "patch") return [];
+export function editsOf({ name, args }: HookCall, cwd: string): FileEdit[] {
   const base = absolutePath(args.workdir, cwd);
-  return patch.edits.flatMap((edit) => {
+  return proposedEdits(name, args).flatMap((edit) => {
     const moved = edit.kind === "update" && edit.moveTo !== undefined ? [edit.moveTo] : [];
     return [edit.path, ...moved].map((path) => ({ path: absolutePath(path, base), edit }));
   });
 }
 
-const contentOf = (edit: Edit): object =>
+const contentOf = (edit: PatchEdit): object =>
   edit.kind === "add" ? { content: edit.content } : edit.kind === "update" ? { edits: replacements(edit) } : {};
 
-export const replacements = (edit: Edit): { old_string: string; new_string: string }[] => {
+export const replacements = (edit: PatchEdit): { old_string: string; new_string: string }[] => {
   if (edit.kind === "add") return [{ old_string: "", new_string: edit.content }];
   if (edit.kind === "delete") return [];
   return edit.chunks.map(({ before, after }) => ({ old_string: before.join("\n"), new_string: after.join("\n") }));

@@ -32,6 +32,17 @@ export function lineChanges(replacements: ReplacedLines[]): LineChange[] {
   });
 }
 
+/** The one stretch of lines in which two texts differ. */
+export function differingLines(before: string[], after: string[]): LineChange[] {
+  const shorter = Math.min(before.length, after.length);
+  let head = 0;
+  while (head < shorter && before[head] === after[head]) head += 1;
+  let tail = 0;
+  while (tail < shorter - head && before.at(-1 - tail) === after.at(-1 - tail)) tail += 1;
+  const [removed, added] = [before.length - head - tail, after.length - head - tail];
+  return [{ from: head + 1, to: head + added, removed, oldEnd: head + removed, growth: added - removed }];
+}
+
 /** Changes of an earlier edit of the same file, by their numbers after a later one. */
 export const shiftChanges = (earlier: LineChange[], later: LineChange[]): LineChange[] =>
   earlier.map((change) => {

@@ -4,11 +4,13 @@ import { lstat, stat } from "node:fs/promises";
 import type { Edit, EditResult } from "@agentcli/protocol";
 import type { FileScope } from "../file-scope.ts";
 import { errnoOf, kindFault, pathFaultOf, readRegular } from "../files/index.ts";
-import { type LineChange, shiftChanges } from "./line-changes.ts";
+import { differingLines, type LineChange, shiftChanges } from "./line-changes.ts";
 import { describeNearest } from "./nearest.ts";
+import { editNotebook } from "./notebook.ts";
 import { Refusal } from "./refusal.ts";
+import { type ReplacedText, replaceText } from "./replace.ts";
 import { assertWritable, findTarget, type Target } from "./target.ts";
-import { readText, renderText } from "./text.ts";
+import { decode, readText, renderText } from "./text.ts";
 import { updateText } from "./update.ts";
 
 /** `path` is real and absolute; `shown` is its name in messages. */
@@ -19,6 +21,7 @@ export type Effect =
 
 type EditedFile = Extract<EditResult, { kind: "edited" }>["files"][number];
 type Update = Extract<Edit, { kind: "update" }>;
+type TextEdit = Extract<Edit, { kind: "replace" | "cell" }>;
 
 export async function planEdits(scope: FileScope, edits: Edit[]): Promise<{ effects: Effect[]; files: EditedFile[] }> {
   const draft = newDraft(scope);
@@ -64,6 +67,9 @@ async function planEdit(draft: Draft, edit: Edit): Promise<PlannedFile> {
       return { path: target.displayPath, kind: "delete", changes: [], notes: [] };
     case "update":
       return planUpdate(draft, target, edit);
+    case "replace":
+    case "cell":
+      return planTextEdit(draft, target, edit);
   }
 }
 
@@ -82,14 +88,29 @@ async function planUpdate(draft: Draft, target: Target, edit: Update): Promise<P
   return { path: target.displayPath, kind: "update", movedTo: destination.displayPath, ...report };
 }
 
+async function planTextEdit(draft: Draft, target: Target, edit: TextEdit): Promise<PlannedFile> {
+  const { bytes, like } = await draft.read(target);
+  const { displayPath } = target;
+  const decoded = decode(bytes);
+  if (decoded === null) throw new Refusal(notText(displayPath));
+  const { text, changes } =
+    edit.kind === "replace" ? replaceText(decoded, displayPath, edit) : editCell(decoded, displayPath, edit);
+  await draft.write(target, Buffer.from(text), like);
+  return { path: displayPath, kind: "update", changes, notes: [] };
+}
+
+function editCell(before: string, displayPath: string, edit: Extract<TextEdit, { kind: "cell" }>): ReplacedText {
+  const text = editNotebook(before, displayPath, edit);
+  return { text, changes: differingLines(before.split("\n"), text.split("\n")) };
+}
+
 interface UpdatedBytes extends Pick<PlannedFile, "changes" | "notes"> {
   bytes: Buffer;
 }
 
 function updateBytes(bytes: Buffer, displayPath: string, edit: Update): UpdatedBytes {
   const text = readText(bytes);
-  if (text === null)
-    throw new Refusal(`${cannotRead(displayPath)} it is not UTF-8 text; change it with a command instead`);
+  if (text === null) throw new Refusal(notText(displayPath));
   const updated = updateText(text, edit.chunks);
   if (updated.kind === "updated") {
     return { bytes: renderText(updated.text), changes: updated.changes, notes: updated.notes };
@@ -98,6 +119,8 @@ function updateBytes(bytes: Buffer, displayPath: string, edit: Update): UpdatedB
   throw new Refusal(`${expected}\n\n${describeNearest(updated.texts, updated)}`);
 }
 
+const notText = (displayPath: string) =>
+  `${cannotRead(displayPath)} it is not UTF-8 text; change it with a command instead`;
 const cannotRead = (displayPath: string) => `Failed to read file to update ${displayPath}:`;
 const maxFileBytes = 64 * 1024 * 1024;
 

@@ -35,7 +35,8 @@ export function renderText({ byteOrderMark, lines, ending }: Text): Buffer {
   return Buffer.from(byteOrderMark + finished.join(""));
 }
 
-function decode(bytes: Buffer): string | null {
+/** Null when the bytes are not UTF-8. A byte order mark stays. */
+export function decode(bytes: Buffer): string | null {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
