@@ -1,19 +1,18 @@
 // A patch as a small diff.
-import { parsePatch } from "@agentcli/engine";
-import type { Edit } from "@agentcli/protocol";
+import { proposedEdits } from "@agentcli/engine";
+import type { PatchEdit } from "@agentcli/protocol";
 import { diffOf } from "../diff.ts";
 import type { Paint } from "../human.ts";
 
 const maxLines = 12;
 
-/** The diffs of the files of a patch, with the beginning of each; null if it is not a patch. */
-export function patchDiff(args: unknown, paint: Paint): string | null {
-  const { input } = (args ?? {}) as { input?: unknown };
-  const parsed = parsePatch(String(input ?? ""));
-  return parsed.kind === "patch" ? parsed.edits.map((edit) => fileDiff(edit, paint)).join("") : null;
+/** The diffs of the files that a call edits, with the beginning of each; null if it edits none. */
+export function patchDiff(call: { name: string; args: unknown } | undefined, paint: Paint): string | null {
+  const edits = call ? proposedEdits(call.name, call.args) : [];
+  return edits.length > 0 ? edits.map((edit) => fileDiff(edit, paint)).join("") : null;
 }
 
-function fileDiff(edit: Edit, paint: Paint): string {
+function fileDiff(edit: PatchEdit, paint: Paint): string {
   const lines = linesOf(edit);
   const count = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
   const target = edit.kind === "update" && edit.moveTo ? ` → ${edit.moveTo}` : "";
@@ -23,7 +22,7 @@ function fileDiff(edit: Edit, paint: Paint): string {
   return `${edit.kind} ${edit.path}${target}${size}\n${shown.map((line) => `  ${line}\n`).join("")}`;
 }
 
-const linesOf = (edit: Edit): string[] =>
+const linesOf = (edit: PatchEdit): string[] =>
   (edit.kind === "add" ? edit.content.replace(/\n$/, "").replace(/^/gm, "+") : diffOf(edit).replace(/\n$/, ""))
     .split("\n")
     .filter((line) => line !== "");

@@ -1,5 +1,5 @@
 // A run on a terminal: text that stays, and a live region below it that is drawn again at every change.
-import type { Progress, Scrub, StoredRecord } from "@agentcli/engine";
+import { isEditTool, type Progress, type Scrub, type StoredRecord } from "@agentcli/engine";
 import type { ExecEvent, PlanStep } from "@agentcli/protocol";
 import { grouped, humanText, type Paint } from "../human.ts";
 import { isReading } from "../items.ts";
@@ -73,7 +73,7 @@ function duration(ms: number): string {
 
 /** What a terminal shows differently from a log: reads, diffs, the current step of the plan, how to go on. */
 function openDetails({ paint, isResumable, size }: TerminalOptions) {
-  const patches = new Map<string, unknown>();
+  const patches = new Map<string, { name: string; args: unknown }>();
   let settling: string | null = null;
   let plan: PlanStep[] = [];
   let threadId = "";
@@ -81,7 +81,7 @@ function openDetails({ paint, isResumable, size }: TerminalOptions) {
     record({ record }: StoredRecord): void {
       settling = record.type === "tool.settled" ? record.callId : null;
       if (record.type === "thread.created") threadId = record.threadId;
-      if (record.type === "tool.begun" && record.name === "apply_patch") patches.set(record.callId, record.args);
+      if (record.type === "tool.begun" && isEditTool(record.name)) patches.set(record.callId, record);
       if (record.type === "tool.settled" && record.outcome.detail.kind === "plan") plan = record.outcome.detail.steps;
     },
     show(event: ExecEvent): string | null {
