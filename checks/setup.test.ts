@@ -7,7 +7,7 @@ import { repositoryRoot } from "./tree.ts";
 
 const manifest = { name: "clone", version: "1.0.0", workspaces: ["packages/*"] };
 
-const tools = ["bwrap", "git", "curl", "perl", "tmux", "ssh", "python3", "rg"];
+const tools = ["bwrap", "git", "curl", "perl", "tmux", "ssh", "python3", "go", "cargo", "rg"];
 
 /** A clone with nothing to download, whose build leaves a mark. */
 function plantClone() {
@@ -104,7 +104,7 @@ test("missing tools are installed by root on Debian and its kin", () => {
   for (const osRelease of [debian, ubuntuLike]) {
     const output = toolsOn({ uid: 0, osRelease, path: "/nowhere", installs: true });
     expect(output).toBe(
-      "Installing with apt-get: bubblewrap git curl perl tmux openssh-client python3-venv ripgrep\ninstalled bubblewrap,git,curl,perl,tmux,openssh-client,python3-venv,ripgrep\n",
+      "Installing with apt-get: bubblewrap git curl perl tmux openssh-client python3-venv golang-go cargo ripgrep\ninstalled bubblewrap,git,curl,perl,tmux,openssh-client,python3-venv,golang-go,cargo,ripgrep\n",
     );
   }
 });

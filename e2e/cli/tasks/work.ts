@@ -1,4 +1,4 @@
-// The two kinds of tasks that the competent model carries out: repair what a test reports, and extend several files.
+// The two kinds of tasks of the competent model: repair what a test reports, and extend several files.
 import { firstMatch, patch, require, shell, tool, type Work } from "./competent-model.ts";
 
 interface Common {

@@ -1,9 +1,9 @@
 // A Go module with a command, internal packages and tests beside the code.
-import { aroundEveryProject, filesFor, type Project } from "./project.ts";
+import { commonFiles, filesFor, type Project } from "./project.ts";
 
 export const go: Project = {
   files: {
-    ...aroundEveryProject,
+    ...commonFiles,
     "README.md": "# ledger\n\n    go test ./...\n",
     "go.mod": "module example.com/ledger\n\ngo 1.19\n",
     ".gitignore": "/ledger\n",

@@ -1,5 +1,5 @@
 // A monorepo of npm workspaces that depend on each other, with a Python tool beside them.
-import { aroundEveryProject, filesFor, type Project } from "./project.ts";
+import { commonFiles, filesFor, type Project } from "./project.ts";
 
 const manifest = (name: string, more: object = {}): string =>
   `${JSON.stringify({ name: `@shop/${name}`, version: "1.0.0", type: "module", exports: "./src/index.js", scripts: { test: "node --test" }, ...more }, null, 2)}\n`;
@@ -10,7 +10,7 @@ export const monorepo: Project = {
     "node_modules/@shop/web": "../../packages/web",
   },
   files: {
-    ...aroundEveryProject,
+    ...commonFiles,
     "README.md": "# shop\n\n    npm test\n",
     "package.json": `${JSON.stringify({ name: "shop", private: true, workspaces: ["packages/*"], scripts: { test: "npm test --workspaces --if-present && python3 tools/check_versions.py" } }, null, 2)}\n`,
     ".gitignore": "node_modules\n__pycache__/\n",

@@ -16,7 +16,7 @@ export function filesFor(count: number, file: (name: string) => [path: string, t
   return Object.fromEntries(Array.from({ length: count }, (_, index) => file(`part${index + 1}`)));
 }
 
-export const aroundEveryProject = {
+export const commonFiles = {
   LICENSE: "A licence.\n",
   ".editorconfig": "root = true\n\n[*]\nend_of_line = lf\n",
   ".github/workflows/test.yml":

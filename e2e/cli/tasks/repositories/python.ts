@@ -1,5 +1,5 @@
 // A Python library with a command: src layout, unittest, a Makefile.
-import { aroundEveryProject, filesFor, type Project } from "./project.ts";
+import { commonFiles, filesFor, type Project } from "./project.ts";
 
 const pricing = `"""Prices, discounts and totals."""
 from decimal import ROUND_HALF_UP, Decimal
@@ -30,7 +30,7 @@ class PricingTest(unittest.TestCase):
 
 export const python: Project = {
   files: {
-    ...aroundEveryProject,
+    ...commonFiles,
     "README.md": "# inventory\n\nRun the tests: `make test`.\n",
     "pyproject.toml": '[project]\nname = "inventory"\nversion = "1.4.0"\nrequires-python = ">=3.9"\n',
     Makefile: "test:\n\tPYTHONPATH=src python3 -m unittest discover -q -s tests\n",

@@ -1,11 +1,11 @@
 // A Rust crate with modules, unit tests and an integration test.
-import { aroundEveryProject, filesFor, type Project } from "./project.ts";
+import { commonFiles, filesFor, type Project } from "./project.ts";
 
 const parts = filesFor(20, (name) => [`src/${name}.rs`, `pub fn ${name}(value: u32) -> u32 {\n    value + 1\n}\n`]);
 
 export const rust: Project = {
   files: {
-    ...aroundEveryProject,
+    ...commonFiles,
     "README.md": "# split\n\n    cargo test\n",
     "Cargo.toml": '[package]\nname = "split"\nversion = "0.3.1"\nedition = "2021"\n\n[dependencies]\n',
     ".gitignore": "/target\n",
@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn longest_of_three() {
+    fn longest_word() {
         assert_eq!(longest("a bcd ef"), "bcd");
     }
 }

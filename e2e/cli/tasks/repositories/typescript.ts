@@ -1,11 +1,11 @@
 // A TypeScript package: compiled by tsc, tested by Node's own test runner.
-import { aroundEveryProject, filesFor, type Project } from "./project.ts";
+import { commonFiles, filesFor, type Project } from "./project.ts";
 
 export const typescript: Project = {
   packages: ["typescript", "@typescript", "@types/node", "undici-types"],
   links: { "node_modules/.bin/tsc": "../typescript/bin/tsc" },
   files: {
-    ...aroundEveryProject,
+    ...commonFiles,
     "README.md": "# routes\n\n    npm test\n",
     "package.json": `${JSON.stringify({ name: "routes", version: "2.0.0", type: "module", scripts: { build: "tsc -p .", test: "npm run --silent build && node --test build/test" } }, null, 2)}\n`,
     "tsconfig.json": `${JSON.stringify({ compilerOptions: { strict: true, noUncheckedIndexedAccess: true, target: "es2022", module: "nodenext", rootDir: ".", outDir: "build", types: ["node"], skipLibCheck: true }, include: ["src", "test"] }, null, 2)}\n`,

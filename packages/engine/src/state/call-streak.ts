@@ -1,15 +1,6 @@
 // Counts calls in a row that lead nowhere: rejected ones, and ones that repeat the call before.
 import type { Outcome } from "@agentcli/protocol";
-import type { OpenCall } from "./state.ts";
-
-export interface CallStreak {
-  /** Name and input of the newest call. */
-  newest: string;
-  length: number;
-  /** The replies that made the first and the newest of these calls. */
-  firstReply: string;
-  lastReply: string;
-}
+import type { CallStreak, OpenCall } from "./state.ts";
 
 /** The turn ends after this many. */
 export const maxFruitlessCalls = 20;

@@ -13,7 +13,6 @@ import type {
 import { noCharges } from "../budget/charges.ts";
 import { emptyLedger, type Ledger } from "../budget/ledger.ts";
 import type { Message } from "../ports.ts";
-import type { CallStreak } from "./call-streak.ts";
 import type { SubagentRecords } from "./known-agents.ts";
 import { newWork, type WorkState } from "./work.ts";
 
@@ -140,3 +139,13 @@ export const openAccount = (turnId: string): ThreadState["account"] => ({
 
 export const findOpenCall = (state: ThreadState, callId: string): OpenCall | undefined =>
   state.turn?.calls.find((open) => open.callId === callId);
+
+/** Calls in a row that led nowhere. */
+export interface CallStreak {
+  /** Name and input of the newest call. */
+  newest: string;
+  length: number;
+  /** The replies that made the first and the newest of these calls. */
+  firstReply: string;
+  lastReply: string;
+}

@@ -2,8 +2,8 @@
 import { cacheVariables, openSeed, prepareCache, type Seed, temporaryCacheVariables } from "../cache/index.ts";
 import { type Environment, withOfflineVariables } from "../environment/index.ts";
 import type { OpenedWorkspace } from "../lifecycle/index.ts";
-import type { WorkspaceOptions } from "./launch.ts";
 import type { SandboxPolicy } from "./policy.ts";
+import type { WorkspaceOptions } from "./workspace-options.ts";
 
 const seedTimeoutMs = 30_000;
 

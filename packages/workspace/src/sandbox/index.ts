@@ -1,10 +1,10 @@
 // Sandboxes: what a policy allows, which back end enforces it, and workspaces opened inside. Heavy parts load when used.
 import type { OpenedWorkspace } from "../lifecycle/index.ts";
 import type { BackEnd, UnavailableBackEnd } from "./back-end.ts";
-import type { WorkspaceOptions } from "./launch.ts";
 import type { ConnectionEnds, Peer } from "./local-peer.ts";
 import type { SandboxPolicy } from "./policy.ts";
 import type { ProbeOptions, SandboxProbe } from "./probe.ts";
+import type { WorkspaceOptions } from "./workspace-options.ts";
 
 export {
   type BackEnd,
@@ -15,13 +15,13 @@ export {
   supportsProxy,
   type UnavailableBackEnd,
 } from "./back-end.ts";
-export type { WorkspaceOptions } from "./launch.ts";
 export type { ConnectionEnds, Peer } from "./local-peer.ts";
 export { hiddenByDefault } from "./personal-paths.ts";
 export { type PolicyOptions, protectedNames, type SandboxPolicy, sandboxPolicy } from "./policy.ts";
 export type { ProbeOptions, SandboxProbe } from "./probe.ts";
 export { describeSandbox } from "./report.ts";
 export { SandboxUnavailable } from "./sandbox-unavailable.ts";
+export type { WorkspaceOptions } from "./workspace-options.ts";
 
 /** In this process for danger-full-access, else in a sandbox; throws SandboxUnavailable where none works. */
 export const openWorkspace = async (policy: SandboxPolicy, options: WorkspaceOptions): Promise<OpenedWorkspace> =>

@@ -2,11 +2,11 @@
 
 import type { Workspace } from "@agentcli/protocol";
 import { connectWorkspace } from "../client/index.ts";
-import type { Denial, EgressProxy } from "../egress/index.ts";
-import { type Environment, type EnvironmentPolicy, environmentPolicy } from "../environment/index.ts";
+import type { EgressProxy } from "../egress/index.ts";
+import { type Environment, environmentPolicy } from "../environment/index.ts";
 import type { GitDirectories } from "../git/index.ts";
 import type { OpenedWorkspace } from "../lifecycle/index.ts";
-import { noLimits, type OpenedLimits, openLimits, type ResourceLimits } from "../limits/index.ts";
+import { noLimits, type OpenedLimits, openLimits } from "../limits/index.ts";
 import { openServer, type ServerConfig } from "../server/index.ts";
 import { proxyVariables } from "../wire/index.ts";
 import { type BackEnd, proxyUnavailable, supportsProxy } from "./back-end.ts";
@@ -20,29 +20,7 @@ import { withRefusalNotes } from "./refusals/notes.ts";
 import { protectNested, withRepositoryWatch } from "./repositories/protect.ts";
 import { SandboxUnavailable } from "./sandbox-unavailable.ts";
 import type { ServerProgram, StartedSandbox } from "./started-sandbox.ts";
-
-export interface WorkspaceOptions {
-  /** The built server: one file that Node can run. */
-  serverProgram: string;
-  /** The Node that runs it; this one when absent. */
-  nodePath?: string;
-  /** The environment of every tool; see toolEnvironment. */
-  env: Environment;
-  incarnation: string;
-  /** As probed; bubblewrap from PATH when absent. */
-  backEnd?: BackEnd;
-  warmLoginShell?: string;
-  /** False: no command gets the environment of a login shell, whatever it asks for. */
-  allowLoginShell?: boolean;
-  /** Where the build caches of projects are; without it, commands have none. */
-  cacheDirectory?: string;
-  /** Which variables of a login shell tools get. */
-  environmentPolicy?: EnvironmentPolicy;
-  /** Called for every connection the proxy refused. */
-  onDenied?(denial: Denial): void;
-  /** None when absent. */
-  limits?: ResourceLimits;
-}
+import type { WorkspaceOptions } from "./workspace-options.ts";
 
 const startTimeoutMs = 30_000;
 

@@ -1,0 +1,28 @@
+// What the host chooses for a workspace, beside its policy.
+import type { Denial } from "../egress/index.ts";
+import type { Environment, EnvironmentPolicy } from "../environment/index.ts";
+import type { ResourceLimits } from "../limits/index.ts";
+import type { BackEnd } from "./back-end.ts";
+
+export interface WorkspaceOptions {
+  /** The built server: one file that Node can run. */
+  serverProgram: string;
+  /** The Node that runs it; this one when absent. */
+  nodePath?: string;
+  /** The environment of every tool; see toolEnvironment. */
+  env: Environment;
+  incarnation: string;
+  /** As probed; bubblewrap from PATH when absent. */
+  backEnd?: BackEnd;
+  warmLoginShell?: string;
+  /** False: no command gets the environment of a login shell, whatever it asks for. */
+  allowLoginShell?: boolean;
+  /** Where the build caches of projects are; without it, commands have none. */
+  cacheDirectory?: string;
+  /** Which variables of a login shell tools get. */
+  environmentPolicy?: EnvironmentPolicy;
+  /** Called for every connection the proxy refused. */
+  onDenied?(denial: Denial): void;
+  /** None when absent. */
+  limits?: ResourceLimits;
+}
