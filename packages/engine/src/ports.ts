@@ -33,10 +33,19 @@ export interface ModelRequest {
   verbosity?: string;
   /** The final message must satisfy this JSON Schema. */
   outputSchema?: object;
+  /** The provider may search the web itself; not every wire can. */
+  webSearch?: HostedSearch;
   maxOutputTokens?: number;
   /** The same for all requests of a thread, so that providers can reuse their prompt cache. */
   cacheKey: string;
   turnId: string;
+}
+
+export interface HostedSearch {
+  /** Pages as the provider has stored them, or as they are now. */
+  access: "cached" | "live";
+  /** Empty: any. */
+  allowedDomains: string[];
 }
 
 /** Progress of a reply; the reply itself is authoritative. */

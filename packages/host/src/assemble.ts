@@ -51,6 +51,8 @@ export interface AssemblyRequest {
   hooks: (() => Promise<HookSource>) | null;
   /** Null: no MCP servers. A function for the same reason. */
   servers: (() => Promise<ServerSource>) | null;
+  /** Tools of the web; absent: none. */
+  webTools?: Tool[];
   /** Selects the tools that the model is offered. Absent: all available tools. */
   selectTools?(available: Tool[]): Tool[];
   limits: { toolTimeoutMs: number | null; toolOutputTokens: number };
@@ -154,8 +156,9 @@ function fixedDependencies(request: AssemblyRequest, { main, unsandboxedWorkspac
   } satisfies Partial<Dependencies>;
 }
 
-function createToolSelector({ observers, selectTools = (tools) => tools }: AssemblyRequest, subAgentTools: Tool[]) {
-  const hostTools = [...builtInTools, ...(observers.approver ? [requestUserInput] : []), ...subAgentTools];
+function createToolSelector(request: AssemblyRequest, subAgentTools: Tool[]) {
+  const { observers, webTools = [], selectTools = (tools) => tools } = request;
+  const hostTools = [...builtInTools, ...webTools, ...(observers.approver ? [requestUserInput] : []), ...subAgentTools];
   return (serverTools: Tool[]) => selectTools([...hostTools, ...serverTools]);
 }
 

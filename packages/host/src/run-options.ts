@@ -43,6 +43,8 @@ export interface ConfigOptions {
   strictConfig: boolean;
   ignoreUserConfig: boolean;
   trustProject: boolean;
+  /** `--search`: the web may be searched live. */
+  search?: boolean;
 }
 
 /** The weakest sandbox to accept, from --sandbox-min. Absent: Landlock is accepted for reading only. */

@@ -165,7 +165,7 @@ test("unknown events and items are ignored, and the type may be in the event lin
       [
         'event: response.future\ndata: {"type":"response.future","item":{}}',
         "data: 42",
-        'data: {"type":"response.output_item.done","item":{"type":"web_search_call","id":"ws_1"}}',
+        'data: {"type":"response.output_item.done","item":{"type":"image_generation_call","id":"ig_1"}}',
         'data: {"type":"response.output_item.done","item":{"type":"message","content":[{"type":"refusal","refusal":"No."}]}}',
         'event: response.completed\ndata: {"response":{"usage":null}}',
         "",

@@ -22,8 +22,6 @@ const warning: Record<string, [value: unknown, works?: unknown]> = {
   hide_agent_reasoning: [true, false],
   cli_auth_credentials_store: ["keyring", "file"],
   tui: [{ theme: "dark" }],
-  // Remove the line with the key's effect.
-  web_search: ["live", "disabled"],
 };
 
 function* keysOf(shape: Shape, path: string[] = []): Generator<[key: string, shape: Shape]> {

@@ -175,6 +175,14 @@ export const PlatformAccess = z.object({
 });
 export type PlatformAccess = z.infer<typeof PlatformAccess>;
 
+export const WebConfig = z.object({
+  search_url: z
+    .string()
+    .regex(/^https?:\/\//)
+    .optional()
+    .describe("SearXNG server to search with, where the provider has no search of its own"),
+});
+
 export const LocalProvider = z.enum(["ollama", "lmstudio"]);
 export type LocalProvider = z.infer<typeof LocalProvider>;
 
@@ -209,9 +217,13 @@ export const Config = z.object({
   developer_instructions: z.string().optional().describe("More instructions for the model, in new threads"),
   compact_prompt: idle(z.string(), "How to summarise the history"),
   service_tier: idle(z.string(), "Tier requested from the provider"),
-  web_search: idle(z.enum(["disabled", "cached", "indexed", "live"]), "Whether the provider may search the web", [
-    "disabled",
-  ]),
+  web_search: z
+    .enum(["disabled", "cached", "indexed", "live"])
+    .optional()
+    .describe(
+      "Whether the model may search the web: disabled, cached (pages the provider has stored), live (disabled)",
+    ),
+  web: WebConfig.optional().describe("The web, with web_search = live"),
   sandbox_mode: SandboxMode.optional().describe("What commands may touch (read-only for exec)"),
   sandbox_workspace_write: WorkspaceWrite.optional().describe("Details of the workspace-write sandbox"),
   approval_policy: ApprovalPolicy.optional().describe("Whether actions may ask for approval; exec never asks"),

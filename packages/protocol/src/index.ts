@@ -18,3 +18,4 @@ export * from "./settings.ts";
 export * from "./shape.ts";
 export * from "./tools.ts";
 export * from "./usage.ts";
+export * from "./web-search.ts";

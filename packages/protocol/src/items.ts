@@ -3,6 +3,7 @@ import { z } from "zod";
 import { HookSource } from "./hooks.ts";
 import { AgentState } from "./outcome.ts";
 import { MessagePhase } from "./records.ts";
+import { WebSearchAction } from "./web-search.ts";
 
 const StatusOrDeclined = z.enum(["in_progress", "completed", "failed", "declined"]);
 const id = z.string().regex(/^item_\d+$/);
@@ -78,6 +79,7 @@ export const ThreadItem = z.discriminatedUnion("type", [
     duration_ms: z.number(),
     agent_id: z.string().optional().describe("The sub-agent it ran in"),
   }),
+  z.object({ id, type: z.literal("web_search"), query: z.string(), action: WebSearchAction }),
   z.object({ id, type: z.literal("error"), message: z.string() }),
 ]);
 export type ThreadItem = z.infer<typeof ThreadItem>;

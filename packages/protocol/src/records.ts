@@ -6,6 +6,7 @@ import { Noted } from "./notes.ts";
 import { McpOrigin, Outcome, Part } from "./outcome.ts";
 import { TurnSettings } from "./settings.ts";
 import { Charges, chargeFields } from "./usage.ts";
+import { WebSearchAction } from "./web-search.ts";
 
 /** A message that is not from the model: the prompt, repository rules, the environment. */
 export const ContextMessage = z.object({ role: z.enum(["developer", "user"]), parts: z.array(Part) });
@@ -37,6 +38,11 @@ export const Block = z.discriminatedUnion("type", [
     name: z.string(),
     form: z.enum(["function", "freeform"]),
     input: z.string().describe("Arguments as the model wrote them, parsed only when admitted"),
+  }),
+  z.object({
+    type: z.literal("web_search").describe("A search that the provider made itself"),
+    wireId: z.string().optional(),
+    action: WebSearchAction,
   }),
 ]);
 export type Block = z.infer<typeof Block>;

@@ -27,7 +27,7 @@ import type {
 } from "@agentcli/protocol";
 import { decimalUsd } from "@agentcli/protocol/money";
 import { schemaVersion } from "@agentcli/protocol/schema-version";
-import { beginItem, endMcpCall, hookItem, type NewItem, refusedItem, settledStatus } from "./items.ts";
+import { beginItem, endMcpCall, hookItem, type NewItem, refusedItem, settledStatus, webSearchItem } from "./items.ts";
 import { eventUsage } from "./usage.ts";
 
 export function execEvents(): (stored: StoredRecord) => ExecEvent[] {
@@ -156,6 +156,7 @@ function shownBlock(stream: Stream, block: Block): ExecEvent[] {
     stream.messages.add(text);
     return [completed(stream, { type: "agent_message", text, ...(phase && { phase }) })];
   }
+  if (block.type === "web_search") return wholeItem(stream, webSearchItem(block.action));
   const text = block.summary.filter((part) => part.trim() !== "").join("\n");
   return text === "" ? [] : [completed(stream, { type: "reasoning", text })];
 }
@@ -198,6 +199,7 @@ function finished(stream: Stream, call: ShownCall, outcome: Outcome): ExecEvent[
     const changes = detail.kind === "patch" ? detail.changes.map(({ path, kind }) => ({ path, kind })) : item.changes;
     return [{ type: "item.completed", item: { ...item, changes, status, reason } }];
   }
+  if (item?.type === "web_search") return [{ type: "item.completed", item }];
   if (item?.type === "mcp_tool_call") return [{ type: "item.completed", item: endMcpCall(item, outcome) }];
   if (item?.type === "collab_tool_call") {
     const agents_states = detail.kind === "agents" ? detail.agents : {};
@@ -273,6 +275,13 @@ function charge(stream: Stream, paid: Parameters<typeof addCharges>[1]): void {
 }
 
 const costOf = ({ costUsd }: Charges): string | null => (costUsd === null ? null : decimalUsd(costUsd));
+function wholeItem(stream: Stream, item: NewItem): ExecEvent[] {
+  const numbered = number(stream, item);
+  return [
+    { type: "item.started", item: numbered },
+    { type: "item.completed", item: numbered },
+  ];
+}
 
 const completed = (stream: Stream, item: NewItem): ExecEvent => ({
   type: "item.completed",

@@ -125,6 +125,8 @@ function showItem(screen: Screen, item: ThreadItem): string {
     }
     case "error":
       return `${paint.bad("warning:")} ${item.message}\n`;
+    case "web_search":
+      return `${paint.bold("web:")} ${item.query}\n`;
     case "mcp_tool_call":
       return isReading(item) ? showRefusedReading(screen, item) : showMcpCall(screen, item);
     case "mcp_server":

@@ -2,7 +2,16 @@
 
 import type { Json } from "@agentcli/engine";
 import { agentToolNames, isEditTool, proposedEdits } from "@agentcli/engine";
-import type { CallBlock, Detail, ItemOf, McpOrigin, NoteData, Outcome, ThreadItem } from "@agentcli/protocol";
+import type {
+  CallBlock,
+  Detail,
+  ItemOf,
+  McpOrigin,
+  NoteData,
+  Outcome,
+  ThreadItem,
+  WebSearchAction,
+} from "@agentcli/protocol";
 import { shellJoin } from "./shell-join.ts";
 
 export type CommandItem = ItemOf<"command_execution">;
@@ -30,7 +39,36 @@ export function beginItem(
   if (name === "exec_command") return command(args, shell);
   if (isEditTool(name)) return fileChange(name, args);
   if (readingTools.has(name)) return mcpCall({ server: builtInServer, tool: name, arguments: args as Json });
+  const web = webActionOf(name, args);
+  if (web) return webSearchItem(web);
   return agentToolNames.includes(name) ? collaboration(name, args, threadId) : null;
+}
+
+/** What a web tool of our own does, in the words of the wire; null for other tools. */
+export function webActionOf(name: string, args: unknown): WebSearchAction | null {
+  const { query, url } = fields(args);
+  if (name === "web_search") return { type: "search", query: String(query ?? "") };
+  return name === "web_fetch" ? { type: "open_page", url: String(url ?? "") } : null;
+}
+
+export const webSearchItem = (action: WebSearchAction): Unnumbered<ItemOf<"web_search">> => ({
+  type: "web_search",
+  query: webQuery(action),
+  action,
+});
+
+/** One line for people. */
+export function webQuery(action: WebSearchAction): string {
+  switch (action.type) {
+    case "search":
+      return action.query ?? action.queries?.join(", ") ?? "";
+    case "open_page":
+      return action.url ?? "";
+    case "find_in_page":
+      return `${action.pattern ?? ""} in ${action.url ?? "the page"}`;
+    case "other":
+      return "";
+  }
 }
 
 /** The item of a refused or invalid call, from the text of the model. */

@@ -325,3 +325,29 @@ describe("streamed text", () => {
     fc.assert(property, { numRuns: fuzzRuns });
   });
 });
+
+test("searches of the provider and of our own tools are webSearch items", () => {
+  const { write, view } = opened();
+  write(begun("Look it up."));
+  const action = { type: "open_page", url: "https://example.com" } as const;
+  write({ type: "model.replied", blocks: [{ type: "web_search", action }], usage: usage(10), model: "scripted" });
+  write(wants(calls("web_search", { query: "news" })));
+  const callId = "3.0";
+  write({
+    type: "tool.begun",
+    callId,
+    name: "web_search",
+    args: { query: "news" },
+    incarnation: "i",
+    onResume: "rerun",
+  });
+  write({ type: "tool.settled", callId, outcome: { status: "completed", parts: [], detail: { kind: "none" } } });
+  const items = view
+    .turns()
+    .at(-1)
+    ?.items.filter(({ type }) => type === "webSearch");
+  expect(items).toMatchObject([
+    { query: "https://example.com", action: { type: "openPage", url: "https://example.com" } },
+    { query: "news", action: { type: "search", query: "news" } },
+  ]);
+});

@@ -6,7 +6,10 @@ import type { LimitsReport, ResourceLimits } from "./limits/index.ts";
 
 export type { BuildCache } from "./cache/index.ts";
 export type { Connection } from "./client/index.ts";
-export type { Denial } from "./egress/index.ts";
+
+import type { WebDial } from "./egress/index.ts";
+
+export type { Denial, WebDial } from "./egress/index.ts";
 export {
   type EnvironmentPolicy,
   environmentPolicy,
@@ -79,6 +82,10 @@ export const clearCaches = async (base: string, project?: string): Promise<Build
 /** Which of these limits are really enforced here, found out by trying. */
 export const describeLimits = async (limits: ResourceLimits): Promise<LimitsReport> =>
   (await import("./limits/index.ts")).describeLimits(limits);
+
+/** Connects the host itself to the public web, by the same rules as commands in a sandbox. */
+export const openWebDial = async (allowed: string[], denied: string[]): Promise<WebDial> =>
+  (await import("./egress/index.ts")).openWebDial(allowed, denied);
 
 /** Throws InvalidDomainRule for an entry that is not a domain or an address. */
 export const checkDomains = async (domains: string[]): Promise<void> =>

@@ -60,6 +60,7 @@ function flagValues(options: ConfigOptions, base: string): FlagValue[] {
   return [
     ...(model === undefined ? [] : [{ flag: "--model", key: ["model"], value: model }]),
     ...policyFlags(options),
+    ...(options.search ? [{ flag: "--search", key: ["web_search"], value: "live" }] : []),
     ...(roots.length === 0
       ? []
       : [{ flag: "--add-dir", key: ["sandbox_workspace_write", "writable_roots"], items: roots }]),

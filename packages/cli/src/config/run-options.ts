@@ -20,6 +20,7 @@ export const configOptions = ({ text, has, list }: Invocation): ConfigOptions =>
   strictConfig: has("strict-config"),
   ignoreUserConfig: has("ignore-user-config"),
   trustProject: has("trust-project"),
+  search: has("search"),
 });
 
 function hookHash(text: string): string {

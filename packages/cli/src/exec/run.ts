@@ -14,7 +14,7 @@ import {
 import { newId } from "@agentcli/host/sessions";
 import { type ModelFacts, priceBook } from "@agentcli/models";
 import { durationMs, findHookFiles, type LoadedConfig } from "@agentcli/project";
-import type { Config, SandboxMode, TurnSettings } from "@agentcli/protocol";
+import type { Config, SandboxMode, TurnSettings, WireApi } from "@agentcli/protocol";
 import { findRepositoryRoot } from "@agentcli/workspace";
 import { openContext } from "../config/context.ts";
 import { compactAt, settle } from "../config/settings.ts";
@@ -26,6 +26,7 @@ import { composeWorkspace, type SandboxSettings } from "../sandbox/workspace.ts"
 import { checkPrice, resolveBudget } from "./budget.ts";
 import { composeGuard } from "./guard.ts";
 import { configuredSubagents } from "./sub-agents.ts";
+import { configuredWebTools, hostedSearch, webWarnings } from "./web.ts";
 
 /** A run of this program, with what the command line asked for. */
 export interface ProgramRun extends Run {
@@ -56,7 +57,9 @@ export async function openRun(options: RunOptions, program: Program, context: Ru
       reasoningSummary: config.model_reasoning_summary,
       verbosity: config.model_verbosity,
       outputSchema: schema?.strict,
+      ...(!isReview && hostedSearch(config, chosen.wireApi)),
     },
+    webTools: isReview ? [] : await configuredWebTools(config, chosen.wireApi),
     finalMessageCheck: schema?.answer,
     openSandbox: (sandbox, protectedPaths) =>
       composeWorkspace({ ...withMode(sandbox, settings, options), protectedPaths }, config, program),
@@ -97,6 +100,7 @@ interface Values {
   guard: AssemblyRequest["guard"];
   model: AssemblyRequest["model"];
   facts: ModelFacts;
+  wireApi: WireApi;
   price: AssemblyRequest["costOf"];
   warnings: string[];
 }
@@ -120,7 +124,8 @@ async function chooseValues(options: RunOptions, program: Program, { recorded }:
   checkPrice(budget, base.model, price);
   const onLimit = options.onLimit ?? recorded?.settings?.onLimit;
   const settings = { ...base, budget, onLimit, compactAt: compactAt(config, facts.contextWindow) };
-  return { settings, loaded, guard, model, facts, price, warnings: [...warnings, ...effortWarnings] };
+  const all = [...warnings, ...effortWarnings, ...webWarnings(config, wireApi)];
+  return { settings, loaded, guard, model, facts, wireApi, price, warnings: all };
 }
 
 /** Loaded only where an effort is chosen. */

@@ -61,6 +61,8 @@ function showItem(item: ThreadItem): string {
       const why = item.reason ? ` (${item.reason})` : "";
       return `${fenced(`$ ${item.command}\n${item.aggregated_output}`)}\n\n_${how}${why}_`;
     }
+    case "web_search":
+      return `Web: ${item.query}`;
     case "file_change": {
       const changes = item.changes.map(({ kind, path }) => `- ${kind} \`${path}\``).join("\n");
       return `Files, ${item.status}${item.reason ? ` (${item.reason})` : ""}:\n\n${changes}`;

@@ -2,13 +2,14 @@
 import type { ThreadRecord, Usage } from "@agentcli/protocol";
 import { outputCap } from "../budget/ledger.ts";
 import type { Log } from "../log/log.ts";
-import type { Message, Model, ModelFault, ModelProgress, ModelReply, ModelRequest } from "../ports.ts";
+import type { HostedSearch, Message, Model, ModelFault, ModelProgress, ModelReply, ModelRequest } from "../ports.ts";
 import type { ThreadState } from "../state/state.ts";
 
 export interface RequestOptions {
   reasoningSummary?: string;
   verbosity?: string;
   outputSchema?: object;
+  webSearch?: HostedSearch;
 }
 
 /** The parts of a thread that a model request needs. */

@@ -17,6 +17,7 @@ export function estimateMessage(message: Message): number {
   return message.blocks.reduce((total, block) => {
     if (block.type === "message") return total + estimateText(block.text);
     if (block.type === "call") return total + estimateText(block.name) + estimateText(block.input);
+    if (block.type === "web_search") return total + estimateText(JSON.stringify(block.action));
     return total + estimateText(block.encrypted ?? "") + estimateText(block.text ?? block.summary.join("\n"));
   }, 0);
 }

@@ -11,7 +11,7 @@ export function responsesBody(request: ModelRequest): object {
     model: request.model,
     instructions: request.instructions,
     input: request.messages.flatMap(inputOf),
-    tools: request.tools.map(toolOf),
+    tools: [...request.tools.map(toolOf), ...searchOf(request)],
     tool_choice: request.toolChoice ?? "auto",
     parallel_tool_calls: true,
     ...(reasoning
@@ -44,6 +44,15 @@ function itemOf(block: Block): object[] {
     }
     case "reasoning":
       return reasoningOf(block);
+    case "web_search":
+      return [
+        {
+          type: "web_search_call",
+          ...(block.wireId && { id: block.wireId }),
+          status: "completed",
+          action: block.action,
+        },
+      ];
     case "call": {
       const { wireId: call_id, name, input } = block;
       if (block.form === "freeform") return [{ type: "custom_tool_call", call_id, name, input }];
@@ -74,6 +83,14 @@ function contentOf(parts: Part[]): object[] {
     const opening = `<image name=[Image #${images}] path=${part.name}>`;
     return [{ type: "input_text", text: opening }, image, { type: "input_text", text: "</image>" }];
   });
+}
+
+/** The provider makes the search and includes what it found in its reply. */
+function searchOf({ webSearch }: ModelRequest): object[] {
+  if (!webSearch) return [];
+  const { access, allowedDomains } = webSearch;
+  const filters = allowedDomains.length > 0 ? { filters: { allowed_domains: allowedDomains } } : {};
+  return [{ type: "web_search", external_web_access: access === "live", ...filters }];
 }
 
 function toolOf(tool: ToolSpec): object {

@@ -1,5 +1,5 @@
 // Builds a reply from the events of a Responses stream. Completed items count; deltas are only shown.
-import type { Block, MessageBlock, Usage } from "@agentcli/protocol";
+import type { Block, MessageBlock, Usage, WebSearchAction } from "@agentcli/protocol";
 import type { StreamReader } from "../attempt.ts";
 import { type Attempt, failAttempt } from "../failure.ts";
 import { count, type Fields, fields, list, parseJson, text } from "../untrusted.ts";
@@ -90,6 +90,8 @@ function blockOf(item: Fields): Block[] {
     return [{ ...message, ...phaseOf(item), ...(id && { wireId: id }) }];
   }
   if (item.type === "reasoning") return [reasoningOf(item, id)];
+  if (item.type === "web_search_call")
+    return [{ type: "web_search", action: actionOf(fields(item.action)), ...(id && { wireId: id }) }];
   if (!isCall(item)) return [];
   const form = item.type === "function_call" ? "function" : "freeform";
   return [
@@ -106,6 +108,27 @@ function blockOf(item: Fields): Block[] {
 
 const phaseOf = ({ phase }: Fields): Pick<MessageBlock, "phase"> =>
   phase === "commentary" || phase === "final_answer" ? { phase } : {};
+
+/** Of what the provider sends, only what the wire defines. */
+function actionOf(action: Fields): WebSearchAction {
+  const given = (key: string) => {
+    const value = text(action[key]);
+    return value === undefined ? {} : { [key]: value };
+  };
+  switch (action.type) {
+    case "search": {
+      const queries = list(action.queries).flatMap((query) => text(query) ?? []);
+      return { type: "search", ...given("query"), ...(queries.length > 0 && { queries }) };
+    }
+    case "open_page":
+      return { type: "open_page", ...given("url") };
+    case "find_in_page":
+    case "find":
+      return { type: "find_in_page", ...given("url"), ...given("pattern") };
+    default:
+      return { type: "other" };
+  }
+}
 
 const partText = (part: unknown): string => text(fields(part).text) ?? text(fields(part).refusal) ?? "";
 

@@ -6,8 +6,11 @@ export type Item = InferenceResponse["output"][number];
 
 export type ItemStatus = "in_progress" | "completed" | "incomplete";
 
+/** Searches that a provider makes itself are not requested here. */
+export type OutputBlock = Exclude<Block, { type: "web_search" }>;
+
 /** `id` is used if the provider sent none. */
-export function itemOf(block: Block, id: string, status: ItemStatus): Item {
+export function itemOf(block: OutputBlock, id: string, status: ItemStatus): Item {
   switch (block.type) {
     case "message":
       return {
@@ -35,7 +38,7 @@ export function itemOf(block: Block, id: string, status: ItemStatus): Item {
 }
 
 /** The block before any content has arrived. */
-export function emptied(block: Block): Block {
+export function emptied(block: OutputBlock): OutputBlock {
   switch (block.type) {
     case "message":
       return { ...block, text: "" };

@@ -1,7 +1,7 @@
 // The output items of a streamed response: events for the start, deltas and end of each.
 import type { ModelProgress } from "@agentcli/engine";
 import type { Block } from "@agentcli/protocol";
-import { emptied, type Item, itemOf, providerId, summaryPart, textPart } from "./items.ts";
+import { emptied, type Item, itemOf, type OutputBlock, providerId, summaryPart, textPart } from "./items.ts";
 
 export type Send = (type: string, members: object) => void;
 
@@ -29,7 +29,7 @@ export function openOutput(responseId: string, send: Send): Output {
   let begun = 0;
   let settled = 0;
 
-  function add(block: Block): OpenItem {
+  function add(block: OutputBlock): OpenItem {
     const index = begun++;
     const item = {
       id: providerId(block) ?? `${prefixes[block.type]}_${responseId.slice(-16)}${index}`,
@@ -50,6 +50,7 @@ export function openOutput(responseId: string, send: Send): Output {
   }
 
   function settle(block: Block, status: "completed" | "incomplete"): void {
+    if (block.type === "web_search") return;
     const item = (block.type === "call" ? undefined : openItems.get(block.type)) ?? add(block);
     if (block.type !== "call") openItems.delete(block.type);
     for (const [type, members] of endOf(block, item)) send(type, members);
@@ -80,7 +81,7 @@ export function openOutput(responseId: string, send: Send): Output {
 
 const prefixes = { message: "msg", reasoning: "rs", call: "fc" } as const;
 
-const emptyBlocks: Record<"message" | "reasoning", Block> = {
+const emptyBlocks: Record<"message" | "reasoning", OutputBlock> = {
   message: { type: "message", text: "" },
   reasoning: { type: "reasoning", summary: [] },
 };
@@ -105,7 +106,7 @@ function* deltaOf(
 }
 
 /** Events before an item is done: the remaining deltas, and the end of each part. */
-function* endOf(block: Block, item: OpenItem): Generator<[type: string, members: object]> {
+function* endOf(block: OutputBlock, item: OpenItem): Generator<[type: string, members: object]> {
   switch (block.type) {
     case "message":
       if (item.text === "" && block.text !== "")

@@ -2,7 +2,7 @@
 
 import type { Json } from "@agentcli/engine";
 import { agentToolNames, isEditTool, proposedEdits } from "@agentcli/engine";
-import type { AgentState, CallBlock, McpOrigin, Outcome, Part } from "@agentcli/protocol";
+import type { AgentState, CallBlock, McpOrigin, Outcome, Part, WebSearchAction } from "@agentcli/protocol";
 import type {
   CollabAgentState,
   FileUpdateChange,
@@ -11,6 +11,7 @@ import type {
   UserInput,
 } from "@agentcli/protocol/app-server";
 import { diffOf } from "../diff.ts";
+import { webActionOf, webQuery } from "../items.ts";
 import { shellJoin } from "../shell-join.ts";
 
 export interface ThreadLocation {
@@ -35,7 +36,28 @@ export function beginItem({ callId, name, args, mcp }: ShownCall, thread: Thread
   if (name === "exec_command") return command(id, fields(args), thread);
   if (isEditTool(name)) return { id, type: "fileChange", changes: changesOf(name, args), status: "inProgress" };
   if (name === "view_image") return { id, type: "imageView", path: String(fields(args).path ?? "") };
+  const web = webActionOf(name, args);
+  if (web) return webItem(id, web);
   return agentToolNames.includes(name) ? collaboration(id, name, fields(args), thread) : null;
+}
+
+export const webItem = (id: string, action: WebSearchAction): ThreadItemOf<"webSearch"> => ({
+  id,
+  type: "webSearch",
+  query: webQuery(action),
+  action: appServerAction(action),
+});
+
+function appServerAction(action: WebSearchAction): ThreadItemOf<"webSearch">["action"] {
+  switch (action.type) {
+    case "open_page":
+      return { ...action, type: "openPage" };
+    case "find_in_page":
+      return { ...action, type: "findInPage" };
+    case "search":
+    case "other":
+      return action;
+  }
 }
 
 /** The item of a call that never began, from the text of the model. */

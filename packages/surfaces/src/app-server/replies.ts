@@ -4,6 +4,7 @@ import { callsOf, isShown } from "@agentcli/engine";
 import type { Block, RecordOf, Usage } from "@agentcli/protocol";
 import type { ThreadItem, TokenUsageBreakdown } from "@agentcli/protocol/app-server";
 import { streamedText } from "../streamed.ts";
+import { webItem } from "./items.ts";
 import type { Notice } from "./notice.ts";
 import {
   completeItem,
@@ -15,7 +16,7 @@ import {
   wholeItem,
 } from "./thread.ts";
 
-type ContentBlock = Exclude<Block, { type: "call" }>;
+type ContentBlock = Exclude<Block, { type: "call" | "web_search" }>;
 
 /** A delta of text or reasoning. The first of its kind starts the item. */
 export function streamReply(shown: ShownThread, kind: StreamedItem["kind"], piece: string): Notice[] {
@@ -48,6 +49,9 @@ export function restartReply(shown: ShownThread): Notice[] {
 
 export function replied(shown: ShownThread, seq: number, record: RecordOf<"model.replied">, atMs: number): Notice[] {
   const completed = shownBlocks(shown, record.blocks).flatMap((block) => blockNotices(shown, block, atMs));
+  const searched = record.blocks.flatMap((block, index) =>
+    block.type === "web_search" ? wholeItem(shown, webItem(`search-${seq}.${index}`, block.action), atMs) : [],
+  );
   const abandoned = dropStreams(shown, atMs);
   for (const { callId, block } of callsOf(seq, record.blocks)) {
     const output = streamedText(shown.scrub);
@@ -57,7 +61,7 @@ export function replied(shown: ShownThread, seq: number, record: RecordOf<"model
   shown.replies += 1;
   shown.streamed = noneStreamed();
   shown.heldUsage.push(chargeUsage(shown, record.usage));
-  return [...completed, ...abandoned, ...(shown.open.size === 0 ? releaseUsage(shown) : [])];
+  return [...searched, ...completed, ...abandoned, ...(shown.open.size === 0 ? releaseUsage(shown) : [])];
 }
 
 /** Streamed items that are not part of the final reply: they are completed, and the log does not contain them. */
@@ -97,7 +101,7 @@ function shownBlocks({ review }: ShownThread, blocks: Block[]): ShownBlock[] {
   const isFinal = !blocks.some((block) => block.type === "call");
   const counts = { message: 0, reasoning: 0 };
   return blocks.flatMap((block) => {
-    if (block.type === "call" || !isShown(block, blocks)) return [];
+    if (block.type === "call" || block.type === "web_search" || !isShown(block, blocks)) return [];
     const index = counts[block.type]++;
     return review && isFinal && block.type === "message" ? [] : [{ block, index }];
   });

@@ -42,7 +42,7 @@ function* deltasOf(pieces: Piece[]): Generator<object> {
       for (const text of piece.summary) yield { reasoning_content: text };
     } else if (piece.type === "message") {
       for (const text of split(piece.text, piece.deltas)) yield { content: text };
-    } else {
+    } else if (piece.type === "call") {
       yield* callDeltas(piece, index++);
     }
   }

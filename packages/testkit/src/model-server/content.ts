@@ -11,6 +11,7 @@ export interface Content {
 
 export type Piece =
   | { type: "reasoning"; id: string; summary: string[]; encrypted: string | undefined }
+  | { type: "search"; id: string; action: object }
   | { type: "message"; id: string; text: string; phase?: string; deltas: number }
   | { type: "call"; id: string; callId: string; name: string; input: string; freeform: boolean; deltas: number };
 
@@ -25,7 +26,12 @@ export function fillIn(answer: PlainReply, ending: Ending, number: number, reque
   return {
     id: `resp_${prefix}`,
     model: answer.model ?? requestedModel,
-    pieces: [...reasoningOf(answer, prefix), ...messagesOf(answer, prefix), ...callsOf(answer, prefix)],
+    pieces: [
+      ...reasoningOf(answer, prefix),
+      ...searchesOf(answer, prefix),
+      ...messagesOf(answer, prefix),
+      ...callsOf(answer, prefix),
+    ],
     usage: answer.usage === null ? null : { ...defaultUsage, ...answer.usage },
     ending,
   };
@@ -55,6 +61,9 @@ function reasoningOf({ reasoning }: PlainReply, prefix: string): Piece[] {
   if (!reasoning) return [];
   return [{ type: "reasoning", id: `rs_${prefix}`, summary: reasoning.summary, encrypted: reasoning.encrypted }];
 }
+
+const searchesOf = ({ searches = [] }: PlainReply, prefix: string): Piece[] =>
+  searches.map((action, index) => ({ type: "search", id: `ws_${prefix}_${index}`, action }));
 
 function messagesOf(answer: PlainReply, prefix: string): Piece[] {
   const deltas = answer.deltas ?? 1;

@@ -38,6 +38,8 @@ function* deltasOf(piece: Piece): Generator<[type: string, fields: object]> {
   if (piece.type === "reasoning") {
     for (const [index, delta] of piece.summary.entries())
       yield ["response.reasoning_summary_text.delta", { summary_index: index, delta }];
+  } else if (piece.type === "search") {
+    for (const step of ["in_progress", "searching", "completed"]) yield [`response.web_search_call.${step}`, {}];
   } else if (piece.type === "message") {
     for (const delta of split(piece.text, piece.deltas))
       yield ["response.output_text.delta", { content_index: 0, delta }];
@@ -52,6 +54,7 @@ const doneItem = (piece: Piece): object => ({ ...itemOf(piece), status: "complet
 
 function emptied(piece: Piece): Piece {
   if (piece.type === "reasoning") return { ...piece, summary: [], encrypted: undefined };
+  if (piece.type === "search") return { ...piece, action: {} };
   return piece.type === "message" ? { ...piece, text: "" } : { ...piece, input: "" };
 }
 
@@ -60,6 +63,7 @@ function itemOf(piece: Piece): object {
     const summary = piece.summary.map((text) => ({ type: "summary_text", text }));
     return { type: "reasoning", id: piece.id, summary, encrypted_content: piece.encrypted ?? null };
   }
+  if (piece.type === "search") return { type: "web_search_call", id: piece.id, action: piece.action };
   if (piece.type === "message") {
     const content = [{ type: "output_text", text: piece.text, annotations: [] }];
     return { type: "message", id: piece.id, role: "assistant", content, ...(piece.phase && { phase: piece.phase }) };

@@ -30,6 +30,10 @@ export const PlainReply = z.strictObject({
   messages: z.array(z.union([z.string(), ScriptedMessage])).optional(),
   text: z.strictObject({ bytes: z.int().positive(), deltas: z.int().positive().optional() }).optional(),
   calls: z.array(ScriptedCall).optional(),
+  searches: z
+    .array(z.record(z.string(), z.json()))
+    .optional()
+    .describe("Actions of searches that the provider makes itself, before the messages"),
   usage: ScriptedUsage.nullable().optional().describe("null: the answer has no usage at all"),
   deltas: z.int().positive().optional().describe("Texts and arguments are sent in this many pieces"),
   deltaDelayMs: z.int().nonnegative().optional().describe("Wait after each event"),

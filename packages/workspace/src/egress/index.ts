@@ -1,4 +1,5 @@
 // The proxy to allowed domains: its end inside the sandbox, its end on the host. Loaded when used.
+import type { Socket } from "node:net";
 import type { EgressOptions, EgressProxy } from "./proxy.ts";
 import type { EgressRules } from "./rules.ts";
 
@@ -12,6 +13,29 @@ export const openEgressProxy = async (options: EgressOptions): Promise<EgressPro
 /** Throws InvalidDomainRule for an entry that is not a domain or an address. */
 export const readRules = async (allowed: string[], denied: string[]): Promise<EgressRules> =>
   (await import("./rules.ts")).readRules(allowed, denied);
+
+/** Connects the host itself to the public web, by the same rules as commands in a sandbox. */
+export type WebDial = (
+  target: { host: string; port: number },
+  signal: AbortSignal,
+) => Promise<{ kind: "connected"; socket: Socket } | { kind: "denied" | "failed"; reason: string }>;
+
+export async function openWebDial(allowed: string[], denied: string[]): Promise<WebDial> {
+  const [{ openDialer }, { readTarget }, { readRules }, dns] = await Promise.all([
+    import("./dial.ts"),
+    import("./hosts.ts"),
+    import("./rules.ts"),
+    import("node:dns/promises"),
+  ]);
+  const dial = openDialer(readRules(allowed, denied), (name) => dns.lookup(name, { all: true, verbatim: true }));
+  return async ({ host, port }, signal) => {
+    const target = readTarget(`${host}:${port}`);
+    if (!target)
+      return { kind: "denied", reason: `${host}:${port} is not a host name or address that can be checked.` };
+    const result = await dial(target, signal);
+    return result.kind === "denied" ? { kind: "denied", reason: result.denial.reason } : result;
+  };
+}
 
 /** The end inside the sandbox; settles when clients can connect. */
 export const openBridge = async (): Promise<void> => (await import("./bridge.ts")).openBridge();
