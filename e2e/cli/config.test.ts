@@ -353,7 +353,7 @@ describe("completion", () => {
   test("zsh and fish scripts name every flag of exec; another shell is refused", async () => {
     const { run } = await openSystemHarness();
     const help = (await run(["help", "exec"])).stdout;
-    const flags = [...help.matchAll(/^ +(?:-\w, )?--([a-z-]+)/gm)].map(([, name]) => name);
+    const flags = [...help.matchAll(/^ {2}(?:-\w, | {4})--([a-z-]+)/gm)].map(([, name]) => name);
     const zsh = (await run(["completion", "zsh"])).stdout;
     const fish = (await run(["completion", "fish"])).stdout;
     for (const flag of flags) {
