@@ -96,13 +96,14 @@ test("a steering message reaches the model between requests of a running turn", 
 });
 
 test("an interruption is answered before the turn ends, and the next turn can start at once", async () => {
-  const { server, client, threadId } = await opened({ replies: [stall("after-headers"), replyWith("After it.")] });
+  const replies = [stall("after-headers"), replyWith("After it.")];
+  const { harness, server, client, threadId } = await opened({ replies });
   let sent = "";
   server.child.stdout?.on("data", (piece: Buffer) => {
     sent += piece.toString();
   });
   const { id } = await startTurn(client, threadId, "Hello?");
-  await client.notification("item/completed");
+  await expect.poll(() => harness.requests().length).toBe(1);
   expect(await client.request("turn/interrupt", { threadId, turnId: id })).toEqual({});
   expect((await turnEnd(client, id)).status).toBe("interrupted");
   expect(sent.indexOf('"result":{}')).toBeGreaterThan(-1);

@@ -402,7 +402,7 @@ describe("settings with an effect on every run", () => {
     const script = `process.argv[2] && require("fs").writeFileSync(process.argv[1] + ".part", process.argv[2]); require("fs").renameSync(process.argv[1] + ".part", process.argv[1])`;
     const argv = JSON.stringify([process.execPath, "-e", script, received]);
     expect((await run(["exec", "-c", `notify=${argv}`, "say hello"])).code).toBe(0);
-    await expect.poll(() => existsSync(received), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => existsSync(received)).toBe(true);
     expect(JSON.parse(readFileSync(received, "utf8"))).toEqual({
       type: "agent-turn-complete",
       "thread-id": expect.stringMatching(/^[0-9a-f-]{36}$/),

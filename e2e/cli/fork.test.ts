@@ -67,8 +67,14 @@ test("the prompt of a fork may come from standard input", async () => {
 test("an interrupted turn is not part of a fork", async () => {
   const { here, parent } = await openParentHarness(replyWith("Clean."));
   const path = fileOf(here, parent);
-  const begun = lines(path).find(({ record }) => record.type === "turn.begun");
-  const open = { v: 1, seq: 7, at: "2026-01-01T00:00:00.000Z", record: { ...begun?.record, turnId: "cut-off" } };
+  const records = lines(path);
+  const begun = records.find(({ record }) => record.type === "turn.begun");
+  const open = {
+    v: 1,
+    seq: records.length + 1,
+    at: "2026-01-01T00:00:00.000Z",
+    record: { ...begun?.record, turnId: "cut-off" },
+  };
   writeFileSync(path, `${readFileSync(path, "utf8")}${JSON.stringify(open)}\n`);
   const { code, events } = await here.events(["fork", parent, "on"]);
   expect(code).toBe(0);

@@ -11,8 +11,6 @@ import { expect, onTestFinished, test } from "vitest";
 const hostile = "\u001b]52;c;ZXZpbA==\u0007\u001b]0;title\u0007\u001b[2J\u009b3J";
 const shown = "\\u001b]52;c;ZXZpbA==\\u0007\\u001b]0;title\\u0007\\u001b[2J\\u009b3J";
 
-const waiting = { timeout: 60_000 };
-
 function openTerminal(args: string[], cwd: string, env: Record<string, string>, cols = 500) {
   const variables = { PATH: process.env.PATH ?? "", HOME: cwd, TERM: "xterm", LANG: "C.UTF-8", ...env };
   const terminal = spawn(process.execPath, [cliProgram, ...args], { cwd, env: variables, cols });
@@ -113,14 +111,12 @@ test("a run shows what it reads, changes, plans and runs while it does so, and h
   const { repository, home } = await openWork();
   const env = { AGENT_HOME: home, TMPDIR: "/tmp" };
   const { terminal, ended, screen } = openTerminal(workArguments, repository, env, 60);
-  await expect.poll(screen, waiting).toMatch(/\ds · [\d,]+ tokens · Checking the policy/);
+  await expect.poll(screen).toMatch(/\ds · [\d,]+ tokens · Checking the policy/);
   writeFileSync(join(repository, "checked"), "");
-  await expect
-    .poll(screen, waiting)
-    .toMatch(/ {2}first\S*\r\n\S* {2}second\S*\r\n\S*\d+s · [\d,]+ tokens · running echo/);
+  await expect.poll(screen).toMatch(/ {2}first\S*\r\n\S* {2}second\S*\r\n\S*\d+s · [\d,]+ tokens · running echo/);
   const before = screen().length;
   terminal.resize(40, 24);
-  await expect.poll(() => screen().slice(before), waiting).toContain("tokens · running");
+  await expect.poll(() => screen().slice(before)).toContain("tokens · running");
   writeFileSync(join(repository, "go"), "");
   const all = await ended;
   const plain = all.replace(/\u001b\[\d+m/g, "");

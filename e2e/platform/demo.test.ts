@@ -15,7 +15,7 @@ test("the demo goes from a prompt to a draft pull request with its diff, and lea
   expect(stdout).toMatch(/Draft pull request http\S+\/git\/sample\/pulls\/1/);
   expect(stdout).toContain("+  const last = first + size;");
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-}, 120_000);
+});
 
 test("Ctrl-C stops npm start and its database cleanly", async () => {
   const data = mkdtempSync(join(tmpdir(), "platform-start-"));
@@ -31,4 +31,4 @@ test("Ctrl-C stops npm start and its database cleanly", async () => {
   expect(readFileSync(join(data, "server.log"), "utf8")).toContain('"event":"server.stopped"');
   expect(existsSync(join(data, "postgres", "postmaster.pid"))).toBe(false);
   rmSync(data, { recursive: true });
-}, 120_000);
+});

@@ -87,13 +87,17 @@ describe("a final message that must satisfy something", () => {
     expect(checked).toEqual(["yes"]);
   });
 
-  test("shows the repair as a warning and both messages as the model wrote them", async () => {
+  test("shows the repair as a warning, both messages as the model wrote them, and the text that the check returns", async () => {
     const { log, dependencies, store } = await begun(["no", " yes "]);
     await drive(log, dependencies, never);
     const project = execEvents();
     const items = store.records.flatMap((stored) => project(stored)).filter((event) => event.type === "item.completed");
-    expect(items.map(({ item }) => item.type)).toEqual(["agent_message", "error", "agent_message"]);
-    expect(items.at(-1)).toMatchObject({ item: { text: " yes " } });
+    expect(items.map(({ item }) => item)).toMatchObject([
+      { type: "agent_message", text: "no" },
+      { type: "error" },
+      { type: "agent_message", text: " yes " },
+      { type: "agent_message", text: "yes" },
+    ]);
   });
 });
 

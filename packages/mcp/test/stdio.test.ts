@@ -188,7 +188,7 @@ describe("a failure", () => {
   });
 
   test("progress keeps a slow call alive, but not beyond the limit for tools", async () => {
-    const { servers, call } = await openHarness({ fake: { ...fake(), tool_timeout_sec: 0.4 } });
+    const { servers, call } = await openHarness({ fake: { ...fake(), tool_timeout_sec: 1.5 } });
     await servers.started();
     expect(textOf(await call("slow"))).toContain("slow but sure");
     expect(textOf(await call("slow", {}, { toolTimeoutMs: 300 }))).toContain("timed out after 0.3 s");

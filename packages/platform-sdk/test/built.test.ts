@@ -103,7 +103,7 @@ function show(message: SDKMessage): void {
 }
 `;
 
-test("its declarations are enough for a strict compiler", { timeout: 120_000 }, async () => {
+test("its declarations are enough for a strict compiler", async () => {
   const home = await installed();
   await writeFile(join(home, "user.ts"), user);
   const compiler = join(createRequire(import.meta.url).resolve("typescript/package.json"), "../bin/tsc");

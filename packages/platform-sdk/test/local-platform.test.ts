@@ -7,7 +7,7 @@ import { openLocalHarness, readAll } from "./local-harness.ts";
 import { openPlatformFixture } from "./platform-fixture.ts";
 import { summary } from "./scenario-runner.ts";
 
-test("files change here, the model is the platform's", { timeout: 120_000 }, async () => {
+test("files change here, the model is the platform's", async () => {
   const fixture = await openPlatformFixture();
   onTestFinished(fixture.close);
   const repository = await temporaryRepository();

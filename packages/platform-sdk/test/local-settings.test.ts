@@ -117,7 +117,7 @@ test("MCP servers: those of the prompt, of the agent, of the project, of the use
   await (await agent.send("Again", { mcpServers: servers({ a: "sent-a" }) })).wait();
   expect(marks().at(-1)).toBe("sent-a");
   expect(execFileSync("ps", ["-e", "-o", "args="], { encoding: "utf8" })).not.toContain("server-everything");
-}, 120_000);
+});
 
 test("a server file that is none is named", async () => {
   const harness = await openLocalHarness([], { ".platform/mcp.json": '{"mcpServers": {"a": {}}}' });

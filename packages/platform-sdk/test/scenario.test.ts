@@ -8,13 +8,13 @@ import { type Step, type StepRunner, scenarioRunner } from "./scenario-runner.ts
 const file = new URL("../../../e2e/sdk/platform-scenario.json", import.meta.url);
 const { steps }: { steps: Step[] } = JSON.parse(readFileSync(file, "utf8"));
 
-test("the scenario ends as written", { timeout: 120_000 }, async () => {
+test("the scenario ends as written", async () => {
   const fixture = await openPlatformFixture();
   onTestFinished(fixture.close);
   await follow(scenarioRunner(fixture));
 });
 
-test("so it does through the bridge, with curl", { timeout: 120_000 }, async () => {
+test("so it does through the bridge, with curl", async () => {
   const fixture = await openPlatformFixture();
   onTestFinished(fixture.close);
   const bridge = await startBridge({ PLATFORM_BACKEND_URL: fixture.url, PLATFORM_API_KEY: fixture.key });

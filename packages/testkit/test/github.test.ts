@@ -41,7 +41,7 @@ test("an error by the rules of GitHub is not a violation", async () => {
   expect(fake.violations).toEqual([]);
 });
 
-test("the committed excerpt is what the pinned description says", { timeout: 120_000 }, () => {
+test("the committed excerpt is what the pinned description says", () => {
   const kept = JSON.parse(readFileSync(excerptFile, "utf8"));
   // The whole is fetched, so only the long run looks; that it is an excerpt of one version can always be seen.
   expect(kept.info.version).toMatch(/^\d+\.\d+\.\d+$/);

@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn longest_word() {
+    fn longest_of_three() {
         assert_eq!(longest("a bcd ef"), "bcd");
     }
 }

@@ -34,7 +34,7 @@ export function htmlToMarkdown(html: string, baseUrl: string): Page {
   return { title, markdown: writer.end() };
 }
 
-/** Their content is no markup. */
+/** Their content is not markup. */
 const rawElements = new Set([
   ...["script", "style", "title", "textarea", "noscript", "template", "svg", "math", "iframe", "object", "select"],
 ]);

@@ -136,20 +136,20 @@ test("a principal has so many requests under way at once, whichever way they com
   const key = await server.key();
   const held = sendUnfinished(server, "/v1/agents", { ...bearer(key), ...json });
   for (const way of ["v1", "v0", "git", "pulls"] as const)
-    await expect.poll(() => outcome(server, way, bearer(key)), { timeout: 30_000 }).toBe(429);
+    await expect.poll(() => outcome(server, way, bearer(key))).toBe(429);
   const other = bearer(await server.key({ team: "other" }));
   expect(await outcome(server, "v1", other)).toBe(200);
   held.destroy();
-  await expect.poll(() => outcome(server, "v1", bearer(key)), { timeout: 30_000 }).toBe(200);
+  await expect.poll(() => outcome(server, "v1", bearer(key))).toBe(200);
 });
 
 test("an address has so many requests under way at once, with or without a key", async () => {
   const server = await limitedServer({ concurrentRequestsPerAddress: 1 });
   const key = await server.key();
   const held = sendUnfinished(server, "/v1/agents", { ...bearer(key), ...json });
-  for (const way of wayNames) await expect.poll(() => outcome(server, way), { timeout: 30_000 }).toBe(429);
+  for (const way of wayNames) await expect.poll(() => outcome(server, way)).toBe(429);
   held.destroy();
-  await expect.poll(() => outcome(server, "v1", bearer(key)), { timeout: 30_000 }).toBe(200);
+  await expect.poll(() => outcome(server, "v1", bearer(key))).toBe(200);
 });
 
 test("a team has so many git processes at once, and other teams their own", async () => {
@@ -161,10 +161,10 @@ test("a team has so many git processes at once, and other teams their own", asyn
   for (const { id } of teams)
     await host.repositories.create({ teamId: id, name: "shop", from: null }, AbortSignal.timeout(60_000));
   const held = sendUnfinished(server, "/git/shop.git/git-upload-pack", own);
-  await expect.poll(() => outcome(server, "git", own), { timeout: 30_000 }).toBe(429);
+  await expect.poll(() => outcome(server, "git", own)).toBe(429);
   expect(await outcome(server, "git", other)).toBe(200);
   held.destroy();
-  await expect.poll(() => outcome(server, "git", own), { timeout: 30_000 }).toBe(200);
+  await expect.poll(() => outcome(server, "git", own)).toBe(200);
 });
 
 test.each([

@@ -230,21 +230,21 @@ test("a page is filled with readable agents, however many unreadable ones lie be
 test("one list request checks at most 25 repositories, and paging finds all agents", async () => {
   await server.platform.db.deleteFrom("agents").execute();
   const ids: string[] = [];
-  for (let count = 0; count < 60; count += 1) {
+  for (let count = 0; count < 30; count += 1) {
     await fake.addRepository(`acme/many-${count}`, { collaborators: ["ada"] });
     ids.unshift(await agentOf("ada", `acme/many-${count}`));
   }
   await connect(
     "bob",
-    Array.from({ length: 60 }, (_, count) => `many-${count}`),
+    Array.from({ length: 30 }, (_, count) => `many-${count}`),
   );
   fake.requests.length = 0;
   const { body } = await as("bob", "GET", "/v1/agents?limit=100");
   expect(fake.requests.length).toBe(25);
   expect((body as { items: unknown[] }).items.length).toBe(25);
   expect(await everyPage("bob", 100)).toEqual(ids);
-  expect(fake.requests.length).toBe(60);
-}, 60_000);
+  expect(fake.requests.length).toBe(30);
+});
 
 async function everyPage(person: Person, limit: number): Promise<string[]> {
   const found: string[] = [];

@@ -86,7 +86,7 @@ test("a client that reads nothing is disconnected before the response fills the 
   const socket = connect(Number(port), hostname).pause();
   socket.on("error", () => {});
   socket.write(`${head}\r\n\r\n${body}`);
-  await expect.poll(() => callsIn(fixture), { timeout: 20_000 }).toMatchObject([{ ended_at: expect.any(Date) }]);
+  await expect.poll(() => callsIn(fixture)).toMatchObject([{ ended_at: expect.any(Date) }]);
   let read = "";
   socket.on("data", (chunk) => {
     read += chunk.toString("latin1");
@@ -95,7 +95,7 @@ test("a client that reads nothing is disconnected before the response fills the 
   await new Promise((resolve) => socket.once("close", resolve));
   expect(read).not.toContain("event: response.completed");
   expect((await callsIn(fixture)).map(({ status }) => status)).not.toContain("failed");
-}, 60_000);
+});
 
 test("a server that stops ends calls in progress, and all of them are settled", async () => {
   const harness = await openRunHarness({ replies: [stall("after-headers")] });

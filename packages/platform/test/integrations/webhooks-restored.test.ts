@@ -101,4 +101,4 @@ test("after backup and restore a dead letter is redelivered by the API, with the
     await stop();
     await restored.close();
   }
-}, 60_000);
+});

@@ -148,7 +148,7 @@ test("a run fails if its user has lost access to the repository", async () => {
   const { agent, run } = body as { agent: { id: string }; run: { id: string } };
   const read = async () => (await server.call(key, "GET", `/v1/agents/${agent.id}/runs/${run.id}`)).body;
   await expect
-    .poll(read, { timeout: 20_000 })
+    .poll(read)
     .toMatchObject({ status: "ERROR", error: { code: "repository_access", message: expect.stringContaining("ada") } });
   await runner.stop();
 });

@@ -16,7 +16,7 @@ const installed = { contents: "write", pull_requests: "write", metadata: "read",
 beforeAll(async () => {
   fake = await startGithub({ description: githubDescription() });
   harness = await openHandoffHarness({ github: openGithub(await githubSettings(fake), {}) });
-}, 120_000);
+});
 afterAll(async () => {
   await harness.close();
   expect(fake.violations).toEqual([]);

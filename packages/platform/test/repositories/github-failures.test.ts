@@ -16,7 +16,7 @@ let harness: HandoffHarness;
 beforeAll(async () => {
   fake = await startGithub({ description: githubDescription() });
   harness = await openHandoffHarness({ github: openGithub(await githubSettings(fake), {}), reviewers: ["ada"] });
-}, 120_000);
+});
 afterAll(async () => {
   await harness.close();
   expect(fake.violations).toEqual([]);

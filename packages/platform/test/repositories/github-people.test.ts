@@ -36,7 +36,7 @@ beforeAll(async () => {
   if (github.accounts === null) throw new Error("accounts cannot be connected");
   accounts = github.accounts;
   harness = await openHandoffHarness(Object.assign(options, { github }));
-}, 120_000);
+});
 afterAll(async () => {
   await harness.close();
   expect(fake.violations).toEqual([]);

@@ -89,7 +89,7 @@ test("a run of a user opens the pull request as the user, and its commit gets a 
       output: { summary: run.result },
     },
   ]);
-}, 120_000);
+});
 
 test("the app opens the pull request on request, and for a service account", async () => {
   const asApp = await runOn(key, { openAsPlatformGithubApp: true });
@@ -97,7 +97,7 @@ test("the app opens the pull request on request, and for a service account", asy
   const robot = await server.key({ owner: { kind: "service_account", name: "ci" } });
   const ofRobot = await runOn(robot);
   expect(ofRobot.shop.pulls).toMatchObject([{ author: "platform-app[bot]", requests: [] }]);
-}, 120_000);
+});
 
 test("a token revoked during the run gives an error with instructions and a failed check", async () => {
   const { shop, run } = await runOn(key, { prompt: { text: "run `sleep 2; echo new > new.txt`" } }, () => {
@@ -111,7 +111,7 @@ test("a token revoked during the run gives an error with instructions and a fail
   expect(shop.pulls).toEqual([]);
   await eventually(() => expect(shop.checks).toMatchObject([{ conclusion: "failure" }]));
   expect(JSON.stringify(shop.checks)).not.toContain(account.tokens.token);
-}, 120_000);
+});
 
 test("an invalid host response leaves no token and no text of the run in log, data or database", async () => {
   for (const operation of ["pulls/create", "checks/create"])
@@ -142,4 +142,4 @@ test("an invalid host response leaves no token and no text of the run in log, da
       .join("");
     for (const secret of secrets) expect(text.includes(secret), name).toBe(false);
   }
-}, 120_000);
+});

@@ -17,7 +17,7 @@ beforeAll(async () => {
   fake = await startGithub({ description: githubDescription() });
   github = openGithub(await githubSettings(fake), {});
   harness = await openHandoffHarness({ github, reviewers: ["ada", "stranger"] });
-}, 120_000);
+});
 afterAll(async () => {
   await harness.close();
   await fake.close();

@@ -30,19 +30,17 @@ test("a run survives repeated loss of its database connections, and nothing is w
     cuts.push(cut.catch(() => {}));
   }, 40);
   await expect
-    .poll(
-      () =>
-        client.read(ids).then(
-          ({ status }) => status,
-          () => "unknown",
-        ),
-      { timeout: 60_000 },
+    .poll(() =>
+      client.read(ids).then(
+        ({ status }) => status,
+        () => "unknown",
+      ),
     )
     .toBe("FINISHED");
   clearInterval(breaking);
   await Promise.all(cuts);
   // A closed connection is noticed only at its next use.
-  await expect.poll(() => client.stream(ids).then(() => "read", String), { timeout: 60_000 }).toBe("read");
+  await expect.poll(() => client.stream(ids).then(() => "read", String)).toBe("read");
   const frames = await client.stream(ids);
   expect(frames.at(-2)?.data).toMatchObject({ status: "FINISHED", text: "Through." });
   const output = Array.from({ length: steps }, (_, step) => `step ${step}\\n`).join("");

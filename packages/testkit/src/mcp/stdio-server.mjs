@@ -79,7 +79,7 @@ const calls = {
   hang: () => new Promise(() => {}),
   async slow(_args, token) {
     for (let step = 1; step <= 4; step += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 150));
+      await new Promise((resolve) => setTimeout(resolve, 500));
       send({ method: "notifications/progress", params: { progressToken: token, progress: step, total: 4 } });
     }
     return text("slow but sure");

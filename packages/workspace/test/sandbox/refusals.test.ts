@@ -36,6 +36,11 @@ const inWorkspaceWrite: Row[] = [
     "make -f build.mk install",
     "printf 'no end of line: '; touch /etc/agent-test",
   ),
+  ...both(
+    /^\[sandbox workspace-write\] \/usr\/agent-test is outside/,
+    "/bin/bash -c 'echo x > /usr/agent-test'",
+    "/bin/sh -c 'echo x > /usr/agent-test'",
+  ),
   ["(cd /usr && touch agent-test)", /^\[sandbox workspace-write\] That path is outside/, null],
   ["echo x > .git/hooks/pre-commit", protectedPath, null],
   ["echo x >> .git/config", protectedPath, null],

@@ -95,7 +95,7 @@ function runAttempts(user: string, backEnd: BackEnd | null): AttemptResult[] {
       descriptor,
     ],
     encoding: "utf8",
-    timeout: 110_000,
+    timeout: 170_000,
   });
   closeSync(descriptor);
   if (run.status !== 0) throw new Error(`The attempts could not be run: ${run.stderr}`);

@@ -39,8 +39,10 @@ export async function run(invocation: Invocation, program: Program): Promise<num
     const readPrompt = ({ stdinLimitMs }: Run) =>
       readFollowUp({ argument: prompt, stdinLimitMs, warn, clean, signal: program.signal });
     const thread = await readSound(store, threadId);
-    if (prompt === null && !thread.state.turn && hasNoInput()) throw nothingToContinue(threadId);
-    return await continueThread({ ...thread, store, readPrompt }, runOptions(invocation), program);
+    const options = runOptions(invocation);
+    if (prompt === null && !thread.state.turn && hasNoInput())
+      throw needsPrompt(options) ? promptMissing() : nothingToContinue(threadId);
+    return await continueThread({ ...thread, store, readPrompt }, options, program);
   } finally {
     store.close();
   }
@@ -99,9 +101,15 @@ function followUpOf(prompt: string | null, images: Part[], tags: Tags, records: 
     const input = promptInput(images, prompt);
     return { turnId: newId(Date.now()), input, tags: { ...tagsOf(records), ...tags } };
   }
-  if (images.length === 0 && Object.keys(tags).length === 0) return null;
-  throw new CommandError("usage", "--image and --tag require a prompt. Pass it after the session id.");
+  if (needsPrompt({ images, tags })) throw promptMissing();
+  return null;
 }
+
+const needsPrompt = ({ images, tags }: { images: unknown[]; tags: Tags }) =>
+  images.length > 0 || Object.keys(tags).length > 0;
+
+const promptMissing = (): CommandError =>
+  new CommandError("usage", "--image and --tag require a prompt. Pass it after the session id.");
 
 /** With --last the single positional is the prompt. */
 function readArguments({ positionals, has }: Invocation): { session: Session; prompt: string | null } {

@@ -33,10 +33,12 @@ export function readSymptom(line: string): ReportedLine | undefined {
 }
 
 /** In quotation marks, or between colons as shells and C programs write it; before the phrase or after it. */
-export function pathsIn(line: string): string[] {
+export function pathsIn(reported: string): string[] {
+  const line = reported.replace(/^\/\S+: (?=(?:line )?\d+: )/, "sh: ");
   const quoted = [...line.matchAll(/['"`‘“]([^'"`’”]{1,4096})['"`’”]/g)].map(([, path = ""]) => path);
   if (quoted.length > 0) return quoted;
   const bare = [...line.matchAll(/(?:^|[\s:(])((?:~|\.{1,2})?\/[^\s:'"(),]+)/g)].map(([, path = ""]) => path);
+  if (bare.length > 1 && line.startsWith(`${bare[0]}: `)) return bare.slice(1);
   if (bare.length > 0) return bare;
   const [, between] = line.match(/^(?:[^:]+: )(?:line \d+: )?([^:\s]+): [^:]+$/) ?? [];
   return between === undefined ? [] : [between];
