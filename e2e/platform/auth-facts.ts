@@ -35,6 +35,7 @@ export const rows: Record<string, Row> = {
   "delete /v1/agents/{id}": manage,
   "post /v1/agents/{id}/archive": manage,
   "post /v1/agents/{id}/unarchive": manage,
+  "get /v1/agents/{id}/conversation": read,
   "get /v1/agents/{id}/diff": read,
   "get /v1/agents/{id}/usage": read,
   "get /v1/agents/{id}/artifacts": read,

@@ -5,6 +5,7 @@ import type { Subject } from "./foundation/subject.ts";
 import { type Identity, openIdentity } from "./identity/index.ts";
 import { openInference } from "./inference/index.ts";
 import { enqueueDeliveries, openIntegrations } from "./integrations/index.ts";
+import { openRetention } from "./operations/index.ts";
 import { openPages } from "./pages/index.ts";
 import { openRepositories } from "./repositories/index.ts";
 import { openRuns } from "./runs/index.ts";
@@ -29,5 +30,7 @@ export async function openSubjects(context: ServerContext): Promise<Subjects> {
   const inference = openInference(context, { listRepositories: repositories.listOwn });
   const v0 = openV0(context, { agents: agents.host, listRepositories: repositories.listOwn });
   const pages = openPages(context, { identity, agents: agents.host, streams: runs.streams, repositories });
-  return { identity, subjects: [identity, repositories, agents, runs, integrations, inference, v0, pages] };
+  const subjects: Subject[] = [identity, repositories, agents, runs, integrations, inference, v0, pages];
+  const rules = subjects.flatMap(({ retention = [] }) => retention);
+  return { identity, subjects: [...subjects, openRetention(context, rules)] };
 }

@@ -39,6 +39,30 @@ const RateLimits = z.object({
     .describe("Proxies whose X-Forwarded-For names the address of the client, as CIDR ranges; of others it is ignored"),
 });
 
+const days = z.int().positive().max(3650).optional();
+
+const Retention = z.object({
+  interval_seconds: seconds
+    .optional()
+    .describe("How often one server looks for what has outlived its retention (3600)"),
+  idempotency_hours: z
+    .int()
+    .positive()
+    .max(8760)
+    .optional()
+    .describe("How long a request with the same Idempotency-Key is answered like the first (24)"),
+  session_days: days.describe("How long ended sessions and expired login links are kept (30)"),
+  delivery_days: days.describe("How long ended webhook deliveries are kept, from their last attempt (30)"),
+  workspace_days: days.describe("How long an archived agent keeps its files; its conversation and artifacts stay (30)"),
+  mirror_days: days.describe("How long the copy of a repository is kept that no agent uses (30)"),
+  draft_hours: z
+    .int()
+    .positive()
+    .max(8760)
+    .optional()
+    .describe("Age at which unfinished files of a killed server are removed (24)"),
+});
+
 const Committer = z.object({
   name: z.string().min(1).optional().describe("Name of the committer (platform)"),
   email: z.string().min(3).optional().describe("Address of the committer (agent@platform.invalid)"),
@@ -122,6 +146,7 @@ export const PlatformConfig = z.object({
   oidc: Oidc.optional().describe("An OpenID provider that users log in with"),
   lease_seconds: seconds.optional().describe("How long a run belongs to a server that does not report (10)"),
   stream_retention_seconds: seconds.optional().describe("How long the stream of an ended run can be read (86400)"),
+  retention: Retention.optional().describe("How long is kept what is not needed for good"),
   concurrent_runs: z
     .int()
     .positive()

@@ -9,7 +9,7 @@ import { type AgentHost, addAgentRoutes } from "./routes/agents.ts";
 import { addDeliveryRoutes } from "./routes/deliveries.ts";
 import { addDiffRoute } from "./routes/diff.ts";
 import { addRunRoutes } from "./routes/runs.ts";
-import { openSubmit } from "./submit/index.ts";
+import { idempotencyRetention, openSubmit } from "./submit/index.ts";
 
 export interface Agents extends Subject {
   host: AgentHost;
@@ -22,7 +22,7 @@ export interface AgentsOptions {
 }
 
 export function openAgents(context: ServerContext, { repositories, integrations }: AgentsOptions): Agents {
-  const { db, publicUrl } = context;
+  const { db, settings, publicUrl } = context;
   const { reading, sources, workspaces, diffs, checkAtCreation } = repositories;
   const sharing = openSharing({
     followUpsOf: (teamId) => followUpsOf(db, teamId),
@@ -41,6 +41,7 @@ export function openAgents(context: ServerContext, { repositories, integrations 
   return {
     host,
     findAgent: (principal, agentId) => access.find(principal, agentId, "read"),
+    retention: [idempotencyRetention(db, settings.retention.idempotencyHours)],
     routes(api) {
       addAgentRoutes(api, host);
       addRunRoutes(api, host);

@@ -65,6 +65,7 @@ export {
   privateAddressReason,
 } from "./network/index.ts";
 export { type Principal, principalName, type Role, type Scope, scopes, scopesOf } from "./principal.ts";
+export { inBatches, type RetentionRule } from "./retention.ts";
 export type { Activity, Subject } from "./subject.ts";
 export { type Log, silentLog } from "./telemetry/index.ts";
 export {

@@ -4,7 +4,13 @@ import { keepAnchor } from "./audit/index.ts";
 import { openAuthentication } from "./authenticate.ts";
 import { type OidcLogin, openOidc } from "./oidc/index.ts";
 import { openPrincipals, type Principals } from "./principals/index.ts";
-import { openSessionAuthenticator, openSessions, type SessionAuthenticator, type Sessions } from "./sessions/index.ts";
+import {
+  openSessionAuthenticator,
+  openSessions,
+  type SessionAuthenticator,
+  type Sessions,
+  sessionRetention,
+} from "./sessions/index.ts";
 
 export interface Identity extends Subject {
   principals: Principals;
@@ -26,6 +32,7 @@ export function openIdentity(context: ServerContext): Identity {
     sessionAuthenticator,
     authenticate: openAuthentication({ principals, sessionAuthenticator }),
     oidc: settings.oidc && openOidc({ platform: context, settings: settings.oidc, policy: network, publicUrl }),
+    retention: sessionRetention(db, settings.retention.sessionDays),
     activities: [{ role: "every server", start: () => keepAnchor(context) }],
   };
 }

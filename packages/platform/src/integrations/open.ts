@@ -1,6 +1,6 @@
 // Notifications of other systems about runs: webhooks today.
 import type { ServerContext, Subject } from "../foundation/index.ts";
-import { checkReceiver, deliveryTimeoutMs, startDeliveries } from "./webhooks/index.ts";
+import { checkReceiver, deliveryRetention, deliveryTimeoutMs, startDeliveries } from "./webhooks/index.ts";
 
 export interface Integrations extends Subject {
   /** Throws ApiError if no webhook may be sent to the address. */
@@ -8,10 +8,11 @@ export interface Integrations extends Subject {
 }
 
 export function openIntegrations(context: ServerContext): Integrations {
-  const { network, publicUrl } = context;
+  const { db, settings, network, publicUrl } = context;
   const host = { platform: context, policy: network, publicUrl, now: () => new Date(), timeoutMs: deliveryTimeoutMs };
   return {
     checkReceiver: (url) => checkReceiver(url, network),
+    retention: [deliveryRetention(db, settings.retention.deliveryDays)],
     activities: [{ role: "scheduler", start: () => startDeliveries(context, host) }],
   };
 }

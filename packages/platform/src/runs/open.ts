@@ -8,7 +8,7 @@ import type { CompletionQueries } from "./execution/finish.ts";
 import { readReport, readSummary } from "./execution/run-summary.ts";
 import { startRunner } from "./execution/runner.ts";
 import { openSandboxes } from "./execution/sandbox/index.ts";
-import { addStreamRoute, type Hub, openHub, readFrames, type StreamHost } from "./streams/index.ts";
+import { addStreamRoute, frameRetention, type Hub, openHub, readFrames, type StreamHost } from "./streams/index.ts";
 import { addUsageRoute } from "./usage/index.ts";
 
 export interface Runs extends Subject {
@@ -23,7 +23,7 @@ export interface RunsOptions {
 }
 
 export async function openRuns(context: ServerContext, options: RunsOptions): Promise<Runs> {
-  const { db, vault, notifications, publicUrl } = context;
+  const { db, vault, notifications, settings, publicUrl } = context;
   const { authenticate, repositories, findAgent } = options;
   const hub = await openHub(readFrames(db, vault), notifications);
   const streams: StreamHost = { platform: context, hub, findAgent };
@@ -34,6 +34,7 @@ export async function openRuns(context: ServerContext, options: RunsOptions): Pr
       addArtifactRoutes(api, { platform: context, findAgent, publicUrl });
       addUsageRoute(api, { db, findAgent });
     },
+    retention: [frameRetention(db, settings.streamRetentionSeconds)],
     activities: [
       { role: "runner", start: () => startRunner(runHost(context, hub, options)) },
       { role: "scheduler", start: () => repositories.startChecks((runId) => readReport(context, runId)) },

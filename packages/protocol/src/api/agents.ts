@@ -1,6 +1,6 @@
 // Agents: the request that creates one, and its representation.
 import { z } from "zod";
-import { AgentId, ModelSelection, Name, PageQuery, pageOf, Timestamp } from "./common.ts";
+import { AgentId, ModelSelection, Name, PageQuery, pageOf, RunId, Timestamp } from "./common.ts";
 import { EnvVars } from "./env-vars.ts";
 import { Prompt } from "./prompts.ts";
 import { Run } from "./runs.ts";
@@ -91,3 +91,14 @@ export const AgentQuery = PageQuery.extend({
 });
 
 export const AgentPage = pageOf(AgentListItem);
+
+export const ConversationMessage = z.object({
+  id: z.string().describe("The same whenever the conversation is read"),
+  runId: RunId.describe("The run that it belongs to"),
+  type: z.enum(["user_message", "assistant_message"]),
+  text: z.string(),
+  createdAt: Timestamp,
+});
+export type ConversationMessage = z.infer<typeof ConversationMessage>;
+
+export const Conversation = z.object({ id: AgentId, messages: z.array(ConversationMessage) });

@@ -1,11 +1,20 @@
 // Agents over HTTP: create, list, read, archive, delete.
-import { Acknowledged, Agent, AgentCreated, AgentPage, AgentQuery, CreateAgent } from "@agentcli/protocol/api";
+import {
+  Acknowledged,
+  Agent,
+  AgentCreated,
+  AgentPage,
+  AgentQuery,
+  Conversation,
+  CreateAgent,
+} from "@agentcli/protocol/api";
 import { z } from "zod";
 import type { Api, PlatformContext } from "../../foundation/index.ts";
 import type { Workspaces } from "../../repositories/index.ts";
 import type { AgentAccess } from "../access.ts";
 import { findAgent, findRun } from "../store.ts";
 import type { Submit } from "../submit/index.ts";
+import { readMessages } from "../views/conversation.ts";
 import { readAgentPage } from "../views/read.ts";
 import { agentAsCreated, agentOf, runAsCreated, runOf } from "../views/views.ts";
 import { archiveAgent, deleteAgent, unarchiveAgent } from "./archive.ts";
@@ -27,6 +36,7 @@ export function addAgentRoutes(api: Api, host: AgentHost): void {
   addCreate(api, host);
   addList(api, host);
   addRead(api, host);
+  addConversation(api, host);
   addArchiving(api, host);
   addDelete(api, host);
 }
@@ -97,6 +107,25 @@ function addRead(api: Api, { platform, access, publicUrl }: AgentHost): void {
     async ({ params, principal }) => {
       const row = await access.find(principal, params.id, "read");
       return agentOf(row, await vault.unwrap(row.data_key), publicUrl());
+    },
+  );
+}
+
+function addConversation(api: Api, { platform, access }: AgentHost): void {
+  api.route(
+    {
+      method: "get",
+      path: "/v1/agents/{id}/conversation",
+      summary: "Read the conversation with an agent, also when its streams are no longer kept",
+      tag,
+      scope: "agents:read",
+      sharing: "read",
+      params: one,
+      answer: { status: 200, schema: Conversation, description: "All messages, oldest first" },
+    },
+    async ({ params, principal }) => {
+      const agent = await access.find(principal, params.id, "read");
+      return { id: agent.id, messages: await readMessages(platform, agent) };
     },
   );
 }

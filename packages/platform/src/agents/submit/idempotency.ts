@@ -1,6 +1,6 @@
-// Idempotency keys: the same request with the same key within a day is answered like the first, and done once.
-import { sql } from "kysely";
-import { ApiError, type PlatformContext } from "../../foundation/index.ts";
+// Idempotency keys: for a while, the same request with the same key is answered like the first, and done once.
+import { type Kysely, sql } from "kysely";
+import { ApiError, inBatches, type PlatformContext, type RetentionRule, type Tables } from "../../foundation/index.ts";
 import { type Principal, principalName } from "../../identity/index.ts";
 import type { Transaction } from "../store.ts";
 import type { CreatedIds } from "./insert.ts";
@@ -21,7 +21,7 @@ const maxKeyLength = 255;
 
 /** Of two at once with one key, the second waits and gets the answer of the first. */
 export async function once(
-  { db }: PlatformContext,
+  { db, settings }: PlatformContext,
   { principal, idempotencyKey }: IdempotentRequest,
   create: (tx: Transaction) => Promise<CreatedIds>,
 ): Promise<CreatedIds & { replayed: boolean }> {
@@ -38,7 +38,7 @@ export async function once(
       .selectAll()
       .where("principal", "=", name)
       .where("key", "=", key)
-      .where("created_at", ">", sql<Date>`now() - interval '24 hours'`)
+      .where("created_at", ">", hoursAgo(settings.retention.idempotencyHours))
       .executeTakeFirst();
     if (former && !former.body_hash.equals(hash))
       throw new ApiError("idempotency_conflict", "Idempotency-Key: was used for another request; use a new one.");
@@ -53,3 +53,21 @@ export async function once(
     return { ...created, replayed: false };
   });
 }
+
+const hoursAgo = (hours: number) => sql<Date>`now() - ${hours} * interval '1 hour'`;
+
+const batchSize = 500;
+
+/** Answers that are no longer given. */
+export const idempotencyRetention = (db: Kysely<Tables>, hours: number): RetentionRule => ({
+  name: "idempotent answers",
+  remove: () =>
+    inBatches(async () => {
+      const { numAffectedRows = 0n } = await sql`
+        delete from idempotent_answers where ctid = any(array(
+          select ctid from idempotent_answers where created_at <= ${hoursAgo(hours)} limit ${batchSize} for update skip locked
+        ))
+      `.execute(db);
+      return Number(numAffectedRows);
+    }),
+});

@@ -14,7 +14,7 @@ import type { AgentHost } from "../routes/agents.ts";
 import { cancelRun, deleteAgent } from "../routes/archive.ts";
 import { promptLimitBytes, submitCall } from "../routes/submission.ts";
 import type { Submission } from "../submit/index.ts";
-import { readMessages } from "./conversation.ts";
+import { readMessages } from "../views/conversation.ts";
 import { readAgent, readNewAgent, readPage } from "./read.ts";
 import { promptOf, toCreateAgentRequest, toV0Error } from "./request.ts";
 
@@ -95,7 +95,8 @@ function addConversation(api: Api, { platform, access }: AgentHost): void {
     },
     async ({ params, principal }) => {
       const agent = await access.find(principal, params.id, "read");
-      return { id: agent.id, messages: await readMessages(platform, agent) };
+      const messages = await readMessages(platform, agent);
+      return { id: agent.id, messages: messages.map(({ id, type, text }) => ({ id, type, text })) };
     },
   );
 }

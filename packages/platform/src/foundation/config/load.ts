@@ -7,6 +7,7 @@ import { keys } from "./keys.ts";
 import { environmentLayer, fileLayer, flagLayer, type Layer, setAt, valueAt } from "./layers.ts";
 import { readOidc } from "./oidc.ts";
 import { rateLimitDefaults, readRateLimits } from "./rate-limits.ts";
+import { readRetention, retentionDefaults } from "./retention.ts";
 import { SettingError } from "./setting-error.ts";
 import type { ModelSettings, Settings } from "./settings.ts";
 import { readSourceHosts } from "./source-hosts.ts";
@@ -92,6 +93,7 @@ function settingsOf(config: PlatformConfig, data: string, sources: Sources): Set
     oidc: config.oidc === undefined ? null : readOidc(config.oidc, variables),
     leaseMs: (config.lease_seconds ?? 10) * 1_000,
     streamRetentionSeconds: config.stream_retention_seconds ?? 86_400,
+    retention: readRetention(config.retention),
     concurrentRuns: config.concurrent_runs ?? 50,
     allowPrivate: config.network?.allow_private ?? [],
     readableDirectories: config.sandbox?.readable ?? [],
@@ -159,6 +161,7 @@ function defaultOf(name: string, settings: Settings): unknown {
     concurrent_runs: settings.concurrentRuns,
     model: settings.models.model,
     ...rateLimitDefaults(settings.rateLimits),
+    ...retentionDefaults(settings.retention),
   };
   return defaults[name];
 }

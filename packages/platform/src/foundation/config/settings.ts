@@ -24,6 +24,7 @@ export interface Settings {
   oidc: OidcSettings | null;
   leaseMs: number;
   streamRetentionSeconds: number;
+  retention: RetentionSettings;
   concurrentRuns: number;
   /** CIDR ranges. */
   allowPrivate: string[];
@@ -38,6 +39,19 @@ export interface Settings {
   variables: NodeJS.ProcessEnv;
   /** Where the programs beside the built one are. */
   programDirectory: string;
+}
+
+/** How long is kept what is not needed for good. */
+export interface RetentionSettings {
+  /** How often one server looks for what is due. */
+  intervalSeconds: number;
+  idempotencyHours: number;
+  sessionDays: number;
+  deliveryDays: number;
+  /** Of archived agents. */
+  workspaceDays: number;
+  mirrorDays: number;
+  draftHours: number;
 }
 
 /** 0: no limit. */

@@ -14,6 +14,7 @@ import * as claims from "./migrations/0009-claims.ts";
 import * as addresses from "./migrations/0011-identity-addresses.ts";
 import * as agentDirectories from "./migrations/0012-agent-directories.ts";
 import * as loginAttempts from "./migrations/0013-login-attempts.ts";
+import * as retention from "./migrations/0014-retention.ts";
 import type { Tables } from "./tables/index.ts";
 
 /** Only added to; the names are stored. */
@@ -30,6 +31,7 @@ const migrations: Record<string, Migration> = {
   "0011-identity-addresses": addresses,
   "0012-agent-directories": agentDirectories,
   "0013-login-attempts": loginAttempts,
+  "0014-retention": retention,
 };
 
 const lockNumber = 7420_0001;

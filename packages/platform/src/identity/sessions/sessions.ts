@@ -44,19 +44,12 @@ const idleTimeoutMs = 12 * 3_600_000;
 const maxAgeMs = 7 * 24 * 3_600_000;
 /** One write per minute is enough for presence. */
 const lastSeenPrecisionMs = 60_000;
-/** How long ended sessions are kept. */
-const retentionMs = 30 * 24 * 3_600_000;
 
 export function openSessions(db: Kysely<Tables>, now: () => Date): Sessions {
   const later = (ms: number) => new Date(now().getTime() + ms);
   return {
     async begin(userId, method) {
       const { id, secret, hash } = makeSecret();
-      const outdated = db
-        .deleteFrom("sessions")
-        .where("user_id", "=", userId)
-        .where("expires_at", "<", later(-retentionMs));
-      await outdated.execute();
       const at = now();
       const times = { created_at: at, last_seen_at: at, expires_at: later(idleTimeoutMs) };
       await db

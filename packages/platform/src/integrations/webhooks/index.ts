@@ -4,4 +4,5 @@ export { attemptDelivery, deliveryTimeoutMs } from "./deliver.ts";
 export { startDeliveries } from "./deliveries.ts";
 export type { DeliveryHost } from "./host.ts";
 export { enqueueDeliveries } from "./outbox.ts";
+export { deliveryRetention } from "./retention.ts";
 export { insertWebhook, listDeliveries, type NewWebhook, redeliver } from "./store.ts";

@@ -69,6 +69,7 @@ interface StreamedRun {
   id: string;
   status: string;
   ended_at: Date | null;
+  stream_removed_at: Date | null;
 }
 
 async function findRun(request: StreamRequest): Promise<StreamedRun> {
@@ -80,7 +81,7 @@ async function findRun(request: StreamRequest): Promise<StreamedRun> {
   const run = RunId.safeParse(runId).success
     ? await db
         .selectFrom("runs")
-        .select(["id", "status", "ended_at"])
+        .select(["id", "status", "ended_at", "stream_removed_at"])
         .where("id", "=", runId)
         .where("agent_id", "=", id)
         .executeTakeFirst()
@@ -91,8 +92,9 @@ async function findRun(request: StreamRequest): Promise<StreamedRun> {
   return run;
 }
 
-const isExpired = ({ ended_at }: StreamedRun, retentionSeconds: number): boolean =>
-  ended_at !== null && Date.now() - ended_at.getTime() > retentionSeconds * 1000;
+/** A stream that was removed does not come back with a longer retention. */
+const isExpired = ({ ended_at, stream_removed_at }: StreamedRun, retentionSeconds: number): boolean =>
+  stream_removed_at !== null || (ended_at !== null && Date.now() - ended_at.getTime() > retentionSeconds * 1000);
 
 interface Start {
   /** The last frame that the reader received. */

@@ -69,6 +69,8 @@ export interface RunTable {
   cancel_requested_at: Timestamp | null;
   started_at: Timestamp | null;
   ended_at: Timestamp | null;
+  /** When its frames were removed, after the retention of streams. */
+  stream_removed_at: Timestamp | null;
   result: Sealed | null;
   error_code: string | null;
   error_message: Sealed | null;

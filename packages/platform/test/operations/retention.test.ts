@@ -1,0 +1,261 @@
+// Retention of rows: what is due is removed, what is still needed stays, and one server removes at a time.
+import { randomUUID } from "node:crypto";
+import { sql } from "kysely";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { once } from "../../src/agents/submit/idempotency.ts";
+import { idempotencyRetention } from "../../src/agents/submit/index.ts";
+import type { RetentionRule } from "../../src/foundation/index.ts";
+import { silentLog } from "../../src/foundation/telemetry/index.ts";
+import { makeLoginLink, sessionRetention, useLoginLink } from "../../src/identity/sessions/index.ts";
+import { deliveryRetention } from "../../src/integrations/webhooks/index.ts";
+import { startRetention } from "../../src/operations/retention/index.ts";
+import { frameRetention } from "../../src/runs/streams/index.ts";
+import { type AgentFixture, openFixture } from "../harness/fixture.ts";
+import { testServer } from "../harness/platform.ts";
+import { testSettings } from "../harness/settings.ts";
+
+let fixture: AgentFixture;
+beforeAll(async () => {
+  fixture = await openFixture();
+});
+afterAll(() => fixture.close());
+
+async function apply(rule: RetentionRule): Promise<number> {
+  let removed = 0;
+  for await (const count of rule.remove()) removed += count;
+  return removed;
+}
+
+const hour = 3_600_000;
+const ago = (ms: number): Date => new Date(Date.now() - ms);
+
+/** With frames, and ended at this time; null: still active. */
+async function runWithFrames(endedAt: Date | null, frames: number): Promise<string> {
+  const { db } = fixture.platform;
+  const { runId } = await fixture.newAgent();
+  await sql`
+    insert into frames (run_id, seq, event_id, event, data, at)
+    select ${runId}, seq, '1-' || seq, 'assistant', '\\x00', now() - interval '1 year'
+    from generate_series(1, ${frames}::integer) as seq
+  `.execute(db);
+  if (endedAt)
+    await db.updateTable("runs").set({ status: "FINISHED", ended_at: endedAt }).where("id", "=", runId).execute();
+  return runId;
+}
+
+async function framesOf(runId: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*) from frames where run_id = ${runId}`.execute(
+    fixture.platform.db,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+test("frames are removed after the retention of streams and an hour for those who still read, and not before", async () => {
+  const retentionSeconds = 7_200;
+  const due = await runWithFrames(ago(3 * hour + 60_000), 2_500);
+  const empty = await runWithFrames(ago(400 * 24 * hour), 0);
+  const beingRead = await runWithFrames(ago(3 * hour - 60_000), 5);
+  const active = await runWithFrames(null, 5);
+  await apply(frameRetention(fixture.platform.db, retentionSeconds));
+  expect(await Promise.all([due, empty, beingRead, active].map(framesOf))).toEqual([0, 0, 5, 5]);
+  const marked = await fixture.platform.db
+    .selectFrom("runs")
+    .select("id")
+    .where("stream_removed_at", "is not", null)
+    .execute();
+  expect(marked.map(({ id }) => id).sort()).toEqual([due, empty].sort());
+  expect(await apply(frameRetention(fixture.platform.db, retentionSeconds))).toBe(0);
+});
+
+test("a run that another transaction has locked is left for the next round, without waiting for it", async () => {
+  const runId = await runWithFrames(ago(48 * hour), 3);
+  const { db } = fixture.platform;
+  await db.transaction().execute(async (tx) => {
+    await tx.selectFrom("runs").select("id").where("id", "=", runId).forUpdate().execute();
+    await apply(frameRetention(db, 60));
+    expect(await framesOf(runId)).toBe(3);
+  });
+  await apply(frameRetention(db, 60));
+  expect(await framesOf(runId)).toBe(0);
+});
+
+test("an idempotent answer is given for its hours and removed afterwards", async () => {
+  const { platform, principal } = fixture;
+  const created = { agentId: "", runId: "" };
+  const ask = (key: string) =>
+    once(platform, { principal, idempotencyKey: { key, hash: Buffer.from(key) } }, async () =>
+      Object.assign({}, created, await fixture.newAgent()),
+    );
+  const [young, old] = [await ask("young"), await ask("old")];
+  const age = (key: string, minutes: number) =>
+    sql`update idempotent_answers set created_at = now() - ${minutes} * interval '1 minute' where key = ${key}`.execute(
+      platform.db,
+    );
+  await age("young", 24 * 60 - 1);
+  await age("old", 24 * 60 + 1);
+  expect(await apply(idempotencyRetention(platform.db, 24))).toBe(1);
+  expect(await ask("young")).toEqual({ ...young, replayed: true });
+  expect(await ask("old")).toMatchObject({ replayed: false, agentId: expect.not.stringContaining(old.agentId) });
+});
+
+test("sessions and login links are removed a while after their end, and not while they can be used", async () => {
+  const { db, sessions } = fixture.platform;
+  const { id: userId } = await db.selectFrom("users").select("id").executeTakeFirstOrThrow();
+  const secret = await sessions.begin(userId, "link");
+  const link = await makeLoginLink(db, userId, "http://platform");
+  const gone: string[] = [];
+  const kept: string[] = [];
+  for (const [list, days] of [
+    [gone, 31],
+    [kept, 29],
+  ] as const)
+    for (let count = 0; count < 25; count += 1) {
+      const id = randomUUID();
+      list.push(id);
+      const row = { id, user_id: userId, hash: Buffer.from(id), expires_at: ago(days * 24 * hour) };
+      await db
+        .insertInto("sessions")
+        .values({ ...row, method: "link" })
+        .execute();
+      await db.insertInto("login_links").values(row).execute();
+    }
+  for (const rule of sessionRetention(db, 30)) expect(await apply(rule), rule.name).toBe(gone.length);
+  for (const table of ["sessions", "login_links"] as const) {
+    const left = (await db.selectFrom(table).select("id").execute()).map(({ id }) => id);
+    expect(left).toEqual(expect.arrayContaining(kept));
+    expect(left.filter((id) => gone.includes(id))).toEqual([]);
+  }
+  expect(await sessions.find(secret)).not.toBeNull();
+  expect(await useLoginLink(db, new URL(link).searchParams.get("token") ?? "")).toBe(userId);
+});
+
+interface StoredDelivery {
+  status: "waiting" | "delivered" | "dead";
+  createdDays: number;
+  attemptDays: number;
+  response: number;
+}
+
+async function storeDelivery(agentId: string, runId: string, stored: StoredDelivery): Promise<string> {
+  const { db } = fixture.platform;
+  const id = `wh_${randomUUID()}`;
+  const created_at = ago(stored.createdDays * 24 * hour);
+  const next_attempt_at = stored.status === "waiting" ? created_at : null;
+  await db
+    .insertInto("webhook_deliveries")
+    .values({ id, agent_id: agentId, run_id: runId, status: stored.status, created_at, next_attempt_at, attempts: 1 })
+    .execute();
+  const attempt = { delivery_id: id, number: 1, duration_ms: 5, outcome: "refused" as const };
+  await db
+    .insertInto("webhook_attempts")
+    .values({ ...attempt, started_at: ago(stored.attemptDays * 24 * hour), response_status: stored.response })
+    .execute();
+  return id;
+}
+
+test("ended deliveries are removed after their last attempt; those to be sent, and the last 410, stay", async () => {
+  const { db } = fixture.platform;
+  const cases: [string, StoredDelivery, "stays" | "goes"][] = [
+    ["delivered long ago", { status: "delivered", createdDays: 40, attemptDays: 31, response: 200 }, "goes"],
+    ["dead since long ago", { status: "dead", createdDays: 40, attemptDays: 31, response: 500 }, "goes"],
+    ["delivered again lately", { status: "delivered", createdDays: 40, attemptDays: 29, response: 200 }, "stays"],
+    ["delivered lately", { status: "delivered", createdDays: 29, attemptDays: 29, response: 200 }, "stays"],
+    ["still to be sent", { status: "waiting", createdDays: 40, attemptDays: 39, response: 500 }, "stays"],
+    ["not wanted any more", { status: "dead", createdDays: 40, attemptDays: 39, response: 410 }, "stays"],
+  ];
+  const ids = new Map<string, string>();
+  for (const [name, stored] of cases) {
+    const { agentId, runId } = await fixture.newAgent();
+    await db
+      .insertInto("webhooks")
+      .values({ agent_id: agentId, version: "v1", url: Buffer.from("sealed"), secret: null })
+      .execute();
+    ids.set(await storeDelivery(agentId, runId, stored), name);
+  }
+  await apply(deliveryRetention(db, 30));
+  const left = await db.selectFrom("webhook_deliveries").select("id").execute();
+  const expected = cases.flatMap(([name, , fate]) => (fate === "stays" ? name : []));
+  expect(left.map(({ id }) => ids.get(id)).sort()).toEqual(expected.sort());
+  expect(await db.selectFrom("webhook_attempts").select("delivery_id").execute()).toHaveLength(expected.length);
+});
+
+test("of several servers one applies the rules at a time, and a rule that fails does not stop the others", async () => {
+  const { platform } = fixture;
+  const settings = { ...platform.settings, retention: { ...platform.settings.retention, intervalSeconds: 0.001 } };
+  const rounds = [0, 0];
+  const failures: unknown[] = [];
+  const log = { ...silentLog, error: (event: string, error: unknown) => void failures.push([event, String(error)]) };
+  let active = 0;
+  let most = 0;
+  const broken: RetentionRule = {
+    name: "broken",
+    // biome-ignore lint/correctness/useYield: it fails before its first batch.
+    async *remove() {
+      throw new Error("cannot be removed");
+    },
+  };
+  const counting = (server: number): RetentionRule => ({
+    name: "counted",
+    async *remove() {
+      active += 1;
+      most = Math.max(most, active);
+      try {
+        yield 1;
+        yield 1;
+        rounds[server] = (rounds[server] ?? 0) + 1;
+      } finally {
+        active -= 1;
+      }
+    },
+  });
+  const servers = rounds.map((_, server) => startRetention({ ...platform, settings, log }, [broken, counting(server)]));
+  await expect.poll(() => Math.min(...rounds)).toBeGreaterThan(2);
+  await Promise.all(servers.map((server) => server.stop()));
+  expect(most).toBe(1);
+  expect(failures).toContainEqual(["retention.failed", "Error: cannot be removed"]);
+  expect(await platform.metrics.text()).toContain('platform_retention_removed_total{kind="counted"}');
+});
+
+interface Created {
+  agent: { id: string };
+  run: { id: string };
+}
+
+test("a server removes the stream of an ended run by itself; the conversation can still be read, also when archived", async () => {
+  const retention = { ...testSettings("").retention, intervalSeconds: 1 };
+  const server = await testServer({ retention });
+  try {
+    const key = await server.key();
+    const created = (await server.call(key, "POST", "/v1/agents", { prompt: { text: "What can you do?" } })).body;
+    const { agent, run } = created as Created;
+    const path = `/v1/agents/${agent.id}`;
+    const read = async (below: string) => (await server.call(key, "GET", `${path}${below}`)).body;
+    await expect.poll(() => read(`/runs/${run.id}`)).toMatchObject({ status: "FINISHED" });
+    const { result } = (await read(`/runs/${run.id}`)) as { result: string };
+    const conversation = await read("/conversation");
+    const common = { id: expect.any(String), runId: run.id, createdAt: expect.stringMatching(/Z$/) };
+    expect(conversation).toEqual({
+      id: agent.id,
+      messages: [
+        { ...common, type: "user_message", text: "What can you do?" },
+        { ...common, type: "assistant_message", text: result },
+      ],
+    });
+    const { db } = server.platform;
+    const frames = () => db.selectFrom("frames").select("seq").where("run_id", "=", run.id).execute();
+    expect(await frames()).not.toEqual([]);
+    await db
+      .updateTable("runs")
+      .set({ ended_at: ago(48 * hour) })
+      .where("id", "=", run.id)
+      .execute();
+    await expect.poll(frames).toEqual([]);
+    const stream = await server.call(key, "GET", `${path}/runs/${run.id}/stream`);
+    expect(stream).toMatchObject({ status: 410, body: { error: { code: "stream_expired" } } });
+    await server.call(key, "POST", `${path}/archive`);
+    expect(await read("/conversation")).toEqual(conversation);
+    expect(await read(`/runs/${run.id}`)).toMatchObject({ status: "FINISHED", result });
+  } finally {
+    await server.close();
+  }
+});
