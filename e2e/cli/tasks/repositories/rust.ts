@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn longest_of_three() {
+    fn finds_longest_of_three() {
         assert_eq!(longest("a bcd ef"), "bcd");
     }
 }
@@ -42,7 +42,7 @@ fn nothing_has_no_longest_word() {
   repair: {
     test: "cargo test",
     subject: "Find the longest word, not the shortest",
-    reported: /test words::tests::(longest)_of_three \.\.\. FAILED/,
+    reported: /test words::tests::finds_(longest)_of_three \.\.\. FAILED/,
     change: (path) => [
       `*** Update File: ${path}`,
       "@@ pub fn longest(text: &str) -> &str {",
