@@ -47,6 +47,17 @@ export async function openInSandbox(choice: PolicyOptions, env = toolEnv()): Pro
   return openSandbox(sandboxPolicy(choice), options);
 }
 
+export async function openUnderLandlock(choice: PolicyOptions, env = toolEnv()): Promise<OpenedWorkspace> {
+  const options = { serverProgram: await serverProgram(), env, incarnation: randomUUID() };
+  return openSandbox(sandboxPolicy(choice), { ...options, backEnd: { kind: "landlock", version: 7 } });
+}
+
+/** For tables that must hold in each sandbox. */
+export const sandboxes: [name: string, open: typeof openInSandbox][] = [
+  ["bubblewrap", openInSandbox],
+  ["Landlock", openUnderLandlock],
+];
+
 /** Opens a workspace, runs the scenario, closes and cleans up. */
 export async function withWorkspace(
   open: (root: string) => Promise<OpenedWorkspace>,

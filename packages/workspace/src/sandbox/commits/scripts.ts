@@ -31,12 +31,6 @@ const forcedConfig = `
 	recurse = false
 `;
 
-const fallbackIdentity = `
-[user]
-	name = agentcli
-	email = agentcli@localhost
-`;
-
 /** Without what a command may have put into the configuration: it could keep these scripts from ending. */
 const prelude = `
 common=$1 own=$2 host=$1/host state=$1/${stateDirectory}
@@ -52,7 +46,7 @@ keep() {
 
 // The copy of the index keeps its timestamp: git compares it with those of files to find late changes.
 const synchronizeScript = `${prelude}
-alternates=$3 config=$4 identity=$5 excluded=$6
+alternates=$3 config=$4 excluded=$5
 copyFiles() (
   from=$1 to=$2
   mkdir -p "$to/logs/refs" "$to/info" && cd "$to" && rm -rf ${[...operationFiles, "MERGE_RR", "AUTO_MERGE", "REBASE_HEAD", ...operationDirectories].join(" ")}
@@ -77,10 +71,6 @@ if [ "$own" != "$common" ]; then copyFiles "$hostOwn" "$own" || exit 1; fi
 if [ -d "$host/reftable" ]; then printf '[extensions]\\n\\trefStorage = files\\n' >> "$common/config"; fi
 printf '%s' "$config" >> "$common/config"
 printf '\\n%s\\n' "$excluded" >> "$common/info/exclude"
-if [ -z "$GIT_COMMITTER_EMAIL$GIT_AUTHOR_EMAIL$EMAIL" ] && ! git --git-dir="$hostOwn" --work-tree=/ config user.email > "$state/identity"; then
-  printf '%s' "$identity" >> "$common/config"
-  echo fallback-identity
-fi
 rm -rf "$common/refs" "$common/packed-refs"
 mkdir -p "$common/refs/heads" "$common/refs/tags"
 git --git-dir="$host" --work-tree=/ for-each-ref --format='%(objectname) %(refname) %(symref)' > "$state/references" || exit 1
@@ -139,12 +129,7 @@ const startOf = (script: string, { commonDirectory, gitDirectory }: Shadow, more
 
 /** Copies the state of the real repository into the shadow. */
 export const synchronizeStart = (shadow: Shadow): Start =>
-  startOf(synchronizeScript, shadow, [
-    shadow.alternates.join("\n"),
-    forcedConfig,
-    fallbackIdentity,
-    shadow.excluded.join("\n"),
-  ]);
+  startOf(synchronizeScript, shadow, [shadow.alternates.join("\n"), forcedConfig, shadow.excluded.join("\n")]);
 
 /** Prints the state of the shadow, with its new objects. */
 export const exportStart = (shadow: Shadow): Start => startOf(exportScript, shadow);

@@ -26,13 +26,10 @@ export interface ShadowOptions {
   policy: SandboxPolicy;
 }
 
-const identityNote = "No git identity is configured: commits are by agentcli <agentcli@localhost>.";
-
 export async function openShadow({ shadow, git, workspace, policy }: ShadowOptions): Promise<OpenedShadow> {
   /** Of the real repository, and of the shadow, when they were last the same. */
   let [realPrint, shadowPrint] = ["", ""];
   let base: BaseState;
-  let hasIdentity = true;
 
   const newGitlinks = policy.nestedRepositories === "allowed" ? "allowed" : "refused";
   const giveToUser = async () => {
@@ -44,16 +41,7 @@ export async function openShadow({ shadow, git, workspace, policy }: ShadowOptio
     realPrint = fingerprintRepository(shadow);
     const output = await runInside(workspace, synchronizeStart(shadow));
     base = readBaseState(shadow, readReferences(output));
-    hasIdentity = !/^fallback-identity$/m.test(output);
     shadowPrint = await readShadowPrint();
-  }
-
-  /** The note about the identity is added to the first commit made with it. */
-  function identityNotes(before: BaseState): string[] {
-    const moved = [...base.references].some(([name, object]) => before.references.get(name) !== object);
-    if (hasIdentity || !moved) return [];
-    hasIdentity = true;
-    return [identityNote];
   }
 
   await synchronize();
@@ -70,7 +58,6 @@ export async function openShadow({ shadow, git, workspace, policy }: ShadowOptio
     const print = await readShadowPrint();
     if (print === shadowPrint || git === undefined) return [];
     shadowPrint = print;
-    const before = base;
     const isCurrent = fingerprintRepository(shadow) === realPrint;
     const exported = readRepositoryExport(await runInside(workspace, exportStart(shadow)));
     if (exported === undefined) throw new Error("the sandbox did not export it.");
@@ -78,7 +65,7 @@ export async function openShadow({ shadow, git, workspace, policy }: ShadowOptio
     await runInside(workspace, settleStart(shadow));
     base = readBaseState(shadow, exported.references);
     realPrint = isCurrent ? fingerprintRepository(shadow) : "";
-    return [...identityNotes(before), ...notes];
+    return notes;
   }
 }
 

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import type { ExecRequest } from "@agentcli/protocol";
 import type { Environment } from "../../environment/index.ts";
 import type { ChildEvents, Launch } from "./child.ts";
+import { openFallbackIdentity } from "./fallback-identity.ts";
 import { openLoginEnvironments } from "./login-environment.ts";
 import { startPiped } from "./piped.ts";
 import { openPipeSupply } from "./pipes.ts";
@@ -36,17 +37,18 @@ export interface Launcher {
 
 export function openLauncher(config: LauncherConfig): Launcher {
   const pipes = openPipeSupply();
+  const identity = openFallbackIdentity();
   const plain = { ...config.env, [markerName]: `${config.incarnation}/` };
   const logins = openLoginEnvironments({ cwd: config.root, env: plain, isDenied: config.isDenied });
   pipes.warm();
   if (config.warmLoginShell !== undefined) void logins.of(config.warmLoginShell);
 
-  /** Later ones win: workspace, login shell, what every tool gets, the request. */
+  /** Later ones win: workspace, login shell, what every tool gets, the identity for git, the request. */
   async function environmentOf(start: Start): Promise<Environment> {
     const login =
       start.loginShell === undefined || config.allowLoginShell === false ? plain : await logins.of(start.loginShell);
     const always = start.terminal === undefined ? pipeVariables : terminalVariables;
-    return { ...login, ...always, ...start.env };
+    return { ...login, ...always, ...identity.variablesFor(login), ...start.env };
   }
 
   return {
@@ -54,9 +56,22 @@ export function openLauncher(config: LauncherConfig): Launcher {
       const cwd = resolve(config.root, start.cwd ?? ".");
       const env = { ...(await environmentOf(start)), PWD: cwd, [markerName]: marker };
       const spec = { argv: start.argv, cwd, env, input };
-      if (start.terminal === undefined) return startPiped(spec, pipes, events);
-      return startOnTerminal({ spec, size: start.terminal, modulePath: config.terminalModule }, events);
+      const noted = withNote(events, identity.watch(spec));
+      if (start.terminal === undefined) return startPiped(spec, pipes, noted);
+      return startOnTerminal({ spec, size: start.terminal, modulePath: config.terminalModule }, noted);
     },
-    close: pipes.close,
+    async close() {
+      identity.close();
+      await pipes.close();
+    },
   };
 }
+
+const withNote = (events: ChildEvents, takeNote: () => string | undefined): ChildEvents => ({
+  ...events,
+  exited(exitCode) {
+    const note = takeNote();
+    if (note !== undefined) events.output("stderr", note);
+    events.exited(exitCode);
+  },
+});

@@ -2,10 +2,10 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { OpenedWorkspace } from "../../../src/lifecycle/lazy.ts";
 import { bash } from "../../support/commands.ts";
-import { openInSandbox, toolEnv } from "../../support/locations.ts";
+import { sandboxes, toolEnv } from "../../support/locations.ts";
 
 /** In this order, each on the result of those before. */
 const commandLines = [
@@ -61,48 +61,50 @@ const commandLines = [
   "git log --all --oneline --graph | wc -l",
 ];
 
-let base = "";
-let workspace: OpenedWorkspace;
-let env: Record<string, string>;
-const [sandboxed, plain] = [() => join(base, "sandboxed"), () => join(base, "plain")];
+describe.each(sandboxes)("in %s", (_, open) => {
+  let base = "";
+  let workspace: OpenedWorkspace;
+  let env: Record<string, string>;
+  const [sandboxed, plain] = [() => join(base, "sandboxed"), () => join(base, "plain")];
 
-beforeAll(async () => {
-  base = realpathSync(mkdtempSync("/var/tmp/git-commands-"));
-  mkdirSync(join(base, "home"));
-  writeFileSync(join(base, "home/.gitconfig"), "[user]\n\tname = Ada\n\temail = ada@example.com\n");
-  const { GIT_AUTHOR_NAME: _, GIT_AUTHOR_EMAIL: __, ...rest } = toolEnv();
-  const date = "2026-01-02T03:04:05Z";
-  env = { ...rest, HOME: join(base, "home"), GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date };
-  execFileSync("git", ["init", "-q", "-b", "main", plain()], { env });
-  // What a person would have at hand, so that both accept the message that git proposes.
-  execFileSync("git", ["-C", plain(), "config", "core.editor", "true"], { env });
-  cpSync(plain(), sandboxed(), { recursive: true });
-  workspace = await openInSandbox({ mode: "workspace-write", root: sandboxed() }, env);
-});
-afterAll(async () => {
-  await workspace.close();
-  rmSync(base, { recursive: true, force: true });
-});
+  beforeAll(async () => {
+    base = realpathSync(mkdtempSync("/var/tmp/git-commands-"));
+    mkdirSync(join(base, "home"));
+    writeFileSync(join(base, "home/.gitconfig"), "[user]\n\tname = Ada\n\temail = ada@example.com\n");
+    const { GIT_AUTHOR_NAME: _, GIT_AUTHOR_EMAIL: __, ...rest } = toolEnv();
+    const date = "2026-01-02T03:04:05Z";
+    env = { ...rest, HOME: join(base, "home"), GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date };
+    execFileSync("git", ["init", "-q", "-b", "main", plain()], { env });
+    // What a person would have at hand, so that both accept the message that git proposes.
+    execFileSync("git", ["-C", plain(), "config", "core.editor", "true"], { env });
+    cpSync(plain(), sandboxed(), { recursive: true });
+    workspace = await open({ mode: "workspace-write", root: sandboxed() }, env);
+  });
+  afterAll(async () => {
+    await workspace.close();
+    rmSync(base, { recursive: true, force: true });
+  });
 
-/** All that a later git command could see. */
-function stateOf(root: string): string[] {
-  const git = (...words: string[]) => spawnSync("git", words, { cwd: root, env, encoding: "utf8" }).stdout;
-  return [
-    git("for-each-ref", "--format=%(objectname) %(refname)"),
-    git("symbolic-ref", "-q", "HEAD") || git("rev-parse", "HEAD"),
-    git("ls-files", "--stage"),
-    git("status", "--porcelain=v2"),
-    git("stash", "list", "--format=%H %s"),
-  ];
-}
+  /** All that a later git command could see. */
+  function stateOf(root: string): string[] {
+    const git = (...words: string[]) => spawnSync("git", words, { cwd: root, env, encoding: "utf8" }).stdout;
+    return [
+      git("for-each-ref", "--format=%(objectname) %(refname)"),
+      git("symbolic-ref", "-q", "HEAD") || git("rev-parse", "HEAD"),
+      git("ls-files", "--stage"),
+      git("status", "--porcelain=v2"),
+      git("stash", "list", "--format=%H %s"),
+    ];
+  }
 
-test.each(commandLines)("%s", async (script) => {
-  const expected = spawnSync("bash", ["-c", script], { cwd: plain(), env, encoding: "utf8" });
-  const { result, stdout, stderr } = await bash(workspace, script);
-  expect({ ...result, stdout, stderr }).toMatchObject({ exitCode: expected.status, stdout: expected.stdout });
-  expect(stateOf(sandboxed())).toEqual(stateOf(plain()));
-});
+  test.each(commandLines)("%s", async (script) => {
+    const expected = spawnSync("bash", ["-c", script], { cwd: plain(), env, encoding: "utf8" });
+    const { result, stdout, stderr } = await bash(workspace, script);
+    expect({ ...result, stdout, stderr }).toMatchObject({ exitCode: expected.status, stdout: expected.stdout });
+    expect(stateOf(sandboxed())).toEqual(stateOf(plain()));
+  });
 
-test("the repository is whole afterwards", () => {
-  execFileSync("git", ["fsck", "--strict"], { cwd: sandboxed(), env, stdio: "pipe" });
+  test("the repository is whole afterwards", () => {
+    execFileSync("git", ["fsck", "--strict"], { cwd: sandboxed(), env, stdio: "pipe" });
+  });
 });

@@ -5,30 +5,16 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { applyPatch } from "../../../../engine/src/tools/apply-patch.ts";
 import type { ToolContext } from "../../../../engine/src/tools/tool.ts";
 import type { OpenedWorkspace } from "../../../src/lifecycle/lazy.ts";
-import { openSandbox } from "../../../src/sandbox/launch.ts";
-import { sandboxPolicy } from "../../../src/sandbox/policy.ts";
 import { fillTree, readTree } from "../../support/file-tree.ts";
-import { openInSandbox, temporaryDirectory, toolEnv } from "../../support/locations.ts";
-import { serverProgram } from "../../support/server-program.ts";
+import { sandboxes, temporaryDirectory } from "../../support/locations.ts";
 import { realPatches } from "./real-patches.ts";
 
-const underLandlock = async (root: string) =>
-  openSandbox(sandboxPolicy({ mode: "workspace-write", root }), {
-    serverProgram: await serverProgram(),
-    env: toolEnv(),
-    incarnation: `patches-${process.pid}`,
-    backEnd: { kind: "landlock", version: 7 },
-  });
-
-describe.each([
-  ["bubblewrap", (root: string) => openInSandbox({ mode: "workspace-write", root })],
-  ["Landlock", underLandlock],
-])("inside %s", (_name, open) => {
+describe.each(sandboxes)("inside %s", (_name, open) => {
   let root: string;
   let workspace: OpenedWorkspace;
   beforeAll(async () => {
     root = temporaryDirectory();
-    workspace = await open(root);
+    workspace = await open({ mode: "workspace-write", root });
   });
   afterAll(async () => {
     await workspace.close();

@@ -1,0 +1,107 @@
+// The identity of commits where git has none configured: in the level of git's configuration that every other one
+// overrides. The first command that commits with it says so.
+import { mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import type { Environment } from "../../environment/index.ts";
+import { findGitDirectory, findRepositoryRoot, readRegularFile } from "../../git/index.ts";
+import { findProgram } from "../../programs/index.ts";
+
+export interface FallbackIdentity {
+  /** What a process with this environment gets in addition. */
+  variablesFor(env: Environment): Environment;
+  /** Looks at the repositories of a command that starts; call the result when it has exited. */
+  watch(command: Command): () => string | undefined;
+  close(): void;
+}
+
+export interface Command {
+  argv: string[];
+  cwd: string;
+}
+
+const email = "agentcli@localhost";
+const note = `No git identity is configured: commits are by agentcli <${email}>.\n`;
+
+export function openFallbackIdentity(): FallbackIdentity {
+  const files = new Map<string, string>();
+  /** Few environments start all processes. */
+  const known = new WeakMap<Environment, Environment>();
+  let directory: string | undefined;
+  let isSaid = false;
+
+  function fileWith(content: string): string {
+    const existing = files.get(content);
+    if (existing !== undefined) return existing;
+    directory ??= mkdtempSync(join(tmpdir(), "agent-git-"));
+    const path = join(directory, `${files.size}.gitconfig`);
+    writeFileSync(path, content, { flag: "wx", mode: 0o600 });
+    files.set(content, path);
+    return path;
+  }
+
+  function createVariables(env: Environment): Environment {
+    try {
+      const path = fileWith(configFor(env));
+      return { GIT_CONFIG_SYSTEM: path, ...(env.GIT_CONFIG_NOSYSTEM !== undefined && { GIT_CONFIG_NOSYSTEM: "0" }) };
+    } catch {
+      // No temporary files can be written here: git reports that it does not know the user.
+      return {};
+    }
+  }
+
+  return {
+    variablesFor(env) {
+      const variables = known.get(env) ?? createVariables(env);
+      known.set(env, variables);
+      return variables;
+    },
+    watch(command) {
+      if (isSaid) return () => undefined;
+      const before = new Map(reflogsOf(command).map((path) => [path, sizeOf(path)]));
+      return () => {
+        if (isSaid) return undefined;
+        isSaid = reflogsOf(command).some((path) => sizeOf(path) > (before.get(path) ?? 0) && isByFallback(path));
+        return isSaid ? note : undefined;
+      };
+    },
+    close() {
+      if (directory !== undefined) rmSync(directory, { recursive: true, force: true });
+      files.clear();
+      directory = undefined;
+    },
+  };
+}
+
+/** Git reads EMAIL only if no level of its configuration has an address. */
+function configFor(env: Environment): string {
+  const address = env.EMAIL ? "" : `\temail = ${email}\n`;
+  const system = systemConfigOf(env);
+  return `[user]\n\tname = agentcli\n${address}${system === undefined ? "" : `[include]\n\tpath = ${JSON.stringify(system)}\n`}`;
+}
+
+/** What git would read in place of our file: /etc/gitconfig, unless it is installed elsewhere. */
+function systemConfigOf(env: Environment): string | undefined {
+  if (!/^(0|false|no|off|)$/i.test(env.GIT_CONFIG_NOSYSTEM ?? "")) return undefined;
+  if (env.GIT_CONFIG_SYSTEM !== undefined) return env.GIT_CONFIG_SYSTEM;
+  const program = findProgram("git", { path: env.PATH ?? "", untrusted: [] });
+  const prefix = program === undefined ? "/usr" : dirname(dirname(realpathSync(program)));
+  return prefix === "/usr" || prefix === "/" ? "/etc/gitconfig" : join(prefix, "etc/gitconfig");
+}
+
+/** Of the repositories that a command starts in, or names by `cd` or `-C`. */
+function reflogsOf({ argv, cwd }: Command): string[] {
+  const named = [...(argv.at(-1) ?? "").matchAll(/(?:\bcd|-C)\s+(?:"([^"]+)"|'([^']+)'|([^\s;&|)]+))/g)];
+  const directories = named.map(([, double, single, plain]) => resolve(cwd, double ?? single ?? plain ?? "."));
+  const roots = new Set([cwd, ...directories].flatMap((path) => findRepositoryRoot(path) ?? []));
+  const gitDirectories = [...roots].flatMap((root) => findGitDirectory(root) ?? []);
+  return gitDirectories.flatMap((path) => [join(path, "logs/HEAD"), join(path, "logs/refs/stash")]);
+}
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+
+/** The committer of the last entry. */
+function isByFallback(reflog: string): boolean {
+  const last = readRegularFile(reflog)?.toString().trimEnd().split("\n").at(-1) ?? "";
+  return last.slice(0, last.indexOf("\t")).includes(` <${email}> `);
+}
