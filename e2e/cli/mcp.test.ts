@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { call, expectNoProcesses, replyWith, waitForExit } from "@agentcli/testkit";
+import { call, expectNoProcesses, outputsIn, replyWith, waitForExit } from "@agentcli/testkit";
 import { itemsOf, openHarness, toolOutputs } from "@agentcli/testkit/cli";
 import { stdioServerProgram } from "@agentcli/testkit/mcp";
 import Ajv from "ajv/dist/2020.js";
@@ -116,6 +116,22 @@ describe("a run with MCP servers", () => {
     expect(code).toBe(0);
     expect(toolOutputs(requests()[1])[0]?.length).toBeLessThan(1_500);
     expect(JSON.stringify(itemsOf(shown, "mcp_tool_call")[0]).length).toBeLessThan(8.1 * 1024 * 1024);
+  });
+
+  test("the model finds the rest of a huge result in a file of the sandbox", async () => {
+    const { events, requests } = await openHarness({
+      config: fake("fake"),
+      replies: (body: string) => {
+        const [first] = outputsIn(JSON.parse(body));
+        const path = first?.match(/All of it is in (\S+): read it/)?.[1];
+        if (first === undefined) return call("mcp__fake__huge", {});
+        return outputsIn(JSON.parse(body)).length === 1
+          ? call("exec_command", { cmd: `wc -c < ${path} && tail -c 4 ${path}` })
+          : replyWith("Read.");
+      },
+    });
+    expect((await events(["-c", "tool_output_token_limit=200", "read it"])).code).toBe(0);
+    expect(toolOutputs(requests()[2])[1]).toMatch(/\n90000\d\d\nxend$/);
   });
 
   test("survives a server that crashes in the middle, and the next call finds it started again", async () => {

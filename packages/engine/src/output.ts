@@ -89,6 +89,11 @@ export function cutForModel(text: string, maxTokens: number, size?: OutputSize):
   };
 }
 
+export const sizeOfText = (text: string): OutputSize => ({
+  bytes: byteLength(text),
+  lines: countLineEnds(text) + (text === "" || text.endsWith("\n") ? 0 : 1),
+});
+
 function countLineEnds(text: string): number {
   let count = 0;
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count += 1;

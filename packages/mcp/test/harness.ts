@@ -59,7 +59,8 @@ export async function openHarness(
     directory: temporary.path,
     servers,
     tool,
-    call: (name, args = {}, context = {}) => tool(name).run(args, { ...limits(), ...context } as ToolContext),
+    call: (name, args = {}, context = {}) =>
+      tool(name).run(args, { ...limits(), workspace, ...context } as ToolContext),
   };
 }
 
@@ -69,7 +70,12 @@ function read(name: string, server: McpServer) {
   return settings.settings;
 }
 
-const limits = () => ({ toolTimeoutMs: 60_000, outputTokens: 10_000, signal: new AbortController().signal });
+const limits = () => ({
+  callId: "1.0",
+  toolTimeoutMs: 60_000,
+  outputTokens: 10_000,
+  signal: new AbortController().signal,
+});
 
 export const textOf = ({ parts }: Outcome): string =>
   parts.map((part) => (part.type === "text" ? part.text : `<${part.type}>`)).join("\n");

@@ -1,5 +1,7 @@
+import { tmpdir } from "node:os";
+import { openServer } from "@agentcli/workspace";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { readInitializeResult } from "../src/connection/initialize.ts";
 import { readCallResult, readTools } from "../src/connection/readers.ts";
 import { openRpcClient } from "../src/connection/rpc-client.ts";
@@ -75,14 +77,17 @@ describe("whatever a server sends", () => {
     ]);
   });
 
-  test("its result is an outcome within the budget, with parts that are text or images", () => {
+  test("its result is an outcome within the budget, with parts that are text or images", async () => {
+    const workspace = await openServer({ root: tmpdir(), writable: [], env: {}, orphans: "ended-by-watchdog" });
+    onTestFinished(() => workspace.close());
     const result = nearly({ content: fc.array(fc.oneof(block, json)), structuredContent: json, isError: fc.boolean() });
-    const called = { origin: { server: "s", tool: "t" }, args: {}, durationMs: 1, outputTokens: 50 };
-    fc.assert(
-      fc.property(result, (value) => {
-        const outcome = resultOutcome(called, readCallResult(value));
+    const context = { callId: "1.0", workspace, outputTokens: 50, signal: new AbortController().signal };
+    const called = { origin: { server: "s", tool: "t" }, args: {}, durationMs: 1, context };
+    await fc.assert(
+      fc.asyncProperty(result, async (value) => {
+        const outcome = await resultOutcome(called, readCallResult(value));
         const [first, ...images] = outcome.parts;
-        expect(first?.type === "text" && first.text.length).toBeLessThan(600);
+        expect(first?.type === "text" && first.text.length).toBeLessThan(900);
         for (const image of images) expect(image.type === "image" && image.url).toMatch(/^data:image\/\w+;base64,/);
         expect(JSON.parse(JSON.stringify(outcome.detail))).toMatchObject({ kind: "mcp", server: "s" });
       }),

@@ -89,6 +89,15 @@ describe("a result", () => {
     expect(kept).toContain("characters left out");
   });
 
+  test("that is cut for the model is kept in a file that the model is told of", async () => {
+    const { servers, call } = await openHarness({ fake: fake() });
+    await servers.started();
+    const path = textOf(await call("huge", {}, { outputTokens: 100 })).match(
+      /Output size: 1 lines, 9\.0 MB; .* All of it is in (\S+): read it with read_file/,
+    )?.[1];
+    expect(readFileSync(path ?? "", "utf8")).toBe(`begin${"x".repeat(9_000_000)}end`);
+  });
+
   test("with structured content is only that content", async () => {
     const { servers, call } = await openHarness({ fake: fake() });
     await servers.started();

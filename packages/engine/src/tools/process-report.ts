@@ -35,7 +35,7 @@ export function processReport(report: Report): Part[] {
         running ? `Process running with session ID ${report.sessionId}` : `Process exited with code ${result.exitCode}`,
         ...describeLimit(report),
         `Original token count: ${estimateBytes(size.bytes)}`,
-        ...(shown ? [describeCut(size, shown, result.outputFile)] : []),
+        ...(shown ? [describeCut({ size, shown, file: result.outputFile }, ofProcess)] : []),
         "Output:",
         text,
       ].join("\n"),
@@ -65,10 +65,28 @@ export const describeTimeout = (durationMs: number, toolTimeoutMs: number | null
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} seconds`;
 const raised = (ms: number): string => `${Math.max(1, Math.ceil((2 * ms) / 60_000))}m`;
 
-function describeCut(size: OutputSize, shown: { first: number; last: number }, file: OutputFile | undefined): string {
+const ofProcess: CutWords = {
+  whole: "All output of this process",
+  remedy: "run it again with its output in a file",
+};
+
+export interface Cut {
+  size: OutputSize;
+  shown: { first: number; last: number };
+  /** Where the whole output is; undefined if it was not kept. */
+  file: OutputFile | undefined;
+}
+
+export interface CutWords {
+  whole: string;
+  /** What to do if it was not kept. */
+  remedy: string;
+}
+
+export function describeCut({ size, shown, file }: Cut, { whole, remedy }: CutWords): string {
   const sizes = `Output size: ${count(size.lines)} lines, ${volume(size.bytes)}; the first ${count(shown.first)} and the last ${count(shown.last)} lines are shown.`;
-  if (file === undefined) return `${sizes} The rest was not kept: run it again with its output in a file.`;
-  const kept = file.isWhole ? "All output of this process" : `The first ${volume(file.bytes)}`;
+  if (file === undefined) return `${sizes} The rest was not kept: ${remedy}.`;
+  const kept = file.isWhole ? whole : `The first ${volume(file.bytes)}`;
   return `${sizes} ${kept} is in ${file.path}: read it with read_file (offset, limit) or grep_files.`;
 }
 

@@ -1,6 +1,6 @@
 // The outcome of a call: for the model within its token limit, for programs whole up to 8 MiB.
 
-import { truncateForModel, wholeOutputBytes } from "@agentcli/engine";
+import { type KeepContext, keepForModel, wholeOutputBytes } from "@agentcli/engine";
 import type { McpOrigin, McpResult, Outcome, Part } from "@agentcli/protocol";
 import type { CallResult, Fault } from "../connection/index.ts";
 import { isObject, type Json, type JsonObject, textOf } from "../json.ts";
@@ -9,16 +9,18 @@ export interface CallDetails {
   origin: McpOrigin;
   args: Json;
   durationMs: number;
-  /** The text for the model is truncated to this. */
-  outputTokens: number;
+  /** Limits the text for the model; what is cut is kept in a file there. */
+  context: KeepContext;
 }
 
-export function resultOutcome({ origin, args, durationMs, outputTokens }: CallDetails, result: CallResult): Outcome {
-  const text = truncateForModel(textFor(result), outputTokens);
+export async function resultOutcome(call: CallDetails, result: CallResult): Promise<Outcome> {
+  const { origin, args, durationMs, context } = call;
+  const { text, note } = await keepForModel(textFor(result), context);
+  const heading = [`Wall time: ${(durationMs / 1000).toFixed(4)} seconds`, ...(note ? [note] : []), "Output:"];
   return {
     status: result.isError ? "failed" : "completed",
     parts: [
-      { type: "text", text: `Wall time: ${(durationMs / 1000).toFixed(4)} seconds\nOutput:\n${text}` },
+      { type: "text", text: [...heading, text].join("\n") },
       ...result.content.flatMap((block) => imageOf(block, origin)),
     ],
     reason: result.isError ? "the tool reported an error" : undefined,
@@ -26,7 +28,7 @@ export function resultOutcome({ origin, args, durationMs, outputTokens }: CallDe
   };
 }
 
-export function faultOutcome({ origin, args, durationMs }: CallDetails, fault: Fault): Outcome {
+export function faultOutcome({ origin, args, durationMs }: Omit<CallDetails, "context">, fault: Fault): Outcome {
   const message = `MCP server ${origin.server}: ${fault.message}`;
   return {
     status: "failed",
@@ -45,8 +47,16 @@ const advice: Record<Fault["kind"], string> = {
 
 /** Structured content if there is any, else the blocks in order. */
 function textFor({ structuredContent, content }: CallResult): string {
-  if (structuredContent !== null) return JSON.stringify(structuredContent);
+  if (structuredContent !== null) return jsonFor(structuredContent);
   return content.map(describe).join("\n");
+}
+
+const maxLineLength = 10_000;
+
+/** In lines if it is long: whatever reads a part of it goes by lines. */
+export function jsonFor(value: Json): string {
+  const line = JSON.stringify(value);
+  return line.length > maxLineLength ? JSON.stringify(value, null, 1) : line;
 }
 
 function describe(block: JsonObject): string {

@@ -1,11 +1,11 @@
 // Tools that give the model the prompts of servers.
 
-import { type Tool, type ToolContext, truncateForModel } from "@agentcli/engine";
+import type { Tool, ToolContext } from "@agentcli/engine";
 import type { Outcome } from "@agentcli/protocol";
 import { entriesOf, type Server } from "../connection/index.ts";
 import { isObject, type Json, type JsonObject, textOf } from "../json.ts";
 import { describeResource } from "./outcome.ts";
-import { failed, findServer, list, readOnlyTool, schema, unknownServer } from "./resource-tools.ts";
+import { completed, failed, findServer, list, readOnlyTool, schema, unknownServer } from "./resource-tools.ts";
 
 const text = (description: string) => ({ type: "string", description });
 
@@ -40,21 +40,17 @@ const getPrompt = (servers: Server[]): Tool =>
 async function read(
   servers: Server[],
   { server, name, arguments: args }: { [name: string]: Json },
-  { signal, outputTokens }: ToolContext,
+  context: ToolContext,
 ): Promise<Outcome> {
   const named = findServer(servers, server);
   if (!named) return failed(unknownServer(servers, server));
   if (typeof name !== "string") return failed("get_mcp_prompt needs the name of a prompt");
   const params = { name, arguments: isObject(args) ? args : {} };
   const request = { method: "prompts/get", params, idleTimeoutMs: named.settings.toolTimeoutMs };
-  const response = await named.request(request, signal);
+  const response = await named.request(request, context.signal);
   if (response.kind === "fault") return failed(`MCP server ${named.settings.name}: ${response.fault.message}`);
   const messages = entriesOf(response.result, "messages").map(describeMessage).join("\n\n");
-  return {
-    status: "completed",
-    parts: [{ type: "text", text: truncateForModel(messages, outputTokens) }],
-    detail: { kind: "none" },
-  };
+  return completed(messages, context);
 }
 
 function describeMessage({ role, content }: JsonObject): string {

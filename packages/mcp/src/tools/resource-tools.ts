@@ -1,10 +1,10 @@
 // Tools that give the model the resources of servers.
 
-import { type Tool, type ToolContext, truncateForModel } from "@agentcli/engine";
+import { keepForModel, type Tool, type ToolContext } from "@agentcli/engine";
 import type { Outcome } from "@agentcli/protocol";
 import { entriesOf, type RpcResponse, readList, type Server } from "../connection/index.ts";
 import type { Json, JsonObject } from "../json.ts";
-import { describeResource, imageOf } from "./outcome.ts";
+import { describeResource, imageOf, jsonFor } from "./outcome.ts";
 import { parseObject } from "./tools.ts";
 
 const text = (description: string) => ({ type: "string", description });
@@ -70,11 +70,8 @@ interface ListRequest {
   capability?: "resources" | "prompts";
 }
 
-export async function list(
-  servers: Server[],
-  listing: ListRequest,
-  { signal, outputTokens }: ToolContext,
-): Promise<Outcome> {
+export async function list(servers: Server[], listing: ListRequest, context: ToolContext): Promise<Outcome> {
+  const { signal } = context;
   const { server, cursor, method, key, capability = "resources" } = listing;
   if (server !== undefined) {
     const named = findServer(servers, server);
@@ -83,14 +80,12 @@ export async function list(
     const response = await named.request({ method, params, idleTimeoutMs: named.settings.toolTimeoutMs }, signal);
     if (response.kind === "fault") return failed(`MCP server ${server}: ${response.fault.message}`);
     const { nextCursor } = response.result;
-    return completed(
-      { server, [key]: entriesOf(response.result, key), ...(nextCursor && { nextCursor }) },
-      outputTokens,
-    );
+    const page = { server, [key]: entriesOf(response.result, key), ...(nextCursor && { nextCursor }) };
+    return completed(jsonFor(page), context);
   }
   const capable = servers.filter((candidate) => candidate.capabilities()[capability]);
   const answers = await Promise.all(capable.map((candidate) => listAll(candidate, listing, signal)));
-  return completed({ [key]: answers.flat() }, outputTokens);
+  return completed(jsonFor({ [key]: answers.flat() }), context);
 }
 
 async function listAll(server: Server, { method, key }: ListRequest, signal: AbortSignal): Promise<JsonObject[]> {
@@ -104,23 +99,18 @@ async function listAll(server: Server, { method, key }: ListRequest, signal: Abo
   return response.result.map((entry) => ({ server: name, ...entry }));
 }
 
-async function read(servers: Server[], { server, uri }: Args, { signal, outputTokens }: ToolContext): Promise<Outcome> {
+async function read(servers: Server[], { server, uri }: Args, context: ToolContext): Promise<Outcome> {
   const named = findServer(servers, server);
   if (!named) return failed(unknownServer(servers, server));
   if (typeof uri !== "string") return failed("read_mcp_resource needs the uri of a resource");
   const request = { method: "resources/read", params: { uri }, idleTimeoutMs: named.settings.toolTimeoutMs };
-  const response = await named.request(request, signal);
+  const response = await named.request(request, context.signal);
   if (response.kind === "fault") return failed(`MCP server ${named.settings.name}: ${response.fault.message}`);
   const contents = entriesOf(response.result, "contents");
   const origin = { server: named.settings.name, tool: uri };
-  return {
-    status: "completed",
-    parts: [
-      { type: "text", text: truncateForModel(contents.map(describeResource).join("\n"), outputTokens) },
-      ...contents.flatMap((resource) => imageOf({ type: "resource", resource }, origin)),
-    ],
-    detail: { kind: "none" },
-  };
+  const outcome = await completed(contents.map(describeResource).join("\n"), context);
+  const images = contents.flatMap((resource) => imageOf({ type: "resource", resource }, origin));
+  return { ...outcome, parts: [...outcome.parts, ...images] };
 }
 
 export const findServer = (servers: Server[], name: Json | undefined): Server | undefined =>
@@ -136,8 +126,11 @@ export const failed = (message: string): Outcome => ({
   detail: { kind: "none" },
 });
 
-const completed = (value: Json, outputTokens: number): Outcome => ({
-  status: "completed",
-  parts: [{ type: "text", text: truncateForModel(JSON.stringify(value), outputTokens) }],
-  detail: { kind: "none" },
-});
+export async function completed(whole: string, context: ToolContext): Promise<Outcome> {
+  const { text, note } = await keepForModel(whole, context);
+  return {
+    status: "completed",
+    parts: [{ type: "text", text: note === undefined ? text : `${note}\n${text}` }],
+    detail: { kind: "none" },
+  };
+}

@@ -31,7 +31,7 @@ export async function callTool(
   server: Server,
   origin: McpOrigin,
   args: JsonObject,
-  context: Pick<ToolContext, "signal" | "toolTimeoutMs" | "outputTokens">,
+  context: ToolContext,
 ): Promise<Outcome> {
   const begunAt = performance.now();
   const response = await server.request(
@@ -44,7 +44,7 @@ export async function callTool(
     context.signal,
   );
   const durationMs = performance.now() - begunAt;
-  const call: CallDetails = { origin, args, durationMs, outputTokens: context.outputTokens };
+  const call: CallDetails = { origin, args, durationMs, context };
   return response.kind === "fault"
     ? faultOutcome(call, response.fault)
     : resultOutcome(call, readCallResult(response.result));

@@ -51,7 +51,7 @@ async function call(callable: Callable, args: Record<string, unknown>, context: 
       origin: { server: customServer, tool: callable.tool },
       args: args as Json,
       durationMs: performance.now() - begunAt,
-      outputTokens: context.outputTokens,
+      context,
     },
     result,
   );
