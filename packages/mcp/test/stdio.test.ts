@@ -89,7 +89,7 @@ describe("a result", () => {
     expect(kept).toContain("characters left out");
   });
 
-  test("that is cut for the model is kept in a file that the model is told of", async () => {
+  test("that is cut for the model is kept in a file that the answer names", async () => {
     const { servers, call } = await openHarness({ fake: fake() });
     await servers.started();
     const path = textOf(await call("huge", {}, { outputTokens: 100 })).match(

@@ -28,7 +28,7 @@ export function openFallbackIdentity(): FallbackIdentity {
   /** Few environments start all processes. */
   const known = new WeakMap<Environment, Environment>();
   let directory: string | undefined;
-  let isSaid = false;
+  let isNoted = false;
 
   function fileWith(content: string): string {
     const existing = files.get(content);
@@ -57,12 +57,12 @@ export function openFallbackIdentity(): FallbackIdentity {
       return variables;
     },
     watch(command) {
-      if (isSaid) return () => undefined;
+      if (isNoted) return () => undefined;
       const before = new Map(reflogsOf(command).map((path) => [path, sizeOf(path)]));
       return () => {
-        if (isSaid) return undefined;
-        isSaid = reflogsOf(command).some((path) => sizeOf(path) > (before.get(path) ?? 0) && isByFallback(path));
-        return isSaid ? note : undefined;
+        if (isNoted) return undefined;
+        isNoted = reflogsOf(command).some((path) => sizeOf(path) > (before.get(path) ?? 0) && isByFallback(path));
+        return isNoted ? note : undefined;
       };
     },
     close() {
