@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type TemporaryDirectory, temporaryDirectory } from "@agentcli/testkit";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { loadSettings, SettingError, type Sources } from "../../src/foundation/config/index.ts";
+import { loadSettings, requireVariables, SettingError, type Sources } from "../../src/foundation/config/index.ts";
 import { keys } from "../../src/foundation/config/keys.ts";
 
 let home: TemporaryDirectory;
@@ -165,8 +165,6 @@ test.each([
     /app_id and private_key_file, or token_env/,
   ],
   ["both kinds of credentials", '[source_hosts.github]\napp_id = "1"\ntoken_env = "GH"\n', /and not both/],
-  ["a variable that is not set", '[source_hosts.github]\ntoken_env = "GH"\n', /the variable GH is not set/],
-  ["a metrics token that is not set", '[metrics]\ntoken_env = "GH"\n', /metrics.token_env: the variable GH is not set/],
   ["a client id without a secret", '[source_hosts.github]\ntoken_env = "SET"\nclient_id = "1"\n', /belong together/],
   [
     "an invalid URL",
@@ -223,8 +221,22 @@ test.each([
   ["a missing issuer", 'client_id = "platform"', /needs issuer and client_id/],
   ["an issuer without TLS", 'issuer = "http://login.example.com"\nclient_id = "x"', /http only on this machine/],
   ["an invalid issuer", 'issuer = "login"\nclient_id = "x"', /not an address/],
-  ["a missing secret", 'issuer = "https://a.b"\nclient_id = "x"\nclient_secret_env = "NO"', /NO is not set/],
   ["an invalid domain", 'issuer = "https://a.b"\nclient_id = "x"\nallowed_domains = ["@a.b"]', /not a domain/],
 ])("an OpenID provider with %s is refused", (_what, content, message) => {
   expect(() => load({ file: `[oidc]\n${content}\n` })).toThrow(message);
+});
+
+test.each([
+  ["metrics.token_env", '[metrics]\ntoken_env = "NO"'],
+  ["oidc.client_secret_env", '[oidc]\nissuer = "https://a.b"\nclient_id = "x"\nclient_secret_env = "NO"'],
+  ["source_hosts.github.token_env", '[source_hosts.github]\ntoken_env = "NO"'],
+  [
+    "source_hosts.github.client_secret_env",
+    '[source_hosts.github]\ntoken_env = "SET"\nclient_id = "1"\nclient_secret_env = "NO"',
+  ],
+])("settings are read while the variable of %s is unset, and only a server needs it", (setting, file) => {
+  const { settings } = load({ file, variables: { SET: "x" } });
+  expect(settings.unsetVariables).toMatchObject([{ setting, variable: "NO" }]);
+  expect(() => requireVariables(settings)).toThrow(`${setting}: the variable NO is not set.`);
+  expect(() => requireVariables(load({ file, variables: { SET: "x", NO: "x" } }).settings)).not.toThrow();
 });

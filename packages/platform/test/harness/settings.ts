@@ -46,5 +46,6 @@ export const testSettings = (dataDirectory: string): Settings => ({
   metricsToken: null,
   models: { model: "practice" },
   variables: { PATH: process.env.PATH },
+  unsetVariables: [],
   programDirectory: join(import.meta.dirname, "../../dist"),
 });

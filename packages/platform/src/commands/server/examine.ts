@@ -1,7 +1,7 @@
 // Checks what a start needs: database, key, sandbox, git, model. A failed check says what to do.
 import { existsSync } from "node:fs";
 import { describeLimits } from "@agentcli/workspace";
-import type { Settings } from "../../foundation/config/index.ts";
+import { describeUnset, type Settings } from "../../foundation/config/index.ts";
 import { type Inspection, inspectDatabase } from "../../foundation/db/index.ts";
 import { readKeyFile } from "../../foundation/vault/index.ts";
 import { requireGit } from "../../repositories/git/index.ts";
@@ -16,6 +16,7 @@ export async function examine(settings: Settings): Promise<Finding[]> {
   const database = await attempt("database", () => inspectDatabase(settings));
   return [
     examineServer(settings),
+    ...examineVariables(settings),
     "verdict" in database ? database : describeDatabase(database),
     examineKey(settings, "verdict" in database ? null : database),
     examineSigningKey(settings),
@@ -40,6 +41,16 @@ function examineServer({ dataDirectory }: Settings): Finding {
     ({ url, pid, roles }) => `runs at ${url} (process ${pid}, ${roles.join(", ")})`,
   );
   return { subject: "server", verdict: "fine", text: running.join("; ") || "does not run" };
+}
+
+/** A server that runs has variables of its own, which this command cannot see. */
+function examineVariables({ dataDirectory, unsetVariables }: Settings): Finding[] {
+  const isServing = listServers(dataDirectory).length > 0;
+  return unsetVariables.map((unset) => ({
+    subject: "variable",
+    verdict: isServing ? "note" : "wrong",
+    text: `${describeUnset(unset)} A server does not start from this environment${isServing ? "; the one that runs has its own" : ""}.`,
+  }));
 }
 
 function describeDatabase(found: Inspection): Finding {

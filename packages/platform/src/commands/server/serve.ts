@@ -1,5 +1,6 @@
 // `platform serve`
 import { once } from "node:events";
+import { requireVariables } from "../../foundation/config/index.ts";
 import { openPlatformContext } from "../../foundation/context.ts";
 import { describeModel } from "../../runs/index.ts";
 import { serve } from "../../serve.ts";
@@ -9,6 +10,7 @@ import { settingsFor } from "../settings.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
   const { settings } = settingsFor(invocation, program);
+  requireVariables(settings);
   const platform = await openPlatformContext(settings, program.log);
   const server = await serve(platform).catch(async (error) => {
     await platform.close();

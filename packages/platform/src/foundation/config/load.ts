@@ -11,6 +11,7 @@ import { readRetention, retentionDefaults } from "./retention.ts";
 import { SettingError } from "./setting-error.ts";
 import type { ModelSettings, Settings } from "./settings.ts";
 import { readSourceHosts } from "./source-hosts.ts";
+import { findUnset } from "./unset-variables.ts";
 
 export interface Sources {
   /** By name without dashes: data, config, listen, role, tls-cert, tls-key. */
@@ -89,8 +90,8 @@ function settingsOf(config: PlatformConfig, data: string, sources: Sources): Set
       name: config.committer?.name ?? "platform",
       email: config.committer?.email ?? "agent@platform.invalid",
     },
-    sourceHosts: readSourceHosts(config, variables),
-    oidc: config.oidc === undefined ? null : readOidc(config.oidc, variables),
+    sourceHosts: readSourceHosts(config),
+    oidc: config.oidc === undefined ? null : readOidc(config.oidc),
     leaseMs: (config.lease_seconds ?? 10) * 1_000,
     streamRetentionSeconds: config.stream_retention_seconds ?? 86_400,
     retention: readRetention(config.retention),
@@ -98,18 +99,26 @@ function settingsOf(config: PlatformConfig, data: string, sources: Sources): Set
     allowPrivate: config.network?.allow_private ?? [],
     readableDirectories: config.sandbox?.readable ?? [],
     rateLimits: readRateLimits(config.rate_limits),
-    metricsToken: readMetricsToken(config, variables),
+    metricsToken: (config.metrics?.token_env && variables[config.metrics.token_env]) || null,
     models: modelSettings(config, variables),
     variables,
+    unsetVariables: findUnset(namedVariables(config), variables),
     programDirectory,
   };
 }
 
-function readMetricsToken({ metrics }: PlatformConfig, variables: NodeJS.ProcessEnv): string | null {
-  if (metrics?.token_env === undefined) return null;
-  const token = variables[metrics.token_env];
-  if (token) return token;
-  throw new SettingError(`metrics.token_env: the variable ${metrics.token_env} is not set. Put the token there.`);
+/** Keys of models are not among them: a model without its key says so itself, and others still answer. */
+function namedVariables({ metrics, oidc, source_hosts: { github } = {} }: PlatformConfig) {
+  return [
+    { setting: "metrics.token_env", variable: metrics?.token_env, remedy: "Put the token there." },
+    { setting: "oidc.client_secret_env", variable: oidc?.client_secret_env, remedy: "Put the secret there." },
+    { setting: "source_hosts.github.token_env", variable: github?.token_env, remedy: "Put the token there." },
+    {
+      setting: "source_hosts.github.client_secret_env",
+      variable: github?.client_secret_env,
+      remedy: "Set it, or remove client_id and client_secret_env.",
+    },
+  ];
 }
 
 /** The practice model only if nothing at all is configured. */

@@ -5,13 +5,11 @@ import type { OidcSettings } from "./settings.ts";
 
 type Written = NonNullable<PlatformConfig["oidc"]>;
 
-export function readOidc(written: Written, variables: NodeJS.ProcessEnv): OidcSettings {
+export function readOidc(written: Written): OidcSettings {
   const { issuer, client_id: clientId, client_secret_env: secretVariable = null } = written;
   if (issuer === undefined || clientId === undefined)
     throw new SettingError("oidc needs issuer and client_id. Set both, or leave the whole of [oidc] out.");
   const { host } = checkIssuer(issuer);
-  if (secretVariable !== null && !variables[secretVariable])
-    throw new SettingError(`oidc.client_secret_env: the variable ${secretVariable} is not set. Put the secret there.`);
   return {
     issuer,
     clientId,

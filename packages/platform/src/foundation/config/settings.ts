@@ -37,6 +37,8 @@ export interface Settings {
   models: ModelSettings;
   /** Where API keys of providers are looked up by their `env_key`. */
   variables: NodeJS.ProcessEnv;
+  /** Secrets that the configuration expects in the environment, and that are not there. */
+  unsetVariables: UnsetVariable[];
   /** Where the programs beside the built one are. */
   programDirectory: string;
 }
@@ -52,6 +54,14 @@ export interface RetentionSettings {
   workspaceDays: number;
   mirrorDays: number;
   draftHours: number;
+}
+
+export interface UnsetVariable {
+  /** The key that names the variable: `metrics.token_env`. */
+  setting: string;
+  variable: string;
+  /** What to do, as a sentence. */
+  remedy: string;
 }
 
 /** 0: no limit. */

@@ -3,17 +3,14 @@ import type { PlatformConfig } from "@agentcli/protocol";
 import { SettingError } from "./setting-error.ts";
 import type { GithubSettings, SourceHostSettings } from "./settings.ts";
 
-export function readSourceHosts(
-  { source_hosts: hosts = {} }: PlatformConfig,
-  variables: NodeJS.ProcessEnv,
-): SourceHostSettings {
+export function readSourceHosts({ source_hosts: hosts = {} }: PlatformConfig): SourceHostSettings {
   return {
     blocked: (hosts.blocked ?? []).map((pattern) => checkPattern(pattern, "source_hosts.blocked")),
     protected: Object.entries(hosts.protected ?? {}).map(([pattern, teams]) => ({
       pattern: checkPattern(pattern, "source_hosts.protected"),
       teams,
     })),
-    github: hosts.github === undefined ? null : readGithub(hosts.github, variables),
+    github: hosts.github === undefined ? null : readGithub(hosts.github),
   };
 }
 
@@ -25,35 +22,29 @@ function checkPattern(pattern: string, name: string): string {
 
 type Written = NonNullable<NonNullable<PlatformConfig["source_hosts"]>["github"]>;
 
-function readGithub(written: Written, variables: NodeJS.ProcessEnv): GithubSettings {
+function readGithub(written: Written): GithubSettings {
   const baseUrl = (written.base_url ?? "https://api.github.com").replace(/\/+$/, "");
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.username || url.search || url.hash)
     throw new SettingError(`source_hosts.github.base_url: "${baseUrl}" is not an address like https://HOST/api/v3.`);
-  return { baseUrl, client: readClient(written, variables), credentials: readCredentials(written, variables) };
+  return { baseUrl, client: readClient(written), credentials: readCredentials(written) };
 }
 
-function readClient(written: Written, variables: NodeJS.ProcessEnv): GithubSettings["client"] {
+function readClient(written: Written): GithubSettings["client"] {
   const { client_id: id, client_secret_env: secretVariable } = written;
   if (id === undefined && secretVariable === undefined) return null;
   if (id === undefined || secretVariable === undefined)
     throw new SettingError(
       "source_hosts.github.client_id and client_secret_env belong together. Set both, or neither.",
     );
-  if (variables[secretVariable]) return { id, secretVariable };
-  throw new SettingError(
-    `source_hosts.github.client_secret_env: the environment variable ${secretVariable} is not set. Set it, or remove client_id and client_secret_env.`,
-  );
+  return { id, secretVariable };
 }
 
-function readCredentials(written: Written, variables: NodeJS.ProcessEnv): GithubSettings["credentials"] {
+function readCredentials(written: Written): GithubSettings["credentials"] {
   const { app_id: appId, private_key_file: privateKeyFile, token_env: variable } = written;
   const isApp = appId !== undefined && privateKeyFile !== undefined;
   if (isApp && variable === undefined) return { kind: "app", appId, privateKeyFile };
-  if (variable !== undefined && appId === undefined && privateKeyFile === undefined) {
-    if (variables[variable]) return { kind: "token", variable };
-    throw new SettingError(`source_hosts.github.token_env: the variable ${variable} is not set. Put the token there.`);
-  }
+  if (variable !== undefined && appId === undefined && privateKeyFile === undefined) return { kind: "token", variable };
   throw new SettingError(
     "source_hosts.github needs app_id and private_key_file, or token_env, and not both. Set one of the two.",
   );
