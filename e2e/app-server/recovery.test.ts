@@ -131,11 +131,11 @@ test("secrets of the environment are in no delta, item or file", async () => {
   const { thread } = await client.request("thread/start", {});
   const turn = await runTurn(client, thread.id, "Print it.");
   const [command] = completedItems(client, turn.id, "commandExecution");
-  expect(command.aggregatedOutput).toContain("[redacted MY_API_KEY]");
+  expect(command.aggregatedOutput).toContain("[REDACTED]");
   expect(JSON.stringify(client.received)).not.toContain(secret);
   const deltas = client.received
     .flatMap(({ params }) => (typeof params.delta === "string" ? [params.delta] : []))
     .join("");
   expect(deltas).not.toContain(secret);
-  expect(deltas).toContain("[redacted MY_API_KEY] indeed.");
+  expect(deltas).toContain("[REDACTED] indeed.");
 });

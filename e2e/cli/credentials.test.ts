@@ -159,7 +159,7 @@ describe("workload identity", () => {
     const here = await openHarness({ config: config(tokens.url) });
     const { code, stderr } = await here.run(["exec", "work"], { env });
     expect(code).toBe(3);
-    expect(stderr).toContain("HTTP 400: access_denied: no rule for [hidden]");
+    expect(stderr).toContain("HTTP 400: access_denied: no rule for [REDACTED]");
     expect(here.requests()).toEqual([]);
   });
 });

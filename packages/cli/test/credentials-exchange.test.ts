@@ -89,7 +89,7 @@ describe("workload identity", () => {
     [
       "a refusal",
       { status: 403, body: { error: "invalid_grant", error_description: `No rule fits ${identityToken}` } },
-      "HTTP 403: invalid_grant: No rule fits [hidden]",
+      "HTTP 403: invalid_grant: No rule fits [REDACTED]",
     ],
     ["an answer that is not JSON", { body: "<html>" }, "did not answer with a JSON object"],
     ["an answer without a key", { body: { token: "x" } }, "without a usable access_token"],
@@ -179,7 +179,7 @@ describe("a managed account", () => {
     const before = saved(context.agentHome);
     const error = await accountKey(tokens, { refresh_endpoint: server.url }, context)().catch((thrown) => thrown);
     expect(error).toMatchObject({ exit: "auth" });
-    expect(error.message).toContain("[hidden] is revoked");
+    expect(error.message).toContain("[REDACTED] is revoked");
     expect(saved(context.agentHome)).toEqual(before);
   });
 

@@ -1,4 +1,5 @@
 // Removes the credentials of a provider from messages.
+import { redacted } from "@agentcli/protocol/redacted";
 import type { Provider } from "./provider.ts";
 
 export function hideSecrets(provider: Provider, key: string | undefined): (text: string) => string {
@@ -8,7 +9,7 @@ export function hideSecrets(provider: Provider, key: string | undefined): (text:
     ...secretValues(provider.query),
     passwordIn(provider.baseUrl),
   ].filter((secret) => secret !== undefined && secret.length >= minSecretLength);
-  return (text) => secrets.reduce<string>((shown, secret) => shown.replaceAll(secret ?? "", "[hidden]"), text);
+  return (text) => secrets.reduce<string>((shown, secret) => shown.replaceAll(secret ?? "", redacted), text);
 }
 
 // Hiding shorter texts would make the message unreadable.

@@ -124,7 +124,7 @@ test("what is kept is for its owner, and has no key in it", async () => {
   const harness = await openLocalHarness([shell(`echo ${key}; printenv PLATFORM_API_KEY`), replyWith(`It is ${key}.`)]);
   const agent = await harness.Agent.create(harness.options());
   const result = await (await agent.send("Show the key")).wait();
-  expect(result.result).toBe("It is [redacted apiKey].");
+  expect(result.result).toBe("It is [REDACTED].");
   const entries = readdirSync(harness.sdkHome, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   expect(files.length).toBeGreaterThan(3);

@@ -1,6 +1,7 @@
 // Asks a token endpoint. Answers with the fields it sent, or throws a sentence without any secret in it.
 import type { IncomingMessage, RequestOptions } from "node:http";
 import { CommandError } from "@agentcli/command-line";
+import { redacted } from "@agentcli/protocol/redacted";
 
 export interface EndpointRequest {
   url: URL;
@@ -119,6 +120,6 @@ function parseObject(text: string): Fields {
 }
 
 const hide = (text: string, secrets: string[]): string =>
-  secrets.filter((secret) => secret !== "").reduce((shown, secret) => shown.replaceAll(secret, "[hidden]"), text);
+  secrets.filter((secret) => secret !== "").reduce((shown, secret) => shown.replaceAll(secret, redacted), text);
 
 const locationOf = (url: URL): string => `The token endpoint ${url.origin}${url.pathname}`;

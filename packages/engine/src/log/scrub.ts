@@ -1,4 +1,5 @@
 // Removes known secret values from everything that is stored, shown or sent, in every usual encoding.
+import { redacted } from "@agentcli/protocol/redacted";
 import type { Json } from "../json.ts";
 
 export interface Scrub {
@@ -8,7 +9,7 @@ export interface Scrub {
 }
 
 export interface Secret {
-  /** Shown instead of the value. */
+  /** The variable, header or file that it is from; not shown. */
   name: string;
   value: string;
 }
@@ -17,15 +18,14 @@ const minFormLength = 6;
 
 /** Replaces each secret, also in base64, hex, URL and JSON form and inside larger base64 text. */
 export function scrubber(secrets: Secret[]): Scrub {
-  const names = new Map<string, string>();
-  for (const { name, value } of secrets) {
-    for (const form of formsOf(value)) if (form.length >= minFormLength) names.set(form, name);
-  }
-  if (names.size === 0) return (text) => text;
+  const known = new Set(secrets.flatMap(({ value }) => [...formsOf(value)]));
   // The longest first: one secret may be the beginning of another.
-  const forms = [...names.keys()].sort((left, right) => right.length - left.length);
+  const forms = [...known]
+    .filter((form) => form.length >= minFormLength)
+    .sort((left, right) => right.length - left.length);
+  if (forms.length === 0) return (text) => text;
   const pattern = new RegExp(forms.map(literally).join("|"), "g");
-  const scrub = (text: string) => text.replace(pattern, (form) => `[redacted ${names.get(form)}]`);
+  const scrub = (text: string) => text.replace(pattern, redacted);
   return Object.assign(scrub, { settled: (text: string) => settledLength(text, forms, pattern) });
 }
 

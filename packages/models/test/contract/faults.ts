@@ -113,7 +113,7 @@ export function faults(wire: WireName): void {
     });
     for (const _ of replies) {
       const { message } = await faultOf(ask());
-      expect(message).toContain("key [hidden] and [hidden] are wrong");
+      expect(message).toContain("key [REDACTED] and [REDACTED] are wrong");
     }
   });
 

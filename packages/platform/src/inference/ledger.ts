@@ -39,7 +39,7 @@ export async function reserve(db: Kysely<Tables>, call: NewCall): Promise<number
 function refusal(kind: "spent" | "unpriced", model: string): ApiError {
   return kind === "spent"
     ? new ApiError("spend_limit_reached", spendLimitReached)
-    : new ApiError("invalid_model", priceUnknown(model));
+    : new ApiError("invalid_model", priceUnknown({ id: model }));
 }
 
 export interface Charge {

@@ -7,7 +7,7 @@ export { chooseModel, describeModel, isPractice, practiceNotice } from "./execut
 export type { RunHost } from "./execution/execute.ts";
 export { RunFault } from "./execution/fault.ts";
 export { newId, threadOf } from "./execution/ids.ts";
-export { findUnpriced, modelsOfSubagents } from "./execution/pricing.ts";
+export { findUnpriced, modelsOfSubagents, type UsedModel } from "./execution/pricing.ts";
 export * from "./execution/request.ts";
 export { readReport, readSummary } from "./execution/run-summary.ts";
 export { type Runner, startRunner } from "./execution/runner.ts";

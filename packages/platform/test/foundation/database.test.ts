@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openQueries } from "../../src/foundation/db/connect.ts";
 import { claimNodeId, notify, openNotifications } from "../../src/foundation/db/index.ts";
-import { migrate, pendingMigrations } from "../../src/foundation/db/migrate.ts";
+import { migrate, migrationNames, pendingMigrations, unusedMigrationNumbers } from "../../src/foundation/db/migrate.ts";
 import { silentLog } from "../../src/foundation/telemetry/index.ts";
 import { verifyLog, withStoredLog } from "../../src/identity/audit/index.ts";
 import { emptyDatabase, freshDatabase, type TestDatabase } from "../harness/database.ts";
@@ -43,6 +43,12 @@ test("servers that start concurrently on an empty database migrate it once", asy
     await db.destroy();
   }
   await empty.close();
+});
+
+test("each migration has a number of its own, and each number that is missing is explained", () => {
+  const numbers = migrationNames().map((name) => Number(name.slice(0, 4)));
+  const all = [...numbers, ...unusedMigrationNumbers].sort((left, right) => left - right);
+  expect(all).toEqual(Array.from({ length: all.length }, (_, index) => index + 1));
 });
 
 test("an older program refuses a database that a newer one has migrated", async () => {

@@ -1,7 +1,9 @@
+import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { eventually, type TemporaryDirectory, temporaryDirectory, temporaryRepository } from "@agentcli/testkit";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
@@ -50,6 +52,14 @@ test("a repository is cloned and pushed to with a key of its team", async () => 
   expect(readFileSync(join(clone, "README.md"), "utf8")).toBe("# Shop\n");
   await pushBranch(clone, "topic", { "new.txt": "new\n" });
   expect(await userGit(clone, "ls-remote", "origin", "topic")).toContain("refs/heads/topic");
+});
+
+test("a push shows what git on the user's side has to say, and no error of the host", async () => {
+  const clone = await shop();
+  await userGit(clone, "commit", "--quiet", "--allow-empty", "--message=Empty");
+  const { stderr } = await promisify(execFile)("git", ["push", "origin", "HEAD:refs/heads/quiet"], { cwd: clone });
+  expect(stderr).toContain("[new branch]");
+  expect(stderr).not.toMatch(/cannot run|error:/);
 });
 
 test("every git protocol version works, and so does a large push", async () => {

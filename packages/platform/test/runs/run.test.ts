@@ -127,13 +127,13 @@ test("variables reach commands, but no record, frame or result contains them", a
   });
   const frames = await client.stream(ids);
   const text = JSON.stringify(frames);
-  expect(text).toContain("it is [redacted WORD] and [redacted OTHER]");
+  expect(text).toContain("it is [REDACTED] and [REDACTED]");
   expect(text).not.toContain(secret);
   expect(text).not.toContain("horse");
   const output = frames.flatMap(({ event, data }) => (event === "assistant" ? [data.text] : []));
   expect(output.length).toBeGreaterThan(1);
-  expect(output.join("")).toBe("The word is [redacted WORD], I think.");
-  expect(await client.read(ids)).toMatchObject({ result: "The word is [redacted WORD], I think." });
+  expect(output.join("")).toBe("The word is [REDACTED], I think.");
+  expect(await client.read(ids)).toMatchObject({ result: "The word is [REDACTED], I think." });
   expect(JSON.stringify(requests())).not.toContain(secret);
   const { rows } = await import("kysely").then(({ sql }) =>
     sql<{ text: string }>`select runs::text || agents::text as text from runs, agents`.execute(fixture.platform.db),

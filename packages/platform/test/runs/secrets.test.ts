@@ -33,7 +33,7 @@ test.each([
   ["PLAIN", "http://localhost:3000/hook/a8f2"],
   ["PLAIN", "/usr/local/k3y"],
 ])("%s=%s is redacted", (name, value) => {
-  expect(shown({ [name]: value }, `It is ${value}.`)).toBe(`It is [redacted ${name}].`);
+  expect(shown({ [name]: value }, `It is ${value}.`)).toBe(`It is [REDACTED].`);
 });
 
 test("parts that programs extract from a value are redacted too", () => {
@@ -42,9 +42,9 @@ test("parts that programs extract from a value are redacted too", () => {
   expect(shown({ A: "postgres://me:p%40ssword@db.example/x" }, "the word is p@ssword or p%40ssword")).not.toMatch(
     /ssword/,
   );
-  expect(shown({ A: pem }, `> ${line}`)).toBe("> [redacted A]");
+  expect(shown({ A: pem }, `> ${line}`)).toBe("> [REDACTED]");
   const account = JSON.stringify({ client: "a-long-client-name", private_key: pem });
-  expect(shown({ A: account }, `> ${line} a-long-client-name`)).toBe("> [redacted A] [redacted A]");
+  expect(shown({ A: account }, `> ${line} a-long-client-name`)).toBe("> [REDACTED] [REDACTED]");
 });
 
 test("any other value is redacted", () => {

@@ -25,7 +25,7 @@ test("an HTTP server receives its headers, which appear nowhere else", async () 
   const calls = frames.filter(({ event, data }) => event === "tool_call" && data.name === "mcp");
   expect(calls.map(({ data }) => data.status)).toEqual(["running", "completed"]);
   const everything = JSON.stringify([frames, await records(ids.agentId), requests(), await client.read(ids)]);
-  expect(everything).toContain("[redacted remote.authorization]");
+  expect(everything).toContain("[REDACTED]");
   expect(everything).not.toContain("sesame");
 });
 

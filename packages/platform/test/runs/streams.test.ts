@@ -143,7 +143,7 @@ test("deltas of one interval become one frame, and a record follows the deltas s
     turnId: "turn",
     bornAt: new Date(0),
     after: 0,
-    scrub: (text) => text.replaceAll("hunter2", "[redacted]"),
+    scrub: (text) => text.replaceAll("hunter2", "[REDACTED]"),
     insertDeltas: async (frames) => void stored.push(...frames),
     publish: () => {},
     onProblem: () => {},
@@ -158,11 +158,11 @@ test("deltas of one interval become one frame, and a record follows the deltas s
     outputTokens: 1,
     reasoningOutputTokens: 0,
   };
-  const blocks = [{ type: "message" as const, text: "the word is [redacted] and so on" }];
+  const blocks = [{ type: "message" as const, text: "the word is [REDACTED] and so on" }];
   const record = { type: "model.replied" as const, blocks, usage, model: "m" };
   await recorder.record("t", [{ seq: 1, at: new Date(0).toISOString(), record }], async (frames) => {
     stored.push(...frames);
   });
   const shown = stored.flatMap(({ event, data }) => (event === "assistant" ? JSON.parse(data).text : []));
-  expect(shown.join("")).toBe("the word is [redacted] and so on");
+  expect(shown.join("")).toBe("the word is [REDACTED] and so on");
 });

@@ -10,6 +10,7 @@ const RemoteServer = z.strictObject({
   type: z.enum(["http", "sse"]).optional(),
   url: z.url({ protocol: /^https?$/ }).refine(withoutUser, "must not carry a user name or password; use headers"),
   headers: pairs.optional(),
+  /** Part of the wire, and refused. */
   auth: z
     .strictObject({
       CLIENT_ID: z.string().min(1),
@@ -30,6 +31,10 @@ const LocalServer = z.strictObject({
 export const McpServer = z.union([RemoteServer, LocalServer]);
 export type McpServer = z.infer<typeof McpServer>;
 
+/** The client secret alone does not say who may act for the user. */
+const noLogin =
+  "cloud agents cannot log in to MCP servers, because no user is present; send a token in headers, such as authorization";
+
 export const McpServers = z
   .array(McpServer)
   .max(50)
@@ -40,6 +45,8 @@ export const McpServers = z
         context.addIssue({ code: "custom", path: [index, "name"], message: `duplicate name "${server.name}"` });
       if (server.type === "sse")
         context.addIssue({ code: "custom", path: [index, "type"], message: "cloud agents do not speak sse; use http" });
+      if ("auth" in server && server.auth !== undefined)
+        context.addIssue({ code: "custom", path: [index, "auth"], message: noLogin });
       names.add(server.name);
     });
   });

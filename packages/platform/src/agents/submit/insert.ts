@@ -18,6 +18,7 @@ import {
   privateSettingsAad,
   type RunRequest,
   spendLimitReached,
+  type UsedModel,
 } from "../../runs/index.ts";
 import { lockAgent, type Transaction } from "../store.ts";
 
@@ -48,7 +49,7 @@ export interface CreateContext {
 
 export async function insertAgent(context: CreateContext, body: CreateAgentRequest): Promise<CreatedIds> {
   const { tx, platform, requester } = context;
-  await checkSpend(context, [body.model?.id, ...modelsOfSubagents(body.customSubagents ?? [])]);
+  await checkSpend(context, [{ id: body.model?.id }, ...modelsOfSubagents(body.customSubagents ?? [])]);
   const agentId = body.agentId?.toLowerCase() ?? `bc-${randomUUID()}`;
   const { wrapped, key } = await platform.vault.newDataKey();
   const request: RunRequest = {
@@ -98,7 +99,7 @@ export async function insertFollowUp(
   // One after another: the number of a run counts those before it.
   const agent = await lockAgent(tx, agentId);
   if (!agent) throw new ApiError("agent_not_found", `There is no agent ${agentId}.`);
-  await checkSpend(context, [(body.model ?? agent.settings.model)?.id]);
+  await checkSpend(context, [{ id: (body.model ?? agent.settings.model)?.id }]);
   if (agent.archived_at) throw new ApiError("agent_archived", `Agent ${agentId} is archived; unarchive it first.`);
   const { last } = await tx
     .selectFrom("runs")
@@ -165,7 +166,7 @@ function settingsOf(agentId: string, body: CreateAgentRequest, principal: Princi
 /** What is asked of sub-agents that are made later is seen when the run begins. */
 async function checkSpend(
   { tx, platform, requester: { principal } }: CreateContext,
-  models: (string | undefined)[],
+  models: UsedModel[],
 ): Promise<void> {
   const userId = principal.kind === "user" ? principal.userId : null;
   const left = await leftToSpend(tx, { teamId: principal.teamId, userId });

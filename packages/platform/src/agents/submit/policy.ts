@@ -1,27 +1,76 @@
 // What may be requested: models that are configured, environments that exist.
-import type { CreateAgent, ModelSelection, Repository } from "@agentcli/protocol/api";
+import type { CreateAgent, ModelEntry, ModelSelection, Repository } from "@agentcli/protocol/api";
 import { ApiError, invalid, type Settings } from "../../foundation/index.ts";
 import type { Principal } from "../../identity/index.ts";
 import { listModels } from "../../inference/index.ts";
 
 export type RepositoryCheck = (principal: Principal, repositories: Repository[]) => Promise<void>;
 
-/** Also of sub-agents, `inherit` aside. */
+/** Also of sub-agents, whose `inherit` stands for the agent's own. */
 export function checkModels(
   { model, customSubagents = [] }: Pick<CreateAgent, "model" | "customSubagents">,
   settings: Settings,
 ): void {
-  const others = customSubagents.map((agent) => (typeof agent.model === "string" ? { id: agent.model } : agent.model));
-  for (const each of [model, ...others]) if (each?.id !== "inherit") checkModel(each, settings);
+  checkModel(model, settings);
+  customSubagents.forEach(({ name, model: own }, index) => {
+    const field = `customSubagents.${index}.model`;
+    const requested = typeof own === "string" ? { selection: { id: own }, idField: field } : { selection: own };
+    checkSelection({ field, subject: `sub-agent ${name}: `, inherited: model, ...requested }, settings);
+  });
 }
 
-export function checkModel(model: ModelSelection | undefined, settings: Settings): void {
-  if (!model) return;
-  const models = listModels(settings.models);
-  if (models.some(({ id, aliases = [] }) => id === model.id || aliases.includes(model.id))) return;
-  const names = models.map(({ id }) => id).join(", ");
-  throw new ApiError("invalid_model", `model.id: unknown model ${model.id.slice(0, 100)}. Available: ${names}.`);
+export const checkModel = (selection: ModelSelection | undefined, settings: Settings): void =>
+  checkSelection({ selection, field: "model", subject: "" }, settings);
+
+interface Requested {
+  selection: ModelSelection | undefined;
+  /** As the client wrote it: `model`. */
+  field: string;
+  /** Where the id is, if not in a member of its own. */
+  idField?: string;
+  /** In front of what is wrong. */
+  subject: string;
+  /** What `inherit` stands for, where it may be requested. */
+  inherited?: ModelSelection | undefined;
 }
+
+function checkSelection(requested: Requested, { models: configured }: Settings): void {
+  const { selection, field, idField = `${field}.id`, subject } = requested;
+  if (!selection) return;
+  const models = listModels(configured);
+  const id =
+    "inherited" in requested && selection.id === "inherit"
+      ? (requested.inherited?.id ?? configured.model)
+      : selection.id;
+  const entry = models.find((model) => model.id === id || model.aliases?.includes(id));
+  const names = models.map((model) => model.id).join(", ");
+  if (!entry)
+    throw new ApiError(
+      "invalid_model",
+      `${idField}: ${subject}unknown model ${id.slice(0, 100)}. Available: ${names}.`,
+    );
+  const complaints = (selection.params ?? []).flatMap((_, index, params) => complaintAbout(params, index, entry));
+  if (complaints.length > 0)
+    throw invalid(complaints.map(({ member, wrong }) => `${field}.params.${member}: ${subject}${wrong}`));
+}
+
+/** A parameter that the provider would never see must not look accepted. */
+function complaintAbout(params: Parameter[], index: number, model: ModelEntry): { member: string; wrong: string }[] {
+  const { id, value } = params[index] as Parameter;
+  const known = model.parameters ?? [];
+  const parameter = known.find((one) => one.id === id);
+  if (!parameter) {
+    const those = known.map((one) => one.id).join(", ") || "none";
+    return [{ member: `${index}.id`, wrong: `the model ${model.id} has no parameter ${id}; it has: ${those}` }];
+  }
+  if (params.findIndex((one) => one.id === id) < index)
+    return [{ member: `${index}.id`, wrong: `${id} is given twice` }];
+  const values = parameter.values.map((one) => one.value);
+  if (values.includes(value)) return [];
+  return [{ member: `${index}.value`, wrong: `${id} of ${model.id} is one of ${values.join(", ")}` }];
+}
+
+type Parameter = NonNullable<ModelSelection["params"]>[number];
 
 /** An agent that was meant for one environment must not run in another. */
 export function checkEnv(env: CreateAgent["env"]): void {

@@ -17,7 +17,10 @@ import * as loginAttempts from "./migrations/0013-login-attempts.ts";
 import * as retention from "./migrations/0014-retention.ts";
 import type { Tables } from "./tables/index.ts";
 
-/** Only added to; the names are stored. */
+/**
+ * Only added to; the names are stored in every database, so that no number is given again. A number is missing where a change
+ * was dropped before it was part of main; `unusedMigrationNumbers` lists those. No database has ever had one of them.
+ */
 const migrations: Record<string, Migration> = {
   "0001-spine": spine,
   "0002-webhooks": webhooks,
@@ -33,6 +36,9 @@ const migrations: Record<string, Migration> = {
   "0013-login-attempts": loginAttempts,
   "0014-retention": retention,
 };
+
+/** Nothing is missing in a database that lacks them. */
+export const unusedMigrationNumbers: readonly number[] = [10];
 
 const lockNumber = 7420_0001;
 

@@ -1,15 +1,26 @@
-// The models that agents may use: the configured default, additional ones, and the practice model.
+// The models that agents may use: the configured default, additional ones, and the practice model; each with its parameters.
+import { modelFacts, practice as practiceId } from "@agentcli/models";
 import type { ModelEntry } from "@agentcli/protocol/api";
 import type { ModelSettings } from "../../foundation/index.ts";
 
 export function listModels({ model, models = [] }: ModelSettings): ModelEntry[] {
-  return [...new Set([model, ...models, practice.id])].map((id) =>
-    id === practice.id ? practice : { id, displayName: id },
-  );
+  return [...new Set([model, ...models, practice.id])].map((id) => (id === practice.id ? practice : entryOf(id)));
 }
 
+const entryOf = (id: string): ModelEntry => ({
+  id,
+  displayName: id,
+  ...(modelFacts(id, "responses").reasoning && { parameters: [reasoningEffort] }),
+});
+
+const reasoningEffort: NonNullable<ModelEntry["parameters"]>[number] = {
+  id: "reasoning_effort",
+  displayName: "Reasoning effort",
+  values: ["none", "minimal", "low", "medium", "high", "xhigh"].map((value) => ({ value })),
+};
+
 const practice: ModelEntry = {
-  id: "practice",
+  id: practiceId,
   displayName: "Practice model",
   description: "Follows plain instructions through the real tools; no key, no network, no intelligence.",
 };

@@ -72,7 +72,8 @@ const neutral: [string, string][] = [
   ["core.commitGraph", "false"],
   ["core.multiPackIndex", "false"],
   ["core.logAllRefUpdates", "false"],
-  ["core.alternateRefsCommand", ":"],
+  // Lists no references of alternates. Not ":": git starts a single word without a shell, and tells who pushes that it cannot.
+  ["core.alternateRefsCommand", "true"],
   ["core.quotePath", "false"],
   ["credential.helper", ""],
   ["gc.auto", "0"],

@@ -91,7 +91,7 @@ async function execute(context: RunContext, outerSignal: AbortSignal): Promise<R
 }
 
 function assertModelsPriced({ activeRun: { agent }, plan, host }: RunContext): void {
-  const models = [plan.selectedModel.id, ...modelsOfSubagents(agent.private.customSubagents)];
+  const models = [{ id: plan.selectedModel.id }, ...modelsOfSubagents(agent.private.customSubagents)];
   const model = findUnpriced(models, host.platform.settings);
   if (model !== null) throw new RunFault("invalid_model", priceUnknown(model));
 }

@@ -4,21 +4,28 @@ import type { CustomSubagent } from "@agentcli/protocol/api";
 import type { Settings } from "../../foundation/index.ts";
 import { chooseModel } from "./compose/index.ts";
 
-/** The provider's name of the first model without a price; null if all have one. `undefined` stands for the server's model. */
-export function findUnpriced(names: (string | undefined)[], settings: Settings): string | null {
+/** A model that a run may use; without an id, the server's. */
+export interface UsedModel {
+  id: string | undefined;
+  /** The sub-agent that uses it; absent for the agent itself. */
+  subagent?: string;
+}
+
+/** The first model without a price, by the provider's name; null if all have one. */
+export function findUnpriced(used: UsedModel[], settings: Settings): (UsedModel & { id: string }) | null {
   const price = priceBook({ [practice]: { input: 0, output: 0 }, ...settings.models.prices });
-  for (const name of names) {
-    const { id } = chooseModel(name, settings);
-    if (price(id, nothingUsed) === null) return id;
+  for (const one of used) {
+    const { id } = chooseModel(one.id, settings);
+    if (price(id, nothingUsed) === null) return { ...one, id };
   }
   return null;
 }
 
 /** Models named by sub-agents, except `inherit`. */
-export const modelsOfSubagents = (subagents: CustomSubagent[]): string[] =>
-  subagents.flatMap(({ model }) => {
-    const name = typeof model === "string" ? model : model?.id;
-    return name === undefined || name === "inherit" ? [] : [name];
+export const modelsOfSubagents = (subagents: CustomSubagent[]): UsedModel[] =>
+  subagents.flatMap(({ name, model }) => {
+    const id = typeof model === "string" ? model : model?.id;
+    return id === undefined || id === "inherit" ? [] : [{ id, subagent: name }];
   });
 
 const nothingUsed = {

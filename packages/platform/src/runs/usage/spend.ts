@@ -11,8 +11,8 @@ export interface Spender {
 
 export const spendLimitReached = "This month's spend limit has been reached. Ask an administrator to raise it.";
 
-export const priceUnknown = (model: string): string =>
-  `The price of the model ${model} is unknown, so the spend limit cannot be enforced. Choose another model, or ask an administrator to add [prices."${model}"] to the configuration.`;
+export const priceUnknown = ({ id: model, subagent }: { id: string; subagent?: string }): string =>
+  `The price of the model ${model}${subagent === undefined ? "" : ` of the sub-agent ${subagent}`} is unknown, so the spend limit cannot be enforced. Choose another model, or ask an administrator to add [prices."${model}"] to the configuration.`;
 
 /** US dollars; null if there is no limit. */
 export async function leftToSpend(db: Kysely<Tables>, { teamId, userId }: Spender): Promise<number | null> {
