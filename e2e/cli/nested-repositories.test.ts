@@ -1,6 +1,6 @@
 // A run that creates a git repository below the workspace reports it, in events and to a person.
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { call, replyWith } from "@agentcli/testkit";
 import { itemsOf, openHarness } from "@agentcli/testkit/cli";
@@ -29,4 +29,18 @@ test("a person reads it on stderr, and configuration may allow such repositories
   const flags = ["-s", "workspace-write", "-c", 'sandbox_workspace_write.nested_repositories="allowed"'];
   const { stderr } = await run(["exec", ...flags, "create it again"]);
   expect(stderr).toMatch(/This run (created|changed) the git repository in vendor\. Check its \.git/);
+});
+
+const createAgain = (prefix: string) =>
+  call("exec_command", {
+    cmd: `${prefix} sh -c 'trap "" TERM HUP; while :; do mkdir -p vendor/.git/objects vendor/.git/refs; echo "ref: refs/heads/main" > vendor/.git/HEAD; echo "[core] fsmonitor = touch ../ran" > vendor/.git/new; mv vendor/.git/new vendor/.git/config; done' > /dev/null 2>&1 < /dev/null & while ! test -f vendor/.git/config; do :; done`,
+  });
+
+test.each([
+  ["that left its group", "setsid"],
+  ["that left its group and its environment", 'setsid env -i PATH="$PATH"'],
+])("a process %s cannot create the repository again after the search", async (_, prefix) => {
+  const { run, repository } = await openHarness({ replies: [createAgain(prefix), replyWith("Done.")] });
+  expect((await run(["exec", "-s", "workspace-write", "create it"])).stderr).toMatch(warning);
+  expect(readdirSync(join(repository, "vendor"))).toEqual([".git.untrusted"]);
 });

@@ -116,7 +116,9 @@ export async function assemble(request: AssemblyRequest): Promise<Assembly> {
     openLog(state, emit) {
       const log = openLog(state, { store: request.store, emit, scrub: request.scrub });
       sandboxes.main.onConnectionBlocked?.(logBlockedConnections(log));
-      return withRepositoryWarnings(log, sandboxes);
+      const overview = () => subagents.supervisor?.overview() ?? [];
+      const hasRunningAgents = () => overview().some(({ status }) => status === "running");
+      return withRepositoryWarnings(log, { sandboxes, hasRunningAgents });
     },
     // Sub-agents first: they use everything else. Sandboxes last: hooks and servers run inside them.
     async close() {

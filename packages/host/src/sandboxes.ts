@@ -32,6 +32,8 @@ export interface Sandboxes {
   forMode(mode: SandboxMode): Promise<LazyWorkspace>;
   /** Separate from those of tools: a command cannot end the process of a server. */
   forServers(mode?: SandboxMode): Promise<LazyWorkspace>;
+  /** Ends what commands left running where they can write, so that nothing changes any more. */
+  endCommands(): Promise<void>;
   /** One sentence for each repository that commands have created or changed, once. */
   findRepositoryChanges(): Promise<string[]>;
   close(): Promise<void>;
@@ -52,6 +54,11 @@ export async function openSandboxes(
     unsandboxedWorkspace: needsUnsandboxed ? await workspaceOf(toolSandboxes.open("danger-full-access")) : undefined,
     forMode: (other) => workspaceOf(toolSandboxes.open(other)),
     forServers: (other = mode) => workspaceOf(serverSandboxes.open(other)),
+    async endCommands() {
+      const opened = await Promise.all(toolSandboxes.opened());
+      const writable = opened.filter(({ report }) => report.mode === "workspace-write");
+      await Promise.all(writable.map(({ workspace }) => workspace.release([])));
+    },
     async findRepositoryChanges() {
       const opened = await Promise.all([...toolSandboxes.opened(), ...serverSandboxes.opened()]);
       const changes = await Promise.all(opened.map(({ workspace }) => workspace.findRepositoryChanges()));

@@ -32,6 +32,8 @@ export interface LaunchInput {
 
 export interface Launcher {
   launch(start: Start, input: LaunchInput, events: ChildEvents): Promise<Launch>;
+  /** Waits for processes that it runs for itself. */
+  settle(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -64,6 +66,7 @@ export function openLauncher(config: LauncherConfig): Launcher {
       identity.close();
       await pipes.close();
     },
+    settle: pipes.settle,
   };
 }
 

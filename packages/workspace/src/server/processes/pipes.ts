@@ -20,6 +20,8 @@ export interface PipeSupply {
   warm(): void;
   /** Undefined where they cannot be made; then Node's own have to do. */
   take(direction: Direction): Promise<Pipe | undefined>;
+  /** Waits for those that are being made. */
+  settle(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -54,6 +56,9 @@ export function openPipeSupply(): PipeSupply {
       const both = pool.shift();
       if (pool.length < minPooled) void refill();
       return both === undefined ? undefined : openEnds(both, direction);
+    },
+    async settle() {
+      await refilling;
     },
     async close() {
       state = "closed";

@@ -3,7 +3,7 @@ import type { Chunk, ExecRequest, ExecResult, StatusResult } from "@agentcli/pro
 import { type LauncherConfig, openLauncher, type Start } from "./launcher.ts";
 import { openOutputFiles } from "./output-file.ts";
 import { openProcess, type Process } from "./process.ts";
-import { endProcessTree } from "./terminate.ts";
+import { endNamespace, endProcessTree } from "./terminate.ts";
 import type { Watchdog } from "./watchdog.ts";
 
 export interface Processes {
@@ -16,6 +16,8 @@ export interface Processes {
 }
 
 export interface ProcessesConfig extends LauncherConfig {
+  /** Whose the processes are in the end: of the pid namespace of this server alone, or of the machine. */
+  orphans: "ended-by-namespace" | "ended-by-watchdog";
   /** Gets the running groups; absent if a pid namespace ends everything anyway. */
   watchdog?: Watchdog | undefined;
 }
@@ -56,8 +58,15 @@ export function openProcesses(config: ProcessesConfig): Processes {
     processes.clear();
     await Promise.all(running.map((process) => process.end()));
     if (hasLeftovers) await endProcessTree({ leaders, marker: `${config.incarnation}/` });
+    if (hasLeftovers && config.orphans === "ended-by-namespace") await endOthers();
     hasLeftovers = false;
     config.watchdog?.guard([]);
+  }
+
+  /** After the grace that commands had, and after what the launcher itself runs. */
+  async function endOthers(): Promise<void> {
+    await launcher.settle();
+    await endNamespace();
   }
 
   async function release(ids: string[]): Promise<void> {

@@ -1,4 +1,5 @@
-// Ends a process with everything it started: its group, its session, their children, and all processes with its marker.
+// Ends a process with everything it started: its group, its session, their children, all processes with its marker, or all
+// of a pid namespace.
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { markerName } from "./process-variables.ts";
@@ -28,6 +29,24 @@ export async function endProcessTree(tree: ProcessTree): Promise<void> {
     await delay(pollMs);
   }
 }
+
+/**
+ * Ends every other process of this pid namespace, also one that has left its group and its environment behind. In one step:
+ * a process that forks all the time would outrun a list. Settles when they are gone.
+ */
+export async function endNamespace(): Promise<void> {
+  // The parent is the first process of the namespace; anywhere else this would end processes of the machine.
+  if (process.ppid !== 1) throw new Error("The server has no pid namespace of its own.");
+  for (let round = 0; round < maxNamespaceRounds && othersAlive(); round += 1) {
+    sendSignal(-1, "SIGKILL");
+    await delay(pollMs);
+  }
+}
+
+/** A process that waits for a disk does not end before the disk answers. */
+const maxNamespaceRounds = 1000;
+
+const othersAlive = () => (readProcessTable() ?? []).some(({ pid }) => pid !== 1 && pid !== process.pid);
 
 /** Returns the pids that were signalled. */
 export function signalProcessTree(tree: ProcessTree, signal: NodeJS.Signals): number[] {
