@@ -21,7 +21,8 @@ export interface Attempt {
   /** Looked at while the sandbox is open, or after it has been closed. */
   escaped: {
     when: "while-open" | "after-close";
-    check(fixture: EscapeFixture, output: string): boolean | Promise<boolean>;
+    /** What ends by itself has this long to do so. */
+    check(fixture: EscapeFixture, output: string, waitMs: number): boolean | Promise<boolean>;
   };
   /** Its own sandbox and fixture, because it may break them. */
   ownSandbox?: true;

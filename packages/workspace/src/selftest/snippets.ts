@@ -15,7 +15,7 @@ export const perl = (program: string): string => `perl -e '${program.replaceAll(
 /** Prints what comes from a socket: a path, a name, or a port. */
 export const connectTo = (target: string | number): string =>
   node(
-    `const s = require("net").connect(${JSON.stringify(target)}); s.on("data", (d) => process.stdout.write(d)); s.on("error", () => {}); s.setTimeout(2000, () => s.destroy())`,
+    `const s = require("net").connect(${JSON.stringify(target)}); s.on("data", (d) => process.stdout.write(d)); s.on("error", () => {}); s.setTimeout(30000, () => s.destroy())`,
   );
 
 export const node = (program: string): string => `"${process.execPath}" -e ${quote(program)}`;

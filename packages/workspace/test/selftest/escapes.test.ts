@@ -1,7 +1,10 @@
 // Real attempts to break out of the sandbox: on each back end, as root and as an ordinary user.
-import { spawnSync } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, chownSync, closeSync, copyFileSync, cpSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type BackEnd, knownGapsOf } from "../../src/sandbox/back-end.ts";
 import { attempts } from "../../src/selftest/attempts/index.ts";
@@ -32,13 +35,17 @@ beforeAll(async () => {
   cpSync(installed("@koromix"), join(directory, "node_modules/@koromix"), { recursive: true });
   await buildProgram(join(import.meta.dirname, "escape-runner.ts"), join(directory, "escape-runner.mjs"));
 });
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const children = new Set<ChildProcess>();
+afterAll(() => {
+  for (const child of children) child.kill("SIGKILL");
+  rmSync(directory, { recursive: true, force: true });
+});
 
 describe.each(combinations)("on %s %s cannot", (name, user) => {
   const backEnd = backEnds[name] as BackEnd;
   let findings: AttemptResult[] = [];
-  beforeAll(() => {
-    findings = runAttempts(user, backEnd);
+  beforeAll(async () => {
+    findings = await runAttempts(user, backEnd);
   });
   const gapsFor = (mode: "workspace-write" | "read-only") =>
     knownGapsOf(backEnd, { mode, unixSockets: "refused", protectedPaths: ["hook.sh"] });
@@ -58,8 +65,8 @@ describe.each(combinations)("on %s %s cannot", (name, user) => {
 
 describe("without a sandbox a command can", () => {
   let findings: AttemptResult[] = [];
-  beforeAll(() => {
-    findings = runAttempts("myself", null);
+  beforeAll(async () => {
+    findings = await runAttempts("myself", null);
   });
   const harmless = attempts.filter(
     ({ control }) => control === "harmless" || (control === "harmless-as-root" && isRoot),
@@ -69,7 +76,7 @@ describe("without a sandbox a command can", () => {
   });
 });
 
-function runAttempts(user: string, backEnd: BackEnd | null): AttemptResult[] {
+async function runAttempts(user: string, backEnd: BackEnd | null): Promise<AttemptResult[]> {
   const descriptorFile = mkdtempSync(join(directory, "descriptor-"));
   const file = join(descriptorFile, "file");
   const descriptor = openSync(file, "a");
@@ -84,7 +91,7 @@ function runAttempts(user: string, backEnd: BackEnd | null): AttemptResult[] {
   const dropsPrivileges = isRoot && user === "an ordinary user";
   if (dropsPrivileges) for (const path of [descriptorFile, file]) chownSync(path, unprivilegedId, unprivilegedId);
   const [command = "", ...rest] = dropsPrivileges ? [...asUnprivileged, ...program] : program;
-  const run = spawnSync(command, rest, {
+  const child = spawn(command, rest, {
     cwd: "/",
     env: { PATH: process.env.PATH, HOME: "/nonexistent", AGENT_API_KEY: secret },
     stdio: [
@@ -94,10 +101,16 @@ function runAttempts(user: string, backEnd: BackEnd | null): AttemptResult[] {
       ...Array.from({ length: openDescriptor - 3 }, () => "ignore" as const),
       descriptor,
     ],
-    encoding: "utf8",
-    timeout: 170_000,
   });
+  children.add(child);
   closeSync(descriptor);
-  if (run.status !== 0) throw new Error(`The attempts could not be run: ${run.stderr}`);
-  return JSON.parse(run.stdout);
+  const [stdout, stderr, code] = await Promise.all([
+    readAll(child.stdout),
+    readAll(child.stderr),
+    once(child, "close"),
+  ]);
+  if (code[0] !== 0) throw new Error(`The attempts could not be run: ${stderr}`);
+  return JSON.parse(stdout);
 }
+
+const readAll = (stream: Readable | null): Promise<string> => (stream === null ? Promise.resolve("") : text(stream));

@@ -1,5 +1,5 @@
 // Attempts to change files outside, or to change them through tools that act for the model.
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Attempt, type AttemptContext, printsSucceeded, runScript, whileOpen } from "../attempt.ts";
 import type { EscapeFixture } from "../fixture.ts";
@@ -115,21 +115,27 @@ function removeCreated(directories: string[], name: string): boolean {
   return found.length > 0;
 }
 
-/** Swaps `spot` between a directory and a symlink as fast as it can while a tool works on `spot/…`. */
+/** Swaps `spot` between a directory and a symlink as fast as it can, for as long as a tool works on `spot/…`. */
 async function race(
   context: AttemptContext,
   target: (fixture: EscapeFixture) => string,
   work: (context: AttemptContext) => Promise<string>,
 ): Promise<string> {
-  const swapping = `const fs = require("fs"); fs.mkdirSync("real"); fs.writeFileSync("real/id", "plain");
-    const end = Date.now() + 1500;
-    while (Date.now() < end) {
+  const swapping = `const fs = require("fs"); fs.mkdirSync("real"); fs.writeFileSync("real/id", "plain"); fs.writeFileSync("swapping", "");
+    while (!fs.existsSync("worked")) {
       try { fs.renameSync("real", "spot"); fs.renameSync("spot", "real"); fs.symlinkSync(${JSON.stringify(target(context.fixture))}, "spot"); fs.unlinkSync("spot"); } catch {}
     }
     console.log("swapped")`;
-  const [output, swapped] = await Promise.all([work(context), context.shell(node(swapping))]);
-  if (!swapped.includes("swapped")) throw new Error(`The race was not run: ${swapped}`);
+  const { root } = context.fixture;
+  const swapped = context.shell(node(swapping));
+  await Promise.race([appears(join(root, "swapping")), swapped]);
+  const output = await work(context).finally(() => writeFileSync(join(root, "worked"), ""));
+  if (!(await swapped).includes("swapped")) throw new Error(`The race was not run: ${await swapped}`);
   return output;
+}
+
+async function appears(path: string): Promise<void> {
+  while (!existsSync(path)) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 async function writeRepeatedly({ workspace }: AttemptContext): Promise<string> {

@@ -1,5 +1,6 @@
 // Attempts to reach something over a network or a socket.
 import { connect } from "node:net";
+import type { Chunk } from "@agentcli/protocol";
 import { type Attempt, type AttemptContext, printsSecret, printsSucceeded, runScript, whileOpen } from "../attempt.ts";
 import { connectTo, node, numberOf, perl } from "../snippets.ts";
 
@@ -125,19 +126,18 @@ async function arrives(isThere: () => boolean): Promise<boolean> {
   return isThere();
 }
 
-/** Something inside listens for a second; the machine tries to reach it as long as it runs. */
-async function listenOnPort({ shell, fixture }: AttemptContext): Promise<string> {
+/** Something inside listens until the machine has tried to reach it. */
+async function listenOnPort({ workspace, fixture }: AttemptContext): Promise<string> {
   // Below those the kernel gives out: connecting to a free one of them may meet itself.
   const port = 20_000 + (fixture.port % 10_000);
-  const server = `require("net").createServer((c) => c.end("SUCCEEDED")).listen(${port}, "0.0.0.0", () => setTimeout(process.exit, 1000))`;
-  let received = "";
-  let isOver = false;
-  const listening = shell(node(server)).finally(() => {
-    isOver = true;
-  });
-  while (!isOver && received === "") received = await readFromPort(port);
-  await listening;
-  return received;
+  const server = `require("net").createServer((c) => c.end("SUCCEEDED")).listen(${port}, "0.0.0.0", () => console.log("listening"))`;
+  const stop = new AbortController();
+  const tries: Promise<string>[] = [];
+  const tryOnce = ({ text }: Chunk) => {
+    if (text.includes("listening")) tries.push(readFromPort(port).finally(() => stop.abort()));
+  };
+  await workspace.exec({ id: "listen", start: { argv: ["bash", "-c", node(server)] } }, tryOnce, stop.signal);
+  return (await Promise.all(tries)).join();
 }
 
 function readFromPort(port: number): Promise<string> {
@@ -148,6 +148,6 @@ function readFromPort(port: number): Promise<string> {
       received += data.toString();
     });
     socket.on("error", () => {});
-    socket.on("close", () => setTimeout(() => resolve(received), 20));
+    socket.on("close", () => resolve(received));
   });
 }

@@ -148,7 +148,7 @@ export const onProcesses: Attempt[] = [
     knownGap: "left-behind",
     run: runScript(
       ({ word }) =>
-        `(setsid env -i sh -c 'trap "" TERM HUP; sleep 20; : ${word}' > /dev/null 2>&1 < /dev/null &); sleep 0.1`,
+        `(setsid env -i sh -c 'trap "" TERM HUP; sleep 90; : ${word}' > /dev/null 2>&1 < /dev/null &); sleep 0.1`,
     ),
     escaped: afterClose(isLeftBehind),
     ownSandbox: true,
@@ -158,7 +158,7 @@ export const onProcesses: Attempt[] = [
     name: "outlive the sandbox with a fork bomb",
     // A bounded one, so that the machine survives where it is not held.
     run: ({ shell, fixture }) =>
-      shell(perl(`$0 = "${fixture.word}"; for (1 .. 9) { fork } sleep 60`), { timeoutMs: 2000 }),
+      shell(perl(`$0 = "${fixture.word}"; for (1 .. 9) { fork } sleep 90`), { timeoutMs: 2000 }),
     escaped: afterClose(isLeftBehind),
     ownSandbox: true,
     control: "never",
@@ -190,11 +190,11 @@ async function forgeAnswers({ shell, fixture }: AttemptContext, streams: string)
   return (await shell("echo real")).trim();
 }
 
-/** How much of 64 MB is kept for replay. */
+/** How much of 32 MB is kept for replay. */
 async function flood({ workspace }: AttemptContext): Promise<string> {
   const id = "flood";
   const signal = new AbortController().signal;
-  const argv = ["bash", "-c", "head -c 67108864 /dev/zero | tr '\\0' x"];
+  const argv = ["bash", "-c", "head -c 33554432 /dev/zero | tr '\\0' x"];
   await workspace.exec({ id, start: { argv } }, () => {}, signal);
   let kept = 0;
   const count = (chunk: Chunk) => {
@@ -204,12 +204,13 @@ async function flood({ workspace }: AttemptContext): Promise<string> {
   return String(kept);
 }
 
-/** Two seconds are given to end. */
-async function isLeftBehind({ word }: EscapeFixture): Promise<boolean> {
-  for (let round = 0; round < 100 && processesWith(word).length > 0; round += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  return processesWith(word).length > 0;
+/** They would live longer than they are waited for. */
+async function isLeftBehind({ word }: EscapeFixture, _: string, waitMs: number): Promise<boolean> {
+  const end = Date.now() + waitMs;
+  while (processesWith(word).length > 0 && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 100));
+  const left = processesWith(word);
+  for (const pid of left) process.kill(Number(pid), "SIGKILL");
+  return left.length > 0;
 }
 
 function processesWith(word: string): string[] {
