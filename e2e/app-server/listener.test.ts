@@ -3,7 +3,7 @@ import type { ChildProcess } from "node:child_process";
 import { chmodSync, mkdtempSync, readlinkSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { waitForExit } from "@agentcli/testkit";
+import { unusedPort, waitForExit } from "@agentcli/testkit";
 import { type Harness, openHarness } from "@agentcli/testkit/cli";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type OrdinaryUser, ordinaryUser } from "../cli/ordinary-user.ts";
@@ -112,6 +112,35 @@ test("a server without authentication refuses sandboxed commands all the same", 
     sandboxPolicy: { type: "workspaceWrite", networkAccess: true },
   });
   expect(stdout).toBe("403 Sandboxed processes must not connect to this server.\n");
+});
+
+/** Connects through the proxy of the sandbox. */
+const proxiedDialler = (port: number) => `
+const socket = require("net").connect(3128, "127.0.0.1", () => socket.write("CONNECT 127.0.0.1:${port} HTTP/1.1\\r\\nHost: 127.0.0.1:${port}\\r\\n\\r\\n"));
+socket.once("data", (answer) => {
+  process.stdout.write(answer.toString().split("\\r\\n")[0] + ", ");
+  socket.on("data", (data) => { process.stdout.write(data.toString().split("\\r\\n")[0]); socket.destroy(); });
+  socket.write("GET / HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\nConnection: upgrade\\r\\nUpgrade: websocket\\r\\nSec-WebSocket-Version: 13\\r\\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\\r\\n\\r\\n");
+});`;
+
+test("a command does not reach its own server through the proxy either, even if configuration lists the address", async () => {
+  const port = await unusedPort();
+  const harness = await openHarness({
+    config: `[sandbox_workspace_write]\nallowed_domains = ["127.0.0.1:${port}"]\n`,
+  });
+  const child = harness.start(["app-server", "--listen", `ws://127.0.0.1:${port}`, "--ws-auth", "none"]);
+  const ending = waitForExit(child);
+  onTestFinished(async () => {
+    child.kill("SIGTERM");
+    await ending;
+  });
+  const client = await connectTo(await listenAddress(child));
+  const { stdout } = await client.request("command/exec", {
+    command: [process.execPath, "-e", proxiedDialler(port)],
+    cwd: harness.repository,
+    sandboxPolicy: { type: "workspaceWrite", networkAccess: true },
+  });
+  expect(stdout).toBe("HTTP/1.1 200 Connection established, HTTP/1.1 403 Forbidden");
 });
 
 test("a command that may open unix sockets cannot reach the socket of its own server, nor read its token file", async () => {

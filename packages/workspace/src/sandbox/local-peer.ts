@@ -29,7 +29,7 @@ export async function identifyPeer(ends: ConnectionEnds): Promise<Peer> {
   if (user !== 0 && socket.user !== user) return "unconfined";
   const holder = await findHolder(socket.inode);
   if (holder === undefined) return "unidentified";
-  return isSandboxed(holder) ? "sandboxed" : "unconfined";
+  return isOwnProxy(holder) || isSandboxed(holder) ? "sandboxed" : "unconfined";
 }
 
 interface Socket {
@@ -100,6 +100,9 @@ function holdsSocket(pid: string, link: string): boolean {
     return false;
   }
 }
+
+/** A server does not connect to itself, but its egress proxy does so for a command. */
+const isOwnProxy = (pid: string): boolean => pid === String(process.pid);
 
 /** Every sandbox has a user namespace or a system-call filter of its own, and no process can leave either. */
 const isSandboxed = (pid: string): boolean =>
