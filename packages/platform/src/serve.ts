@@ -39,18 +39,32 @@ export async function serve(platform: PlatformContext, open = openSubjects): Pro
       log.info("server.stopping", { nodeId });
       withdrawServer(settings.dataDirectory, url);
       // Together: a stream ends when its run is released.
-      await Promise.all([server.stop(), ...activities.map((activity) => activity.stop())]);
-      await platform.close();
-      log.info("server.stopped", { nodeId });
+      const parts = [server, ...activities].map((part) => part.stop());
+      const isOver = await endsInTime(Promise.all(parts).then(platform.close), settings.stopTimeoutMs);
+      if (isOver) log.info("server.stopped", { nodeId });
+      else log.warn("server.stopped_late", { nodeId, reason: "something did not stop in time; leases cover the rest" });
     },
   };
+}
+
+/** A database that hangs must not keep the program: what it holds is released when its connections end. */
+async function endsInTime(work: Promise<void>, timeoutMs: number): Promise<boolean> {
+  const timer = new AbortController();
+  const tooLate = delay(timeoutMs, false, { signal: timer.signal });
+  try {
+    return await Promise.race([work.then(() => true), tooLate]);
+  } finally {
+    timer.abort();
+    tooLate.catch(() => {});
+  }
 }
 
 /** The routes of all subjects where the server has the role `api`, and those of the server itself. */
 export function composeApi(context: ServerContext, { identity, subjects }: Subjects, end: AbortSignal): Api {
   const { settings, log, metrics } = context;
   const { authenticate } = identity;
-  const api = createApi({ authenticate, limits: admissionLimits(settings), log, metrics });
+  const { queryTimeoutMs } = settings;
+  const api = createApi({ authenticate, limits: admissionLimits(settings), log, metrics, queryTimeoutMs });
   if (settings.roles.includes("api")) for (const subject of subjects) subject.routes?.(api);
   const obstacle = () => findObstacle(context, end);
   const metricsAccess = { token: settings.metricsToken, publicUrl: settings.publicUrl };

@@ -136,6 +136,12 @@ export const PlatformConfig = z.object({
     .max(1000)
     .optional()
     .describe("Maximum number of connections of this server (20)"),
+  query_timeout_seconds: z
+    .int()
+    .positive()
+    .max(3600)
+    .optional()
+    .describe("How long a request waits for one answer of the database, before its own is 503 (10)"),
   kek_file: z.string().optional().describe("The key that wraps all data keys, mode 0600 (kek in the data directory)"),
   signing_key_file: z
     .string()
@@ -145,6 +151,12 @@ export const PlatformConfig = z.object({
   source_hosts: SourceHosts.optional().describe("Where repositories come from"),
   oidc: Oidc.optional().describe("An OpenID provider that users log in with"),
   lease_seconds: seconds.optional().describe("How long a run belongs to a server that does not report (10)"),
+  stop_timeout_seconds: z
+    .int()
+    .positive()
+    .max(3600)
+    .optional()
+    .describe("How long SIGTERM waits for an orderly end; the leases of its runs cover the rest (20)"),
   stream_retention_seconds: seconds.optional().describe("How long the stream of an ended run can be read (86400)"),
   retention: Retention.optional().describe("How long is kept what is not needed for good"),
   concurrent_runs: z

@@ -1,5 +1,6 @@
 // The layout of all pages.
 import type { Context } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Env } from "../foundation/index.ts";
 import { type Html, html } from "./html.ts";
 import type { Visitor } from "./session.ts";
@@ -24,11 +25,7 @@ const policy = [
   "base-uri 'none'",
 ].join("; ");
 
-export function answerPage(
-  context: Context<Env>,
-  page: Page,
-  status: 200 | 400 | 401 | 403 | 404 | 409 | 429 = 200,
-): Response {
+export function answerPage(context: Context<Env>, page: Page, status: ContentfulStatusCode = 200): Response {
   return context.html(render(page, context.get("notice")).markup, status, {
     "content-security-policy": policy,
     "x-content-type-options": "nosniff",

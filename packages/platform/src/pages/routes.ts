@@ -1,4 +1,5 @@
 // The pages: access, forms and assets.
+import type { ProblemCode } from "@agentcli/protocol/api";
 import type { Context } from "hono";
 import {
   ApiError,
@@ -58,13 +59,20 @@ function addPages(host: PageHost): void {
   addAccountPages(pages, host);
   addSettingsPages(pages, host);
   addMissingPage(host, authenticator);
-  host.api.renderErrors(renderRateLimit);
+  host.api.renderErrors(renderForLater);
 }
 
-const renderRateLimit: ErrorRenderer = (context, { code, message, extra: { retryAfter = 1 } }) => {
-  if (code !== "rate_limited" || !isForBrowser(context)) return null;
-  const body = html`<section class="card narrow"><h1>Too many requests</h1><p class="problem">${message}</p></section>`;
-  const page = answerPage(context, { title: "Too many requests", visitor: null, body }, 429);
+/** Errors that are gone after a while. They are shown to any visitor. */
+const laterTitles: Partial<Record<ProblemCode, string>> = {
+  rate_limited: "Too many requests",
+  unavailable: "Not available right now",
+};
+
+const renderForLater: ErrorRenderer = (context, { code, message, status, extra: { retryAfter = 1 } }) => {
+  const title = laterTitles[code];
+  if (title === undefined || !isForBrowser(context)) return null;
+  const body = html`<section class="card narrow"><h1>${title}</h1><p class="problem">${message}</p></section>`;
+  const page = answerPage(context, { title, visitor: null, body }, status);
   page.headers.set("retry-after", String(retryAfter));
   return page;
 };
@@ -100,7 +108,7 @@ function pagesOf({ api, identity: { oidc } }: PageHost, authenticator: SessionAu
       refuseUnstorable(context);
       return await show(visitor);
     } catch (error) {
-      if (error instanceof ApiError && error.code === "rate_limited") throw error;
+      if (error instanceof ApiError && error.code in laterTitles) throw error;
       if (error instanceof ApiError) return answerFailure(context, visitor, error);
       if (!(error instanceof PrincipalError)) throw error;
       return answerFailure(context, visitor, new ApiError("validation_error", error.message));

@@ -43,6 +43,7 @@ beforeAll(async () => {
     limits: { ...noRateLimits, requestsPerMinute: 100_000, trustedProxies: new BlockList() },
     log,
     metrics: openMetrics(),
+    queryTimeoutMs: 60_000,
   });
   addRoutes(api);
   addSelfRoutes(api, {
@@ -228,6 +229,7 @@ test("the rate limit applies to a whole team, and does not affect other teams", 
     limits: { ...noRateLimits, requestsPerMinute: 2, trustedProxies: new BlockList() },
     log,
     metrics: openMetrics(),
+    queryTimeoutMs: 60_000,
   });
   addRoutes(api);
   const limited = await listen(api, { listen: { host: "127.0.0.1", port: 0 }, tls: null });

@@ -22,6 +22,7 @@ export const testSettings = (dataDirectory: string): Settings => ({
   roles: ["api", "runner", "scheduler", "gateway"],
   databaseUrl: null,
   databaseConnections: 10,
+  queryTimeoutMs: 60_000,
   configFile: null,
   kekFile: join(dataDirectory, "kek"),
   signingKey: { path: join(dataDirectory, "signing-key"), isGiven: false },
@@ -29,6 +30,7 @@ export const testSettings = (dataDirectory: string): Settings => ({
   sourceHosts: { blocked: [], protected: [], github: null },
   oidc: null,
   leaseMs: 10_000,
+  stopTimeoutMs: 60_000,
   streamRetentionSeconds: 86_400,
   retention: {
     intervalSeconds: 3_600,

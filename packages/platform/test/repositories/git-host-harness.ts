@@ -58,6 +58,7 @@ export async function openGitHostHarness(): Promise<GitHostHarness> {
     limits: { ...noRateLimits, trustedProxies: new BlockList() },
     log: silentLog,
     metrics: openMetrics(),
+    queryTimeoutMs: 60_000,
   });
   const { app, admission } = api;
   const server = createAdaptorServer({ fetch: app.fetch });

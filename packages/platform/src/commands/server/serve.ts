@@ -1,9 +1,11 @@
 // `platform serve`
 import { once } from "node:events";
-import { requireVariables } from "../../foundation/config/index.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { requireVariables, type Settings } from "../../foundation/config/index.ts";
 import { openPlatformContext } from "../../foundation/context.ts";
+import type { Log } from "../../foundation/telemetry/index.ts";
 import { describeModel } from "../../runs/index.ts";
-import { serve } from "../../serve.ts";
+import { type RunningServer, serve } from "../../serve.ts";
 import type { Invocation } from "../command.ts";
 import type { Program } from "../program.ts";
 import { settingsFor } from "../settings.ts";
@@ -11,13 +13,26 @@ import { settingsFor } from "../settings.ts";
 export async function run(invocation: Invocation, program: Program): Promise<number> {
   const { settings } = settingsFor(invocation, program);
   requireVariables(settings);
-  const platform = await openPlatformContext(settings, program.log);
-  const server = await serve(platform).catch(async (error) => {
-    await platform.close();
-    throw error;
-  });
+  const server = await Promise.race([start(settings, program.log), stoppedWhile(program.signal, settings)]);
   program.print(`listening on ${server.url}\nmodel: ${describeModel(settings)}\n`);
   if (!program.signal.aborted) await once(program.signal, "abort");
   await server.stop();
   return 0;
+}
+
+async function start(settings: Settings, log: Log): Promise<RunningServer> {
+  const platform = await openPlatformContext(settings, log);
+  try {
+    return await serve(platform);
+  } catch (error) {
+    await platform.close();
+    throw error;
+  }
+}
+
+/** A start that waits for a database that hangs ends too, once it has had the time to end by itself. */
+async function stoppedWhile(signal: AbortSignal, { stopTimeoutMs }: Settings): Promise<never> {
+  if (!signal.aborted) await once(signal, "abort");
+  await delay(stopTimeoutMs, undefined, { ref: false });
+  throw signal.reason;
 }

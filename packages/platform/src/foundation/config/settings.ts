@@ -12,6 +12,8 @@ export interface Settings {
   /** Null: the embedded server. */
   databaseUrl: string | null;
   databaseConnections: number;
+  /** Of each query of a request. */
+  queryTimeoutMs: number;
   /** Null: there is none. */
   configFile: string | null;
   kekFile: string;
@@ -23,6 +25,8 @@ export interface Settings {
   /** Null: no login through a provider. */
   oidc: OidcSettings | null;
   leaseMs: number;
+  /** After a signal; what has not stopped by then is left to the leases. */
+  stopTimeoutMs: number;
   streamRetentionSeconds: number;
   retention: RetentionSettings;
   concurrentRuns: number;

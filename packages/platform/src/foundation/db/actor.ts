@@ -1,14 +1,27 @@
-// The actor of a request or command, for the audit log: kept in async local storage, set on each database connection
-// before it is used.
+// The actor of a request or command, for the audit log, and how long its queries may take: kept in async local storage,
+// set on each database connection before it is used.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { CompiledQuery, type DatabaseConnection } from "kysely";
 
-const acting = new AsyncLocalStorage<{ actor: string }>();
+interface Acting {
+  actor: string;
+  /** Null: no limit. */
+  queryTimeoutMs: number | null;
+}
 
-/** The actor of work that no request or command started. */
-const platformActor = "platform";
+const acting = new AsyncLocalStorage<Acting>();
 
-export const actingAs = <T>(actor: string, work: () => T): T => acting.run({ actor }, work);
+/** Work that no request or command started. */
+const platformWork: Acting = { actor: "platform", queryTimeoutMs: null };
+
+export const actingAs = <T>(actor: string, work: () => T): T => acting.run({ actor, queryTimeoutMs: null }, work);
+
+/** A request that has not been authenticated yet. None of its queries takes longer. */
+export const actingForRequest = <T>(queryTimeoutMs: number, work: () => T): T =>
+  acting.run({ actor: "anonymous", queryTimeoutMs }, work);
+
+/** Of the request that is being answered; null for other work. */
+export const requestTimeoutMs = (): number | null => acting.getStore()?.queryTimeoutMs ?? null;
 
 /** Called when a request has been authenticated. */
 export function becomeActor(actor: string): void {
@@ -16,16 +29,19 @@ export function becomeActor(actor: string): void {
   if (store) store.actor = actor;
 }
 
-/** Costs one query, and only when the connection was last used for another actor. */
+/** Costs one query, and only when the connection was last used for another actor or with another limit. */
 export function setActor(): (connection: DatabaseConnection) => Promise<void> {
-  const actors = new WeakMap<DatabaseConnection, string>();
+  const former = new WeakMap<DatabaseConnection, Acting>();
   return async (connection) => {
-    const actor = acting.getStore()?.actor ?? platformActor;
-    if ((actors.get(connection) ?? platformActor) === actor) return;
-    actors.delete(connection);
+    const { actor, queryTimeoutMs } = acting.getStore() ?? platformWork;
+    const before = former.get(connection) ?? platformWork;
+    if (before.actor === actor && before.queryTimeoutMs === queryTimeoutMs) return;
+    former.delete(connection);
     try {
-      await connection.executeQuery(CompiledQuery.raw("select set_config('platform.actor', $1, false)", [actor]));
-      actors.set(connection, actor);
+      // The server cancels the statement: a client that only hangs up would leave it waiting for its lock.
+      const set = "select set_config('platform.actor', $1, false), set_config('statement_timeout', $2, false)";
+      await connection.executeQuery(CompiledQuery.raw(set, [actor, String(queryTimeoutMs ?? 0)]));
+      former.set(connection, { actor, queryTimeoutMs });
     } catch {
       // It is lost, and the query it was taken for says so. Thrown here, it would never be given back to its pool.
     }

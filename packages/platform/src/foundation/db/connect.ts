@@ -2,6 +2,7 @@
 import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
 import { setActor } from "./actor.ts";
+import { limitRequests } from "./request-timeout.ts";
 import type { Tables } from "./tables/index.ts";
 
 /** Of one database of one server. */
@@ -23,7 +24,7 @@ export async function openClient(connection: Connection): Promise<pg.Client> {
 }
 
 export function openQueries(connection: Connection, most: number, onError: (error: Error) => void): Kysely<Tables> {
-  const pool = openPool(connection, most, onError);
+  const pool = limitRequests(openPool(connection, most, onError));
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool, onReserveConnection: setActor() }) });
 }
 

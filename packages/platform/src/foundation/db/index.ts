@@ -1,5 +1,5 @@
 // The database of the platform.
-export { actingAs, becomeActor } from "./actor.ts";
+export { actingAs, actingForRequest, becomeActor } from "./actor.ts";
 export { type AuditEvent, recordAuditEvent } from "./audit.ts";
 export { type Connection, openClient, openPool } from "./connect.ts";
 export { copyIn, copyOut } from "./copy.ts";

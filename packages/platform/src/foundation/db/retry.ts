@@ -1,5 +1,6 @@
 // Retries while the database is briefly unavailable.
 import { setTimeout as pause } from "node:timers/promises";
+import { DatabaseTimeout } from "./request-timeout.ts";
 
 const maxMs = 60_000;
 const firstPauseMs = 50;
@@ -14,7 +15,7 @@ export async function retryWhileAway<Result>(
     try {
       return await attempt(pauseMs === 0 ? "first" : "unheard");
     } catch (error) {
-      if (!isDatabaseAway(error) || Date.now() > deadline) throw error;
+      if (!isDatabaseAway(error) || isTimeout(error) || Date.now() > deadline) throw error;
       await pause(pauseMs || firstPauseMs);
     }
   }
@@ -25,15 +26,22 @@ export async function retryOnce<Result>(read: () => Promise<Result>): Promise<Re
   try {
     return await read();
   } catch (error) {
-    if (!isDatabaseAway(error)) throw error;
+    if (!isDatabaseAway(error) || isTimeout(error)) throw error;
     await pause(firstPauseMs);
     return read();
   }
 }
 
-/** Broken connections, servers that stop or start, serialization failures and deadlocks. */
+const queryCanceled = "57014";
+
+/** The client of the request has waited long enough. */
+const isTimeout = (error: unknown): boolean =>
+  error instanceof DatabaseTimeout || (error as { code?: string }).code === queryCanceled;
+
+/** Broken connections, servers that stop, start or hang, serialization failures and deadlocks. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
+  if (isTimeout(error)) return true;
   const { code = "", severity, syscall } = error as { code?: string; severity?: string; syscall?: string };
   if (severity !== undefined) return /^(?:08...|57P0[1-5]|53...|40001|40P01)$/.test(code);
   if (syscall !== undefined)

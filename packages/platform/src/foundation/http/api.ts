@@ -2,29 +2,27 @@
 import { type Context, Hono } from "hono";
 import { retryOnce } from "../db/index.ts";
 import type { Principal } from "../principal.ts";
-import type { Log, Metrics } from "../telemetry/index.ts";
 import { type AdmissionLimits, openAdmission } from "./admission.ts";
 import { answerError, toApiError } from "./answers.ts";
 import { ApiError } from "./api-error.ts";
 import { defaultBodyLimitBytes, readJson } from "./body.ts";
 import type { Env } from "./env.ts";
-import { followRequests } from "./requests.ts";
+import { type FollowOptions, followRequests } from "./requests.ts";
 import type { AnyRoute, Api, Authenticate, Call, ErrorRenderer } from "./route.ts";
 import { invalid, strictly, validate } from "./validate.ts";
 
-export interface ApiOptions {
+export interface ApiOptions extends FollowOptions {
   authenticate: Authenticate;
   limits: AdmissionLimits;
-  log: Log;
-  metrics: Metrics;
 }
 
-export function createApi({ authenticate, limits, log, metrics }: ApiOptions): Api {
+export function createApi({ authenticate, limits, ...following }: ApiOptions): Api {
+  const { log } = following;
   const app = new Hono<Env>();
   const routes: AnyRoute[] = [];
   const renderers: ErrorRenderer[] = [];
   const admission = openAdmission(limits);
-  app.use(followRequests(log, metrics), admission.middleware);
+  app.use(followRequests(following), admission.middleware);
   app.onError((error, context) => {
     const problem = toApiError(error, context, log);
     for (const render of renderers) {

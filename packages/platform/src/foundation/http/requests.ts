@@ -1,13 +1,20 @@
 // Gives each request an id; at its end, returns the slots it held and records its outcome in log and metrics.
 import { randomUUID } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
-import { actingAs } from "../db/index.ts";
+import { actingForRequest } from "../db/index.ts";
 import type { Log, Metrics } from "../telemetry/index.ts";
 import type { Env } from "./env.ts";
 
 const acceptable = /^[\w.:-]{1,128}$/;
 
-export function followRequests(log: Log, metrics: Metrics): MiddlewareHandler<Env> {
+export interface FollowOptions {
+  log: Log;
+  metrics: Metrics;
+  /** Of each query of a request. */
+  queryTimeoutMs: number;
+}
+
+export function followRequests({ log, metrics, queryTimeoutMs }: FollowOptions): MiddlewareHandler<Env> {
   const counted = metrics.counter("http_requests_total", "Requests by route and status");
   const timed = metrics.duration("http_request_duration_seconds", "Time from request to the end of the answer");
   return async (context, next) => {
@@ -35,6 +42,6 @@ export function followRequests(log: Log, metrics: Metrics): MiddlewareHandler<En
       const durationMs = Math.round(seconds * 1_000);
       log.info("http.request", { requestId, method, route, status, durationMs, teamId, keyId });
     });
-    await actingAs("anonymous", next);
+    await actingForRequest(queryTimeoutMs, next);
   };
 }

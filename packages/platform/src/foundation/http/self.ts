@@ -22,7 +22,8 @@ export function addSelfRoutes({ app, routes }: Api, options: SelfOptions): void 
   app.get("/healthz", (context) => context.json({ status: "ok" }));
   app.get("/readyz", async (context) => {
     const reason = await obstacle();
-    return reason === null ? context.json({ status: "ready" }) : context.json({ status: "not ready", reason }, 503);
+    if (reason === null) return context.json({ status: "ready" });
+    return context.json({ status: "not ready", reason }, 503, { "retry-after": "1" });
   });
   app.get("/metrics", async (context) => {
     const { socket, headers } = context.env.incoming;

@@ -1,0 +1,65 @@
+// A pool whose queries end in time where they belong to a request: a database that hangs keeps no client waiting.
+import type { PostgresPool, PostgresPoolClient } from "kysely";
+import type pg from "pg";
+import { requestTimeoutMs } from "./actor.ts";
+
+/** Whether the statement was executed is unknown. */
+export class DatabaseTimeout extends Error {
+  override name = "DatabaseTimeout";
+}
+
+export function limitRequests(pool: pg.Pool): PostgresPool {
+  // kysely recognizes a connection by its client.
+  const limited = new WeakMap<pg.PoolClient, PostgresPoolClient>();
+  return {
+    async connect() {
+      const client = await connectInTime(pool);
+      const known = limited.get(client) ?? limitQueries(client);
+      limited.set(client, known);
+      return known;
+    },
+    end: () => pool.end(),
+  };
+}
+
+async function connectInTime(pool: pg.Pool): Promise<pg.PoolClient> {
+  const limitMs = requestTimeoutMs();
+  if (limitMs === null) return pool.connect();
+  const connecting = pool.connect();
+  let giveUp: NodeJS.Timeout | undefined;
+  const tooLong = new Promise<never>((_, reject) => {
+    giveUp = setTimeout(() => {
+      connecting.then(
+        (client) => client.release(),
+        () => {},
+      );
+      reject(new DatabaseTimeout(`no connection to the database within ${limitMs} ms`));
+    }, limitMs);
+  });
+  return Promise.race([connecting, tooLong]).finally(() => clearTimeout(giveUp));
+}
+
+/** The server cancels a statement in time if it can; this is for one that hangs. */
+const graceMs = 500;
+
+function limitQueries(client: pg.PoolClient): PostgresPoolClient {
+  let timeout: DatabaseTimeout | null = null;
+  async function query(text: string, values: unknown[]): Promise<pg.QueryResult> {
+    const limitMs = requestTimeoutMs();
+    if (limitMs === null) return client.query(text, values);
+    const waitMs = limitMs + graceMs;
+    const giveUp = setTimeout(() => {
+      timeout = new DatabaseTimeout(`no answer of the database within ${waitMs} ms`);
+      // The pool replaces a connection that is gone.
+      client.connection.stream.destroy();
+    }, waitMs);
+    try {
+      return await client.query(text, values);
+    } catch (error) {
+      throw timeout ?? error;
+    } finally {
+      clearTimeout(giveUp);
+    }
+  }
+  return { query, release: () => client.release() } as unknown as PostgresPoolClient;
+}
