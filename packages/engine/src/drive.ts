@@ -1,16 +1,14 @@
 // Runs a thread until its turn ends. Start, follow-up, resume and crash recovery are this same call.
+// A turn that is answered at once needs no other steps: they are loaded when they come.
 
 import type { TurnEnd } from "@agentcli/protocol";
 import { abandonTurn } from "./abandon-turn.ts";
 import { checkFinalMessage } from "./answer/answer.ts";
 import { addLedgers, emptyLedger, reservation } from "./budget/ledger.ts";
-import { runCalls } from "./calls/run-calls.ts";
 import type { Log } from "./log/log.ts";
 import { nextStep } from "./next.ts";
 import { injectInstructions } from "./prompt/repository.ts";
 import { ask } from "./requests/ask.ts";
-import { compact } from "./requests/compact.ts";
-import { endOverBudget, wrapUp } from "./requests/wrap-up.ts";
 import {
   type Dependencies,
   endProcesses,
@@ -49,19 +47,19 @@ export async function drive(log: Log, dependencies: Dependencies, signal: AbortS
         });
         break;
       case "run":
-        await runCalls(step.calls, run);
+        await (await import("./calls/run-calls.ts")).runCalls(step.calls, run);
         break;
       case "compact":
-        await withReservation(run, () => compact(run));
+        await withReservation(run, async () => (await import("./requests/compact.ts")).compact(run));
         break;
       case "wrap-up":
-        await wrapUp(step.exhaustedLimit, run);
+        await (await import("./requests/wrap-up.ts")).wrapUp(step.exhaustedLimit, run);
         break;
       case "end":
         await end(step.message, run);
         break;
       case "end-over-budget":
-        await endOverBudget(step.exhaustedLimit, run);
+        await (await import("./requests/wrap-up.ts")).endOverBudget(step.exhaustedLimit, run);
         break;
       case "end-without-progress":
         await abandon(run, { status: "failed", code: "no_progress", message: noProgress });

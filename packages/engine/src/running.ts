@@ -61,7 +61,7 @@ export interface ThreadRun extends Dependencies {
 /** The sub-agents of a thread, as its loop needs them. */
 export interface SubagentSupervisor {
   /** For the tools of the thread. */
-  readonly agents: Subagents;
+  agents(): Promise<Subagents>;
   /** Whether this is the main thread, not a sub-agent. */
   readonly isMain: boolean;
   /** Called when the thread begins to run: restores the children its log names. They stop when it is stopped. */

@@ -90,7 +90,7 @@ export async function assemble(request: AssemblyRequest): Promise<Assembly> {
   const source = await openHookSource(request);
   const open = (mode: SandboxMode) => request.openSandbox(mode, source?.protectedPaths ?? []);
   const sandboxes = await openSandboxes(open, request.settings);
-  const threadInstructions = request.thread === "new" ? request.instructions.forThread() : noInstructions;
+  const threadInstructions = request.thread === "new" ? await request.instructions.forThread() : noInstructions;
   // Lazy: read when a sub-agent starts, after MCP tools were added.
   const dependencies = () => assembly.dependencies;
   const subagents = assembleSubagents(request, sandboxes, dependencies);

@@ -54,10 +54,14 @@ export const recordedIn = (state: ThreadState): Recorded => ({
   hooks: state.frozen.hooks ?? [],
 });
 
-export function followUpRecord({ tags, context = [], ...turn }: FollowUp, state: ThreadState, run: Run): ThreadRecord {
+export async function followUpRecord(
+  { tags, context = [], ...turn }: FollowUp,
+  state: ThreadState,
+  run: Run,
+): Promise<ThreadRecord> {
   const { settings } = run;
   const prompt = turn.input.map((part) => (part.type === "text" ? part.text : "")).join("\n");
-  const { messages, warnings } = run.context.forPrompt(prompt);
+  const { messages, warnings } = await run.context.forPrompt(prompt);
   run.warnings.push(...warnings);
   const added = [...changedSettings(state.settings, run), ...context, ...messages];
   const tools = changedServerTools(state.frozen.tools, run.tools, run.traits);

@@ -1,9 +1,8 @@
 // Opens the model of a provider with its wire API.
 import type { Model } from "@agentcli/engine";
 import type { WireApi } from "@agentcli/protocol";
-import { chatWire } from "./chat/model.ts";
 import type { Client, Provider } from "./provider.ts";
-import { responsesWire } from "./responses/model.ts";
+import { responsesFormat } from "./responses/model.ts";
 import { openWire, type Wire } from "./wire.ts";
 
 /** Throws for an invalid base URL; every later failure is a fault of the reply. */
@@ -11,4 +10,8 @@ export function openModel(provider: Provider, client: Client): Model {
   return openWire(wires[provider.wireApi], provider, client);
 }
 
-const wires: Record<WireApi, Wire> = { responses: responsesWire, chat: chatWire };
+const wires: Record<WireApi, Wire> = {
+  // Nearly every run speaks this one.
+  responses: { path: "responses", load: async () => responsesFormat },
+  chat: { path: "chat/completions", load: async () => (await import("./chat/model.ts")).chatFormat },
+};

@@ -9,6 +9,10 @@ import { delay, withRetries } from "./retry.ts";
 export interface Wire {
   /** Below the base URL of the provider. */
   path: string;
+  load(): Promise<WireFormat>;
+}
+
+export interface WireFormat {
   body(request: ModelRequest): object;
   reader(context: ReplyContext): StreamReader;
 }
@@ -30,11 +34,12 @@ export function openWire(wire: Wire, provider: Provider, client: Client): Model 
     delay: client.delay ?? delay,
   };
   return {
-    reply(request, onProgress, signal) {
+    async reply(request, onProgress, signal) {
+      const format = await wire.load();
       const headers = headersOf(provider, client, request);
-      const body = JSON.stringify(wire.body(request));
+      const body = JSON.stringify(format.body(request));
       const attemptWith = (key: string | undefined) => {
-        const reader = wire.reader({ serverName: provider.name, request, onProgress });
+        const reader = format.reader({ serverName: provider.name, request, onProgress });
         return attempt({ provider, key, url, headers: { ...bearer(key), ...headers }, body, reader }, signal);
       };
       return withRetries(plan, () => withKey(provider, attemptWith, signal), onProgress, signal);

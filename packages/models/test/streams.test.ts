@@ -1,8 +1,8 @@
 import type { ModelProgress } from "@agentcli/engine";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { chatWire } from "../src/chat/model.ts";
-import { responsesWire } from "../src/responses/model.ts";
+import { chatFormat } from "../src/chat/model.ts";
+import { responsesFormat } from "../src/responses/model.ts";
 import { plainRequest } from "./harness.ts";
 
 const numRuns = Number(process.env.FUZZ_RUNS ?? 200);
@@ -53,16 +53,16 @@ const event = fc.oneof(
 );
 
 describe.each([
-  { wire: responsesWire, last: '{"type":"response.completed","response":{}}' },
-  { wire: chatWire, last: "[DONE]" },
-])("the stream reader of $wire.path", ({ wire, last }) => {
+  { name: "responses", format: responsesFormat, last: '{"type":"response.completed","response":{}}' },
+  { name: "chat", format: chatFormat, last: "[DONE]" },
+])("the stream reader of $name", ({ format, last }) => {
   test("settles on its last event after any events, and never throws", () => {
     fc.assert(
-      fc.property(fc.array(event), fc.string(), (events, name) => {
+      fc.property(fc.array(event), fc.string(), (events, type) => {
         const progress: ModelProgress[] = [];
         const onProgress = (news: ModelProgress) => void progress.push(news);
-        const reader = wire.reader({ serverName: "Test", request: plainRequest, onProgress });
-        const outcomes = [...events, last].map((data) => reader.take(data, name));
+        const reader = format.reader({ serverName: "Test", request: plainRequest, onProgress });
+        const outcomes = [...events, last].map((data) => reader.take(data, type));
         reader.end();
         const outcome = outcomes.find((found) => found !== undefined);
         expect(["replied", "fault"]).toContain(outcome?.kind);

@@ -1,6 +1,6 @@
 export { type AgentRoles, type AgentSources, type DeclaredTable, readAgentRoles } from "./agents/read.ts";
 export { type AgentRole, builtInRoles } from "./agents/role.ts";
-export { type CommandRoot, type Commands, commandRoots, readCommands } from "./commands/read.ts";
+export { type CommandRoot, commandRoots } from "./commands/roots.ts";
 export { ConfigError } from "./config/config-error.ts";
 export { defaults, type EffectiveConfig } from "./config/defaults.ts";
 export { durationMs, maxTimerMs, wait } from "./config/duration.ts";
@@ -23,11 +23,11 @@ export {
   type ContextRequest,
   openContext,
   type ProjectContext,
-  type PromptTexts,
   type SkillOptions,
   type ThreadTexts,
 } from "./context/context.ts";
 export { joinContexts } from "./context/join.ts";
+export type { PromptTexts } from "./context/prompt-texts.ts";
 export { directoriesBetween } from "./files/directories.ts";
 export { describeProblem, type FileProblem } from "./files/problem.ts";
 export {
@@ -37,21 +37,6 @@ export {
   readInstructions,
   type SourcedText,
 } from "./instructions/agents-md.ts";
-export { type NestedSources, nestedInstructions, readNested, type Touched } from "./instructions/nested.ts";
-export {
-  mentionedRules,
-  type Rule as RepositoryRule,
-  type Rules,
-  readRules,
-  ruleBody,
-  ruleMessage,
-  ruleTexts,
-} from "./instructions/rules.ts";
-export { type Catalogue, catalogueBudget, skillCatalogue } from "./skills/catalogue.ts";
-export { checkSkills } from "./skills/check.ts";
-export { type Mentions, mentionedSkills, skillMessage } from "./skills/mentions.ts";
-export type { SkillDependency } from "./skills/metadata.ts";
-export { readSkills, type Skills } from "./skills/read.ts";
 export {
   repositorySkillRoots,
   type SkillDirectories,
@@ -60,7 +45,7 @@ export {
   skillRoots,
 } from "./skills/roots.ts";
 export type { Skill } from "./skills/skill.ts";
-export { isEnabled, type SkillSwitch } from "./skills/switches.ts";
+export type { SkillSwitch } from "./skills/switches.ts";
 export { findProject, type Project } from "./trust/project.ts";
 export { isTrusted, trustLevel } from "./trust/trusted.ts";
 

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { expandCommand } from "../src/commands/command.ts";
-import { commandRoots, openContext, readCommands, skillRoots } from "../src/index.ts";
+import { commandRoots, openContext, skillRoots } from "../src/index.ts";
+import { readCommands } from "../src/skills.ts";
 import { type ProjectFixture, projectFixture } from "./project-fixture.ts";
 
 const files = {
@@ -18,7 +19,7 @@ const files = {
 const rootsOf = ({ root, path }: ProjectFixture, cwd = ".") =>
   commandRoots({ root, cwd: path(cwd), userHome: path("home:user") });
 
-function calling(prompt: string, cwd = ".") {
+async function calling(prompt: string, cwd = ".") {
   const here = projectFixture(files);
   const { root, home, path } = here;
   const roots = skillRoots({ root, cwd: path(cwd), userHome: path("home:user"), agentHome: home, otherTools: "read" });
@@ -27,14 +28,14 @@ function calling(prompt: string, cwd = ".") {
     skills: { roots, catalogue: "listed" },
     commands: rootsOf(here, cwd),
   });
-  const { messages, warnings } = context.forPrompt(prompt);
+  const { messages, warnings } = await context.forPrompt(prompt);
   const texts = messages.flatMap(({ parts }) => parts.map((part) => (part.type === "text" ? part.text : "")));
   return { texts, warnings };
 }
 
 describe("a prompt that begins with the name of a command", () => {
-  test("brings its text with the arguments, and says what has no effect", () => {
-    const { texts, warnings } = calling('/fix 12 "a test" now');
+  test("brings its text with the arguments, and says what has no effect", async () => {
+    const { texts, warnings } = await calling('/fix 12 "a test" now');
     expect(texts).toEqual([
       expect.stringMatching(
         /^<command>\n<name>\/fix<\/name>\n<path>.*\/\.claude\/commands\/fix\.md<\/path>\nFix #12 by a test, all: 12 "a test" now\.\n<\/command>$/,
@@ -43,22 +44,22 @@ describe("a prompt that begins with the name of a command", () => {
     expect(warnings.join("\n")).toMatch(/allowed-tools has no effect; sandbox.*\n.*model has no effect/);
   });
 
-  test("finds it in a folder, nearer to the working directory, and among prompts of the user", () => {
-    expect(calling("/button").texts[0]).toContain("Make a button. !`git status`");
-    expect(calling("/button").warnings[0]).toContain("are not run");
-    expect(calling("/web:button").texts).toHaveLength(1);
-    expect(calling("/fix 7", "a").texts[0]).toContain("The nearer one for 7.");
-    expect(calling("/prompts:draft OWNER=Ada").texts[0]).toContain("Draft for Ada costs $5.");
+  test("finds it in a folder, nearer to the working directory, and among prompts of the user", async () => {
+    expect((await calling("/button")).texts[0]).toContain("Make a button. !`git status`");
+    expect((await calling("/button")).warnings[0]).toContain("are not run");
+    expect((await calling("/web:button")).texts).toHaveLength(1);
+    expect((await calling("/fix 7", "a")).texts[0]).toContain("The nearer one for 7.");
+    expect((await calling("/prompts:draft OWNER=Ada")).texts[0]).toContain("Draft for Ada costs $5.");
   });
 
-  test("uses a skill of that name first, and nothing for other text", () => {
-    expect(calling("/mine").texts[0]).toContain("Own text.");
+  test("uses a skill of that name first, and nothing for other text", async () => {
+    expect((await calling("/mine")).texts[0]).toContain("Own text.");
     for (const prompt of ["/usr/bin/fix is gone", "fix it", "/unknown", "/empty"])
-      expect(calling(prompt).texts).toEqual([]);
+      expect((await calling(prompt)).texts).toEqual([]);
   });
 });
 
-test("commands that are not used are named with the reason", () => {
+test("commands that are not used are named with the reason", async () => {
   const here = projectFixture(files);
   const { commands, notes } = readCommands(rootsOf(here, "a"), new Set(["mine"]));
   expect(commands.map(({ name }) => name).sort()).toEqual(["button", "draft", "fix"]);
@@ -71,7 +72,7 @@ test("commands that are not used are named with the reason", () => {
   );
 });
 
-test("arguments are inserted as they are, never expanded again", () => {
+test("arguments are inserted as they are, never expanded again", async () => {
   fc.assert(
     fc.property(fc.string(), (given) => {
       expect(expandCommand("a $ARGUMENTS b", given)).toBe(`a ${given} b`);

@@ -1,8 +1,8 @@
 import { mkdirSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { mentionedRules, nestedInstructions, readNested, readRules, ruleTexts } from "../src/index.ts";
 import { compileGlob, splitGlobs } from "../src/instructions/globs.ts";
+import { mentionedRules, nestedInstructions, readNested, readRules, ruleTexts } from "../src/instructions.ts";
 import { type ProjectFixture, projectFixture } from "./project-fixture.ts";
 
 const runs = Number(process.env.FUZZ_RUNS ?? 200);

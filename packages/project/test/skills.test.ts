@@ -1,16 +1,15 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { type Skill, skillRoots } from "../src/index.ts";
 import {
   catalogueBudget,
   checkSkills,
   mentionedSkills,
   readSkills,
-  type Skill,
   skillCatalogue,
   skillMessage,
-  skillRoots,
-} from "../src/index.ts";
+} from "../src/skills.ts";
 import { type ProjectFixture, projectFixture } from "./project-fixture.ts";
 
 const runs = Number(process.env.FUZZ_RUNS ?? 200);

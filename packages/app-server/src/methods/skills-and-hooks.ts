@@ -1,15 +1,8 @@
 // skills/* and hooks/list: what a run in a directory would load, and the errors.
 import { join } from "node:path";
-import {
-  describeProblem,
-  isEnabled,
-  readSkills,
-  type Skill,
-  type SkillSwitch,
-  skillRoots,
-  valueAt,
-} from "@agentcli/project";
+import { describeProblem, type Skill, type SkillSwitch, skillRoots, valueAt } from "@agentcli/project";
 import { fileVersion, writeConfig } from "@agentcli/project/config-write";
+import { isEnabled, readSkills } from "@agentcli/project/skills";
 import type { HookMetadata, ParamsOf, SkillMetadata } from "@agentcli/protocol/app-server";
 import { type Host, invalidParams, invalidRequest, type OpenPart } from "../method.ts";
 import type { Configured, ListedHook } from "../program.ts";

@@ -56,9 +56,11 @@ export async function openingRecords(
     answer === undefined ? [] : [{ type: "turn.ended", turnId, end: { status: "completed", message: answer } }];
   if (state.seq > 0) {
     const sandbox: ThreadRecord = { type: "noted", kind: "sandbox", data: { ...run.sandbox } };
-    return [...(isFirst ? [sandbox] : []), followUpRecord({ turnId, tags: {}, ...opening }, state, run), ...end];
+    const followUp = await followUpRecord({ turnId, tags: {}, ...opening }, state, run);
+    return [...(isFirst ? [sandbox] : []), followUp, ...end];
   }
-  const called = run.context.forPrompt(opening.input.map((part) => (part.type === "text" ? part.text : "")).join("\n"));
+  const prompt = opening.input.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+  const called = await run.context.forPrompt(prompt);
   run.warnings.push(...called.warnings);
   const context = [...(opening.context ?? []), ...called.messages];
   const whole = { ...opening, turnId, ...(context.length > 0 && { context }) };

@@ -94,9 +94,9 @@ describe("skills", () => {
     const { environment } = await testProgram({ home, cwd });
     const config = { skills: { config: [{ path, enabled: false }] } };
     const contextOf = (of: object) => openContext({ root: cwd, cwd, config: of, environment, contextWindow: null });
-    expect(contextOf(config).forThread().catalogues).toEqual([]);
-    expect(contextOf({}).forThread().catalogues.join()).toContain("Does one.");
-    expect(contextOf(config).forPrompt("$one").messages).toEqual([]);
+    expect((await contextOf(config).forThread()).catalogues).toEqual([]);
+    expect((await contextOf({}).forThread()).catalogues.join()).toContain("Does one.");
+    expect((await contextOf(config).forPrompt("$one")).messages).toEqual([]);
 
     expect(await call("skills/config/write", { name: "one", enabled: true })).toEqual({ effectiveEnabled: true });
     expect(await enabled()).toBe(true);

@@ -41,7 +41,8 @@ export function openContext({ root, cwd, config, environment, contextWindow }: C
     commands: readsOtherTools(config) ? commandRoots({ root, cwd, userHome: environment.userHome }) : [],
     contextWindow,
   });
-  return { ...context, forThread: () => ({ ...context.forThread(), ...configuredInstructions(config) }) };
+  const forThread = async () => ({ ...(await context.forThread()), ...configuredInstructions(config) });
+  return { ...context, forThread };
 }
 
 const configuredInstructions = ({ model_instructions_file: file, developer_instructions }: Config) => ({

@@ -3,17 +3,14 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "@agentcli/host";
 import {
-  catalogueBudget,
   commandRoots,
   describeProblem,
   directoriesBetween,
   type FileProblem,
   readAgentRoles,
-  readCommands,
-  readSkills,
   type Skill,
-  skillCatalogue,
 } from "@agentcli/project";
+import { catalogueBudget, readCommands, readSkills, skillCatalogue } from "@agentcli/project/skills";
 import { readsOtherTools, rootsOfSkills } from "../config/context.ts";
 import type { Settled } from "../config/settings.ts";
 import { roleSource } from "../exec/sub-agents.ts";

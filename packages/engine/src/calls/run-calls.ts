@@ -41,7 +41,8 @@ async function runCall(call: OpenCall, reserved: Ledger, run: ThreadRun): Promis
   const admitted = await begin(call, run);
   // The log counts it from here on.
   reserved.tools = Math.max(0, reserved.tools - 1);
-  if (admitted) await perform(admitted, call, run);
+  // Aborted since: the end of the turn settles it too.
+  if (admitted && !run.signal.aborted) await perform(admitted, call, run);
 }
 
 interface AdmittedCall {
@@ -160,7 +161,7 @@ function contextFor(call: OpenCall, run: ThreadRun): ToolContext {
     onProgress: (progress) => run.onProgress(progress),
     wait,
     user: approver,
-    subagents: subagents?.agents,
+    subagents,
   };
 }
 

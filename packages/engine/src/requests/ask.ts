@@ -6,7 +6,6 @@ import type { ModelFault } from "../ports.ts";
 import type { ThreadRun } from "../running.ts";
 import { textPart } from "../state/messages.ts";
 import { wireStatus } from "../subagents/status.ts";
-import { canCompact, compact } from "./compact.ts";
 import { charged, failedTurn, request, requestFor } from "./request.ts";
 
 export async function ask(run: ThreadRun): Promise<void> {
@@ -19,7 +18,8 @@ export async function ask(run: ThreadRun): Promise<void> {
     return run.hooks?.replied(reply, run);
   }
   if (signal.aborted) return;
-  if (reply.fault.code === "context_window" && canCompact(log.state)) return compact(run);
+  if (reply.fault.code === "context_window" && log.state.repliesSinceCompaction > 0)
+    return (await import("./compact.ts")).compact(run);
   if (shouldWait(reply.fault, run)) return waitFor(reply.fault, run);
   return log.write(failedTurn(log.state, reply.fault));
 }

@@ -11,12 +11,9 @@ import {
 } from "../state/compaction.ts";
 import { lastMessage } from "../state/messages.ts";
 import { restate } from "../state/restate.ts";
-import type { ThreadState } from "../state/state.ts";
 import { charged, failedTurn, request, requestFor } from "./request.ts";
 
 const maxAttempts = 4;
-
-export const canCompact = (state: ThreadState): boolean => state.repliesSinceCompaction > 0;
 
 export async function compact(run: ThreadRun): Promise<void> {
   const { log, signal } = run;

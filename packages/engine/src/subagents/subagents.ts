@@ -28,6 +28,8 @@ export type SubagentName = { id: string; nickname: string };
 
 /** The children of one thread, by id or nickname. */
 export interface Subagents {
+  /** What they can be. */
+  readonly roles: AgentRole[];
   newId(): string;
   spawn(request: SpawnRequest): Promise<SubagentName | Refused>;
   /** Gives a child another turn. */

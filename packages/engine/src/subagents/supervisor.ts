@@ -12,7 +12,7 @@ import { restoreTree } from "./restore.ts";
 import type { Refused, SpawnRequest, SubagentName, Subagents } from "./subagents.ts";
 import { logOptions, openTree, type Slot, type Tree, type TreeOptions } from "./tree.ts";
 
-export const openSubagents = (options: TreeOptions): SubagentSupervisor =>
+export const superviseTree = (options: TreeOptions): SubagentSupervisor =>
   supervisorOf(openTree(options, supervisorOf), null);
 
 /** How one thread sees the tree; `self` is null for the main thread. */
@@ -25,8 +25,9 @@ function supervisorOf(tree: Tree, self: Member | null): SubagentSupervisor {
     return run;
   };
   const children = () => [...members.values()].filter((member) => member.parent === self);
+  const agents = openAgents(tree, self, { parent, children });
   return {
-    agents: openAgents(tree, self, { parent, children }),
+    agents: async () => agents,
     isMain: self === null,
     newId: options.newId,
     async resume(parentRun) {
@@ -118,6 +119,7 @@ function openAgents(tree: Tree, self: Member | null, { parent, children }: Threa
   }
 
   return {
+    roles: options.roles,
     newId: options.newId,
     async spawn(request) {
       const existing = members.get(request.id);

@@ -2,8 +2,8 @@
 import type { PatchEdit } from "@agentcli/protocol";
 import { patchGrammar } from "../patch/grammar.ts";
 import { parsePatch } from "../patch/parse.ts";
-import { editReport } from "./edit-report.ts";
-import { failed, functionSpec, parseArguments, type Tool } from "./tool.ts";
+import { functionSpec, parseArguments } from "./offer.ts";
+import { failed, type Tool } from "./tool.ts";
 
 const description = "Edit files with a patch. All changes are made, or none if any part does not fit.";
 
@@ -38,6 +38,7 @@ export const applyPatch: Tool = {
     const { input, workdir } = args as { input: string; workdir?: string };
     const patch = parsePatch(input);
     if (patch.kind === "invalid") return failed(patch.message);
+    const { editReport } = await import("./edit-report.ts");
     const startedAt = performance.now();
     const result = await context.workspace.edit({ edits: patch.edits.map((edit) => within(workdir, edit)) });
     return editReport(result, performance.now() - startedAt);

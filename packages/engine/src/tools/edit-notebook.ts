@@ -1,16 +1,11 @@
 // Changes one cell of a Jupyter notebook.
+import type { Outcome, ToolArguments } from "@agentcli/protocol";
 import { cellEdit } from "../patch/proposed.ts";
 import { editReport } from "./edit-report.ts";
-import { builtIn } from "./tool.ts";
+import type { ToolContext } from "./tool.ts";
 
-export const editNotebook = builtIn({
-  name: "edit_notebook",
-  description: "Replace, insert or delete one cell of a Jupyter notebook. The rest of the file stays as it is.",
-  onResume: "once",
-  parallel: false,
-  async run(args, { workspace }) {
-    const startedAt = performance.now();
-    const result = await workspace.edit({ edits: [cellEdit(args)] });
-    return editReport(result, performance.now() - startedAt);
-  },
-});
+export async function editNotebook(args: ToolArguments["edit_notebook"], { workspace }: ToolContext): Promise<Outcome> {
+  const startedAt = performance.now();
+  const result = await workspace.edit({ edits: [cellEdit(args)] });
+  return editReport(result, performance.now() - startedAt);
+}

@@ -3,31 +3,24 @@ import type { ExecResult, Outcome, ToolArguments } from "@agentcli/protocol";
 import { collectOutput, type OutputCollector } from "../output.ts";
 import { describeTimeout, fileAfterBytes, processReport } from "./process-report.ts";
 import { sessionIdOf } from "./session-id.ts";
-import { builtIn, failed, type ToolContext } from "./tool.ts";
+import { failed, type ToolContext } from "./tool.ts";
 
 const defaultYieldMs = 10_000;
 const maxYieldMs = 30_000;
 
-export const execCommand = builtIn({
-  name: "exec_command",
-  description:
-    "Run a shell command in the workspace. Returns its output and exit code, or a session id if it is still running after yield_time_ms (10 seconds by default, at most 30); use write_stdin with that id to wait up to 5 minutes, send input or interrupt. A command is ended after 10 minutes unless the user has configured another limit. Output beyond max_output_tokens is kept in a file that the answer names.",
-  onResume: "once",
-  parallel: true,
-  async run(args, context) {
-    const output = collectOutput();
-    const startedAt = performance.now();
-    const result = await context.workspace.exec(
-      request(args, context),
-      (chunk) => {
-        output.add(chunk.text);
-        context.onProgress({ type: "output", callId: context.callId, text: chunk.text });
-      },
-      context.signal,
-    );
-    return report(result, { args, context, output, durationMs: performance.now() - startedAt });
-  },
-});
+export async function execCommand(args: ToolArguments["exec_command"], context: ToolContext): Promise<Outcome> {
+  const output = collectOutput();
+  const startedAt = performance.now();
+  const result = await context.workspace.exec(
+    request(args, context),
+    (chunk) => {
+      output.add(chunk.text);
+      context.onProgress({ type: "output", callId: context.callId, text: chunk.text });
+    },
+    context.signal,
+  );
+  return report(result, { args, context, output, durationMs: performance.now() - startedAt });
+}
 
 function request(args: ToolArguments["exec_command"], context: ToolContext) {
   const shell = args.shell ?? context.state.turn?.settings.shell ?? "/bin/sh";

@@ -1,31 +1,24 @@
 // Searches the files of the workspace for a regular expression.
-import type { SearchResult } from "@agentcli/protocol";
+import type { Outcome, SearchResult, ToolArguments } from "@agentcli/protocol";
 import { truncateForModel } from "../output.ts";
 import { wholeAtLeastOne } from "./read-file.ts";
-import { builtIn, completed, failed } from "./tool.ts";
+import { completed, failed, type ToolContext } from "./tool.ts";
 
-export const grepFiles = builtIn({
-  name: "grep_files",
-  description:
-    "Search files of the workspace for a regular expression. Answers path:line: text, and path-line- text for context. Files ignored by git are left out.",
-  onResume: "rerun",
-  parallel: true,
-  async run(args, context) {
-    const result = await context.workspace.search({
-      pattern: args.pattern,
-      path: args.path ?? ".",
-      include: args.include,
-      limit: wholeAtLeastOne(args.limit ?? 200),
-      ...(args.type && { type: args.type }),
-      ...(args.files_only && { filesOnly: true }),
-      ...(args.context && { context: Math.min(maxContext, Math.max(0, Math.floor(args.context))) }),
-    });
-    if (result.kind === "fault") return failed(result.message);
-    const lines = args.files_only ? result.matches.map(({ path }) => path) : matchLines(result.matches);
-    if (result.cut) lines.push("[more matches left out; narrow the pattern or raise limit]");
-    return completed(truncateForModel(lines.join("\n") || "[no matches]", context.outputTokens));
-  },
-});
+export async function grepFiles(args: ToolArguments["grep_files"], context: ToolContext): Promise<Outcome> {
+  const result = await context.workspace.search({
+    pattern: args.pattern,
+    path: args.path ?? ".",
+    include: args.include,
+    limit: wholeAtLeastOne(args.limit ?? 200),
+    ...(args.type && { type: args.type }),
+    ...(args.files_only && { filesOnly: true }),
+    ...(args.context && { context: Math.min(maxContext, Math.max(0, Math.floor(args.context))) }),
+  });
+  if (result.kind === "fault") return failed(result.message);
+  const lines = args.files_only ? result.matches.map(({ path }) => path) : matchLines(result.matches);
+  if (result.cut) lines.push("[more matches left out; narrow the pattern or raise limit]");
+  return completed(truncateForModel(lines.join("\n") || "[no matches]", context.outputTokens));
+}
 
 const maxContext = 50;
 

@@ -1,29 +1,22 @@
 // Lists a directory of the workspace.
-import type { ListResult } from "@agentcli/protocol";
+import type { ListResult, Outcome, ToolArguments } from "@agentcli/protocol";
 import { truncateForModel } from "../output.ts";
 import { wholeAtLeastOne } from "./read-file.ts";
-import { builtIn, completed, failed } from "./tool.ts";
+import { completed, failed, type ToolContext } from "./tool.ts";
 
-export const listDir = builtIn({
-  name: "list_dir",
-  description:
-    "List a directory of the workspace without what git ignores. Directories end with /, links with @. Beyond the limit every directory gets a share.",
-  onResume: "rerun",
-  parallel: true,
-  async run(args, context) {
-    const result = await context.workspace.list({
-      path: args.path,
-      depth: wholeAtLeastOne(args.depth ?? 1),
-      limit: wholeAtLeastOne(args.limit ?? 500),
-    });
-    if (result.kind === "fault") return failed(result.message);
-    const lines = result.entries.map((entry) => `${entry.path}${suffix[entry.kind]}`);
-    if (lines.length === 0) lines.push("[the directory is empty]");
-    if (result.cut) lines.push(leftOut(result));
-    if (result.ignored) lines.push(`[not shown because git ignores it: ${result.ignored.join(", ")}]`);
-    return completed(truncateForModel(lines.join("\n"), context.outputTokens));
-  },
-});
+export async function listDir(args: ToolArguments["list_dir"], context: ToolContext): Promise<Outcome> {
+  const result = await context.workspace.list({
+    path: args.path,
+    depth: wholeAtLeastOne(args.depth ?? 1),
+    limit: wholeAtLeastOne(args.limit ?? 500),
+  });
+  if (result.kind === "fault") return failed(result.message);
+  const lines = result.entries.map((entry) => `${entry.path}${suffix[entry.kind]}`);
+  if (lines.length === 0) lines.push("[the directory is empty]");
+  if (result.cut) lines.push(leftOut(result));
+  if (result.ignored) lines.push(`[not shown because git ignores it: ${result.ignored.join(", ")}]`);
+  return completed(truncateForModel(lines.join("\n"), context.outputTokens));
+}
 
 const suffix = { directory: "/", symlink: "@", file: "", other: "?" };
 

@@ -1,7 +1,7 @@
 // Reads lines of text files, numbered. Ends at a line, and names the next one.
-import type { ReadResult } from "@agentcli/protocol";
+import type { Outcome, ReadResult, ToolArguments } from "@agentcli/protocol";
 import { estimateText } from "../state/tokens.ts";
-import { builtIn, completed, failed } from "./tool.ts";
+import { completed, failed, type ToolContext } from "./tool.ts";
 
 interface Range {
   path: string;
@@ -9,28 +9,25 @@ interface Range {
   limit: number;
 }
 
-export const readFile = builtIn({
-  name: "read_file",
-  description: "Read text files of the workspace with line numbers: one path, or several files and ranges in one call.",
-  onResume: "rerun",
-  parallel: true,
-  async run({ path, files, ...range }, context) {
-    const wanted = [...(path === undefined ? [] : [{ path, ...range }]), ...(files ?? [])].slice(0, maxRanges);
-    const ranges = wanted.map(({ path, offset, limit }) => ({
-      path,
-      offset: wholeAtLeastOne(offset ?? 1),
-      limit: wholeAtLeastOne(limit ?? 2_000),
-    }));
-    if (ranges.length === 0) return failed("read_file: give a path, or files with a path each");
-    const { files: read } = await context.workspace.read({ files: ranges.map((each) => ({ ...each, as: "lines" })) });
-    const [first] = ranges;
-    if (ranges.length === 1 && first) {
-      const text = textOf(read[0], first, context.outputTokens);
-      return text.kind === "fault" ? failed(text.text) : completed(text.text);
-    }
-    return completed(shareOut(ranges, read, context.outputTokens));
-  },
-});
+export async function readFile(
+  { path, files, ...range }: ToolArguments["read_file"],
+  context: ToolContext,
+): Promise<Outcome> {
+  const wanted = [...(path === undefined ? [] : [{ path, ...range }]), ...(files ?? [])].slice(0, maxRanges);
+  const ranges = wanted.map(({ path, offset, limit }) => ({
+    path,
+    offset: wholeAtLeastOne(offset ?? 1),
+    limit: wholeAtLeastOne(limit ?? 2_000),
+  }));
+  if (ranges.length === 0) return failed("read_file: give a path, or files with a path each");
+  const { files: read } = await context.workspace.read({ files: ranges.map((each) => ({ ...each, as: "lines" })) });
+  const [first] = ranges;
+  if (ranges.length === 1 && first) {
+    const text = textOf(read[0], first, context.outputTokens);
+    return text.kind === "fault" ? failed(text.text) : completed(text.text);
+  }
+  return completed(shareOut(ranges, read, context.outputTokens));
+}
 
 const maxRanges = 50;
 

@@ -1,25 +1,20 @@
 // Lists and ends commands that run in the background.
+import type { Outcome, ToolArguments } from "@agentcli/protocol";
 import type { ProcessSession } from "../state/state.ts";
-import { builtIn, completed, failed, type ToolContext } from "./tool.ts";
+import { completed, failed, type ToolContext } from "./tool.ts";
 import { continueProcess, unknownSession } from "./write-stdin.ts";
 
-export const listSessions = builtIn({
-  name: "list_sessions",
-  description: "List the commands that are still running in the background, with their session ids.",
-  onResume: "rerun",
-  parallel: true,
-  async run(_, context) {
-    const sessions = [...context.state.backgroundProcesses];
-    const listed = await Promise.all(
-      sessions.map(async ([id, session]) => ({
-        session_id: id,
-        command: session.command,
-        state: await stateOf(session, context),
-      })),
-    );
-    return completed(JSON.stringify({ sessions: listed }));
-  },
-});
+export async function listSessions(_: ToolArguments["list_sessions"], context: ToolContext): Promise<Outcome> {
+  const sessions = [...context.state.backgroundProcesses];
+  const listed = await Promise.all(
+    sessions.map(async ([id, session]) => ({
+      session_id: id,
+      command: session.command,
+      state: await stateOf(session, context),
+    })),
+  );
+  return completed(JSON.stringify({ sessions: listed }));
+}
 
 /** Reads nothing: the output since the last call stays for write_stdin. */
 async function stateOf({ callId, cursor, outside }: ProcessSession, context: ToolContext): Promise<string> {
@@ -31,17 +26,14 @@ async function stateOf({ callId, cursor, outside }: ProcessSession, context: Too
 
 const killWaitMs = 5_000;
 
-export const killSession = builtIn({
-  name: "kill_session",
-  description: "End a command that is still running in the background, and read the rest of its output.",
-  onResume: "once",
-  parallel: false,
-  async run({ session_id: sessionId }, context) {
-    const session = context.state.backgroundProcesses.get(sessionId);
-    if (!session) return failed(unknownSession(sessionId, [...context.state.backgroundProcesses.keys()]));
-    const { callId, cursor } = session;
-    const request = { id: callId, signal: "SIGKILL", afterSeq: cursor, waitMs: killWaitMs } as const;
-    const wait = { ms: killWaitMs, maxMs: killWaitMs };
-    return continueProcess({ request, session, sessionId, wait, maxTokens: undefined }, context);
-  },
-});
+export async function killSession(
+  { session_id: sessionId }: ToolArguments["kill_session"],
+  context: ToolContext,
+): Promise<Outcome> {
+  const session = context.state.backgroundProcesses.get(sessionId);
+  if (!session) return failed(unknownSession(sessionId, [...context.state.backgroundProcesses.keys()]));
+  const { callId, cursor } = session;
+  const request = { id: callId, signal: "SIGKILL", afterSeq: cursor, waitMs: killWaitMs } as const;
+  const wait = { ms: killWaitMs, maxMs: killWaitMs };
+  return continueProcess({ request, session, sessionId, wait, maxTokens: undefined }, context);
+}

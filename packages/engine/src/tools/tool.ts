@@ -1,6 +1,5 @@
-// The interface of tools, and how the built-in ones are created.
-import type { McpOrigin, Outcome, ToolArguments, ToolName, ToolSpec } from "@agentcli/protocol";
-import { toolSchemas } from "@agentcli/protocol/tool-schemas";
+// The interface of tools.
+import type { McpOrigin, Outcome, ToolSpec } from "@agentcli/protocol";
 import type { Approver } from "../approver.ts";
 import type { Progress, Workspace } from "../ports.ts";
 import { textPart } from "../state/messages.ts";
@@ -24,7 +23,7 @@ export interface ToolContext {
   /** Absent in an unattended run. */
   user?: Pick<Approver, "answer"> | undefined;
   /** Absent if sub-agents are disabled. */
-  subagents?: Subagents | undefined;
+  subagents?: { agents(): Promise<Subagents> } | undefined;
 }
 
 export type Parsed =
@@ -47,73 +46,6 @@ export interface Tool {
   run(args: unknown, context: ToolContext): Promise<Outcome>;
   /** The call creates something under an id chosen before it begins, so that repeating it creates no second one. */
   createsWithId?: boolean;
-}
-
-interface BuiltIn<Name extends ToolName> {
-  name: Name;
-  description: string;
-  onResume: "rerun" | "once";
-  parallel: boolean;
-  createsWithId?: boolean;
-  run(args: ToolArguments[Name], context: ToolContext): Promise<Outcome>;
-}
-
-export function builtIn<Name extends ToolName>(tool: BuiltIn<Name>): Tool {
-  return {
-    ...tool,
-    spec: () => functionSpec(tool.name, tool.description),
-    parse: (input) => parseArguments(tool.name, input),
-    run: (args, context) => tool.run(args as ToolArguments[Name], context),
-  };
-}
-
-export const functionSpec = (name: ToolName, description: string): ToolSpec => ({
-  form: "function",
-  name,
-  description,
-  parameters: toolSchemas[name] as unknown as Extract<ToolSpec, { form: "function" }>["parameters"],
-});
-
-export async function parseArguments(name: ToolName, input: string): Promise<Parsed> {
-  const json = parseJson(input.trim() === "" ? "{}" : input);
-  if (json.kind === "problem") return json;
-  const validators = await import("@agentcli/protocol/validators/tools");
-  const validate = validators[name];
-  if (validate(json.args)) return json;
-  const { coerceArguments } = await import("./coerce.ts");
-  const schema = toolSchemas[name];
-  const { args, ignored } = coerceArguments(json.args, schema);
-  if (validate(args)) return { kind: "arguments", args, notes: ignored.map((member) => ignoredNote(name, member)) };
-  const given = ignored.length > 0 ? `; unknown: ${ignored.join(", ")}` : "";
-  return {
-    kind: "problem",
-    message: `invalid arguments for ${name}: ${describeViolation(validate.errors?.[0])}${given}`,
-  };
-}
-
-const ignoredNote = (name: ToolName, member: string): string =>
-  `${name} has no argument ${member}: it was ignored. Its arguments: ${Object.keys(toolSchemas[name].properties).join(", ")}.`;
-
-function parseJson(input: string): Parsed {
-  try {
-    return { kind: "arguments", args: JSON.parse(input) };
-  } catch (error) {
-    return { kind: "problem", message: `arguments are not valid JSON: ${(error as Error).message}` };
-  }
-}
-
-interface Violation {
-  instancePath: string;
-  keyword: string;
-  message?: string;
-  params: Record<string, unknown>;
-}
-
-function describeViolation(violation: Violation | undefined): string {
-  if (!violation) return "they do not match the schema";
-  const where = violation.instancePath.slice(1).replaceAll("/", ".") || "the arguments";
-  const extra = violation.params.additionalProperty ?? violation.params.allowedValues;
-  return `${where} ${violation.message ?? "is not valid"}${extra === undefined ? "" : ` (${String(extra)})`}`;
 }
 
 export const failed = (text: string): Outcome => ({

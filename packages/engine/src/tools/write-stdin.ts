@@ -3,22 +3,16 @@ import type { ExecRequest, Outcome, ToolArguments } from "@agentcli/protocol";
 import { collectOutput } from "../output.ts";
 import type { ProcessSession } from "../state/state.ts";
 import { fileAfterBytes, maxPollMs, processReport } from "./process-report.ts";
-import { builtIn, failed, type ToolContext } from "./tool.ts";
+import { failed, type ToolContext } from "./tool.ts";
 
 const interrupt = "\u0003";
 
-export const writeStdin = builtIn({
-  name: "write_stdin",
-  description: "Send characters to a command that is still running, or wait for its output with empty chars.",
-  onResume: "once",
-  parallel: false,
-  async run(args, context) {
-    const session = context.state.backgroundProcesses.get(args.session_id);
-    if (!session) return failed(unknownSession(args.session_id, [...context.state.backgroundProcesses.keys()]));
-    const options = { request: request(args, session), session, sessionId: args.session_id, wait: waitOf(args) };
-    return continueProcess({ ...options, maxTokens: args.max_output_tokens }, context);
-  },
-});
+export async function writeStdin(args: ToolArguments["write_stdin"], context: ToolContext): Promise<Outcome> {
+  const session = context.state.backgroundProcesses.get(args.session_id);
+  if (!session) return failed(unknownSession(args.session_id, [...context.state.backgroundProcesses.keys()]));
+  const options = { request: request(args, session), session, sessionId: args.session_id, wait: waitOf(args) };
+  return continueProcess({ ...options, maxTokens: args.max_output_tokens }, context);
+}
 
 export interface ContinueOptions {
   request: ExecRequest;

@@ -27,9 +27,9 @@ export interface ServiceTurn {
   onMove: "announce" | "ignore";
 }
 
-export function serviceTurnRecords(state: ThreadState, turn: ServiceTurn): ThreadRecord[] {
+export async function serviceTurnRecords(state: ThreadState, turn: ServiceTurn): Promise<ThreadRecord[]> {
   const before = state.seq === 0 ? [created(turn)] : abandonTurn(state, cutOff);
-  const begun = turnBegun(state, turn);
+  const begun = await turnBegun(state, turn);
   return [...before, sandboxNote(turn.assembly), begun, ...takeNotes(turn.assembly)];
 }
 
@@ -38,13 +38,13 @@ const cutOff = { status: "cancelled", reason: "Another run began before this one
 const created = ({ threadId, settings, assembly, traits, program, systemPrompt }: ServiceTurn): ThreadRecord =>
   threadCreated({ threadId, settings, assembly, traits, program, instructions: systemPrompt });
 
-function turnBegun(
+async function turnBegun(
   state: ThreadState,
   { runId, settings, mode, prompt, assembly, ...turn }: ServiceTurn,
-): ThreadRecord {
+): Promise<ThreadRecord> {
   const before = state.settings ?? settings;
   const { promptEnvironment } = assembly;
-  const { messages, warnings } = assembly.instructions.forPrompt(prompt.text);
+  const { messages, warnings } = await assembly.instructions.forPrompt(prompt.text);
   assembly.warnings.push(...warnings);
   const isMoved = turn.onMove === "announce" && before.cwd !== settings.cwd;
   const context: ContextMessage[] = [

@@ -1,6 +1,6 @@
 // The chat completions wire.
-import type { Wire } from "../wire.ts";
+import type { WireFormat } from "../wire.ts";
 import { chatBody } from "./request.ts";
 import { chatReader } from "./stream.ts";
 
-export const chatWire: Wire = { path: "chat/completions", body: chatBody, reader: chatReader };
+export const chatFormat: WireFormat = { body: chatBody, reader: chatReader };

@@ -1,6 +1,6 @@
 // The Responses wire.
-import type { Wire } from "../wire.ts";
+import type { WireFormat } from "../wire.ts";
 import { responsesBody } from "./request.ts";
 import { responsesReader } from "./stream.ts";
 
-export const responsesWire: Wire = { path: "responses", body: responsesBody, reader: responsesReader };
+export const responsesFormat: WireFormat = { body: responsesBody, reader: responsesReader };

@@ -61,7 +61,7 @@ async function execute(driving: Driving, recorder: Recorder): Promise<RunEnd> {
     if (recordedHooks === null) await store.agents.put({ ...agent, hooks: assembly.hooks });
     const state = isNew ? emptyThread(threadId) : past.state;
     const log = assembly.openLog(state, () => {});
-    await log.write(...firstRecords(state, { runId: driven.run.id, threadId, intent, assembly }));
+    await log.write(...(await firstRecords(state, { runId: driven.run.id, threadId, intent, assembly })));
     return endOf(await driveServiceTurn(log, assembly, signal));
   } finally {
     await assembly.close();
@@ -75,7 +75,7 @@ interface FirstTurn {
   assembly: ServiceAssembly;
 }
 
-function firstRecords(state: ThreadState, { runId, threadId, intent, assembly }: FirstTurn): ThreadRecord[] {
+function firstRecords(state: ThreadState, { runId, threadId, intent, assembly }: FirstTurn): Promise<ThreadRecord[]> {
   const { settings, message, mode, options, chosen } = intent;
   return serviceTurnRecords(state, {
     ...{ runId, threadId, settings, mode, assembly },

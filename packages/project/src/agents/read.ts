@@ -2,12 +2,10 @@
 import { join } from "node:path";
 import { directoriesBetween } from "../files/directories.ts";
 import type { FileProblem } from "../files/problem.ts";
-import { readProjectText } from "../files/project-text.ts";
 import { findFiles } from "../files/walk.ts";
-import { parseMarkdownRole } from "./markdown-role.ts";
-import { parseForeignRole } from "./other-tools.ts";
-import { type AgentRole, builtInRoles, completeRole, type RoleDefinition } from "./role.ts";
-import { type DeclaredRole, type ParsedRole, type ParseToml, parseTomlRole, tableRole } from "./toml-role.ts";
+import { type AgentRole, builtInRoles } from "./role.ts";
+import type { ForeignFile, RoleFile } from "./role-files.ts";
+import type { DeclaredRole } from "./toml-role.ts";
 
 export interface AgentSources {
   root: string;
@@ -34,64 +32,24 @@ export interface AgentRoles {
 
 export async function readAgentRoles(sources: AgentSources): Promise<AgentRoles> {
   const files = [...declaredFiles(sources), ...filesInFolders(sources)];
-  const parseToml = files.some(({ path, declared }) => path && (declared || isToml(path)))
-    ? (await import("../config/toml.ts")).parse
-    : noToml;
+  const foreign = foreignFiles(sources);
+  // Without files there is nothing to read them with.
+  if (files.length === 0 && foreign.length === 0) return { roles: sorted(builtInRoles), problems: [], notes: [] };
+  const { addForeignRoles, addRoles } = await import("./role-files.ts");
   const roles = new Map(builtInRoles.map((role) => [role.name, role]));
-  const problems: FileProblem[] = [];
-  for (const file of files) {
-    const { role, problems: found } = readRole(file, roles, parseToml);
-    problems.push(...found);
-    if (role) roles.set(role.name, completeRole(role, roles.get(role.name)));
-  }
-  const notes = addOtherTools(roles, sources);
-  return { roles: [...roles.values()].sort((one, other) => (one.name < other.name ? -1 : 1)), problems, notes };
+  const problems = await addRoles(roles, files);
+  const notes = addForeignRoles(roles, foreign);
+  return { roles: sorted([...roles.values()]), problems, notes };
 }
 
-/** Last, and only where the name is free: the project's own and the built-in agents win. */
-function addOtherTools(roles: Map<string, AgentRole>, { root, cwd, otherTools }: AgentSources): FileProblem[] {
-  if (!otherTools) return [];
-  const notes: FileProblem[] = [];
-  const { userHome } = otherTools;
-  const repository = directoriesBetween(root, cwd).reverse();
-  const folders = [
-    ...repository.map((directory) => ({ path: join(directory, ".claude", "agents"), within: root as string | null })),
-    ...(userHome === null ? [] : [{ path: join(userHome, ".claude", "agents"), within: null }]),
-  ];
-  for (const { path: folder, within } of folders) {
-    for (const { path } of findFiles(folder, { matchesName: isMarkdown }).files) {
-      const { role, messages } = readForeignRole(path, within);
-      const winner = role && roles.get(role.name);
-      notes.push(...messages.map((message): FileProblem => ({ path, line: null, severity: "warning", message })));
-      if (winner)
-        notes.push({ path, line: null, severity: "warning", message: `not used: ${role.name} is ${winner.source}` });
-      else if (role) roles.set(role.name, completeRole(role, undefined));
-    }
-  }
-  return notes;
-}
-
-function readForeignRole(path: string, within: string | null): { role: RoleDefinition | null; messages: string[] } {
-  const { text, problems } = readProjectText(path, { maxBytes: maxRoleBytes, within });
-  const messages = problems.map(({ message }) => message);
-  if (text === null) return { role: null, messages };
-  const parsed = parseForeignRole(text, path);
-  if ("problem" in parsed) return { role: null, messages: [...messages, `not used: ${parsed.problem}`] };
-  return { role: parsed.role, messages: [...messages, ...parsed.notes] };
-}
-
-interface RoleFile {
-  /** Null for a role that is a table only. */
-  path: string | null;
-  within: string | null;
-  declared?: DeclaredRole;
-}
+const sorted = (roles: AgentRole[]): AgentRole[] => [...roles].sort((one, other) => (one.name < other.name ? -1 : 1));
 
 /** First, because a file in a folder of agents overrides the table. */
 const declaredFiles = ({ declared = {} }: AgentSources): RoleFile[] =>
   Object.entries(declared).map(([name, { config_file: path = null, ...settings }]) => ({
     path,
     within: null,
+    format: "toml",
     declared: { name, ...settings },
   }));
 
@@ -100,35 +58,10 @@ function filesInFolders(sources: AgentSources): RoleFile[] {
   return foldersOf(sources).flatMap(({ path: folder, within, matchesName }) =>
     findFiles(folder, { matchesName })
       .files.filter(({ path }) => !declared.has(path))
-      .map(({ path }) => ({ path, within })),
+      .map(({ path }) => ({ path, within, format: isToml(path) ? "toml" : "markdown" })),
   );
 }
 
-interface Read {
-  role: RoleDefinition | null;
-  problems: FileProblem[];
-}
-
-function readRole({ path, within, declared }: RoleFile, known: Map<string, AgentRole>, parseToml: ParseToml): Read {
-  if (path === null) return orProblem(tableRole(declared ?? {}, known.get(declared?.name ?? "")), "config.toml", []);
-  const { text, problems } = readProjectText(path, { maxBytes: maxRoleBytes, within });
-  if (text === null && problems.length === 0 && declared)
-    return orProblem({ problem: `there is no such file; fix agents.${declared.name}.config_file` }, path, []);
-  if (text === null) return { role: null, problems: problems.map(malformed) };
-  const isFromToml = isToml(path) || declared !== undefined;
-  const role = isFromToml ? parseTomlRole(text, { source: path, declared }, parseToml) : parseMarkdownRole(text, path);
-  return orProblem(role, path, problems);
-}
-
-function orProblem(role: ParsedRole, path: string, problems: FileProblem[]): Read {
-  if (!("problem" in role)) return { role, problems };
-  return {
-    role: null,
-    problems: [...problems, malformed({ path, line: null, severity: "error", message: role.problem })],
-  };
-}
-
-const maxRoleBytes = 262_144;
 const isMarkdown = (name: string): boolean => /\.(?:md|mdc|markdown)$/.test(name);
 const isToml = (name: string): boolean => name.endsWith(".toml");
 const isMarkdownOrToml = (name: string): boolean => isMarkdown(name) || isToml(name);
@@ -144,11 +77,15 @@ function foldersOf({ root, cwd, agentHome }: AgentSources) {
   return [...userFolder, ...repository.filter(({ path }) => path !== home)];
 }
 
-const noToml: ParseToml = () => {
-  throw new Error("a TOML file without its parser");
-};
-
-const malformed = (problem: FileProblem): FileProblem => ({
-  ...problem,
-  message: `Ignoring malformed agent role definition: ${problem.message}`,
-});
+function foreignFiles({ root, cwd, otherTools }: AgentSources): ForeignFile[] {
+  if (!otherTools) return [];
+  const { userHome } = otherTools;
+  const repository = directoriesBetween(root, cwd).reverse();
+  const folders = [
+    ...repository.map((directory) => ({ path: join(directory, ".claude", "agents"), within: root as string | null })),
+    ...(userHome === null ? [] : [{ path: join(userHome, ".claude", "agents"), within: null }]),
+  ];
+  return folders.flatMap(({ path: folder, within }) =>
+    findFiles(folder, { matchesName: isMarkdown }).files.map(({ path }) => ({ path, within })),
+  );
+}

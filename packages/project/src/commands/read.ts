@@ -1,28 +1,10 @@
-// Finds the commands of other tools: `.claude/commands` of repository and user, `~/.codex/prompts`.
-import { join, relative, sep } from "node:path";
-import { directoriesBetween } from "../files/directories.ts";
+// Finds the commands of other tools and reads them.
+import { relative, sep } from "node:path";
 import type { FileProblem } from "../files/problem.ts";
 import { readProjectText } from "../files/project-text.ts";
 import { findFiles } from "../files/walk.ts";
 import { type Command, expandCommand, parseCommand } from "./command.ts";
-
-export interface CommandRoot {
-  path: string;
-  /** Links must stay inside this directory; null: no restriction. */
-  within: string | null;
-  /** Before the name, such as `prompts:`; the name alone is enough. */
-  prefix: string;
-}
-
-/** The nearest first. */
-export function commandRoots({ root, cwd, userHome }: { root: string; cwd: string; userHome: string }): CommandRoot[] {
-  const repository = directoriesBetween(root, cwd).reverse();
-  return [
-    ...repository.map((directory) => ({ path: join(directory, ".claude", "commands"), within: root, prefix: "" })),
-    { path: join(userHome, ".claude", "commands"), within: null, prefix: "" },
-    { path: join(userHome, ".codex", "prompts"), within: null, prefix: "prompts:" },
-  ];
-}
+import type { CommandRoot } from "./roots.ts";
 
 export interface Commands {
   commands: Command[];

@@ -1,17 +1,17 @@
 // Instructions, rules and skills of repository and user, read when they are needed.
+
+import { existsSync } from "node:fs";
 import type { Repository } from "@agentcli/engine";
-import type { ContextMessage } from "@agentcli/protocol";
-import { type CommandRoot, calledCommand } from "../commands/read.ts";
+import type { CommandRoot } from "../commands/roots.ts";
 import { directoriesBetween } from "../files/directories.ts";
 import { describeProblem, type FileProblem } from "../files/problem.ts";
 import { defaultMaxBytes, type InstructionSources, readInstructions } from "../instructions/agents-md.ts";
-import { readNested } from "../instructions/nested.ts";
-import { mentionedRules, readRules, ruleBody, ruleMessage, ruleTexts } from "../instructions/rules.ts";
-import { catalogueBudget, skillCatalogue } from "../skills/catalogue.ts";
-import { mentionedSkills, skillMessage } from "../skills/mentions.ts";
-import { readSkills, type Skills } from "../skills/read.ts";
+import { ruleFolder } from "../instructions/rule-folder.ts";
+import type { Rules } from "../instructions/rules.ts";
+import type { Skills } from "../skills/read.ts";
 import type { SkillRoot } from "../skills/roots.ts";
 import type { SkillSwitch } from "../skills/switches.ts";
+import type { PromptTexts } from "./prompt-texts.ts";
 
 export interface ThreadTexts {
   rules: string[];
@@ -23,18 +23,13 @@ export interface ThreadTexts {
   developerInstructions?: string | undefined;
 }
 
-export interface PromptTexts {
-  messages: ContextMessage[];
-  warnings: string[];
-}
-
 export interface ProjectContext {
   /** The context of a new thread. */
-  forThread(): ThreadTexts;
+  forThread(): Promise<ThreadTexts>;
   /** Files the instructions of a new thread come from. */
   sources(): string[];
   /** Skills and rules that a prompt names. */
-  forPrompt(prompt: string): PromptTexts;
+  forPrompt(prompt: string): Promise<PromptTexts>;
   repository: Repository;
 }
 
@@ -75,32 +70,27 @@ export function openContext({
   const skills = once(() => usableSkills(choice));
   const reported = new Set<string>();
   return {
-    forThread() {
+    async forThread() {
       const instructions = readInstructions(instructionSources);
-      const always = ruleTexts(rules().rules, maxBytes);
-      const listed = choice.catalogue === "listed" ? skills() : null;
-      const catalogue = skillCatalogue(listed?.skills ?? [], catalogueBudget(contextWindow, choice.maxTokens));
+      const always = await alwaysApplied(await rules(), maxBytes);
+      const catalogue =
+        choice.catalogue === "listed" ? await listSkills(await skills(), choice, contextWindow) : noTexts;
       return {
         rules: [...instructions.texts, ...always.texts],
-        catalogues: catalogue.text === null ? [] : [catalogue.text],
-        warnings: [
-          ...warningsOf([...instructions.problems, ...rules().problems, ...always.problems]),
-          ...warningsOf(listed?.problems.filter(({ severity }) => severity === "error") ?? []),
-          ...(catalogue.leftOut === 0 ? [] : [leftOutWarning(catalogue.leftOut)]),
-        ],
+        catalogues: catalogue.texts,
+        warnings: [...warningsOf([...instructions.problems, ...always.problems]), ...catalogue.warnings],
       };
     },
     sources: () => readInstructions(instructionSources).sources,
-    forPrompt(prompt) {
-      const called = prompt.includes("@") ? mentionedRules(prompt, rules().rules) : [];
-      const named = /\$|^\s*\//.test(prompt) ? skillTexts(prompt, skills()) : noTexts;
-      const { messages, warnings } = /^\s*\//.test(prompt) ? orCommand(named, prompt, commands) : named;
-      const texts = called.map((rule) => ruleMessage([ruleBody(rule)]));
-      return { messages: [...texts.map(userMessage), ...messages], warnings };
+    async forPrompt(prompt) {
+      if (!/[@$]|^\s*\//.test(prompt)) return { messages: [], warnings: [] };
+      const { promptTexts } = await import("./prompt-texts.ts");
+      return promptTexts(prompt, { rules: (await rules()).rules, skills: await skills(), commands });
     },
     repository: {
       async textsFor(touched, sent) {
-        const { texts, problems } = readNested({ ...instructionSources, rules: rules().rules }, touched, sent);
+        const { readNested } = await import("../instructions/nested.ts");
+        const { texts, problems } = readNested({ ...instructionSources, rules: (await rules()).rules }, touched, sent);
         const warnings = warningsOf(problems).filter((warning) => !reported.has(warning));
         for (const warning of warnings) reported.add(warning);
         return { texts, warnings };
@@ -118,42 +108,37 @@ function once<Value>(read: () => Value): () => Value {
   };
 }
 
+/** Loads the reader only where there is something to read. */
+async function readRules(directories: string[], root: string): Promise<Rules> {
+  const has = directories.some((directory) => existsSync(ruleFolder(directory)));
+  return has ? (await import("../instructions/rules.ts")).readRules(directories, root) : { rules: [], problems: [] };
+}
+
+async function alwaysApplied({ rules, problems }: Rules, maxBytes: number) {
+  if (rules.length === 0) return { texts: [], problems };
+  const always = (await import("../instructions/rules.ts")).ruleTexts(rules, maxBytes);
+  return { texts: always.texts, problems: [...problems, ...always.problems] };
+}
+
 /** Without disabled ones. */
-function usableSkills({ roots, switches }: SkillOptions): Skills {
-  const { skills, ...rest } = readSkills(roots, switches);
+async function usableSkills({ roots, switches }: SkillOptions): Promise<Skills> {
+  if (!roots.some(({ path }) => existsSync(path))) return { skills: [], problems: [], notes: [] };
+  const { skills, ...rest } = (await import("../skills/read.ts")).readSkills(roots, switches);
   return { skills: skills.filter(({ enabled }) => enabled), ...rest };
 }
 
-const noTexts: PromptTexts = { messages: [], warnings: [] };
+const noTexts = { texts: [], warnings: [] };
 
-function skillTexts(prompt: string, { skills }: Skills): PromptTexts {
-  const mentioned = mentionedSkills(prompt, skills);
-  const read = mentioned.skills.map(skillMessage);
+async function listSkills({ skills, problems }: Skills, { maxTokens }: SkillOptions, contextWindow: number | null) {
+  const warnings = warningsOf(problems.filter(({ severity }) => severity === "error"));
+  if (skills.length === 0) return { texts: [], warnings };
+  const { catalogueBudget, skillCatalogue } = await import("../skills/catalogue.ts");
+  const { text, leftOut } = skillCatalogue(skills, catalogueBudget(contextWindow, maxTokens));
   return {
-    messages: read.flatMap((result) => ("text" in result ? [userMessage(result.text)] : [])),
-    warnings: [
-      ...read.flatMap((result) => ("message" in result ? [describeProblem(result)] : [])),
-      ...mentioned.ambiguous.map(
-        ({ name, paths }) => `$${name} could mean ${paths.join(" or ")}. Say which: [$${name}](${paths[0]}).`,
-      ),
-      ...mentioned.unknown.map(unknownSkill),
-    ],
+    texts: text === null ? [] : [text],
+    warnings: leftOut === 0 ? warnings : [...warnings, leftOutWarning(leftOut)],
   };
 }
-
-/** Where no skill has the name. */
-function orCommand(named: PromptTexts, prompt: string, roots: CommandRoot[]): PromptTexts {
-  const called = named.messages.length === 0 ? calledCommand(prompt, roots) : null;
-  if (!called) return named;
-  const warnings = [...named.warnings, ...called.warnings.map(describeProblem)];
-  return { messages: called.text === "" ? [] : [userMessage(called.text)], warnings };
-}
-
-export const unknownSkillStart = "There is no skill ";
-const unknownSkill = (name: string): string =>
-  `${unknownSkillStart}$${name}, or it is switched off. To see all skills: agentcli skills list`;
-
-const userMessage = (text: string): ContextMessage => ({ role: "user", parts: [{ type: "text", text }] });
 
 const maxWarnings = 10;
 

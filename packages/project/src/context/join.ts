@@ -1,12 +1,14 @@
 // The contexts of several repositories as one.
 import type { Repository } from "@agentcli/engine";
-import { type ProjectContext, type PromptTexts, type ThreadTexts, unknownSkillStart } from "./context.ts";
+import type { ProjectContext, ThreadTexts } from "./context.ts";
+import type { PromptTexts } from "./prompt-texts.ts";
+import { unknownSkillStart } from "./unknown-skill.ts";
 
 /** `cwd` is the working directory of the model: the parent of its repositories if there are several. */
 export const joinContexts = (contexts: ProjectContext[], cwd: string): ProjectContext => ({
-  forThread: () => joinTexts(contexts.map((context) => context.forThread())),
+  forThread: async () => joinTexts(await Promise.all(contexts.map((context) => context.forThread()))),
   sources: () => contexts.flatMap((context) => context.sources()),
-  forPrompt: (prompt) => joinPrompts(contexts.map((context) => context.forPrompt(prompt))),
+  forPrompt: async (prompt) => joinPrompts(await Promise.all(contexts.map((context) => context.forPrompt(prompt)))),
   repository: joinRepositories(contexts, cwd),
 });
 

@@ -1,11 +1,11 @@
 // `.platform/rules/**/*.mdc`: rules that always apply, apply to matching files, are read on request, or by name.
-import { join } from "node:path";
 import type { FileProblem } from "../files/problem.ts";
 import { readProjectText } from "../files/project-text.ts";
 import { findFiles } from "../files/walk.ts";
 import { readFrontMatter } from "../front-matter/front-matter.ts";
 import type { YamlValue } from "../front-matter/yaml.ts";
 import { splitGlobs } from "./globs.ts";
+import { ruleFolder } from "./rule-folder.ts";
 
 export interface Rule {
   name: string;
@@ -30,7 +30,7 @@ export function readRules(directories: string[], root: string): Rules {
   const rules: Rule[] = [];
   const problems: FileProblem[] = [];
   for (const directory of directories) {
-    const folder = join(directory, ".platform", "rules");
+    const folder = ruleFolder(directory);
     for (const { path } of findFiles(folder, { matchesName: (name) => name.endsWith(".mdc") }).files) {
       const read = readProjectText(path, { maxBytes: maxRuleBytes, within: root });
       problems.push(...read.problems);

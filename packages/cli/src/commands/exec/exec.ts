@@ -65,7 +65,7 @@ async function begin({ options, start, images }: FirstTurn, program: Program, st
     const { stdinLimitMs } = run;
     const text = piped ?? (await addPipedContext(argument ?? "", { stdinLimitMs, warn, clean, signal }));
     await joinServers(run, signal);
-    const { messages: context, warnings } = run.context.forPrompt(text);
+    const { messages: context, warnings } = await run.context.forPrompt(text);
     run.warnings.push(...warnings);
     const opening = { input: promptInput(images, text), ...(context.length > 0 && { context }) };
     return await execute(await startThread(opening, run, start), run);

@@ -162,7 +162,8 @@ async function resumeTurn(state: ThreadState, followUp: FollowUp | null, run: Pr
     );
   }
   const log = run.openLog(state, run.program.reporter.show);
-  await log.write(sandboxNote(run), ...(followUp ? [followUpRecord(followUp, state, run)] : policyNote(state, run)));
+  const noted = followUp ? [await followUpRecord(followUp, state, run)] : policyNote(state, run);
+  await log.write(sandboxNote(run), ...noted);
   return log;
 }
 

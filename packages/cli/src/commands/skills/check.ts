@@ -2,7 +2,8 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { CommandError } from "@agentcli/command-line";
-import { checkSkills, type FileProblem } from "@agentcli/project";
+import type { FileProblem } from "@agentcli/project";
+import { checkSkills } from "@agentcli/project/skills";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { Invocation } from "../../command.ts";
 import { findSkills } from "../../config/skills.ts";

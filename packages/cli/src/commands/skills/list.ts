@@ -1,5 +1,6 @@
 // `agentcli skills list`: the skills a run in this directory would have, and those it could not use.
-import { describeProblem, readSkills, type Skill } from "@agentcli/project";
+import { describeProblem, type Skill } from "@agentcli/project";
+import { readSkills } from "@agentcli/project/skills";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { Invocation } from "../../command.ts";
 import { findSkills } from "../../config/skills.ts";

@@ -2,7 +2,8 @@
 import { join } from "node:path";
 import { noRepository } from "@agentcli/engine";
 import type { ServiceInstructions } from "@agentcli/host";
-import { openContext, readRules, repositorySkillRoots, ruleTexts, type SkillRoot } from "@agentcli/project";
+import { openContext, repositorySkillRoots, type SkillRoot } from "@agentcli/project";
+import { readRules, ruleTexts } from "@agentcli/project/instructions";
 import type { Machine } from "../machine.ts";
 import type { ResolvedOptions } from "../options.ts";
 
@@ -28,7 +29,7 @@ export function readInstructions({
   const { settingsHome, userHome } = machine;
   const isOfUser = sources.has("user");
   const added = moreDirectories(cwd, dirs);
-  if (!sources.has("project") && !isOfUser) return { ...none, forThread: () => ({ ...noTexts, rules: added }) };
+  if (!sources.has("project") && !isOfUser) return { ...none, forThread: async () => ({ ...noTexts, rules: added }) };
   // Without the project, the user's own folder is all there is to read.
   const location = sources.has("project") ? { root, cwd } : { root: settingsHome, cwd: settingsHome };
   const skills = sources.has("project") ? repositorySkillRoots(root, cwd) : [];
@@ -40,8 +41,8 @@ export function readInstructions({
   });
   return {
     ...context,
-    forThread() {
-      const texts = context.forThread();
+    async forThread() {
+      const texts = await context.forThread();
       const own = isOfUser ? ruleTexts(readRules([userHome], userHome).rules, maxRuleBytes).texts : [];
       return { ...texts, rules: [...own, ...texts.rules, ...added] };
     },
@@ -59,7 +60,7 @@ export const userSkills = ({ userHome, settingsHome }: Machine): SkillRoot[] =>
 const noTexts = { rules: [], catalogues: [], warnings: [] };
 
 const none: ServiceInstructions = {
-  forThread: () => noTexts,
-  forPrompt: () => ({ messages: [], warnings: [] }),
+  forThread: async () => noTexts,
+  forPrompt: async () => ({ messages: [], warnings: [] }),
   repository: noRepository,
 };

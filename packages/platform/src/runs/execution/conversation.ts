@@ -54,7 +54,7 @@ export async function resume({ history, activeRun, plan, turn, assembly }: Resum
   if (history.records.length > 0) await log.write(sandboxNote(assembly));
   else
     await log.write(
-      ...serviceTurnRecords(state, {
+      ...(await serviceTurnRecords(state, {
         runId: run.id,
         threadId,
         settings: turn,
@@ -68,7 +68,7 @@ export async function resume({ history, activeRun, plan, turn, assembly }: Resum
         program: { name: "platform", version },
         // After a restore the agent has another directory with the same content.
         onMove: "ignore",
-      }),
+      })),
     );
   return log;
 }
