@@ -20,3 +20,13 @@ export async function readWithReconnects(client: PlatformClient, ids: RunIds): P
 }
 
 const isSimple = ({ event }: StreamFrame): boolean => ["assistant", "thinking", "tool_call"].includes(event);
+
+/** What commands have printed, according to the deltas among these frames. */
+export const outputIn = (frames: StreamFrame[]): string =>
+  frames
+    .flatMap(({ event, data }) =>
+      event === "interaction_update" && data.type === "shell-output-delta"
+        ? (data.event as { value: { data: string } }).value.data
+        : [],
+    )
+    .join("");

@@ -65,6 +65,25 @@ test("texts that come in pieces are shown as lines, without what moves a cursor"
   expect(frames.flatMap(render)).toEqual(["Hello", "wor[2Jld", "[read] a.ts", "Failed after 1.5 s: no"]);
 });
 
+test("output of commands is shown as its lines come, indented, without what moves a cursor", () => {
+  const render = openRenderer();
+  const printed = (callId: string, data: string): StreamFrame => ({
+    event: "interaction_update",
+    data: { type: "shell-output-delta", event: { callId, case: "stdout", value: { data } } },
+  });
+  const call = (status: "running" | "completed"): StreamFrame => ({
+    event: "tool_call",
+    data: { callId: "1", name: "run_terminal_cmd", status, args: { command: "make" } },
+  });
+  expect(render({ event: "assistant", data: { text: "I build" } })).toEqual([]);
+  expect(render(call("running"))).toEqual(["I build", "[run_terminal_cmd] make"]);
+  expect(render(printed("1", "10 %\r20 %\r\nCompil"))).toEqual(["  20 %"]);
+  expect(render(printed("2", "other\n"))).toEqual(["  other"]);
+  expect(render(printed("1", "ing\u001b[2J\n\nlast"))).toEqual(["  Compiling[2J", ""]);
+  expect(render(call("completed"))).toEqual(["  last"]);
+  expect(render({ event: "done", data: {} })).toEqual([]);
+});
+
 test("a dropped stream resumes at the last event", async () => {
   const asked: (string | undefined)[] = [];
   const pieces = [

@@ -1,5 +1,5 @@
 // Observers of a run, and the approver that answers its requests.
-import type { Approver, ModelProgress, Progress, SubagentObserver } from "@agentcli/engine";
+import type { Approver, Progress, SubagentObserver } from "@agentcli/engine";
 import type { McpHost } from "@agentcli/mcp";
 import type { Reporter } from "./program.ts";
 
@@ -12,13 +12,6 @@ export interface RunObservers {
   /** Follows a sub-agent. */
   watch?: ((childId: string) => SubagentObserver) | undefined;
 }
-
-/** For clients that see the output of a command when it has ended. */
-export const modelObserver = (onProgress: (progress: ModelProgress) => void): RunObservers => ({
-  onProgress(progress) {
-    if (progress.type !== "output" && progress.type !== "hook") onProgress(progress);
-  },
-});
 
 /** A reporter follows the main thread; no client can be asked. Sub-agents have call ids of their own, so they are not followed. */
 export const observersFor = ({ onProgress }: Pick<Reporter, "onProgress">): RunObservers =>

@@ -60,6 +60,7 @@ export function openConversation(): Conversation {
         case "summary":
         case "summary-started":
         case "summary-completed":
+        case "shell-output-delta":
         case "turn-ended":
         case "tool-requests-listed":
           return [];

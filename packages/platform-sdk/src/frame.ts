@@ -51,6 +51,7 @@ const updates: Record<InteractionUpdate["type"], Test> = {
   summary: ({ summary }) => isText(summary),
   "summary-started": anything,
   "summary-completed": anything,
+  "shell-output-delta": ({ event }) => isText(fieldsOf(event).callId) && isText(fieldsOf(fieldsOf(event).value).data),
   "turn-ended": ({ usage }) => isAbsentOr(isUsage, usage),
   "step-started": ({ stepId }) => isNumber(stepId),
   "step-completed": ({ stepId, stepDurationMs }) => isNumber(stepId) && isNumber(stepDurationMs),

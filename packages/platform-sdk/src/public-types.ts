@@ -42,5 +42,6 @@ export type ToolCallCompletedUpdate = Update<"tool-call-completed">;
 export type SummaryUpdate = Update<"summary">;
 export type SummaryStartedUpdate = Update<"summary-started">;
 export type SummaryCompletedUpdate = Update<"summary-completed">;
+export type ShellOutputDeltaUpdate = Update<"shell-output-delta">;
 export type TurnEndedUpdate = Update<"turn-ended">;
 export type UserMessageAppendedUpdate = Update<"user-message-appended">;

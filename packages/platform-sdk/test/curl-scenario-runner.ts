@@ -83,6 +83,7 @@ export function curlScenarioRunner(bridge: CurledBridge, fixture: PlatformFixtur
       return sent;
     },
     stream: (step) => readStream(bridge, fixture, step, run(step)),
+    output: async (step) => outputIn(await curl(bridge, "SdkAgentService/FollowRun", run(step))),
     wait: (step) => ask("SdkAgentService/WaitRun", run(step)),
     cancel: (step) => ask("SdkAgentService/CancelRun", run(step)),
     steer: async (step) => (await ask("SdkAgentService/SteerRun", { ...run(step), text: step.text })).outcome,
@@ -116,6 +117,14 @@ export function curlScenarioRunner(bridge: CurledBridge, fixture: PlatformFixtur
   };
   return (step) => calls[step.call]?.(step) ?? Promise.reject(new Error(`The scenario has no call ${step.call}.`));
 }
+
+/** What commands printed, from the frames of a whole run. */
+const outputIn = (events: string): string =>
+  events
+    .split("\n")
+    .flatMap((line) => (line.includes('"shell-output-delta"') ? JSON.parse(line.slice("data: ".length)) : []))
+    .map(({ event }) => event.value.data)
+    .join("");
 
 async function readStream(
   { url, tokenFile }: CurledBridge,

@@ -1,5 +1,13 @@
 // Runs the scenario of e2e/sdk/platform-scenario.json with this SDK: one function per call.
-import { Agent, type AgentOptions, Platform, type Run, type SDKAgent, type SDKMessage } from "../src/index.ts";
+import {
+  Agent,
+  type AgentOptions,
+  Platform,
+  type Run,
+  type SDKAgent,
+  type SDKMessage,
+  type SendOptions,
+} from "../src/index.ts";
 import type { PlatformFixture } from "./platform-fixture.ts";
 
 export interface Step {
@@ -14,6 +22,8 @@ export interface Step {
   text?: string;
   path?: string;
   idempotencyKey?: string;
+  /** Collect what commands print while the run goes on, for `output`. */
+  observe?: boolean;
   cutAfterText?: number;
   leaveAfterText?: number;
   options?: {
@@ -32,6 +42,7 @@ export type StepRunner = (step: Step) => Promise<unknown>;
 export function scenarioRunner(fixture: PlatformFixture): StepRunner {
   const agents = new Map<string, SDKAgent>();
   const runs = new Map<string, Run>();
+  const outputs = new Map<string, string>();
   const connection = ({ key }: Step) => ({ backendUrl: fixture.url, apiKey: key ?? fixture.key });
   const agent = ({ agent: name = "" }: Step) => found(agents, name);
   const run = ({ run: name = "" }: Step) => found(runs, name);
@@ -49,12 +60,17 @@ export function scenarioRunner(fixture: PlatformFixture): StepRunner {
     },
     async send(step) {
       const key = step.idempotencyKey === undefined ? {} : { idempotencyKey: step.idempotencyKey };
-      const sent = await agent(step).send(step.text ?? "", key);
+      const onDelta: SendOptions["onDelta"] = ({ update }) => {
+        if (update.type !== "shell-output-delta") return;
+        outputs.set(step.run ?? "", (outputs.get(step.run ?? "") ?? "") + update.event.value.data);
+      };
+      const sent = await agent(step).send(step.text ?? "", { ...key, ...(step.observe && { onDelta }) });
       runs.set(step.run ?? "", sent);
       return { status: sent.status };
     },
     stream: (step) => read(run(step), step, fixture),
     wait: (step) => run(step).wait(),
+    output: async ({ run: name = "" }) => outputs.get(name),
     cancel: (step) => run(step).cancel(),
     steer: (step) => run(step).steer(step.text ?? ""),
     async conversation(step) {

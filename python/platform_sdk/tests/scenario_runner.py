@@ -10,6 +10,7 @@ from platform_sdk import (
     AssistantMessage,
     Client,
     CloudAgentOptions,
+    InteractionUpdate,
     PromptMessage,
     Run,
     SDKMessage,
@@ -33,6 +34,7 @@ class ScenarioRunner:
         self._platform = platform
         self._agents: dict[str, Agent] = {}
         self._runs: dict[str, Run] = {}
+        self._outputs: dict[str, list[str]] = {}
 
     def run(self, step: Step) -> Any:
         return encode(getattr(self, step["call"])(step))
@@ -53,7 +55,14 @@ class ScenarioRunner:
         self._agents[step["agent"]] = self._client(step).agents.resume(self._agents[step["of"]].agent_id)
 
     def send(self, step: Step) -> Any:
-        options = SendOptions(idempotency_key=step.get("idempotencyKey"))
+        output = self._outputs.setdefault(step["run"], [])
+
+        def collect(update: InteractionUpdate) -> None:
+            if update.type == "shell-output-delta":
+                output.append(update.event["value"]["data"])
+
+        observer = collect if step.get("observe") else None
+        options = SendOptions(idempotency_key=step.get("idempotencyKey"), on_delta=observer)
         run = self._agents[step["agent"]].send(step["text"], options)
         self._runs[step["run"]] = run
         return {"status": run.status}
@@ -69,6 +78,9 @@ class ScenarioRunner:
             if texts and texts == step.get("leaveAfterText"):
                 break
         return summary(messages)
+
+    def output(self, step: Step) -> Any:
+        return "".join(self._outputs[step["run"]])
 
     def wait(self, step: Step) -> Any:
         return self._runs[step["run"]].wait()

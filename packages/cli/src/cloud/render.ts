@@ -1,9 +1,10 @@
 // Frames of a run as text for people.
 import { outcomeWords, type StreamFrame } from "@agentcli/protocol/api";
 
-/** Lines that are whole. Texts of the agent come in pieces; what follows them begins a new line. */
+/** Lines that are whole. Texts of the agent and of its commands come in pieces; what follows them begins a new line. */
 export function openRenderer(): (frame: StreamFrame) => string[] {
   let begun = "";
+  const output = openOutput();
   const finish = (...lines: string[]): string[] => {
     const before = begun === "" ? [] : [begun];
     begun = "";
@@ -17,7 +18,7 @@ export function openRenderer(): (frame: StreamFrame) => string[] {
         return lines;
       }
       case "tool_call":
-        if (frame.data.status !== "running") return [];
+        if (frame.data.status !== "running") return output.end(frame.data.callId);
         return finish(`[${frame.data.name}] ${subjectOf(frame.data.args)}`.trimEnd());
       case "result":
         return finish(...describeResult(frame.data));
@@ -25,12 +26,33 @@ export function openRenderer(): (frame: StreamFrame) => string[] {
         return finish(`${frame.data.code}: ${frame.data.message}`);
       case "done":
         return finish();
+      case "interaction_update":
+        if (frame.data.type !== "shell-output-delta") return [];
+        return [...finish(), ...output.add(frame.data.event.callId, frame.data.event.value.data)];
       case "status":
       case "thinking":
-      case "interaction_update":
       case "heartbeat":
         return [];
     }
+  };
+}
+
+/** Indented, so that it does not look like words of the agent. */
+function openOutput() {
+  const begun = new Map<string, string>();
+  // A progress bar returns to the start of its line: its last state is left.
+  const indented = (line: string): string => `  ${visible(line.replace(/\r$/, "").split("\r").at(-1) ?? "")}`.trimEnd();
+  return {
+    add(callId: string, text: string): string[] {
+      const lines = `${begun.get(callId) ?? ""}${text}`.split("\n");
+      begun.set(callId, lines.pop() ?? "");
+      return lines.map(indented);
+    },
+    end(callId: string): string[] {
+      const last = begun.get(callId) ?? "";
+      begun.delete(callId);
+      return last === "" ? [] : [indented(last)];
+    },
   };
 }
 

@@ -1,12 +1,11 @@
 // Assembles a run of a service: no user at a terminal, the date in UTC, sub-agents two levels deep.
-import type { ModelProgress } from "@agentcli/engine";
+import type { Progress } from "@agentcli/engine";
 import { practice, priceBook } from "@agentcli/models";
 import { type AgentRole, durationMs, type ProjectContext } from "@agentcli/project";
 import type { Config } from "@agentcli/protocol";
 import { type Assembly, type AssemblyRequest, assemble } from "../assemble.ts";
 import { utcToday } from "../date.ts";
 import { joinServers } from "../join-servers.ts";
-import { modelObserver } from "../observers.ts";
 import { defaultMaxOpen, type RoleSource, readRoles } from "../sub-agents.ts";
 import type { ServiceHooks } from "./hooks.ts";
 import type { ServiceServers } from "./servers.ts";
@@ -23,7 +22,7 @@ export interface ServiceRequest extends Omit<AssemblyRequest, ChosenHere | Descr
   prices?: Parameters<typeof priceBook>[0];
   /** As configured. */
   limits?: Config["limits"];
-  onProgress(progress: ModelProgress): void;
+  onProgress(progress: Progress): void;
 }
 
 export type ServiceInstructions = Omit<ProjectContext, "sources">;
@@ -48,7 +47,7 @@ export async function assembleService(request: ServiceRequest, signal: AbortSign
     servers: request.servers.list.length === 0 ? null : () => serverSource(request),
     limits: { toolTimeoutMs: durationMs(limits.tool ?? "10m"), toolOutputTokens },
     today: utcToday(),
-    observers: modelObserver(onProgress),
+    observers: { onProgress },
     warnings,
   });
   await joinServers(assembly, signal);

@@ -2,6 +2,7 @@
 import { outcomeWords } from "@agentcli/protocol/api";
 
 export const streamScript = `"use strict";
+const maxOutput = 4000;
 const outcomeWords = ${JSON.stringify(outcomeWords)};
 for (const section of document.querySelectorAll("section.run")) follow(section);
 
@@ -9,6 +10,7 @@ function follow(section) {
   const steps = section.querySelector(".steps");
   const source = new EventSource(section.dataset.stream);
   const calls = new Map();
+  const outputs = new Map();
   let text = null;
 
   const add = (className, content) => {
@@ -35,11 +37,19 @@ function follow(section) {
     shown.className = "call " + data.status;
     shown.textContent = data.name + " " + summary(data.args);
     const output = outputOf(data.result);
-    if (output) {
-      const details = document.createElement("pre");
-      details.textContent = output;
-      shown.append(details);
-    }
+    if (output) addOutput(shown).textContent = output;
+    outputs.delete(data.callId);
+  });
+  on("interaction_update", (data) => {
+    if (data.type !== "shell-output-delta") return;
+    const { callId, value } = data.event;
+    const shown = calls.get(callId);
+    if (!shown) return;
+    const output = outputs.get(callId) ?? addOutput(shown);
+    outputs.set(callId, output);
+    // The end of a long output is what is new.
+    output.textContent = (output.textContent + value.data).slice(-maxOutput);
+    output.scrollTop = output.scrollHeight;
   });
   on("result", (data) => {
     if (data.text && !section.textContent.includes(data.text)) add("message assistant", data.text);
@@ -63,6 +73,12 @@ function follow(section) {
   }
 }
 
+function addOutput(shown) {
+  const output = document.createElement("pre");
+  shown.append(output);
+  return output;
+}
+
 function summary(args) {
   if (!args) return "";
   return args.command ?? args.path ?? args.pattern ?? args.description ?? JSON.stringify(args);
@@ -72,6 +88,6 @@ function outputOf(result) {
   const value = result?.success ?? result?.error;
   if (!value) return "";
   const text = value.stdout ?? value.content ?? value.message ?? value.text ?? "";
-  return typeof text === "string" ? text.slice(0, 4000) : "";
+  return typeof text === "string" ? text.slice(0, maxOutput) : "";
 }
 `;

@@ -22,6 +22,10 @@ export const InteractionUpdate = z.discriminatedUnion("type", [
   z.object({ type: z.literal("summary"), summary: z.string() }),
   z.object({ type: z.literal("summary-started") }),
   z.object({ type: z.literal("summary-completed") }),
+  z.object({
+    type: z.literal("shell-output-delta"),
+    event: z.object({ callId: z.string(), case: z.literal("stdout"), value: z.object({ data: z.string() }) }),
+  }),
   z.object({ type: z.literal("turn-ended"), usage: TurnUsage.optional() }),
   z.object({ type: z.literal("step-started"), stepId: z.int() }),
   z.object({ type: z.literal("step-completed"), stepId: z.int(), stepDurationMs: z.number() }),

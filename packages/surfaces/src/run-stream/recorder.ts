@@ -1,6 +1,6 @@
-// Stores the frames of a run in one order: deltas are batched for 50 ms, frames of records are written with them.
+// Stores the frames of a run in one order: deltas are batched, frames of records are written with them.
 
-import type { ModelProgress, Scrub, StoredRecord } from "@agentcli/engine";
+import type { ModelProgress, Progress, Scrub, StoredRecord } from "@agentcli/engine";
 import type { Usage } from "@agentcli/protocol";
 import type { FrameGroup } from "./frames.ts";
 import { type Frame, numberFrames } from "./numbered.ts";
@@ -11,8 +11,8 @@ export interface Recorder {
   record(threadId: string, stored: StoredRecord[], insert: (frames: Frame[]) => Promise<void>): Promise<void>;
   /** Applies records of an earlier driver, whose frames are stored already. */
   recall(threadId: string, stored: StoredRecord): void;
-  /** Progress of a reply, stored with the next batch. */
-  progress(progress: ModelProgress): void;
+  /** Progress of a reply or of a command, stored with the next batch. */
+  progress(progress: Progress): void;
   /** Writes frames that are not derived from the log, such as the result; `insert` stores them together with its own rows. */
   conclude(groups: FrameGroup[], insert: (frames: Frame[]) => Promise<void>): Promise<void>;
 }
@@ -32,14 +32,15 @@ export interface RecorderOptions {
   onProblem(error: unknown): void;
 }
 
-const batchMs = 50;
+const replyBatchMs = 50;
+/** Frames are kept for a day: four a second are enough for the eye. */
+const outputBatchMs = 250;
 
 export function openRecorder(options: RecorderOptions): Recorder {
   const stream = runStream(options.scrub);
   const deltas = openBatch();
   let after = options.after;
   let last: Promise<unknown> = Promise.resolve();
-  let timer: ReturnType<typeof setTimeout> | undefined;
   /** Frames whose write failed; the next write includes them. */
   let unwritten: FrameGroup[] = [];
 
@@ -60,9 +61,8 @@ export function openRecorder(options: RecorderOptions): Recorder {
   }
 
   const waiting = (): FrameGroup[] => {
-    clearTimeout(timer);
-    timer = undefined;
-    return deltas.take().flatMap((progress) => stream.progress(progress));
+    timer.clear();
+    return [...deltas.take().flatMap((progress) => stream.progress(progress)), ...stream.printed()];
   };
 
   const flush = (): void => {
@@ -73,6 +73,7 @@ export function openRecorder(options: RecorderOptions): Recorder {
     written.catch(options.onProblem);
   };
 
+  const timer = openTimer(flush);
   const charge = chargeFor(options.turnId, stream.charge);
 
   return {
@@ -87,10 +88,29 @@ export function openRecorder(options: RecorderOptions): Recorder {
       else charge(threadId, stored);
     },
     progress(progress) {
-      deltas.add(progress);
-      timer ??= setTimeout(flush, batchMs);
+      if (progress.type === "hook") return;
+      if (progress.type === "output") stream.print(progress);
+      else deltas.add(progress);
+      timer.startWithin(progress.type === "output" ? outputBatchMs : replyBatchMs);
     },
     conclude: (groups, insert) => inOrder(() => store([...waiting(), ...groups], insert)),
+  };
+}
+
+/** Fires once, after the shortest of the delays it was started with. */
+function openTimer(fire: () => void) {
+  let current: { delayMs: number; handle: ReturnType<typeof setTimeout> } | undefined;
+  const clear = (): void => {
+    clearTimeout(current?.handle);
+    current = undefined;
+  };
+  return {
+    clear,
+    startWithin(delayMs: number): void {
+      if (current && current.delayMs <= delayMs) return;
+      clear();
+      current = { delayMs, handle: setTimeout(fire, delayMs) };
+    },
   };
 }
 

@@ -1,10 +1,11 @@
 // The log of a run, and the progress of its replies, as frames of its stream.
 
-import type { ModelProgress, Scrub, StoredRecord } from "@agentcli/engine";
+import type { ModelProgress, Progress, Scrub, StoredRecord } from "@agentcli/engine";
 import { addUsage, callsOf, noUsage } from "@agentcli/engine";
 import type { Block, RecordOf, Usage } from "@agentcli/protocol";
 import { type StreamedText, streamedText } from "../streamed.ts";
 import { type FrameGroup, update } from "./frames.ts";
+import { type LiveOutput, liveOutput } from "./live-output.ts";
 import { showNote } from "./notes.ts";
 import { type ShownCall, showBegun, showSettled } from "./tool-calls.ts";
 
@@ -13,6 +14,10 @@ export interface RunStream {
   record(stored: StoredRecord): FrameGroup[];
   /** Frames of a streaming reply; the record that follows is authoritative. */
   progress(progress: ModelProgress): FrameGroup[];
+  /** Adds output of a running command. */
+  print(output: Extract<Progress, { type: "output" }>): void;
+  /** Frames of the output that was added since. */
+  printed(): FrameGroup[];
   /** Adds usage of a sub-agent that this turn pays for. */
   charge(usage: Usage): void;
 }
@@ -26,6 +31,7 @@ interface Stream {
   streamed: { text: StreamedText; thinking: StreamedText } | null;
   lastAt: number;
   calls: Map<string, ShownCall>;
+  output: LiveOutput;
 }
 
 /** Records are scrubbed already; streamed text is not. */
@@ -37,6 +43,7 @@ export function runStream(scrub: Scrub): RunStream {
     streamed: null,
     lastAt: 0,
     calls: new Map(),
+    output: liveOutput(scrub),
   };
   return {
     record(stored) {
@@ -46,6 +53,8 @@ export function runStream(scrub: Scrub): RunStream {
       return groups;
     },
     progress: (progress) => streaming(stream, progress, scrub),
+    print: ({ callId, text }) => stream.output.add(callId, text),
+    printed: () => stream.output.take(),
     charge(usage) {
       stream.usage = addUsage(stream.usage, usage);
     },
@@ -65,11 +74,12 @@ function project(stream: Stream, { seq, record }: StoredRecord, sinceLastMs: num
     case "tool.begun":
       return showBegun(stream.calls, record);
     case "tool.settled":
-      return showSettled(stream.calls, record);
+      return [...stream.output.settle(record), ...showSettled(stream.calls, record)];
     case "context.compacted":
       stream.usage = addUsage(stream.usage, record.usage);
       return summarised(record.summary);
     case "turn.ended":
+      stream.output.clear();
       return [[update({ type: "turn-ended", usage: turnUsage(stream.usage) })]];
     case "noted":
       return showNote(seq, record);

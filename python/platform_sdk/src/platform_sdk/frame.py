@@ -114,6 +114,7 @@ _UPDATES: dict[str, Test] = {
     "summary": _text("summary"),
     "summary-started": _anything,
     "summary-completed": _anything,
+    "shell-output-delta": _within("event", _all(_text("callId"), _within("value", _text("data")))),
     "turn-ended": _is_usage,
     "step-started": _number("stepId"),
     "step-completed": _all(_number("stepId"), _number("stepDurationMs")),

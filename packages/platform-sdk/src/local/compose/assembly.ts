@@ -1,6 +1,6 @@
 // The composition root of a local run: values chosen from the options of its agent and the files of project and user.
 import { tmpdir } from "node:os";
-import { type ModelProgress, policyGuard, type SessionStore } from "@agentcli/engine";
+import { type Progress, policyGuard, type SessionStore } from "@agentcli/engine";
 import { assembleService, requestedRole, type ServiceAssembly, type ServiceServers } from "@agentcli/host";
 import type { HookDefinition } from "@agentcli/protocol";
 import { ConfigurationError } from "../../errors.ts";
@@ -18,7 +18,7 @@ export interface AssemblyContext {
   /** The hooks that the conversation began with; null where they are read now. */
   recordedHooks: HookDefinition[] | null;
   store: SessionStore;
-  onProgress(progress: ModelProgress): void;
+  onProgress(progress: Progress): void;
 }
 
 export function openAssembly(context: AssemblyContext, signal: AbortSignal): Promise<ServiceAssembly> {

@@ -1,5 +1,5 @@
 // The composition root of a run: built from its agent, its request and the server's settings.
-import type { ModelProgress, SessionStore } from "@agentcli/engine";
+import type { Progress, SessionStore } from "@agentcli/engine";
 import { assembleService, effortOf, requestedRole, type ServiceAssembly } from "@agentcli/host";
 import type { HookDefinition, TurnSettings } from "@agentcli/protocol";
 import type { CustomSubagent } from "@agentcli/protocol/api";
@@ -20,7 +20,7 @@ export interface AssemblyContext {
   /** The hooks that the conversation began with; null if it begins now. */
   recordedHooks: HookDefinition[] | null;
   host: { settings: Settings; sandboxes: Sandboxes; network: NetworkPolicy };
-  onProgress(progress: ModelProgress): void;
+  onProgress(progress: Progress): void;
 }
 
 export interface RunAssembly extends ServiceAssembly {
