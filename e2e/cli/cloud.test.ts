@@ -93,6 +93,20 @@ test("agents are listed, shown and followed", async () => {
   expect(frames.map((line) => JSON.parse(line).event).at(-1)).toBe("done");
 });
 
+test("exec, list, status and logs say that an agent uses the practice model", async () => {
+  const harness = await openCloudHarness();
+  const made = await harness.run(["cloud", "exec", "--follow", "run echo hello"]);
+  expect(made.stderr).toMatch(/^Model: practice model \(scripted, no intelligence\)$/m);
+  // The output of its command, as it came.
+  expect(made.stderr).toMatch(/^\[run_terminal_cmd\] echo hello\n {2}hello$/m);
+  const id = made.stdout.trim();
+  for (const command of [["list"], ["status", id], ["logs", id]])
+    expect((await harness.run(["cloud", ...command])).stdout, command[0]).toContain("practice model (scripted");
+  const listed = JSON.parse((await harness.run(["cloud", "list", "--json"])).stdout);
+  const shown = JSON.parse((await harness.run(["cloud", "status", "--json", id])).stdout);
+  for (const { model } of [listed.tasks[0], shown]) expect(model).toEqual({ id: "practice", provider: "practice" });
+});
+
 test("an agent works on the repository and branch that the flags name", async () => {
   const harness = await openCloudHarness();
   await harness.git("config", "user.email", "ada@example.com");

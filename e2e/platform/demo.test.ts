@@ -4,8 +4,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { waitForExit } from "@agentcli/testkit";
-import { expect, test } from "vitest";
+import { replyWith, startModelServer, waitForExit } from "@agentcli/testkit";
+import { openClient } from "@agentcli/testkit/platform";
+import { expect, onTestFinished, test } from "vitest";
 
 const script = (name: string): string => fileURLToPath(new URL(`../../scripts/${name}.mjs`, import.meta.url));
 
@@ -17,18 +18,36 @@ test("the demo goes from a prompt to a draft pull request with its diff, and lea
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
 });
 
-test("Ctrl-C stops npm start and its database cleanly", async () => {
+test("npm start with a key names model and provider, agents use it, and Ctrl-C stops everything cleanly", async () => {
+  const model = await startModelServer([replyWith("From the configured model.")]);
+  onTestFinished(() => model.close());
   const data = mkdtempSync(join(tmpdir(), "platform-start-"));
-  const env = { ...process.env, PLATFORM_DATA: data, PLATFORM_LISTEN: "127.0.0.1:0" };
+  const settings = { PLATFORM_DATA: data, PLATFORM_LISTEN: "127.0.0.1:0", PLATFORM_OPENAI_BASE_URL: model.url };
+  const env = { ...process.env, ...settings, AGENT_API_KEY: "sk-of-the-operator" };
   const child = spawn(process.execPath, [script("start")], { detached: true, env });
   const over = waitForExit(child);
-  await new Promise<void>((resolve) => child.stdout.on("data", (text) => `${text}`.includes("Ctrl-C") && resolve()));
+  let printed = "";
+  await new Promise<void>((resolve) =>
+    child.stdout.on("data", (text) => {
+      printed += text;
+      if (printed.includes("Ctrl-C")) resolve();
+    }),
+  );
+  expect(printed).toContain(`Model:        gpt-5.4 of openai at ${model.url}`);
+  const client = openClient(/runs at (\S+)\./.exec(printed)?.[1] ?? "", /^API key: *(\S+)$/m.exec(printed)?.[1] ?? "");
+  expect(await client.waitForRun(await client.create("hello"))).toMatchObject({
+    result: "From the configured model.",
+    model: { id: "gpt-5.4", provider: "openai" },
+  });
+  expect(model.requests()[0]?.headers.authorization).toBe("Bearer sk-of-the-operator");
   const pid = child.pid ?? 0;
   // The terminal signals the whole process group, and npm signals its child again.
   process.kill(-pid, "SIGINT");
   process.kill(pid, "SIGINT");
   expect(await over).toMatchObject({ code: 0, stderr: "" });
-  expect(readFileSync(join(data, "server.log"), "utf8")).toContain('"event":"server.stopped"');
+  const log = readFileSync(join(data, "server.log"), "utf8");
+  expect(log).toContain(`"model":"gpt-5.4 of openai at ${model.url}"`);
+  expect(log).toContain('"event":"server.stopped"');
   expect(existsSync(join(data, "postgres", "postmaster.pid"))).toBe(false);
   rmSync(data, { recursive: true });
 });

@@ -1,5 +1,5 @@
 // What has become of an agent, for programs and for people.
-import { outcomeWords, type Run } from "@agentcli/protocol/api";
+import { describeRunModel, outcomeWords, type Run } from "@agentcli/protocol/api";
 
 export type CloudStatus = "pending" | "ready" | "error" | "cancelled";
 
@@ -18,5 +18,9 @@ export function statusOf(run: Run | null): CloudStatus {
       return "pending";
   }
 }
+
+/** No lines for runs of older servers, which do not report it. */
+export const modelLines = (run: Pick<Run, "model"> | null): string[] =>
+  run?.model ? [`Model: ${describeRunModel(run.model)}`] : [];
 
 export const outcomeOf = (run: Run | null): string => outcomeWords[run?.status ?? "CREATING"];

@@ -1,5 +1,12 @@
 // The pages of agents: the list with a form for a new agent, and one agent with its runs.
-import { type Agent, type AgentListItem, type Artifact, outcomeWords, type Run } from "@agentcli/protocol/api";
+import {
+  type Agent,
+  type AgentListItem,
+  type Artifact,
+  describeRunModel,
+  outcomeWords,
+  type Run,
+} from "@agentcli/protocol/api";
 import { type Html, html } from "./html.ts";
 import { hiddenToken, moment } from "./layout.ts";
 import type { SharedView } from "./shared-view.ts";
@@ -114,14 +121,14 @@ const artifactList = (agentId: string, artifacts: Artifact[]): Html | false =>
 /** Filled in by the stream; the result of an ended run is shown without it. */
 const runSection = (
   agentId: string,
-  { id, status, prompt, result, error, durationMs }: Run & { prompt: string },
+  { id, status, prompt, result, error, durationMs, model }: Run & { prompt: string },
 ): Html => html`
 <section class="run" id="${id}" data-stream="/agents/${agentId}/runs/${id}/stream" data-status="${status}">
 <div class="message user">${prompt}</div>
 <div class="steps"></div>
 <noscript>${result && html`<div class="message assistant">${result}</div>`}</noscript>
 <template class="fallback">${result}</template>
-<p class="facts"><span class="status">${outcome(status)}</span> ${durationMs !== undefined && html`${(durationMs / 1000).toFixed(1)} s`}</p>
+<p class="facts"><span class="status">${outcome(status)}</span> ${durationMs !== undefined && html`${(durationMs / 1000).toFixed(1)} s`} ${model && html`<span class="model">${describeRunModel(model)}</span>`}</p>
 ${error && html`<p class="problem"><strong>${error.code ?? "error"}</strong> ${error.message}</p>`}
 </section>`;
 

@@ -1,6 +1,7 @@
 // Creates runs, and requests their cancellation.
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
+import type { RunModel } from "@agentcli/protocol/api";
 import { type DataKey, notify, type Queries } from "../foundation/index.ts";
 import { type RunRequest, requestAad } from "./execution/request.ts";
 
@@ -12,6 +13,7 @@ export interface NewRun {
   number: number;
   requestId: string;
   request: RunRequest;
+  model: Required<RunModel>;
   now: Date;
 }
 
@@ -28,6 +30,8 @@ export async function insertRun(tx: Queries, run: NewRun): Promise<string | null
       status: "CREATING",
       request_id: run.requestId,
       request: run.key.seal(JSON.stringify(run.request), requestAad(id)),
+      model: run.model.id,
+      model_provider: run.model.provider,
       created_at: run.now,
       updated_at: run.now,
     })

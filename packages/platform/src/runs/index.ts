@@ -3,7 +3,7 @@ export type { FindReadableAgent, ReadableAgent } from "./agent-reader.ts";
 export { linkArtifact, shownArtifacts } from "./artifacts/index.ts";
 export { insertRun, type NewRun, requestCancel, requestCancelOfAll, waitForEnd } from "./control.ts";
 export type { ArtifactOwner, Artifacts } from "./execution/artifacts.ts";
-export { chooseModel, describeModel, isPractice, practiceNotice } from "./execution/compose/index.ts";
+export { chooseModel, describeModel, identifyModel, isPractice, practiceNotice } from "./execution/compose/index.ts";
 export type { RunHost } from "./execution/execute.ts";
 export { RunFault } from "./execution/fault.ts";
 export { newId, threadOf } from "./execution/ids.ts";

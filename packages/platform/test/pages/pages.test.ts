@@ -95,6 +95,13 @@ test("every page says that the practice model is in use", async () => {
     );
 });
 
+test("the page of an agent names the model of each run", async () => {
+  const visitor = await loggedIn();
+  const started = await visitor.form("/agents", { token: visitor.token, prompt: "run echo hello", mode: "agent" });
+  const { html } = await visitor.get(started.headers.get("location") ?? "");
+  expect(html).toContain("practice model (scripted, no intelligence)");
+});
+
 test("a cancelled run is shown as Cancelled, neither as a success nor as an error", async () => {
   const visitor = await loggedIn();
   const started = await visitor.form("/agents", { token: visitor.token, prompt: "stop this", mode: "agent" });

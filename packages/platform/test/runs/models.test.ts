@@ -47,10 +47,13 @@ test("models of several providers are used side by side", async () => {
   });
   const ids = await client.create({ prompt: { text: "one" } });
   await client.stream(ids);
-  expect(await client.read(ids)).toMatchObject({ result: "From the first one." });
+  expect(await client.read(ids)).toMatchObject({ result: "From the first one.", model: { provider: "scripted" } });
   const next = await client.followUp(ids.agentId, { prompt: { text: "two" }, model: { id: "other/large" } });
   await client.stream(next);
-  expect(await client.read(next)).toMatchObject({ result: "From the other one." });
+  expect(await client.read(next)).toMatchObject({
+    result: "From the other one.",
+    model: { id: "large", provider: "other" },
+  });
   expect(other.requests().map(({ body }) => (body as { model: string }).model)).toEqual(["large"]);
 });
 

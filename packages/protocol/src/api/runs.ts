@@ -31,6 +31,15 @@ export type RunGit = z.infer<typeof RunGit>;
 
 export const RunError = z.object({ message: z.string(), code: z.string().optional() });
 
+export const RunModel = z.object({ id: z.string(), provider: z.string().optional() });
+export type RunModel = z.infer<typeof RunModel>;
+
+/** For people. */
+export function describeRunModel({ id, provider }: RunModel): string {
+  if (provider === "practice") return "practice model (scripted, no intelligence)";
+  return provider === undefined ? id : `${id} of ${provider}`;
+}
+
 export const Run = z.object({
   id: RunId,
   agentId: AgentId,
@@ -38,6 +47,7 @@ export const Run = z.object({
   createdAt: Timestamp,
   updatedAt: Timestamp,
   requestId: z.string().optional(),
+  model: RunModel.optional().describe("What answers; absent for runs of older versions"),
   durationMs: z.int().nonnegative().optional(),
   result: z.string().optional().describe("The final message, once there is one"),
   error: RunError.optional(),

@@ -5,6 +5,7 @@ import { exitCodes, exitOf } from "@agentcli/protocol/exit-codes";
 import { findCheckout, sharedAddress } from "../../cloud/origin.ts";
 import { type CloudPlatform, openCloud } from "../../cloud/platform.ts";
 import { openRenderer } from "../../cloud/render.ts";
+import { modelLines } from "../../cloud/status.ts";
 import type { Invocation } from "../../command.ts";
 import { readPrompt } from "../../exec/prompt-input.ts";
 import type { Program } from "../../program.ts";
@@ -23,8 +24,8 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   const created = await cloud.createAgent(await composeRequest(invocation, program, text));
   const { agent, run: first } = created;
   const isJson = invocation.has("json");
-  if (!isJson) reporter.log(agent.url);
-  const line = { id: agent.id, url: agent.url, run_id: first.id, status: first.status };
+  if (!isJson) for (const line of [agent.url, ...modelLines(first)]) reporter.log(line);
+  const line = { id: agent.id, url: agent.url, run_id: first.id, status: first.status, model: first.model ?? null };
   await print(isJson ? `${JSON.stringify(line)}\n` : `${agent.id}\n`);
   if (!invocation.has("follow")) return exitCodes.completed.code;
   return follow(created, { cloud, program, form: isJson ? "json" : "text" });

@@ -1,6 +1,6 @@
 // `agentcli cloud list`: the newest agents of the platform.
 import { CommandError } from "@agentcli/command-line";
-import type { AgentListItem, Run } from "@agentcli/protocol/api";
+import { type AgentListItem, describeRunModel, type Run } from "@agentcli/protocol/api";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import { type ChangeSummary, summarize } from "../../cloud/patch.ts";
 import { type CloudPlatform, openCloud } from "../../cloud/platform.ts";
@@ -61,9 +61,11 @@ const asTask = ({ agent, run }: Shown, summary: ChangeSummary | null): object =>
   summary,
   is_review: false,
   attempt_total: 1,
+  model: run?.model ?? null,
 });
 
 function asText({ agent, run }: Shown): string {
   const repositories = (agent.repos ?? []).map(({ url }) => `  ${url}`).join("");
-  return `${agent.id}  ${outcomeOf(run).padEnd(9)}  ${agent.updatedAt}${repositories}\n    ${agent.name ?? ""}\n`;
+  const model = run?.model ? `  ${describeRunModel(run.model)}` : "";
+  return `${agent.id}  ${outcomeOf(run).padEnd(9)}  ${agent.updatedAt}${repositories}${model}\n    ${agent.name ?? ""}\n`;
 }

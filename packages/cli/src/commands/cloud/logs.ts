@@ -4,6 +4,7 @@ import { exitCodes } from "@agentcli/protocol/exit-codes";
 import { agentIdIn } from "../../cloud/agent-id.ts";
 import { type CloudPlatform, openCloud } from "../../cloud/platform.ts";
 import { openRenderer } from "../../cloud/render.ts";
+import { modelLines } from "../../cloud/status.ts";
 import type { Invocation } from "../../command.ts";
 import type { Program } from "../../program.ts";
 
@@ -24,6 +25,12 @@ interface LogContext {
 }
 
 async function show(run: Run, { cloud, program, form }: LogContext): Promise<void> {
+  if (form === "text")
+    await program.print(
+      modelLines(run)
+        .map((line) => `${line}\n`)
+        .join(""),
+    );
   const render = openRenderer();
   await cloud.follow(run, async (frame) => {
     if (frame.event === "heartbeat") return;

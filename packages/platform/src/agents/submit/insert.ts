@@ -9,6 +9,7 @@ import { branchName } from "../../repositories/index.ts";
 import {
   agentNameAad,
   findUnpriced,
+  identifyModel,
   insertRun,
   leftToSpend,
   modelsOfSubagents,
@@ -86,7 +87,10 @@ export async function insertAgent(context: CreateContext, body: CreateAgentReque
     .executeTakeFirst();
   if (!inserted) throw new ApiError("agent_id_conflict", `agentId: agent ${agentId} already exists.`);
   if (body.webhook) await insertWebhook(tx, { agentId, key, webhook: body.webhook });
-  const runId = await startRun(context, { agentId, key, request, number: 1, now });
+  const runId = await startRun(context, {
+    ...{ agentId, key, request, number: 1, now },
+    model: identifyModel(body.model?.id, platform.settings),
+  });
   return { agentId, runId };
 }
 
@@ -114,9 +118,12 @@ export async function insertFollowUp(
     envVars: body.envVars ?? {},
   };
   const key = await platform.vault.unwrap(agent.data_key);
-  const runId = await startRun(context, { agentId, key, request, number: (last ?? 0) + 1, now: new Date() });
   // They stay for the runs behind it.
   const { mode, model = agent.settings.model } = request;
+  const runId = await startRun(context, {
+    ...{ agentId, key, request, number: (last ?? 0) + 1, now: new Date() },
+    model: identifyModel(model?.id, platform.settings),
+  });
   if (mode !== agent.settings.mode || body.model)
     await tx
       .updateTable("agents")
@@ -131,7 +138,7 @@ export type CreateRunRequest = CreateRun;
 /** Throws `agent_busy` where the agent has an active run. */
 async function startRun(
   { tx, requester }: CreateContext,
-  run: Pick<NewRun, "agentId" | "key" | "request" | "number" | "now">,
+  run: Pick<NewRun, "agentId" | "key" | "request" | "number" | "model" | "now">,
 ): Promise<string> {
   const { agentId, now } = run;
   const { principal, requestId } = requester;

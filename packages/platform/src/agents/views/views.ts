@@ -73,6 +73,7 @@ export function runOf(row: RunRow, key: DataKey, git: RunGit | null): Run {
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
     ...(row.request_id && { requestId: row.request_id }),
+    ...(row.model && row.model_provider && { model: { id: row.model, provider: row.model_provider } }),
     ...(row.ended_at && { durationMs: Math.max(0, row.ended_at.getTime() - started.getTime()) }),
     ...(row.result && { result: key.openText(row.result, resultAad(row.id)) }),
     ...(row.error_message && {

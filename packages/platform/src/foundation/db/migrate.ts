@@ -15,6 +15,7 @@ import * as addresses from "./migrations/0011-identity-addresses.ts";
 import * as agentDirectories from "./migrations/0012-agent-directories.ts";
 import * as loginAttempts from "./migrations/0013-login-attempts.ts";
 import * as retention from "./migrations/0014-retention.ts";
+import * as runModels from "./migrations/0015-run-models.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -35,6 +36,7 @@ const migrations: Record<string, Migration> = {
   "0012-agent-directories": agentDirectories,
   "0013-login-attempts": loginAttempts,
   "0014-retention": retention,
+  "0015-run-models": runModels,
 };
 
 /** Nothing is missing in a database that lacks them. */

@@ -15,7 +15,7 @@ import { type CompletionQueries, finishRun, type RunEnd } from "./finish.ts";
 import { startRunLimits } from "./limits.ts";
 import { findUnpriced, modelsOfSubagents } from "./pricing.ts";
 import { openRunRecorder } from "./recorder.ts";
-import { type ActiveRun, openRun } from "./records.ts";
+import { type ActiveRun, openRun, recordModel } from "./records.ts";
 import { relocateHooks } from "./repository-files/index.ts";
 import type { Sandboxes } from "./sandbox/index.ts";
 import { openSessionStore } from "./session-store.ts";
@@ -40,6 +40,7 @@ export async function executeRun(claimed: ClaimedRun, host: RunHost, signal: Abo
     const activeRun = await openRun(host.platform, claimed);
     directory = activeRun.agent.directory;
     const plan = planRun(activeRun.agent, activeRun.run.request, host.platform.settings);
+    await recordModel(host.platform, activeRun, plan.selectedModel);
     const recorder = await openRunRecorder(activeRun, plan.scrub, host);
     const end = await execute({ claimed, activeRun, plan, recorder, host }, signal).catch(async (error: unknown) => {
       if (canBeResumed(error)) throw error;

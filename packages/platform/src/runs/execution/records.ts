@@ -1,5 +1,6 @@
 // Loads a claimed run and its agent, with their sealed columns decrypted.
 import { StaleWriter } from "@agentcli/engine";
+import type { RunModel } from "@agentcli/protocol/api";
 import type { FrameGroup } from "@agentcli/surfaces/run-stream";
 import { type Kysely, type Selectable, sql } from "kysely";
 import type { DataKey, PlatformContext, RunTable, Tables } from "../../foundation/index.ts";
@@ -53,6 +54,19 @@ export async function openRun({ db, vault }: PlatformContext, claimed: ClaimedRu
       request: open<RunRequest>(run.request, requestAad(runId)),
     },
   };
+}
+
+/** The server that drives a run may be configured otherwise than the one that created it. */
+export async function recordModel(
+  { db }: PlatformContext,
+  { fence }: ActiveRun,
+  model: Required<RunModel>,
+): Promise<void> {
+  await sql`
+    update runs set model = ${model.id}, model_provider = ${model.provider}
+    where id = ${fence.runId} and lease_epoch = ${fence.epoch}
+      and (model, model_provider) is distinct from (${model.id}::text, ${model.provider}::text)
+  `.execute(db);
 }
 
 type StartedRun = Pick<Selectable<RunTable>, "created_at" | "started_at" | "request" | "team_id" | "user_id">;

@@ -60,6 +60,9 @@ export interface RunTable {
   request_id: string | null;
   /** Prompt with images, mode, model, mcpServers and envVars of this run: one sealed JSON document. */
   request: Sealed;
+  /** As chosen when it was created, and again by the server that drives it; null for runs of older versions. */
+  model: string | null;
+  model_provider: string | null;
   /** Who drives it, how often it changed hands, and until when: the fence of every write. */
   lease_owner: string | null;
   lease_epoch: ColumnType<number, number | undefined, number>;

@@ -4,6 +4,7 @@ import type { ModelFault } from "@agentcli/engine";
 import { type ChosenModel, openChosenModel, providerTimeouts } from "@agentcli/host";
 import { describeProvider, findProvider, modelFacts, type Provider, ProviderError, practice } from "@agentcli/models";
 import { openPracticeModel } from "@agentcli/models/practice";
+import type { RunModel } from "@agentcli/protocol/api";
 import { type ModelSettings, type Settings, version } from "../../../foundation/index.ts";
 
 /** `otherwise` overrides settings of the configured provider. */
@@ -21,6 +22,12 @@ export function chooseModel(
     const fault = { code: "refused" as const, message: `${error.message} ${wayOn}` };
     return { ...unusable(name, providerId, fault), baseUrl: null };
   }
+}
+
+/** Without opening it: what `chooseModel` would choose. */
+export function identifyModel(id: string | undefined, { models }: Settings): Required<RunModel> {
+  const { name, providerId } = locate(id ?? models.model, models);
+  return { id: name, provider: providerId };
 }
 
 interface Location {
