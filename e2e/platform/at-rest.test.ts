@@ -22,7 +22,6 @@ const canaries = {
   envVar: "canaryenvvar7f3a",
   runEnvVar: "canaryrunenv7f3a",
   header: "canaryheader7f3a",
-  clientSecret: "canaryclient7f3a",
   subagent: "canarysubagent7f3a",
   metadata: "canarymetadata7f3a",
   message: "canarymessage7f3a",
@@ -108,14 +107,7 @@ async function useSecrets({ repository, harness }: ServedPlatform, client: Platf
     runEnvVars: { OTHER: canaries.runEnvVar },
     metadata: { tag: canaries.metadata },
     webhook: { url: `${servers}/${canaries.hookUrl}`, secret: canaries.hookSecret },
-    mcpServers: [
-      {
-        name: "tools",
-        url: servers,
-        headers: { authorization: canaries.header },
-        auth: { CLIENT_ID: "x", CLIENT_SECRET: canaries.clientSecret },
-      },
-    ],
+    mcpServers: [{ name: "tools", url: servers, headers: { authorization: canaries.header } }],
     customSubagents: [{ name: "critic", description: canaries.subagent, prompt: canaries.subagent }],
   });
   const run = await client.waitForRun(made);
