@@ -11,7 +11,7 @@ const noWorkspace = {
   root: "/project",
   release: async () => {},
 } as unknown as Dependencies["workspace"];
-const look = (size = 10) => calls("update_plan", { plan: [{ step: "x".repeat(size), status: "pending" }] });
+const look = (size = 10, status = "pending") => calls("update_plan", { plan: [{ step: "x".repeat(size), status }] });
 
 const sizeOf = (request: ModelRequest) =>
   estimateText(request.instructions) +
@@ -26,7 +26,8 @@ async function endless(
 ) {
   const thread = await openHarness((request, number) => {
     if (isWrapUp(request)) return textReply("Wrapped up.", sizeOf(request));
-    return replies([look(sizes[number % sizes.length])], sizeOf(request));
+    // Never the same call twice in a row: that would end the turn too.
+    return replies([look(sizes[number % sizes.length], number % 2 ? "pending" : "completed")], sizeOf(request));
   }, noWorkspace);
   await thread.begin("never stop", { budget });
   await drive(thread.log, thread.dependencies, never);
