@@ -274,6 +274,37 @@ describe("pinned with a script are", () => {
     expect(pinnedBy(pin("./check.sh", at), at)).toEqual(["b.mjs", "check.sh", "lib", "lib.sh", "more.sh"]);
   });
 
+  test.each([
+    ["cd tools && ./x.sh"],
+    ["cd tools\n./x.sh"],
+    ['cd "$AGENT_PROJECT_DIR/tools" || exit 1; bash x.sh'],
+    ["(cd -- 'tools'; ./x.sh)"],
+    ["cd .; cd tools; ./x.sh"],
+  ])("the files that it runs in a directory that it changes to: %s", async (text) => {
+    const at = await prepare({ "repository/check.sh": `#!/bin/sh\n${text}\n` });
+    const found = pin("./check.sh", at);
+    expect(pinnedBy(found, at)).toEqual(["check.sh", "tools"]);
+    expect(found.includes.get(at.pathOf("repository/check.sh"))).toMatchObject([
+      { path: at.pathOf("repository/tools/x.sh") },
+    ]);
+  });
+
+  test.each([
+    ["true; bash tools/x.sh"],
+    ["true && sh -eu tools/x.sh"],
+    ["timeout 10 ./tools/x.sh"],
+    ["env A=1 tools/x.sh"],
+    ['find . | xargs "tools/x.sh"'],
+  ])("the scripts that it starts with the help of others: %s", async (text) => {
+    const at = await prepare({ "repository/check.sh": `#!/bin/sh\n${text}\n` });
+    expect(pinnedBy(pin("./check.sh", at), at)).toEqual(["check.sh", "tools"]);
+  });
+
+  test("not a file whose name means another one after a change of the directory", async () => {
+    const at = await prepare({ "repository/check.sh": "cd tools; ./x.sh\n", "repository/x.sh": "" });
+    expect(pinnedBy(pin("./check.sh", at), at)).toContain("`./x.sh` of a script is");
+  });
+
   test("not the files of a directory that is too large to be a directory of scripts", async () => {
     const many = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`repository/big/${index}.txt`, ""]));
     const at = await prepare({ ...many, "repository/big/x.js": 'import "./y.js"', "repository/big/y.js": "" });

@@ -1,7 +1,8 @@
 // Files that a script loads by a fixed name: they are pinned with it.
 import { isBuiltin } from "node:module";
 import { dirname, extname, resolve } from "node:path";
-import { isFile, type Workspace } from "./files.ts";
+import { firstBytes, isFile, type Workspace } from "./files.ts";
+import { Unpinnable } from "./shell-words.ts";
 
 export type Language = "shell" | "javascript" | "python" | "other";
 
@@ -104,21 +105,53 @@ const quotedPaths = (text: string): string[] =>
 /** `. ./lib.sh`, `bash tools/x.sh`, `./x.sh`, and `"$(dirname "$0")/lib.sh"`, which is beside the script. */
 function shellIncludes({ path, text }: Script, workspace: Workspace): Includes {
   const named = Array.from(text.matchAll(running)).flatMap((match): NamedInclude[] => {
-    const [whole, loader, , name = ""] = match;
-    if (!name.includes("/") && loader === undefined) return [];
-    const found = workspace.directories.map((directory) => resolve(directory, name)).find(isFile);
+    const { loader, other, name = "" } = match.groups ?? {};
+    if (!name.includes("/") && loader === undefined && other === undefined) return [];
+    const found = findNamed(name, { text, directories: workspace.directories });
     if (found === undefined || !workspace.isInside(found)) return [];
-    const end = match.index + whole.length;
-    const length = name.length + 2 * (match[2]?.length ?? 0);
+    const end = match.index + match[0].length;
+    const length = name.length + 2 * (match.groups?.quote?.length ?? 0);
     return [{ start: end - length, end, path: workspace.pathOf(found) }];
   });
   const beside = Array.from(text.matchAll(besideScript), ([, name = ""]) => resolve(dirname(path), `.${name}`));
-  const files = beside.filter((each) => isFile(each) && workspace.isInside(each));
+  // Not replaced by its copy, because it may be data; but commands cannot change it.
+  const started = Array.from(text.matchAll(mentioned), ([name]) => name)
+    .filter((name) => name.includes("/"))
+    .flatMap((name) => workspace.directories.map((directory) => resolve(directory, name)))
+    .filter((each) => isFile(each) && firstBytes(each, 2) === "#!")
+    .map(workspace.pathOf);
+  const files = [...beside, ...started].filter((each) => isFile(each) && workspace.isInside(each));
   return { files: [...named.map((include) => include.path), ...files], named, packageName: null };
 }
 
+/** In a working directory of the hook, or in one that the script changes to. */
+function findNamed(name: string, { text, directories }: { text: string; directories: string[] }): string | undefined {
+  const found = directories.map((directory) => resolve(directory, name)).find(isFile);
+  const changed = Array.from(text.matchAll(changing), ([, directory = ""]) => `./${directory}`);
+  const reached = changed.reduce(
+    (bases, change) => [...new Set([...bases, ...bases.map((base) => resolve(base, change))])].slice(0, maxDirectories),
+    directories,
+  );
+  const changedTo = reached.filter((base) => !directories.includes(base));
+  const elsewhere = changedTo.map((base) => resolve(base, name)).find((path) => path !== found && isFile(path));
+  if (found !== undefined && elsewhere !== undefined)
+    throw new Unpinnable(
+      `\`${name}\` of a script is ${found} or ${elsewhere}; write its path from the top of the project`,
+    );
+  return found ?? elsewhere;
+}
+
+const maxDirectories = 64;
+
+/** `cd tools`, `cd "$ROOT/tools"` */
+const changing =
+  /(?:^|[;&|({!]|\b(?:then|do|else|if))[ \t]*cd[ \t]+(?:--[ \t]+)?["']?(?:\$\w+\/|\$\{[^}\n]+\}\/|\$\([^()\n]*\)\/)?([\w.-][\w./-]*)["']?(?=[\s;&|)]|$)/gm;
+
 /** After a program that loads its argument, or where a command begins. */
 const running =
-  /(?:((?:\b(?:source|bash|sh|dash|zsh|node|python3?)|(?<=^|[\s;&|(])\.)[ \t]+)|(?:^|[;&|({!]|\b(?:then|do|else|if|exec))[ \t]*)(["']?)((?:\.{0,2}\/)?\w[\w.-]*(?:\/[\w.-]+)*)\2(?=[\s;&|)]|$)/gm;
+  /(?:(?:^|[;&|({!]|\b(?:then|do|else|if|exec))[ \t]*(?<loader>(?:source|bash|sh|dash|zsh|node|python3?|\.)(?:[ \t]+-[\w-]+)*[ \t]+)?|(?<other>(?:\b(?:source|bash|sh|dash|zsh|node|python3?)|(?<=^|[\s;&|(])\.)(?:[ \t]+-[\w-]+)*[ \t]+))(?<quote>["']?)(?<name>(?:\.{0,2}\/)?\w[\w.-]*(?:\/[\w.-]+)*)\k<quote>(?=[\s;&|)]|$)/gm;
+
+/** Any path: another program may run it. */
+const mentioned = /(?<=^|[\s"'=(])(?:\.{0,2}\/)?[\w.-]+(?:\/[\w.-]+)*\/?[\w.-]+(?=[\s;&|)"']|$)/gm;
 
 const besideScript = /(?:\$\w+|\$\{[^}\n]+\}|\$\([^()\n]*(?:\([^()\n]*\))?[^()\n]*\))["']?(\/[\w./-]+)/g;
