@@ -1,7 +1,7 @@
 // Which environment variables a tool inherits. Pure, and plain data, so that it can be applied inside a sandbox too.
 export interface EnvironmentPolicy {
   inherit: "all" | "core" | "none";
-  /** Whether names that look like secrets are excluded, and addresses that contain credentials. */
+  /** Whether names and values that look like secrets are excluded, and addresses that contain credentials. */
   secretNames: "excluded" | "inherited";
   /** Globs with `*` and `?`, case-insensitive. */
   exclude: string[];
@@ -19,9 +19,22 @@ export interface EnvironmentPolicy {
 const neverInherited = ["AGENT_API_KEY"];
 const secretPatterns = [
   ...["*KEY*", "*TOKEN*", "*SECRET*", "*PASS*", "*_PWD", "*CREDENTIAL*", "*CREDS*", "*_CRED", "*DSN*"],
-  ...["AUTH", "*_AUTH", "*AUTH_HEADER*", "*AUTHORIZATION*", "*OAUTH*", "*BEARER*", "*JWT*", "*COOKIE*", "*_PAT"],
+  ...[
+    "AUTH",
+    "*_AUTH",
+    "*_AUTH_*",
+    "*AUTH_HEADER*",
+    "*AUTHORIZATION*",
+    "*OAUTH*",
+    "*BEARER*",
+    "*JWT*",
+    "*COOKIE*",
+    "*_PAT",
+  ],
   // Not *PRIVATE*: GOPRIVATE is a list of module paths.
-  ...["PRIVATE", "PRIVATE_*", "*_PRIVATE", "*_PRIVATE_*", "*CONNECTION_STRING*"],
+  ...["PRIVATE", "PRIVATE_*", "*_PRIVATE", "*_PRIVATE_*", "*CONNECTION_STRING*", "*USERPWD"],
+  // Who knows the address of a webhook can post to it.
+  "*WEBHOOK*",
   // A process that reaches the agent for keys can sign with all of them; one that reaches the screen can type.
   ...["SSH_AUTH_SOCK", "XAUTHORITY"],
 ];
@@ -30,6 +43,17 @@ const secretAddresses = [
   /:\/\/[^\s/?#@:]*:[^\s/?#@]+@/,
   /https?:\/\/[^\s/?#@]+@/i,
   /[?&][\w.-]{0,40}(?:key|token|secret|pass|credential|signature)[\w.-]{0,40}=[^&\s]/i,
+];
+/** Tokens and keys that are recognized by how they begin, under any name. */
+const secretValues = [
+  /\b(?:sk|rk|pk)_live_\w{3}/,
+  /\bsk-[\w-]{16}/,
+  /\b(?:gh[opsur]_|github_pat_|glpat-|npm_|xox[abeoprs]-|xapp-|hf_|pypi-|dop_v1_|shpat_|SG\.)[\w-]{16}/,
+  /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/,
+  /\bAIza[\w-]{35}/,
+  /\beyJ[\w-]{8,}\.[\w-]{8,}\./,
+  /-----BEGIN [A-Z ]*PRIVATE KEY/,
+  /\bhooks\.slack\.com\/services\//,
 ];
 const coreNames = new Set([
   ...["PATH", "SHELL", "TMPDIR", "TEMP", "TMP", "HOME"],
@@ -56,7 +80,7 @@ export function inherits(policy: EnvironmentPolicy): (name: string, value: strin
   const included = new Set(policy.include);
   const isExcluded = matchesAny(policy.exclude);
   const looksSecret = matchesAny(policy.secretNames === "excluded" ? secretPatterns : []);
-  const isSecret = (value: string) => policy.secretNames === "excluded" && isSecretAddress(value);
+  const isSecret = (value: string) => policy.secretNames === "excluded" && looksLikeSecret(value);
   const isIncluded = matchesIncludeOnly(policy);
   return (name, value) => {
     if (never.has(name) || isExcluded(name)) return false;
@@ -65,8 +89,9 @@ export function inherits(policy: EnvironmentPolicy): (name: string, value: strin
   };
 }
 
-const isSecretAddress = (value: string): boolean =>
-  value.includes("://") && secretAddresses.some((pattern) => pattern.test(value));
+const looksLikeSecret = (value: string): boolean =>
+  (value.includes("://") && secretAddresses.some((pattern) => pattern.test(value))) ||
+  secretValues.some((pattern) => pattern.test(value));
 
 /** Explicitly set variables only have to match `includeOnly`. */
 export function setVariables(policy: EnvironmentPolicy): Record<string, string> {

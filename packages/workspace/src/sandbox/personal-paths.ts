@@ -22,6 +22,14 @@ const credentials = split(`
   .cargo/credentials.toml .gem/credentials .bundle/config .composer/auth.json .config/composer/auth.json
   .m2/settings.xml .m2/settings-security.xml .gradle/gradle.properties .nuget/NuGet/NuGet.Config
 
+  .subversion/auth .config/nix/nix.conf .config/pip/pip.conf .pip/pip.conf .bunfig.toml .curlrc .wgetrc .mc .minikube
+  .step .expo .android/adbkey .config/syncthing .config/ngc .ngc .pki .lastpass .local/share/lpass .local/share/Bitwarden
+
+  .Xauthority .ICEauthority .vnc .config/tigervnc .remmina .config/remmina .local/share/remmina .putty .filezilla
+  .config/filezilla .msmtprc .config/msmtp .mbsyncrc .config/isyncrc .offlineimaprc .fetchmailrc .muttrc .config/mutt
+  .config/neomutt .purple .config/Signal .config/Slack .config/discord .config/Element .local/share/TelegramDesktop
+  .config/Code/User/globalStorage .config/VSCodium/User/globalStorage .config/JetBrains
+
   .kaggle .huggingface .cache/huggingface/token .cache/huggingface/stored_tokens .config/wandb .config/solana .electrum
   .bitcoin .ethereum .foundry/keystores
 `);
@@ -38,7 +46,7 @@ const histories = split(`
   .bash_history .zsh_history .zhistory .histfile .sh_history .ash_history .history .local/share/fish/fish_history
   .local/share/atuin .local/state/bash .local/state/zsh .python_history .node_repl_history .irb_history .Rhistory
   .psql_history .mysql_history .mariadb_history .sqlite_history .duckdb_history .rediscli_history .dbshell .mongodb
-  .gdb_history .lesshst .viminfo .local/state/nvim/shada
+  .zsh_sessions .gdb_history .lesshst .viminfo .local/state/nvim/shada
 `);
 
 const browserProfiles = [

@@ -44,8 +44,18 @@ describe("the environment of tools", () => {
       REGISTRY: "https://0123456789abcdef@npm.example.com/",
       SEARCH: "https://search.example.com/?q=1&api_key=0123456789abcdef",
       SSH_AUTH_SOCK: "/run/user/1000/agent.sock",
+      DOCKER_AUTH_CONFIG: "{}",
+      CURL_USERPWD: "x",
+      DEPLOY_WEBHOOK_URL: "https://example.com/x",
+      PAYMENTS: `sk_live_${"0123456789"}`,
+      GH: `ghp_${"0123456789abcdefghij"}`,
+      CLOUD: `AKIA${"0123456789ABCDEF"}`,
+      SESSION: `eyJ${"hbGciOiJub25lIn0"}.eyJzdWIiOiJhIn0.`,
+      SIGNER: `-----BEGIN EC ${"PRIVATE KEY"}-----`,
     };
     const plain = {
+      TASK: "risk-management_live_demo",
+      GIT_AUTHOR_NAME: "Ada",
       PWD: "/work",
       OLDPWD: "/work/a:b@c",
       HOMEPAGE: "https://example.com/a:b@c?page=2",
