@@ -5,6 +5,7 @@ import type { Integrations } from "../integrations/index.ts";
 import type { Repositories } from "../repositories/index.ts";
 import type { FindReadableAgent } from "../runs/index.ts";
 import { openAgentAccess } from "./access.ts";
+import { workspaceRetention } from "./retention.ts";
 import { type AgentHost, addAgentRoutes } from "./routes/agents.ts";
 import { addDeliveryRoutes } from "./routes/deliveries.ts";
 import { addDiffRoute } from "./routes/diff.ts";
@@ -41,7 +42,10 @@ export function openAgents(context: ServerContext, { repositories, integrations 
   return {
     host,
     findAgent: (principal, agentId) => access.find(principal, agentId, "read"),
-    retention: [idempotencyRetention(db, settings.retention.idempotencyHours)],
+    retention: [
+      idempotencyRetention(db, settings.retention.idempotencyHours),
+      workspaceRetention({ platform: context, workspaces, days: settings.retention.workspaceDays }),
+    ],
     routes(api) {
       addAgentRoutes(api, host);
       addRunRoutes(api, host);

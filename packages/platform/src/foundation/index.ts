@@ -40,7 +40,7 @@ export {
   type WebhookAttemptTable,
   type WebhookVersion,
 } from "./db/index.ts";
-export { openFile, pathTo, removeTree, type TreeEntry, walk } from "./files/index.ts";
+export { listNames, listStale, openFile, pathTo, randomId, removeTree, type TreeEntry, walk } from "./files/index.ts";
 export {
   type Admission,
   type Api,

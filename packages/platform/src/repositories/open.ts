@@ -21,6 +21,7 @@ import {
 import {
   type CheckOptions,
   type Diffs,
+  findPushed,
   type Handoff,
   type HandoffOptions,
   openDiffs,
@@ -29,7 +30,14 @@ import {
 } from "./handoff/index.ts";
 import { type GithubAccounts, openAccessRules, openGithub, openSourceHosts, type SourceHosts } from "./scm/index.ts";
 import { openSigningKey, serveSigningKey } from "./signing/index.ts";
-import { defaultLimits, openLocks, openWorkspaces, type Workspaces } from "./workspaces/index.ts";
+import {
+  defaultLimits,
+  mirrorRetention,
+  openLocks,
+  openWorkspaces,
+  unfinishedRetention,
+  type Workspaces,
+} from "./workspaces/index.ts";
 
 export interface Repositories extends Subject, RepositoryChecks {
   githost: GitHost;
@@ -61,7 +69,15 @@ export function openRepositories(context: ServerContext, principals: Principals)
     github,
   });
   const locks = openLocks(db);
-  const workspaces = openWorkspaces({ dataDirectory, sources, locks, limits: defaultLimits, identity: committer });
+  const workspaces = openWorkspaces({
+    dataDirectory,
+    sources,
+    locks,
+    limits: defaultLimits,
+    identity: committer,
+    findPushed: (agentId, url) => findPushed(db, { agentId, repoUrl: sources.shown(url) }),
+  });
+  const fileRetention = { dataDirectory, locks, ...settings.retention, now: Date.now };
   const signingKey = openSigningKey(settings.signingKey);
   const store = { db, vault };
   return {
@@ -93,6 +109,7 @@ export function openRepositories(context: ServerContext, principals: Principals)
       servePullRequests(app, { host: githost, authenticator });
       serveSigningKey(app, signingKey, committer);
     },
+    retention: [mirrorRetention(fileRetention), unfinishedRetention(fileRetention)],
     activities: [{ role: "every server", start: () => announceAddresses(githost) }],
   };
 }

@@ -2,7 +2,7 @@
 import type { Authenticate, ServerContext, Subject } from "../foundation/index.ts";
 import type { Repositories } from "../repositories/index.ts";
 import type { FindReadableAgent } from "./agent-reader.ts";
-import { addArtifactRoutes, openArtifacts } from "./artifacts/index.ts";
+import { addArtifactRoutes, artifactRetention, openArtifacts } from "./artifacts/index.ts";
 import type { RunHost } from "./execution/execute.ts";
 import type { CompletionQueries } from "./execution/finish.ts";
 import { readReport, readSummary } from "./execution/run-summary.ts";
@@ -34,7 +34,10 @@ export async function openRuns(context: ServerContext, options: RunsOptions): Pr
       addArtifactRoutes(api, { platform: context, findAgent, publicUrl });
       addUsageRoute(api, { db, findAgent });
     },
-    retention: [frameRetention(db, settings.streamRetentionSeconds)],
+    retention: [
+      frameRetention(db, settings.streamRetentionSeconds),
+      artifactRetention({ db, ...settings, ...settings.retention, now: Date.now }),
+    ],
     activities: [
       { role: "runner", start: () => startRunner(runHost(context, hub, options)) },
       { role: "scheduler", start: () => repositories.startChecks((runId) => readReport(context, runId)) },

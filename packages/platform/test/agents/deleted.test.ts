@@ -29,6 +29,8 @@ test("an agent that another team creates under the id of a deleted one keeps its
     {
       open: unused,
       find: unused,
+      list: unused,
+      setAside: unused,
       // A removal that is slow: meanwhile the id is free.
       async remove(directory) {
         await create(other, "create kept.txt containing kept");

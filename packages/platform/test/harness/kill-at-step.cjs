@@ -22,6 +22,17 @@ childProcess.spawn = (program, args, options) => {
   child.on("exit", () => step(`after ${args[0]}`));
   return child;
 };
+
+// Removals and moves of files too, where KILL_FILES is set.
+if (process.env.KILL_FILES)
+  for (const name of ["rename", "rmdir", "unlink"]) {
+    const action = fs.promises[name];
+    fs.promises[name] = async (...args) => {
+      step(`before ${name}`);
+      await action(...args);
+      step(`after ${name}`);
+    };
+  }
 syncBuiltinESMExports();
 
 const { fetch } = globalThis;

@@ -74,6 +74,7 @@ export async function openGitHarness(options: GitHarnessOptions = {}): Promise<G
     locks: options.locks ?? noLocks,
     limits,
     identity,
+    findPushed: async () => null,
   });
   return {
     data,

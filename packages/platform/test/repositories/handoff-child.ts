@@ -43,6 +43,7 @@ const workspaces = openWorkspaces({
   locks: openLocks(db),
   limits: defaultLimits,
   identity,
+  findPushed: async () => null,
 });
 const readSummary = async () => ({ ...summary, endedAt: new Date(summary.endedAt) });
 const signingKey = openSigningKey({ path: join(data, "signing-key"), isGiven: true });

@@ -9,6 +9,7 @@ import { openNetworkPolicy } from "../../src/foundation/network/index.ts";
 import { ownRepositories } from "../../src/repositories/githost/index.ts";
 import {
   type Diffs,
+  findPushed,
   type Handoff,
   openDiffs,
   openHandoff,
@@ -28,6 +29,7 @@ import {
   type OpenWorkspace,
   openLocks,
   openWorkspaces,
+  type Workspaces,
 } from "../../src/repositories/workspaces/index.ts";
 import { checkOptions } from "./check-options.ts";
 import { identity, never, noRules } from "./git-harness.ts";
@@ -38,6 +40,7 @@ export interface HandoffHarness extends GitHostHarness {
   sources: SourceHosts;
   /** Creates and updates the checks that are due. */
   showChecks(): Promise<void>;
+  workspaces: Workspaces;
   handoff: Handoff;
   diffs: Diffs;
   /** Creates a repository on the embedded host with one commit on main. */
@@ -55,6 +58,8 @@ export interface Shop {
 export interface TestAgent {
   id: string;
   workspace: OpenWorkspace;
+  /** As a follow-up does. */
+  open(): Promise<OpenWorkspace>;
   /** Ends a run with this result and hands it off. */
   finish(result: string, more?: Partial<RunSummary>): Promise<Awaited<ReturnType<Handoff["finish"]>>>;
   /** Ends a run without handing it off. */
@@ -89,6 +94,7 @@ export async function openHandoffHarness(options: HandoffHarnessOptions = {}): P
     locks: openLocks(harness.db),
     limits: defaultLimits,
     identity,
+    findPushed: (agentId, url) => findPushed(harness.db, { agentId, repoUrl: sources.shown(url) }),
   });
   const summaries = new Map<string, RunSummary>();
   const readSummary = async (runId: string) => summaries.get(runId) ?? missingRun(runId);
@@ -109,6 +115,7 @@ export async function openHandoffHarness(options: HandoffHarnessOptions = {}): P
     served,
     sources,
     showChecks: () => showDueChecks(checkOptions(harness, sources), never()),
+    workspaces,
     handoff,
     diffs: openDiffs({ db: harness.db, workspaces, sources }),
     async shop(files = { "README.md": "# Shop\n" }) {
@@ -179,6 +186,7 @@ export async function openHandoffHarness(options: HandoffHarnessOptions = {}): P
       return {
         id,
         workspace,
+        open: () => workspaces.open(work, never()),
         again,
         end,
         async finish(result, changes) {

@@ -7,11 +7,15 @@ import {
   type RetentionRule,
   type Subject,
 } from "../../foundation/index.ts";
+import { draftRetention } from "./drafts.ts";
 
 export type RetentionContext = Pick<PlatformContext, "connection" | "settings" | "log" | "metrics">;
 
+/** The rules of all subjects, and the one for the files of the server itself. */
 export const openRetention = (context: RetentionContext, rules: RetentionRule[]): Subject => ({
-  activities: [{ role: "scheduler", start: () => startRetention(context, rules) }],
+  activities: [
+    { role: "scheduler", start: () => startRetention(context, [...rules, draftRetention(context.settings)]) },
+  ],
 });
 
 /** The first round begins at once: a server that is restarted often still removes what is due. */

@@ -1,7 +1,7 @@
 // Turns the work of a run into a pushed branch and a draft pull request. Idempotent: every step checks the current state first.
 import type { Kysely } from "kysely";
 import type { Tables } from "../../foundation/index.ts";
-import { RepositoryFault } from "../git/index.ts";
+import { gitSucceeds, RepositoryFault } from "../git/index.ts";
 import type { PersonalAccess, PullRequest, PullRequests, SourceHosts } from "../scm/index.ts";
 import type { SigningKey } from "../signing/index.ts";
 import type { OpenRepository, Workspaces } from "../workspaces/index.ts";
@@ -116,7 +116,7 @@ async function commit(
 ): Promise<string | null> {
   const { identity, signingKey } = options;
   const author = (!summary.opensAsApp && summary.onBehalfOf) || identity;
-  const last = row.head_commit ?? repository.baseCommit;
+  const last = await lastCommit(repository, row, signal);
   const head = await commitLeftovers(
     {
       repository,
@@ -128,6 +128,13 @@ async function commit(
     signal,
   );
   return head === repository.baseCommit && row.pushed_commit === null ? null : head;
+}
+
+/** The commit of an earlier run may be gone, if the agent's files were removed and the branch is not on the host any more. */
+async function lastCommit({ hostDirectory, baseCommit }: OpenRepository, row: HandoffRow, signal: AbortSignal) {
+  if (row.head_commit === null) return baseCommit;
+  const args = ["cat-file", "-e", `${row.head_commit}^{commit}`];
+  return (await gitSucceeds({ location: { directory: hostDirectory }, args }, signal)) ? row.head_commit : baseCommit;
 }
 
 async function push(

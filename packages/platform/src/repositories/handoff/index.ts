@@ -1,6 +1,7 @@
 // From the end of a run to a draft pull request.
+
 export { type CheckOptions, type RunReport, showDueChecks, startChecks } from "./checks.ts";
 export { type Diffs, openDiffs, type RepositoryChange } from "./diff.ts";
 export { type HandoffOptions, openHandoff } from "./finish.ts";
 export type { HandedOff, HandedOffBranch, Handoff, HandoffFault, RunSummary } from "./handoff.ts";
-export { branchesOf } from "./store.ts";
+export { branchesOf, findPushed } from "./store.ts";

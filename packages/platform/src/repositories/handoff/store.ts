@@ -1,6 +1,7 @@
 // The state of a hand-off: one row per agent and repository.
 import type { Kysely, Selectable } from "kysely";
 import type { HandoffTable, Queries, Tables } from "../../foundation/index.ts";
+import type { PushedWork } from "../workspaces/index.ts";
 import { addCheck } from "./check-store.ts";
 import type { HandedOffBranch } from "./handoff.ts";
 
@@ -78,3 +79,19 @@ export const shownBranch = (row: HandoffRow): HandedOffBranch => ({
   ...(row.pushed_commit !== null && { branch: row.branch }),
   ...(row.pr_url !== null && { prUrl: row.pr_url }),
 });
+
+/** Null before the first push. */
+export async function findPushed(
+  db: Queries,
+  { agentId, repoUrl }: { agentId: string; repoUrl: string },
+): Promise<PushedWork | null> {
+  const row = await db
+    .selectFrom("handoffs")
+    .select(["branch", "pushed_commit", "base_branch", "base_commit"])
+    .where("agent_id", "=", agentId)
+    .where("repo_url", "=", repoUrl)
+    .executeTakeFirst();
+  if (!row || row.pushed_commit === null) return null;
+  const { branch, pushed_commit: commit, base_branch: baseBranch, base_commit: baseCommit } = row;
+  return { branch, commit, baseBranch, baseCommit };
+}

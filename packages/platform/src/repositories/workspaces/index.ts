@@ -2,5 +2,6 @@
 export { branchName } from "./branch-name.ts";
 export { defaultLimits, type RepositoryLimits } from "./limits.ts";
 export { type Locks, openLocks } from "./lock.ts";
-export { openWorkspaces, type WorkspacesOptions } from "./open.ts";
+export { openWorkspaces, type PushedWork, type WorkspacesOptions } from "./open.ts";
+export { type FileRetention, mirrorRetention, unfinishedRetention } from "./retention.ts";
 export type { AgentWork, OpenRepository, OpenWorkspace, Workspaces } from "./workspaces.ts";

@@ -2,7 +2,7 @@
 // mirror. Its references are written as one file from the advertisement, so that git never leaves a lock file behind.
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import {
   formatOf,
@@ -49,6 +49,8 @@ export async function openMirror(
     if (advertisement.references.size === 0) return advertisement;
     if (!existsSync(directory)) await create({ directory, host, limits, advertisement }, signal);
     else await update({ directory, host, limits, advertisement }, signal);
+    // When it was last used: retention removes it a while later.
+    await utimes(directory, new Date(), new Date());
     return advertisement;
   };
   const advertisement = await options.locks.hold(`mirror:${name}`, bringUpToDate, signal);

@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, lstatSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
-import { type AgentRepository, removeTree } from "../../foundation/index.ts";
+import { dirname, join } from "node:path";
+import { type AgentRepository, listNames, removeTree } from "../../foundation/index.ts";
 import { layOut, RepositoryFault } from "../git/index.ts";
 import { isReference, type SourceHosts } from "../scm/index.ts";
 import { branchName } from "./branch-name.ts";
@@ -12,6 +12,7 @@ import type { RepositoryLimits } from "./limits.ts";
 import type { Locks } from "./lock.ts";
 import { openMirror, type Source } from "./mirror.ts";
 import { ownSource } from "./own-source.ts";
+import { removedMark } from "./retention.ts";
 import { chooseStart, guessPullRequest, type PullRequestBranches, type StartingPoint } from "./starting-point.ts";
 import type { AgentWork, OpenRepository, OpenWorkspace, Workspaces } from "./workspaces.ts";
 
@@ -21,6 +22,16 @@ export interface WorkspacesOptions {
   locks: Locks;
   limits: RepositoryLimits;
   identity: { name: string; email: string };
+  /** What the agent has pushed to this repository; null if nothing yet. */
+  findPushed(agentId: string, url: string): Promise<PushedWork | null>;
+}
+
+/** From here an agent continues whose files were removed while it was archived. */
+export interface PushedWork {
+  branch: string;
+  commit: string;
+  baseBranch: string;
+  baseCommit: string;
 }
 
 export function openWorkspaces(options: WorkspacesOptions): Workspaces {
@@ -43,9 +54,13 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       if (!existsSync(directories.workspace)) return undefined;
       return openWorkspace(directories, await readExisting(directories));
     },
+    async list() {
+      const names = await Promise.all(parents.map((parent) => listNames(join(options.dataDirectory, parent))));
+      return [...new Set(names.flat())].filter((name) => agentDirectory.test(name));
+    },
+    setAside: (name) => setAside(directoriesOf(name, options)),
     async remove(name) {
-      const directories = directoriesOf(name, options);
-      for (const directory of [directories.workspace, directories.host]) await removeTree(directory);
+      await (await setAside(directoriesOf(name, options)))();
     },
   };
 }
@@ -56,8 +71,34 @@ interface AgentDirectories {
   host: string;
 }
 
+const parents = ["workspaces", "handoffs"] as const;
+const agentDirectory = /^bc-[0-9a-f-]{36}$/i;
+
+/** The host's side goes first: a workspace without it is removed like any other. */
+async function setAside({ workspace, host }: AgentDirectories): Promise<() => Promise<void>> {
+  const aside: string[] = [];
+  for (const directory of [host, workspace]) {
+    const path = join(dirname(directory), `${removedMark}${randomUUID()}`);
+    if (await renamed(directory, path)) aside.push(path);
+  }
+  return async () => {
+    for (const path of aside) await removeTree(path);
+  };
+}
+
+/** False if it does not exist. */
+async function renamed(from: string, to: string): Promise<boolean> {
+  try {
+    await rename(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw error;
+  }
+}
+
 function directoriesOf(name: string, { dataDirectory }: WorkspacesOptions): AgentDirectories {
-  if (!/^bc-[0-9a-f-]{36}$/i.test(name)) throw new Error(`Invalid agent directory "${name}": expected bc-<uuid>.`);
+  if (!agentDirectory.test(name)) throw new Error(`Invalid agent directory "${name}": expected bc-<uuid>.`);
   return { workspace: join(dataDirectory, "workspaces", name), host: join(dataDirectory, "handoffs", name) };
 }
 
@@ -115,9 +156,9 @@ async function makeRepository(
       "ref_not_found",
       `The repository ${repository.url} is empty. Push a first commit to it, or check the address, then start an agent.`,
     );
-  const resolved = await resolveStart({ agent, repository, options, source }, signal);
-  const commit = await prepareCommit({ commit: resolved.commit, source, limits }, signal);
-  const start = { ...resolved, commit };
+  const start =
+    (await findPushedStart({ agent, repository, options, source }, signal)) ??
+    (await findFirstStart({ agent, repository, options, source }, signal));
   const draft = join(directories.workspace, `.draft-${randomUUID()}`);
   try {
     await mkdir(draft);
@@ -125,7 +166,7 @@ async function makeRepository(
     // Create the host side first: if the agent's directory exists, both exist.
     const { branch, baseBranch } = start;
     const isOwnBranch = branch === ownBranch(agent);
-    const facts: Facts = { url: repository.url, branch, isOwnBranch, baseBranch, baseCommit: commit };
+    const facts: Facts = { url: repository.url, branch, isOwnBranch, baseBranch, baseCommit: start.baseCommit };
     await keepHostSide(hostDirectory, {
       source,
       start,
@@ -135,6 +176,32 @@ async function makeRepository(
     await renameOrDiscard(draft, path);
   } finally {
     await rm(draft, { recursive: true, force: true });
+  }
+}
+
+type KnownStart = StartingPoint & { baseCommit: string };
+
+async function findFirstStart(context: SourceContext & { source: Source }, signal: AbortSignal): Promise<KnownStart> {
+  const { source, options } = context;
+  const resolved = await resolveStart(context, signal);
+  const commit = await prepareCommit({ commit: resolved.commit, source, limits: options.limits }, signal);
+  return { ...resolved, commit, baseCommit: commit };
+}
+
+/** Null before the first push, or if the repository no longer has what was pushed. */
+async function findPushedStart(
+  { agent, repository, options, source }: SourceContext & { source: Source },
+  signal: AbortSignal,
+): Promise<KnownStart | null> {
+  const pushed = await options.findPushed(agent.agentId, repository.url);
+  if (pushed === null) return null;
+  const prepare = (commit: string) => prepareCommit({ commit, source, limits: options.limits }, signal);
+  try {
+    const { branch, baseBranch } = pushed;
+    return { branch, baseBranch, baseCommit: await prepare(pushed.baseCommit), commit: await prepare(pushed.commit) };
+  } catch (error) {
+    if (error instanceof RepositoryFault && error.code === "ref_not_found") return null;
+    throw error;
   }
 }
 

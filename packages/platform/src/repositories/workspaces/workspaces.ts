@@ -9,6 +9,10 @@ export interface Workspaces {
   open(agent: AgentWork, signal: AbortSignal): Promise<OpenWorkspace>;
   /** The workspace as it was opened; undefined if it never was. `directory` is the agent's. */
   find(directory: string): Promise<OpenWorkspace | undefined>;
+  /** The directories of agents that there are, in whole or in part. */
+  list(): Promise<string[]>;
+  /** Takes the workspace away at once, and returns what removes it from the disk. */
+  setAside(directory: string): Promise<() => Promise<void>>;
   remove(directory: string): Promise<void>;
 }
 
