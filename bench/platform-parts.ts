@@ -1,9 +1,11 @@
 // Parts of the platform that its measurements use: frames are written as another server would write them.
+import { randomUUID } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import { clusterPaths, readPassword } from "../packages/platform/src/foundation/db/cluster-paths.ts";
 import { openQueries } from "../packages/platform/src/foundation/db/connect.ts";
 import type { Tables } from "../packages/platform/src/foundation/db/tables/index.ts";
 import { openVault } from "../packages/platform/src/foundation/vault/index.ts";
+import { agentNameAad, privateSettingsAad } from "../packages/platform/src/runs/index.ts";
 import { insertFrames, notifyReaders, numberFrames } from "../packages/platform/src/runs/streams/index.ts";
 
 /** The database of a server that runs with this data directory. */
@@ -46,3 +48,104 @@ export async function addStoredFrames(
   `.execute(db);
   await sql`analyze frames`.execute(db);
 }
+
+export { openLeases } from "../packages/platform/src/runs/leases/lease.ts";
+
+/** All that are active end now. */
+export async function endRuns(db: Kysely<Tables>): Promise<void> {
+  await sql`update runs set status = 'FINISHED', ended_at = now() where ended_at is null`.execute(db);
+}
+
+/** Agents like another one, created before it. */
+export async function addAgents(
+  db: Kysely<Tables>,
+  { kekFile, like, count }: { kekFile: string; like: string; count: number },
+): Promise<void> {
+  const vault = await openVault(db, kekFile);
+  const { team_id, user_id, settings } = await db
+    .selectFrom("agents")
+    .selectAll()
+    .where("id", "=", like)
+    .executeTakeFirstOrThrow();
+  for (let done = 0; done < count; done += agentsAtOnce) {
+    const rows = await Promise.all(
+      Array.from({ length: Math.min(agentsAtOnce, count - done) }, async () => {
+        const id = `bc-${randomUUID()}`;
+        const { key, wrapped } = await vault.newDataKey();
+        const hidden = { envVars: {}, mcpServers: [], customSubagents: [], metadata: {} };
+        const created_at = new Date(Date.now() - Math.random() * yearMs);
+        return {
+          ...{ id, directory: id, team_id, user_id, data_key: wrapped, source: "API", created_at },
+          settings: JSON.stringify(settings),
+          name: key.seal(`Agent ${id}`, agentNameAad(id)),
+          private_settings: key.seal(JSON.stringify(hidden), privateSettingsAad(id)),
+        };
+      }),
+    );
+    await withoutTriggers(db, (tx) => tx.insertInto("agents").values(rows).execute());
+  }
+  await sql`analyze agents`.execute(db);
+}
+
+const agentsAtOnce = 500;
+const yearMs = 365 * 86_400_000;
+const framesPerRun = 500;
+
+/** Ended runs of all agents but one, over a year, with their frames. */
+export async function addYear(
+  db: Kysely<Tables>,
+  { frames, except }: { frames: number; except: string },
+): Promise<void> {
+  const runs = Math.ceil(frames / framesPerRun);
+  await withoutTriggers(db, async (tx) => {
+    await sql`
+      insert into runs (id, agent_id, team_id, user_id, number, status, request, started_at, ended_at, created_at)
+      select 'run-' || gen_random_uuid(), id, team_id, user_id, 1 + number, 'FINISHED', '\\x00', at, at, at
+      from (
+        select agents.*, number, now() - interval '2 days' - random() * interval '363 days' as at
+        from agents, generate_series(1, 1 + ${runs}::integer / (select count(*) - 1 from agents)) as number
+        where agents.id <> ${except}
+      ) as planned limit ${runs}
+    `.execute(tx);
+    await sql`
+      insert into frames (run_id, seq, event_id, event, data, at)
+      select id, seq, '1-' || seq, 'assistant', decode(repeat(md5(seq::text), 6), 'hex'), ended_at
+      from (select id, ended_at from runs where request = '\\x00' order by ended_at) as ended,
+        generate_series(1, ${framesPerRun}::integer) as seq
+    `.execute(tx);
+  });
+  await sql`vacuum analyze frames`.execute(db);
+  await sql`vacuum analyze runs`.execute(db);
+  await sql`checkpoint`.execute(db);
+}
+
+/** The audit log would take most of the time. */
+const withoutTriggers = (db: Kysely<Tables>, work: (tx: Kysely<Tables>) => Promise<unknown>): Promise<void> =>
+  db.transaction().execute(async (tx) => {
+    await sql`set local session_replication_role = replica`.execute(tx);
+    await work(tx);
+  });
+
+/** Waits until further frames were removed; returns how many streams were removed so far, as frames. */
+export async function untilRemoving(db: Kysely<Tables>): Promise<number> {
+  const count = async () => {
+    const { rows } = await sql<{ count: number }>`
+      select count(*) as count from runs where stream_removed_at is not null
+    `.execute(db);
+    return (rows[0]?.count ?? 0) * framesPerRun;
+  };
+  const before = await count();
+  for (;;) {
+    const now = await count();
+    if (now > before) return now;
+    const left = db
+      .selectFrom("runs")
+      .select("id")
+      .where("ended_at", "is not", null)
+      .where("stream_removed_at", "is", null);
+    if ((await left.limit(2).execute()).length < 2) throw new Error(tooFewFrames);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+const tooFewFrames = "Everything was removed before the measurement ended. Set BENCH_YEAR_FRAMES higher.";

@@ -23,8 +23,8 @@ export async function startPlatform({ root, scratch, modelUrl, args = [] }) {
     PLATFORM_RATE_LIMITS_REQUESTS_PER_MINUTE: "0",
   };
   const nodeArguments = ["--expose-gc", "--require", join(root, "bench/collect.cjs")];
-  const serve = async () => {
-    const argv = [...nodeArguments, program, "serve", "--listen", "127.0.0.1:0", ...args];
+  const serve = async (roles = args) => {
+    const argv = [...nodeArguments, program, "serve", "--listen", "127.0.0.1:0", ...roles];
     const child = spawn(process.execPath, argv, { env, stdio: ["ignore", "pipe", "ignore"] });
     const [line] = await once(createInterface(child.stdout), "line");
     return { child, url: line.replace("listening on ", "") };
@@ -49,8 +49,8 @@ export async function startPlatform({ root, scratch, modelUrl, args = [] }) {
       return Number(readFileSync(heapFile, "utf8")) / 1024;
     },
     /** Another server on the same database and data directory. */
-    async serveAnother() {
-      const another = await serve();
+    async serveAnother(roles = args) {
+      const another = await serve(roles);
       return { url: another.url, stop: () => stopChild(another.child, "SIGTERM") };
     },
     kill: () => stopChild(child, "SIGKILL"),

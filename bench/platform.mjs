@@ -8,6 +8,7 @@ import { pathToFileURL } from "node:url";
 import { rolldown } from "rolldown";
 import { median, minimum } from "./measure.mjs";
 import { command, message, startServer } from "./model-server.mjs";
+import { retentionRows } from "./platform-retention.mjs";
 import { cpuOf, memoryMbOf, startPlatform } from "./platform-server.mjs";
 import { takeover } from "./platform-takeover.mjs";
 
@@ -21,6 +22,7 @@ export async function platformRows({ root, scratch, rounds }) {
     ...(await fanOut({ root, scratch, parts })),
     ...(await takeover({ root, scratch })),
     ...(await manyFrames({ root, scratch, rounds, parts })),
+    ...(await retentionRows({ root, scratch, rounds, parts })),
   ];
 }
 

@@ -111,7 +111,7 @@ test("a mirror goes when no workspace borrows from it and no agent has used it f
 const uuid = "0198c0de-0000-4000-8000-000000000000";
 
 /** Files as killed servers leave them, and files that look like them. */
-function placeFiles(data: string, agentId: string): { unfinished: string[]; others: string[] } {
+function writeFiles(data: string, agentId: string): { unfinished: string[]; others: string[] } {
   const mirror = `mirrors/${"a".repeat(32)}`;
   const host = `handoffs/${agentId}/shop.git`;
   const unfinished = [
@@ -157,7 +157,7 @@ function placeFiles(data: string, agentId: string): { unfinished: string[]; othe
 
 test("unfinished files of killed servers go after a day; keys, logs and files of agents stay", async () => {
   const agent = await harness.agent([]);
-  const { unfinished, others } = placeFiles(harness.data, agent.id);
+  const { unfinished, others } = writeFiles(harness.data, agent.id);
   const present = (names: string[]) => names.filter((name) => existsSync(join(harness.data, name)));
   await remove(23);
   expect(present(unfinished)).toEqual(unfinished);

@@ -4,7 +4,7 @@ import { inBatches, type RetentionRule, type Tables } from "../../foundation/ind
 
 /** A reader that opened the stream in time reads it to its end. */
 const graceSeconds = 3_600;
-const maxRuns = 100;
+const maxRuns = 20;
 const maxFrames = 1_000;
 
 export const frameRetention = (db: Kysely<Tables>, streamRetentionSeconds: number): RetentionRule => ({
