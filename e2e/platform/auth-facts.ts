@@ -47,6 +47,7 @@ export const rows: Record<string, Row> = {
   "get /v1/agents/{id}/runs/{runId}": read,
   "get /v1/agents/{id}/runs/{runId}/stream": read,
   "post /v1/agents/{id}/runs/{runId}/cancel": { ...manage, state: "at work" },
+  "get /v1/status": { scope: "admin", sharing: null },
   "get /v1/me": anyKey,
   "get /v1/models": anyKey,
   "get /v1/repositories": { scope: "repositories:read", sharing: null },

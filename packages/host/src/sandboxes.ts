@@ -105,11 +105,14 @@ export interface SandboxOptions
   denials: "noted" | "ignored";
   /** Attempts to open an unavailable sandbox; default: 1. */
   maxAttempts?: number;
+  /** Around each start of the sandbox, with all its attempts. */
+  measureStart?<Started>(start: () => Promise<Started>): Promise<Started>;
 }
 
 /** A sandbox that enforces this policy. It opens on first use; its report is available immediately. */
 export function sandboxFor(policy: SandboxPolicy, probe: SandboxProbe, options: SandboxOptions): Sandbox {
-  const { env, newId, denials, maxAttempts = 1, allowedDomains = policy.allowedDomains, ...rest } = options;
+  const { env, newId, denials, maxAttempts = 1, allowedDomains = policy.allowedDomains, ...others } = options;
+  const { measureStart = (start) => start(), ...rest } = others;
   let onDenied: (denial: Denial) => void = () => {};
   const open = (incarnation: string) =>
     openWorkspace(policy, {
@@ -123,7 +126,7 @@ export function sandboxFor(policy: SandboxPolicy, probe: SandboxProbe, options: 
     workspace: lazyWorkspace({
       root: policy.root,
       newIncarnation: newId,
-      open: (incarnation) => retryUnavailable(() => open(incarnation), maxAttempts),
+      open: (incarnation) => measureStart(() => retryUnavailable(() => open(incarnation), maxAttempts)),
     }),
     report: describeSandbox(policy, probe),
     writableRoots: [policy.root, ...policy.writableRoots],

@@ -9,6 +9,7 @@ import { openRetention } from "./operations/index.ts";
 import { openPages } from "./pages/index.ts";
 import { openRepositories } from "./repositories/index.ts";
 import { openRuns } from "./runs/index.ts";
+import { openStatus } from "./status/index.ts";
 
 export interface Subjects {
   identity: Identity;
@@ -30,7 +31,8 @@ export async function openSubjects(context: ServerContext): Promise<Subjects> {
   const inference = openInference(context, { listRepositories: repositories.listOwn });
   const v0 = openV0(context, { agents: agents.host, listRepositories: repositories.listOwn });
   const pages = openPages(context, { identity, agents: agents.host, streams: runs.streams, repositories });
-  const subjects: Subject[] = [identity, repositories, agents, runs, integrations, inference, v0, pages];
+  const status = openStatus(context);
+  const subjects: Subject[] = [identity, repositories, agents, runs, integrations, inference, status, v0, pages];
   const rules = subjects.flatMap(({ retention = [] }) => retention);
   return { identity, subjects: [...subjects, openRetention(context, rules)] };
 }

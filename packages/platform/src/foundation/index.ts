@@ -11,6 +11,7 @@ export {
   type Connection,
   copyIn,
   copyOut,
+  describeNode,
   type FollowUps,
   type FrameTable,
   type HandoffCheckTable,
@@ -18,6 +19,7 @@ export {
   isDatabaseAway,
   isUniqueViolation,
   type Listener,
+  listNodes,
   markRestore,
   migrationNames,
   type Notifications,
@@ -67,7 +69,7 @@ export {
 export { type Principal, principalName, type Role, type Scope, scopes, scopesOf } from "./principal.ts";
 export { inBatches, type RetentionRule } from "./retention.ts";
 export type { Activity, Subject } from "./subject.ts";
-export { type Log, silentLog } from "./telemetry/index.ts";
+export { type Log, type Metrics, silentLog } from "./telemetry/index.ts";
 export {
   type DataKey,
   type KeyEncryption,

@@ -15,5 +15,6 @@ export { agentLimits, openSandboxes, probeForAgents, type Sandboxes } from "./ex
 export { openSessionStore, readThreadRecords } from "./execution/session-store.ts";
 export { type Fence, type Leases, openLeases } from "./leases/lease.ts";
 export { openRuns, type Runs } from "./open.ts";
+export { readQueue } from "./queue.ts";
 export { type StreamHost, streamRun } from "./streams/index.ts";
 export { leftToSpend, priceUnknown, type Spender, spendLimitReached } from "./usage/index.ts";

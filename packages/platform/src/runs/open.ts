@@ -7,7 +7,9 @@ import type { RunHost } from "./execution/execute.ts";
 import type { CompletionQueries } from "./execution/finish.ts";
 import { readReport, readSummary } from "./execution/run-summary.ts";
 import { startRunner } from "./execution/runner.ts";
-import { openSandboxes } from "./execution/sandbox/index.ts";
+import { measureStarts, openSandboxes } from "./execution/sandbox/index.ts";
+import { addRunMetrics } from "./execution/telemetry.ts";
+import { addQueueMetrics } from "./queue.ts";
 import { addStreamRoute, frameRetention, type Hub, openHub, readFrames, type StreamHost } from "./streams/index.ts";
 import { addUsageRoute } from "./usage/index.ts";
 
@@ -23,9 +25,11 @@ export interface RunsOptions {
 }
 
 export async function openRuns(context: ServerContext, options: RunsOptions): Promise<Runs> {
-  const { db, vault, notifications, settings, publicUrl } = context;
+  const { db, vault, notifications, settings, metrics, publicUrl } = context;
   const { authenticate, repositories, findAgent } = options;
   const hub = await openHub(readFrames(db, vault), notifications);
+  addQueueMetrics(metrics, db);
+  if (settings.roles.includes("runner")) addRunMetrics(metrics);
   const streams: StreamHost = { platform: context, hub, findAgent };
   return {
     streams,
@@ -51,7 +55,7 @@ const runHost = (context: ServerContext, hub: Hub, { repositories, completionQue
   hub,
   workspaces: repositories.workspaces,
   network: context.network,
-  sandboxes: openSandboxes(context.settings),
+  sandboxes: openSandboxes(context.settings, measureStarts(context.metrics)),
   artifacts: openArtifacts(context),
   checkRepositories: repositories.checkAtRun,
   completionQueries,

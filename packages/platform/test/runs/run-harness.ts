@@ -7,6 +7,7 @@ import { type LoggedRequest, type Reply, type Script, startModelServer, temporar
 import { openClient, type PlatformClient } from "@agentcli/testkit/platform";
 import { onTestFinished } from "vitest";
 import type { Settings } from "../../src/foundation/config/index.ts";
+import type { Log } from "../../src/foundation/telemetry/index.ts";
 import { openGitHost } from "../../src/repositories/githost/index.ts";
 import { serve } from "../../src/serve.ts";
 import { type AgentFixture, openFixture } from "../harness/fixture.ts";
@@ -63,7 +64,10 @@ export const usualSettings = {
 };
 
 /** Closed at the end of the test. */
-export async function openRunHarness({ replies, wireApi, models, settings }: RunHarnessOptions): Promise<RunHarness> {
+export async function openRunHarness(
+  { replies, wireApi, models, settings }: RunHarnessOptions,
+  log?: Log,
+): Promise<RunHarness> {
   const model = await startModelServer(replies);
   const dataDirectory = newDataDirectory();
   const fixture = await openFixture({
@@ -73,7 +77,7 @@ export async function openRunHarness({ replies, wireApi, models, settings }: Run
     models: { ...scriptedModel(model.url, wireApi), ...models },
     ...settings,
   });
-  const server = await serve(fixture.platform);
+  const server = await serve({ ...fixture.platform, ...(log && { log }) });
   let stopping: Promise<void> | undefined;
   const stop = () => {
     stopping ??= server.stop();

@@ -5,7 +5,7 @@ export { type Connection, openClient, openPool } from "./connect.ts";
 export { copyIn, copyOut } from "./copy.ts";
 export { DatabaseError } from "./database-error.ts";
 export { migrationNames } from "./migrate.ts";
-export { claimNodeId, countRunningServers } from "./node-id.ts";
+export { claimNodeId, countRunningServers, describeNode, listNodes } from "./node-id.ts";
 export { type Listener, type Notifications, notify, openNotifications } from "./notifications.ts";
 export { type Database, type DatabaseSettings, type Inspection, inspectDatabase, openDatabase } from "./open.ts";
 export { markRestore, refuseHalfRestored, unmarkRestore } from "./restore-marker.ts";

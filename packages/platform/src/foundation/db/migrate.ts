@@ -16,6 +16,7 @@ import * as agentDirectories from "./migrations/0012-agent-directories.ts";
 import * as loginAttempts from "./migrations/0013-login-attempts.ts";
 import * as retention from "./migrations/0014-retention.ts";
 import * as runModels from "./migrations/0015-run-models.ts";
+import * as nodeRoles from "./migrations/0016-node-roles.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -37,6 +38,7 @@ const migrations: Record<string, Migration> = {
   "0013-login-attempts": loginAttempts,
   "0014-retention": retention,
   "0015-run-models": runModels,
+  "0016-node-roles": nodeRoles,
 };
 
 /** Nothing is missing in a database that lacks them. */

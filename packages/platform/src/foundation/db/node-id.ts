@@ -1,5 +1,6 @@
 // Which of the servers of a database this one is. A restarted server gets the id of its former life.
 import { randomUUID } from "node:crypto";
+import type { PlatformRole } from "@agentcli/protocol";
 import { sql } from "kysely";
 import type pg from "pg";
 import type { Log } from "../telemetry/index.ts";
@@ -63,11 +64,35 @@ async function write(client: pg.Client, id: string): Promise<string> {
 }
 
 /** Of this database, on whatever machine. */
-export async function countRunningServers(db: Queries): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(distinct nodes.id) as count from nodes
-    join pg_locks on locktype = 'advisory' and classid = ${lockSpace}::oid and granted
-      and objid::bigint = (hashtext(nodes.id)::bigint & 4294967295)
-      and database = (select oid from pg_database where datname = current_database())`.execute(db);
-  return rows[0]?.count ?? 0;
+export const countRunningServers = async (db: Queries): Promise<number> =>
+  (await listNodes(db)).filter(({ isRunning }) => isRunning).length;
+
+export interface NodeEntry {
+  id: string;
+  roles: PlatformRole[];
+  version: string | null;
+  /** Whether a process holds its lock. */
+  isRunning: boolean;
+  startedAt: Date;
+  heartbeatAt: Date;
+}
+
+/** The last to be heard of first. */
+export async function listNodes(db: Queries): Promise<NodeEntry[]> {
+  const { rows } = await sql<NodeEntry>`
+    select id, roles, version, started_at as "startedAt", heartbeat_at as "heartbeatAt", exists (
+      select from pg_locks where locktype = 'advisory' and classid = ${lockSpace}::oid and granted
+        and objid::bigint = (hashtext(nodes.id)::bigint & 4294967295)
+        and database = (select oid from pg_database where datname = current_database())
+    ) as "isRunning"
+    from nodes order by heartbeat_at desc, id`.execute(db);
+  return rows;
+}
+
+export async function describeNode(
+  db: Queries,
+  id: string,
+  { roles, version }: { roles: PlatformRole[]; version: string },
+): Promise<void> {
+  await sql`update nodes set roles = ${roles}::text[], version = ${version} where id = ${id}`.execute(db);
 }

@@ -1,15 +1,25 @@
 // Figures of one server in the text format of Prometheus.
+import { setTimeout as delay } from "node:timers/promises";
 
 export type Labels = Record<string, string>;
 
 export interface Metrics {
   /** The same name always means the same counter. */
   counter(name: string, help: string): { add(labels?: Labels, amount?: number): void };
-  /** Called for each scrape. */
-  gauge(name: string, help: string, read: () => number | Promise<number>): void;
-  /** In seconds. */
-  duration(name: string, help: string): { observe(seconds: number, labels?: Labels): void };
+  /** Read at each scrape. Left out of it if reading fails or takes too long: the rest is needed most just then. */
+  gauge(name: string, help: string, read: ReadSamples): void;
+  /** A total that is counted elsewhere, read like a gauge. */
+  total(name: string, help: string, read: ReadSamples): void;
+  /** In seconds. `bounds` are the upper ends of its buckets; by default those of requests. */
+  duration(name: string, help: string, bounds?: readonly number[]): Duration;
   text(): Promise<string>;
+}
+
+export type Samples = number | { labels: Labels; value: number }[];
+export type ReadSamples = () => Samples | Promise<Samples>;
+
+export interface Duration {
+  observe(seconds: number, labels?: Labels): void;
 }
 
 export function openMetrics(): Metrics {
@@ -21,8 +31,9 @@ export function openMetrics(): Metrics {
   };
   return {
     counter: (name, help) => provide(name, () => counter(name, help)),
-    gauge: (name, help, read) => void families.set(name, gauge(name, help, read)),
-    duration: (name, help) => provide(name, () => histogram(name, help)),
+    gauge: (name, help, read) => void families.set(name, sampled(name, header(name, help, "gauge"), read)),
+    total: (name, help, read) => void families.set(name, sampled(name, header(name, help, "counter"), read)),
+    duration: (name, help, bounds) => provide(name, () => histogram(name, help, bounds)),
     async text() {
       const parts = await Promise.all([...families.values()].map((family) => family.text()));
       return parts.join("");
@@ -33,7 +44,7 @@ export function openMetrics(): Metrics {
 /** What the process itself uses. */
 export function addProcessMetrics(metrics: Metrics): void {
   metrics.gauge("process_resident_memory_bytes", "Memory in use", () => process.memoryUsage.rss());
-  metrics.gauge("process_cpu_seconds_total", "Processor time used", () => {
+  metrics.total("process_cpu_seconds_total", "Processor time used", () => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1_000_000;
   });
@@ -57,11 +68,30 @@ function counter(name: string, help: string) {
   };
 }
 
-const gauge = (name: string, help: string, read: () => number | Promise<number>): Family => ({
-  text: async () => `${header(name, help, "gauge")}${name} ${await read()}\n`,
+const sampled = (name: string, head: string, read: ReadSamples): Family => ({
+  async text() {
+    const samples = await readInTime(read);
+    const all = typeof samples === "number" ? [{ labels: {}, value: samples }] : samples;
+    return head + all.map(({ labels, value }) => `${name}${shown(labels)} ${value}\n`).join("");
+  },
 });
 
-const bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const readTimeoutMs = 2_000;
+
+async function readInTime(read: ReadSamples): Promise<Samples> {
+  const stop = new AbortController();
+  const late = delay(readTimeoutMs, [], { ref: false, signal: stop.signal });
+  try {
+    return await Promise.race([read(), late]);
+  } catch {
+    return []; // The scrape shows that it is missing; what reads it reports its own failures.
+  } finally {
+    stop.abort();
+    late.catch(() => {});
+  }
+}
+
+const requestBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 interface Series {
   labels: Labels;
@@ -71,7 +101,7 @@ interface Series {
   count: number;
 }
 
-function histogram(name: string, help: string) {
+function histogram(name: string, help: string, bounds: readonly number[] = requestBounds) {
   const all = new Map<string, Series>();
   return {
     observe(seconds: number, labels: Labels = {}) {
@@ -85,11 +115,12 @@ function histogram(name: string, help: string) {
       series.count++;
     },
     text: () =>
-      header(name, help, "histogram") + [...all.values()].map((series) => histogramLines(name, series)).join(""),
+      header(name, help, "histogram") +
+      [...all.values()].map((series) => histogramLines(name, bounds, series)).join(""),
   };
 }
 
-function histogramLines(name: string, { labels, buckets, sum, count }: Series): string {
+function histogramLines(name: string, bounds: readonly number[], { labels, buckets, sum, count }: Series): string {
   const lines = bounds.map(
     (bound, index) => `${name}_bucket${shown({ ...labels, le: String(bound) })} ${buckets[index]}`,
   );

@@ -1,5 +1,6 @@
 // One attempt of one delivery: read it, send it, record the outcome and schedule the next attempt.
 import { sql } from "kysely";
+import type { Metrics } from "../../foundation/index.ts";
 import { addJob } from "../../operations/index.ts";
 import { type DueDelivery, readDue } from "./due.ts";
 import type { DeliveryHost } from "./host.ts";
@@ -19,10 +20,30 @@ export async function attemptDelivery(host: DeliveryHost, job: DeliveryJob, sign
   const headers = headersOf(due.body, { ...due, deliveryId, sentAt: startedAt });
   const outcome = await send({ url: due.url, headers, body: due.body }, host, signal);
   const endedAt = host.now();
-  await recordAttempt(host, { job, due, outcome, startedAt, durationMs: endedAt.getTime() - startedAt.getTime() });
-  const { log, metrics } = host.platform;
-  log.info("webhook.attempted", { deliveryId, attempt: job.attempt, outcome: outcome.kind });
-  metrics.counter("platform_webhook_attempts_total", "Attempts to deliver webhooks").add({ outcome: outcome.kind });
+  const attempt = { job, due, outcome, startedAt, durationMs: endedAt.getTime() - startedAt.getTime() };
+  await recordAttempt(host, attempt);
+  host.platform.log.info("webhook.attempted", { deliveryId, attempt: job.attempt, outcome: outcome.kind });
+  const { attempts, deliveries, lasted } = addDeliveryMetrics(host.platform.metrics);
+  attempts.add({ outcome: outcome.kind });
+  lasted.observe(attempt.durationMs / 1_000);
+  const { status } = planAfter(attempt);
+  if (status !== "waiting") deliveries.add({ status });
+}
+
+/** The series of known labels begin at zero, so that the first failure is an increase. */
+export function addDeliveryMetrics(metrics: Metrics) {
+  const all = {
+    attempts: metrics.counter("platform_webhook_attempts_total", "Attempts to deliver webhooks, by outcome"),
+    deliveries: metrics.counter(
+      "platform_webhook_deliveries_total",
+      "Deliveries of webhooks that ended: delivered, or dead after the last attempt",
+    ),
+    lasted: metrics.duration("platform_webhook_attempt_duration_seconds", "Time of an attempt to deliver a webhook"),
+  };
+  for (const outcome of ["delivered", "refused", "timed_out", "unreachable", "forbidden"])
+    all.attempts.add({ outcome }, 0);
+  for (const status of ["delivered", "dead"]) all.deliveries.add({ status }, 0);
+  return all;
 }
 
 interface Attempt {

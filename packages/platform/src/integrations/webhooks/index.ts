@@ -1,6 +1,6 @@
 // Webhooks: signed notifications about ended runs, with retries.
 export { checkReceiver } from "./address.ts";
-export { attemptDelivery, deliveryTimeoutMs } from "./deliver.ts";
+export { addDeliveryMetrics, attemptDelivery, deliveryTimeoutMs } from "./deliver.ts";
 export { startDeliveries } from "./deliveries.ts";
 export type { DeliveryHost } from "./host.ts";
 export { enqueueDeliveries } from "./outbox.ts";

@@ -19,6 +19,7 @@ import { type ActiveRun, openRun, recordModel } from "./records.ts";
 import { relocateHooks } from "./repository-files/index.ts";
 import type { Sandboxes } from "./sandbox/index.ts";
 import { openSessionStore } from "./session-store.ts";
+import { openRunTelemetry, type RunTelemetry } from "./telemetry.ts";
 
 export interface RunHost {
   platform: PlatformContext;
@@ -41,15 +42,21 @@ export async function executeRun(claimed: ClaimedRun, host: RunHost, signal: Abo
     directory = activeRun.agent.directory;
     const plan = planRun(activeRun.agent, activeRun.run.request, host.platform.settings);
     await recordModel(host.platform, activeRun, plan.selectedModel);
+    const telemetry = openRunTelemetry(host.platform, claimed);
+    const { id: model, provider } = plan.selectedModel;
+    telemetry.started({ startedAt: activeRun.run.startedAt, model, provider });
     const recorder = await openRunRecorder(activeRun, plan.scrub, host);
-    const end = await execute({ claimed, activeRun, plan, recorder, host }, signal).catch(async (error: unknown) => {
-      if (canBeResumed(error)) throw error;
-      // After a cancellation, or when the agent was deleted with its directories, errors are expected.
-      const isExpected = isUserFacingError(error) || signal.aborted || (await isDeleted(claimed, host));
-      if (!isExpected) host.platform.log.error("run failed", error, { runId: claimed.runId });
-      return failed(error, signal);
-    });
-    await finishRun(end, { activeRun, recorder, platform: host.platform, completionQueries: host.completionQueries });
+    const end = await execute({ claimed, activeRun, plan, recorder, telemetry, host }, signal).catch(
+      async (error: unknown) => {
+        if (canBeResumed(error)) throw error;
+        // After a cancellation, or when the agent was deleted with its directories, errors are expected.
+        const isExpected = isUserFacingError(error) || signal.aborted || (await isDeleted(claimed, host));
+        if (!isExpected) host.platform.log.error("run failed", error, { runId: claimed.runId });
+        return failed(error, signal);
+      },
+    );
+    const { platform, completionQueries } = host;
+    telemetry.ended(await finishRun(end, { activeRun, recorder, platform, completionQueries }));
   } catch (error) {
     if (!canBeResumed(error)) throw error;
     // A deleted agent also surfaces as StaleWriter.
@@ -62,6 +69,7 @@ interface RunContext {
   activeRun: ActiveRun;
   plan: RunPlan;
   recorder: Recorder;
+  telemetry: RunTelemetry;
   host: RunHost;
 }
 
@@ -101,12 +109,12 @@ const abandonedMessage = `The run was stopped: ${maxCrashedServers} servers in a
 
 async function driveInWorkspace(
   workspace: OpenWorkspace,
-  { activeRun, plan, recorder, host, allowance }: RunContext & { allowance: Allowance },
+  { activeRun, plan, recorder, telemetry, host, allowance }: RunContext & { allowance: Allowance },
   signal: AbortSignal,
 ): Promise<RunEnd> {
   const { db, settings } = host.platform;
   const { agent, key, fence } = activeRun;
-  const store = openSessionStore({ db, key, agentId: agent.id, fence, recorder });
+  const store = openSessionStore({ db, key, agentId: agent.id, fence, recorder, onCharged: telemetry.charged });
   const history = await readHistory(activeRun, store, recorder);
   const isNewThread = history.state.seq === 0;
   const turn = turnSettings(plan, workspace.root, allowance.budget);
@@ -120,7 +128,10 @@ async function driveInWorkspace(
       store,
       recordedHooks: isNewThread ? null : relocateHooks(history.state.frozen.hooks ?? [], agentDirectory),
       host: { settings, sandboxes: host.sandboxes, network: host.network },
-      onProgress: recorder.progress,
+      onProgress(progress) {
+        telemetry.progressed(progress);
+        recorder.progress(progress);
+      },
     },
     signal,
   );

@@ -1,13 +1,14 @@
 // Ends a run: status, result, the last frames and the notifications, in one statement.
 import { StaleWriter } from "@agentcli/engine";
 import type { FrameGroup } from "@agentcli/surfaces/run-stream";
-import { type RawBuilder, sql } from "kysely";
-import { notify, type PlatformContext, type RunStatus, retryWhileAway } from "../../foundation/index.ts";
+import { type RawBuilder, type Selectable, sql } from "kysely";
+import { notify, type PlatformContext, type RunStatus, type RunTable, retryWhileAway } from "../../foundation/index.ts";
 import type { HandedOffBranch } from "../../repositories/index.ts";
 import type { Fence } from "../leases/lease.ts";
 import { type Frame, insertFrames, notifyReaders, type Recorder } from "../streams/index.ts";
 import type { ActiveRun } from "./records.ts";
 import { errorAad, resultAad } from "./request.ts";
+import type { RunTotals } from "./telemetry.ts";
 
 export type RunEnd = {
   /** The final message, if any. */
@@ -33,11 +34,20 @@ export interface FinishContext {
   completionQueries: CompletionQueries;
 }
 
-export async function finishRun(end: RunEnd, context: FinishContext): Promise<void> {
+/** Returns what the run has used. */
+export async function finishRun(end: RunEnd, context: FinishContext): Promise<RunTotals> {
   const endedAt = new Date();
-  await context.recorder.conclude(lastFrames(end, context.activeRun, endedAt), (frames) =>
-    write(end, { ...context, endedAt, frames }),
-  );
+  let used: Used | undefined;
+  await context.recorder.conclude(lastFrames(end, context.activeRun, endedAt), async (frames) => {
+    used = await write(end, { ...context, endedAt, frames });
+  });
+  return {
+    status: end.status,
+    code: "error" in end ? end.error.code : null,
+    durationMs: durationMs(context.activeRun, endedAt),
+    tokens: used ? { input: used.input_tokens, output: used.output_tokens } : null,
+    costUsd: used?.cost_usd ? Number(used.cost_usd) : null,
+  };
 }
 
 /** For a run whose data key cannot be opened: without it no message can be sealed and no notification written. */
@@ -65,13 +75,15 @@ interface EndContext extends FinishContext {
   frames: Frame[];
 }
 
-async function write(end: RunEnd, context: EndContext): Promise<void> {
+type Used = Pick<Selectable<RunTable>, "input_tokens" | "output_tokens" | "cost_usd">;
+
+async function write(end: RunEnd, context: EndContext): Promise<Used> {
   const { activeRun, platform, endedAt, frames, completionQueries } = context;
   const { fence, key, run } = activeRun;
   const error = "error" in end ? end.error : null;
   // First the agent, then its run: a follow-up locks them in the same order.
   const { rows } = await retryWhileAway(() =>
-    sql<{ held: boolean }>`
+    sql<Used>`
     with agent as (
       select id from agents where id = ${activeRun.agent.id} for no key update
     ), fence as (
@@ -83,17 +95,24 @@ async function write(end: RunEnd, context: EndContext): Promise<void> {
       from agent
       where runs.id = ${fence.runId} and agent_id = agent.id and lease_epoch = ${fence.epoch}
         and status in ('CREATING', 'RUNNING')
-      returning runs.id, agent_id
+      returning runs.id, agent_id, input_tokens, output_tokens, cost_usd
     ), shown as (${insertFrames(key, fence.runId, frames)}),
     touched as (${completionQueries.touchAgent(endedAt)}),
     deliveries as (${completionQueries.enqueueDeliveries(end.status, endedAt)})
-    select exists (select from fence) as held, (${notifyReaders(fence.runId, frames)}) as told
+    select input_tokens, output_tokens, cost_usd, (${notifyReaders(fence.runId, frames)}) as told from fence
   `.execute(platform.db),
   );
-  if (!rows[0]?.held) throw new StaleWriter(activeRun.agent.id, `run ${fence.runId} has another driver`);
+  const [used] = rows;
+  if (!used) throw new StaleWriter(activeRun.agent.id, `run ${fence.runId} has another driver`);
+  return used;
 }
 
-function lastFrames(end: RunEnd, { run }: ActiveRun, endedAt: Date): FrameGroup[] {
+/** Clocks of two servers differ. */
+const durationMs = ({ run }: ActiveRun, endedAt: Date): number =>
+  Math.max(0, endedAt.getTime() - run.startedAt.getTime());
+
+function lastFrames(end: RunEnd, activeRun: ActiveRun, endedAt: Date): FrameGroup[] {
+  const { run } = activeRun;
   const { status, text, branches } = end;
   return [
     [
@@ -103,8 +122,7 @@ function lastFrames(end: RunEnd, { run }: ActiveRun, endedAt: Date): FrameGroup[
           runId: run.id,
           status,
           ...(text !== undefined && { text }),
-          // Clocks of two servers differ.
-          durationMs: Math.max(0, endedAt.getTime() - run.startedAt.getTime()),
+          durationMs: durationMs(activeRun, endedAt),
           ...(branches.length > 0 && { git: { branches } }),
           ...("error" in end && { error: end.error }),
         },

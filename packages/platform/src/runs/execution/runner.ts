@@ -4,6 +4,7 @@ import { type ClaimedRun, type Fence, type Leases, openLeases } from "../leases/
 import { executeRun, type RunHost } from "./execute.ts";
 import { canBeResumed } from "./fault.ts";
 import { failUnopened } from "./finish.ts";
+import { openRunTelemetry } from "./telemetry.ts";
 
 export interface Runner {
   /** Number of runs in progress. */
@@ -96,6 +97,8 @@ async function driveClaimed(claimed: ClaimedRun, host: RunHost, signal: AbortSig
     if (canBeResumed(error)) throw error;
     host.platform.log.error("run could not be driven", error, { runId: claimed.runId });
     await failUnopened(claimed, host.platform);
+    const totals = { status: "ERROR", code: "internal", durationMs: 0, tokens: null, costUsd: null } as const;
+    openRunTelemetry(host.platform, claimed).ended(totals);
   }
 }
 

@@ -14,6 +14,8 @@ export interface StoreOptions {
   agentId: string;
   fence: Fence;
   recorder: Recorder;
+  /** After what was charged has been stored. */
+  onCharged?(charges: Charges): void;
 }
 
 const pageSize = 500;
@@ -30,6 +32,8 @@ export function openSessionStore(options: StoreOptions): SessionStore {
       const news = isProgress && !hasProgress ? "first progress" : "more";
       await options.recorder.record(threadId, stored, (frames) => insert(options, { threadId, stored, news, frames }));
       hasProgress ||= isProgress;
+      const charges = chargesOf(stored);
+      if (charges) options.onCharged?.(charges);
       return stored;
     },
     async *read(threadId, after) {

@@ -1,6 +1,7 @@
 // What servers of one database know of each other, of their keys, and of everything that was changed.
-import type { Generated } from "kysely";
-import type { Stamped, Timestamp } from "./columns.ts";
+import type { PlatformRole } from "@agentcli/protocol";
+import type { ColumnType, Generated } from "kysely";
+import type { Perhaps, Stamped, Timestamp } from "./columns.ts";
 
 /** At most one row: the key that wrapped every data key. */
 export interface KeyEncryptionKeyTable {
@@ -13,6 +14,9 @@ export interface NodeTable {
   id: string;
   heartbeat_at: Timestamp;
   started_at: Stamped;
+  roles: ColumnType<PlatformRole[], PlatformRole[] | undefined, PlatformRole[]>;
+  /** Null: of a version that did not write it. */
+  version: Perhaps<string>;
 }
 
 /** Where servers of this database are and were reached, without a slash at the end. */

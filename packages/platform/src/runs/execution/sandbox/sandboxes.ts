@@ -17,6 +17,7 @@ import { newId } from "../ids.ts";
 import { agentUser } from "./agent-user.ts";
 import { agentLimits } from "./limits.ts";
 import { type AgentProbe, probeForAgents } from "./probe.ts";
+import type { MeasureStart } from "./starts.ts";
 
 export interface SandboxRequest {
   mode: SandboxMode;
@@ -34,7 +35,7 @@ export interface Sandboxes {
   obstacle(): Promise<string | null>;
 }
 
-export function openSandboxes(settings: Settings): Sandboxes {
+export function openSandboxes(settings: Settings, measureStart?: MeasureStart): Sandboxes {
   const serverProgram = join(settings.programDirectory, "workspace-server.cjs");
   const probes = openProbeCache<AgentProbe>();
   const probe = () => probes("agents", () => probeForAgents(settings));
@@ -61,6 +62,7 @@ export function openSandboxes(settings: Settings): Sandboxes {
         denials: "ignored",
         // The previous driver of the run may still be removing its sandbox from the same directory.
         maxAttempts: 5,
+        ...(measureStart && { measureStart }),
       });
     },
   };
