@@ -38,6 +38,24 @@ test("output is in the stream while the command runs, redacted, and a reader tha
   }
 });
 
+test("a command that prints without end does not fill the database, and its result is whole", async () => {
+  const cmd = "yes | head -c 3000000; echo last line";
+  const platform = await servePlatformForTest({ replies: running(cmd, replyWith("Done.")) });
+  const client = await platform.client();
+  const made = await client.create("go");
+  const frames = await client.stream(made);
+  expect(outputIn(frames)).toMatch(/^(?:y\n){500000,}\n\[Further output is not shown[^\n]*\]\n$/);
+  const [settled] = frames.filter(isSettled);
+  expect(settled?.data).toMatchObject({
+    result: { success: { exitCode: 0, stdout: expect.stringMatching(/^(?:y\n){1000,}.*last line\n$/s) } },
+  });
+  const [stored] = await platform.harness.database.query<{ bytes: number }>(
+    "select sum(octet_length(data))::int as bytes from frames where run_id = $1",
+    [made.runId],
+  );
+  expect(stored?.bytes).toBeLessThan(3_000_000);
+});
+
 test("a server that is killed in the middle of output and its successor show each line once", async () => {
   const cmd = "for i in $(seq 1 1000000); do echo line $i; sleep 0.02; done";
   const platform = await openPlatformForTest({
