@@ -1,7 +1,7 @@
 // Agents and runs in the database, always within one team.
 import type { RunGit } from "@agentcli/protocol/api";
 import { type Kysely, type RawBuilder, sql } from "kysely";
-import { ApiError, type Queries, type Tables } from "../foundation/index.ts";
+import { ApiError, type DataKey, type Queries, type Tables } from "../foundation/index.ts";
 import { branchesOf } from "../repositories/index.ts";
 import type { AgentRow, ListedAgent, RunRow } from "./views/views.ts";
 
@@ -75,9 +75,9 @@ const agents = (db: Queries, teamId: number) =>
     .where("agents.team_id", "=", teamId);
 
 /** The same on every run of an agent. Null before anything was handed off. */
-export async function readGit(db: Queries, agentId: string): Promise<RunGit | null> {
-  const branches = (await branchesOf(db, [agentId])).get(agentId);
-  return branches ? { branches } : null;
+export async function readGit(db: Queries, agentId: string, key: DataKey): Promise<RunGit | null> {
+  const branches = await branchesOf(db, { agentId, key });
+  return branches.length > 0 ? { branches } : null;
 }
 
 /** Part of the statement that ends a run, which it sees as `fence`. */

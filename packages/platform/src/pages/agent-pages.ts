@@ -100,12 +100,13 @@ ${hiddenToken(token)}${hiddenSubmission()}
 
 /** A repository without changes has no branch. */
 function branches(run: Run | undefined, pulls: Map<string, string>): Html | false {
-  const pushed = (run?.git?.branches ?? []).filter(({ branch }) => branch !== undefined);
+  const shown = (run?.git?.branches ?? []).filter(({ branch, heldBack }) => branch !== undefined || heldBack);
   return (
-    pushed.length > 0 &&
-    html`<section class="card"><h2>Changes</h2><ul class="plain">${pushed.map(
-      ({ repoUrl, branch, prUrl }) =>
-        html`<li><code>${branch}</code> in ${repoUrl} ${prUrl && html`<a href="${pulls.get(prUrl) ?? prUrl}">Pull request</a>`}</li>`,
+    shown.length > 0 &&
+    html`<section class="card"><h2>Changes</h2><ul class="plain">${shown.map(
+      ({ repoUrl, branch, prUrl, heldBack = [] }) =>
+        html`<li>${branch !== undefined && html`<code>${branch}</code> in `}${repoUrl} ${prUrl && html`<a href="${pulls.get(prUrl) ?? prUrl}">Pull request</a>`}
+${heldBack.length > 0 && html`<p class="facts">Held back, because they look like secrets or leftovers: ${heldBack.map(({ path }) => html`<code>${path}</code> `)}</p>`}</li>`,
     )}</ul></section>`
   );
 }

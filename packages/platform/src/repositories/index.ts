@@ -25,6 +25,7 @@ export {
   type RepositoryChange,
   type RunReport,
   type RunSummary,
+  type VerifiedCommand,
 } from "./handoff/index.ts";
 export { openRepositories, type Repositories } from "./open.ts";
 export { isReference, repositoryOfPullRequest } from "./scm/index.ts";

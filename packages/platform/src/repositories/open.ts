@@ -58,7 +58,9 @@ export interface Repositories extends Subject, RepositoryChecks {
 export function openRepositories(context: ServerContext, principals: Principals): Repositories {
   const { db, vault, settings, log, network, publicUrl, serverUrl } = context;
   const { dataDirectory, committer } = settings;
-  const githost = openGitHost({ db, vault, dataDirectory, serverUrls: () => [publicUrl(), serverUrl()] });
+  const signingKey = openSigningKey(settings.signingKey);
+  const signer = { platform: committer, sign: signingKey.sign };
+  const githost = openGitHost({ db, vault, dataDirectory, signer, serverUrls: () => [publicUrl(), serverUrl()] });
   const github = settings.sourceHosts.github && openGithub(settings.sourceHosts.github, settings.variables);
   const accounts = github?.accounts ?? null;
   const sources = openSourceHosts({
@@ -78,7 +80,6 @@ export function openRepositories(context: ServerContext, principals: Principals)
     findPushed: (agentId, url) => findPushed(db, { agentId, repoUrl: sources.shown(url) }),
   });
   const fileRetention = { dataDirectory, locks, ...settings.retention, now: Date.now };
-  const signingKey = openSigningKey(settings.signingKey);
   const store = { db, vault };
   return {
     githost,
@@ -92,6 +93,7 @@ export function openRepositories(context: ServerContext, principals: Principals)
     openHandoff: (readSummary) =>
       openHandoff({
         db,
+        vault,
         workspaces,
         sources,
         identity: committer,

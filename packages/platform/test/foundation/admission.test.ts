@@ -1,4 +1,5 @@
 // Limits of requests: one mechanism for every way in, each with its own form of a refusal.
+
 import { connect, type Socket } from "node:net";
 import { afterEach, expect, onTestFinished, test } from "vitest";
 import type { Settings } from "../../src/foundation/config/index.ts";
@@ -8,6 +9,7 @@ import { openGitHost } from "../../src/repositories/githost/index.ts";
 import { logIn, openBrowser } from "../harness/browser.ts";
 import { type TestServer, testServer } from "../harness/platform.ts";
 import { noRateLimits } from "../harness/settings.ts";
+import { testSigner } from "../harness/signer.ts";
 
 async function limitedServer(limits: Partial<Settings["rateLimits"]>): Promise<TestServer> {
   const server = await testServer({ roles: ["api"], rateLimits: { ...noRateLimits, ...limits } });
@@ -157,7 +159,13 @@ test("a team has so many git processes at once, and other teams their own", asyn
   const [own, other] = [bearer(await server.key()), bearer(await server.key({ team: "other" }))];
   const { db, vault, settings } = server.platform;
   const teams = await db.selectFrom("teams").select("id").execute();
-  const host = openGitHost({ db, vault, dataDirectory: settings.dataDirectory, serverUrls: () => [server.url] });
+  const host = openGitHost({
+    db,
+    vault,
+    dataDirectory: settings.dataDirectory,
+    signer: testSigner(settings.dataDirectory),
+    serverUrls: () => [server.url],
+  });
   for (const { id } of teams)
     await host.repositories.create({ teamId: id, name: "shop", from: null }, AbortSignal.timeout(60_000));
   const held = sendUnfinished(server, "/git/shop.git/git-upload-pack", own);

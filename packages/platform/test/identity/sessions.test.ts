@@ -1,4 +1,5 @@
 // Sessions: how a browser logs in, what it may do then, and how the session ends.
+
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { openAdministration, scopes } from "../../src/identity/principals/index.ts";
@@ -7,6 +8,7 @@ import { loginLink } from "../../src/pages/index.ts";
 import { openGitHost } from "../../src/repositories/githost/index.ts";
 import { type Browser, logIn, openBrowser, type Shown, tokenIn } from "../harness/browser.ts";
 import { type TestServer, testServer } from "../harness/platform.ts";
+import { testSigner } from "../harness/signer.ts";
 
 let server: TestServer;
 let key: string;
@@ -265,7 +267,13 @@ test("git accepts keys only", async () => {
   const browser = await loggedIn();
   const { db, vault, settings } = server.platform;
   const { dataDirectory } = settings;
-  const host = openGitHost({ db, vault, dataDirectory, serverUrls: () => [server.url] });
+  const host = openGitHost({
+    db,
+    vault,
+    dataDirectory,
+    signer: testSigner(dataDirectory),
+    serverUrls: () => [server.url],
+  });
   const { team_id: teamId } = await userOf("admin@localhost");
   await host.repositories.create({ teamId, name: "closed", from: null }, new AbortController().signal);
   const advertised = (headers: Record<string, string>) =>

@@ -1,4 +1,5 @@
 // The embedded git host over HTTP on loopback, with a database and keys of two teams, for one test file.
+
 import { execFile } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { type AddressInfo, BlockList } from "node:net";
@@ -19,6 +20,7 @@ import {
 } from "../../src/repositories/githost/index.ts";
 import { freshDatabase, type TestDatabase } from "../harness/database.ts";
 import { noRateLimits } from "../harness/settings.ts";
+import { testSigner } from "../harness/signer.ts";
 
 export interface GitHostHarness extends TestDatabase {
   data: string;
@@ -64,7 +66,13 @@ export async function openGitHostHarness(): Promise<GitHostHarness> {
   const server = createAdaptorServer({ fetch: app.fetch });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const host = openGitHost({ db, vault, dataDirectory: home.path, serverUrls: () => [url] });
+  const host = openGitHost({
+    db,
+    vault,
+    dataDirectory: home.path,
+    signer: testSigner(home.path),
+    serverUrls: () => [url],
+  });
   const authenticator = openAuthenticator({ host, principals, admission });
   serveGit(api, { host, authenticator, log: silentLog });
   servePullRequests(app, { host, authenticator });

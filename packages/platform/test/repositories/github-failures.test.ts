@@ -44,10 +44,12 @@ test("a repository without draft support gets a regular pull request, with the r
   shop.allowsDrafts = false;
   expect((await agent.finish("One")).faults).toEqual([]);
   const note = "_Ready for review from the beginning: this repository does not take draft pull requests._";
-  expect(shop.pulls).toMatchObject([{ isDraft: false, body: `One\n\n${note}` }]);
+  const bodyWith = (results: string) =>
+    expect.stringMatching(new RegExp(`^${results}\\n\\n## Verified\\n[^]*\\n\\n${note}$`));
+  expect(shop.pulls).toMatchObject([{ isDraft: false, body: bodyWith("One") }]);
   writeFileSync(join(agent.workspace.root, "two"), "two");
   await agent.finish("Two");
-  expect(shop.pulls).toMatchObject([{ body: `One\n\n---\n\nTwo\n\n${note}` }]);
+  expect(shop.pulls).toMatchObject([{ body: bodyWith("One\n\n---\n\nTwo") }]);
   const [pull] = shop.pulls;
   if (pull) pull.body = "Rewritten by a person";
   writeFileSync(join(agent.workspace.root, "three"), "three");

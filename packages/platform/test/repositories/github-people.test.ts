@@ -87,7 +87,9 @@ test("the user opens the pull request; the platform pushes and requests reviews 
   expect(await shop.git("log", "-1", "--format=%an <%ae>", branch)).toBe("Ada <ada@example.com>");
   writeFileSync(join(agent.workspace.root, "two"), "two");
   await finishFor(agent, "Two");
-  expect(shop.pulls).toMatchObject([{ author: "ada", body: "One\n\n---\n\nTwo" }]);
+  expect(shop.pulls).toMatchObject([
+    { author: "ada", body: expect.stringMatching(/^One\n\n---\n\nTwo\n\n## Verified\n/) },
+  ]);
 });
 
 test("the app opens it where requested, and where the run has no user", async () => {

@@ -60,8 +60,8 @@ test("a run becomes a draft pull request, with its user as reviewer", async () =
   });
   expect(shop.pulls).toMatchObject([
     {
-      title: "Fix the failing test",
-      body: "Made it better",
+      title: "Made it better",
+      body: expect.stringMatching(/^Made it better\n\n## Verified\n/),
       head: branch,
       base: "main",
       isDraft: true,
@@ -113,7 +113,7 @@ test("a revoked token is replaced", async () => {
   writeFileSync(join(agent.workspace.root, "two"), "two");
   expect((await agent.finish("Two")).faults).toEqual([]);
   expect(shop.pulls).toHaveLength(1);
-  expect(shop.pulls[0]?.body).toBe("One\n\n---\n\nTwo");
+  expect(shop.pulls[0]?.body).toMatch(/^One\n\n---\n\nTwo\n\n## Verified\n/);
   expect(fake.grants.filter((grant) => grant.repositories?.includes(shop.name))).toHaveLength(2);
 });
 

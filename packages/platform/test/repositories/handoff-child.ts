@@ -1,4 +1,5 @@
 // Hands off one run, described by its argument, in a process that can be killed.
+
 import { join } from "node:path";
 import type { GithubSettings } from "../../src/foundation/config/index.ts";
 import { openQueries } from "../../src/foundation/db/connect.ts";
@@ -9,6 +10,7 @@ import { openHandoff, type RunSummary, showDueChecks } from "../../src/repositor
 import { openAccessRules, openGithub, openSourceHosts, type PersonalAccess } from "../../src/repositories/scm/index.ts";
 import { openSigningKey } from "../../src/repositories/signing/index.ts";
 import { defaultLimits, openLocks, openWorkspaces } from "../../src/repositories/workspaces/index.ts";
+import { testSigner } from "../harness/signer.ts";
 import { checkOptions } from "./check-options.ts";
 
 export interface ChildTask {
@@ -28,7 +30,13 @@ const task: ChildTask = JSON.parse(process.argv[2] ?? "");
 const { data, summary, identity } = task;
 const db = openQueries({ url: task.databaseUrl }, 4, () => {});
 const vault = await openVault(db, join(data, "kek"));
-const host = openGitHost({ db, vault, dataDirectory: data, serverUrls: () => [task.serverUrl] });
+const host = openGitHost({
+  db,
+  vault,
+  dataDirectory: data,
+  signer: testSigner(data),
+  serverUrls: () => [task.serverUrl],
+});
 const policy = openNetworkPolicy({ allowPrivate: ["127.0.0.0/8"] });
 const sources = openSourceHosts({
   policy,
@@ -49,7 +57,17 @@ const readSummary = async () => ({ ...summary, endedAt: new Date(summary.endedAt
 const signingKey = openSigningKey({ path: join(data, "signing-key"), isGiven: true });
 const reviewersOf = async () => task.reviewers;
 const personOf = async () => (task.personToken === null ? null : person(task.personToken));
-const handoff = openHandoff({ db, workspaces, sources, identity, signingKey, readSummary, reviewersOf, personOf });
+const handoff = openHandoff({
+  db,
+  vault,
+  workspaces,
+  sources,
+  identity,
+  signingKey,
+  readSummary,
+  reviewersOf,
+  personOf,
+});
 await handoff.finish(task.runId, new AbortController().signal);
 await showDueChecks(checkOptions({ db }, sources), new AbortController().signal);
 await db.destroy();

@@ -101,6 +101,7 @@ export async function openHandoffHarness(options: HandoffHarnessOptions = {}): P
   const signingKey = openSigningKey({ path: join(harness.data, "signing-key"), isGiven: false });
   const handoff = openHandoff({
     db: harness.db,
+    vault: harness.vault,
     workspaces,
     sources,
     identity,
@@ -173,6 +174,7 @@ export async function openHandoffHarness(options: HandoffHarnessOptions = {}): P
           teamId: harness.teamId,
           name: work.name,
           results: [...results],
+          commands: [],
           endedAt: new Date("2026-01-02T03:04:05.678Z"),
           autoCreatePR: true,
           opensAsApp: true,

@@ -33,8 +33,8 @@ test("the changes of a run become one commit on an agent branch and a draft pull
     "Platform Agent <agent@platform.invalid> 2026-01-02T03:04:05+00:00\nMade the shop better.\n\nIt was not good.\n\nCo-authored-by: Ada <ada@example.com>",
   );
   expect((await harness.ask("GET", `/git/${shop.name}/pulls/1`)).body).toMatchObject({
-    title: "Fix the failing test",
-    body: "Made the shop better.\n\nIt was not good.",
+    title: "Made the shop better.",
+    body: expect.stringMatching(/^Made the shop better\.\n\nIt was not good\.\n\n## Verified\n/),
     draft: true,
     base: "main",
     state: "open",
@@ -97,7 +97,7 @@ test("follow-ups update the same branch and pull request", async () => {
   expect(await agent.finish("Two")).toEqual(first);
   expect(await shop.git("log", "--format=%s", `main..${await agentBranch(shop.directory)}`)).toBe("Two\nOne");
   expect((await harness.ask("GET", `/git/${shop.name}/pulls`)).body).toMatchObject({
-    items: [{ number: 1, body: "One\n\n---\n\nTwo" }],
+    items: [{ number: 1, body: expect.stringMatching(/^One\n\n---\n\nTwo\n\n(?:.*\n)*- \w+ One\n- \w+ Two$/) }],
   });
   await harness.ask("PATCH", `/git/${shop.name}/pulls/1`, { body: "Mine" });
   write(agent.workspace.root, "three.txt", "three\n");

@@ -197,3 +197,19 @@ const asAgent = (root: string, ...args: string[]) =>
     cwd: root,
     env: { PATH: process.env.PATH, HOME: home.path, GIT_CONFIG_NOSYSTEM: "1" },
   });
+
+test("merges on the embedded host are signed by the platform, with the person who merged as author", async () => {
+  const shop = await harness.shop();
+  await shop.git("branch", "before", "main");
+  const agent = await harness.agent([{ url: shop.url }]);
+  writeFileSync(join(agent.workspace.root, "new"), "new");
+  await agent.finish("New");
+  const pull = `/git/${shop.name}/pulls/1`;
+  await harness.ask("PATCH", pull, { draft: false });
+  expect(await harness.ask("POST", `${pull}/merge`)).toMatchObject({ status: 200 });
+  const merged = await shop.git("rev-parse", "main");
+  await shop.git("update-ref", "refs/heads/main", "before");
+  const [merge = ""] = await verified(shop, merged);
+  expect(merge).toMatch(/^G .+ Platform Agent Merge pull request #1 from platform\/fix-the-failing-test-/);
+  expect(merge).not.toMatch(/^G Platform Agent/);
+});

@@ -1,7 +1,5 @@
 import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, expect, test } from "vitest";
@@ -68,15 +66,6 @@ test("a missing or unreadable repository is unreachable", async () => {
     code: "repository_unreachable",
   });
   expect(readdirSync(join(harness.data, "mirrors"))).toEqual([]);
-});
-
-test("a server that is not a git server has nothing to start from", async () => {
-  const harness = await openHarness();
-  const page = createServer((_request, response) => response.end("<html>Hello</html>"));
-  await new Promise<void>((resolve) => page.listen(0, "127.0.0.1", resolve));
-  cleanups.push(() => new Promise((resolve) => page.close(resolve)));
-  const url = `http://127.0.0.1:${(page.address() as AddressInfo).port}/x.git`;
-  await expect(open(harness, url)).rejects.toMatchObject({ code: "ref_not_found", message: /check the address/ });
 });
 
 test("a host that never responds times out", async () => {

@@ -1,4 +1,5 @@
 // A whole server with a scripted model, reached over HTTP. Everything a test creates is removed.
+
 import { mkdirSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,6 +13,7 @@ import { openGitHost } from "../../src/repositories/githost/index.ts";
 import { serve } from "../../src/serve.ts";
 import { type AgentFixture, openFixture } from "../harness/fixture.ts";
 import { noRateLimits } from "../harness/settings.ts";
+import { testSigner } from "../harness/signer.ts";
 
 export interface RunHarness {
   fixture: AgentFixture;
@@ -122,7 +124,13 @@ async function makeRepository(
 ): Promise<string> {
   const { db, vault, settings } = platform;
   const origin = await temporaryRepository(files);
-  const host = openGitHost({ db, vault, dataDirectory: settings.dataDirectory, serverUrls: () => [url] });
+  const host = openGitHost({
+    db,
+    vault,
+    dataDirectory: settings.dataDirectory,
+    signer: testSigner(settings.dataDirectory),
+    serverUrls: () => [url],
+  });
   const request = { teamId: principal.teamId, name, from: origin.path };
   await host.repositories.create(request, new AbortController().signal);
   await origin.remove();

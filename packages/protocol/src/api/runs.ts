@@ -24,6 +24,15 @@ export const RunGit = z.object({
       repoUrl: z.string().describe("Without scheme: host/owner/name"),
       branch: z.string().optional(),
       prUrl: z.string().optional(),
+      heldBack: z
+        .array(
+          z.object({
+            path: z.string().describe("A directory ends with a slash"),
+            reason: z.enum(["secret", "leftover"]),
+          }),
+        )
+        .optional()
+        .describe("Files that look like secrets or leftovers of tools, and were not handed off; at most 100"),
     }),
   ),
 });

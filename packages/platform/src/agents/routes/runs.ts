@@ -81,7 +81,7 @@ function addList(api: Api, host: AgentHost): void {
         .execute();
       const page = rows.slice(0, query.limit);
       const key = await vault.unwrap(agent.data_key);
-      const git = await readGit(db, agent.id);
+      const git = await readGit(db, agent.id, key);
       const last = page.at(-1);
       const isMore = rows.length > page.length && last;
       return { items: page.map((row) => runOf(row, key, git)), ...(isMore && { nextCursor: String(last.number) }) };
@@ -107,7 +107,8 @@ function addRead(api: Api, host: AgentHost): void {
     async ({ params, principal }) => {
       const agent = await access.find(principal, params.id, "read");
       const run = await findRun(db, agent.id, params.runId);
-      return runOf(run, await vault.unwrap(agent.data_key), await readGit(db, agent.id));
+      const key = await vault.unwrap(agent.data_key);
+      return runOf(run, key, await readGit(db, agent.id, key));
     },
   );
 }

@@ -42,7 +42,7 @@ export async function readConversation(
   row: ListedAgent,
 ): Promise<{ agent: Agent; runs: (Run & { prompt: string })[] }> {
   const key = await vault.unwrap(row.data_key);
-  const git = await readGit(db, row.id);
+  const git = await readGit(db, row.id, key);
   const runs = await db
     .selectFrom("runs")
     .selectAll()

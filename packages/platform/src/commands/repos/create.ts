@@ -7,6 +7,7 @@ import { silentLog } from "../../foundation/telemetry/index.ts";
 import { openVault } from "../../foundation/vault/index.ts";
 import { ensureTeam } from "../../identity/principals/index.ts";
 import { openGitHost } from "../../repositories/githost/index.ts";
+import { openSigningKey } from "../../repositories/signing/index.ts";
 import { findServer } from "../../server-file.ts";
 import { anchorEntries } from "../anchor.ts";
 import type { Invocation } from "../command.ts";
@@ -27,7 +28,10 @@ async function createRepository(invocation: Invocation, program: Program): Promi
   try {
     const { db } = database;
     const vault = await openVault(db, settings.kekFile);
-    const githost = openGitHost({ db, vault, dataDirectory: settings.dataDirectory, serverUrls: () => [url] });
+    const { dataDirectory, committer } = settings;
+    const sign = (text: Buffer) => openSigningKey(settings.signingKey).sign(text);
+    const signer = { platform: committer, sign };
+    const githost = openGitHost({ db, vault, dataDirectory, signer, serverUrls: () => [url] });
     const { id: teamId } = await ensureTeam(db, vault, invocation.text("team") ?? "default");
     const from = invocation.text("from");
     const request = { teamId, name, from: from === undefined ? null : resolve(program.cwd, from) };

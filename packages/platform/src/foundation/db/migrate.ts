@@ -17,6 +17,7 @@ import * as loginAttempts from "./migrations/0013-login-attempts.ts";
 import * as retention from "./migrations/0014-retention.ts";
 import * as runModels from "./migrations/0015-run-models.ts";
 import * as nodeRoles from "./migrations/0016-node-roles.ts";
+import * as heldBackFiles from "./migrations/0017-held-back-files.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -39,6 +40,7 @@ const migrations: Record<string, Migration> = {
   "0014-retention": retention,
   "0015-run-models": runModels,
   "0016-node-roles": nodeRoles,
+  "0017-held-back-files": heldBackFiles,
 };
 
 /** Nothing is missing in a database that lacks them. */

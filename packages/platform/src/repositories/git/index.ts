@@ -1,4 +1,15 @@
 // Git on the host, prevented from running any other program.
+export {
+  commitText,
+  isCommittedBy,
+  isSigned,
+  type ParsedCommit,
+  type Person,
+  parseCommit,
+  rewriteCommit,
+  valuesOf,
+} from "./commit-object.ts";
+export { damagedObject, localFailure } from "./damage.ts";
 export { type GitLocation, nowhere } from "./environment.ts";
 export { RepositoryFault, type RepositoryFaultCode } from "./fault.ts";
 export { copyObjects, formatOf, type Layout, layOut, packedReferences } from "./layout.ts";
@@ -14,3 +25,4 @@ export {
   startGit,
 } from "./run.ts";
 export { requireGit } from "./version.ts";
+export { type CommitSigner, writeSigned } from "./write-commit.ts";

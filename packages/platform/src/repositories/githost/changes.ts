@@ -1,6 +1,15 @@
 // Commits, diff and merge of a pull request in a hosted repository.
 import { ApiError } from "../../foundation/index.ts";
-import { askGit, GitFailed, gitSucceeds, runGit } from "../git/index.ts";
+import {
+  askGit,
+  type CommitSigner,
+  commitText,
+  GitFailed,
+  gitSucceeds,
+  type Person,
+  runGit,
+  writeSigned,
+} from "../git/index.ts";
 import type { HostedRepository } from "./repositories.ts";
 
 export interface PullRequestBranchNames {
@@ -66,13 +75,14 @@ export async function readDiff(repository: HostedRepository, { pull, flags = [] 
 export interface MergeRequest {
   pull: PullRequestBranchNames;
   message: string;
-  author: { name: string; email: string };
+  author: Person;
+  signer: CommitSigner;
 }
 
-/** Creates a merge commit on the base. Throws ApiError on a conflict and then changes no reference. */
+/** Creates a signed merge commit on the base. Throws ApiError on a conflict and then changes no reference. */
 export async function mergePull(
   repository: HostedRepository,
-  { pull, message, author }: MergeRequest,
+  { pull, message, author, signer }: MergeRequest,
 ): Promise<string> {
   const location = { directory: repository.directory };
   const [head, base] = [await branchTip(repository, pull.head), await branchTip(repository, pull.base)];
@@ -86,14 +96,11 @@ export async function mergePull(
     throw conflict(`"${pull.head}" cannot be merged into "${pull.base}": both changed the same lines.`);
   if (merged.code !== 0) throw new GitFailed("merge-tree", merged.stderr);
   const tree = merged.out.toString().split("\n")[0] ?? "";
-  const variables = {
-    GIT_AUTHOR_NAME: author.name,
-    GIT_AUTHOR_EMAIL: author.email,
-    GIT_COMMITTER_NAME: author.name,
-    GIT_COMMITTER_EMAIL: author.email,
-  };
-  const args = ["commit-tree", tree, "-p", base, "-p", head, "-F", "-"];
-  const commit = (await runGit({ location, args, input: message, variables })).trim();
+  const commit = await writeSigned({
+    location,
+    text: commitText({ tree, parents: [base, head], author, committer: signer.platform, at: new Date(), message }),
+    signer,
+  });
   const updates = [`update ${headOf(pull)} ${head}`, `update refs/heads/${pull.base} ${commit} ${base}`];
   if (common !== "") updates.push(`update ${baseOf(pull)} ${common}`);
   const { code } = await askGit({ location, args: ["update-ref", "--stdin"], input: `${updates.join("\n")}\n` });

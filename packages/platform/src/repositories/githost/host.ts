@@ -1,6 +1,7 @@
 // The platform as a git host: repositories with pull requests, at an address of the platform.
 import type { Kysely } from "kysely";
 import { recordAuditEvent, type Tables, type Vault } from "../../foundation/index.ts";
+import type { CommitSigner } from "../git/index.ts";
 import { type Addresses, openAddresses } from "./addresses.ts";
 import { rememberHeads } from "./changes.ts";
 import { type CommentStore, openComments } from "./comments.ts";
@@ -8,6 +9,8 @@ import { openPullRequests, type PullRequestStore } from "./pull-requests.ts";
 import { type HostedRepositories, type HostedRepository, isRepositoryName, openRepositories } from "./repositories.ts";
 
 export interface GitHost {
+  /** The committer of merges. */
+  signer: CommitSigner;
   addresses: Addresses;
   repositories: HostedRepositories;
   pullRequests(repository: HostedRepository): PullRequestStore;
@@ -26,15 +29,17 @@ export interface GitHostOptions {
   db: Kysely<Tables>;
   vault: Vault;
   dataDirectory: string;
+  signer: CommitSigner;
   /** Addresses of this server without a trailing slash; the first one is shown to users. */
   serverUrls: () => [string, ...string[]];
 }
 
-export function openGitHost({ db, vault, dataDirectory, serverUrls }: GitHostOptions): GitHost {
+export function openGitHost({ db, vault, dataDirectory, signer, serverUrls }: GitHostOptions): GitHost {
   const pullRequests = (repository: HostedRepository) => openPullRequests(repository, { db, vault });
   const addresses = openAddresses(db, serverUrls);
   const repositories = openRepositories({ db, dataDirectory });
   return {
+    signer,
     addresses,
     repositories,
     pullRequests,

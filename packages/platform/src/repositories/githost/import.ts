@@ -3,11 +3,27 @@ import { existsSync, statSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { ApiError } from "../../foundation/index.ts";
-import { askGit, type GitRemote, runGit } from "../git/index.ts";
+import { askGit, damagedObject, GitFailed, type GitRemote, localFailure, runGit } from "../git/index.ts";
 
 /** The operator names the path, so the repository there is trusted for reading. Returns the default branch. */
 export async function importFrom(path: string, directory: string, signal: AbortSignal): Promise<string> {
   const source = resolve(path);
+  try {
+    return await importContent(source, directory, signal);
+  } catch (error) {
+    if (!(error instanceof GitFailed) || localFailure.test(error.stderr)) throw error;
+    throw new ApiError("validation_error", `${source} was not imported: it ${problemIn(error.stderr)}.`);
+  }
+}
+
+/** Names the damaged object if git does; otherwise git's own words. */
+function problemIn(stderr: string): string {
+  const lines = stderr.split("\n").flatMap((line) => /^(?:error|fatal): (.+)/.exec(line)?.[1] ?? []);
+  const reason = (lines.join("; ") || "git gave no reason").slice(0, 500).replace(/\.$/, "");
+  return damagedObject(stderr) ?? `cannot be read by git: ${reason}. Run git fsck --full there`;
+}
+
+async function importContent(source: string, directory: string, signal: AbortSignal): Promise<string> {
   if (!statSync(source, { throwIfNoEntry: false })?.isDirectory())
     throw new ApiError("validation_error", `Directory not found: ${source}.`);
   const isRepository = existsSync(join(source, ".git")) || existsSync(join(source, "HEAD"));

@@ -35,6 +35,7 @@ export async function mergeAs(
   await mergePull(repository, {
     pull,
     author,
+    signer: host.signer,
     message: `Merge pull request #${number} from ${pull.head}\n\n${pull.title}\n`,
   });
   return store.change(number, { state: "merged" });

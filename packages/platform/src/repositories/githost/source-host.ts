@@ -26,6 +26,7 @@ function embeddedHost(host: GitHost, repository: HostedRepository): SourceHost {
     pullRequests: pullRequestsOf(host, repository),
     checks: null,
     reach: (work) => work({ address: directory, protocol: "file", config: [], variables: {} }),
+    assertGit: async () => {},
     notePush: () => host.notePush(repository),
   };
 }

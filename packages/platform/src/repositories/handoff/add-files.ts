@@ -1,22 +1,32 @@
 // Adds the files of an agent's work tree to an index unchanged: names byte for byte, links as links, no filters. Uses plumbing
 // commands because `git add --all` runs git inside nested repositories, with configuration that the agent may have written.
+// New files that look like secrets or leftovers are not added.
 import { accessSync, constants, lstatSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { askGit, GitFailed, type GitLocation, GitTookTooLong, RepositoryFault } from "../git/index.ts";
+import { findHeldBack } from "./find-held-back.ts";
+import type { HeldBackFile } from "./held-back.ts";
 
-/** Throws RepositoryFault if git cannot process the files. */
-export async function addFiles(location: GitLocation, signal: AbortSignal): Promise<void> {
+/** Returns what was not added. Throws RepositoryFault if git cannot process the files. */
+export async function addFiles(location: GitLocation, signal: AbortSignal): Promise<HeldBackFile[]> {
   try {
-    await updateFromWorkTree(location, signal);
+    return await updateFromWorkTree(location, signal);
   } catch (error) {
     throw faultOf(error);
   }
 }
 
-async function updateFromWorkTree(location: GitLocation, signal: AbortSignal): Promise<void> {
+async function updateFromWorkTree(location: GitLocation, signal: AbortSignal): Promise<HeldBackFile[]> {
   const inspector = openInspector(location.workTree ?? "");
-  const listed = await listNames(location, ["--modified", "--deleted", "--others", "--exclude-standard"], signal);
-  const submodules = await submodulesOf(location, signal);
+  const added = await listNames(location, ["--others", "--exclude-standard"], signal);
+  const entries = await listEntries(location, signal);
+  const known = entries.map(({ path }) => path);
+  const heldBack = await findHeldBack({ location, added: added.filter((path) => !path.endsWith("/")), known }, signal);
+  const listed = [
+    ...(await listNames(location, ["--modified", "--deleted"], signal)),
+    ...added.filter((path) => !heldBack.covers(path)),
+  ];
+  const submodules = new Set(entries.filter(({ mode }) => mode === "160000").map(({ path }) => path));
   const isExistingSubmodule = (path: string) => submodules.has(path) && inspector.entryAt(path) !== undefined;
   const paths = [...new Set(listed)].filter((path) => !path.endsWith("/") && !isExistingSubmodule(path));
   const states = new Map(paths.map((path) => [path, inspector.inspect(path)]));
@@ -27,6 +37,7 @@ async function updateFromWorkTree(location: GitLocation, signal: AbortSignal): P
   await updateIndex(location, { flags: ["--force-remove"], paths: pathsIn("gone"), bytes: 0 }, signal);
   // A file may be deleted after it was inspected.
   await updateIndex(location, { flags: ["--add", "--remove", "--replace"], paths: pathsIn("there"), bytes }, signal);
+  return heldBack.files;
 }
 
 const maxBytes = 2 * 1024 ** 3;
@@ -55,10 +66,15 @@ async function listNames(location: GitLocation, flags: string[], signal: AbortSi
   return out.toString("latin1").split("\0").filter(Boolean);
 }
 
-async function submodulesOf(location: GitLocation, signal: AbortSignal): Promise<Set<string>> {
+interface IndexEntry {
+  /** `160000` for a submodule. */
+  mode: string;
+  path: string;
+}
+
+async function listEntries(location: GitLocation, signal: AbortSignal): Promise<IndexEntry[]> {
   const entries = await listNames(location, ["--stage"], signal);
-  const links = entries.filter((entry) => entry.startsWith("160000 "));
-  return new Set(links.map((entry) => entry.slice(entry.indexOf("\t") + 1)));
+  return entries.map((entry) => ({ mode: entry.slice(0, 6), path: entry.slice(entry.indexOf("\t") + 1) }));
 }
 
 /** "unreadable" also covers special files. Their index entries stay unchanged. */

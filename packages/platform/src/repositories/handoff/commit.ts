@@ -3,16 +3,18 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { copyFile, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
-import { type GitLocation, gitSucceeds, runGit } from "../git/index.ts";
+import { dirname, join } from "node:path";
+import { askGit, commitText, type GitLocation, gitSucceeds, runGit, writeSigned } from "../git/index.ts";
 import type { OpenRepository } from "../workspaces/index.ts";
 import { addFiles } from "./add-files.ts";
 import { type AgentGit, moveAgent, readAgentGit } from "./agent-git.ts";
-import { commitText } from "./commit-object.ts";
 import { copyCommit } from "./copy-commit.ts";
-import { workTreeLocation } from "./host-side.ts";
+import { findHeldBack } from "./find-held-back.ts";
+import type { HeldBackFile } from "./held-back.ts";
+import { borrowedBy, workTreeLocation } from "./host-side.ts";
 import { rebuildAgentGit } from "./rebuild-agent-git.ts";
-import { type SigningOptions, signCommits, writeSigned } from "./sign-commits.ts";
+import { type SigningOptions, signCommits } from "./sign-commits.ts";
+import { pathsAdded, pathsIn } from "./trees.ts";
 
 export interface CommitOptions {
   repository: OpenRepository;
@@ -23,25 +25,37 @@ export interface CommitOptions {
   signing: SigningOptions;
 }
 
-/** Returns the commit with all of the agent's work; the base commit if nothing changed. */
-export async function commitLeftovers(options: CommitOptions, signal: AbortSignal): Promise<string> {
+export interface CommittedWork {
+  /** Has all of the agent's work; the base commit if nothing changed. */
+  commit: string;
+  /** Files that look like secrets or leftovers: in no commit, still in the work tree. */
+  heldBack: HeldBackFile[];
+}
+
+export async function commitLeftovers(options: CommitOptions, signal: AbortSignal): Promise<CommittedWork> {
   const { repository, signing } = options;
   const { hostDirectory } = repository;
   const agent = await readAgent(options, signal);
-  const parent = agent ? await parentFor(agent, options, signal) : options.last;
+  const own = agent ? await ownCommits(agent, options, signal) : { commit: options.last, heldBack: [] };
   const indexFile = join(hostDirectory, `index-${randomUUID()}`);
   try {
     if (existsSync(join(hostDirectory, "index"))) await copyFile(join(hostDirectory, "index"), indexFile);
     const location = { ...(await workTreeLocation(repository)), indexFile };
-    const commit = await commitFiles({ ...options, parent, location }, signal);
+    const { commit, heldBack } = await commitFiles({ ...options, parent: own.commit, location }, signal);
     const isImported = agent && (await importCommit({ repository, agent, commit, index: indexFile }, signal));
     if (!isImported) await rebuildAgentGit({ repository, commit, index: indexFile, identity: signing.platform });
     await rename(indexFile, join(hostDirectory, "index"));
-    return commit;
+    return { commit, heldBack: named([...own.heldBack, ...heldBack]) };
   } finally {
     await rm(indexFile, { force: true });
   }
 }
+
+/** Each once, with names as text. */
+const named = (files: HeldBackFile[]): HeldBackFile[] => {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  return [...byPath.values()].map(({ path, reason }) => ({ path: Buffer.from(path, "latin1").toString(), reason }));
+};
 
 /** Undefined if the agent's git directory is damaged or incomplete. Its work tree is still committed then. */
 async function readAgent({ repository, last }: CommitOptions, signal: AbortSignal): Promise<AgentGit | undefined> {
@@ -55,14 +69,43 @@ async function readAgent({ repository, last }: CommitOptions, signal: AbortSigna
 }
 
 /**
- * The parent of the new commit: the agent's HEAD. If the agent only went back to an older commit, the parent is the last
- * known tip instead: a published branch must not lose commits, and the pull request shows the change.
+ * The parent of the new commit: the agent's HEAD, without files that are held back. If the agent only went back to an older
+ * commit, the parent is the last known tip instead: a published branch must not lose commits, and the pull request shows
+ * the change.
  */
-async function parentFor({ head }: AgentGit, options: CommitOptions, signal: AbortSignal): Promise<string> {
+async function ownCommits({ head }: AgentGit, options: CommitOptions, signal: AbortSignal): Promise<CommittedWork> {
   const { repository, last, signing } = options;
   const location: GitLocation = { directory: repository.hostDirectory };
-  if (await gitSucceeds({ location, args: ["merge-base", "--is-ancestor", head, last] }, signal)) return last;
-  return signCommits({ location, head, exclude: [last, repository.baseCommit], signing }, signal);
+  if (await gitSucceeds({ location, args: ["merge-base", "--is-ancestor", head, last] }, signal))
+    return { commit: last, heldBack: [] };
+  const exclude = [last, repository.baseCommit];
+  const commits = await commitsOfAgent({ repository, head, exclude }, signal);
+  const added = await pathsAdded(location, commits, signal);
+  const known = await pathsIn(location, last, signal);
+  const heldBack = await findHeldBack({ location: await workTreeLocation(repository), added, known }, signal);
+  const stripped = { paths: added.filter(heldBack.covers), commits: new Set(commits) };
+  return {
+    commit: await signCommits({ location, head, exclude, signing, heldBack: stripped }, signal),
+    heldBack: heldBack.files,
+  };
+}
+
+/** Commits that no branch or tag of the repository has: an agent may set any committer. */
+async function commitsOfAgent(
+  { repository, head, exclude }: { repository: OpenRepository; head: string; exclude: string[] },
+  signal: AbortSignal,
+): Promise<string[]> {
+  const { hostDirectory } = repository;
+  const references = await Promise.all(
+    (await borrowedBy(hostDirectory)).map((objects) =>
+      askGit({ location: { directory: dirname(objects) }, args: ["for-each-ref", "--format=%(objectname)"] }, signal),
+    ),
+  );
+  const upstream = new Set(references.flatMap(({ out }) => out.toString().split("\n").filter(Boolean)));
+  const input = [head, ...[...exclude, ...upstream].map((name) => `^${name}`)].join("\n");
+  const args = ["rev-list", "--ignore-missing", "--stdin"];
+  const list = await runGit({ location: { directory: hostDirectory }, args, input }, signal);
+  return list.split("\n").filter(Boolean);
 }
 
 interface CommitImport {
@@ -85,11 +128,19 @@ async function importCommit({ repository, agent, commit, index }: CommitImport, 
 async function commitFiles(
   { location, parent, message, at, signing }: CommitOptions & { location: GitLocation; parent: string },
   signal: AbortSignal,
-): Promise<string> {
+): Promise<CommittedWork> {
   await runGit({ location, args: ["read-tree", "-m", "-i", parent] }, signal);
-  await addFiles(location, signal);
+  const heldBack = await addFiles(location, signal);
   const tree = (await runGit({ location, args: ["write-tree"] }, signal)).trim();
-  if (tree === (await runGit({ location, args: ["rev-parse", `${parent}^{tree}`] }, signal)).trim()) return parent;
-  const text = commitText({ tree, parent, author: signing.author, committer: signing.platform, at, message });
-  return writeSigned({ location, text, signing }, signal);
+  if (tree === (await runGit({ location, args: ["rev-parse", `${parent}^{tree}`] }, signal)).trim())
+    return { commit: parent, heldBack };
+  const text = commitText({
+    tree,
+    parents: [parent],
+    author: signing.author,
+    committer: signing.platform,
+    at,
+    message,
+  });
+  return { commit: await writeSigned({ location, text, signer: signing }, signal), heldBack };
 }

@@ -1,45 +1,42 @@
-// Commit messages, and titles and bodies of pull requests. Pure.
+// Commit messages, and titles of pull requests. Pure.
+import { firstSentence } from "./first-sentence.ts";
 import type { RunSummary } from "./handoff.ts";
 
 const maxSubjectCharacters = 72;
 const maxTitleCharacters = 200;
 
-/** Based on the result of the run. Credits the user it ran for, unless they are the author. */
-export function commitMessage({ name, results, onBehalfOf, opensAsApp }: RunSummary): string {
+/** Named after the first sentence of the result. Credits the user it ran for, unless they are the author. */
+export function commitMessage(summary: RunSummary): string {
+  const { results, onBehalfOf, opensAsApp } = summary;
   const result = normalize(results.at(-1) ?? "");
-  const [first = "", ...rest] = result.split("\n");
-  const plain =
-    first.replace(/^[#>*\s-]+|[*_`]+/g, "").trim() || normalize(name).replace(/\n/g, " ") || "Work of an agent";
-  const subject = shorten(plain, maxSubjectCharacters);
+  const full = sentenceOf(summary);
+  const subject = shorten(full, maxSubjectCharacters);
   // If the subject was shortened, the body has the full text.
-  const body = subject === plain ? rest.join("\n").trim() : result;
+  const body = subject === full ? (firstSentence(result)?.rest ?? result) : result;
   const credit =
     opensAsApp && onBehalfOf && `Co-authored-by: ${oneLine(onBehalfOf.name)} <${oneLine(onBehalfOf.email)}>`;
   return `${[subject, body, credit].filter(Boolean).join("\n\n")}\n`;
 }
 
-export const pullRequestTitle = ({ name }: RunSummary): string =>
-  shorten(normalize(name).replace(/\s+/g, " "), maxTitleCharacters) || "Work of an agent";
+/** The name of the agent stands in for a result without sentences. */
+const sentenceOf = ({ name, results }: RunSummary): string =>
+  firstSentence(normalize(results.at(-1) ?? ""))?.sentence ||
+  normalize(name).replace(/\s+/g, " ").trim() ||
+  "Work of an agent";
 
-/** GitHub accepts 65,536 characters; a note may be appended. */
-const maxBodyCharacters = 60_000;
-
-/** The body for these results. Without the last result it is the body of the previous run. */
-export const pullRequestBody = (results: string[]): string =>
-  shorten(results.map(normalize).filter(Boolean).join("\n\n---\n\n"), maxBodyCharacters);
-
-export const noDraftNote = "_Ready for review from the beginning: this repository does not take draft pull requests._";
-
-/** The updated body; undefined if a user has edited it, because then it must not be overwritten. */
-export function updatedBody(body: string, results: string[]): string | undefined {
-  const [before, now] = [pullRequestBody(results.slice(0, -1)), pullRequestBody(results)];
-  if (body === before) return now;
-  return body === withNote(before) ? withNote(now) : undefined;
+/** The subject of the agent's own first commit; without one, the first sentence of the result. */
+export function pullRequestTitle(summary: RunSummary, subjects: string[]): string {
+  const full = sentenceOf(summary);
+  const own = subjects
+    .map((subject) => normalize(subject).replace(/\s+/g, " "))
+    .find((subject) => subject !== "" && subject !== shorten(full, maxSubjectCharacters) && !isProvisional(subject));
+  return shorten(own ?? full, maxTitleCharacters);
 }
 
-const withNote = (body: string): string => [body, noDraftNote].filter(Boolean).join("\n\n");
+const isProvisional = (subject: string): boolean =>
+  /^(?:wip|tmp|temp|checkpoint|save|commit|update|changes|\.+)\W*$|^(?:wip|fixup|squash|amend)\b[!:]/i.test(subject);
 
-const normalize = (text: string): string =>
+export const normalize = (text: string): string =>
   text
     .replace(/\r\n?/g, "\n")
     .replace(/[\x00-\x08\x0b-\x1f\x7f]/g, "")
@@ -47,7 +44,7 @@ const normalize = (text: string): string =>
 
 const oneLine = (text: string): string => text.replace(/[<>\x00-\x1f\x7f]/g, "").trim();
 
-function shorten(text: string, max: number): string {
+export function shorten(text: string, max: number): string {
   if (text.length <= max) return text;
   const cut = text.slice(0, max - 1);
   const space = cut.lastIndexOf(" ");

@@ -1,19 +1,38 @@
 // Turns the work of a run into a pushed branch and a draft pull request. Idempotent: every step checks the current state first.
 import type { Kysely } from "kysely";
-import type { Tables } from "../../foundation/index.ts";
+import type { DataKey, Tables, Vault } from "../../foundation/index.ts";
 import { gitSucceeds, RepositoryFault } from "../git/index.ts";
 import type { PersonalAccess, PullRequest, PullRequests, SourceHosts } from "../scm/index.ts";
 import type { SigningKey } from "../signing/index.ts";
 import type { OpenRepository, Workspaces } from "../workspaces/index.ts";
-import { commitLeftovers } from "./commit.ts";
-import { commitMessage, noDraftNote, pullRequestBody, pullRequestTitle, updatedBody } from "./describe.ts";
+import { type CommittedWork, commitLeftovers } from "./commit.ts";
+import { commitMessage, pullRequestTitle } from "./describe.ts";
 import { findWorkspace } from "./find-workspace.ts";
 import type { HandedOff, Handoff, RunSummary } from "./handoff.ts";
+import { listCommits } from "./list-commits.ts";
+import {
+  bodyDigest,
+  isWrittenAs,
+  noDraftNote,
+  type PullRequestDetails,
+  pullRequestBody,
+  updatedBody,
+} from "./pull-request-body.ts";
 import { pushBranch } from "./push.ts";
-import { beginHandoff, type HandoffRow, type HandoffStep, moveHandoff, pushedHandoff, shownBranch } from "./store.ts";
+import {
+  beginHandoff,
+  type HandoffRow,
+  type HandoffStep,
+  moveHandoff,
+  openHeldBack,
+  pushedHandoff,
+  sealHeldBack,
+  shownBranch,
+} from "./store.ts";
 
 export interface HandoffOptions {
   db: Kysely<Tables>;
+  vault: Vault;
   workspaces: Workspaces;
   sources: SourceHosts;
   /** The committer of all commits, and their author if the user must not be named. */
@@ -32,11 +51,12 @@ export function openHandoff(options: HandoffOptions): Handoff {
     async finish(runId, signal) {
       const summary = await options.readSummary(runId);
       const workspace = await findWorkspace(options, summary.agentId);
+      const key = await keyOf(options, summary.agentId);
       const done: HandedOff = { branches: [], faults: [] };
       for (const repository of workspace?.repositories ?? []) {
-        const work: Work = { runId, summary, repository, options };
+        const work: Work = { runId, summary, key, repository, options };
         const { row, fault } = await handOff(work, signal);
-        done.branches.push(shownBranch(row));
+        done.branches.push(shownBranch(row, key));
         if (fault) done.faults.push({ repoUrl: row.repo_url, code: fault.code, message: fault.message });
       }
       return done;
@@ -44,9 +64,16 @@ export function openHandoff(options: HandoffOptions): Handoff {
   };
 }
 
+async function keyOf({ db, vault }: HandoffOptions, agentId: string): Promise<DataKey> {
+  const agent = await db.selectFrom("agents").select("data_key").where("id", "=", agentId).executeTakeFirstOrThrow();
+  return vault.unwrap(agent.data_key);
+}
+
 interface Work {
   runId: string;
   summary: RunSummary;
+  /** Of the agent. */
+  key: DataKey;
   repository: OpenRepository;
   options: HandoffOptions;
 }
@@ -85,16 +112,13 @@ async function takeStep(work: Work, row: HandoffRow, signal: AbortSignal): Promi
   switch (row.state) {
     case "waiting":
     case "failed":
-      return moveHandoff(db, row, afterCommit(row, await commit(work, row, signal)));
+      return moveHandoff(db, row, await commit(work, row, signal));
     case "committed":
       if (row.head_commit === null) return moveHandoff(db, row, { state: "done" });
       await push(work, row, row.head_commit, signal);
       return pushedHandoff(db, row, row.head_commit);
     case "pushed":
-      return moveHandoff(db, row, {
-        state: "opened",
-        pr_url: (await openPullRequest(work, row, signal)) ?? row.pr_url,
-      });
+      return moveHandoff(db, row, { state: "opened", ...(await openPullRequest(work, row, signal)) });
     case "opened":
       await announce(work, row, signal);
       return moveHandoff(db, row, { state: "done", announced_pr_url: row.pr_url });
@@ -103,21 +127,12 @@ async function takeStep(work: Work, row: HandoffRow, signal: AbortSignal): Promi
   }
 }
 
-/** Without new commits, a pull request that a user has closed stays closed. */
-const afterCommit = (row: HandoffRow, head: string | null): HandoffStep =>
-  head !== null && head === row.pushed_commit && row.pr_url !== null
-    ? { state: "done" }
-    : { state: "committed", head_commit: head };
-
-async function commit(
-  { summary, repository, options }: Work,
-  row: HandoffRow,
-  signal: AbortSignal,
-): Promise<string | null> {
+async function commit(work: Work, row: HandoffRow, signal: AbortSignal): Promise<HandoffStep> {
+  const { summary, key, repository, options } = work;
   const { identity, signingKey } = options;
   const author = (!summary.opensAsApp && summary.onBehalfOf) || identity;
   const last = await lastCommit(repository, row, signal);
-  const head = await commitLeftovers(
+  const committed = await commitLeftovers(
     {
       repository,
       last,
@@ -127,7 +142,19 @@ async function commit(
     },
     signal,
   );
-  return head === repository.baseCommit && row.pushed_commit === null ? null : head;
+  return afterCommit(row, { ...committed, isNew: committed.commit !== repository.baseCommit }, key);
+}
+
+/** Without new commits, a pull request that a user has closed stays closed. */
+function afterCommit(
+  row: HandoffRow,
+  { commit: head, heldBack, isNew }: CommittedWork & { isNew: boolean },
+  key: DataKey,
+): HandoffStep {
+  const held_back = sealHeldBack(row, key, heldBack);
+  if (!isNew && row.pushed_commit === null) return { state: "committed", head_commit: null, held_back };
+  if (head === row.pushed_commit && row.pr_url !== null) return { state: "done", held_back };
+  return { state: "committed", head_commit: head, held_back };
 }
 
 /** The commit of an earlier run may be gone, if the agent's files were removed and the branch is not on the host any more. */
@@ -150,23 +177,46 @@ async function push(
   await pushBranch({ host, location, branch: row.branch, commit: head, replaceable }, signal);
 }
 
-async function openPullRequest(work: Work, row: HandoffRow, signal: AbortSignal): Promise<string | undefined> {
+type OpenedPullRequest = Pick<HandoffRow, "pr_url" | "body_digest">;
+
+async function openPullRequest(work: Work, row: HandoffRow, signal: AbortSignal): Promise<OpenedPullRequest> {
   const { summary, repository, options } = work;
+  const unchanged = { pr_url: row.pr_url, body_digest: row.body_digest };
   const { pullRequests } = await options.sources.open(summary.teamId, repository.url);
   const branches = { head: row.branch, base: row.base_branch };
-  if (pullRequests === null || branches.head === branches.base) return undefined;
+  if (pullRequests === null || branches.head === branches.base) return unchanged;
   const found = await pullRequests.find(branches, signal);
-  if (found !== undefined) return updateBody({ pullRequests, found, results: summary.results }, signal);
-  if (!summary.autoCreatePR) return undefined;
+  if (found === undefined && !summary.autoCreatePR) return unchanged;
+  const details = await detailsOf(work, row, signal);
+  if (found !== undefined) return updateBody({ pullRequests, found, digest: row.body_digest, details }, signal);
+  const body = pullRequestBody(details);
   const draft = {
     ...branches,
-    title: pullRequestTitle(summary),
-    body: pullRequestBody(summary.results),
+    title: pullRequestTitle(
+      summary,
+      details.commits.map(({ subject }) => subject),
+    ),
+    body,
     noDraftNote,
     author: `agent:${summary.agentId}`,
     opener: summary.opensAsApp ? null : await options.personOf(work.runId, repository.url),
   };
-  return (await pullRequests.openDraft(draft, signal)).url;
+  return { pr_url: (await pullRequests.openDraft(draft, signal)).url, body_digest: bodyDigest(body) };
+}
+
+async function detailsOf(
+  { summary, key, repository }: Work,
+  row: HandoffRow,
+  signal: AbortSignal,
+): Promise<PullRequestDetails> {
+  const location = { directory: repository.hostDirectory };
+  const range = { base: repository.baseCommit, head: row.head_commit ?? repository.baseCommit };
+  return {
+    results: summary.results,
+    commands: summary.commands,
+    commits: await listCommits(location, range, signal),
+    heldBack: openHeldBack(row, key),
+  };
 }
 
 /** Requests reviewers once per pull request: a reviewer who was removed is not requested again by a follow-up. */
@@ -184,12 +234,18 @@ async function announce(work: Work, row: HandoffRow, signal: AbortSignal): Promi
 interface PullRequestUpdate {
   pullRequests: PullRequests;
   found: PullRequest;
-  results: string[];
+  /** Of the body that the platform wrote last. */
+  digest: string | null;
+  details: PullRequestDetails;
 }
 
 /** Adds the result of the latest run to the body. */
-async function updateBody({ pullRequests, found, results }: PullRequestUpdate, signal: AbortSignal): Promise<string> {
-  const body = results.length > 1 ? updatedBody(found.body, results) : undefined;
+async function updateBody(
+  { pullRequests, found, digest, details }: PullRequestUpdate,
+  signal: AbortSignal,
+): Promise<OpenedPullRequest> {
+  const body = updatedBody({ body: found.body, digest }, details);
   if (body !== undefined) await pullRequests.update(found.number, { body }, signal);
-  return found.url;
+  const isOurs = body !== undefined || isWrittenAs(found.body, details);
+  return { pr_url: found.url, body_digest: isOurs ? bodyDigest(pullRequestBody(details)) : digest };
 }

@@ -1,5 +1,6 @@
 // Turns the work of a run into a commit, a pushed branch and a draft pull request.
 import type { RepositoryFaultCode } from "../git/index.ts";
+import type { HeldBackFile } from "./held-back.ts";
 
 export interface Handoff {
   /**
@@ -20,12 +21,20 @@ export interface HandedOffBranch {
   repoUrl: string;
   branch?: string;
   prUrl?: string;
+  /** Files of the agent that were not handed off; absent if there are none. */
+  heldBack?: HeldBackFile[];
 }
 
 export interface HandoffFault {
   repoUrl: string;
   code: RepositoryFaultCode;
   message: string;
+}
+
+export interface VerifiedCommand {
+  command: string;
+  /** Null if it did not end by itself. */
+  exitCode: number | null;
 }
 
 /** The data of a run that hand-off needs. The runs module reads it from sealed records. */
@@ -36,6 +45,8 @@ export interface RunSummary {
   name: string;
   /** Final texts of the agent's finished runs up to this one, oldest first. */
   results: string[];
+  /** Commands of this run that may have verified its work, in order, each with its last result. */
+  commands: VerifiedCommand[];
   /** When this run ended: the time of its commit, so it must be the same on every call. */
   endedAt: Date;
   autoCreatePR: boolean;

@@ -3,5 +3,5 @@
 export { type CheckOptions, type RunReport, showDueChecks, startChecks } from "./checks.ts";
 export { type Diffs, openDiffs, type RepositoryChange } from "./diff.ts";
 export { type HandoffOptions, openHandoff } from "./finish.ts";
-export type { HandedOff, HandedOffBranch, Handoff, HandoffFault, RunSummary } from "./handoff.ts";
+export type { HandedOff, HandedOffBranch, Handoff, HandoffFault, RunSummary, VerifiedCommand } from "./handoff.ts";
 export { branchesOf, findPushed } from "./store.ts";

@@ -3,9 +3,8 @@ import { randomUUID } from "node:crypto";
 import { copyFile, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { removeTree } from "../../foundation/index.ts";
-import { copyObjects, formatOf, layOut } from "../git/index.ts";
+import { copyObjects, formatOf, layOut, type Person } from "../git/index.ts";
 import type { OpenRepository } from "../workspaces/index.ts";
-import type { Person } from "./commit-object.ts";
 import { borrowedBy } from "./host-side.ts";
 
 export interface RebuildOptions {

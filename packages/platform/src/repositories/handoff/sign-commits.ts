@@ -1,33 +1,25 @@
-// Signs commits: new ones, and those created by the agent, which has no signing key. Deterministic: the same input gives the same commits.
-import { askGit, formatOf, GitFailed, type GitLocation, runGit } from "../git/index.ts";
+// Signs commits: new ones, and those created by the agent, which has no signing key, without the files that are held back.
+// Deterministic: the same input gives the same commits.
 import {
+  askGit,
+  type CommitSigner,
+  GitFailed,
+  type GitLocation,
   isCommittedBy,
   isSigned,
   type ParsedCommit,
   type Person,
   parseCommit,
   rewriteCommit,
+  runGit,
   valuesOf,
-  withSignature,
-} from "./commit-object.ts";
+  writeSigned,
+} from "../git/index.ts";
+import { treeOf, treeWithout } from "./trees.ts";
 
-export interface SigningOptions {
-  /** The committer of agents' commits, and their author if no user is named. */
-  platform: Person;
+/** The platform is the committer of agents' commits. */
+export interface SigningOptions extends CommitSigner {
   author: Person;
-  /** Returns the armoured signature of the unsigned commit. */
-  sign(text: Buffer): string;
-}
-
-/** Returns the object name of the new commit. */
-export async function writeSigned(
-  { location, text, signing }: { location: GitLocation; text: string; signing: SigningOptions },
-  signal: AbortSignal,
-): Promise<string> {
-  const [, tree = ""] = /^tree ([0-9a-f]+)\n/.exec(text) ?? [];
-  const signature = signing.sign(Buffer.from(text, "latin1"));
-  const input = Buffer.from(withSignature(text, signature, formatOf(tree)), "latin1");
-  return (await runGit({ location, args: ["hash-object", "-t", "commit", "-w", "--stdin"], input }, signal)).trim();
 }
 
 export interface CommitRange {
@@ -36,28 +28,42 @@ export interface CommitRange {
   /** Commits reachable from these are not changed. */
   exclude: string[];
   signing: SigningOptions;
+  /** Paths to leave out of these commits, bytes as latin1 characters. */
+  heldBack: { paths: string[]; commits: Set<string> };
 }
 
-/** Signs the agent's commits up to the head and returns the new head. Commits by others are only rewritten if a parent changed. */
+/**
+ * Signs the agent's commits up to the head and returns the new head. Commits by others are only rewritten if a parent
+ * changed. A commit of nothing but files that are held back is left out.
+ */
 export async function signCommits(
-  { location, head, exclude, signing }: CommitRange,
+  { location, head, exclude, signing, heldBack }: CommitRange,
   signal: AbortSignal,
 ): Promise<string> {
   const rewritten = new Map<string, string>();
   for (const [name, commit] of await readCommits({ location, head, exclude }, signal)) {
     const hasRewrittenParent = valuesOf(commit, "parent").some((parent) => rewritten.has(parent));
     const isOurs = isCommittedBy(commit, signing.platform) && !isSigned(commit);
-    if (!hasRewrittenParent && !isOurs) continue;
+    const mustStrip = heldBack.paths.length > 0 && heldBack.commits.has(name);
+    if (!hasRewrittenParent && !isOurs && !mustStrip) continue;
+    const [before = ""] = valuesOf(commit, "tree");
+    const paths = mustStrip ? heldBack.paths : [];
+    const tree = await treeWithout({ location, tree: before, paths }, signal);
+    const [parent, ...others] = valuesOf(commit, "parent").map((one) => rewritten.get(one) ?? one);
+    if (tree !== before && parent && others.length === 0 && tree === (await treeOf(location, parent, signal))) {
+      rewritten.set(name, parent);
+      continue;
+    }
     // Replaces any author the agent wrote: it works for one user and must not use another name.
-    const text = rewriteCommit(commit, { parents: rewritten, author: isOurs ? signing.author : null });
-    rewritten.set(name, await writeSigned({ location, text, signing }, signal));
+    const text = rewriteCommit(commit, { tree, parents: rewritten, author: isOurs ? signing.author : null });
+    rewritten.set(name, await writeSigned({ location, text, signer: signing }, signal));
   }
   return rewritten.get(head) ?? head;
 }
 
 /** Parents come before their children. */
 async function readCommits(
-  { location, head, exclude }: Omit<CommitRange, "signing">,
+  { location, head, exclude }: Pick<CommitRange, "location" | "head" | "exclude">,
   signal: AbortSignal,
 ): Promise<[string, ParsedCommit][]> {
   const args = ["rev-list", "--topo-order", "--reverse", head, ...exclude.map((name) => `^${name}`)];

@@ -1,9 +1,10 @@
 // The state of a hand-off: one row per agent and repository.
 import type { Kysely, Selectable } from "kysely";
-import type { HandoffTable, Queries, Tables } from "../../foundation/index.ts";
+import type { DataKey, HandoffTable, Queries, Tables } from "../../foundation/index.ts";
 import type { PushedWork } from "../workspaces/index.ts";
 import { addCheck } from "./check-store.ts";
 import type { HandedOffBranch } from "./handoff.ts";
+import type { HeldBackFile } from "./held-back.ts";
 
 export type HandoffRow = Selectable<HandoffTable>;
 
@@ -36,10 +37,10 @@ export async function beginHandoff(db: Kysely<Tables>, beginning: HandoffBeginni
 
 /** The results of a step are stored together with its state. */
 export type HandoffStep =
-  | { state: "committed"; head_commit: string | null }
+  | { state: "committed"; head_commit: string | null; held_back: Buffer | null }
   | { state: "pushed"; pushed_commit: string }
-  | { state: "opened"; pr_url: string | null }
-  | { state: "done"; announced_pr_url?: string | null }
+  | { state: "opened"; pr_url: string | null; body_digest: string | null }
+  | { state: "done"; announced_pr_url?: string | null; held_back?: Buffer | null }
   | { state: "failed" };
 
 export async function moveHandoff(db: Kysely<Tables>, row: HandoffRow, step: HandoffStep): Promise<HandoffRow> {
@@ -60,25 +61,42 @@ export const pushedHandoff = (db: Kysely<Tables>, row: HandoffRow, commit: strin
     return moveHandoff(transaction, row, { state: "pushed", pushed_commit: commit });
   });
 
-/** Branches per agent, as returned by the API; the same for every run. `branch` is only set once it was pushed. */
-export async function branchesOf(db: Queries, agentIds: string[]): Promise<Map<string, HandedOffBranch[]>> {
-  const branches = new Map<string, HandedOffBranch[]>();
-  if (agentIds.length === 0) return branches;
+/** Branches of an agent, as returned by the API; the same for every run. `branch` is only set once it was pushed. */
+export async function branchesOf(
+  db: Queries,
+  { agentId, key }: { agentId: string; key: DataKey },
+): Promise<HandedOffBranch[]> {
   const rows = await db
     .selectFrom("handoffs")
     .selectAll()
-    .where("agent_id", "in", agentIds)
+    .where("agent_id", "=", agentId)
     .orderBy("repo_url")
     .execute();
-  for (const row of rows) branches.set(row.agent_id, [...(branches.get(row.agent_id) ?? []), shownBranch(row)]);
-  return branches;
+  return rows.map((row) => shownBranch(row, key));
 }
 
-export const shownBranch = (row: HandoffRow): HandedOffBranch => ({
-  repoUrl: row.repo_url,
-  ...(row.pushed_commit !== null && { branch: row.branch }),
-  ...(row.pr_url !== null && { prUrl: row.pr_url }),
-});
+export function shownBranch(row: HandoffRow, key: DataKey): HandedOffBranch {
+  const heldBack = openHeldBack(row, key);
+  return {
+    repoUrl: row.repo_url,
+    ...(row.pushed_commit !== null && { branch: row.branch }),
+    ...(row.pr_url !== null && { prUrl: row.pr_url }),
+    ...(heldBack.length > 0 && { heldBack }),
+  };
+}
+
+type HandoffId = Pick<HandoffRow, "agent_id" | "repo_url">;
+
+const heldBackAad = ({ agent_id, repo_url }: HandoffId): string => `held-back:${agent_id}:${repo_url}`;
+
+const maxHeldBack = 100;
+
+/** Sealed: names of files say what a team works on. Null if there are none. */
+export const sealHeldBack = (row: HandoffId, key: DataKey, files: HeldBackFile[]): Buffer | null =>
+  files.length === 0 ? null : key.seal(JSON.stringify(files.slice(0, maxHeldBack)), heldBackAad(row));
+
+export const openHeldBack = (row: HandoffRow, key: DataKey): HeldBackFile[] =>
+  row.held_back === null ? [] : JSON.parse(key.openText(row.held_back, heldBackAad(row)));
 
 /** Null before the first push. */
 export async function findPushed(

@@ -27,7 +27,9 @@ export async function readAdvertisement(
       ),
     signal,
   );
-  return readLines(text);
+  const advertisement = readLines(text);
+  if (advertisement.references.size === 0) await host.assertGit(signal);
+  return advertisement;
 }
 
 function readLines(text: string): Advertisement {

@@ -1,7 +1,8 @@
 // A repository of which only the URL is known: it supports fetch and push, nothing else.
 import { GitFailed, type GitRemote, GitTookTooLong, RepositoryFault } from "../git/index.ts";
+import { describeGitFailure, redirectedElsewhere, webPage } from "./git-failures.ts";
 import { type PinOptions, pinnedRemote } from "./pinned-address.ts";
-import { type Authorization, followRedirects } from "./redirects.ts";
+import { type Authorization, followRedirects, type RedirectOptions, requestReferences } from "./redirects.ts";
 import { type RepositoryUrl, shownUrl } from "./repository-url.ts";
 import type { SourceHost } from "./source-host.ts";
 
@@ -22,15 +23,39 @@ export function plainGitHost(url: RepositoryUrl, options: GitAccess): SourceHost
       const attempt = async (target: RepositoryUrl) => work(await allowedRemote(target, options, signal));
       try {
         return await attempt(url).catch(async (error: unknown) => {
-          const moved = isRedirect(error) ? await redirectTarget(url, options, signal) : undefined;
-          if (moved === undefined) throw error;
-          return attempt(moved);
+          if (!isRedirect(error)) throw error;
+          const redirected = await probe(url, options, { ask: followRedirects, signal });
+          if (redirected.kind === "elsewhere") throw unreachable(url, redirectedElsewhere(redirected.location), error);
+          if (redirected.kind === "not moved") throw error;
+          return attempt(redirected.url);
         });
       } catch (error) {
         throw faultOf(error, url);
       }
     },
+    async assertGit(signal) {
+      if (!/^https?$/.test(url.scheme)) return;
+      const { contentType } = await probe(url, options, { ask: requestReferences, signal });
+      if (/html/i.test(contentType)) throw unreachable(url, webPage(contentType));
+    },
   };
+}
+
+interface Probe<T> {
+  ask(url: RepositoryUrl, options: RedirectOptions, signal: AbortSignal): Promise<T>;
+  signal: AbortSignal;
+}
+
+/** Asks the host without git. A host that does not answer is unreachable. */
+async function probe<T>(url: RepositoryUrl, options: GitAccess, { ask, signal }: Probe<T>): Promise<T> {
+  const authorization = await options.authorization?.(signal);
+  try {
+    return await ask(url, { policy: options.policy, authorization }, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof RepositoryFault) throw error;
+    throw unreachable(url, "could not be reached: its host did not answer. Try again later", error);
+  }
 }
 
 async function allowedRemote(url: RepositoryUrl, options: GitAccess, signal: AbortSignal): Promise<GitRemote> {
@@ -47,35 +72,15 @@ async function allowedRemote(url: RepositoryUrl, options: GitAccess, signal: Abo
   return { ...remote, config: [...remote.config, header] };
 }
 
-const redirectTarget = async (url: RepositoryUrl, options: GitAccess, signal: AbortSignal) =>
-  followRedirects(url, { policy: options.policy, authorization: await options.authorization?.(signal) }, signal);
-
 const isRedirect = (error: unknown) => error instanceof GitFailed && /returned error: 30\d/.test(error.stderr);
 
-/** Messages of git that mean the repository cannot be reached; other errors are passed to the caller. */
-const reasons: [RegExp, string][] = [
-  [
-    /could not read Username|Authentication failed|returned error: 40[13]|Permission denied|Host key verification/i,
-    "asks for credentials that the platform does not have. Check that it is public, or that the platform was given access",
-  ],
-  [
-    /returned error: 404|not found|not appear to be a git repository|access denied or repository not exported/i,
-    "does not exist, or the platform may not see it. Check the address",
-  ],
-  [/fsck error in packed object/, "has objects that git considers damaged or dangerous. Run git fsck on it"],
-  [/returned error: 30\d/, "redirects to an address that the platform may not follow. Use its current address"],
-  [/returned error: 5\d\d/, "is on a host that is failing. Try again later"],
-  [
-    /resolve host|failed to connect|couldn't connect|connection (?:refused|reset|timed out|closed)|timed out|unable to connect|no route to host|network is unreachable|operation too slow|early EOF|hung up|unexpected disconnect|SSL|TLS|certificate|not valid: is this a git repository|protocol error|RPC failed/i,
-    "could not be reached",
-  ],
-];
+const unreachable = (url: RepositoryUrl, what: string, cause?: unknown) =>
+  new RepositoryFault("repository_unreachable", `The repository ${shownUrl(url)} ${what}.`, { cause });
 
+/** Whatever git could not do with the host is the host's answer; failures of this machine are passed to the caller. */
 function faultOf(error: unknown, url: RepositoryUrl): unknown {
-  const unreachable = (what: string) =>
-    new RepositoryFault("repository_unreachable", `The repository ${shownUrl(url)} ${what}.`, { cause: error });
-  if (error instanceof GitTookTooLong) return unreachable("did not answer in time. Try again later");
+  if (error instanceof GitTookTooLong) return unreachable(url, "did not answer in time. Try again later", error);
   if (!(error instanceof GitFailed)) return error;
-  const reason = reasons.find(([pattern]) => pattern.test(error.stderr));
-  return reason === undefined ? error : unreachable(reason[1]);
+  const what = describeGitFailure(error.stderr);
+  return what === undefined ? error : unreachable(url, what, error);
 }

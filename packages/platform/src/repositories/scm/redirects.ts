@@ -22,21 +22,32 @@ export interface RedirectOptions {
   authorization: Authorization | undefined;
 }
 
-/** Undefined if the repository has not moved, or if a redirect target is not a repository URL. */
+export type Redirected =
+  | { kind: "moved"; url: RepositoryUrl }
+  | { kind: "not moved" }
+  /** To an address that is not one of a repository, without its query. */
+  | { kind: "elsewhere"; location: string };
+
 export async function followRedirects(
   url: RepositoryUrl,
   options: RedirectOptions,
   signal: AbortSignal,
-): Promise<RepositoryUrl | undefined> {
+): Promise<Redirected> {
   let current = url;
   for (let redirects = 0; redirects < maxRedirects; redirects += 1) {
-    const location = await requestLocation(current, options, signal);
-    if (location === undefined) return current === url ? undefined : current;
+    const { location } = await requestReferences(current, options, signal);
+    if (location === undefined) return current === url ? { kind: "not moved" } : { kind: "moved", url: current };
     const next = readRedirect(current, location);
-    if (next === undefined) return undefined;
+    if (next === undefined) return { kind: "elsewhere", location: shownLocation(current, location) };
     current = next;
   }
-  return undefined;
+  return { kind: "not moved" };
+}
+
+function shownLocation(from: RepositoryUrl, location: string): string {
+  if (!URL.canParse(location, urlText(from))) return "an invalid address";
+  const { origin, pathname } = new URL(location, urlText(from));
+  return `${origin}${pathname}`.slice(0, 300);
 }
 
 /** Never from https to http. */
@@ -48,11 +59,19 @@ function readRedirect(from: RepositoryUrl, location: string): RepositoryUrl | un
   return from.scheme === "https" && read.url.scheme === "http" ? undefined : read.url;
 }
 
-async function requestLocation(
+export interface ReferencesAnswer {
+  status: number;
+  /** Of a redirect. */
+  location: string | undefined;
+  contentType: string;
+}
+
+/** Requests what git requests first, and returns how the host answers. */
+export async function requestReferences(
   url: RepositoryUrl,
   { policy, authorization }: RedirectOptions,
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<ReferencesAnswer> {
   const isSameOrigin = authorization !== undefined && new URL(urlText(url)).origin === authorization.origin;
   const [address = ""] = await addressesOf(url, policy, signal);
   const options: RequestOptions = {
@@ -70,8 +89,10 @@ async function requestLocation(
   };
   return new Promise((resolve, reject) => {
     const request = (url.scheme === "https" ? httpsRequest : httpRequest)(options, (response) => {
-      const isRedirect = [301, 302, 303, 307, 308].includes(response.statusCode ?? 0);
-      resolve(isRedirect ? response.headers.location : undefined);
+      const { statusCode: status = 0, headers } = response;
+      const isRedirect = [301, 302, 303, 307, 308].includes(status);
+      const location = isRedirect ? headers.location : undefined;
+      resolve({ status, location, contentType: (headers["content-type"] ?? "").slice(0, 100) });
       response.destroy();
     });
     request.on("error", reject);

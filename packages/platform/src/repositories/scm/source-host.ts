@@ -7,6 +7,11 @@ export interface SourceHost {
    * not be accessed. `work` may run a second time, at the URL that the repository has moved to.
    */
   reach<T>(work: (remote: GitRemote) => Promise<T>, signal: AbortSignal): Promise<T>;
+  /**
+   * Throws RepositoryFault if the host does not speak git. To be called if a repository looks empty: git reads a web page
+   * as a repository without references.
+   */
+  assertGit(signal: AbortSignal): Promise<void>;
   /** Called after each push: the embedded host does not notice one that wrote directly to its files. */
   notePush(): Promise<void>;
   /** The git directory of a repository on the embedded host; it may be read and copied. Null for other hosts. */

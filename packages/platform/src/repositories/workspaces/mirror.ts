@@ -6,6 +6,7 @@ import { mkdir, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import {
   formatOf,
+  GitFailed,
   type GitLocation,
   type GitRemote,
   layOut,
@@ -188,11 +189,13 @@ async function fetchObjects(
     await host.reach((remote) => fetchInto({ directory, remote, objects, maxBytes, limits }, signal), signal);
     return true;
   } catch (error) {
-    if (/not our ref|no such remote ref|not advertised|couldn't find remote ref/i.test((error as Error).message))
-      return false;
+    const { cause } = error as Error;
+    if (cause instanceof GitFailed && isUnknownObject.test(cause.stderr)) return false;
     throw error;
   }
 }
+
+const isUnknownObject = /not our ref|no such remote ref|not advertised|couldn't find remote ref/i;
 
 function checkSize(directory: string, maxBytes: number): void {
   const packs = join(directory, "objects/pack");

@@ -5,6 +5,7 @@ import type { RunReport, RunSummary } from "../../repositories/index.ts";
 import { threadOf } from "./ids.ts";
 import { agentNameAad, errorAad, resultAad } from "./request.ts";
 import { recordAad } from "./session-store.ts";
+import { verifiedCommands } from "./verified-commands.ts";
 
 export async function readSummary({ db, vault }: PlatformContext, runId: string): Promise<RunSummary> {
   const run = await db
@@ -25,7 +26,7 @@ export async function readSummary({ db, vault }: PlatformContext, runId: string)
     .where("runs.id", "=", runId)
     .executeTakeFirstOrThrow();
   const key = await vault.unwrap(run.data_key);
-  const end = await endOfTurn(db, key, { threadId: threadOf(run.agent_id), turnId: runId });
+  const turn = await readTurn(db, key, { threadId: threadOf(run.agent_id), turnId: runId });
   const earlier = await db
     .selectFrom("runs")
     .select(["id", "result"])
@@ -39,8 +40,9 @@ export async function readSummary({ db, vault }: PlatformContext, runId: string)
     agentId: run.agent_id,
     teamId: run.team_id,
     name: key.openText(run.name, agentNameAad(run.agent_id)),
-    results: [...results, end.message],
-    endedAt: end.at,
+    results: [...results, turn.message],
+    commands: verifiedCommands(turn.records),
+    endedAt: turn.endedAt,
     autoCreatePR: run.settings.autoCreatePR,
     opensAsApp: run.settings.openAsApp,
     asksForReview: run.settings.autoCreatePR && !run.settings.skipReviewerRequest,
@@ -76,28 +78,42 @@ export async function readReport({ db, vault }: PlatformContext, runId: string):
   };
 }
 
-interface Turn {
+interface TurnId {
   threadId: string;
   turnId: string;
 }
 
-/** Searches the end of the thread: a turn that has just ended is among its last records. */
-async function endOfTurn(
-  db: PlatformContext["db"],
-  key: DataKey,
-  { threadId, turnId }: Turn,
-): Promise<{ message: string; at: Date }> {
-  const rows = await db
-    .selectFrom("thread_records")
-    .select(["seq", "at", "record"])
-    .where("thread_id", "=", threadId)
-    .orderBy("seq", "desc")
-    .limit(20)
-    .execute();
-  for (const { seq, at, record: sealed } of rows) {
-    const record: ThreadRecord = JSON.parse(key.openText(sealed, recordAad(threadId, seq)));
-    if (record.type === "turn.ended" && record.turnId === turnId)
-      return { message: record.end.status === "completed" ? record.end.message : "", at };
+interface EndedTurn {
+  message: string;
+  endedAt: Date;
+  /** In order. */
+  records: ThreadRecord[];
+}
+
+const pageSize = 200;
+
+/** Reads from the end of the thread: a turn that has just ended is the last one. */
+async function readTurn(db: PlatformContext["db"], key: DataKey, { threadId, turnId }: TurnId): Promise<EndedTurn> {
+  const newestFirst: ThreadRecord[] = [];
+  let ended: Pick<EndedTurn, "message" | "endedAt"> | undefined;
+  for (let before = 2 ** 31 - 1; ; ) {
+    const rows = await db
+      .selectFrom("thread_records")
+      .select(["seq", "at", "record"])
+      .where("thread_id", "=", threadId)
+      .where("seq", "<", before)
+      .orderBy("seq", "desc")
+      .limit(pageSize)
+      .execute();
+    for (const { seq, at, record: sealed } of rows) {
+      const record: ThreadRecord = JSON.parse(key.openText(sealed, recordAad(threadId, seq)));
+      newestFirst.push(record);
+      before = seq;
+      if (record.type === "turn.ended" && record.turnId === turnId)
+        ended = { message: record.end.status === "completed" ? record.end.message : "", endedAt: at };
+      if (record.type !== "turn.begun" || record.turnId !== turnId) continue;
+      if (ended !== undefined) return { ...ended, records: newestFirst.reverse() };
+    }
+    if (rows.length < pageSize) throw new Error(`the turn of ${turnId} has not ended`);
   }
-  throw new Error(`the turn of ${turnId} has not ended`);
 }

@@ -21,6 +21,10 @@ export interface HandoffTable {
   pr_url: string | null;
   /** The one that reviewers were asked for. */
   announced_pr_url: string | null;
+  /** Names of files that were held back, sealed; null if there are none. */
+  held_back: Buffer | null;
+  /** SHA-256 of the pull request's text as the platform wrote it last. */
+  body_digest: string | null;
   updated_at: Stamped;
 }
 

@@ -7,7 +7,8 @@ export interface Person {
 
 export interface NewCommit {
   tree: string;
-  parent: string;
+  /** In order; more than one for a merge. */
+  parents: string[];
   author: Person;
   committer: Person;
   at: Date;
@@ -15,11 +16,11 @@ export interface NewCommit {
 }
 
 /** Formats a commit as git does. Characters that git does not accept in names are removed. */
-export function commitText({ tree, parent, author, committer, at, message }: NewCommit): string {
+export function commitText({ tree, parents, author, committer, at, message }: NewCommit): string {
   const when = `${Math.floor(at.getTime() / 1000)} +0000`;
   const headers = [
     `tree ${tree}`,
-    `parent ${parent}`,
+    ...parents.map((parent) => `parent ${parent}`),
     `author ${personText(author)} ${when}`,
     `committer ${personText(committer)} ${when}`,
   ];
@@ -66,16 +67,18 @@ export const isCommittedBy = (commit: ParsedCommit, person: Person): boolean =>
   (valuesOf(commit, "committer")[0] ?? "").startsWith(toLatin1(`${personText(person)} `));
 
 export interface RewriteOptions {
+  tree: string;
   parents: Map<string, string>;
   /** The new author; null keeps the existing one. */
   author: Person | null;
 }
 
-/** Replaces the parents by their new names and drops the signature, which no longer matches. */
-export function rewriteCommit(commit: ParsedCommit, { parents, author }: RewriteOptions): string {
+/** Replaces the tree, and the parents by their new names, and drops the signature, which no longer matches. */
+export function rewriteCommit(commit: ParsedCommit, { tree, parents, author }: RewriteOptions): string {
   const headers = commit.headers
     .filter((header) => !isSignature(header))
     .map(({ name, value }) => {
+      if (name === "tree") return `tree ${tree}`;
       if (name === "parent") return `parent ${parents.get(value) ?? value}`;
       if (name !== "author" || author === null) return `${name} ${value}`;
       return `author ${toLatin1(personText(author))} ${timeIn(value)}`;

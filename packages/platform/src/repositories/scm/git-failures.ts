@@ -1,0 +1,86 @@
+// What git's error output says about the host of a repository, in words for users. Pure.
+import { STATUS_CODES } from "node:http";
+import { damagedObject, localFailure } from "../git/index.ts";
+
+/** Phrased to follow the repository's name. Undefined if the failure is one of this machine, not of the host. */
+export function describeGitFailure(stderr: string): string | undefined {
+  if (localFailure.test(stderr)) return undefined;
+  const status = Number(/returned error: (\d{3})|HTTP (\d{3})\b/.exec(stderr)?.slice(1).find(Boolean) ?? 0);
+  const damaged = damagedObject(stderr);
+  if (damaged !== undefined) return damaged;
+  return (status > 0 ? describeStatus(status) : undefined) ?? describeText(stderr);
+}
+
+const noAccess =
+  "asks for credentials that the platform does not have. Check that it is public, or that the platform was given access";
+
+const missing = "does not exist, or the platform may not see it. Check the address";
+
+/** What the host answered, and what to do about it. */
+export function describeStatus(status: number): string {
+  const answer = `answered ${[status, STATUS_CODES[status]].filter(Boolean).join(" ")}`;
+  switch (status) {
+    case 401:
+    case 403:
+      return `${noAccess} (its host ${answer})`;
+    case 404:
+      return `${missing} (its host ${answer})`;
+    case 407:
+      return `is behind a proxy that asks for a password: its host ${answer}. Ask an administrator of the platform`;
+    case 408:
+    case 429:
+      return `is on a host that is busy: it ${answer}. Wait a few minutes and try again`;
+    case 410:
+      return `is gone: its host ${answer}. Use its new address, or ask its owner`;
+    default:
+  }
+  if (status >= 500) return `is on a host that is failing: it ${answer}. Try again later`;
+  if (status >= 300 && status < 400)
+    return `redirects to an address that the platform may not follow: its host ${answer}. Use its current address`;
+  return `is not served as a git repository at this address: its host ${answer}. Check the address and the port`;
+}
+
+/** An answer that is a web page, such as a login page. */
+export const webPage = (type: string): string =>
+  `is not served as a git repository at this address: its host answered with a web page (${type}), perhaps to log in. Check the address, and that the platform was given access`;
+
+export const redirectedElsewhere = (location: string): string =>
+  `is not served as a git repository at this address: its host redirects git to ${location}${/log[-_]?in|sign[-_]?in|sso|auth/i.test(location) ? ", a page to log in" : ""}. Check the address, and that the platform was given access`;
+
+const texts: [RegExp, string][] = [
+  [
+    /Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED|no matching host key/i,
+    "is on a host whose ssh key is not the known one. Check the new key with the host's administrator, then have an administrator of the platform replace it in ssh/known_hosts of the data directory",
+  ],
+  [/could not read (?:Username|Password)|Authentication failed|Permission denied|Too many authentication/i, noAccess],
+  [/not found|not appear to be a git repository|access denied or repository not exported|no such repository/i, missing],
+  [/certificate|SSL|TLS/i, "could not be reached over https: its certificate is not valid. Ask its administrator"],
+  [
+    /not valid: is this a git repository|bad line length|invalid server response|protocol error|expected (?:flush|service)|unexpected (?:flush|line)/i,
+    "is not served as a git repository at this address: its host answered with something else, such as a web page. Check the address",
+  ],
+  [
+    /resolve host|look up|name or service|failed to connect|couldn't connect|unable to connect|connection refused|no route to host|network is unreachable/i,
+    "could not be reached: nothing answers at this address. Check the address, or try again later",
+  ],
+  [
+    /connection (?:reset|timed out|closed)|timed out|operation too slow|early EOF|hung up|unexpected disconnect|RPC failed|could not read from remote|read error/i,
+    "could not be reached: its host ended the connection. Try again later",
+  ],
+];
+
+function describeText(stderr: string): string {
+  const known = texts.find(([pattern]) => pattern.test(stderr));
+  if (known !== undefined) return known[1];
+  return `could not be read: ${lastLine(stderr)}. Check it with git ls-remote`;
+}
+
+/** The last line in which git says what is wrong. */
+function lastLine(stderr: string): string {
+  const lines = stderr.split("\n").filter((line) => line.trim() !== "");
+  const fatal = lines.findLast((line) => /^(?:fatal|error|remote): /.test(line)) ?? lines.at(-1);
+  return (fatal ?? "git gave no reason")
+    .replace(/^(?:fatal|error|remote): (?:(?:fatal|error): )?/, "")
+    .slice(0, 300)
+    .replace(/\.$/, "");
+}
