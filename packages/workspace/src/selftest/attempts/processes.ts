@@ -146,11 +146,20 @@ export const onProcesses: Attempt[] = [
   {
     name: "leave a process behind that hides on purpose",
     knownGap: "left-behind",
-    run: runScript(
-      ({ word }) =>
-        `(setsid env -i sh -c 'trap "" TERM HUP; sleep 90; : ${word}' > /dev/null 2>&1 < /dev/null &); sleep 0.1`,
-    ),
+    run: runScript(({ word }) => hiddenProcess(word)),
     escaped: afterClose(isLeftBehind),
+    ownSandbox: true,
+    control: "never",
+  },
+  {
+    name: "go on after the turn with a process that hides on purpose",
+    knownGap: "left-behind",
+    run: async ({ shell, workspace, fixture: { word } }) => {
+      await shell(hiddenProcess(word));
+      await workspace.release([]);
+      return "";
+    },
+    escaped: whileOpen(isLeftBehind),
     ownSandbox: true,
     control: "never",
   },
@@ -171,6 +180,10 @@ export const onProcesses: Attempt[] = [
     control: "never",
   },
 ];
+
+/** Without group, terminal and environment of the command that starts it. */
+const hiddenProcess = (word: string) =>
+  `(setsid env -i sh -c 'trap "" TERM HUP; sleep 90; : ${word}' > /dev/null 2>&1 < /dev/null &); sleep 0.1`;
 
 /** Writes answers to calls that were not asked yet, and looks whether the next one is believed. */
 async function forgeAnswers({ shell, fixture }: AttemptContext, streams: string): Promise<string> {
