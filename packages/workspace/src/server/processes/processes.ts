@@ -3,7 +3,7 @@ import type { Chunk, ExecRequest, ExecResult, StatusResult } from "@agentcli/pro
 import { type LauncherConfig, openLauncher, type Start } from "./launcher.ts";
 import { openOutputFiles } from "./output-file.ts";
 import { openProcess, type Process } from "./process.ts";
-import { endNamespace, endProcessTree } from "./terminate.ts";
+import { endNamespace, endProcessTree, type ProcessTree } from "./terminate.ts";
 import type { Watchdog } from "./watchdog.ts";
 
 export interface Processes {
@@ -57,16 +57,15 @@ export function openProcesses(config: ProcessesConfig): Processes {
     const leaders = livingGroups();
     processes.clear();
     await Promise.all(running.map((process) => process.end()));
-    if (hasLeftovers) await endProcessTree({ leaders, marker: `${config.incarnation}/` });
-    if (hasLeftovers && config.orphans === "ended-by-namespace") await endOthers();
+    if (hasLeftovers) await endLeftovers({ leaders, marker: `${config.incarnation}/` });
     hasLeftovers = false;
     config.watchdog?.guard([]);
   }
 
-  /** After the grace that commands had, and after what the launcher itself runs. */
-  async function endOthers(): Promise<void> {
+  async function endLeftovers(tree: ProcessTree): Promise<void> {
+    if (config.orphans !== "ended-by-namespace") return endProcessTree(tree);
     await launcher.settle();
-    await endNamespace();
+    await endNamespace(tree);
   }
 
   async function release(ids: string[]): Promise<void> {

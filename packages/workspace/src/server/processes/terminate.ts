@@ -17,12 +17,7 @@ const maxKillRounds = 20;
 
 /** SIGTERM, 300 ms of grace, SIGKILL. Settles when nothing is left, or nothing that can be ended. */
 export async function endProcessTree(tree: ProcessTree): Promise<void> {
-  let alive = signalProcessTree(tree, "SIGTERM");
-  if (alive.length === 0) return;
-  for (let waited = 0; alive.length > 0 && waited < graceMs; waited += pollMs) {
-    await delay(pollMs);
-    alive = alive.filter(isAlive);
-  }
+  if ((await requestEnd(tree)) === "none") return;
   // Again and again, because a process may fork between the look and the kill.
   for (let round = 0; round < maxKillRounds; round += 1) {
     if (signalProcessTree(tree, "SIGKILL").length === 0) return;
@@ -30,21 +25,34 @@ export async function endProcessTree(tree: ProcessTree): Promise<void> {
   }
 }
 
+/** SIGTERM, and the grace. */
+async function requestEnd(tree: ProcessTree): Promise<"none" | "some"> {
+  let alive = signalProcessTree(tree, "SIGTERM");
+  if (alive.length === 0) return "none";
+  for (let waited = 0; alive.length > 0 && waited < graceMs; waited += pollMs) {
+    await delay(pollMs);
+    alive = alive.filter(isAlive);
+  }
+  return "some";
+}
+
 /**
  * Ends every other process of this pid namespace, also one that has left its group and its environment behind. In one step:
- * a process that forks all the time would outrun a list. Settles when they are gone.
+ * a process that forks all the time would outrun a list. Those of the tree get the same grace. Settles when they are gone.
  */
-export async function endNamespace(): Promise<void> {
+export async function endNamespace(tree: ProcessTree): Promise<void> {
   // The parent is the first process of the namespace; anywhere else this would end processes of the machine.
   if (process.ppid !== 1) throw new Error("The server has no pid namespace of its own.");
+  await requestEnd(tree);
   for (let round = 0; round < maxNamespaceRounds && othersAlive(); round += 1) {
     sendSignal(-1, "SIGKILL");
-    await delay(pollMs);
+    await delay(Math.min(pollMs * 2 ** round, maxPollMs));
   }
 }
 
 /** A process that waits for a disk does not end before the disk answers. */
-const maxNamespaceRounds = 1000;
+const maxNamespaceRounds = 100;
+const maxPollMs = 100;
 
 const othersAlive = () => (readProcessTable() ?? []).some(({ pid }) => pid !== 1 && pid !== process.pid);
 
