@@ -62,12 +62,9 @@ describe.each([["danger-full-access", unconfined] as const, ...sandboxes])("in %
 
   test("a repository that the command itself creates has it too", async () => {
     const inside = await open({ GIT_CONFIG_NOSYSTEM: "0", GIT_CONFIG_SYSTEM: "/dev/null" });
-    const output = await bash(
-      inside,
-      'git init -q "$TMPDIR/new" && cd "$TMPDIR/new" && git commit --allow-empty -qm x',
-    );
-    expect(output).toMatchObject({ result: { exitCode: 0 } });
-    expect((await bash(inside, 'git -C "$TMPDIR/new" log --format=%ae')).stdout).toBe("agentcli@localhost\n");
+    const commit = 'git init -q "$d" && git -C "$d" commit --allow-empty -qm x && git -C "$d" log --format=%ae';
+    const output = await bash(inside, `d=$(mktemp -d) && ${commit}; code=$?; rm -rf "$d"; exit $code`);
+    expect(output).toMatchObject({ result: { exitCode: 0 }, stdout: "agentcli@localhost\n" });
   });
 
   test("any identity that the user or the command gives wins", async () => {
