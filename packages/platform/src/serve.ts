@@ -30,6 +30,7 @@ export async function serve(platform: PlatformContext, open = openSubjects): Pro
     throw error;
   });
   const url = context.publicUrl();
+  platform.storage.watch();
   announceServer(settings.dataDirectory, { url, roles: settings.roles });
   log.info("server.ready", { url, nodeId, version, roles: settings.roles.join(","), model: describeModel(settings) });
   return {
@@ -37,7 +38,8 @@ export async function serve(platform: PlatformContext, open = openSubjects): Pro
     async stop() {
       end.abort();
       log.info("server.stopping", { nodeId });
-      withdrawServer(settings.dataDirectory, url);
+      platform.storage.close();
+      withdraw(platform, url);
       // Together: a stream ends when its run is released.
       const parts = [server, ...activities].map((part) => part.stop());
       const isOver = await endsInTime(Promise.all(parts).then(platform.close), settings.stopTimeoutMs);
@@ -45,6 +47,15 @@ export async function serve(platform: PlatformContext, open = openSubjects): Pro
       else log.warn("server.stopped_late", { nodeId, reason: "something did not stop in time; leases cover the rest" });
     },
   };
+}
+
+/** On a full disk the entry stays; readers of the file ignore it, because the process has ended. */
+function withdraw({ settings, log }: PlatformContext, url: string): void {
+  try {
+    withdrawServer(settings.dataDirectory, url);
+  } catch (error) {
+    log.error("server.not_withdrawn", error);
+  }
 }
 
 /** A database that hangs must not keep the program: what it holds is released when its connections end. */
@@ -87,8 +98,10 @@ export async function startActivities({ settings }: ServerContext, { subjects }:
 
 const queryTimeoutMs = 2_000;
 
-async function findObstacle({ db }: PlatformContext, end: AbortSignal): Promise<string | null> {
+async function findObstacle({ db, storage }: PlatformContext, end: AbortSignal): Promise<string | null> {
   if (end.aborted) return "the server is stopping";
+  const full = storage.obstacle();
+  if (full !== null) return full;
   const answer = sql`select 1`.execute(db).then(
     () => null,
     () => "the database does not answer",

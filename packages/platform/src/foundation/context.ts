@@ -12,6 +12,7 @@ import {
   type Tables,
 } from "./db/index.ts";
 import { type NetworkPolicy, openNetworkPolicy } from "./network/index.ts";
+import { openStorage, type Storage } from "./storage/index.ts";
 import { addProcessMetrics, type Log, type Metrics, openMetrics } from "./telemetry/index.ts";
 import { openVault, type Vault } from "./vault/index.ts";
 
@@ -24,6 +25,8 @@ export interface PlatformContext {
   vault: Vault;
   log: Log;
   metrics: Metrics;
+  /** The disk of the data directory. */
+  storage: Storage;
   /** This server among those of the database. A restarted one has the id of its former life. */
   nodeId: string;
   close(): Promise<void>;
@@ -47,6 +50,9 @@ export async function openPlatformContext(settings: Settings, log: Log): Promise
   try {
     refuseHalfRestored(settings.dataDirectory);
     mkdirSync(settings.dataDirectory, { recursive: true, mode: 0o700 });
+    // First: a database on a full disk starts only once the reserve is released.
+    const storage = openStorage(settings.dataDirectory, log);
+    opened.push(async () => storage.close());
     const database = await openDatabase(settings, log);
     opened.push(database.close);
     const vault = await openVault(database.db, settings.kekFile);
@@ -57,7 +63,7 @@ export async function openPlatformContext(settings: Settings, log: Log): Promise
     const metrics = openMetrics();
     addProcessMetrics(metrics);
     const { db, connection } = database;
-    return { settings, db, connection, notifications, vault, log, metrics, nodeId: node.id, close };
+    return { settings, db, connection, notifications, vault, log, metrics, storage, nodeId: node.id, close };
   } catch (error) {
     await close();
     throw error;

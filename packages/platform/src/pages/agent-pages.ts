@@ -6,6 +6,7 @@ import {
   describeRunModel,
   outcomeWords,
   type Run,
+  type UnsavedArtifact,
 } from "@agentcli/protocol/api";
 import { type Html, html } from "./html.ts";
 import { hiddenToken, moment } from "./layout.ts";
@@ -122,7 +123,7 @@ const artifactList = (agentId: string, artifacts: Artifact[]): Html | false =>
 /** Filled in by the stream; the result of an ended run is shown without it. */
 const runSection = (
   agentId: string,
-  { id, status, prompt, result, error, durationMs, model }: Run & { prompt: string },
+  { id, status, prompt, result, error, durationMs, model, unsavedArtifacts = [] }: Run & { prompt: string },
 ): Html => html`
 <section class="run" id="${id}" data-stream="/agents/${agentId}/runs/${id}/stream" data-status="${status}">
 <div class="message user">${prompt}</div>
@@ -131,7 +132,14 @@ const runSection = (
 <template class="fallback">${result}</template>
 <p class="facts"><span class="status">${outcome(status)}</span> ${durationMs !== undefined && html`${(durationMs / 1000).toFixed(1)} s`} ${model && html`<span class="model">${describeRunModel(model)}</span>`}</p>
 ${error && html`<p class="problem"><strong>${error.code ?? "error"}</strong> ${error.message}</p>`}
+${unsavedList(unsavedArtifacts)}
 </section>`;
+
+const unsavedList = (artifacts: UnsavedArtifact[]): Html | false =>
+  artifacts.length > 0 &&
+  html`<div class="problem"><strong>Files that were not kept</strong><ul class="plain">${artifacts.map(
+    ({ path, message }) => html`<li>${path}: ${message}</li>`,
+  )}</ul></div>`;
 
 export const button = (action: string, text: string, token: string): Html =>
   html`<form method="post" action="${action}">${hiddenToken(token)}<button class="quiet">${text}</button></form>`;

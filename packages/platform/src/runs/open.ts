@@ -2,7 +2,7 @@
 import type { Authenticate, ServerContext, Subject } from "../foundation/index.ts";
 import type { Repositories } from "../repositories/index.ts";
 import type { FindReadableAgent } from "./agent-reader.ts";
-import { addArtifactRoutes, artifactRetention, openArtifacts } from "./artifacts/index.ts";
+import { addArtifactRoutes, artifactRetention, openArtifacts, startArtifactRetries } from "./artifacts/index.ts";
 import type { RunHost } from "./execution/execute.ts";
 import type { CompletionQueries } from "./execution/finish.ts";
 import { readReport, readSummary } from "./execution/run-summary.ts";
@@ -44,6 +44,7 @@ export async function openRuns(context: ServerContext, options: RunsOptions): Pr
     ],
     activities: [
       { role: "runner", start: () => startRunner(runHost(context, hub, options)) },
+      { role: "runner", start: () => startArtifactRetries(context) },
       { role: "scheduler", start: () => repositories.startChecks((runId) => readReport(context, runId)) },
       { role: "every server", start: () => ({ stop: async () => hub.close() }) },
     ],

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { insertAgent, insertFollowUp } from "../../src/agents/submit/insert.ts";
 import type { Settings } from "../../src/foundation/config/index.ts";
 import { openNotifications } from "../../src/foundation/db/index.ts";
+import { openStorage } from "../../src/foundation/storage/index.ts";
 import { openMetrics, silentLog } from "../../src/foundation/telemetry/index.ts";
 import { openVault } from "../../src/foundation/vault/index.ts";
 import { openPrincipals, type Principal } from "../../src/identity/principals/index.ts";
@@ -46,6 +47,7 @@ export async function openFixture(given: Partial<Settings> = {}): Promise<AgentF
     notifications,
     settings,
     metrics,
+    storage: openStorage(dataDirectory, silentLog),
     log: silentLog,
     nodeId: "node",
     async close() {},

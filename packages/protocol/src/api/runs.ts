@@ -49,6 +49,13 @@ export function describeRunModel({ id, provider }: RunModel): string {
   return provider === undefined ? id : `${id} of ${provider}`;
 }
 
+export const UnsavedArtifact = z.object({
+  path: z.string(),
+  reason: z.enum(["storage_full", "failed", "too_large", "too_many"]),
+  message: z.string(),
+});
+export type UnsavedArtifact = z.infer<typeof UnsavedArtifact>;
+
 export const Run = z.object({
   id: RunId,
   agentId: AgentId,
@@ -61,6 +68,7 @@ export const Run = z.object({
   result: z.string().optional().describe("The final message, once there is one"),
   error: RunError.optional(),
   git: RunGit.optional(),
+  unsavedArtifacts: z.array(UnsavedArtifact).optional().describe("Artifacts that could not be kept; absent: all were"),
 });
 export type Run = z.infer<typeof Run>;
 

@@ -58,6 +58,8 @@ export interface ServeOptions {
   listen?: string;
   /** Allows `killAt`. */
   killable?: boolean;
+  /** A program with arguments that starts the server in its own process, such as one that mounts something first. */
+  within?: string[];
 }
 
 /** Closed when the test has finished. */
@@ -94,11 +96,12 @@ export async function openPlatform(options: PlatformHarnessOptions = {}): Promis
     },
     modelEnv,
     ...commands,
-    async serve({ args = [], env: more = {}, listen = "127.0.0.1:0", killable = false } = {}) {
+    async serve({ args = [], env: more = {}, listen = "127.0.0.1:0", killable = false, within = [] } = {}) {
       const server = await startServer({
         args: ["--listen", listen, ...args],
         env: { ...env, ...more },
         killable: killable ? directory : null,
+        within,
       });
       servers.add(server);
       void server.exited.then(() => servers.delete(server));

@@ -36,14 +36,17 @@ export interface StartServer {
   env: Record<string, string>;
   /** A directory for the files of `killAt`; null where the test does not use it. */
   killable: string | null;
+  /** What the command line begins with; empty: node itself. */
+  within: string[];
 }
 
 /** Resolves when the server listens. */
-export async function startServer({ args, env, killable }: StartServer): Promise<PlatformServer> {
+export async function startServer({ args, env, killable, within }: StartServer): Promise<PlatformServer> {
   const name = randomUUID();
   const [plan, count] = [join(killable ?? "", `kill-plan-${name}`), join(killable ?? "", `kill-count-${name}`)];
   const preload = killable === null ? [] : ["--require", killAtQuery];
-  const child = spawn(process.execPath, [...preload, platformProgram, "serve", ...args], {
+  const [program = "", ...rest] = [...within, process.execPath, ...preload, platformProgram, "serve", ...args];
+  const child = spawn(program, rest, {
     env: killable === null ? env : { ...env, KILL_PLAN: plan, KILL_COUNT: count },
     stdio: ["ignore", "pipe", "pipe"],
   });

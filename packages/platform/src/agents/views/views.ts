@@ -2,7 +2,14 @@
 import type { Agent, AgentListItem, Run, RunGit } from "@agentcli/protocol/api";
 import type { Selectable } from "kysely";
 import type { AgentTable, DataKey, RunTable } from "../../foundation/index.ts";
-import { agentNameAad, errorAad, type PrivateSettings, privateSettingsAad, resultAad } from "../../runs/index.ts";
+import {
+  agentNameAad,
+  errorAad,
+  openUnsaved,
+  type PrivateSettings,
+  privateSettingsAad,
+  resultAad,
+} from "../../runs/index.ts";
 
 export type AgentRow = Selectable<AgentTable>;
 export type RunRow = Selectable<RunTable>;
@@ -62,6 +69,7 @@ export const runAsCreated = (row: RunRow): RunRow => ({
   result: null,
   error_code: null,
   error_message: null,
+  unsaved_artifacts: null,
 });
 
 export function runOf(row: RunRow, key: DataKey, git: RunGit | null): Run {
@@ -83,5 +91,6 @@ export function runOf(row: RunRow, key: DataKey, git: RunGit | null): Run {
       },
     }),
     ...(git && { git }),
+    ...(row.unsaved_artifacts && { unsavedArtifacts: openUnsaved(row.id, key, row.unsaved_artifacts) }),
   };
 }

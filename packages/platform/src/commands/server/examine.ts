@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { describeLimits } from "@agentcli/workspace";
 import { describeUnset, type Settings } from "../../foundation/config/index.ts";
 import { type Inspection, inspectDatabase } from "../../foundation/db/index.ts";
+import { describeStorage } from "../../foundation/storage/index.ts";
 import { readKeyFile } from "../../foundation/vault/index.ts";
 import { requireGit } from "../../repositories/git/index.ts";
 import { readPrivateKey } from "../../repositories/scm/index.ts";
@@ -17,6 +18,7 @@ export async function examine(settings: Settings): Promise<Finding[]> {
   return [
     examineServer(settings),
     ...examineVariables(settings),
+    examineStorage(settings),
     "verdict" in database ? database : describeDatabase(database),
     examineKey(settings, "verdict" in database ? null : database),
     examineSigningKey(settings),
@@ -51,6 +53,17 @@ function examineVariables({ dataDirectory, unsetVariables }: Settings): Finding[
     verdict: isServing ? "note" : "wrong",
     text: `${describeUnset(unset)} A server does not start from this environment${isServing ? "; the one that runs has its own" : ""}.`,
   }));
+}
+
+function examineStorage({ dataDirectory }: Settings): Finding {
+  const { freeBytes, isFull } = describeStorage(dataDirectory);
+  const free = `${Math.floor(freeBytes / 1024 ** 2)} MiB free in ${dataDirectory}`;
+  if (!isFull) return { subject: "storage", verdict: "fine", text: free };
+  return {
+    subject: "storage",
+    verdict: "wrong",
+    text: `storage_full: ${free}. Free space there, or enlarge the disk.`,
+  };
 }
 
 function describeDatabase(found: Inspection): Finding {

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { requireVariables, type Settings } from "../../foundation/config/index.ts";
 import { openPlatformContext } from "../../foundation/context.ts";
+import { isStorageFull, StorageFull } from "../../foundation/storage/index.ts";
 import type { Log } from "../../foundation/telemetry/index.ts";
 import { describeModel } from "../../runs/index.ts";
 import { type RunningServer, serve } from "../../serve.ts";
@@ -21,7 +22,9 @@ export async function run(invocation: Invocation, program: Program): Promise<num
 }
 
 async function start(settings: Settings, log: Log): Promise<RunningServer> {
-  const platform = await openPlatformContext(settings, log);
+  const platform = await openPlatformContext(settings, log).catch((error: unknown) => {
+    throw isStorageFull(error) ? new StorageFull(settings.dataDirectory, error) : error;
+  });
   try {
     return await serve(platform);
   } catch (error) {

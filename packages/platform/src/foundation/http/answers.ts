@@ -2,6 +2,7 @@
 import type { Context } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { isDatabaseAway } from "../db/index.ts";
+import { isStorageFull } from "../storage/index.ts";
 import type { Log } from "../telemetry/index.ts";
 import { ApiError } from "./api-error.ts";
 import type { Env } from "./env.ts";
@@ -25,6 +26,11 @@ export function toApiError(error: unknown, context: Context<Env>, log: Log): Api
     log.warn("http.database_away", { requestId, route: context.get("route"), reason: (error as Error).message });
     const message = "The database did not answer; the request may or may not have been executed. Try again.";
     return new ApiError("unavailable", message, { retryAfter: 1 });
+  }
+  if (isStorageFull(error)) {
+    log.warn("http.storage_full", { requestId, route: context.get("route"), code: "storage_full" });
+    const message = "storage_full: the disk of the server is full. Ask an administrator to free space, then try again.";
+    return new ApiError("unavailable", message, { retryAfter: 30 });
   }
   log.error("http.failed", error, { requestId, route: context.get("route") });
   return new ApiError("internal", `Internal error, logged as request ${requestId}. Try again.`);

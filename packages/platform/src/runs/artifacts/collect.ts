@@ -3,9 +3,11 @@ import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { mkdir, open, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { UnsavedArtifact } from "@agentcli/protocol/api";
 import type { PlatformContext } from "../../foundation/index.ts";
 import type { ArtifactOwner, Artifacts } from "../execution/artifacts.ts";
 import { listArtifacts, storeArtifact } from "./store.ts";
+import { notStored, recordUnsaved, unsaved } from "./unsaved.ts";
 
 const maxFiles = 1_000;
 const maxFileBytes = 200 * 1024 * 1024;
@@ -18,8 +20,10 @@ export function openArtifacts(platform: PlatformContext): Artifacts {
   return {
     collect: (owner, from) =>
       orLogged(owner.agent.id, async () => {
-        const skipped = await collectFiles(owner, from, platform);
-        if (skipped > 0) log.warn("artifacts left out", { agentId: owner.agent.id, count: skipped });
+        const left = await collectFiles(owner, from, platform);
+        if (left.length === 0) return;
+        await recordUnsaved(platform.db, { runId: owner.run.id, key: owner.key }, left);
+        log.warn("artifacts left out", { agentId: owner.agent.id, runId: owner.run.id, count: left.length });
       }),
     store: (owner, name, content) => orLogged(owner.agent.id, () => storeNamed(owner, name, content, platform)),
     removeAll: (directory) =>
@@ -29,23 +33,33 @@ export function openArtifacts(platform: PlatformContext): Artifacts {
   };
 }
 
-/** Returns the number of skipped files. */
-async function collectFiles(owner: ArtifactOwner, from: string, platform: PlatformContext): Promise<number> {
+/** Stores what it can, and returns the rest. */
+export async function collectFiles(
+  owner: ArtifactOwner,
+  from: string,
+  platform: PlatformContext,
+): Promise<UnsavedArtifact[]> {
   const files = await regularFiles(from);
   const former = new Map((await listArtifacts(platform.db, owner)).map(({ path, blob }) => [path, blob]));
-  let skipped = Math.max(0, files.length - maxFiles);
+  const left = files.slice(maxFiles).map((name) => unsaved(pathOf(name), "too_many"));
   for (const name of files.slice(0, maxFiles)) {
-    const content = await readRegular(join(from, name));
-    if (!content) {
-      skipped += 1;
-      continue;
+    const path = pathOf(name);
+    try {
+      const content = await readRegular(join(from, name));
+      if (content === "too large") left.push(unsaved(path, "too_large"));
+      if (!(content instanceof Buffer)) continue;
+      await storeFile(owner, { path, content, former: former.get(path) ?? null }, platform);
+      await rm(join(from, name), { force: true });
+    } catch (error) {
+      platform.log.error("artifact could not be saved", error, { agentId: owner.agent.id });
+      left.push(notStored(path, error));
     }
-    const path = `artifacts/${name}`;
-    await storeFile(owner, { path, content, former: former.get(path) ?? null }, platform);
-    await rm(join(from, name), { force: true });
   }
-  return skipped;
+  if (left.some(({ reason }) => reason === "storage_full")) await platform.storage.check();
+  return left;
 }
+
+const pathOf = (name: string): string => `artifacts/${name}`;
 
 async function storeNamed(
   owner: ArtifactOwner,
@@ -53,7 +67,7 @@ async function storeNamed(
   content: Buffer,
   platform: PlatformContext,
 ): Promise<void> {
-  const path = `artifacts/${name}`;
+  const path = pathOf(name);
   const existing = (await listArtifacts(platform.db, owner)).find((artifact) => artifact.path === path);
   await storeFile(owner, { path, content, former: existing?.blob ?? null }, platform);
 }
@@ -74,18 +88,24 @@ async function storeFile(
   const to = artifactsDirectory(settings.dataDirectory, agent.directory);
   await mkdir(to, { recursive: true, mode: 0o700 });
   const blob = randomUUID();
-  await writeFile(join(to, blob), key.seal(content, artifactAad(agent.id, blob)), { mode: 0o600 });
-  await storeArtifact(db, owner, { path, sizeBytes: content.length, blob, former });
+  try {
+    await writeFile(join(to, blob), key.seal(content, artifactAad(agent.id, blob)), { mode: 0o600 });
+    await storeArtifact(db, owner, { path, sizeBytes: content.length, blob, former });
+  } catch (error) {
+    // A part of it would take the space that others need.
+    await rm(join(to, blob), { force: true });
+    throw error;
+  }
   if (former) await rm(join(to, former), { force: true });
 }
 
 /** Does not follow symbolic links: the target may be a file the agent may not read. */
-async function readRegular(path: string): Promise<Buffer | null> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => null);
-  if (!file) return null;
+async function readRegular(path: string): Promise<Buffer | "too large" | "not a file"> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const stats = await file.stat();
-    return stats.isFile() && stats.size <= maxFileBytes ? await file.readFile() : null;
+    if (!stats.isFile()) return "not a file";
+    return stats.size > maxFileBytes ? "too large" : await file.readFile();
   } finally {
     await file.close();
   }

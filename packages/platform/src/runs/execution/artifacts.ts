@@ -7,10 +7,10 @@ export interface ArtifactOwner {
   key: DataKey;
 }
 
-/** No method throws: a failure to store artifacts is logged and does not fail the run. */
+/** No method throws: artifacts that could not be kept are listed on the run, and do not fail it. */
 export interface Artifacts {
   /** Moves the files out of the directory, so it can be called again after a crash. */
-  collect(owner: ArtifactOwner, from: string): Promise<void>;
+  collect(owner: ArtifactOwner & { run: { id: string } }, from: string): Promise<void>;
   store(owner: ArtifactOwner, name: string, content: Buffer): Promise<void>;
   /** Of the agent with this directory. */
   removeAll(directory: string): Promise<void>;

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { driveServiceTurn } from "@agentcli/host";
 import type { TurnEnd } from "@agentcli/protocol";
-import type { NetworkPolicy, PlatformContext } from "../../foundation/index.ts";
+import { isStorageFull, type NetworkPolicy, type PlatformContext, storageFullMessage } from "../../foundation/index.ts";
 import type { Handoff, OpenWorkspace, Workspaces } from "../../repositories/index.ts";
 import { type ClaimedRun, maxCrashedServers } from "../leases/lease.ts";
 import type { Hub, Recorder } from "../streams/index.ts";
@@ -49,6 +49,7 @@ export async function executeRun(claimed: ClaimedRun, host: RunHost, signal: Abo
     const end = await execute({ claimed, activeRun, plan, recorder, telemetry, host }, signal).catch(
       async (error: unknown) => {
         if (canBeResumed(error)) throw error;
+        if (isStorageFull(error)) await host.platform.storage.check();
         // After a cancellation, or when the agent was deleted with its directories, errors are expected.
         const isExpected = isUserFacingError(error) || signal.aborted || (await isDeleted(claimed, host));
         if (!isExpected) host.platform.log.error("run failed", error, { runId: claimed.runId });
@@ -164,9 +165,13 @@ async function publishChanges(
 ): Promise<RunEnd> {
   if (end.status !== "FINISHED" || activeRun.run.request.mode === "plan") return end;
   const { branches, faults } = await host.handoff.finish(activeRun.run.id, signal);
-  const [fault] = faults;
+  const [fault] = faults.map(asRunError);
   return fault ? { ...end, branches, status: "ERROR", error: fault } : { ...end, branches };
 }
+
+/** Git names a full disk in its own words. */
+const asRunError = (fault: { code: string; message: string }): { code: string; message: string } =>
+  isStorageFull(new Error(fault.message)) ? { code: "storage_full", message: storageFullMessage } : fault;
 
 function toRunEnd(end: TurnEnd, { limitedBy }: Pick<Allowance, "limitedBy">): RunEnd {
   switch (end.status) {

@@ -1,6 +1,6 @@
 // Errors of a run, and whether they end it.
 import { StaleWriter } from "@agentcli/engine";
-import { isDatabaseAway } from "../../foundation/index.ts";
+import { isDatabaseAway, isStorageFull, storageFullMessage } from "../../foundation/index.ts";
 import type { RunEnd } from "./finish.ts";
 
 /** Ends a run for a reason that its owner can act on. */
@@ -25,6 +25,8 @@ const internalError = "Internal error. Try again; if it persists, give an admini
 
 export function failed(error: unknown, signal: AbortSignal): RunEnd {
   if (signal.aborted) return { branches: [], status: "CANCELLED" };
+  if (isStorageFull(error))
+    return { branches: [], status: "ERROR", error: { code: "storage_full", message: storageFullMessage } };
   const { code, message } = isUserFacingError(error)
     ? { code: error.code ?? "sandbox", message: error.message }
     : { code: "internal", message: internalError };

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { StopReason } from "@agentcli/engine";
 import { defaults, durationMs, maxTimerMs } from "@agentcli/project";
 import type { Kysely } from "kysely";
-import type { Settings, Tables } from "../../foundation/index.ts";
+import { type PlatformContext, type Settings, storageFullMessage, type Tables } from "../../foundation/index.ts";
 import { leftToSpend, spendLimitReached } from "../usage/index.ts";
 import type { ActiveRun } from "./records.ts";
 import { agentLimits, type DiskWatch, watchDisk } from "./sandbox/index.ts";
@@ -21,7 +21,7 @@ export interface RunLimits {
 export function startRunLimits(
   signal: AbortSignal,
   { run, requester, agent }: ActiveRun,
-  { db, settings }: { db: Kysely<Tables>; settings: Settings },
+  { db, settings, storage }: Pick<PlatformContext, "db" | "settings" | "storage">,
 ): RunLimits {
   const stop = new AbortController();
   const { limits, budget } = settings.models;
@@ -37,6 +37,10 @@ export function startRunLimits(
   });
   const diskWatch = limitDisk(settings, agent.directory, (message) =>
     stop.abort(stopped({ code: "limit", message, limit: "disk" })),
+  );
+  // What the agents still write would use up the reserve.
+  const unwatchStorage = storage.onFull(() =>
+    stop.abort(stopped({ code: "limit", message: storageFullMessage, limit: "disk" })),
   );
   const polling = setInterval(async () => {
     // A failed lookup is repeated at the next interval.
@@ -58,6 +62,7 @@ export function startRunLimits(
       for (const timer of timers) clearTimeout(timer);
       clearInterval(polling);
       diskWatch.stop();
+      unwatchStorage();
     },
   };
 }

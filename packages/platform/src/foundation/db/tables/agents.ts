@@ -77,6 +77,10 @@ export interface RunTable {
   result: Sealed | null;
   error_code: string | null;
   error_message: Sealed | null;
+  /** Artifacts that could not be kept: one sealed JSON document. */
+  unsaved_artifacts: Sealed | null;
+  /** When to try again to keep them; null: not at all. */
+  retry_artifacts_at: Timestamp | null;
   input_tokens: ColumnType<number, number | undefined, number>;
   output_tokens: ColumnType<number, number | undefined, number>;
   cache_read_tokens: ColumnType<number, number | undefined, number>;

@@ -1,0 +1,3 @@
+// The disk of the data directory.
+export { describeStorage, isStorageFull, StorageFull, type StorageState, storageFullMessage } from "./space.ts";
+export { openStorage, type Storage } from "./storage.ts";

@@ -1,0 +1,54 @@
+// Artifacts that could not be kept: listed on the run, without harm to the others, and tried again.
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { call, replyWith } from "@agentcli/testkit";
+import { expect, test } from "vitest";
+import { loginLink } from "../../src/pages/index.ts";
+import { logIn, openBrowser } from "../harness/browser.ts";
+import { openRunHarness } from "./run-harness.ts";
+
+const shell = (cmd: string) => call("exec_command", { cmd });
+
+interface Listed {
+  items: { path: string }[];
+}
+
+test("an artifact that is too large is listed on the run and on its page, and the others are kept", async () => {
+  const { client, fixture } = await openRunHarness({
+    replies: [
+      shell("cd $PLATFORM_ARTIFACTS_DIR && truncate -s 201M a-large && echo kept > b-small"),
+      replyWith("Done."),
+    ],
+  });
+  const ids = await client.create({ prompt: { text: "make files" } });
+  const run = await client.waitForRun(ids);
+  const large = { path: "artifacts/a-large", reason: "too_large", message: expect.stringContaining("200 MiB") };
+  expect(run).toMatchObject({ status: "FINISHED", unsavedArtifacts: [large] });
+  const { items } = await client.getJson<Listed>(`/v1/agents/${ids.agentId}/artifacts`);
+  expect(items.map(({ path }) => path)).toEqual(["artifacts/b-small"]);
+  const browser = openBrowser(client.url);
+  await logIn(browser, await loginLink(fixture.platform, client.url));
+  const { html } = await browser.get(`/agents/${ids.agentId}`);
+  expect(html).toContain("Files that were not kept");
+  expect(html).toContain("artifacts/a-large: It is larger than 200 MiB.");
+});
+
+test("artifacts that could not be stored are listed on the run, and kept as soon as they can be", async () => {
+  const { client, dataDirectory } = await openRunHarness({
+    replies: [shell("cd $PLATFORM_ARTIFACTS_DIR && echo one > one && echo two > two"), replyWith("Done.")],
+  });
+  const obstacle = join(dataDirectory, "artifacts");
+  writeFileSync(obstacle, "a file where the directory should be");
+  const ids = await client.create({ prompt: { text: "make files" } });
+  expect(await client.waitForRun(ids)).toMatchObject({
+    status: "FINISHED",
+    unsavedArtifacts: [
+      { path: "artifacts/one", reason: "failed" },
+      { path: "artifacts/two", reason: "failed" },
+    ],
+  });
+  rmSync(obstacle);
+  await expect.poll(async () => (await client.read(ids)).unsavedArtifacts).toBeUndefined();
+  const { items } = await client.getJson<Listed>(`/v1/agents/${ids.agentId}/artifacts`);
+  expect(items.map(({ path }) => path)).toEqual(["artifacts/one", "artifacts/two"]);
+});
