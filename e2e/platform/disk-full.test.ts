@@ -1,6 +1,6 @@
 // A data directory on a small file system that is filled at different moments: runs end with storage_full, the server says
 // so, and continues by itself once there is space.
-import { closeSync, openSync, rmSync, statfsSync, writeSync } from "node:fs";
+import { closeSync, openSync, readFileSync, rmSync, statfsSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { type Reply, replyWith, stall, temporaryDirectory } from "@agentcli/testkit";
 import {
@@ -72,6 +72,7 @@ const big = "head -c 200000000 /dev/zero";
 const script: Reply[] = [
   ...shell("waiting", "echo begun; sleep 600"),
   ...shell("writing", `${big} > big; sleep 600`),
+  ...shell("flooding", "head -c 500000000 /dev/zero > big; sleep 600"),
   ...shell("home", `${big} > ~/big; sleep 600`),
   ...shell("artifact", `${big} > $PLATFORM_ARTIFACTS_DIR/big; sleep 600`),
   ...shell(
@@ -204,6 +205,25 @@ describe("with a database elsewhere", () => {
     const { items } = await client.getJson<{ items: object[] }>(`/v1/agents/${ids.agentId}/artifacts`);
     expect(items).toMatchObject([{ path: "artifacts/large" }, { path: "artifacts/small" }]);
   });
+});
+
+test("with the embedded database on the same disk the run ends with storage_full, and all goes on once there is space", async () => {
+  const harness = await openPlatformForTest({ database: "embedded", replies: { replies: script, repeat: "always" } });
+  const keyFile = join(harness.directory, "key");
+  // Before the server: no other process sees its disk.
+  const createKey = ["bash", "-c", '"$1" "$2" keys create --name test > "$0" && exec "$@"', keyFile];
+  const server = await harness.serve({ within: [...onSmallDisk(harness.data, 384), ...createKey] });
+  const client = openClient(server.url, readFileSync(keyFile, "utf8").trim());
+  const ids = await client.create({ prompt: { text: "do flooding" } });
+  await expect
+    .poll(async () => (await client.get(`/v1/agents/${ids.agentId}/runs/${ids.runId}`)).body)
+    .toMatchObject({ status: "ERROR", error: { code: "storage_full" } });
+  await client.delete(`/v1/agents/${ids.agentId}`);
+  await expect.poll(async () => (await sendRequest(server.url, { method: "GET", path: "/readyz" })).status).toBe(200);
+  expect(await client.waitForRun(await client.create({ prompt: { text: "do nothing" } }))).toMatchObject({
+    status: "FINISHED",
+  });
+  await server.stop();
 });
 
 test("a first start on a full disk is refused, and says what to do", async () => {

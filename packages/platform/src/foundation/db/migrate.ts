@@ -18,7 +18,7 @@ import * as retention from "./migrations/0014-retention.ts";
 import * as runModels from "./migrations/0015-run-models.ts";
 import * as nodeRoles from "./migrations/0016-node-roles.ts";
 import * as heldBackFiles from "./migrations/0017-held-back-files.ts";
-import * as unsavedArtifacts from "./migrations/0017-unsaved-artifacts.ts";
+import * as unsavedArtifacts from "./migrations/0018-unsaved-artifacts.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -42,7 +42,7 @@ const migrations: Record<string, Migration> = {
   "0015-run-models": runModels,
   "0016-node-roles": nodeRoles,
   "0017-held-back-files": heldBackFiles,
-  "0017-unsaved-artifacts": unsavedArtifacts,
+  "0018-unsaved-artifacts": unsavedArtifacts,
 };
 
 /** Nothing is missing in a database that lacks them. */
