@@ -2,6 +2,7 @@
 import type { LookupAddress } from "node:dns";
 import { connect, isIPv6, type Socket } from "node:net";
 import { isOwn, isPublic } from "./addresses.ts";
+import { noteConnection } from "./connections.ts";
 import { hostText, readHost, type Target } from "./hosts.ts";
 import { type EgressRules, evaluate, listsAddress } from "./rules.ts";
 
@@ -68,6 +69,7 @@ function connectTo({ host, port }: Target, checked: LookupAddress[], signal: Abo
     lookup: (_name, options, done) =>
       options.all ? done(null, checked) : done(null, checked[0]?.address ?? "", checked[0]?.family),
   });
+  noteConnection(socket);
   const giveUp = (reason: string) => () => void socket.destroy(new Error(reason));
   const limit = setTimeout(giveUp(`timed out after ${connectTimeoutMs} ms`), connectTimeoutMs);
   const stop = giveUp("the client closed the connection");

@@ -4,6 +4,7 @@ import type { EgressOptions, EgressProxy } from "./proxy.ts";
 import type { EgressRules } from "./rules.ts";
 
 export { isOwn } from "./addresses.ts";
+export { isProxied } from "./connections.ts";
 export type { Denial } from "./dial.ts";
 export type { EgressProxy } from "./proxy.ts";
 

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { isIPv4 } from "node:net";
 import { setImmediate as nextTask } from "node:timers/promises";
-import { isOwn } from "../egress/index.ts";
+import { isOwn, isProxied } from "../egress/index.ts";
 
 /** As a server's socket reports them; undefined once it is closed. */
 export interface ConnectionEnds {
@@ -29,7 +29,8 @@ export async function identifyPeer(ends: ConnectionEnds): Promise<Peer> {
   if (user !== 0 && socket.user !== user) return "unconfined";
   const holder = await findHolder(socket.inode);
   if (holder === undefined) return "unidentified";
-  return isOwnProxy(holder) || isSandboxed(holder) ? "sandboxed" : "unconfined";
+  const isOwnProxy = holder === String(process.pid) && isProxied(ends.remotePort);
+  return isOwnProxy || isSandboxed(holder) ? "sandboxed" : "unconfined";
 }
 
 interface Socket {
@@ -100,9 +101,6 @@ function holdsSocket(pid: string, link: string): boolean {
     return false;
   }
 }
-
-/** A server does not connect to itself, but its egress proxy does so for a command. */
-const isOwnProxy = (pid: string): boolean => pid === String(process.pid);
 
 /** Every sandbox has a user namespace or a system-call filter of its own, and no process can leave either. */
 const isSandboxed = (pid: string): boolean =>
