@@ -1,10 +1,10 @@
 // Changes and artifacts of an agent, on its pages.
 import type { RepositoryChange } from "../repositories/index.ts";
 import { linkArtifact } from "../runs/index.ts";
+import { diffView } from "./diff-view.ts";
 import type { PageHost, Pages } from "./host.ts";
 import { type Html, html } from "./html.ts";
 import { answerPage } from "./layout.ts";
-import { diffLines } from "./repository-pages.ts";
 
 const diffLimitMs = 60_000;
 
@@ -26,5 +26,5 @@ const diffPage = (agentId: string, changes: RepositoryChange[]): Html => html`
 <section class="title"><h1>Changes</h1><p><a href="/agents/${agentId}">Back to the agent</a></p></section>
 ${changes.length === 0 && html`<p class="empty">It has no repository, or has not fetched it yet.</p>`}
 ${changes.map(
-  ({ repoUrl, branch, patch }) => html`<h2>${repoUrl} <code>${branch}</code></h2>${diffLines(patch.toString("utf8"))}`,
+  ({ repoUrl, branch, patch }) => html`<h2>${repoUrl} <code>${branch}</code></h2>${diffView(patch.toString("utf8"))}`,
 )}`;

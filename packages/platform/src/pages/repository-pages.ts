@@ -1,6 +1,7 @@
 // The pages of repositories of the embedded git host and their pull requests.
 import type { CommentRecord, HostedRepository, PullRequestRecord, ReviewRecord } from "../repositories/index.ts";
 import { badge, button } from "./agent-pages.ts";
+import { diffView } from "./diff-view.ts";
 import { type Html, html } from "./html.ts";
 import { hiddenToken, moment } from "./layout.ts";
 
@@ -55,7 +56,7 @@ ${pull.state === "open" && html`<div class="row">${pull.isDraft ? button(`/repos
 </section>
 ${pull.body !== "" && html`<div class="message user">${pull.body}</div>`}
 <h2>Changes</h2>
-${diffLines(diff)}
+${diffView(diff)}
 <h2>Comments</h2>
 ${reviews.map(
   (
@@ -76,15 +77,3 @@ ${hiddenToken(token)}
 </form>`;
 
 const stateOf = ({ state, isDraft }: PullRequestRecord): Html => badge(state === "open" && isDraft ? "draft" : state);
-
-export const diffLines = (diff: string): Html =>
-  diff === ""
-    ? html`<p class="empty">Nothing is changed.</p>`
-    : html`<pre class="diff">${diff.split("\n").map(diffLine)}</pre>`;
-
-function diffLine(line: string): Html {
-  const kind = line.startsWith("@@") || /^(diff|index|---|\+\+\+)/.test(line) ? "hunk" : kinds[line[0] ?? ""];
-  return kind ? html`<span class="${kind}">${line}</span>\n` : html`${line}\n`;
-}
-
-const kinds: Record<string, string> = { "+": "add", "-": "del" };
