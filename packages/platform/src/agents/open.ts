@@ -5,7 +5,7 @@ import type { Integrations } from "../integrations/index.ts";
 import type { Repositories } from "../repositories/index.ts";
 import type { FindReadableAgent } from "../runs/index.ts";
 import { openAgentAccess } from "./access.ts";
-import { workspaceRetention } from "./retention.ts";
+import { deletedRetention, workspaceRetention } from "./retention.ts";
 import { type AgentHost, addAgentRoutes } from "./routes/agents.ts";
 import { addDeliveryRoutes } from "./routes/deliveries.ts";
 import { addDiffRoute } from "./routes/diff.ts";
@@ -44,7 +44,8 @@ export function openAgents(context: ServerContext, { repositories, integrations 
     findAgent: (principal, agentId) => access.find(principal, agentId, "read"),
     retention: [
       idempotencyRetention(db, settings.retention.idempotencyHours),
-      workspaceRetention({ platform: context, workspaces, days: settings.retention.workspaceDays }),
+      workspaceRetention({ platform: context, workspaces }),
+      deletedRetention({ platform: context, workspaces }),
     ],
     routes(api) {
       addAgentRoutes(api, host);

@@ -2,13 +2,27 @@
 import { sql } from "kysely";
 import type { PlatformContext, RetentionRule } from "../foundation/index.ts";
 import type { Workspaces } from "../repositories/index.ts";
+import { removeDeleted } from "./routes/archive.ts";
 import { lockAgent } from "./store.ts";
 
 export interface WorkspaceRetention {
-  platform: Pick<PlatformContext, "db">;
+  platform: Pick<PlatformContext, "db" | "settings">;
   workspaces: Workspaces;
-  days: number;
 }
+
+/**
+ * Those that were noted when the agent was deleted, and no others: with the database of another platform every directory
+ * would look like one of a deleted agent.
+ */
+export const deletedRetention = ({ platform, workspaces }: WorkspaceRetention): RetentionRule => ({
+  name: "files of deleted agents",
+  async *remove() {
+    for (const { directory } of await platform.db.selectFrom("deleted_directories").select("directory").execute()) {
+      await removeDeleted(platform, workspaces, directory);
+      yield 1;
+    }
+  },
+});
 
 const batchSize = 500;
 
@@ -17,14 +31,9 @@ export const workspaceRetention = (options: WorkspaceRetention): RetentionRule =
   name: "workspaces",
   async *remove() {
     const names = await options.workspaces.list();
-    for (let at = 0; at < names.length; at += batchSize) {
-      const { archived, deleted } = await findDue(options, names.slice(at, at + batchSize));
-      for (const directory of deleted) {
-        await options.workspaces.remove(directory);
-        yield 1;
-      }
-      for (const agent of archived) yield await removeArchived(options, agent);
-    }
+    for (let at = 0; at < names.length; at += batchSize)
+      for (const agent of await findDue(options, names.slice(at, at + batchSize)))
+        yield await removeArchived(options, agent);
   },
 });
 
@@ -33,21 +42,13 @@ interface AgentDirectory {
   directory: string;
 }
 
-interface DueWorkspaces {
-  archived: AgentDirectory[];
-  /** An agent exists before its directory does: one without an agent belonged to a deleted one. */
-  deleted: string[];
-}
-
-async function findDue({ platform: { db }, days }: WorkspaceRetention, names: string[]): Promise<DueWorkspaces> {
-  const agents = await db
+const findDue = ({ platform: { db, settings } }: WorkspaceRetention, names: string[]): Promise<AgentDirectory[]> =>
+  db
     .selectFrom("agents")
-    .select(["id", "directory", isDue(days).as("due")])
+    .select(["id", "directory"])
     .where("directory", "in", names)
+    .where(isDue(settings.retention.workspaceDays))
     .execute();
-  const known = new Set(agents.map(({ directory }) => directory));
-  return { archived: agents.filter(({ due }) => due), deleted: names.filter((name) => !known.has(name)) };
-}
 
 const isDue = (days: number) => sql<boolean>`
   coalesce(agents.archived_at < now() - ${days} * interval '1 day', false) and not exists (
@@ -55,10 +56,11 @@ const isDue = (days: number) => sql<boolean>`
   )`;
 
 /** Taken away while no other process can unarchive the agent; a run that starts later makes a new workspace. */
-async function removeArchived({ platform, workspaces, days }: WorkspaceRetention, { id, directory }: AgentDirectory) {
+async function removeArchived({ platform, workspaces }: WorkspaceRetention, { id, directory }: AgentDirectory) {
+  const { workspaceDays } = platform.settings.retention;
   const cleanUp = await platform.db.transaction().execute(async (tx) => {
     await lockAgent(tx, id);
-    const agent = tx.selectFrom("agents").select("id").where("id", "=", id).where(isDue(days));
+    const agent = tx.selectFrom("agents").select("id").where("id", "=", id).where(isDue(workspaceDays));
     return (await agent.executeTakeFirst()) ? workspaces.setAside(directory) : null;
   });
   await cleanUp?.();

@@ -77,7 +77,7 @@ test("an agent whose branch is gone when it is unarchived starts a new one", asy
   expect(await shop.git("log", "--format=%s", `main..${branch}`)).toMatch(/^Next$/);
 });
 
-test("a mirror goes when no workspace borrows from it and no agent has used it for 30 days", async () => {
+test("a mirror goes when no workspace borrows from it, be its agent unknown, and no agent has used it for 30 days", async () => {
   const git = await openGitHarness();
   const server = await serveHttp(git.served);
   try {
@@ -95,6 +95,9 @@ test("a mirror goes when no workspace borrows from it and no agent has used it f
     await remove(365 * day, git.data);
     expect(mirrors()).toHaveLength(1);
     await harness.db.deleteFrom("agents").where("id", "=", work.agentId).execute();
+    await remove(365 * day, git.data);
+    expect(readdirSync(join(git.data, "workspaces"))).toEqual([work.directory]);
+    await harness.db.insertInto("deleted_directories").values({ directory: work.directory }).execute();
     await remove(29 * day, git.data);
     expect(mirrors()).toHaveLength(1);
     expect(readdirSync(join(git.data, "workspaces"))).toEqual([]);
@@ -175,6 +178,7 @@ async function openScene() {
   for (const parent of ["workspaces", "handoffs", "artifacts"])
     mkdirSync(join(data, parent, gone, "below"), { recursive: true });
   writeFileSync(join(data, "workspaces", gone, "below/file"), "x");
+  await db.insertInto("deleted_directories").values({ directory: gone }).execute();
   const runs: string[] = [];
   for (const [agent, days] of [
     [due, 2],
@@ -259,4 +263,16 @@ test("the working copy of an agent that was not archived is untouched by a whole
   write(agent.workspace.root, "left.txt", "left\n");
   await remove(365 * day);
   expect(await userGit(agent.workspace.root, "status", "--porcelain")).toContain("left.txt");
+});
+
+test("a git directory that a killed server left unfinished in a workspace is not committed", async () => {
+  const shop = await harness.shop();
+  const agent = await harness.agent([{ url: shop.url }]);
+  const { root, repositories } = agent.workspace;
+  mkdirSync(join(root, `.git-${uuid}/objects`), { recursive: true });
+  write(root, `.git-${uuid}/HEAD`, "ref: refs/heads/main\n");
+  write(root, "own.txt", "own\n");
+  await agent.finish("Own");
+  const files = await shop.git("ls-tree", "-r", "--name-only", repositories[0]?.branch ?? "");
+  expect(files.split("\n")).toEqual(["README.md", "own.txt"]);
 });

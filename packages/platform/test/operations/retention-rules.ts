@@ -1,7 +1,7 @@
 // The retention rules as a server has them, for a data directory and a point in time.
 import { join } from "node:path";
 import type { Kysely } from "kysely";
-import { workspaceRetention } from "../../src/agents/retention.ts";
+import { deletedRetention, workspaceRetention } from "../../src/agents/retention.ts";
 import { idempotencyRetention } from "../../src/agents/submit/index.ts";
 import type { RetentionRule, Tables } from "../../src/foundation/index.ts";
 import { openNetworkPolicy } from "../../src/foundation/network/index.ts";
@@ -33,12 +33,14 @@ export function rulesOf({ db, dataDirectory, hoursLater }: RuleOptions): Retenti
   const now = () => Date.now() + hoursLater * 3_600_000;
   const locks = openLocks(db);
   const files = { db, dataDirectory, locks, ...retention, now };
+  const workspaces = workspacesIn(files);
   return [
     frameRetention(db, settings.streamRetentionSeconds),
     idempotencyRetention(db, retention.idempotencyHours),
     ...sessionRetention(db, retention.sessionDays),
     deliveryRetention(db, retention.deliveryDays),
-    workspaceRetention({ platform: { db }, workspaces: workspacesIn(files), days: retention.workspaceDays }),
+    workspaceRetention({ platform: { db, settings }, workspaces }),
+    deletedRetention({ platform: { db, settings }, workspaces }),
     mirrorRetention(files),
     unfinishedRetention(files),
     artifactRetention(files),

@@ -45,15 +45,26 @@ export async function deleteAgent(platform: PlatformContext, workspaces: Workspa
       const agent = await lockAgent(tx, agentId);
       const runs = await tx.selectFrom("runs").select("id").where("agent_id", "=", agentId).execute();
       await tx.deleteFrom("agents").where("id", "=", agentId).execute();
+      if (agent) await tx.insertInto("deleted_directories").values({ directory: agent.directory }).execute();
       // Readers of their streams see that nothing more will come.
       for (const { id } of runs) await notify(tx, "frames", id);
       return agent?.directory;
     }),
   );
   if (directory === undefined) return;
-  // The agent is deleted, also where its directory cannot be removed now.
-  await workspaces
-    .remove(directory)
-    .catch((error: unknown) => platform.log.error("workspace left", error, { agentId }));
-  await rm(join(platform.settings.dataDirectory, "artifacts", directory), { recursive: true, force: true });
+  // The agent is deleted, also where its files cannot be removed now: retention tries again.
+  await removeDeleted(platform, workspaces, directory).catch((error: unknown) =>
+    platform.log.error("workspace left", error, { agentId }),
+  );
+}
+
+/** The files of a deleted agent, then the note that they are to be removed. */
+export async function removeDeleted(
+  { db, settings }: Pick<PlatformContext, "db" | "settings">,
+  workspaces: Pick<Workspaces, "remove">,
+  directory: string,
+): Promise<void> {
+  await workspaces.remove(directory);
+  await rm(join(settings.dataDirectory, "artifacts", directory), { recursive: true, force: true });
+  await db.deleteFrom("deleted_directories").where("directory", "=", directory).execute();
 }

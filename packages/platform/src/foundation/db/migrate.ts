@@ -19,6 +19,7 @@ import * as runModels from "./migrations/0015-run-models.ts";
 import * as nodeRoles from "./migrations/0016-node-roles.ts";
 import * as heldBackFiles from "./migrations/0017-held-back-files.ts";
 import * as unsavedArtifacts from "./migrations/0018-unsaved-artifacts.ts";
+import * as deletedDirectories from "./migrations/0019-deleted-directories.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -43,6 +44,7 @@ const migrations: Record<string, Migration> = {
   "0016-node-roles": nodeRoles,
   "0017-held-back-files": heldBackFiles,
   "0018-unsaved-artifacts": unsavedArtifacts,
+  "0019-deleted-directories": deletedDirectories,
 };
 
 /** Nothing is missing in a database that lacks them. */

@@ -12,7 +12,7 @@ import { copyCommit } from "./copy-commit.ts";
 import { findHeldBack } from "./find-held-back.ts";
 import type { HeldBackFile } from "./held-back.ts";
 import { borrowedBy, workTreeLocation } from "./host-side.ts";
-import { rebuildAgentGit } from "./rebuild-agent-git.ts";
+import { rebuildAgentGit, removeUnfinished } from "./rebuild-agent-git.ts";
 import { type SigningOptions, signCommits } from "./sign-commits.ts";
 import { pathsAdded, pathsIn } from "./trees.ts";
 
@@ -35,6 +35,7 @@ export interface CommittedWork {
 export async function commitLeftovers(options: CommitOptions, signal: AbortSignal): Promise<CommittedWork> {
   const { repository, signing } = options;
   const { hostDirectory } = repository;
+  await removeUnfinished(repository);
   const agent = await readAgent(options, signal);
   const own = agent ? await ownCommits(agent, options, signal) : { commit: options.last, heldBack: [] };
   const indexFile = join(hostDirectory, `index-${randomUUID()}`);

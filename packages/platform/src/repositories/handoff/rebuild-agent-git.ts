@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { copyFile, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { removeTree } from "../../foundation/index.ts";
+import { listStale, randomId, removeTree } from "../../foundation/index.ts";
 import { copyObjects, formatOf, layOut, type Person } from "../git/index.ts";
 import type { OpenRepository } from "../workspaces/index.ts";
 import { borrowedBy } from "./host-side.ts";
@@ -42,4 +42,10 @@ export async function rebuildAgentGit({ repository, commit, index, identity }: R
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
+}
+
+/** Left by a server that was killed while it rebuilt one: they must not be committed as files of the agent. */
+export async function removeUnfinished({ path }: OpenRepository): Promise<void> {
+  const unfinished = { directory: path, prefix: ".git-", suffix: randomId, before: Number.POSITIVE_INFINITY };
+  for (const directory of await listStale(unfinished)) await removeTree(directory);
 }

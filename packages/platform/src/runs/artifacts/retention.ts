@@ -1,4 +1,4 @@
-// Removes sealed files that no artifact names: of deleted agents, and of a server that was killed while it stored one.
+// Removes sealed files that no artifact names: of a server that was killed while it stored or replaced one.
 import { basename, join } from "node:path";
 import type { Kysely } from "kysely";
 import { listNames, listStale, type RetentionRule, randomId, removeTree, type Tables } from "../../foundation/index.ts";
@@ -28,15 +28,14 @@ export const artifactRetention = (options: ArtifactRetention): RetentionRule => 
 async function findUnnamed({ db, draftHours, now }: ArtifactRetention, root: string, names: string[]) {
   const before = now() - draftHours * 3_600_000;
   const agents = await db.selectFrom("agents").select("directory").where("directory", "in", names).execute();
-  const known = new Set(agents.map(({ directory }) => directory));
-  const found = names.filter((name) => !known.has(name)).map((name) => join(root, name));
-  const stored = (
-    await Promise.all([...known].map((name) => listStale({ directory: join(root, name), suffix: randomId, before })))
-  ).flat();
-  if (stored.length === 0) return found;
+  const lists = agents.map(({ directory }) =>
+    listStale({ directory: join(root, directory), suffix: randomId, before }),
+  );
+  const stored = (await Promise.all(lists)).flat();
+  if (stored.length === 0) return [];
   const named = await db.selectFrom("artifacts").select("blob").where("blob", "in", stored.map(nameOf)).execute();
   const blobs = new Set(named.map(({ blob }) => blob));
-  return [...found, ...stored.filter((path) => !blobs.has(nameOf(path)))];
+  return stored.filter((path) => !blobs.has(nameOf(path)));
 }
 
 const nameOf = (path: string): string => basename(path);

@@ -158,3 +158,9 @@ export interface ArtifactTable {
   blob: string;
   updated_at: Stamped;
 }
+
+/** Of a deleted agent, until its files are removed. */
+export interface DeletedDirectoryTable {
+  directory: string;
+  created_at: Stamped;
+}

@@ -3,6 +3,7 @@ import type { Kysely, Transaction } from "kysely";
 import type {
   AgentTable,
   ArtifactTable,
+  DeletedDirectoryTable,
   FrameTable,
   IdempotentAnswerTable,
   InferenceCallTable,
@@ -50,6 +51,7 @@ export interface Tables {
   sessions: SessionTable;
   login_links: LoginLinkTable;
   used_login_attempts: UsedLoginAttemptTable;
+  deleted_directories: DeletedDirectoryTable;
   invitations: InvitationTable;
   identities: IdentityTable;
   agents: AgentTable;
