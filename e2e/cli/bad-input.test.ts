@@ -138,8 +138,8 @@ describe("a model that misbehaves", () => {
     expect(toolOutputs(requests()[1])[0]).toMatch(/invalid arguments for exec_command: .*cmd/);
   });
 
-  test("an empty final message is a failure, exit code 11", async () => {
-    const { events: run } = await openHarness({ replies: [{ messages: [""] }] });
+  test("no message at all is a failure, exit code 11", async () => {
+    const { events: run } = await openHarness({ replies: [{ messages: [] }] });
     const { code, events } = await run(["say something"]);
     expect(code).toBe(11);
     expect(events.at(-1)).toMatchObject({ type: "turn.failed", error: { code: "empty" } });
@@ -153,11 +153,14 @@ describe("a model that misbehaves", () => {
     expect(itemsOf(events, "agent_message")).toMatchObject([commentary]);
   });
 
-  test("an empty last message after others is an item and the answer", async () => {
-    const { events: run, home } = await openHarness({ replies: [{ messages: ["First message", ""] }] });
+  test.each([
+    ["alone", [""]],
+    ["after others", ["First message", ""]],
+  ])("an empty last message %s is an item and the answer", async (_, messages) => {
+    const { events: run, home } = await openHarness({ replies: [{ messages }] });
     const { code, events } = await run(["-o", join(home, "answer.txt"), "say something"]);
     expect(code).toBe(0);
-    expect(itemsOf(events, "agent_message").map(({ text }) => text)).toEqual(["First message", ""]);
+    expect(itemsOf(events, "agent_message").map(({ text }) => text)).toEqual(messages);
     expect(readFileSync(join(home, "answer.txt"), "utf8")).toBe("");
   });
 

@@ -43,7 +43,7 @@ const toolLoop: Script = {
 
 const faults: Fault[] = [
   { name: "a normal answer", replies: always(replyWith("Fine.")), exit: 0, requests: 1 },
-  { name: "an empty final message", replies: always({ messages: [""] }), exit: 11, requests: 1, code: "empty" },
+  { name: "an empty final message", replies: always({ messages: [""] }), exit: 0, requests: 1 },
   { name: "no message at all", replies: always({ messages: [] }), exit: 11, requests: 1, code: "empty" },
   { name: "HTTP 401", replies: always({ status: 401 }), config: few, exit: 3, requests: 1, code: "auth" },
   { name: "HTTP 403", replies: always({ status: 403 }), config: few, exit: 3, requests: 1, code: "auth" },

@@ -133,7 +133,7 @@ describe("the answer among the messages of a reply", () => {
     ["is the last one without a phase", [commentary("Hm."), plain("One."), plain("Two.")], answered("Two.")],
     ["is empty when the last message is", [plain("First."), plain("")], answered("")],
     ["is not commentary", [commentary("Looking.")], noAnswer],
-    ["is missing when all messages are empty", [plain("")], noAnswer],
+    ["is empty when the only message is", [plain("")], answered("")],
   ])("%s", async (_, blocks, end) => {
     const reply = { ...textReply(""), blocks };
     const { log, dependencies, begin } = await openHarness(() => reply, unusedWorkspace);

@@ -27,13 +27,8 @@ export function answerOf<Message extends Pick<MessageBlock, "phase">>(messages: 
   );
 }
 
-/** The answer of a reply without calls; null if there is none. An empty one counts only after other text. */
-export function finalMessage(blocks: Block[]): string | null {
-  const messages = messagesOf(blocks);
-  const text = answerOf(messages)?.text ?? null;
-  const hasText = messages.some((message) => message.phase !== "commentary" && message.text.trim() !== "");
-  return hasText ? text : null;
-}
+/** The answer of a reply without calls, which may be empty; null if there is none. */
+export const finalMessage = (blocks: Block[]): string | null => answerOf(messagesOf(blocks))?.text ?? null;
 
 /** Messages to show: empty ones only where they are the last word of a reply. */
 export function isShown(message: Block, blocks: Block[]): boolean {
