@@ -1,10 +1,12 @@
 // Limits of the system: each is named with what to do about it, without a stack trace.
 import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { call, cliProgram, replyWith, waitForExit } from "@agentcli/testkit";
 import { openHarness, toolOutputs } from "@agentcli/testkit/cli";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type OrdinaryUser, ordinaryUser } from "./ordinary-user.ts";
 
 const stackTrace = /\n\s+at .+:\d+:\d+/;
 const practice = ["exec", "--model", "practice", "run echo fine"];
@@ -33,6 +35,29 @@ test("too few descriptors are named, wherever they run out", async () => {
   expect(failed.length).toBeGreaterThan(0);
   for (const { stderr } of failed) expect(stderr).toMatch(/Too many open files.*ulimit -n 4096/);
 });
+
+test("too few processes are named, wherever they run out", async () => {
+  const user = ordinaryUser();
+  onTestFinished(user.remove);
+  const results = await Promise.all([10, 12, 14, 16, 64].map((limit) => withProcesses(limit, user)));
+  for (const { stderr } of results) expect(stderr).not.toMatch(stackTrace);
+  const [last, ...fewer] = results.reverse();
+  expect(last).toMatchObject({ code: 0, stdout: expect.stringContaining("`echo fine`: exit code 0") });
+  // Node itself ends without the threads that it needs first.
+  const failed = fewer.filter(({ code, stdout }) => code !== 134 && code !== null && !stdout.includes("exit code 0"));
+  expect(failed.length).toBeGreaterThan(0);
+  for (const { stdout, stderr } of failed) expect(stdout + stderr).toContain("ulimit -u 4096");
+});
+
+/** The kernel counts the processes of a user in each user namespace, and those of root never. */
+async function withProcesses(limit: number, user: OrdinaryUser) {
+  const home = mkdtempSync("/var/tmp/agentcli-processes-");
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  user.own(home);
+  const inside = ["unshare", "--map-root-user", "bash", "-c", `ulimit -u ${limit}; exec "$@"`, "bash"];
+  const env = { PATH: process.env.PATH ?? "", HOME: home, AGENT_HOME: join(home, ".agentcli") };
+  return user.run([...practice, "--skip-git-repo-check"], { cwd: home, env, inside });
+}
 
 test("a command that is too long for the system is explained to the model", async () => {
   const { run, requests } = await openHarness({

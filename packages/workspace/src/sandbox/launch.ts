@@ -18,7 +18,7 @@ import { withLimitNotes } from "./limit-notes.ts";
 import type { SandboxPolicy } from "./policy.ts";
 import { withRefusalNotes } from "./refusals/notes.ts";
 import { protectNested, withRepositoryWatch } from "./repositories/protect.ts";
-import { SandboxUnavailable } from "./sandbox-unavailable.ts";
+import { explainStartLimit, SandboxUnavailable } from "./sandbox-unavailable.ts";
 import type { ServerProgram, StartedSandbox } from "./started-sandbox.ts";
 import type { WorkspaceOptions } from "./workspace-options.ts";
 
@@ -71,7 +71,8 @@ export async function openSandbox(wanted: SandboxPolicy, given: WorkspaceOptions
     await close();
     // The repository is read-only then: commands see git's own error.
     if (error instanceof ShadowUnavailable) return openSandbox({ ...policy, git: "none" }, options);
-    throw sandbox.explainFailure(sandbox.process.stderr()) ?? notStarted(error);
+    const stderr = sandbox.process.stderr();
+    throw explainStartLimit(stderr) ?? sandbox.explainFailure(stderr) ?? notStarted(error);
   }
 }
 
@@ -141,7 +142,11 @@ const bubblewrapOnPath = ({ root, writableRoots }: SandboxPolicy, env: Environme
 
 /** Sends the configuration and waits for the hello of that server. */
 async function connect(confined: ConfinedProcess, config: ServerConfig): Promise<Workspace> {
-  const limit = setTimeout(() => void confined.kill(), startTimeoutMs);
+  let isLate = false;
+  const limit = setTimeout(() => {
+    isLate = true;
+    void confined.kill();
+  }, startTimeoutMs);
   try {
     confined.stdin.write(`${JSON.stringify(config)}\n`);
     const workspace = await connectWorkspace({
@@ -151,6 +156,8 @@ async function connect(confined: ConfinedProcess, config: ServerConfig): Promise
     });
     if (workspace.root === config.root && workspace.incarnation === config.incarnation) return workspace;
     throw new Error(`A different server responded: ${workspace.root}, ${workspace.incarnation}.`);
+  } catch (error) {
+    throw isLate ? late() : error;
   } finally {
     clearTimeout(limit);
   }
@@ -170,7 +177,15 @@ function configOf(policy: SandboxPolicy, options: WorkspaceOptions): SharedConfi
   };
 }
 
+/** Node that gets no more threads can wait for one without an error. */
+const late = (): SandboxUnavailable =>
+  new SandboxUnavailable(
+    `The server inside the sandbox did not answer within ${startTimeoutMs / 1000} seconds.`,
+    "Run again when the machine is less busy, or raise the limit of processes: ulimit -u 4096.",
+  );
+
 function notStarted(error: unknown): SandboxUnavailable {
+  if (error instanceof SandboxUnavailable) return error;
   const reason = error instanceof Error ? error.message : String(error);
   return new SandboxUnavailable(
     `The server inside the sandbox did not start. ${reason}`,

@@ -1,6 +1,6 @@
 // Finds bubblewrap, and explains its errors.
 import { findProgram, type ProgramSearch } from "../../programs/index.ts";
-import { SandboxUnavailable } from "../sandbox-unavailable.ts";
+import { explainStartLimit, SandboxUnavailable } from "../sandbox-unavailable.ts";
 
 export function findBubblewrap(search: ProgramSearch): string {
   const program = findProgram("bwrap", search);
@@ -29,6 +29,8 @@ const remedies: { pattern: RegExp; remedy: string }[] = [
 ];
 
 export function explainBubblewrapFailure(stderr: string): { reason: string; remedy: string } {
+  const limit = explainStartLimit(stderr);
+  if (limit) return { reason: limit.reason, remedy: limit.remedy };
   const match = remedies.find(({ pattern }) => pattern.test(stderr));
   return {
     reason: `bubblewrap does not work here: ${stderr.trim().replace(/\.$/, "")}.`,
