@@ -5,7 +5,7 @@ import type { Child, ChildEvents, Launch } from "./child.ts";
 import { awaitEndOfOutput } from "./end-of-output.ts";
 import { openOutputBuffer } from "./output-buffer.ts";
 import type { OutputFile } from "./output-file.ts";
-import { endProcessTree, type ProcessTree, signalGroup, signalProcessTree } from "./terminate.ts";
+import { endProcessTree, killProcessTree, type ProcessTree, signalGroup, signalProcessTree } from "./terminate.ts";
 
 export type Ending = Extract<ExecResult, { state: "exited" | "not-started" }>;
 
@@ -119,7 +119,8 @@ export function openProcess({ marker, timeoutMs, launch, createOutputFile, onGro
     if (input !== undefined) child.write(input);
     if (endInput) child.endInput();
     if (resize !== undefined) child.resize(resize);
-    if (signal !== undefined) signalProcessTree(tree(), signal);
+    if (signal === "SIGKILL") void killProcessTree(tree());
+    else if (signal !== undefined) signalProcessTree(tree(), signal);
   }
 
   async function endOnTimeout(): Promise<void> {

@@ -17,8 +17,11 @@ const maxKillRounds = 20;
 
 /** SIGTERM, 300 ms of grace, SIGKILL. Settles when nothing is left, or nothing that can be ended. */
 export async function endProcessTree(tree: ProcessTree): Promise<void> {
-  if ((await requestEnd(tree)) === "none") return;
-  // Again and again, because a process may fork between the look and the kill.
+  if ((await requestEnd(tree)) === "some") await killProcessTree(tree);
+}
+
+/** Again and again, because a process may fork between the look and the kill. */
+export async function killProcessTree(tree: ProcessTree): Promise<void> {
   for (let round = 0; round < maxKillRounds; round += 1) {
     if (signalProcessTree(tree, "SIGKILL").length === 0) return;
     await delay(pollMs);
