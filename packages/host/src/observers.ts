@@ -13,6 +13,11 @@ export interface RunObservers {
   watch?: ((childId: string) => SubagentObserver) | undefined;
 }
 
-/** A reporter follows the main thread; no client can be asked. Sub-agents have call ids of their own, so they are not followed. */
-export const observersFor = ({ onProgress }: Pick<Reporter, "onProgress">): RunObservers =>
-  onProgress ? { onProgress, watch: () => ({ emit() {}, onProgress() {} }) } : { onProgress() {} };
+/**
+ * A reporter follows the main thread; no client can be asked. Sub-agents have call ids of their own: only their records
+ * are passed on.
+ */
+export function observersFor(reporter: Pick<Reporter, "onProgress" | "onAgentRecord">): RunObservers {
+  const { onProgress, onAgentRecord = () => {} } = reporter;
+  return onProgress ? { onProgress, watch: () => ({ emit: onAgentRecord, onProgress() {} }) } : { onProgress() {} };
+}

@@ -28,4 +28,6 @@ export interface Reporter {
   log(line: string): void;
   /** What is under way between two records; absent if nothing of it is shown. */
   onProgress?(progress: Progress): void;
+  /** A record of a sub-agent, whose own log it is in. */
+  onAgentRecord?(stored: StoredRecord): void;
 }

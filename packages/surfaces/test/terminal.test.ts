@@ -32,6 +32,15 @@ test("shows elapsed time, the command and the last lines of its output as they c
   expect(view.live()).toEqual(["  two", "  three", "  four", "  five", "  six", "1m 1s · 0 tokens · running make"]);
 });
 
+test("counts the tokens of the whole tree as replies come, those of sub-agents too", () => {
+  const { view, show } = runningCommand();
+  const usage = { inputTokens: 1_000, cachedInputTokens: 400, cacheWriteInputTokens: 0, outputTokens: 50 };
+  const reply = { type: "model.replied", blocks: [], model: "m", usage: { ...usage, reasoningOutputTokens: 0 } };
+  show(reply);
+  view.agentRecord({ seq: 3, at: "2026-01-01T00:00:00Z", record: reply as unknown as ThreadRecord });
+  expect(view.live().at(-1)).toBe("0s · 1,300 tokens · running make");
+});
+
 test("shows of a progress bar only its last state", () => {
   const { view, print } = runningCommand();
   print("10%\r50%\r");

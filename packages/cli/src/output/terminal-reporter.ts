@@ -20,6 +20,10 @@ export function terminalReporter(
       view.progress(progress);
       region.redrawSoon();
     },
+    onAgentRecord(stored) {
+      view.agentRecord(stored);
+      region.redrawSoon();
+    },
     async finish(message) {
       await region.close();
       if (!out.terminal) await out.write(endLine(message));

@@ -5,6 +5,8 @@ import { type StreamedText, streamedText } from "../streamed.ts";
 
 export interface Activity {
   record(stored: StoredRecord): void;
+  /** Of a sub-agent: what it uses counts here. */
+  agentRecord(stored: StoredRecord): void;
   progress(progress: Progress): void;
   /** Null when no turn is under way. */
   current(): CurrentActivity | null;
@@ -40,6 +42,10 @@ export function trackActivity(scrub: Scrub): Activity {
   const state: State = { isRunning: false, tokens: 0, calls: new Map(), hook: null, model: thinking };
   return {
     record: ({ record }) => applyRecord(state, record, scrub),
+    agentRecord({ record }) {
+      if (record.type === "model.replied" || record.type === "context.compacted")
+        state.tokens += newTokens(record.usage);
+    },
     progress: (progress) => applyProgress(state, progress),
     current: () => (state.isRunning ? describe(state) : null),
   };

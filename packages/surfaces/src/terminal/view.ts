@@ -29,6 +29,8 @@ export interface TerminalView {
   /** Text that stays; empty if the record shows nothing. */
   show(stored: StoredRecord): string;
   progress(progress: Progress): void;
+  /** A record of a sub-agent. */
+  agentRecord(stored: StoredRecord): void;
   /** Lines of the live region, each shorter than the terminal is wide; none when nothing is under way. */
   live(): string[];
 }
@@ -47,6 +49,7 @@ export function terminalView(options: TerminalOptions): TerminalView {
       return text(stored) + details.after(stored);
     },
     progress: activity.progress,
+    agentRecord: activity.agentRecord,
     live() {
       const { columns, rows } = options.size();
       const current = activity.current();

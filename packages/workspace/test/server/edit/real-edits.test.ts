@@ -1,6 +1,7 @@
 // Edits by edit_file and edit_notebook as models write them, through the tools, inside each sandbox.
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import type { Outcome } from "@agentcli/protocol";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { editFile } from "../../../../engine/src/tools/edit-file.ts";
 import { editNotebook } from "../../../../engine/src/tools/edit-notebook.ts";
@@ -9,9 +10,11 @@ import type { OpenedWorkspace } from "../../../src/lifecycle/lazy.ts";
 import { fillTree, readTree, type Tree } from "../../support/file-tree.ts";
 import { sandboxes, temporaryDirectory } from "../../support/locations.ts";
 
+type Action = (args: never, context: ToolContext) => Promise<Outcome>;
+
 interface Row {
   name: string;
-  tool?: typeof editNotebook;
+  tool?: Action;
   files: Tree;
   /** With a path below the directory of the row. */
   args: Record<string, unknown> & { path: string };
@@ -149,8 +152,8 @@ describe.each(sandboxes)("inside %s", (_name, open) => {
     rmSync(root, { recursive: true });
   });
 
-  const run = async ({ tool = editFile, args }: Row, path: string) => {
-    const outcome = await tool.run({ ...args, path }, { workspace } as unknown as ToolContext);
+  const run = async ({ tool = editFile as Action, args }: Row, path: string) => {
+    const outcome = await tool({ ...args, path } as never, { workspace } as unknown as ToolContext);
     return { ...outcome, answer: outcome.parts.map((part) => (part.type === "text" ? part.text : "")).join("") };
   };
 
