@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { compareBuilds } from "./against.mjs";
+import { largeWorkspaceRows } from "./large-workspace.mjs";
 import { cpuMs, median, minimum, peakMemoryMb, run } from "./measure.mjs";
 import { command, message, startServer } from "./model-server.mjs";
 import { platformRows } from "./platform.mjs";
@@ -42,6 +43,7 @@ async function measureAll() {
   await longThread(repository);
   await fullProject(repository);
   for (const row of await reviewRows({ scratch, agent })) add(...row);
+  for (const row of await largeWorkspaceRows({ scratch, empty: repository, agent, rounds })) add(...row);
   for (const row of await platformRows({ root, scratch, rounds })) add(...row);
 }
 

@@ -132,7 +132,7 @@ const rows: Row[] = [
     answers: ["there is no cell 7; it has 1 cell"],
   },
   {
-    name: "a file that is no notebook is refused",
+    name: "a file without cells is refused",
     tool: editNotebook,
     files: { "a.ipynb": "{}" },
     args: { path: "a.ipynb", action: "delete", cell: 0 },
