@@ -36,6 +36,8 @@ export interface ModelRequest {
   /** The provider may search the web itself; not every wire can. */
   webSearch?: HostedSearch;
   maxOutputTokens?: number;
+  /** Absent: as the provider does by default. */
+  sampling?: { temperature?: number; topP?: number };
   /** The same for all requests of a thread, so that providers can reuse their prompt cache. */
   cacheKey: string;
   turnId: string;

@@ -1,6 +1,7 @@
 // A model request as the body of POST /chat/completions. The same request gives the same bytes.
 import type { Message, ModelRequest } from "@agentcli/engine";
 import type { Block, CallBlock, Part, ToolSpec } from "@agentcli/protocol";
+import { samplingOf } from "../sampling.ts";
 
 export function chatBody(request: ModelRequest): object {
   const { effort, verbosity, maxOutputTokens, outputSchema, tools } = request;
@@ -21,6 +22,7 @@ export function chatBody(request: ModelRequest): object {
       },
     }),
     ...(maxOutputTokens !== undefined && { [tokenLimitName(request.model)]: maxOutputTokens }),
+    ...samplingOf(request),
     stream: true,
     stream_options: { include_usage: true },
   };

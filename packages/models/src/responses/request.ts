@@ -2,6 +2,7 @@
 import type { Message, ModelRequest } from "@agentcli/engine";
 import type { Block, Part, ToolSpec } from "@agentcli/protocol";
 import { modelFacts } from "../catalog.ts";
+import { samplingOf } from "../sampling.ts";
 
 export function responsesBody(request: ModelRequest): object {
   const { effort, reasoningSummary: summary, verbosity, maxOutputTokens } = request;
@@ -23,6 +24,7 @@ export function responsesBody(request: ModelRequest): object {
     prompt_cache_key: request.cacheKey,
     text: { ...(verbosity && { verbosity }), ...formatOf(request.outputSchema) },
     ...(maxOutputTokens !== undefined && { max_output_tokens: maxOutputTokens }),
+    ...samplingOf(request),
     client_metadata: { thread_id: request.cacheKey, turn_id: request.turnId },
   };
 }

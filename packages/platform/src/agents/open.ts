@@ -10,6 +10,7 @@ import { type AgentHost, addAgentRoutes } from "./routes/agents.ts";
 import { addDeliveryRoutes } from "./routes/deliveries.ts";
 import { addDiffRoute } from "./routes/diff.ts";
 import { addRunRoutes } from "./routes/runs.ts";
+import { addSettingsRoutes } from "./routes/settings.ts";
 import { idempotencyRetention, openSubmit } from "./submit/index.ts";
 
 export interface Agents extends Subject {
@@ -52,6 +53,7 @@ export function openAgents(context: ServerContext, { repositories, integrations 
       addRunRoutes(api, host);
       addDiffRoute(api, host, diffs);
       addDeliveryRoutes(api, host);
+      addSettingsRoutes(api, context);
     },
   };
 }

@@ -36,6 +36,7 @@ export {
   retryOnce,
   retryWhileAway,
   type SessionTable,
+  type StoredSettings,
   type Tables,
   type UserTable,
   unmarkRestore,

@@ -17,7 +17,11 @@ export interface CallIdentity {
 }
 
 export function modelRequestOf(body: InferenceRequest, { model, callId, cacheKey }: CallIdentity): ModelRequest {
-  const { reasoning, text } = body;
+  const { reasoning, text, temperature, top_p: topP } = body;
+  const sampling = {
+    ...(typeof temperature === "number" && { temperature }),
+    ...(typeof topP === "number" && { topP }),
+  };
   const schema = text?.format?.type === "json_schema" ? text.format.schema : undefined;
   return {
     model,
@@ -29,6 +33,7 @@ export function modelRequestOf(body: InferenceRequest, { model, callId, cacheKey
     ...(text?.verbosity && { verbosity: text.verbosity }),
     ...(schema && { outputSchema: schema as object }),
     ...(body.max_output_tokens && { maxOutputTokens: body.max_output_tokens }),
+    ...(Object.keys(sampling).length > 0 && { sampling }),
     cacheKey,
     turnId: callId,
   };

@@ -12,6 +12,18 @@ test("the stock client reads a response without streaming", async () => {
   const harness = await openRunHarness({ replies: [replyWith("Hello there.", { usage })] });
   const response = await clientOf(harness).responses.create({ model: "scripted", input: "Hi", temperature: 0.5 });
   expect(response).toMatchObject({ status: "completed", output_text: "Hello there.", usage: { total_tokens: 7 } });
+  expect(harness.requests()[0]?.body).toMatchObject({ temperature: 0.5 });
+});
+
+test.each([
+  ["a member that is not known", { seed: 7 }, "seed: unknown field"],
+  ["stored responses", { store: true }, "store: must be false: nothing is stored here"],
+  ["truncation", { truncation: "auto" }, "truncation: must be disabled"],
+  ["what a response should include", { include: ["web_search_call.results"] }, "include.0: must be reasoning."],
+])("%s is refused by name, not ignored", async (_case, more, message) => {
+  const { client } = await openRunHarness({ replies: [] });
+  const { status, text } = await client.post("/v1/inference/responses", { model: "scripted", input: "Hi", ...more });
+  expect([status, text]).toEqual([400, expect.stringContaining(message)]);
 });
 
 test("the stock client assembles a stream into the same response as the final event", async () => {

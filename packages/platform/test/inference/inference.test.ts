@@ -120,7 +120,7 @@ test("images, tools and the settings of the request reach the provider; the cach
     text: { verbosity: "low", format: { type: "json_schema", name: "n", schema: { type: "object" } } },
     max_output_tokens: 500,
     prompt_cache_key: "my secret\nthread",
-    unknown: { member: true },
+    user: "u-1",
   });
   expect(requests()[0]?.body).toMatchObject({
     input: [

@@ -10,6 +10,7 @@ export * from "./problem.ts";
 export * from "./prompts.ts";
 export * from "./runs.ts";
 export * from "./servers.ts";
+export * from "./settings.ts";
 export * from "./status.ts";
 export * from "./stream.ts";
 export * from "./subagents.ts";

@@ -80,8 +80,28 @@ const stateless = z
   .null({ error: "is not supported: nothing of a conversation is kept here, send it whole" })
   .optional();
 
+/** Labels for the records of a provider, which do not change the response; nothing is recorded here. */
+const labels = {
+  metadata: z.record(z.string(), z.string()).nullish(),
+  client_metadata: z.record(z.string(), z.unknown()).nullish(),
+  user: z.string().max(1_000).nullish(),
+  safety_identifier: z.string().max(1_000).nullish(),
+};
+
+/** Accepted with the value that stands for what is done anyway. */
+const asIs = {
+  store: z.literal(false, { error: "must be false: nothing is stored here" }).nullish(),
+  include: z
+    .array(z.literal("reasoning.encrypted_content", { error: "must be reasoning.encrypted_content" }))
+    .nullish(),
+  truncation: z.literal("disabled", { error: "must be disabled" }).nullish(),
+  service_tier: z.enum(["auto", "default"], { error: "must be auto or default" }).nullish(),
+  stream_options: z.looseObject({}).nullish(),
+  background: z.literal(false, { error: "must be false" }).nullish(),
+};
+
 export const InferenceRequest = z
-  .looseObject({
+  .strictObject({
     model: name.optional().describe("Out of `GET /v1/models`; the first of them where none is given"),
     instructions: z.string().nullish(),
     input: z.union([z.string(), z.array(InputItem).max(100_000)]),
@@ -103,7 +123,10 @@ export const InferenceRequest = z
     max_output_tokens: z.int().min(1).max(10_000_000).nullish(),
     stream: z.boolean().nullish(),
     prompt_cache_key: z.string().max(1_000).nullish(),
-    background: z.literal(false, { error: "must be false" }).nullish(),
+    temperature: z.number().min(0).max(2).nullish(),
+    top_p: z.number().min(0).max(1).nullish(),
+    ...asIs,
+    ...labels,
     previous_response_id: stateless,
     conversation: stateless,
     prompt: stateless,

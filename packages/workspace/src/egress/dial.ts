@@ -4,7 +4,7 @@ import { connect, isIPv6, type Socket } from "node:net";
 import { isOwn, isPublic } from "./addresses.ts";
 import { noteConnection } from "./connections.ts";
 import { hostText, readHost, type Target } from "./hosts.ts";
-import { type EgressRules, evaluate, listsAddress } from "./rules.ts";
+import { type EgressRules, evaluate, explainMiss, listsAddress } from "./rules.ts";
 
 export interface Denial {
   host: string;
@@ -33,28 +33,35 @@ export const openDialer =
     if (decision.kind === "blocked") return { kind: "denied", denial: denialOf(target, rules, decision) };
     try {
       const checked = await allowedAddresses(target, rules, resolve);
-      if (checked.length === 0) return { kind: "denied", denial: notPublic(target) };
-      return { kind: "connected", socket: await connectTo(target, checked, signal) };
+      if (checked.allowed.length === 0) return { kind: "denied", denial: checked.listed ?? notPublic(target) };
+      return { kind: "connected", socket: await connectTo(target, checked.allowed, signal) };
     } catch (error) {
       return { kind: "failed", reason: `${describeTarget(target)} could not be reached: ${messageOf(error)}.` };
     }
   };
 
-/** Those that may be connected to. A name that also has private addresses is reached at its public ones only. */
-async function allowedAddresses(target: Target, rules: EgressRules, resolve: Resolve): Promise<LookupAddress[]> {
-  const { host, port } = target;
-  if (host.kind === "address") return [entryOf(host.address)];
-  const resolved = await resolve(host.name);
-  return resolved.flatMap(({ address }) => {
-    const plain = readHost(address);
-    return plain?.kind === "address" && mayDial(plain.address, port, rules) ? [entryOf(plain.address)] : [];
-  });
+interface CheckedAddresses {
+  /** Those that may be connected to. */
+  allowed: LookupAddress[];
+  /** One of the others that denied_domains lists. */
+  listed: Denial | undefined;
 }
 
-function mayDial(address: string, port: number, rules: EgressRules): boolean {
-  const decision = evaluate(rules, { host: { kind: "address", address }, port });
-  if (decision.kind === "blocked" && decision.by === "denylist") return false;
-  return listsAddress(rules, address, port) || (isPublic(address) && !isOwn(address));
+/** A name that also has private addresses is reached at its public ones only. */
+async function allowedAddresses(target: Target, rules: EgressRules, resolve: Resolve): Promise<CheckedAddresses> {
+  const { host, port } = target;
+  if (host.kind === "address") return { allowed: [entryOf(host.address)], listed: undefined };
+  const checked: CheckedAddresses = { allowed: [], listed: undefined };
+  for (const { address } of await resolve(host.name)) {
+    const plain = readHost(address);
+    if (plain?.kind !== "address") continue;
+    const decision = evaluate(rules, { host: plain, port });
+    if (decision.kind === "blocked" && decision.by === "denylist")
+      checked.listed ??= listedAddress(target, plain.address, decision.rule);
+    else if (listsAddress(rules, plain.address, port) || (isPublic(plain.address) && !isOwn(plain.address)))
+      checked.allowed.push(entryOf(plain.address));
+  }
+  return checked;
 }
 
 const entryOf = (address: string): LookupAddress => ({ address, family: isIPv6(address) ? 6 : 4 });
@@ -99,8 +106,18 @@ function denialOf(
   const reason =
     decision.by === "denylist"
       ? `${describeTarget(target)} matches "${decision.rule}" in denied_domains.`
-      : `${describeTarget(target)} is not in allowed_domains (${rules.allowed.map((rule) => rule.text).join(", ") || "empty"}).`;
+      : [
+          `${describeTarget(target)} is not in allowed_domains (${rules.allowed.map((rule) => rule.text).join(", ") || "empty"}).`,
+          explainMiss(rules, target) ?? "",
+        ]
+          .join(" ")
+          .trim();
   return { host: hostText(host), port, by: decision.by, reason };
+}
+
+function listedAddress(target: Target, address: string, rule: string): Denial {
+  const reason = `${describeTarget(target)} resolves to ${address}, which matches "${rule}" in denied_domains.`;
+  return { host: hostText(target.host), port: target.port, by: "denylist", reason };
 }
 
 function notPublic(target: Target): Denial {

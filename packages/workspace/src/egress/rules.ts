@@ -57,6 +57,14 @@ export const listsAddress = (rules: EgressRules, address: string, port: number):
     (rule) => rule.match.kind === "host" && allows(rule, { host: { kind: "address", address }, port }),
   );
 
+/** Which entry would have allowed the target on another port, or under a name; a sentence. */
+export function explainMiss({ allowed }: EgressRules, { host }: Target): string | null {
+  const other = allowed.find(({ match }) => matches(match, host));
+  if (other) return `"${other.text}" allows it on port ${other.port ?? defaultPorts.join(" and ")} only.`;
+  const any = host.kind === "address" && allowed.find(({ match }) => match.kind === "any-name");
+  return any ? `"${any.text}" allows names, not addresses.` : null;
+}
+
 function readRule(text: string): DomainRule {
   const [, prefix = "", rest = ""] = /^(\*\*\.|\*\.|\*(?=$|:))?(.*)$/s.exec(text.trim()) ?? [];
   const { host, port } = prefix === "*" ? readTargetOf(`any${rest}`, text) : readTargetOf(toAscii(rest), text);

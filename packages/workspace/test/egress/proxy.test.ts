@@ -127,7 +127,20 @@ test("a denied domain is refused although it is allowed, by name and by resolved
   const at = await proxyFor("http", ["*", `127.0.0.1:${port}`, `app.test:${port}`], ["*.bad.test", "127.0.0.1"]);
   expect(await exchange(at, connectTo("a.bad.test:443"))).toContain("x-proxy-error: blocked-by-denylist");
   expect(denials[0]?.reason).toBe('a.bad.test:443 matches "*.bad.test" in denied_domains.');
-  expect(await exchange(at, connectTo(`app.test:${port}`))).toContain("403 Forbidden");
+  expect(await exchange(at, connectTo(`app.test:${port}`))).toContain(
+    `app.test:${port} resolves to 127.0.0.1, which matches "127.0.0.1" in denied_domains.`,
+  );
+});
+
+test("a refusal says which entry would allow the host on another port, or by a name", async () => {
+  const at = await proxyFor("http", ["*", "db.test:5432"]);
+  for (const [target, reason] of [
+    ["shop.test:22", '"*" allows it on port 80 and 443 only.'],
+    ["169.254.169.254:80", '"*" allows names, not addresses.'],
+  ] as const)
+    expect(await exchange(at, connectTo(target))).toContain(
+      `${target} is not in allowed_domains (*, db.test:5432). ${reason}`,
+    );
 });
 
 test("a name that resolves to a private address is refused, unless that address is listed", async () => {

@@ -22,6 +22,10 @@ export function checkModels(
 export const checkModel = (selection: ModelSelection | undefined, settings: Settings): void =>
   checkSelection({ selection, field: "model", subject: "" }, settings);
 
+/** As a setting of a team or a user. */
+export const checkDefaultModel = (selection: ModelSelection | null | undefined, settings: Settings): void =>
+  checkSelection({ selection: selection ?? undefined, field: "defaultModel", subject: "" }, settings);
+
 interface Requested {
   selection: ModelSelection | undefined;
   /** As the client wrote it: `model`. */

@@ -3,6 +3,7 @@ import type { PlatformContext } from "../../foundation/index.ts";
 import { relationOf } from "../../identity/index.ts";
 import type { AgentAccess } from "../access.ts";
 import type { ListedAgent } from "../views/views.ts";
+import { findDefaultModel } from "./default-model.ts";
 import { type IdempotencyKey, once } from "./idempotency.ts";
 import {
   type CreateAgentRequest,
@@ -41,8 +42,10 @@ export interface SubmitOptions {
 
 export function openSubmit({ platform, access, checkRepositories, checkReceiver }: SubmitOptions): Submit {
   return {
-    async createAgent(request, requester) {
+    async createAgent(given, requester) {
       const { principal } = requester;
+      const model = given.model ?? (await findDefaultModel(platform, principal)) ?? undefined;
+      const request = { ...given, model };
       checkModels(request, platform.settings);
       checkEnv(request.env);
       await checkRepositories(principal, request.repos ?? []);

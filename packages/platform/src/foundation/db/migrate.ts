@@ -20,6 +20,7 @@ import * as nodeRoles from "./migrations/0016-node-roles.ts";
 import * as heldBackFiles from "./migrations/0017-held-back-files.ts";
 import * as unsavedArtifacts from "./migrations/0018-unsaved-artifacts.ts";
 import * as deletedDirectories from "./migrations/0019-deleted-directories.ts";
+import * as settings from "./migrations/0020-settings.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -45,6 +46,7 @@ const migrations: Record<string, Migration> = {
   "0017-held-back-files": heldBackFiles,
   "0018-unsaved-artifacts": unsavedArtifacts,
   "0019-deleted-directories": deletedDirectories,
+  "0020-settings": settings,
 };
 
 /** Nothing is missing in a database that lacks them. */

@@ -28,6 +28,7 @@ import type {
   NodeTable,
   ServerAddressTable,
 } from "./servers.ts";
+import type { TeamSettingsTable, UserSettingsTable } from "./settings.ts";
 import type { WebhookAttemptTable, WebhookDeliveryTable, WebhookTable } from "./webhooks.ts";
 
 export type * from "./agents.ts";
@@ -37,6 +38,7 @@ export type * from "./handoffs.ts";
 export type * from "./logins.ts";
 export type * from "./principals.ts";
 export type * from "./servers.ts";
+export type * from "./settings.ts";
 export type * from "./webhooks.ts";
 
 /** Inside or outside of a transaction. */
@@ -46,6 +48,8 @@ export interface Tables {
   key_encryption_keys: KeyEncryptionKeyTable;
   teams: TeamTable;
   users: UserTable;
+  team_settings: TeamSettingsTable;
+  user_settings: UserSettingsTable;
   service_accounts: ServiceAccountTable;
   api_keys: ApiKeyTable;
   sessions: SessionTable;

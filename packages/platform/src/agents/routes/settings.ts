@@ -1,0 +1,77 @@
+// Settings of the team and of the user over HTTP. All read them; administrators change the team's, users their own.
+import { TeamSettings, TeamSettingsChange, UserSettings, UserSettingsChange } from "@agentcli/protocol/api";
+import { type Api, ApiError, type PlatformContext } from "../../foundation/index.ts";
+import {
+  changeTeamSettings,
+  changeUserSettings,
+  type Principal,
+  readTeamSettings,
+  readUserSettings,
+} from "../../identity/index.ts";
+import { checkDefaultModel } from "../submit/index.ts";
+
+const tag = "Settings";
+
+export function addSettingsRoutes(api: Api, platform: PlatformContext): void {
+  addTeamSettings(api, platform);
+  addUserSettings(api, platform);
+}
+
+function addTeamSettings(api: Api, { db, settings }: PlatformContext): void {
+  const path = "/v1/team/settings";
+  const answer = { status: 200, schema: TeamSettings, description: "All settings of the team" } as const;
+  const shared = { path, tag, answer } as const;
+  api.route(
+    { ...shared, method: "get", summary: "Read the settings of the team", scope: null },
+    ({ principal: { teamId } }) => readTeamSettings(db, teamId),
+  );
+  api.route(
+    {
+      ...shared,
+      method: "patch",
+      summary: "Change settings of the team",
+      scope: "admin",
+      body: TeamSettingsChange,
+      problems: ["invalid_model"],
+    },
+    async ({ body, principal: { teamId } }) => {
+      checkDefaultModel(body.defaultModel, settings);
+      await db.transaction().execute((tx) => changeTeamSettings(tx, teamId, body));
+      return readTeamSettings(db, teamId);
+    },
+  );
+}
+
+function addUserSettings(api: Api, { db, settings }: PlatformContext): void {
+  const path = "/v1/me/settings";
+  const answer = { status: 200, schema: UserSettings, description: "All settings of the user" } as const;
+  const shared = { path, tag, answer } as const;
+  api.route(
+    { ...shared, problems: ["forbidden"], method: "get", summary: "Read one's own settings", scope: null },
+    ({ principal }) => readOwn(db, principal),
+  );
+  api.route(
+    {
+      ...shared,
+      problems: ["forbidden", "invalid_model"],
+      method: "patch",
+      summary: "Change one's own settings",
+      scope: "agents:write",
+      body: UserSettingsChange,
+    },
+    async ({ body, principal }) => {
+      checkDefaultModel(body.defaultModel, settings);
+      if (Object.keys(body).length > 0) await changeUserSettings(db, userOf(principal), body);
+      return readOwn(db, principal);
+    },
+  );
+}
+
+/** A service account has changed nothing. */
+const readOwn = async (db: PlatformContext["db"], principal: Principal): Promise<UserSettings> =>
+  principal.kind === "user" ? readUserSettings(db, principal.userId) : { defaultModel: null };
+
+function userOf(principal: Principal): number {
+  if (principal.kind === "user") return principal.userId;
+  throw new ApiError("forbidden", "A service account has no settings of its own; those of its team apply.");
+}

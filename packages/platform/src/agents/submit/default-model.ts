@@ -1,0 +1,22 @@
+// The model of an agent that names none: the user's default, else the team's; null leaves it to the server.
+import type { ModelSelection } from "@agentcli/protocol/api";
+import { ApiError, type PlatformContext } from "../../foundation/index.ts";
+import { type Principal, readTeamSettings, readUserSettings } from "../../identity/index.ts";
+import { checkDefaultModel } from "./policy.ts";
+
+export async function findDefaultModel(
+  { db, settings }: PlatformContext,
+  principal: Principal,
+): Promise<ModelSelection | null> {
+  const own = principal.kind === "user" ? (await readUserSettings(db, principal.userId)).defaultModel : null;
+  const selection = own ?? (await readTeamSettings(db, principal.teamId)).defaultModel;
+  try {
+    checkDefaultModel(selection, settings);
+  } catch (error) {
+    // The models of the server have changed since; another model in its place could cost more, or know less.
+    if (!(error instanceof ApiError)) throw error;
+    const whose = own === null ? "the team's settings" : "your settings";
+    throw new ApiError(error.code, `No model was named, and the default of ${whose} cannot be used. ${error.message}`);
+  }
+  return selection;
+}

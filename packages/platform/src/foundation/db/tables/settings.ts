@@ -1,0 +1,21 @@
+// Settings of teams and of users. What was never changed has no member.
+import type { ModelSelection } from "@agentcli/protocol/api";
+import type { JSONColumnType } from "kysely";
+import type { Stamped } from "./columns.ts";
+
+/** The parts that follow add their members here. */
+export interface StoredSettings {
+  defaultModel?: ModelSelection | null;
+}
+
+export interface TeamSettingsTable {
+  team_id: number;
+  settings: JSONColumnType<StoredSettings>;
+  updated_at: Stamped;
+}
+
+export interface UserSettingsTable {
+  user_id: number;
+  settings: JSONColumnType<StoredSettings>;
+  updated_at: Stamped;
+}

@@ -1,0 +1,53 @@
+// Reads and changes the settings of a team and of a user. The audit log records every change.
+import type { TeamSettings, TeamSettingsChange, UserSettings, UserSettingsChange } from "@agentcli/protocol/api";
+import { sql } from "kysely";
+import type { Queries, StoredSettings } from "../../foundation/index.ts";
+import { followUpsOf, setFollowUps } from "../principals/index.ts";
+
+export async function readTeamSettings(db: Queries, teamId: number): Promise<TeamSettings> {
+  const row = await db.selectFrom("team_settings").select("settings").where("team_id", "=", teamId).executeTakeFirst();
+  return { followUps: await followUpsOf(db, teamId), ...settingsIn(row) };
+}
+
+export async function readUserSettings(db: Queries, userId: number): Promise<UserSettings> {
+  const row = await db.selectFrom("user_settings").select("settings").where("user_id", "=", userId).executeTakeFirst();
+  return settingsIn(row);
+}
+
+const settingsIn = (row: { settings: StoredSettings } | undefined): UserSettings => ({
+  defaultModel: row?.settings.defaultModel ?? null,
+});
+
+/** Whole or not at all. */
+export async function changeTeamSettings(
+  tx: Queries,
+  teamId: number,
+  { followUps, ...change }: TeamSettingsChange,
+): Promise<void> {
+  if (followUps !== undefined) await setFollowUps(tx, teamId, followUps);
+  if (Object.keys(change).length === 0) return;
+  await tx
+    .insertInto("team_settings")
+    .values({ team_id: teamId, settings: JSON.stringify(change) })
+    .onConflict((conflict) =>
+      conflict.column("team_id").doUpdateSet({ settings: merged("team_settings"), updated_at: now }),
+    )
+    .execute();
+}
+
+export async function changeUserSettings(tx: Queries, userId: number, change: UserSettingsChange): Promise<void> {
+  if (Object.keys(change).length === 0) return;
+  await tx
+    .insertInto("user_settings")
+    .values({ user_id: userId, settings: JSON.stringify(change) })
+    .onConflict((conflict) =>
+      conflict.column("user_id").doUpdateSet({ settings: merged("user_settings"), updated_at: now }),
+    )
+    .execute();
+}
+
+const now = sql<Date>`now()`;
+
+/** Two changes of different members at once both remain. */
+const merged = (table: "team_settings" | "user_settings") =>
+  sql<string>`${sql.ref(`${table}.settings`)} || excluded.settings`;

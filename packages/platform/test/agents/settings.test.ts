@@ -1,0 +1,108 @@
+// Settings of a team and of a user: who changes them, what they do, and what the audit log says.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type TestServer, testServer } from "../harness/platform.ts";
+
+let server: TestServer;
+let admin: string;
+let member: string;
+let account: string;
+
+beforeAll(async () => {
+  server = await testServer({ roles: ["api"], models: { model: "gpt-5", models: ["small", "large"] } });
+  admin = await server.key({ owner: { kind: "user", email: "ada@example.com" } });
+  member = await server.key({ owner: { kind: "user", email: "bob@example.com" } });
+  account = await server.key({ name: "bot", owner: { kind: "service_account", name: "bot" } });
+});
+afterAll(() => server.close());
+
+const read = async (key: string, whose: "me" | "team") => (await server.call(key, "GET", `/v1/${whose}/settings`)).body;
+const change = (key: string, whose: "me" | "team", body: unknown) =>
+  server.call(key, "PATCH", `/v1/${whose}/settings`, body);
+
+/** The model of an agent that names none. */
+async function modelOfNewAgent(key: string): Promise<string | undefined> {
+  const { body } = await server.call(key, "POST", "/v1/agents", { prompt: { text: "do it" } });
+  const { id } = (body as { agent: { id: string } }).agent;
+  const { db } = server.platform;
+  const { settings } = await db.selectFrom("agents").select("settings").where("id", "=", id).executeTakeFirstOrThrow();
+  return settings.model?.id;
+}
+
+test("the default model is the user's, else the team's, else the server's", async () => {
+  expect(await read(member, "team")).toEqual({ followUps: "disabled", defaultModel: null });
+  expect(await modelOfNewAgent(member)).toBeUndefined();
+  expect(await change(admin, "team", { defaultModel: { id: "small" } })).toMatchObject({
+    status: 200,
+    body: { followUps: "disabled", defaultModel: { id: "small" } },
+  });
+  const own = { id: "large", params: [{ id: "reasoning_effort", value: "high" }] };
+  expect(await change(member, "me", { defaultModel: own })).toMatchObject({ status: 200, body: { defaultModel: own } });
+  expect([await modelOfNewAgent(member), await modelOfNewAgent(admin), await modelOfNewAgent(account)]).toEqual([
+    "large",
+    "small",
+    "small",
+  ]);
+  await change(member, "me", { defaultModel: null });
+  expect(await modelOfNewAgent(member)).toBe("small");
+  await change(admin, "team", { defaultModel: null });
+  expect(await modelOfNewAgent(member)).toBeUndefined();
+});
+
+test("administrators change the team's settings, one member at a time; others read them", async () => {
+  expect(await change(member, "team", { followUps: "all" })).toMatchObject({ status: 403 });
+  await change(admin, "team", { defaultModel: { id: "small" } });
+  expect(await change(admin, "team", { followUps: "all" })).toMatchObject({
+    body: { followUps: "all", defaultModel: { id: "small" } },
+  });
+  expect(await read(member, "team")).toEqual({ followUps: "all", defaultModel: { id: "small" } });
+  await change(admin, "team", { followUps: "disabled", defaultModel: null });
+});
+
+test("a service account has no settings of its own", async () => {
+  expect(await read(account, "me")).toEqual({ defaultModel: null });
+  expect(await change(account, "me", { defaultModel: { id: "small" } })).toMatchObject({
+    status: 403,
+    body: { error: { message: "A service account has no settings of its own; those of its team apply." } },
+  });
+});
+
+test.each([
+  [{ defaultModel: { id: "gone" } }, "invalid_model", "defaultModel.id: unknown model gone."],
+  [
+    { defaultModel: { id: "small", params: [{ id: "x", value: "1" }] } },
+    "validation_error",
+    "defaultModel.params.0.id: the model small has no parameter x",
+  ],
+  [{ defaultmodel: null }, "validation_error", "defaultmodel: unknown field"],
+])("%j is refused by name", async (body, code, message) => {
+  for (const whose of ["me", "team"] as const)
+    expect(await change(admin, whose, body)).toMatchObject({
+      status: 400,
+      body: { error: { code, message: expect.stringContaining(message) } },
+    });
+});
+
+test("a default that the server no longer has is named when it would be used", async () => {
+  const { db } = server.platform;
+  const team = await server.key({ team: "old", owner: { kind: "user", email: "old@example.com" } });
+  const { id } = await db.selectFrom("teams").select("id").where("name", "=", "old").executeTakeFirstOrThrow();
+  const settings = JSON.stringify({ defaultModel: { id: "retired" } });
+  await db.insertInto("team_settings").values({ team_id: id, settings }).execute();
+  expect(await server.call(team, "POST", "/v1/agents", { prompt: { text: "do it" } })).toMatchObject({
+    status: 400,
+    body: {
+      error: { code: "invalid_model", message: expect.stringMatching(/default of the team's settings.*retired/) },
+    },
+  });
+});
+
+test("every change is in the audit log, with its actor", async () => {
+  await change(admin, "team", { defaultModel: { id: "small" } });
+  await change(member, "me", { defaultModel: { id: "large" } });
+  const rows = await server.platform.db.selectFrom("audit_entries").select("entry").orderBy("seq").execute();
+  const entries = rows.map(({ entry }) => JSON.parse(entry) as { action: string; actor: string });
+  for (const name of ["team_settings", "user_settings"])
+    expect(entries.filter(({ action }) => action.startsWith(`${name}.`)).map(({ actor }) => actor)).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^user:\d+$/)]),
+    );
+});

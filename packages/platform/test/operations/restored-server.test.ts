@@ -1,0 +1,50 @@
+// Restored backups are started: a server on one serves the agents of the old one, and continues their conversations.
+import { copyFileSync, mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { replyWith } from "@agentcli/testkit";
+import { openClient } from "@agentcli/testkit/platform";
+import { expect, onTestFinished, test } from "vitest";
+import { openPlatformContext } from "../../src/foundation/context.ts";
+import { silentLog } from "../../src/foundation/telemetry/index.ts";
+import { readKeyFile } from "../../src/foundation/vault/index.ts";
+import { makeBackup, restoreBackup } from "../../src/operations/backup/index.ts";
+import { serve } from "../../src/serve.ts";
+import { emptyDatabase } from "../harness/database.ts";
+import { newDataDirectory, openRunHarness } from "../runs/run-harness.ts";
+
+test.each([
+  ["with a passphrase", "correct horse battery staple"],
+  ["without a passphrase, beside its key", null],
+])("a server starts on a backup restored %s, and serves an agent of it", async (_how, passphrase) => {
+  const replies = { replies: [replyWith("Before."), replyWith("After.")] };
+  const { client, fixture, dataDirectory, stop } = await openRunHarness({ replies });
+  const ids = await client.create("first");
+  await client.waitForRun(ids);
+  const { settings, connection } = fixture.platform;
+  const kek = readKeyFile(join(dataDirectory, "kek")) ?? expect.fail("no key");
+  const target = newDataDirectory();
+  rmSync(target, { recursive: true });
+  const path = `${target}.backup`;
+  onTestFinished(() => {
+    for (const leftover of [target, path]) rmSync(leftover, { recursive: true, force: true });
+  });
+  const source = { connection, dataDirectory, kekFile: join(dataDirectory, "kek"), key: kek };
+  await makeBackup({ path, ...source, passphrase, platformVersion: "1", now: new Date() });
+  await stop();
+
+  const database = await emptyDatabase();
+  onTestFinished(database.close);
+  const kekFile = join(target, "kek");
+  if (passphrase === null) {
+    mkdirSync(target);
+    copyFileSync(join(dataDirectory, "kek"), kekFile);
+  }
+  const restored = { ...settings, dataDirectory: target, databaseUrl: database.url, kekFile };
+  await restoreBackup({ path, passphrase, settings: restored, signal: new AbortController().signal });
+  const server = await serve(await openPlatformContext(restored, silentLog));
+  onTestFinished(server.stop);
+  const again = openClient(server.url, client.key);
+  expect(await again.read(ids)).toMatchObject({ status: "FINISHED", result: "Before." });
+  const next = await again.waitForRun(await again.followUp(ids.agentId, "second"));
+  expect(next).toMatchObject({ status: "FINISHED", result: "After." });
+});

@@ -1,0 +1,24 @@
+// Settings of a team and of a user: `GET` and `PATCH` of `/v1/team/settings` and `/v1/me/settings`.
+import { z } from "zod";
+import { ModelSelection } from "./common.ts";
+
+const ofTeam = {
+  followUps: z
+    .enum(["disabled", "service_accounts", "all"])
+    .describe("Whose agents accept follow-ups from the whole team"),
+  defaultModel: ModelSelection.nullable().describe("Of agents that name no model; null: the server's"),
+};
+const ofUser = {
+  defaultModel: ModelSelection.nullable().describe("Of the user's agents that name no model; null: the team's"),
+};
+
+export const TeamSettings = z.object(ofTeam).meta({ id: "TeamSettings" });
+export type TeamSettings = z.infer<typeof TeamSettings>;
+export const UserSettings = z.object(ofUser).meta({ id: "UserSettings" });
+export type UserSettings = z.infer<typeof UserSettings>;
+
+/** Members that are left out stay as they are. */
+export const TeamSettingsChange = z.strictObject(ofTeam).partial();
+export type TeamSettingsChange = z.infer<typeof TeamSettingsChange>;
+export const UserSettingsChange = z.strictObject(ofUser).partial();
+export type UserSettingsChange = z.infer<typeof UserSettingsChange>;
