@@ -50,9 +50,11 @@ const findDue = ({ platform: { db, settings } }: WorkspaceRetention, names: stri
     .where(isDue(settings.retention.workspaceDays))
     .execute();
 
+/** Not while a run is active, or has artifacts in the workspace that are still to be kept. */
 const isDue = (days: number) => sql<boolean>`
   coalesce(agents.archived_at < now() - ${days} * interval '1 day', false) and not exists (
-    select from runs where runs.agent_id = agents.id and runs.status in ('CREATING', 'RUNNING')
+    select from runs where runs.agent_id = agents.id
+      and (runs.status in ('CREATING', 'RUNNING') or runs.retry_artifacts_at is not null)
   )`;
 
 /** Taken away while no other process can unarchive the agent; a run that starts later makes a new workspace. */

@@ -35,8 +35,8 @@ const directoriesOf = ({ id }: { id: string }) =>
 
 test("files of an agent go 30 days after it was archived; unarchived, it continues with what it pushed", async () => {
   const shop = await harness.shop();
-  const agents = await Promise.all(Array.from({ length: 4 }, () => harness.agent([{ url: shop.url }])));
-  const [long, lately, active, open] = agents as [TestAgent, TestAgent, TestAgent, TestAgent];
+  const agents = await Promise.all(Array.from({ length: 5 }, () => harness.agent([{ url: shop.url }])));
+  const [long, lately, active, open, unsaved] = agents as [TestAgent, TestAgent, TestAgent, TestAgent, TestAgent];
   write(long.workspace.root, "first.txt", "first\n");
   await long.finish("First");
   await archive(long, 31);
@@ -44,8 +44,11 @@ test("files of an agent go 30 days after it was archived; unarchived, it continu
   await archive(active, 31);
   const { runId } = await active.end("Not yet");
   await harness.db.updateTable("runs").set({ status: "RUNNING" }).where("id", "=", runId).execute();
+  await archive(unsaved, 31);
+  const { runId: unsavedRun } = await unsaved.end("Not kept yet");
+  await harness.db.updateTable("runs").set({ retry_artifacts_at: new Date() }).where("id", "=", unsavedRun).execute();
   await remove();
-  expect(agents.map((agent) => directoriesOf(agent).length)).toEqual([0, 2, 2, 2]);
+  expect(agents.map((agent) => directoriesOf(agent).length)).toEqual([0, 2, 2, 2, 2]);
   expect(existsSync(join(open.workspace.root, "README.md"))).toBe(true);
   await archive(long, null);
   const again = await long.open();
