@@ -1,5 +1,15 @@
 // Files of agents: the commit contains them unchanged, whatever their type and name.
-import { mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, unlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { agentBranch, type HandoffHarness, openHandoffHarness, shopFiles, write } from "./handoff-harness.ts";
@@ -50,6 +60,19 @@ test("names that are not valid UTF-8 are kept byte for byte: added, changed and 
   unlinkSync(path);
   await agent.finish("Gone");
   expect(await listed()).toBe("");
+});
+
+test("a file that changes right after its checkout, and not in size, is handed off", async () => {
+  const shop = await harness.shop({ "price.txt": "10\n" });
+  const agent = await harness.agent([{ url: shop.url }]);
+  const path = join(agent.workspace.root, "price.txt");
+  // Nearly always the second of the file too.
+  const checkedOut = Math.floor(statSync(join(agent.workspace.root, ".git/index")).mtimeMs / 1000);
+  writeFileSync(path, "12\n");
+  utimesSync(path, checkedOut + 0.9, checkedOut + 0.9);
+  await expect.poll(() => Math.floor(Date.now() / 1000)).toBeGreaterThan(checkedOut + 1);
+  expect((await agent.finish("Raised")).faults).toEqual([]);
+  expect(await shop.git("show", `${await agentBranch(shop.directory)}:price.txt`)).toBe("12");
 });
 
 test("a moved directory and the link that replaced it are both handed off", async () => {

@@ -12,6 +12,7 @@ export {
 export { damagedObject, localFailure } from "./damage.ts";
 export { type GitLocation, nowhere } from "./environment.ts";
 export { RepositoryFault, type RepositoryFaultCode } from "./fault.ts";
+export { copyIndex } from "./index-file.ts";
 export { copyObjects, formatOf, type Layout, layOut, packedReferences } from "./layout.ts";
 export type { GitRemote } from "./remote.ts";
 export {

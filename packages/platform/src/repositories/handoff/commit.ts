@@ -2,9 +2,9 @@
 // message and time of the commit depend only on the run. No program that the repository configures is executed.
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { copyFile, rename, rm } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { askGit, commitText, type GitLocation, gitSucceeds, runGit, writeSigned } from "../git/index.ts";
+import { askGit, commitText, copyIndex, type GitLocation, gitSucceeds, runGit, writeSigned } from "../git/index.ts";
 import type { OpenRepository } from "../workspaces/index.ts";
 import { addFiles } from "./add-files.ts";
 import { type AgentGit, moveAgent, readAgentGit } from "./agent-git.ts";
@@ -40,7 +40,7 @@ export async function commitLeftovers(options: CommitOptions, signal: AbortSigna
   const own = agent ? await ownCommits(agent, options, signal) : { commit: options.last, heldBack: [] };
   const indexFile = join(hostDirectory, `index-${randomUUID()}`);
   try {
-    if (existsSync(join(hostDirectory, "index"))) await copyFile(join(hostDirectory, "index"), indexFile);
+    if (existsSync(join(hostDirectory, "index"))) await copyIndex(join(hostDirectory, "index"), indexFile);
     const location = { ...(await workTreeLocation(repository)), indexFile };
     const { commit, heldBack } = await commitFiles({ ...options, parent: own.commit, location }, signal);
     const isImported = agent && (await importCommit({ repository, agent, commit, index: indexFile }, signal));

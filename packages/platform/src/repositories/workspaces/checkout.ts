@@ -1,8 +1,9 @@
 // Checks out a commit for an agent: its files and a git directory that shares nothing with other copies.
-import { copyFile, mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import {
+  copyIndex,
   copyObjects,
   formatOf,
   GitFailed,
@@ -141,7 +142,7 @@ export async function keepHostSide(
   });
   await writeFile(join(draft, "platform.json"), facts);
   // The index records file times, so that unchanged files need not be read again.
-  await copyFile(index, join(draft, "index"));
+  await copyIndex(index, join(draft, "index"));
   await rm(directory, { recursive: true, force: true });
   await rename(draft, directory);
 }
