@@ -56,17 +56,19 @@ export async function openHarness({
   const server = await startModelServer(replies);
   const repository = await temporaryRepository(files);
   const home = await temporaryDirectory();
+  const user = await temporaryDirectory();
   onTestFinished(async () => {
     await server.close();
     await repository.remove();
     await home.remove();
+    await user.remove();
   });
   writeFileSync(join(home.path, "config.toml"), providerConfig(server.url, wireApi) + config);
 
   const start = (args: string[], options: RunOptions = {}) =>
     spawn(options.node ?? process.execPath, [...(options.nodeArguments ?? []), cliProgram, ...args], {
       cwd: options.cwd ?? repository.path,
-      env: { ...cleanEnvironment(), AGENT_HOME: home.path, ...options.env },
+      env: { ...cleanEnvironment(user.path), AGENT_HOME: home.path, ...options.env },
       stdio: [options.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
     });
   const run = async (args: string[], options: RunOptions = {}) => {
@@ -99,10 +101,10 @@ wire_api = "${wireApi}"
 retry_base_ms = 1
 `;
 
-/** Keeps settings of the machine that runs the tests away from the program. */
-function cleanEnvironment(): Record<string, string> {
-  const { PATH = "", HOME = "", LANG = "C.UTF-8" } = process.env;
-  return { PATH, HOME, LANG, SHELL: "/bin/bash" };
+/** Keeps settings of the machine that runs the tests away from the program, and of its user from login shells. */
+function cleanEnvironment(userHome: string): Record<string, string> {
+  const { PATH = "", LANG = "C.UTF-8" } = process.env;
+  return { PATH, HOME: userHome, LANG, SHELL: "/bin/bash" };
 }
 
 export function sessionFiles(home: string): string[] {

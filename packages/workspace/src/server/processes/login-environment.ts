@@ -1,6 +1,7 @@
 // The environment a login shell would give, captured once per shell and kept.
 
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
+import { setTimeout as wait } from "node:timers/promises";
 import type { Environment } from "../../environment/index.ts";
 import { signalGroup } from "./terminate.ts";
 
@@ -16,6 +17,7 @@ interface Options {
 }
 
 const captureTimeoutMs = 10_000;
+const graceMs = 500;
 /** Profiles may print; the environment follows this marker. */
 const marker = "\0agent-login-environment\0";
 /** Variables of the capturing shell only. */
@@ -40,10 +42,7 @@ function capture(shell: string, { cwd, env }: Options): Promise<string> {
     const script = "printf '\\0agent-login-environment\\0'; env -0";
     const child = spawn(shell, ["-lc", script], { cwd, env, detached: true, stdio: ["ignore", "pipe", "ignore"] });
     const parts: Buffer[] = [];
-    const limit = setTimeout(() => {
-      if (child.pid !== undefined) signalGroup(child.pid, "SIGKILL");
-      child.stdout?.destroy();
-    }, captureTimeoutMs);
+    const limit = setTimeout(() => void end(child), captureTimeoutMs);
     const settle = (output: string) => {
       clearTimeout(limit);
       resolve(output);
@@ -52,6 +51,16 @@ function capture(shell: string, { cwd, env }: Options): Promise<string> {
     child.on("error", () => settle(""));
     child.on("close", (code) => settle(code === 0 ? Buffer.concat(parts).toString() : ""));
   });
+}
+
+/** First asked to: profiles hold locks, and a killed one leaves them to every later shell. */
+async function end(child: ChildProcess): Promise<void> {
+  const { pid } = child;
+  if (pid === undefined) return;
+  signalGroup(pid, "SIGTERM");
+  await wait(graceMs);
+  signalGroup(pid, "SIGKILL");
+  child.stdout?.destroy();
 }
 
 /** A profile cannot set denied names; explicitly set ones keep their value. */
