@@ -19,6 +19,9 @@ const schema = {
   additionalProperties: false,
 };
 
+/** Tools of languages may be installed in the home of the user. */
+const env = { HOME: process.env.HOME ?? "" };
+
 /** What a sandbox in the way would make tools say. */
 const surprise =
   /sandbox|read-only file system|operation not permitted|permission denied|could not resolve|EROFS|EPERM|EACCES|build cache/i;
@@ -35,7 +38,7 @@ describe.each(Object.entries({ python, go, rust, typescript, monorepo }))("in th
     ] as const) {
       model = competentModel(work);
       const flags = ["-s", "workspace-write", "--output-schema", join(harness.home, "schema.json")];
-      const { code, events } = await harness.events([...flags, `${subject}.`]);
+      const { code, events } = await harness.events([...flags, `${subject}.`], { env });
       expect(model.problem(), name).toBeUndefined();
       expect(model.toolAnswers.filter((answer) => surprise.test(answer))).toEqual([]);
       expect(code).toBe(0);
