@@ -69,6 +69,8 @@ const requests: Record<
   "post /v1/agents/{id}/runs": { prepare: createFinished, body: { prompt } },
   "post /v1/agents/{id}/runs/{runId}/cancel": { prepare: create },
   "post /v1/agents/{id}/webhooks/deliveries/{deliveryId}/redeliver": { prepare: createDelivered },
+  "patch /v1/team/settings": { body: { followUps: "all" } },
+  "patch /v1/me/settings": { body: { defaultModel: { id: "practice" } } },
   "post /v0/agents": { body: { prompt, source: { repository: "https://nowhere.invalid/o/r" } } },
   "post /v0/agents/{id}/followup": { prepare: createFinished, body: { prompt } },
   "post /v0/agents/{id}/stop": { prepare: create },
