@@ -8,14 +8,14 @@ test("a profile that takes too long can release its lock before it is ended, and
   const home = await temporaryDirectory();
   onTestFinished(home.remove);
   const lock = join(home.path, "lock");
-  const said = join(home.path, "said");
+  const report = join(home.path, "report");
   writeFileSync(
     join(home.path, ".bash_profile"),
-    `trap 'rm "${lock}"; echo released > "${said}"' EXIT\ntouch "${lock}"\nsleep 3600\n`,
+    `trap 'rm "${lock}"; echo released > "${report}"' EXIT\ntouch "${lock}"\nsleep 3600\n`,
   );
   const env = { HOME: home.path, PATH: process.env.PATH ?? "" };
   const logins = openLoginEnvironments({ cwd: home.path, env, isDenied: () => false });
   expect(await logins.of("/bin/bash")).toEqual(env);
   expect(existsSync(lock)).toBe(false);
-  expect(readFileSync(said, "utf8")).toBe("released\n");
+  expect(readFileSync(report, "utf8")).toBe("released\n");
 });
