@@ -50,11 +50,20 @@ async function undoAll(undo: Undo, cause: unknown): Promise<void> {
   throw new Error(`The patch failed and could not be undone in full: ${failures.join("; ")}`, { cause });
 }
 
+/** Removes what the patch has made. What a process has removed, filled or replaced meanwhile is left to it. */
+async function unlessTaken(removal: Promise<void>): Promise<void> {
+  try {
+    await removal;
+  } catch (error) {
+    if (!["ENOENT", "ENOTDIR", "ENOTEMPTY"].includes(errnoOf(error) ?? "")) throw error;
+  }
+}
+
 async function writeTemporary(write: Write, undo: Undo): Promise<string> {
   await makeDirectory(dirname(write.path), undo);
   const temporary = temporaryPathBeside(write.path);
   const handle = await open(temporary, "wx", write.like === null ? 0o666 : 0o600);
-  undo.push(() => rm(temporary, { force: true }));
+  undo.push(() => unlessTaken(rm(temporary)));
   try {
     await handle.writeFile(write.bytes);
     if (write.like !== null) await copyAttributes(handle, write.like);
@@ -68,7 +77,7 @@ async function writeTemporary(write: Write, undo: Undo): Promise<string> {
 async function makeDirectory(directory: string, undo: Undo): Promise<void> {
   try {
     await mkdir(directory);
-    undo.push(() => rmdir(directory));
+    undo.push(() => unlessTaken(rmdir(directory)));
   } catch (error) {
     if (errnoOf(error) === "EEXIST") return;
     if (errnoOf(error) !== "ENOENT") throw error;
@@ -101,10 +110,10 @@ async function moveAside(path: string, undo: Undo): Promise<string> {
 
 async function replaceFile(temporary: string, path: string, undo: Undo): Promise<string | null> {
   const backup = temporaryPathBeside(path);
-  undo.push(() => rm(backup, { force: true }));
+  undo.push(() => unlessTaken(rm(backup)));
   const replaced = await linkBackup(path, backup);
   await rename(temporary, path);
-  undo.push(() => (replaced ? rename(backup, path) : rm(path)));
+  undo.push(() => (replaced ? rename(backup, path) : unlessTaken(rm(path))));
   return replaced ? backup : null;
 }
 
