@@ -12,7 +12,7 @@ export interface Provider {
   query: Record<string, string>;
   apiKey?: string | KeySource;
   /** Advice where the provider does not know the model: a sentence after a space, or nothing. */
-  modelHint?: string;
+  modelHint?(): string;
   requestMaxRetries: number;
   streamMaxRetries: number;
   /** Timeout between complete events of a response; Infinity for none. */

@@ -39,7 +39,7 @@ function keyAdvice(provider: Provider): string {
 function addressAdvice(provider: Provider, { status, headers }: StatusResponse): string {
   if (status < 400) return `It redirects to ${headers.location ?? "no location"}: correct base_url of ${provider.id}.`;
   if (status !== 404) return "";
-  return `Check the model name, and base_url (${provider.baseUrl}) of ${provider.id}.${provider.modelHint ?? ""}`;
+  return `Check the model name, and base_url (${provider.baseUrl}) of ${provider.id}.${provider.modelHint?.() ?? ""}`;
 }
 
 function errorIn(body: string): { code: string; message: string } {

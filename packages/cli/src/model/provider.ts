@@ -22,7 +22,8 @@ export async function resolveProvider(
   const entry = findProvider(id, config, environment.variables);
   const search = { providerId: id, provider: entry, auth: config.auth, environment, log };
   const credential = await findCredential(search);
-  const hint = modelHint(settings, config);
+  // Only for an error.
+  const hint = () => modelHint(settings, config);
   if (credential.source === "none") checkNoneNeeded(search, hint);
   const described = describeProvider(id, entry, {
     variables: environment.variables,
@@ -31,7 +32,7 @@ export async function resolveProvider(
   return { credential, provider: { ...described, modelHint: hint, apiKey: keyOf(credential, search) } };
 }
 
-function checkNoneNeeded({ providerId, provider, environment }: CredentialSearch, hint: string): void {
+function checkNoneNeeded({ providerId, provider, environment }: CredentialSearch, findHint: () => string): void {
   if (provider.env_key) {
     const hint = provider.env_key_instructions ? ` ${provider.env_key_instructions}` : "";
     throw new CommandError(
@@ -39,7 +40,7 @@ function checkNoneNeeded({ providerId, provider, environment }: CredentialSearch
       `Missing environment variable: ${provider.env_key} (API key of provider ${providerId}).${hint}`,
     );
   }
-  if (provider.requires_openai_auth) throw noCredentials(hint, environment);
+  if (provider.requires_openai_auth) throw noCredentials(findHint(), environment);
 }
 
 const noCredentials = (hint: string, { variables }: Environment): CommandError =>

@@ -63,8 +63,14 @@ export const personalPaths = [...credentials, ...otherAgents, ...histories, ...b
 /** The agent's own home, and what users keep in theirs. */
 export const hiddenByDefault = (home: string, agentHome: string): string[] => [
   agentHome,
-  ...[...new Set([home, ...accountHome()])].flatMap((directory) => personalPaths.map((path) => join(directory, path))),
+  ...[...new Set([home, ...accountHome()])].flatMap(pathsIn),
 ];
+
+/** At every start, so without joining each of them. */
+function pathsIn(home: string): string[] {
+  const prefix = join(home, "/");
+  return personalPaths.map((path) => prefix + path);
+}
 
 /** HOME may point elsewhere, as in CI; the credentials are in the home of the account. */
 function accountHome(): string[] {
