@@ -26,14 +26,20 @@ test.each(["", "relative/home"])("HOME=%j does not make a home of the working di
   expect(stdout).toContain(join(userInfo().homedir, ".agentcli"));
 });
 
-test("too few descriptors are named, wherever they run out", async () => {
-  const results = await Promise.all(
-    [20, 24, 28, 34].map((limit) => inShell(`ulimit -n ${limit}; exec "$@"`, practice)),
-  );
-  for (const { stderr } of results) expect(stderr).not.toMatch(stackTrace);
-  const failed = results.filter(({ code, stderr }) => code !== 0 && stderr.includes("ERROR"));
-  expect(failed.length).toBeGreaterThan(0);
-  for (const { stderr } of failed) expect(stderr).toMatch(/Too many open files.*ulimit -n 4096/);
+/** Others than these three may come from whatever runs the tests. */
+const withoutInherited = 'for fd in $(ls /proc/$$/fd); do [ $fd -gt 2 ] && eval "exec $fd>&-"; done';
+
+test.each([
+  [18, 21, 24, 27],
+  [30, 33, 36, 39],
+  [42, 44, 45, 46],
+])("too few descriptors are named, wherever they run out: %j, %j, %j, %j", async (...limits) => {
+  const runs = limits.map((limit) => inShell(`${withoutInherited}; ulimit -n ${limit}; exec "$@"`, practice));
+  for (const { stdout, stderr } of await Promise.all(runs)) {
+    expect(stderr).not.toMatch(stackTrace);
+    if (stdout.includes("`echo fine`: exit code 0")) continue;
+    expect(stderr).toMatch(/Too many open files.*ulimit -n 4096/);
+  }
 });
 
 test("too few processes are named, wherever they run out", async () => {

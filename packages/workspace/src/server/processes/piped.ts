@@ -30,9 +30,24 @@ export async function startPiped(spec: ChildSpec, supply: PipeSupply, events: Ch
 type End = Pipe | { socket: undefined; childEnd: number } | undefined;
 
 async function openEnds({ input }: ChildSpec, supply: PipeSupply): Promise<End[]> {
-  const outputs = [await supply.take("from-child"), await supply.take("from-child")];
-  if (input === undefined) return [await supply.take("to-child"), ...outputs];
-  return [{ socket: undefined, childEnd: openInputFile(input) }, ...outputs];
+  const opened: End[] = [];
+  try {
+    opened.push(await openInput(input, supply));
+    opened.push(await supply.take("from-child"));
+    opened.push(await supply.take("from-child"));
+    return opened;
+  } catch (error) {
+    for (const end of opened) closeEnd(end);
+    throw error;
+  }
+}
+
+const openInput = async (input: string | undefined, supply: PipeSupply): Promise<End> =>
+  input === undefined ? supply.take("to-child") : { socket: undefined, childEnd: openInputFile(input) };
+
+function closeEnd(end: End): void {
+  end?.socket?.destroy();
+  if (end !== undefined) closeSync(end.childEnd);
 }
 
 function spawnOn({ argv, cwd, env }: ChildSpec, ends: End[]): ChildProcess | Error {

@@ -99,11 +99,17 @@ function makeNamedPipes(paths: string[]): Promise<void> {
 
 /** Opened anew for each direction, so that the child's end is a blocking one and ours is not. */
 function openEnds(both: number, direction: Direction): Pipe {
-  const path = `/proc/self/fd/${both}`;
-  const toRead = openSync(path, constants.O_RDONLY);
-  const toWrite = openSync(path, constants.O_WRONLY);
-  const [ours, childEnd] = direction === "to-child" ? [toWrite, toRead] : [toRead, toWrite];
-  const socket = new Socket({ fd: ours, readable: direction === "from-child", writable: direction === "to-child" });
-  closeSync(both);
-  return { socket, childEnd };
+  const opened: number[] = [];
+  try {
+    for (const flags of [constants.O_RDONLY, constants.O_WRONLY]) opened.push(openSync(`/proc/self/fd/${both}`, flags));
+    if (direction === "to-child") opened.reverse();
+    const [ours, childEnd] = opened as [number, number];
+    const socket = new Socket({ fd: ours, readable: direction === "from-child", writable: direction === "to-child" });
+    return { socket, childEnd };
+  } catch (error) {
+    for (const descriptor of opened) closeSync(descriptor);
+    throw error;
+  } finally {
+    closeSync(both);
+  }
 }

@@ -1,6 +1,7 @@
 // One process by its caller-chosen id: its numbered output, its input, and how it ended.
 import { setTimeout as delay } from "node:timers/promises";
 import type { Chunk, ExecRequest, ExecResult } from "@agentcli/protocol";
+import { explainLimit } from "@agentcli/protocol/system-errors";
 import type { Child, ChildEvents, Launch } from "./child.ts";
 import { awaitEndOfOutput } from "./end-of-output.ts";
 import { openOutputBuffer } from "./output-buffer.ts";
@@ -75,7 +76,7 @@ export function openProcess({ marker, timeoutMs, launch, createOutputFile, onGro
   };
 
   async function start(): Promise<void> {
-    const launched = await launch({ output, exited, closed: endOfOutput.closed });
+    const launched = await launch({ output, exited, closed: endOfOutput.closed }).catch(notStarted);
     if (launched.kind === "not-started") return settle({ state: "not-started", message: launched.message });
     child = launched.child;
     leader = child.pid;
@@ -147,6 +148,11 @@ export function openProcess({ marker, timeoutMs, launch, createOutputFile, onGro
     return { leaders: leader === undefined ? [] : [leader], marker };
   }
 }
+
+const notStarted = (error: Error): Launch => ({
+  kind: "not-started",
+  message: explainLimit(error) ?? `The process could not be started: ${error.message}.`,
+});
 
 function openPromise<Value>(): { promise: Promise<Value>; resolve: (value: Value) => void } {
   let resolve: (value: Value) => void = () => {};
