@@ -114,6 +114,19 @@ test("a mirror goes when no workspace borrows from it, be its agent unknown, and
   }
 });
 
+test("no mirror goes while it cannot be read which ones workspaces borrow from", async () => {
+  const git = await openGitHarness();
+  try {
+    const mirror = join(git.data, "mirrors", "b".repeat(32));
+    mkdirSync(join(mirror, "objects"), { recursive: true });
+    mkdirSync(join(git.data, "handoffs/someone/shop.git/objects/info/alternates"), { recursive: true });
+    await expect(remove(365 * day, git.data)).rejects.toThrow("EISDIR");
+    expect(existsSync(mirror)).toBe(true);
+  } finally {
+    await git.remove();
+  }
+});
+
 const uuid = "0198c0de-0000-4000-8000-000000000000";
 
 /** Files as killed servers leave them, and files that look like them. */

@@ -77,6 +77,17 @@ test("a long first line is cut at a word and repeated in full below", () => {
   expect(body).toBe(long);
 });
 
+test("hostile results of a megabyte still give a subject, with nothing of the text lost", () => {
+  for (const piece of [".", "[", "a. ", "[a](", "**", "- ", "> ", "!", "e.g. "]) {
+    const result = `Done. ${piece.repeat(1_000_000 / piece.length)}end`;
+    const [subject, , ...body] = commitMessage(summary({ results: [result] })).split("\n");
+    expect(subject).toBe("Done.");
+    expect(body.join("\n")).toBe(`${result.slice("Done. ".length)}\n`);
+    const alone = commitMessage(summary({ results: [`${piece.repeat(1_000_000 / piece.length)}end`] }));
+    expect(alone.split("\n")[0]?.length).toBeLessThanOrEqual(72);
+  }
+});
+
 test("for any input, the message has one subject and no character that git refuses", () => {
   const text = fc.string({ unit: "binary" });
   fc.assert(

@@ -7,9 +7,12 @@ export interface FirstSentence {
   rest: string;
 }
 
-/** Undefined if the text has only headings, code, tables and rules. */
+/** A title is far shorter; and the search is quadratic in the length of what a model can write. */
+const searchedCharacters = 4_000;
+
+/** Undefined if the beginning of the text has only headings, code, tables and rules. */
 export function firstSentence(text: string): FirstSentence | undefined {
-  const lines = text.split("\n");
+  const lines = text.slice(0, searchedCharacters).split("\n");
   const at = startOfProse(lines);
   if (at === undefined) return undefined;
   const end = lines.findIndex((line, index) => index > at && (line.trim() === "" || isBlockStart(line)));
@@ -18,7 +21,7 @@ export function firstSentence(text: string): FirstSentence | undefined {
   const sentence = plain(raw);
   if (sentence === "") return undefined;
   const isAtStart = lines.slice(0, at).every((line) => line.trim() === "");
-  const after = lines.slice(at).join("\n").slice(raw.length).trim();
+  const after = text.slice(lines.slice(0, at).join("\n").length + (at === 0 ? 0 : 1) + raw.length).trim();
   return { sentence, rest: isAtStart ? after : text };
 }
 

@@ -60,10 +60,20 @@ async function neededMirrors(handoffs: string): Promise<Set<string>> {
   for (const agent of await listNames(handoffs))
     for (const repository of await listNames(join(handoffs, agent))) {
       const file = join(handoffs, agent, repository, "objects/info/alternates");
-      for (const path of (await readFile(file, "utf8").catch(() => "")).split("\n"))
-        needed.add(basename(join(path, "..")));
+      for (const path of (await readIfPresent(file)).split("\n")) needed.add(basename(join(path, "..")));
     }
   return needed;
+}
+
+/** Any other failure is one: a file that cannot be read may name a mirror that is needed. */
+async function readIfPresent(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return "";
+    throw error;
+  }
 }
 
 /** Directories that are searched between two pauses. */
