@@ -1,6 +1,6 @@
 // Parses the command line. Flags may stand before or after the words of the command they belong to.
 import { parseArgs } from "node:util";
-import { closest, nearest } from "@agentcli/project/nearest";
+import { nearest } from "@agentcli/project/nearest";
 import type { CommandDescription, Flag, Invocation, Syntax } from "./command.ts";
 import { CommandError } from "./error.ts";
 
@@ -44,16 +44,21 @@ function isGroup(words: string[], syntax: Syntax): boolean {
 function exactTopic(words: string[], syntax: Syntax): string[] {
   const isKnown = isGroup(words, syntax) || pathsOf(syntax).some(({ path }) => path.join(" ") === words.join(" "));
   if (isKnown || words.length === 0 || words.join() === "help") return isKnown ? words : [];
-  const [first = "", second = ""] = words;
-  const siblings = syntax.commands.map(({ path }) => path).filter((path) => path.length > 1 && path[0] === first);
-  const near =
-    siblings.length > 0
-      ? `${first} ${closest(
-          second,
-          siblings.map((path) => path[1] ?? ""),
-        )}`
-      : closest(first, [...new Set(syntax.commands.map(({ path }) => path[0] ?? ""))]);
-  throw usage(`There is no command "${words.join(" ")}". The nearest is "${near}". See ${syntax.program} --help.`);
+  throw unknownTopic(words, syntax);
+}
+
+function unknownTopic(words: string[], syntax: Syntax): CommandError {
+  const asked = words.join(" ");
+  const paths = syntax.commands.map(({ path }) => path);
+  const firstWords = [...new Set(paths.map((path) => path[0] ?? ""))];
+  // `resum` means `exec resume`.
+  const byLastWord = () => paths.find((path) => asked.length > 2 && path.at(-1)?.startsWith(asked))?.join(" ");
+  const near = nearest(asked, [...firstWords, ...paths.map((path) => path.join(" "))]) ?? byLastWord();
+  if (near) return usage(`There is no command "${asked}". The nearest is "${near}". See ${syntax.program} --help.`);
+  if (firstWords.includes(words[0] ?? "")) return unknownCommand(words, syntax);
+  return usage(
+    `There is no command "${asked}", and none with a name near it. The commands: ${firstWords.sort().join(", ")}.`,
+  );
 }
 
 /** `WORDS --help`: the command that the words would run. */

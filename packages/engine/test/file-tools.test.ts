@@ -40,6 +40,12 @@ test("read_file ends at a line and names the next offset, until the file is read
   expect(seen).toEqual(Array.from({ length: 500 }, (_, index) => `${index + 1} ${index + 1}`));
 });
 
+test("read_file counts one line as one", async () => {
+  const call = await openFiles({ "a.txt": "one\ntwo\n", "b.txt": "one\n" });
+  expect(await call("read_file", { path: "a.txt", limit: 1 })).toMatch(/\[1 more line; read on with offset 2\]$/);
+  expect(await call("read_file", { path: "b.txt", offset: 5 })).toBe("[the file has 1 line, none in that range]");
+});
+
 test("read_file reads several files and ranges, and each gets a share", async () => {
   const call = await openFiles({ "a.txt": lines(500, "a"), "b.txt": "one\n" }, 400);
   const files = [{ path: "a.txt" }, { path: "b.txt" }, { path: "a.txt", offset: 499 }, { path: "none" }];

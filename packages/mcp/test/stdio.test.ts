@@ -93,7 +93,7 @@ describe("a result", () => {
     const { servers, call } = await openHarness({ fake: fake() });
     await servers.started();
     const path = textOf(await call("huge", {}, { outputTokens: 100 })).match(
-      /Output size: 1 lines, 9\.0 MB; .* All of it is in (\S+): read it with read_file/,
+      /Output size: 1 line, 9\.0 MB; .* All of it is in (\S+): read it with read_file/,
     )?.[1];
     expect(readFileSync(path ?? "", "utf8")).toBe(`begin${"x".repeat(9_000_000)}end`);
   });

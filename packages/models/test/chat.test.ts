@@ -216,3 +216,16 @@ test("an error that is only a text is a fault that quotes it", async () => {
     fault: { code: "stream_cut", message: "Test server ended the response with an error: model crashed." },
   });
 });
+
+test.each<[string, object[]]>([
+  ["no content at all", [delta({ role: "assistant" }), delta({}, "stop")]],
+  ["null as content", [delta({ role: "assistant", content: null }), delta({}, "stop")]],
+  [
+    "reasoning and an empty text beside it",
+    [delta({ role: "assistant", content: "" }), delta({ reasoning_content: "Hm", content: "" }), delta({}, "stop")],
+  ],
+])("%s does not count as a message", async (_, lines) => {
+  const { ask } = await openHarness("chat", [chunks(...lines)]);
+  const { reply } = await ask();
+  expect(reply.kind === "replied" && reply.blocks.filter(({ type }) => type === "message")).toEqual([]);
+});

@@ -108,7 +108,8 @@ export function fileText(text: string, offset: number): string {
   if (lines.length === 0) return "[the file is empty]";
   const page = lines.slice(offset - 1, offset - 1 + pageLines);
   const left = lines.length - offset + 1 - page.length;
-  const more = left > 0 ? [`[${left} more lines; read on with offset ${offset + page.length}]`] : [];
+  const more =
+    left > 0 ? [`[${left} more ${left === 1 ? "line" : "lines"}; read on with offset ${offset + page.length}]`] : [];
   return [...page.map((line, index) => `${offset + index}: ${line}`), ...more].join("\n");
 }
 

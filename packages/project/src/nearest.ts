@@ -2,15 +2,10 @@
 
 /** At most two edits away, or with the same beginning. */
 export function nearest(word: string, known: string[]): string | undefined {
-  const best = closest(word, known);
-  if (best !== undefined && distance(best, word) <= 2) return best;
-  return word.length > 2 ? known.find((candidate) => candidate.startsWith(word)) : undefined;
-}
-
-/** However far away it is. */
-export function closest(word: string, known: string[]): string | undefined {
   const ranked = known.map((candidate) => ({ candidate, far: distance(candidate, word) }));
-  return ranked.sort((a, b) => a.far - b.far)[0]?.candidate;
+  const best = ranked.sort((a, b) => a.far - b.far)[0];
+  if (best && best.far <= 2 && best.far < word.length) return best.candidate;
+  return word.length > 2 ? known.find((candidate) => candidate.startsWith(word)) : undefined;
 }
 
 /** Edit distance. */

@@ -175,7 +175,8 @@ function shorten(text: string): string {
   const lines = text.split("\n");
   if (lines.length <= maxLines) return text;
   const half = maxLines / 2;
-  return [...lines.slice(0, half), `[… ${lines.length - maxLines} lines …]`, ...lines.slice(-half)].join("\n");
+  const left = lines.length - maxLines;
+  return [...lines.slice(0, half), `[… ${left} ${left === 1 ? "line" : "lines"} …]`, ...lines.slice(-half)].join("\n");
 }
 
 /** 12345 as 12,345, without loading locale data. */

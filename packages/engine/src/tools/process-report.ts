@@ -84,13 +84,14 @@ export interface CutWords {
 }
 
 export function describeCut({ size, shown, file }: Cut, { whole, remedy }: CutWords): string {
-  const sizes = `Output size: ${count(size.lines)} lines, ${volume(size.bytes)}; the first ${count(shown.first)} and the last ${count(shown.last)} lines are shown.`;
+  const sizes = `Output size: ${count(size.lines)} ${lineWord(size.lines)}, ${volume(size.bytes)}; the first ${count(shown.first)} and the last ${count(shown.last)} lines are shown.`;
   if (file === undefined) return `${sizes} The rest was not kept: ${remedy}.`;
   const kept = file.isWhole ? whole : `The first ${volume(file.bytes)}`;
   return `${sizes} ${kept} is in ${file.path}: read it with read_file (offset, limit) or grep_files.`;
 }
 
 const count = (value: number): string => value.toLocaleString("en-US");
+export const lineWord = (count: number): string => (count === 1 ? "line" : "lines");
 
 function volume(bytes: number): string {
   if (bytes < 1000) return `${bytes} bytes`;

@@ -1,6 +1,7 @@
 // Reads lines of text files, numbered. Ends at a line, and names the next one.
 import type { Outcome, ReadResult, ToolArguments } from "@agentcli/protocol";
 import { estimateText } from "../state/tokens.ts";
+import { lineWord } from "./process-report.ts";
 import { completed, failed, type ToolContext } from "./tool.ts";
 
 interface Range {
@@ -54,8 +55,8 @@ function textOf(
   if (file.lines.length === 0) return { kind: "text", text: emptyRange(file.totalLines) };
   const shown = fittingLines(file.lines, file.firstLine, maxTokens);
   const next = file.firstLine + shown.length;
-  const more =
-    next <= file.totalLines ? `\n[${file.totalLines - next + 1} more lines; read on with offset ${next}]` : "";
+  const left = file.totalLines - next + 1;
+  const more = left > 0 ? `\n[${left} more ${lineWord(left)}; read on with offset ${next}]` : "";
   return { kind: "text", text: shown.join("\n") + more };
 }
 
@@ -73,6 +74,6 @@ function fittingLines(lines: string[], firstLine: number, maxTokens: number): st
 }
 
 const emptyRange = (total: number): string =>
-  total === 0 ? "[the file is empty]" : `[the file has ${total} lines, none in that range]`;
+  total === 0 ? "[the file is empty]" : `[the file has ${total} ${lineWord(total)}, none in that range]`;
 
 export const wholeAtLeastOne = (value: number): number => Math.max(1, Math.floor(value));

@@ -8,7 +8,7 @@ import { chatFailure, finishFailure } from "./errors.ts";
 
 export function chatReader({ serverName, request, onProgress }: ReplyContext): StreamReader {
   // Appending does not copy: the pieces are linked and flattened once, at the end.
-  let messageText = "";
+  let messageText: string | undefined;
   let reasoningText = "";
   const calls = openCalls((name) => onProgress({ type: "calling", name }));
   let usage: Fields = {};
@@ -35,7 +35,7 @@ export function chatReader({ serverName, request, onProgress }: ReplyContext): S
     if (reasoningDelta) onProgress({ type: "reasoning", delta: reasoningDelta });
     if (textDelta) onProgress({ type: "text", delta: textDelta });
     reasoningText += reasoningDelta ?? "";
-    messageText += textDelta ?? "";
+    if (textDelta !== undefined) messageText = (messageText ?? "") + textDelta;
     if (delta.tool_calls) for (const piece of list(delta.tool_calls)) calls.take(fields(piece));
   }
 
@@ -47,8 +47,11 @@ export function chatReader({ serverName, request, onProgress }: ReplyContext): S
   function blocks(): Block[] {
     const freeform = new Set(request.tools.flatMap((tool) => (tool.form === "freeform" ? [tool.name] : [])));
     const reasoning: Block[] = reasoningText ? [{ type: "reasoning", summary: [], text: reasoningText }] : [];
-    const message: Block[] = messageText ? [{ type: "message", text: messageText }] : [];
-    return [...reasoning, ...message, ...calls.blocks(`call_${request.messages.length}`, freeform)];
+    const called = calls.blocks(`call_${request.messages.length}`, freeform);
+    // Servers put an empty text beside reasoning and calls; alone it is what the model said.
+    const isMessage = messageText || (messageText === "" && !reasoningText && called.length === 0);
+    const message: Block[] = isMessage ? [{ type: "message", text: messageText ?? "" }] : [];
+    return [...reasoning, ...message, ...called];
   }
 
   return { take, end: () => (finish === undefined ? undefined : settle()) };

@@ -28,7 +28,7 @@ export function readPatchResult(text: string): PatchResult {
 /** Lines in the format of read_file, `7: text`. Text without consecutive numbers from `firstLine` is not a file. */
 export function readFileResult(text: string, firstLine: number): FileResult {
   if (text === "[the file is empty]") return { kind: "lines", lines: [], more: false };
-  const more = /\n\[\d+ more lines;[^\n]*\]$/.exec(text);
+  const more = /\n\[\d+ more lines?;[^\n]*\]$/.exec(text);
   const numbered = (more ? text.slice(0, more.index) : text).split("\n").map((line) => /^(\d+): (.*)$/.exec(line));
   const isWhole = numbered.every((match, index) => match !== null && Number(match[1]) === firstLine + index);
   if (!isWhole) return { kind: "refused", reason: reasonOf(text) };

@@ -59,6 +59,11 @@ export function answers(wire: WireName): void {
     });
   });
 
+  test("an empty message alone is the message of the reply", async () => {
+    const { ask } = await openHarness(wire, [{ messages: [""] }]);
+    expect((await ask()).reply).toMatchObject({ kind: "replied", blocks: [{ type: "message", text: "" }] });
+  });
+
   test("a freeform call has the text that the model wrote", async () => {
     const patch = '*** Begin Patch\n*** Add File: "a"\n+1\n*** End Patch';
     const { ask } = await openHarness(wire, [

@@ -17,7 +17,8 @@ function fileDiff(edit: PatchEdit, paint: Paint): string {
   const count = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
   const target = edit.kind === "update" && edit.moveTo ? ` → ${edit.moveTo}` : "";
   const size = edit.kind === "delete" ? "" : ` ${paint.good(`+${count("+")}`)} ${paint.bad(`-${count("-")}`)}`;
-  const rest = lines.length > maxLines ? [paint.dim(`… ${lines.length - maxLines} more lines`)] : [];
+  const left = lines.length - maxLines;
+  const rest = left > 0 ? [paint.dim(`… ${left} more ${left === 1 ? "line" : "lines"}`)] : [];
   const shown = [...lines.slice(0, maxLines).map((line) => painted(line, paint)), ...rest];
   return `${edit.kind} ${edit.path}${target}${size}\n${shown.map((line) => `  ${line}\n`).join("")}`;
 }
