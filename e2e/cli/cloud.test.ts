@@ -36,6 +36,30 @@ test("the changes of an agent are applied to the working tree exactly, and only 
   expect(await harness.git("diff", branch)).toBe("");
 });
 
+test("of a huge diff the API returns the beginning with a link, and the commands read the whole", async () => {
+  const harness = await openCloudHarness();
+  const id = await harness.agent("run `for name in a b c; do seq 1 100000 > $name.txt; done`");
+  const headers = { authorization: `Bearer ${harness.key}` };
+  const read = async (url: string) => Buffer.from(await (await fetch(url, { headers })).arrayBuffer());
+  const answer = await read(`${harness.url}/v1/agents/${id}/diff`);
+  const [cut] = JSON.parse(String(answer)).items;
+  expect(cut).toMatchObject({ truncated: true, patch: expect.stringMatching(/^diff --git a\/a\.txt/) });
+  expect(cut.patch).not.toContain("b.txt");
+  const whole = await read(cut.patchUrl);
+  expect(whole.length).toBe(cut.patchBytes);
+  expect(whole.toString().startsWith(cut.patch)).toBe(true);
+  const { stdout } = await harness.run(["cloud", "diff", id]);
+  expect(stdout === whole.toString()).toBe(true);
+  const [item] = JSON.parse((await harness.run(["cloud", "diff", "--json", id])).stdout).items;
+  expect(item.patch === stdout).toBe(true);
+  expect(item).not.toHaveProperty("truncated");
+  expect((await harness.run(["cloud", "status", id])).stdout).toContain("3 files changed, +300000 -0");
+  expect(await harness.run(["apply", id])).toMatchObject({ code: 0 });
+  expect(readFileSync(join(harness.clone, "c.txt"), "utf8")).toMatch(/^1\n[\s\S]*\n100000\n$/);
+  const unknown = await fetch(`${harness.url}/v1/agents/${id}/diff?repository=github.com/o/r`, { headers });
+  expect(await unknown.json()).toMatchObject({ error: { code: "repository_not_found" } });
+});
+
 test("a conflicting working tree is refused and left unchanged", async () => {
   const harness = await openCloudHarness();
   const id = await harness.agent(`create notes.txt containing hello, then ${prompt.toLowerCase()}`);

@@ -215,12 +215,27 @@ test("pages need a login, show only the own team, and forms need the own CSRF to
   const cookie = login.headers["set-cookie"]?.[0]?.split(";")[0] ?? expect.fail("no cookie");
   const visit = (path: string) => sendRequest(owner.url, { method: "GET", path, headers: { cookie } });
   expect(await visit(`/agents/${made.agentId}`)).toMatchObject({ status: 200 });
-  for (const path of [`/agents/${theirs.agentId}`, `/agents/${theirs.agentId}/runs/${theirs.runId}/stream`]) {
+  const patch = await visit("/repositories/sample/pulls/1/diff");
+  expect(patch).toMatchObject({ status: 200, text: expect.stringMatching(/^diff --git /) });
+  expect(patch.headers["content-disposition"]).toContain("attachment");
+  const theirFiles = `/agents/${theirs.agentId}/diff?repository=x`;
+  for (const path of [
+    `/agents/${theirs.agentId}`,
+    theirFiles,
+    `/agents/${theirs.agentId}/runs/${theirs.runId}/stream`,
+  ]) {
     const answer = await visit(path);
     expect({ path, status: answer.status }).toEqual({ path, status: 404 });
     expect(answer.text).not.toContain("not for you");
   }
-  for (const path of ["/agents", `/agents/${made.agentId}`, "/keys", "/repositories", "/repositories/sample/pulls/1"])
+  for (const path of [
+    "/agents",
+    `/agents/${made.agentId}`,
+    "/keys",
+    "/repositories",
+    "/repositories/sample/pulls/1",
+    "/repositories/sample/pulls/1/diff",
+  ])
     for (const headers of [{}, { cookie: `${cookie}x` }, { cookie: "platform_session=1.AAAA" }]) {
       const answer = await sendRequest(owner.url, { method: "GET", path, headers });
       expect({ path, status: answer.status }).toEqual({ path, status: 401 });

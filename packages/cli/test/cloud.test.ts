@@ -1,11 +1,11 @@
 // What the cloud commands make of addresses, patches and streams.
 import { createServer, type ServerResponse } from "node:http";
-import type { RepositoryDiff, StreamFrame } from "@agentcli/protocol/api";
+import type { StreamFrame } from "@agentcli/protocol/api";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { followRun } from "../src/cloud/follow.ts";
 import { bareAddress, sharedAddress } from "../src/cloud/origin.ts";
-import { summarize } from "../src/cloud/patch.ts";
+import { summarize, type WholeDiff } from "../src/cloud/patch.ts";
 import { openRenderer } from "../src/cloud/render.ts";
 import { outcomeOf, statusOf } from "../src/cloud/status.ts";
 
@@ -28,7 +28,7 @@ test.each([
   ["file:///srv/git/r.git", null],
 ])("%s is shared as %s", (address, shared) => expect(sharedAddress(address)).toBe(shared));
 
-const diffOf = (patch: string): RepositoryDiff => ({
+const diffOf = (patch: string): WholeDiff => ({
   repoUrl: "",
   baseBranch: "",
   baseCommit: "",

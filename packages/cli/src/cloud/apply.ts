@@ -2,15 +2,14 @@
 import { CommandError } from "@agentcli/command-line";
 import type { Environment } from "@agentcli/host";
 import { type GitRequest, git } from "@agentcli/host/git";
-import type { RepositoryDiff } from "@agentcli/protocol/api";
 import { rememberPaths } from "./memory.ts";
 import { bareAddress, type Checkout } from "./origin.ts";
-import { patchBytes } from "./patch.ts";
+import { patchBytes, type WholeDiff } from "./patch.ts";
 import { touchedPaths } from "./touched.ts";
 import { gitToItsEnd } from "./whole-git.ts";
 
 export interface Application {
-  diff: RepositoryDiff;
+  diff: WholeDiff;
   root: string;
   environment: Environment;
   signal: AbortSignal;
@@ -49,7 +48,7 @@ async function write(call: GitRequest, root: string, paths: string[]): Promise<s
   return reasonsIn(stderr);
 }
 
-const refusal = ({ baseCommit }: RepositoryDiff, reasons: string): CommandError =>
+const refusal = ({ baseCommit }: WholeDiff, reasons: string): CommandError =>
   new CommandError(
     "failed",
     `The changes do not apply to this working tree, so nothing was changed: ${reasons}. They are based on ${baseCommit.slice(0, 12)}: commit or stash your changes, check out that commit, and try again.`,
@@ -66,7 +65,7 @@ function reasonsIn(stderr: string): string {
 }
 
 /** That of the repository around; the only one where the agent had one. */
-export function chooseDiff(diffs: RepositoryDiff[], { remotes, root }: Checkout): RepositoryDiff {
+export function chooseDiff(diffs: WholeDiff[], { remotes, root }: Checkout): WholeDiff {
   const own = new Set([...remotes.values()].map(bareAddress));
   const fitting = diffs.filter(({ repoUrl }) => own.has(bareAddress(repoUrl)));
   const [chosen] = fitting.length > 0 ? fitting : diffs.length === 1 ? diffs : [];

@@ -33,6 +33,14 @@ export async function askJson<T>(access: Access, request: JsonRequest, signal: A
   throw strange(access);
 }
 
+/** The answer as it is. */
+export async function readBytes(access: Access, path: string, signal: AbortSignal): Promise<Buffer> {
+  const answer = await open(access, { method: "GET", path }, signal);
+  return read(answer).catch((error: Error) => {
+    throw unreachable(access, error, signal);
+  });
+}
+
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -78,7 +86,9 @@ async function send({ url, key }: Access, request: CloudRequest, signal: AbortSi
   });
 }
 
-async function readText(answer: IncomingMessage): Promise<string> {
+const readText = async (answer: IncomingMessage): Promise<string> => (await read(answer)).toString("utf8");
+
+async function read(answer: IncomingMessage): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let size = 0;
   for await (const piece of answer) {
@@ -86,7 +96,7 @@ async function readText(answer: IncomingMessage): Promise<string> {
     if (size > maxBytes) throw new Error(`the response is larger than ${maxBytes} bytes`);
     pieces.push(piece);
   }
-  return Buffer.concat(pieces).toString("utf8");
+  return Buffer.concat(pieces);
 }
 
 function refusal(status: number, text: string, access: Access): CommandError {

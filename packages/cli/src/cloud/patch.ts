@@ -1,7 +1,25 @@
 // What an agent has changed, as bytes and in numbers.
+import { isUtf8 } from "node:buffer";
+import { CommandError } from "@agentcli/command-line";
 import type { RepositoryDiff } from "@agentcli/protocol/api";
 
-export const patchBytes = ({ patch, encoding }: RepositoryDiff): Buffer =>
+/** Of a repository, with its whole patch. */
+export type WholeDiff = Omit<RepositoryDiff, "truncated" | "patchBytes" | "patchUrl">;
+
+/** `read` takes a path below the address of the platform: the key is sent to no other host that a link may name. */
+export async function readWhole(diff: RepositoryDiff, read: (path: string) => Promise<Buffer>): Promise<WholeDiff> {
+  const { truncated, patchBytes, patchUrl, ...beginning } = diff;
+  if (!truncated) return beginning;
+  const start = patchUrl.indexOf("/v1/agents/");
+  if (start === -1)
+    throw new CommandError("failed", `The platform has cut the patch of ${diff.repoUrl}, and its link is not valid.`);
+  const patch = await read(patchUrl.slice(start));
+  return isUtf8(patch)
+    ? { ...beginning, encoding: "utf-8", patch: patch.toString("utf8") }
+    : { ...beginning, encoding: "base64", patch: patch.toString("base64") };
+}
+
+export const patchBytes = ({ patch, encoding }: WholeDiff): Buffer =>
   Buffer.from(patch, encoding === "base64" ? "base64" : "utf8");
 
 export interface ChangeSummary {
@@ -10,7 +28,7 @@ export interface ChangeSummary {
   lines_removed: number;
 }
 
-export function summarize(diffs: RepositoryDiff[]): ChangeSummary {
+export function summarize(diffs: WholeDiff[]): ChangeSummary {
   const total: ChangeSummary = { files_changed: 0, lines_added: 0, lines_removed: 0 };
   for (const diff of diffs) count(patchBytes(diff).toString("latin1").split("\n"), total);
   return total;

@@ -1,10 +1,11 @@
 // What the cloud commands ask of the platform.
-import type { Agent, AgentDiff, AgentListItem, CreateAgent, Run } from "@agentcli/protocol/api";
+import type { Agent, AgentListItem, CreateAgent, RepositoryDiff, Run } from "@agentcli/protocol/api";
 import type { Invocation } from "../command.ts";
 import type { Program } from "../program.ts";
 import { readAccess } from "./access.ts";
 import { type Follower, followRun } from "./follow.ts";
-import { askJson } from "./http.ts";
+import { askJson, readBytes } from "./http.ts";
+import { readWhole, type WholeDiff } from "./patch.ts";
 
 export interface CloudPlatform {
   createAgent(request: CreateAgent): Promise<{ agent: Agent; run: Run }>;
@@ -14,7 +15,8 @@ export interface CloudPlatform {
   readLatestRun(agent: AgentListItem): Promise<Run | null>;
   /** Newest first. */
   listRuns(agentId: string): Promise<Run[]>;
-  readDiff(agentId: string): Promise<AgentDiff>;
+  /** Whole patches: the rest of those that the platform has cut is read too. */
+  readDiff(agentId: string): Promise<WholeDiff[]>;
   /** Every frame from the first on, until the run has ended. */
   follow(run: Pick<Run, "id" | "agentId">, take: Follower): Promise<void>;
 }
@@ -42,7 +44,12 @@ export async function openCloud(invocation: Invocation, program: Program): Promi
     },
     listRuns: async (agentId) =>
       (await get<{ items: Run[] }>(`/v1/agents/${agentId}/runs?limit=${maxRuns}`, "items")).items,
-    readDiff: (agentId) => get(`/v1/agents/${agentId}/diff`, "items"),
+    async readDiff(agentId) {
+      const { items } = await get<{ items: RepositoryDiff[] }>(`/v1/agents/${agentId}/diff`, "items");
+      const whole: WholeDiff[] = [];
+      for (const item of items) whole.push(await readWhole(item, (path) => readBytes(access, path, signal)));
+      return whole;
+    },
     follow: ({ agentId, id }, take) =>
       followRun({ access, path: `/v1/agents/${agentId}/runs/${id}/stream`, take }, signal),
   };

@@ -55,6 +55,7 @@ export {
   type Caller,
   type Env,
   type ErrorRenderer,
+  fileResponse,
   invalid,
   readBody,
   readJson,

@@ -1,12 +1,26 @@
-// A patch on a page: one section per file, with its size; large ones are collapsed.
+// A patch on a page: one section per file, with its size; large ones are collapsed, and huge patches are cut.
+import { capPatch } from "../repositories/index.ts";
 import { type Html, html } from "./html.ts";
 
 const maxOpenLines = 400;
 
-export const diffView = (diff: string): Html =>
-  diff === ""
-    ? html`<p class="empty">Nothing is changed.</p>`
-    : html`${diff.split(/^(?=diff --git )/m).map(fileSection)}`;
+export interface DiffViewOptions {
+  /** Where the whole patch is. */
+  wholeUrl: string;
+}
+
+export function diffView(patch: Buffer, { wholeUrl }: DiffViewOptions): Html {
+  if (patch.length === 0) return html`<p class="empty">Nothing is changed.</p>`;
+  const shown = capPatch(patch);
+  const rest = patch.length - shown.length;
+  return html`${shown
+    .toString("utf8")
+    .split(/^(?=diff --git )/m)
+    .map(fileSection)}${
+    rest > 0 &&
+    html`<p class="notice">The last ${rest} bytes are not shown. <a href="${wholeUrl}">Download the whole patch</a>.</p>`
+  }`;
+}
 
 function fileSection(patch: string): Html {
   const lines = patch.replace(/\n$/, "").split("\n");

@@ -56,7 +56,7 @@ ${pull.state === "open" && html`<div class="row">${pull.isDraft ? button(`/repos
 </section>
 ${pull.body !== "" && html`<div class="message user">${pull.body}</div>`}
 <h2>Changes</h2>
-${diffView(diff)}
+${diffView(Buffer.from(diff), { wholeUrl: `/repositories/${name}/pulls/${pull.number}/diff` })}
 <h2>Comments</h2>
 ${reviews.map(
   (

@@ -1,6 +1,6 @@
 // Routes of the pages of repositories.
 import type { Context } from "hono";
-import { ApiError, type Env } from "../foundation/index.ts";
+import { ApiError, type Env, fileResponse } from "../foundation/index.ts";
 import { type GitHost, type HostedRepository, mergeAs, readDiff } from "../repositories/index.ts";
 import type { PageHost, Pages } from "./host.ts";
 import { answerPage } from "./layout.ts";
@@ -64,6 +64,12 @@ function addPullRequest(pages: Pages, githost: GitHost): void {
       token: visitor.formToken,
     });
     return answerPage(context, { title: pull.title, visitor, body });
+  });
+
+  pages.get("/repositories/:name/pulls/:number/diff", async (context, visitor) => {
+    const repository = await find(githost, context, visitor);
+    const pull = await githost.pullRequests(repository).read(numberIn(context));
+    return fileResponse(Buffer.from(await readDiff(repository, { pull })), `${repository.name}-${pull.number}.patch`);
   });
 
   pages.form("/repositories/:name/pulls/:number/comments", async (context, visitor, { body = "" }) => {

@@ -19,6 +19,7 @@ export {
 } from "./githost/index.ts";
 export {
   branchesOf,
+  capPatch,
   type Diffs,
   type HandedOffBranch,
   type Handoff,

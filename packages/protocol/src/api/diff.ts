@@ -7,7 +7,12 @@ export const RepositoryDiff = z.object({
   baseCommit: z.string().describe("What the patch applies to"),
   branch: z.string().describe("What the agent works on, pushed or not"),
   encoding: z.enum(["utf-8", "base64"]).describe("How the patch is written; base64 where its files are not all UTF-8"),
-  patch: z.string().describe("As git diff --binary writes it; empty where nothing was changed"),
+  patch: z
+    .string()
+    .describe("As git diff --binary writes it; empty where nothing was changed; at most 1 MiB, cut between files"),
+  truncated: z.boolean().describe("Whether the patch is only the beginning; patchUrl has all of it"),
+  patchBytes: z.int().describe("Size of the whole patch"),
+  patchUrl: z.string().describe("The whole patch as a file, for the same callers"),
 });
 export type RepositoryDiff = z.infer<typeof RepositoryDiff>;
 

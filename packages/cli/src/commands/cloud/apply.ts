@@ -23,7 +23,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   const agent = await cloud.readAgent(agentId);
   if (agent.status === "ACTIVE")
     throw new CommandError("failed", `Agent ${agentId} is still running. Wait for it: agentcli cloud logs ${agentId}`);
-  const { items } = await cloud.readDiff(agentId);
+  const items = await cloud.readDiff(agentId);
   if (items.every(({ patch }) => patch === ""))
     throw new CommandError("failed", `Agent ${agentId} has changed nothing.`);
   const diff = chooseDiff(items, checkout);

@@ -9,7 +9,7 @@ import type { Program } from "../../program.ts";
 export async function run(invocation: Invocation, program: Program): Promise<number> {
   const cloud = await openCloud(invocation, program);
   const agentId = agentIdIn(invocation, "agentcli cloud diff");
-  const { items } = await cloud.readDiff(agentId);
+  const items = await cloud.readDiff(agentId);
   if (invocation.has("json")) {
     await program.print(`${JSON.stringify({ items }, null, 2)}\n`);
     return exitCodes.completed.code;

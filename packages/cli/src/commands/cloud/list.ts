@@ -43,7 +43,7 @@ interface Shown {
 /** Null where the platform cannot answer: one agent of a list must not hide the others. */
 async function summaryOf({ agent }: Shown, cloud: CloudPlatform): Promise<ChangeSummary | null> {
   try {
-    return summarize((await cloud.readDiff(agent.id)).items);
+    return summarize(await cloud.readDiff(agent.id));
   } catch (error) {
     if (error instanceof CommandError && error.exit === "failed") return null;
     throw error;

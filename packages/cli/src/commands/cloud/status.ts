@@ -11,7 +11,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   const cloud = await openCloud(invocation, program);
   const agent = await cloud.readAgent(agentIdIn(invocation, "agentcli cloud status"));
   const latest = await cloud.readLatestRun(agent);
-  const summary = summarize((await cloud.readDiff(agent.id)).items);
+  const summary = summarize(await cloud.readDiff(agent.id));
   const status = statusOf(latest);
   const branches = latest?.git?.branches ?? [];
   const error = latest?.error?.message ?? null;

@@ -1,12 +1,12 @@
 // `GET /v1/agents/{id}/diff`
 import { isUtf8 } from "node:buffer";
-import { AgentDiff } from "@agentcli/protocol/api";
+import { AgentDiff, type RepositoryDiff } from "@agentcli/protocol/api";
 import { z } from "zod";
-import { type Api, ApiError } from "../../foundation/index.ts";
-import { type Diffs, RepositoryFault } from "../../repositories/index.ts";
+import { type Api, ApiError, fileResponse } from "../../foundation/index.ts";
+import { capPatch, type Diffs, type RepositoryChange, RepositoryFault } from "../../repositories/index.ts";
 import type { AgentHost } from "./agents.ts";
 
-export function addDiffRoute(api: Api, { access }: Pick<AgentHost, "access">, diffs: Diffs): void {
+export function addDiffRoute(api: Api, { access, publicUrl }: Pick<AgentHost, "access" | "publicUrl">, diffs: Diffs) {
   api.route(
     {
       method: "get",
@@ -16,10 +16,22 @@ export function addDiffRoute(api: Api, { access }: Pick<AgentHost, "access">, di
       scope: "agents:read",
       sharing: "read",
       params: z.object({ id: z.string() }),
-      problems: ["payload_too_large"],
-      answer: { status: 200, schema: AgentDiff, description: "A patch for each of its repositories" },
+      query: z.object({
+        repository: z
+          .string()
+          .max(4096)
+          .optional()
+          .describe("repoUrl of one of them: the whole patch as a file, instead of JSON"),
+      }),
+      problems: ["payload_too_large", "repository_not_found"],
+      answer: {
+        status: 200,
+        schema: AgentDiff,
+        contentType: "application/octet-stream",
+        description: "A patch for each of its repositories, at most 1 MiB of each, or with ?repository= a whole one",
+      },
     },
-    async ({ params, principal, context }) => {
+    async ({ params, query, principal, context }) => {
       api.admission.admitGitProcess(context, principal.teamId);
       const { id } = await access.find(principal, params.id, "read");
       const changes = await diffs.read(id, AbortSignal.timeout(limitMs)).catch(async (error: unknown) => {
@@ -29,12 +41,35 @@ export function addDiffRoute(api: Api, { access }: Pick<AgentHost, "access">, di
         if (error instanceof RepositoryFault) throw new ApiError("payload_too_large", error.message);
         throw error;
       });
-      return { items: changes.map(({ patch, ...change }) => ({ ...change, ...written(patch) })) };
+      if (query.repository !== undefined) return wholePatch(changes, query.repository);
+      return { items: changes.map((change) => entryOf(change, `${publicUrl()}/v1/agents/${id}/diff`)) };
     },
   );
 }
 
 const limitMs = 60_000;
+
+/** Throws `repository_not_found`. */
+export function wholePatch(changes: RepositoryChange[], repoUrl: string): Response {
+  const change = changes.find((one) => one.repoUrl === repoUrl);
+  if (change) return fileResponse(change.patch, `${repoUrl.split("/").at(-1)}.patch`);
+  const names = changes.map((one) => one.repoUrl).join(", ") || "none";
+  throw new ApiError(
+    "repository_not_found",
+    `${repoUrl.slice(0, 200)} is not a repository of this agent, or is not fetched yet. Its repositories: ${names}.`,
+  );
+}
+
+function entryOf({ patch, ...change }: RepositoryChange, url: string): RepositoryDiff {
+  const beginning = capPatch(patch);
+  return {
+    ...change,
+    ...written(beginning),
+    truncated: beginning.length < patch.length,
+    patchBytes: patch.length,
+    patchUrl: `${url}?${new URLSearchParams({ repository: change.repoUrl })}`,
+  };
+}
 
 /** JSON is text, and a patch has the bytes of the files. */
 const written = (patch: Buffer): { encoding: "utf-8" | "base64"; patch: string } =>

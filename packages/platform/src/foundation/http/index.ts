@@ -5,6 +5,7 @@ export { type ApiOptions, answerUnserved, createApi } from "./api.ts";
 export { ApiError, type ApiErrorDetails } from "./api-error.ts";
 export { readBody, readJson } from "./body.ts";
 export type { Env } from "./env.ts";
+export { fileResponse } from "./file.ts";
 export type { AnswerDefinition, Api, Authenticate, Call, Caller, ErrorRenderer, Route } from "./route.ts";
 export { addSelfRoutes, type SelfOptions } from "./self.ts";
 export { type HttpServer, listen } from "./server.ts";

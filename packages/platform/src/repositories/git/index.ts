@@ -21,6 +21,7 @@ export {
   GitFailed,
   type GitResult,
   GitTookTooLong,
+  GitWroteTooMuch,
   gitSucceeds,
   runGit,
   startGit,

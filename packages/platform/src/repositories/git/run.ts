@@ -56,7 +56,7 @@ export async function askGit(call: GitCall, signal?: AbortSignal): Promise<GitRe
   let size = 0;
   child.stdout.on("data", (data: Buffer) => {
     size += data.length;
-    if (size > maxOutputBytes) child.destroy(new Error(`git ${call.args[0]} wrote more than ${maxOutputBytes} bytes`));
+    if (size > maxOutputBytes) child.destroy(new GitWroteTooMuch(call.args[0] ?? ""));
     else out.push(data);
   });
   child.stdin.end(call.input ?? "");
@@ -149,6 +149,14 @@ export class GitTookTooLong extends Error {
 
   constructor(command: string, limitMs: number) {
     super(`git ${command} was ended after ${limitMs} ms.`);
+  }
+}
+
+export class GitWroteTooMuch extends Error {
+  override name = "GitWroteTooMuch";
+
+  constructor(command: string) {
+    super(`git ${command} wrote more than ${maxOutputBytes / 1024 / 1024} MiB.`);
   }
 }
 

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Kysely } from "kysely";
 import type { Tables } from "../../foundation/index.ts";
-import { askGit, GitFailed, type GitLocation, RepositoryFault, runGit } from "../git/index.ts";
+import { askGit, GitFailed, type GitLocation, GitWroteTooMuch, RepositoryFault, runGit } from "../git/index.ts";
 import type { SourceHosts } from "../scm/index.ts";
 import type { OpenRepository, Workspaces } from "../workspaces/index.ts";
 import { addFiles } from "./add-files.ts";
@@ -124,7 +124,11 @@ async function diff(
   signal: AbortSignal,
 ): Promise<Buffer> {
   const args = ["diff", "--binary", "--full-index", ...stableFlags, from, to, "--"];
-  const { code, out, stderr } = await askGit({ location, args }, signal);
+  const { code, out, stderr } = await askGit({ location, args }, signal).catch((error: unknown) => {
+    if (!(error instanceof GitWroteTooMuch)) throw error;
+    const message = `The changes are too large for a patch: ${error.message} Fetch the agent's branch instead.`;
+    throw new RepositoryFault("repository_too_large", message, { cause: error });
+  });
   if (code !== 0) throw new GitFailed("diff", stderr);
   return out;
 }

@@ -1,5 +1,6 @@
 // From the end of a run to a draft pull request.
 
+export { capPatch } from "./cap-patch.ts";
 export { type CheckOptions, type RunReport, showDueChecks, startChecks } from "./checks.ts";
 export { type Diffs, openDiffs, type RepositoryChange } from "./diff.ts";
 export { type HandoffOptions, openHandoff } from "./finish.ts";

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AgentId, type Artifact, ArtifactLink, ArtifactList, ArtifactQuery } from "@agentcli/protocol/api";
 import { z } from "zod";
-import { type Api, ApiError, type PlatformContext } from "../../foundation/index.ts";
+import { type Api, ApiError, fileResponse, type PlatformContext } from "../../foundation/index.ts";
 import type { FindReadableAgent, ReadableAgent } from "../agent-reader.ts";
 import { artifactAad, artifactsDirectory } from "./collect.ts";
 import { makeLink, readLink } from "./links.ts";
@@ -100,13 +100,7 @@ function addDownload(api: Api, platform: PlatformContext): void {
     }
     const blob = await blobOf(platform, { agent: { id }, key }, path);
     const sealed = await readFile(join(artifactsDirectory(platform.settings.dataDirectory, agent.directory), blob));
-    // A browser must never render agent content as a page of this origin.
-    return context.body(new Uint8Array(key.open(sealed, artifactAad(id, blob))), 200, {
-      "content-type": "application/octet-stream",
-      "content-disposition": `attachment; filename*=UTF-8''${encodeURIComponent(path.split("/").at(-1) ?? "artifact")}`,
-      "x-content-type-options": "nosniff",
-      "content-security-policy": "sandbox",
-    });
+    return fileResponse(key.open(sealed, artifactAad(id, blob)), path.split("/").at(-1) ?? "artifact");
   });
 }
 
