@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { call, eventually, jsonLines, replyWith } from "@agentcli/testkit";
+import { call, eventually, jsonLines, replyWith, startModelServer } from "@agentcli/testkit";
 import { itemsOf, openHarness, sessionFiles } from "@agentcli/testkit/cli";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 
 test("an explorer cannot write, even where its parent may", async () => {
   const replies = [
@@ -67,3 +67,36 @@ test("agents that spawn at every level stay within depth, number and budget, and
 });
 
 type Line = { record: { type: string; threadId?: string; parentId?: string } };
+
+const helper = (more: string) =>
+  `name = "helper"\ndescription = "Helps."\ndeveloper_instructions = "You are the helper."\n${more}`;
+
+test("a sub-agent whose role names another provider is asked there, on its own wire", async () => {
+  const other = await startModelServer([replyWith("From elsewhere.")]);
+  onTestFinished(() => other.close());
+  const replies = [
+    call("spawn_agent", { message: "do your part", agent_type: "helper" }),
+    call("wait_agent", { targets: ["helper"] }),
+    replyWith("All done."),
+  ];
+  const config = `[model_providers.other]\nbase_url = "${other.url}"\nwire_api = "chat"\n`;
+  const harness = await openHarness({ replies, config });
+  mkdirSync(join(harness.home, "agents"));
+  writeFileSync(join(harness.home, "agents/helper.toml"), helper('model = "small"\nmodel_provider = "other"\n'));
+  expect(await harness.run(["exec", "go"])).toMatchObject({ code: 0, stdout: "All done.\n" });
+  expect(other.requests()).toMatchObject([{ path: "/v1/chat/completions", body: { model: "small" } }]);
+  expect(JSON.stringify(harness.requests().at(-1)?.body)).toContain("From elsewhere.");
+});
+
+test("a sub-agent with the practice model is not asked at the provider of the run", async () => {
+  const replies = [
+    call("spawn_agent", { message: "run echo from-practice", model: "practice" }),
+    call("wait_agent", { targets: ["default"] }),
+    replyWith("All done."),
+  ];
+  const harness = await openHarness({ replies });
+  expect(await harness.run(["exec", "go"])).toMatchObject({ code: 0, stdout: "All done.\n" });
+  const asked = harness.requests().map(({ body }) => body);
+  expect(asked.map((body) => (body as { model: string }).model)).toEqual(["scripted", "scripted", "scripted"]);
+  expect(JSON.stringify(asked.at(-1))).toContain("from-practice");
+});

@@ -74,14 +74,14 @@ const script: Reply[] = [
   ...shell("writing", `${big} > big; sleep 600`),
   ...shell("flooding", "head -c 500000000 /dev/zero > big; sleep 600"),
   ...shell("home", `${big} > ~/big; sleep 600`),
-  ...shell("artifact", `${big} > $PLATFORM_ARTIFACTS_DIR/big; sleep 600`),
+  ...shell("artifact", `${big} > "$PLATFORM_ARTIFACTS_DIR/big"; sleep 600`),
   ...shell(
     "patching",
     `head -c 60000000 /dev/urandom > "$(ls -d */ | head -1)data.bin" || head -c 60000000 /dev/urandom > data.bin`,
   ),
   ...shell(
     "keeping",
-    "head -c 30000000 /dev/zero > $PLATFORM_ARTIFACTS_DIR/large; echo small > $PLATFORM_ARTIFACTS_DIR/small",
+    'head -c 30000000 /dev/zero > "$PLATFORM_ARTIFACTS_DIR/large"; echo small > "$PLATFORM_ARTIFACTS_DIR/small"',
   ),
   { ...stall("before-headers"), when: { bodyIncludes: "do thinking" } },
   { ...stall(1), when: { bodyIncludes: "do talking" } },

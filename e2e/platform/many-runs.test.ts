@@ -15,7 +15,7 @@ const script: Reply[] = [
     calls: [
       {
         name: "exec_command",
-        arguments: { cmd: "echo work > file; echo result > $PLATFORM_ARTIFACTS_DIR/result.txt; cp file /tmp/copy" },
+        arguments: { cmd: 'echo work > file; echo result > "$PLATFORM_ARTIFACTS_DIR/result.txt"; cp file /tmp/copy' },
         callId: "call_work",
       },
     ],

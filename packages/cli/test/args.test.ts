@@ -121,19 +121,19 @@ describe("help", () => {
   });
 
   test("on an unknown command fails with the nearest name", () => {
-    expect(() => parseCommandLine(["help", "revew"])).toThrow('no command "revew". The nearest is "review"');
-    expect(() => parseCommandLine(["help", "resum"])).toThrow('The nearest is "exec resume"');
-    expect(() => parseCommandLine(["help", "mcp", "lst"])).toThrow('The nearest is "mcp list"');
-    expect(() => parseCommandLine(["help", "exec", "resum"])).toThrow('The nearest is "exec resume"');
+    expect(() => printed(["help", "revew"])).toThrow('no command "revew". The nearest is "review"');
+    expect(() => printed(["help", "resum"])).toThrow('The nearest is "exec resume"');
+    expect(() => printed(["help", "mcp", "lst"])).toThrow('The nearest is "mcp list"');
+    expect(() => printed(["help", "exec", "resum"])).toThrow('The nearest is "exec resume"');
     expect(() => parseCommandLine(["revew", "--help"])).toThrow("Did you mean review?");
   });
 
   test("on a word that is near to no command lists the commands instead of a far one", () => {
-    expect(() => parseCommandLine(["help", "nope"])).toThrow(
+    expect(() => printed(["help", "nope"])).toThrow(
       /^There is no command "nope", and none .*: app-server, apply, .* exec, /,
     );
-    expect(() => parseCommandLine(["help", "x"])).toThrow('no command "x", and none');
-    expect(() => parseCommandLine(["help", "mcp", "frobnicate"])).toThrow("Choose one of: agentcli mcp list,");
+    expect(() => printed(["help", "x"])).toThrow('no command "x", and none');
+    expect(() => printed(["help", "mcp", "frobnicate"])).toThrow("Choose one of: agentcli mcp list,");
   });
 
   test("is asked for with the words of a command, with or without its arguments", () => {

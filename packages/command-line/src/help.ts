@@ -1,6 +1,9 @@
 // Help for people, made from the tables of commands and flags and from the layout of the program.
+import { nearest } from "@agentcli/project/nearest";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { CommandDescription, Syntax } from "./command.ts";
+import { CommandError } from "./error.ts";
+import { unknownCommand } from "./parse.ts";
 
 /** What help adds to the tables: texts, and the order of commands and flags. */
 export interface HelpLayout {
@@ -28,13 +31,29 @@ interface Page {
   layout: HelpLayout;
 }
 
-/** `topic` is a command or the first word of several, as the parser has checked; empty for the overview. */
+/** `topic` is a command or the first word of several; empty for the overview. */
 export function helpText(topic: string[], syntax: Syntax, layout: HelpLayout): string {
   const page = { syntax, layout };
   const command = findTopic(topic, syntax);
   if (command) return commandHelp(command, page);
-  const [word] = topic;
-  return word === undefined ? overview(page) : groupHelp(word, page);
+  const [word, ...more] = topic;
+  if (word === undefined || topic.join() === "help") return overview(page);
+  const isGroup = more.length === 0 && syntax.commands.some(({ path }) => path[0] === word);
+  if (!isGroup) throw unknownTopic(topic, syntax);
+  return groupHelp(word, page);
+}
+
+function unknownTopic(words: string[], syntax: Syntax): CommandError {
+  const asked = words.join(" ");
+  const paths = syntax.commands.map(({ path }) => path);
+  const firstWords = [...new Set(paths.map((path) => path[0] ?? ""))].sort();
+  // `resum` means `exec resume`.
+  const byLastWord = () => paths.find((path) => asked.length > 2 && path.at(-1)?.startsWith(asked))?.join(" ");
+  const near = nearest(asked, [...firstWords, ...paths.map((path) => path.join(" "))]) ?? byLastWord();
+  const unknown = `There is no command "${asked}"`;
+  if (near) return new CommandError("usage", `${unknown}. The nearest is "${near}". See ${syntax.program} --help.`);
+  if (firstWords.includes(words[0] ?? "")) return unknownCommand(words, syntax);
+  return new CommandError("usage", `${unknown}, and none with a name near it. The commands: ${firstWords.join(", ")}.`);
 }
 
 const findTopic = (topic: string[], { commands }: Syntax): CommandDescription | undefined =>

@@ -7,6 +7,7 @@ import { CommandError } from "./error.ts";
 type Values = Record<string, string | boolean | string[]>;
 
 export type CommandLine<Entry> =
+  /** The topic may be any words. */
   | { kind: "help"; topic: string[] }
   /** One word that only begins commands, such as `mcp`. */
   | { kind: "incomplete"; topic: string[] }
@@ -19,7 +20,7 @@ export function parseCommandLine<Entry extends CommandDescription>(
 ): CommandLine<Entry> {
   const { values, words, literal } = split(argv, syntax);
   if (values.version) return { kind: "version" };
-  if (words[0] === "help") return { kind: "help", topic: exactTopic(words.slice(1), syntax) };
+  if (words[0] === "help") return { kind: "help", topic: words.slice(1) };
   if (values.help || words.length === 0) return { kind: "help", topic: topicOf(words, syntax) };
   if (isGroup(words, syntax)) return { kind: "incomplete", topic: words };
   const { command, positionals: named } = findCommand(words, syntax);
@@ -40,27 +41,6 @@ function isGroup(words: string[], syntax: Syntax): boolean {
   return words.length === 1 && paths.length > 0 && paths.every(({ path }) => path.length > 1);
 }
 
-/** `help WORDS`: nothing else may follow the name of a command. */
-function exactTopic(words: string[], syntax: Syntax): string[] {
-  const isKnown = isGroup(words, syntax) || pathsOf(syntax).some(({ path }) => path.join(" ") === words.join(" "));
-  if (isKnown || words.length === 0 || words.join() === "help") return isKnown ? words : [];
-  throw unknownTopic(words, syntax);
-}
-
-function unknownTopic(words: string[], syntax: Syntax): CommandError {
-  const asked = words.join(" ");
-  const paths = syntax.commands.map(({ path }) => path);
-  const firstWords = [...new Set(paths.map((path) => path[0] ?? ""))];
-  // `resum` means `exec resume`.
-  const byLastWord = () => paths.find((path) => asked.length > 2 && path.at(-1)?.startsWith(asked))?.join(" ");
-  const near = nearest(asked, [...firstWords, ...paths.map((path) => path.join(" "))]) ?? byLastWord();
-  if (near) return usage(`There is no command "${asked}". The nearest is "${near}". See ${syntax.program} --help.`);
-  if (firstWords.includes(words[0] ?? "")) return unknownCommand(words, syntax);
-  return usage(
-    `There is no command "${asked}", and none with a name near it. The commands: ${firstWords.sort().join(", ")}.`,
-  );
-}
-
 /** `WORDS --help`: the command that the words would run. */
 function topicOf(words: string[], syntax: Syntax): string[] {
   if (words.length === 0 || isGroup(words, syntax)) return words;
@@ -78,7 +58,7 @@ function findCommand<Entry extends CommandDescription>(
   throw unknownCommand(words, syntax);
 }
 
-function unknownCommand(words: string[], syntax: Syntax): CommandError {
+export function unknownCommand(words: string[], syntax: Syntax): CommandError {
   const [first = "", second = ""] = words;
   const paths = pathsOf(syntax).map(({ path }) => path);
   if (paths.some((path) => path[0] === first))

@@ -61,6 +61,14 @@ test("no sequence of headers, hunks and other lines makes the parser fail", () =
   );
 });
 
+test("a rename with only one of its names is refused", () => {
+  const message = (...lines: string[]) => parsePatch(lines.join("\n"));
+  expect(message("Index: x", "rename to y")).toMatchObject({ message: expect.stringContaining("the old name of 'y'") });
+  expect(message("Index: x", "rename from y")).toMatchObject({
+    message: expect.stringContaining("the new name of 'y'"),
+  });
+});
+
 test("paths lose the letters and quotes of git and the times of diff", () => {
   const pathOf = (...lines: string[]) => {
     const parsed = parsePatch([...lines, "@@ -1 +1 @@", "-1", "+2"].join("\n"));

@@ -32,6 +32,7 @@ export {
   type RequestedRole,
   readRoles,
   requestedRole,
+  type SubagentModels,
   type SubagentSettings,
 } from "./sub-agents.ts";
 export {

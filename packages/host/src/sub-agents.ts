@@ -3,6 +3,7 @@ import {
   agentTools,
   type Dependencies,
   drive,
+  type Model,
   openSubagents,
   type Scrub,
   type SessionStore,
@@ -22,8 +23,15 @@ export interface SubagentSettings {
   maxDepth: number;
   defaultModel?: string | undefined;
   defaultEffort?: string | undefined;
+  /** Models of other providers than the main thread's. Absent: there are none. */
+  models?: SubagentModels | undefined;
   /** `hidden`: progress of sub-agents is not reported as progress of the run. */
   progress: "shown" | "hidden";
+}
+
+export interface SubagentModels {
+  locate(name: string): Pick<TurnSettings, "model" | "provider">;
+  open(settings: TurnSettings): Promise<Model>;
 }
 
 export const defaultMaxOpen = 6;
@@ -52,14 +60,18 @@ export function assembleSubagents(
 ): AssembledSubagents {
   const { subagents, settings, store, scrub, newId, program, observers } = request;
   if (!subagents) return { supervisor: undefined, tools: [] };
-  const { roles, maxOpen, maxDepth, defaultModel, defaultEffort, progress } = subagents;
-  const dependenciesFor = async ({ sandbox }: TurnSettings): Promise<Dependencies | null> => {
-    if (progress === "shown" && sandbox === settings.sandbox) return null;
+  const { roles, maxOpen, maxDepth, defaultModel, defaultEffort, models, progress } = subagents;
+  const dependenciesFor = async (child: TurnSettings): Promise<Dependencies | null> => {
+    const { sandbox, provider } = child;
+    const isElsewhere = models !== undefined && provider !== settings.provider;
+    if (progress === "shown" && sandbox === settings.sandbox && !isElsewhere) return null;
     const dependencies = { ...current(), workspace: await sandboxes.forMode(sandbox) };
+    if (isElsewhere) dependencies.model = await models.open(child);
     return progress === "shown" ? dependencies : { ...dependencies, onProgress() {} };
   };
   const supervisor = openSubagents({
     ...{ store, scrub, roles, maxOpen, maxDepth, defaultModel, defaultEffort, newId, drive, program, dependenciesFor },
+    ...(models && { locateModel: models.locate }),
     ...(observers.watch && { watch: observers.watch }),
   });
   return { supervisor, tools: agentTools(roles) };

@@ -39,7 +39,23 @@ describe("custom agents", () => {
       readonly: true,
       source: here.path(".agentcli/agents/team/tester.toml"),
     });
-    expect(problems).toEqual([]);
+    expect(problems.map(({ message }) => message)).toEqual(["mcp_servers has no effect here; agents have the run's"]);
+  });
+
+  test("of the user name the provider of their model; those of a repository do not, and a warning tells so", async () => {
+    const here = projectFixture({
+      "home:agents/far.toml": toml("far", 'model = "small"\nmodel_provider = "other"\n'),
+      "home:agents/near.toml": toml("near", 'model = "small"\nmodel_provider = "other"\n'),
+      ".agentcli/agents/near.toml": toml("near", 'model = "own"\n'),
+      ".agentcli/agents/planted.toml": toml("planted", 'model = "m"\nmodel_provider = "other"\n'),
+    });
+    const { roles, problems } = await read(here);
+    const chosen = roles.map(({ name, model, provider }) => [name, model, provider]);
+    expect(chosen).toContainEqual(["far", "small", "other"]);
+    expect(chosen).toContainEqual(["near", "own", undefined]);
+    expect(chosen).toContainEqual(["planted", "m", undefined]);
+    expect(problems).toMatchObject([{ path: here.path(".agentcli/agents/planted.toml"), severity: "warning" }]);
+    expect(problems[0]?.message).toContain("model_provider has no effect in a repository");
   });
 
   test("come from Markdown files, their body being the instructions", async () => {

@@ -19,7 +19,7 @@ import { findRepositoryRoot } from "@agentcli/workspace";
 import { openContext } from "../config/context.ts";
 import { compactAt, settle } from "../config/settings.ts";
 import type { EffortWire } from "../model/effort.ts";
-import { chooseModel } from "../model/model.ts";
+import { chooseModel, subagentModels } from "../model/model.ts";
 import type { OutputSchema } from "../output-schema/load.ts";
 import type { Program } from "../program.ts";
 import { composeWorkspace, type SandboxSettings } from "../sandbox/workspace.ts";
@@ -65,7 +65,7 @@ export async function openRun(options: RunOptions, program: Program, context: Ru
       composeWorkspace({ ...withMode(sandbox, settings, options), protectedPaths }, config, program),
     instructions,
     guard: chosen.guard,
-    subagents,
+    subagents: subagents && { ...subagents, models: subagentModels(settings, config, program) },
     hooks: chooseHooks(chosen, options, { program, context }),
     servers: isReview ? null : chooseServers(chosen, program, context.observers),
     limits: { toolTimeoutMs: durationMs(config.limits.tool), toolOutputTokens: config.tool_output_token_limit },

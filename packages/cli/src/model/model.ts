@@ -1,6 +1,8 @@
 // The model of a run: the practice model, or one behind a provider.
 import type { Model } from "@agentcli/engine";
+import type { SubagentModels } from "@agentcli/host";
 import { type ModelFacts, modelFacts, openModel, practice } from "@agentcli/models";
+import type { EffectiveConfig } from "@agentcli/project";
 import type { Config, TurnSettings, WireApi } from "@agentcli/protocol";
 import type { Program } from "../program.ts";
 import { resolveProvider } from "./provider.ts";
@@ -21,6 +23,15 @@ export async function chooseModel(
   const { wireApi } = provider;
   return { model: openModel(provider, client), facts: modelFacts(settings.model, wireApi), wireApi };
 }
+
+/** Sub-agents have models of the run's provider, or the practice model; only a role can name another provider. */
+export const subagentModels = (main: TurnSettings, config: EffectiveConfig, program: Program): SubagentModels => ({
+  locate(model) {
+    if (model === practice) return { model, provider: practice };
+    return { model, provider: main.provider === practice ? config.model_provider : main.provider };
+  },
+  open: async (settings) => (await chooseModel(settings, config, program)).model,
+});
 
 const unusedByPractice =
   'note: OPENAI_API_KEY is set, but the practice model uses no key. For a real model: AGENT_API_KEY="$OPENAI_API_KEY" and another --model.';

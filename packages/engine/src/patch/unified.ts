@@ -35,12 +35,15 @@ function editOf({ from, to, change }: Headers, chunks: EditChunk[]): PatchEdit |
     const added = chunks.flatMap(({ after }) => after);
     return { kind: "add", path: to || from, content: added.map((text) => `${text}\n`).join("") };
   }
+  if (from === "" || to === "") return null;
   if (from !== to) return { kind: "update", path: from, moveTo: to, chunks };
   return chunks.length > 0 ? { kind: "update", path: from, chunks } : null;
 }
 
-function emptyProblem({ from, mode }: Headers): string {
-  if (from === "") return "the diff names no file; expected '--- a/{path}' and '+++ b/{path}'";
+function emptyProblem({ from, to, mode }: Headers): string {
+  if (from === "" && to === "") return "the diff names no file; expected '--- a/{path}' and '+++ b/{path}'";
+  if (from === "") return `the old name of '${to}' is missing; expected 'rename from {path}'`;
+  if (to === "") return `the new name of '${from}' is missing; expected 'rename to {path}'`;
   if (mode) return `the diff of '${from}' changes only its mode; use chmod`;
   return `the diff of '${from}' changes nothing; expected '@@ -{line},{count} +{line},{count} @@' and lines`;
 }

@@ -14,18 +14,33 @@ export interface ChildOptions {
 export interface Defaults {
   defaultModel?: string;
   defaultEffort?: string;
+  /** The provider of a named model, and its name there. Absent: the parent's provider has all of them. */
+  locateModel?(name: string): ModelLocation;
 }
+
+export type ModelLocation = Pick<TurnSettings, "model" | "provider">;
 
 export function childSettings(parent: ThreadState, options: ChildOptions, defaults: Defaults): TurnSettings {
   const parentSettings = settingsOf(parent);
   const { role } = options;
-  const fixed = role.model === "inherit" ? undefined : role.model;
   return {
     ...parentSettings,
-    model: fixed ?? options.model ?? defaults.defaultModel ?? parentSettings.model,
+    ...locate(parentSettings, options, defaults),
     effort: role.effort ?? options.effort ?? defaults.defaultEffort ?? parentSettings.effort,
     sandbox: narrower(parentSettings.sandbox, role.sandbox),
   };
+}
+
+function locate(
+  { model, provider }: ModelLocation,
+  { role, ...options }: ChildOptions,
+  defaults: Defaults,
+): ModelLocation {
+  const fixed = role.model === "inherit" ? undefined : role.model;
+  const name = fixed ?? options.model ?? defaults.defaultModel;
+  if (role.provider !== undefined) return { model: name ?? model, provider: role.provider };
+  if (name === undefined) return { model, provider };
+  return defaults.locateModel?.(name) ?? { model: name, provider };
 }
 
 /** The child keeps its model; everything else is limited to what its parent has now, which may be less than at spawn. */

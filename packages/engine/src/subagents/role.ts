@@ -8,6 +8,8 @@ export interface AgentRole {
   instructions: string;
   /** `inherit` is the model of the parent. */
   model: string;
+  /** Absent: where models of that name are. */
+  provider?: string;
   effort?: string;
   /** Can only narrow what the parent may do. */
   sandbox?: SandboxMode;

@@ -6,18 +6,17 @@ import type { Emit, Log, LogOptions } from "../log/log.ts";
 import type { Progress } from "../ports.ts";
 import type { Dependencies, SubagentSupervisor, ThreadRun } from "../running.ts";
 import type { ThreadState } from "../state/state.ts";
+import type { Defaults } from "./child.ts";
 import { isBelow, isClosed, type Member } from "./member.ts";
 import type { AgentRole } from "./role.ts";
 import { scopedWorkspace } from "./scoped-workspace.ts";
 
-export interface TreeOptions extends Pick<LogOptions, "store" | "scrub"> {
+export interface TreeOptions extends Pick<LogOptions, "store" | "scrub">, Defaults {
   roles: AgentRole[];
   /** Sub-agents open at once, at all levels together. */
   maxOpen: number;
   /** How deep sub-agents may have sub-agents: with 1 only the main thread has any. */
   maxDepth: number;
-  defaultModel?: string;
-  defaultEffort?: string;
   newId(): string;
   /** The loop of a thread. */
   drive(log: Log, dependencies: Dependencies, signal: AbortSignal): Promise<unknown>;

@@ -16,7 +16,7 @@ interface Listed {
 test("an artifact that is too large is listed on the run and on its page, and the others are kept", async () => {
   const { client, fixture } = await openRunHarness({
     replies: [
-      shell("cd $PLATFORM_ARTIFACTS_DIR && truncate -s 201M a-large && echo kept > b-small"),
+      shell('cd "$PLATFORM_ARTIFACTS_DIR" && truncate -s 201M a-large && echo kept > b-small'),
       replyWith("Done."),
     ],
   });
@@ -35,7 +35,7 @@ test("an artifact that is too large is listed on the run and on its page, and th
 
 test("artifacts that could not be stored are listed on the run, and kept as soon as they can be", async () => {
   const { client, dataDirectory } = await openRunHarness({
-    replies: [shell("cd $PLATFORM_ARTIFACTS_DIR && echo one > one && echo two > two"), replyWith("Done.")],
+    replies: [shell('cd "$PLATFORM_ARTIFACTS_DIR" && echo one > one && echo two > two'), replyWith("Done.")],
   });
   const obstacle = join(dataDirectory, "artifacts");
   writeFileSync(obstacle, "a file where the directory should be");

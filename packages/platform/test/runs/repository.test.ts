@@ -1,5 +1,5 @@
-import { call, replyWith } from "@agentcli/testkit";
-import { expect, test } from "vitest";
+import { call, replyWith, startModelServer } from "@agentcli/testkit";
+import { expect, onTestFinished, test } from "vitest";
 import { openRunHarness } from "./run-harness.ts";
 
 const shell = (cmd: string) => call("exec_command", { cmd });
@@ -84,6 +84,29 @@ test("sub-agents of the request and of the repository are threads of the run, an
   expect(used.totalUsage).toMatchObject({ inputTokens: 400, outputTokens: 40 });
   const ended = frames.find(({ data }) => data.type === "turn-ended");
   expect(ended?.data.usage).toMatchObject({ inputTokens: 400, outputTokens: 40 });
+});
+
+test("sub-agents with a model of another provider are asked there", async () => {
+  const other = await startModelServer([replyWith("Counted elsewhere.")]);
+  onTestFinished(() => other.close());
+  const replies = [
+    call("spawn_agent", { message: "count the files", agent_type: "counter" }),
+    call("wait_agent", { targets: ["counter"] }),
+    replyWith("Three files."),
+  ];
+  const { client, requests } = await openRunHarness({
+    replies,
+    models: { models: ["other/small"] },
+    providers: { other: { base_url: other.url, wire_api: "chat" } },
+  });
+  const ids = await client.create({
+    prompt: { text: "how many?" },
+    customSubagents: [{ name: "counter", description: "Counts.", prompt: "You count.", model: "other/small" }],
+  });
+  const frames = await client.stream(ids);
+  expect(frames.at(-2)?.data).toMatchObject({ status: "FINISHED", text: "Three files." });
+  expect(other.requests()).toMatchObject([{ path: "/v1/chat/completions", body: { model: "small" } }]);
+  expect(JSON.stringify(requests().at(-1)?.body)).toContain("Counted elsewhere.");
 });
 
 const hooks = (entries: object) => JSON.stringify({ version: 1, hooks: entries });

@@ -33,6 +33,8 @@ export interface RunHarnessOptions {
   /** Wire API of the model; Responses by default. */
   wireApi?: "responses" | "chat";
   models?: Partial<Settings["models"]>;
+  /** Beside the scripted model. */
+  providers?: Settings["models"]["model_providers"];
   settings?: Partial<Settings>;
 }
 
@@ -52,6 +54,14 @@ export const scriptedModel = (url: string, wire_api: "responses" | "chat" = "res
   prices: { scripted: { input: 1, output: 10 } },
 });
 
+const withProviders = (
+  models: Settings["models"],
+  more: Settings["models"]["model_providers"],
+): Settings["models"] => ({
+  ...models,
+  model_providers: { ...models.model_providers, ...more },
+});
+
 export const usualSettings = {
   roles: ["api" as const, "runner" as const],
   leaseMs: 10_000,
@@ -67,7 +77,7 @@ export const usualSettings = {
 
 /** Closed at the end of the test. */
 export async function openRunHarness(
-  { replies, wireApi, models, settings }: RunHarnessOptions,
+  { replies, wireApi, models, providers, settings }: RunHarnessOptions,
   log?: Log,
 ): Promise<RunHarness> {
   const model = await startModelServer(replies);
@@ -76,7 +86,7 @@ export async function openRunHarness(
     ...usualSettings,
     dataDirectory,
     variables: { PATH: process.env.PATH },
-    models: { ...scriptedModel(model.url, wireApi), ...models },
+    models: withProviders({ ...scriptedModel(model.url, wireApi), ...models }, providers),
     ...settings,
   });
   const server = await serve({ ...fixture.platform, ...(log && { log }) });

@@ -4,7 +4,7 @@ import { readProjectText } from "../files/project-text.ts";
 import { parseMarkdownRole } from "./markdown-role.ts";
 import { parseForeignRole } from "./other-tools.ts";
 import { type AgentRole, completeRole, type RoleDefinition } from "./role.ts";
-import { type DeclaredRole, type ParsedRole, type ParseToml, parseTomlRole, tableRole } from "./toml-role.ts";
+import { type DeclaredRole, idleKeys, type ParsedRole, type ParseToml, parseTomlRole, tableRole } from "./toml-role.ts";
 
 export interface RoleFile {
   /** Null for a role that is a table only. */
@@ -42,9 +42,8 @@ export function addForeignRoles(roles: Roles, files: ForeignFile[]): FileProblem
   for (const { path, within } of files) {
     const { role, messages } = readForeignRole(path, within);
     const winner = role && roles.get(role.name);
-    notes.push(...messages.map((message): FileProblem => ({ path, line: null, severity: "warning", message })));
-    if (winner)
-      notes.push({ path, line: null, severity: "warning", message: `not used: ${role.name} is ${winner.source}` });
+    notes.push(...messages.map((message): FileProblem => ({ ...about(path), message })));
+    if (winner) notes.push({ ...about(path), message: `not used: ${role.name} is ${winner.source}` });
     else if (role) roles.set(role.name, completeRole(role, undefined));
   }
   return notes;
@@ -70,9 +69,12 @@ function readRole({ path, within, format, declared }: RoleFile, known: Roles, pa
   if (text === null && problems.length === 0 && declared)
     return orProblem({ problem: `there is no such file; fix agents.${declared.name}.config_file` }, path, []);
   if (text === null) return { role: null, problems: problems.map(malformed) };
-  const role =
-    format === "toml" ? parseTomlRole(text, { source: path, declared }, parseToml) : parseMarkdownRole(text, path);
-  return orProblem(role, path, problems);
+  if (format === "markdown") return orProblem(parseMarkdownRole(text, path), path, problems);
+  const parsed = parseTomlRole(text, { source: path, declared }, parseToml);
+  if ("problem" in parsed) return orProblem(parsed, path, problems);
+  const idle = idleKeys(parseToml(text), within).map((message): FileProblem => ({ ...about(path), message }));
+  const { provider, ...role } = parsed;
+  return { role: within === null && provider ? { ...role, provider } : role, problems: [...problems, ...idle] };
 }
 
 function orProblem(role: ParsedRole, path: string, problems: FileProblem[]): Read {
@@ -82,6 +84,8 @@ function orProblem(role: ParsedRole, path: string, problems: FileProblem[]): Rea
     problems: [...problems, malformed({ path, line: null, severity: "error", message: role.problem })],
   };
 }
+
+const about = (path: string) => ({ path, line: null, severity: "warning" as const });
 
 const maxRoleBytes = 262_144;
 

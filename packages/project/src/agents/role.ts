@@ -18,7 +18,9 @@ export const builtInRoles: AgentRole[] = engineRoles.map((role) => ({
   source: "built-in",
 }));
 
-export const completeRole = (definition: RoleDefinition, outer: AgentRole | undefined): AgentRole => ({
-  ...(outer ?? { model: "inherit", readonly: false }),
-  ...definition,
-});
+export function completeRole(definition: RoleDefinition, outer: AgentRole | undefined): AgentRole {
+  const { provider, ...inherited } = outer ?? { model: "inherit", readonly: false };
+  // The provider belongs to the model.
+  const isSameModel = definition.model === undefined && provider !== undefined;
+  return { ...inherited, ...(isSameModel && { provider }), ...definition };
+}

@@ -48,6 +48,7 @@ function toRole(table: Record<string, unknown>, source: string): ParsedRole {
     instructions: String(table.developer_instructions).trim(),
     source,
     ...(table.model !== undefined && { model: String(table.model) }),
+    ...(table.model_provider !== undefined && { provider: String(table.model_provider) }),
     ...(table.model_reasoning_effort !== undefined && { effort: String(table.model_reasoning_effort) }),
     ...(table.sandbox_mode !== undefined && { sandbox: table.sandbox_mode as SandboxMode }),
     ...(table.tools !== undefined && { tools: table.tools as string[] }),
@@ -63,6 +64,7 @@ const modes = ["read-only", "workspace-write", "danger-full-access"];
 const checks: [string, (value: unknown) => boolean, string][] = [
   ["name", (value) => /^[\w-]{1,64}$/.test(String(value).trim()), "letters, digits, - and _, 64 at most"],
   ["model", isText, "the name of a model, or inherit"],
+  ["model_provider", isText, "the id of a provider"],
   ["model_reasoning_effort", isText, "a text such as low or high"],
   ["sandbox_mode", (value) => modes.includes(String(value)), `one of ${modes.join(", ")}`],
   ["tools", isTexts, "a list of tool names"],
@@ -78,12 +80,21 @@ const checks: [string, (value: unknown) => boolean, string][] = [
   ],
 ];
 
-/** Configuration keys are accepted here; those that would widen the agent's rights have no effect. */
+/** Configuration keys are accepted, so that files of other tools load; these are those of the run for all its agents. */
+const keysOfRun = [
+  ...["model_reasoning_summary", "model_verbosity", "sandbox_workspace_write", "approval_policy", "mcp_servers"],
+  ...["skills", "features", "service_tier", "personality", "web_search"],
+];
 const knownKeys = new Set([
-  ...["name", "description", "developer_instructions", "nickname_candidates", "tools", "readonly"],
-  ...["model", "model_provider", "model_reasoning_effort", "model_reasoning_summary", "model_verbosity"],
-  ...["sandbox_mode", "sandbox_workspace_write", "approval_policy", "mcp_servers", "skills", "features"],
-  ...["service_tier", "personality", "web_search"],
+  ...["name", "description", "developer_instructions", "nickname_candidates", "tools", "readonly", "sandbox_mode"],
+  ...["model", "model_provider", "model_reasoning_effort", ...keysOfRun],
 ]);
+
+/** Keys without effect, as sentences. A repository does not choose which provider gets the conversation. */
+export function idleKeys(table: Record<string, unknown>, within: string | null): string[] {
+  const idle = keysOfRun.filter((key) => key in table).map((key) => `${key} has no effect here; agents have the run's`);
+  if (within === null || !("model_provider" in table)) return idle;
+  return [...idle, "model_provider has no effect in a repository; set it in a file of $AGENT_HOME/agents"];
+}
 
 const firstLine = (text: string): string => text.trim().split("\n")[0] ?? "";

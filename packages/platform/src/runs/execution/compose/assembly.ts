@@ -8,6 +8,7 @@ import type { OpenWorkspace } from "../../../repositories/index.ts";
 import { newId } from "../ids.ts";
 import { readHooks, readInstructions, repositoryGuard } from "../repository-files/index.ts";
 import { artifactsDirectory, type Sandboxes } from "../sandbox/index.ts";
+import { subagentModels } from "./model.ts";
 import type { RunPlan } from "./plan.ts";
 
 export interface AssemblyContext {
@@ -39,6 +40,7 @@ export async function openAssembly(context: AssemblyContext, signal: AbortSignal
       settings: turn,
       thread: recordedHooks === null ? "new" : "existing",
       model: plan.selectedModel.model,
+      subagentModels: subagentModels(host.settings),
       prices,
       limits,
       openSandbox: (mode) => host.sandboxes.open({ mode, workspace, agentDirectory, variables }),

@@ -1,7 +1,7 @@
 // The model of a run: the practice model where it was chosen, or a model of a provider in the server's configuration. No model
 // stands in for another: one that cannot be used answers every request with the reason.
-import type { ModelFault } from "@agentcli/engine";
-import { type ChosenModel, openChosenModel, providerTimeouts } from "@agentcli/host";
+import type { ModelFault, Secret } from "@agentcli/engine";
+import { type ChosenModel, openChosenModel, providerTimeouts, type SubagentModels } from "@agentcli/host";
 import { describeProvider, findProvider, modelFacts, type Provider, ProviderError, practice } from "@agentcli/models";
 import { openPracticeModel } from "@agentcli/models/practice";
 import type { RunModel } from "@agentcli/protocol/api";
@@ -13,7 +13,13 @@ export function chooseModel(
   settings: Settings,
   otherwise: Partial<Provider> = {},
 ): ChosenModel & { baseUrl: string | null } {
-  const { name, providerId } = locate(id ?? settings.models.model, settings.models);
+  return openModelAt({ ...locate(id ?? settings.models.model, settings.models), otherwise }, settings);
+}
+
+function openModelAt(
+  { name, providerId, otherwise = {} }: Location & { otherwise?: Partial<Provider> },
+  settings: Settings,
+): ChosenModel & { baseUrl: string | null } {
   if (providerId === practice) return { ...practiceModel(), baseUrl: null };
   try {
     return openProviderModel({ name, providerId, otherwise }, settings);
@@ -28,6 +34,24 @@ export function chooseModel(
 export function identifyModel(id: string | undefined, { models }: Settings): Required<RunModel> {
   const { name, providerId } = locate(id ?? models.model, models);
   return { id: name, provider: providerId };
+}
+
+/** Models of sub-agents: named like those of agents. */
+export const subagentModels = (settings: Settings): SubagentModels => ({
+  locate(name) {
+    const { id, provider } = identifyModel(name, settings);
+    return { model: id, provider };
+  },
+  open: async ({ model, provider }) => openModelAt({ name: model, providerId: provider }, settings).model,
+});
+
+/** The keys of all providers: a sub-agent may use any of them. */
+export function providerKeys({ models, variables }: Settings): Secret[] {
+  const names = ["AGENT_API_KEY", ...Object.values(models.model_providers ?? {}).map(({ env_key }) => env_key)];
+  return names.flatMap((name) => {
+    const value = name && variables[name];
+    return value ? [{ name, value }] : [];
+  });
 }
 
 interface Location {

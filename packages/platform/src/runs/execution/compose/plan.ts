@@ -6,7 +6,7 @@ import type { McpServer } from "@agentcli/protocol/api";
 import type { Settings } from "../../../foundation/index.ts";
 import type { AgentRecord, RunRequest } from "../request.ts";
 import { secretsIn, secretsOfServer } from "../secrets.ts";
-import { chooseModel } from "./model.ts";
+import { chooseModel, providerKeys } from "./model.ts";
 
 export interface RunPlan {
   agent: AgentRecord;
@@ -32,7 +32,12 @@ export function planRun(agent: AgentRecord, request: RunRequest, settings: Setti
     contextWindow: settings.models.model_context_window ?? selectedModel.facts.contextWindow,
     servers,
     variables,
-    scrub: scrubber([...selectedModel.secrets, ...secretsIn(variables), ...servers.flatMap(secretsOfServer)]),
+    scrub: scrubber([
+      ...selectedModel.secrets,
+      ...providerKeys(settings),
+      ...secretsIn(variables),
+      ...servers.flatMap(secretsOfServer),
+    ]),
   };
 }
 
