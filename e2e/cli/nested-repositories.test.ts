@@ -2,8 +2,9 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { call, replyWith } from "@agentcli/testkit";
+import { call, replyWith, waitForExit } from "@agentcli/testkit";
 import { itemsOf, openHarness } from "@agentcli/testkit/cli";
+import { stdioServerProgram } from "@agentcli/testkit/mcp";
 import { expect, test } from "vitest";
 
 const create = call("exec_command", {
@@ -43,4 +44,38 @@ test.each([
   const { run, repository } = await openHarness({ replies: [createAgain(prefix), replyWith("Done.")] });
   expect((await run(["exec", "-s", "workspace-write", "create it"])).stderr).toMatch(warning);
   expect(readdirSync(join(repository, "vendor"))).toEqual([".git.untrusted"]);
+});
+
+const creatingServer = `[mcp_servers.fake]
+command = ${JSON.stringify(process.execPath)}
+args = ${JSON.stringify([stdioServerProgram, "repository=vendor"])}
+sandbox = "workspace-write"
+`;
+
+test("an MCP server in the workspace has ended before the search, also where commands cannot write", async () => {
+  const { run, repository } = await openHarness({ config: creatingServer, replies: [replyWith("Done.")] });
+  const { stderr, code } = await run(["exec", "-s", "read-only", "do nothing"]);
+  expect([code, stderr]).toEqual([0, expect.stringMatching(warning)]);
+  expect(readdirSync(join(repository, "vendor"))).toEqual([".git.untrusted"]);
+});
+
+test.each([
+  ["exec", ["exec", "go on"]],
+  ["sandbox run", ["sandbox", "run", "--", "true"]],
+])("what a killed run has created is reported by the next %s", async (_, next) => {
+  const forever = { stall: "before-headers" as const };
+  const harness = await openHarness({ replies: [create, forever, replyWith("Done.")] });
+  const { start, run, repository, home, requests } = harness;
+  const killed = start(["exec", "-s", "workspace-write", "create it"]);
+  await expect.poll(() => requests().length).toBe(2);
+  killed.kill("SIGKILL");
+  await waitForExit(killed);
+  expect(readdirSync(join(repository, "vendor"))).toEqual([".git"]);
+  const { stderr, code } = await run(next);
+  expect([code, stderr]).toEqual([
+    0,
+    expect.stringMatching(/A run that was killed created the git repository in vendor\. Its \.git was renamed/),
+  ]);
+  expect(readdirSync(join(repository, "vendor"))).toEqual([".git.untrusted"]);
+  expect(existsSync(join(home, "unfinished-runs"))).toBe(false);
 });

@@ -24,7 +24,7 @@ import type { Today } from "./date.ts";
 import { logBlockedConnections } from "./denials.ts";
 import type { HookSource, OpenHooks } from "./hooks.ts";
 import type { RunObservers } from "./observers.ts";
-import { withRepositoryWarnings } from "./repository-changes.ts";
+import type { RepositoryWarnings } from "./repository-changes.ts";
 import { type OpenSandbox, openSandboxes, type Sandboxes } from "./sandboxes.ts";
 import type { RunningServers, ServerSource } from "./servers.ts";
 import { assembleSubagents, type SubagentSettings } from "./sub-agents.ts";
@@ -83,6 +83,8 @@ export interface Assembly {
   /** The tools the model is offered: built-in, sub-agent and these MCP tools. */
   offerTools(serverTools: Tool[]): Tool[];
   openLog(state: ThreadState, emit: Emit): Log;
+  /** Ends the MCP servers, and what they left running. `close` does so as well. */
+  endServers(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -93,9 +95,11 @@ export async function assemble(request: AssemblyRequest): Promise<Assembly> {
   const threadInstructions = request.thread === "new" ? await request.instructions.forThread() : noInstructions;
   // Lazy: read when a sub-agent starts, after MCP tools were added.
   const dependencies = () => assembly.dependencies;
-  const subagents = assembleSubagents(request, sandboxes, dependencies);
+  const onAgentRest = async () => repositories?.afterAgent();
+  const subagents = assembleSubagents({ ...request, onAgentRest }, sandboxes, dependencies);
   const hooks = source?.open(sandboxes) ?? noHooks;
   const servers = await startServers(request, sandboxes);
+  const repositories = await watchRepositories(request, { sandboxes, servers, supervisor: subagents.supervisor });
   const offerTools = createToolSelector(request, subagents.tools);
   const tools = offerTools([]);
   const assembly: Assembly = {
@@ -116,9 +120,11 @@ export async function assemble(request: AssemblyRequest): Promise<Assembly> {
     openLog(state, emit) {
       const log = openLog(state, { store: request.store, emit, scrub: request.scrub });
       sandboxes.main.onConnectionBlocked?.(logBlockedConnections(log));
-      const overview = () => subagents.supervisor?.overview() ?? [];
-      const hasRunningAgents = () => overview().some(({ status }) => status === "running");
-      return withRepositoryWarnings(log, { sandboxes, hasRunningAgents });
+      return repositories?.addTo(log) ?? log;
+    },
+    async endServers() {
+      await servers?.close();
+      await sandboxes.endServers();
     },
     // Sub-agents first: they use everything else. Sandboxes last: hooks and servers run inside them.
     async close() {
@@ -126,9 +132,31 @@ export async function assemble(request: AssemblyRequest): Promise<Assembly> {
       await hooks.close();
       await servers?.close();
       await sandboxes.close();
+      await repositories?.afterClose();
     },
   };
   return assembly;
+}
+
+/** Undefined where nothing can write: sub-agents never have more rights. */
+async function watchRepositories(
+  { observers, settings }: AssemblyRequest,
+  { sandboxes, servers, supervisor }: RunningParts,
+): Promise<RepositoryWarnings | undefined> {
+  if (settings.sandbox !== "workspace-write" && !servers) return undefined;
+  const { openRepositoryWarnings } = await import("./repository-changes.ts");
+  return openRepositoryWarnings({
+    sandboxes,
+    findServerChanges: async () => servers?.findRepositoryChanges() ?? [],
+    hasRunningAgents: () => (supervisor?.overview() ?? []).some(({ status }) => status === "running"),
+    warn: observers.warn ?? (() => {}),
+  });
+}
+
+interface RunningParts {
+  sandboxes: Sandboxes;
+  servers: RunningServers | null;
+  supervisor: Dependencies["subagents"];
 }
 
 /** For an existing thread: its instructions are in its first record. */

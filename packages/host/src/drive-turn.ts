@@ -17,17 +17,30 @@ export interface LastTurnOptions {
   signal: AbortSignal;
 }
 
-/** For the last turn of this process: sub-agents and hooks end before the end of the turn is written. */
-export const asLastTurn = (log: Log, { dependencies }: RunsWith, options: LastTurnOptions): Log =>
-  lastTurn(log, dependencies, options);
+/** For the last turn of this process: sub-agents, hooks and MCP servers end before the end of the turn is written. */
+export const asLastTurn = (log: Log, { dependencies, endServers }: LastTurnRun, options: LastTurnOptions): Log =>
+  lastTurn(withoutServers(log, endServers), dependencies, options);
 
 type RunsWith = Pick<Assembly, "dependencies">;
+type LastTurnRun = Pick<Assembly, "dependencies" | "endServers">;
+
+/** The log searches for new repositories at the end of a turn: a server that runs in the workspace could create one after it. */
+const withoutServers = (log: Log, endServers: LastTurnRun["endServers"]): Log => ({
+  get state() {
+    return log.state;
+  },
+  async write(...records) {
+    // Closing the run reports what could not be ended.
+    if (records.some(({ type }) => type === "turn.ended")) await endServers().catch(() => {});
+    return log.write(...records);
+  },
+});
 
 /**
  * A service drives one turn per run. Errors are thrown to the caller, which decides whether the run has failed or another
  * process continues it.
  */
-export async function driveServiceTurn(log: Log, assembly: RunsWith, signal: AbortSignal): Promise<TurnEnd> {
+export async function driveServiceTurn(log: Log, assembly: LastTurnRun, signal: AbortSignal): Promise<TurnEnd> {
   const last = asLastTurn(log, assembly, { signal, hookTimeoutMs: endHookTimeoutMs.service });
   const { end } = await drive(last, assembly.dependencies, signal);
   return end ?? { status: "failed", code: "internal", message: "Internal error: the turn stopped without a result." };

@@ -1,5 +1,6 @@
 // One holder at a time: a lock file that names its holder; a dead holder's lock is taken over.
 import { linkSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { isRunning, ownIdentity } from "@agentcli/workspace";
 
 export interface Lock {
   release(): void;
@@ -10,7 +11,7 @@ export type LockAttempt = { kind: "held"; lock: Lock } | { kind: "busy"; pid: nu
 const maxAttempts = 20;
 
 export function takeLock(path: string): LockAttempt {
-  const mine = JSON.stringify({ pid: process.pid, startedAt: startTime(process.pid) });
+  const mine = JSON.stringify(ownIdentity());
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     if (create(path, mine)) return { kind: "held", lock: { release: () => remove(path, mine) } };
     const holder = read(path);
@@ -71,28 +72,9 @@ function read(path: string): string | null {
 
 function judge(content: string): { pid: number; alive: boolean } {
   try {
-    const { pid, startedAt } = JSON.parse(content);
-    return { pid, alive: isAlive(pid) && startTime(pid) === startedAt };
+    const holder = JSON.parse(content);
+    return { pid: holder.pid, alive: isRunning(holder) };
   } catch {
     return { pid: 0, alive: false };
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}
-
-/** Clock ticks after boot at which the process started: a process id used again belongs to another process. Null outside Linux. */
-function startTime(pid: number): string | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
-  } catch {
-    return null;
   }
 }

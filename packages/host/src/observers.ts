@@ -9,6 +9,8 @@ export interface RunObservers {
   approver?: Approver | undefined;
   /** Answers questions of MCP servers; if absent they are declined. */
   elicit?: McpHost["elicit"] | undefined;
+  /** Reports to a user what is found when no turn is open. */
+  warn?: ((message: string) => void) | undefined;
   /** Follows a sub-agent. */
   watch?: ((childId: string) => SubagentObserver) | undefined;
 }
@@ -17,7 +19,10 @@ export interface RunObservers {
  * A reporter follows the main thread; no client can be asked. Sub-agents have call ids of their own: only their records
  * are passed on.
  */
-export function observersFor(reporter: Pick<Reporter, "onProgress" | "onAgentRecord">): RunObservers {
+export function observersFor(reporter: Pick<Reporter, "onProgress" | "onAgentRecord" | "log">): RunObservers {
   const { onProgress, onAgentRecord = () => {} } = reporter;
-  return onProgress ? { onProgress, watch: () => ({ emit: onAgentRecord, onProgress() {} }) } : { onProgress() {} };
+  const warn = (message: string) => reporter.log(`warning: ${message}`);
+  return onProgress
+    ? { onProgress, warn, watch: () => ({ emit: onAgentRecord, onProgress() {} }) }
+    : { onProgress() {}, warn };
 }

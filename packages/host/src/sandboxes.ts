@@ -34,7 +34,9 @@ export interface Sandboxes {
   forServers(mode?: SandboxMode): Promise<LazyWorkspace>;
   /** Ends what commands left running where they can write, so that nothing changes any more. */
   endCommands(): Promise<void>;
-  /** One sentence for each repository that commands have created or changed, once. */
+  /** Ends what servers left running there. */
+  endServers(): Promise<void>;
+  /** One sentence for each repository that commands and servers have created or changed, once. */
   findRepositoryChanges(): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -54,20 +56,30 @@ export async function openSandboxes(
     unsandboxedWorkspace: needsUnsandboxed ? await workspaceOf(toolSandboxes.open("danger-full-access")) : undefined,
     forMode: (other) => workspaceOf(toolSandboxes.open(other)),
     forServers: (other = mode) => workspaceOf(serverSandboxes.open(other)),
-    async endCommands() {
-      const opened = await Promise.all(toolSandboxes.opened());
-      const writable = opened.filter(({ report }) => report.mode === "workspace-write");
-      await Promise.all(writable.map(({ workspace }) => workspace.release([])));
-    },
+    endCommands: () => endProcesses(toolSandboxes),
+    endServers: () => endProcesses(serverSandboxes),
     async findRepositoryChanges() {
       const opened = await Promise.all([...toolSandboxes.opened(), ...serverSandboxes.opened()]);
-      const changes = await Promise.all(opened.map(({ workspace }) => workspace.findRepositoryChanges()));
-      return [...new Set(changes.flat())];
+      return changesIn(opened.map(({ workspace }) => workspace));
     },
     async close() {
       await Promise.all([toolSandboxes.close(), serverSandboxes.close()]);
     },
   };
+}
+
+/** In turn: each one leaves to the next what it does not know. */
+export async function changesIn(workspaces: Pick<LazyWorkspace, "findRepositoryChanges">[]): Promise<string[]> {
+  const changes = new Set<string>();
+  for (const workspace of workspaces) for (const change of await workspace.findRepositoryChanges()) changes.add(change);
+  return [...changes];
+}
+
+/** Where they can write. */
+async function endProcesses(sandboxes: OncePerMode<Sandbox>): Promise<void> {
+  const opened = await Promise.all(sandboxes.opened());
+  const writable = opened.filter(({ report }) => report.mode === "workspace-write");
+  await Promise.all(writable.map(({ workspace }) => workspace.release([])));
 }
 
 export interface OncePerMode<Opened> {

@@ -13,7 +13,7 @@ import { durationMs, maxTimerMs } from "@agentcli/project";
 import { sanitize } from "@agentcli/project/sanitize";
 import type { McpServer, SandboxMode, Workspace } from "@agentcli/protocol";
 import type { LazyWorkspace } from "@agentcli/workspace";
-import { oncePerMode } from "./sandboxes.ts";
+import { changesIn, oncePerMode } from "./sandboxes.ts";
 
 export interface ServerSource
   extends Pick<McpHost, "root" | "variables" | "authorize" | "headersFrom" | "lookupFor" | "elicit"> {
@@ -35,6 +35,8 @@ export interface RunningServers extends McpServers {
   required: string[];
   /** Their reports have been noted. */
   joined: boolean;
+  /** One sentence for each repository that servers in sandboxes of their own have created or changed, once. */
+  findRepositoryChanges(): Promise<string[]>;
 }
 
 export interface ServerContext {
@@ -58,15 +60,24 @@ export function openServers(source: ServerSource, context: ServerContext): Runni
       return separateSandboxes && mode ? separateSandboxes.open(mode) : context.openSandbox(mode);
     },
   });
+  let closing: Promise<void> | undefined;
+  const close = async () => {
+    await servers.close();
+    await separateSandboxes?.close();
+  };
   return {
     ...servers,
     started: async () => [...invalid, ...(await servers.started())],
     names: source.servers.map(([name]) => name),
     required: source.required ?? [],
     joined: false,
-    async close() {
-      await servers.close();
-      await separateSandboxes?.close();
+    async findRepositoryChanges() {
+      const opened = await Promise.all(separateSandboxes?.opened() ?? []);
+      return changesIn(opened);
+    },
+    close() {
+      closing ??= close();
+      return closing;
     },
   };
 }

@@ -50,6 +50,8 @@ export interface SubagentRequest {
   newId(): string;
   program: { name: string; version: string };
   observers: { watch?: ((childId: string) => SubagentObserver) | undefined };
+  /** A sub-agent has come to rest. */
+  onAgentRest(): Promise<void>;
 }
 
 /** `current` returns the dependencies of the main thread when a sub-agent starts. */
@@ -69,8 +71,16 @@ export function assembleSubagents(
     if (isElsewhere) dependencies.model = await models.open(child);
     return progress === "shown" ? dependencies : { ...dependencies, onProgress() {} };
   };
+  const driveAgent: typeof drive = async (...turn) => {
+    try {
+      return await drive(...turn);
+    } finally {
+      await request.onAgentRest();
+    }
+  };
   const supervisor = openSubagents({
-    ...{ store, scrub, roles, maxOpen, maxDepth, defaultModel, defaultEffort, newId, drive, program, dependenciesFor },
+    ...{ store, scrub, roles, maxOpen, maxDepth, defaultModel, defaultEffort, newId, program, dependenciesFor },
+    drive: driveAgent,
     ...(models && { locateModel: models.locate }),
     ...(observers.watch && { watch: observers.watch }),
   });

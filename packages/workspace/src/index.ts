@@ -25,6 +25,7 @@ export {
   WorkspaceLost,
 } from "./lifecycle/index.ts";
 export type { LimitsReport, ResourceLimits } from "./limits/index.ts";
+export { isRunning, ownIdentity, type ProcessIdentity } from "./process-identity.ts";
 export {
   findProgram,
   type HostPrograms,
@@ -57,6 +58,7 @@ export {
   type SandboxProbe,
   SandboxUnavailable,
   sandboxPolicy,
+  searchUnfinished,
   supportsProxy,
   type UnavailableBackEnd,
   type WorkspaceOptions,

@@ -140,6 +140,8 @@ async function execute(command: Command, params: CommandExecParams, { client, ca
     call.signal.removeEventListener("abort", command.end);
     command.finish();
     await opened?.workspace.close();
+    for (const message of (await opened?.workspace.findRepositoryChanges()) ?? [])
+      client.notify("warning", { threadId: null, message });
   }
 }
 

@@ -89,6 +89,7 @@ export async function openOwnThread(request: OwnThreadRequest, host: OwnThreadHo
       recorded: history.state.seq === 0 ? null : recordedIn(history.state),
       observers: {
         ...observers,
+        warn: reporter.log,
         watch: children.watch,
         onProgress: (progress) => audience.notify(history.view.progress(progress)),
       },

@@ -22,6 +22,7 @@ import type { EffortWire } from "../model/effort.ts";
 import { chooseModel, subagentModels } from "../model/model.ts";
 import type { OutputSchema } from "../output-schema/load.ts";
 import type { Program } from "../program.ts";
+import { findLeftovers } from "../sandbox/unfinished-runs.ts";
 import { composeWorkspace, type SandboxSettings } from "../sandbox/workspace.ts";
 import { checkPrice, resolveBudget } from "./budget.ts";
 import { composeGuard } from "./guard.ts";
@@ -74,7 +75,7 @@ export async function openRun(options: RunOptions, program: Program, context: Ru
     scrub: program.scrub,
     newId: () => newId(Date.now()),
     observers: context.observers,
-    warnings: [...chosen.warnings, ...warnings],
+    warnings: [...chosen.warnings, ...warnings, ...(await findLeftovers(environment))],
   });
   // The same object: sub-agents and MCP servers change and read what `assemble` has made.
   return Object.assign(assembly, {

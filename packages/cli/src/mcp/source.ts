@@ -19,6 +19,7 @@ import type { Program } from "../program.ts";
 import { backEndOf, chooseSandbox } from "../sandbox/choice.ts";
 import { networkOf } from "../sandbox/network-policy.ts";
 import { serverProgramIn } from "../sandbox/probe.ts";
+import { unfinishedRuns } from "../sandbox/unfinished-runs.ts";
 import { openCredentials } from "./credentials.ts";
 import { headersFrom } from "./printed-headers.ts";
 
@@ -111,6 +112,7 @@ function openServerSandbox(
       ...backEndOf(await chooseSandbox(policy, undefined, program)),
       env: { PATH: programs.path(), HOME },
       incarnation,
+      unfinishedRuns: unfinishedRuns(program.environment),
       limits: resourceLimits(config.limits),
     });
   return lazyWorkspace({ root, newIncarnation: () => newId(Date.now()), open });

@@ -11,6 +11,7 @@ import { chooseSandbox } from "./choice.ts";
 import { checkNetwork, networkOf } from "./network-policy.ts";
 import { serverProgramIn } from "./probe.ts";
 import { shellEnvironment } from "./shell-environment.ts";
+import { unfinishedRuns } from "./unfinished-runs.ts";
 
 export type SandboxSettings = Pick<TurnSettings, "sandbox" | "cwd" | "shell"> & {
   sandboxMin?: MinBackEnd;
@@ -40,6 +41,7 @@ export async function composeWorkspace(settings: SandboxSettings, config: Config
     warmLoginShell: settings.shell,
     allowLoginShell: config.allow_login_shell ?? true,
     ...(config.sandbox_workspace_write?.build_cache !== "none" && { cacheDirectory: buildCaches(environment) }),
+    unfinishedRuns: unfinishedRuns(environment),
     limits: resourceLimits(config.limits),
     denials: "noted",
     newId: () => newId(Date.now()),

@@ -48,3 +48,7 @@ export const probeAllBackEnds = async (options: ProbeOptions): Promise<(BackEnd 
 /** Who is at the other end of a connection to this machine. */
 export const identifyPeer = async (ends: ConnectionEnds): Promise<Peer> =>
   (await import("./local-peer.ts")).identifyPeer(ends);
+
+/** One sentence for each repository that runs with notes in this directory have created or changed before they were killed. */
+export const searchUnfinished = async (directory: string): Promise<string[]> =>
+  (await import("./repositories/unfinished.ts")).searchUnfinished(directory);

@@ -17,7 +17,6 @@ import type { ConfinedProcess } from "./confined-process.ts";
 import { withLimitNotes } from "./limit-notes.ts";
 import type { SandboxPolicy } from "./policy.ts";
 import { withRefusalNotes } from "./refusals/notes.ts";
-import { protectNested, withRepositoryWatch } from "./repositories/protect.ts";
 import { explainStartLimit, SandboxUnavailable } from "./sandbox-unavailable.ts";
 import type { ServerProgram, StartedSandbox } from "./started-sandbox.ts";
 import type { WorkspaceOptions } from "./workspace-options.ts";
@@ -39,7 +38,7 @@ export async function openSandbox(wanted: SandboxPolicy, given: WorkspaceOptions
   const { requested, options, seed } = withCache(wanted, given);
   const backEnd = options.backEnd ?? bubblewrapOnPath(requested, options.env);
   refuseUnsupported(requested, backEnd);
-  const { policy, watch } = await protectNested(requested, backEnd);
+  const { policy, addWatch } = await protectRepositories(requested, backEnd, options.unfinishedRuns);
   const egress = await openEgress(policy, options, backEnd);
   const limits = openLimits(options.limits ?? noLimits);
   const sandbox = await startSandboxed(policy, backEnd, programOf(options, limits, egress)).catch(async (error) => {
@@ -63,7 +62,7 @@ export async function openSandbox(wanted: SandboxPolicy, given: WorkspaceOptions
       close,
     };
     const opened = seed === undefined ? connected : withSeed(connected, seed);
-    const watched = watch ? withRepositoryWatch(opened, watch) : opened;
+    const watched = addWatch(opened);
     const temporary = config.env.TMPDIR ?? "/tmp";
     const committing = await withCommits(watched, { policy, path: options.env.PATH ?? "", shadows });
     return withLimitNotes(withRefusalNotes(committing, { policy, backEnd: backEnd.kind, temporary }), limits);
@@ -74,6 +73,15 @@ export async function openSandbox(wanted: SandboxPolicy, given: WorkspaceOptions
     const stderr = sandbox.process.stderr();
     throw explainStartLimit(stderr) ?? sandbox.explainFailure(stderr) ?? notStarted(error);
   }
+}
+
+/** Loaded only where commands can write. */
+async function protectRepositories(policy: SandboxPolicy, backEnd: BackEnd, unfinishedRuns: string | undefined) {
+  if (policy.mode !== "workspace-write") return { policy, addWatch: (opened: OpenedWorkspace) => opened };
+  const { protectNested, withRepositoryWatch } = await import("./repositories/protect.ts");
+  const { watch, ...nested } = await protectNested(policy, backEnd);
+  const addWatch = (opened: OpenedWorkspace) => withRepositoryWatch(opened, watch, unfinishedRuns);
+  return { ...nested, addWatch };
 }
 
 const programOf = (

@@ -19,6 +19,8 @@ export interface WorkspaceOptions {
   allowLoginShell?: boolean;
   /** Where the build caches of projects are; without it, commands have none. */
   cacheDirectory?: string;
+  /** Where runs note that their workspace is still to be searched for new repositories; without it, none does. */
+  unfinishedRuns?: string;
   /** Which variables of a login shell tools get. */
   environmentPolicy?: EnvironmentPolicy;
   /** Called for every connection the proxy refused. */

@@ -4,16 +4,16 @@ import { resolveExisting } from "../../paths.ts";
 import type { BackEnd } from "../back-end.ts";
 import type { SandboxPolicy } from "../policy.ts";
 import { findNestedRepositories } from "./nested.ts";
+import { openUnfinished } from "./unfinished.ts";
 import { type RepositoryWatch, watchRepositories } from "./watch.ts";
 
 export interface NestedProtection {
   policy: SandboxPolicy;
-  /** Absent if commands can write nothing. */
-  watch?: RepositoryWatch;
+  watch: RepositoryWatch;
 }
 
+/** Of a policy that lets commands write. */
 export async function protectNested(policy: SandboxPolicy, backEnd: BackEnd): Promise<NestedProtection> {
-  if (policy.mode !== "workspace-write") return { policy };
   const roots = [...new Set([policy.root, ...policy.writableRoots].flatMap(resolveExisting))];
   const nested = await findNestedRepositories(roots);
   const isProtected = policy.nestedRepositories === "protected";
@@ -29,11 +29,19 @@ export async function protectNested(policy: SandboxPolicy, backEnd: BackEnd): Pr
 }
 
 /**
- * Searches only if a command ran or a file was changed since the last search. The first command starts to list the workspace,
+ * Searches only if a process may have run or a file was changed since the last search. The first command starts to list the workspace,
  * which goes on while it runs and while the model writes its reply.
  */
-export function withRepositoryWatch(workspace: OpenedWorkspace, watch: RepositoryWatch): OpenedWorkspace {
+export function withRepositoryWatch(
+  workspace: OpenedWorkspace,
+  watch: RepositoryWatch,
+  unfinishedRuns: string | undefined,
+): OpenedWorkspace {
+  const unfinished = openUnfinished(unfinishedRuns, watch.describe);
   let isUsed = false;
+  /** What was started once may still run. */
+  let mayRun = false;
+  let isClosed = false;
   let preparing: { done: Promise<void>; stop: AbortController } | undefined;
   function prepareOnce(): void {
     if (preparing) return;
@@ -48,7 +56,9 @@ export function withRepositoryWatch(workspace: OpenedWorkspace, watch: Repositor
   return {
     ...workspace,
     exec(request, onChunk, signal) {
+      unfinished.begin();
       isUsed = true;
+      mayRun = true;
       const result = workspace.exec(request, onChunk, signal);
       prepareOnce();
       return result;
@@ -57,15 +67,28 @@ export function withRepositoryWatch(workspace: OpenedWorkspace, watch: Repositor
       isUsed = true;
       return workspace.edit(request);
     },
+    async release(ids) {
+      mayRun &&= ids.length > 0;
+      await workspace.release(ids).catch((error: unknown) => {
+        mayRun = true;
+        throw error;
+      });
+    },
     async findRepositoryChanges() {
       if (!isUsed) return [];
-      isUsed = false;
+      isUsed = mayRun;
       await stopPreparing();
-      return watch.findChanges();
+      const changes = await watch.findChanges();
+      if (isClosed) unfinished.end();
+      return changes;
     },
     async close() {
       await stopPreparing();
       await workspace.close();
+      mayRun = false;
+      isClosed = true;
+      // Otherwise the search is still to come.
+      if (!isUsed) unfinished.end();
     },
   };
 }

@@ -13,15 +13,33 @@ export interface RepositoryWatch {
   findChanges(): Promise<string[]>;
   /** Lists directories while there is time, so that the next search only has to look at those that changed. */
   prepare(signal: AbortSignal): Promise<void>;
+  /** For a search by another process, should this one be killed. */
+  describe(): WatchedRun;
 }
 
-export interface WatchOptions {
+interface WatchSettings {
   roots: string[];
-  nested: NestedRepositories;
   /** Also the repositories of the roots: their `.git` is not protected. */
   rootRepositories: "watched" | "protected";
   /** What happens to a new one in which git would run programs. */
   newRepositories: "set-aside" | "kept";
+}
+
+export interface WatchOptions extends WatchSettings {
+  nested: NestedRepositories;
+}
+
+/** What a watch knew at its start. */
+export interface WatchedRun extends WatchSettings {
+  startedMs: number;
+  /** Whether everything was found that existed then. */
+  isComplete: boolean;
+  known: (Known & { repository: { directory: string } })[];
+}
+
+export interface EarlierRun extends WatchedRun {
+  /** What was created later was not created by this run. */
+  endedMs: number;
 }
 
 /** About 15 s for a million entries on a slow disk, half a second for 200,000 files. */
@@ -29,37 +47,66 @@ const maxEntries = 1_000_000;
 /** The clock of a file system is behind by one tick of the kernel. */
 const clockToleranceMs = 20;
 const maxSentences = 20;
+/** By path. Each sandbox of a run has a watch, and what one of them reported is not new to the others. */
+const setAsideHere = new Map<string, string | undefined>();
 
-export function watchRepositories({ roots, nested, rootRepositories, newRepositories }: WatchOptions): RepositoryWatch {
+export function watchRepositories({ nested, ...settings }: WatchOptions): RepositoryWatch {
   const startedMs = Date.now() - clockToleranceMs;
-  const watchedRoots = rootRepositories === "watched" ? roots : [];
+  const watchedRoots = settings.rootRepositories === "watched" ? settings.roots : [];
   const withGit = [...watchedRoots, ...nested.protected].map((directory): Repository => ({ directory, entry: ".git" }));
+  const known = [...withGit, ...nested.repositories].map((repository) => ({
+    repository,
+    signature: signatureOf(repository),
+  }));
+  const { isComplete } = nested;
+  const run = { ...settings, startedMs, isComplete };
+  return {
+    ...openWatch({ ...run, known, endedMs: Number.POSITIVE_INFINITY }, "This run"),
+    describe: () => ({ ...run, known: known.filter(isText) }),
+  };
+}
+
+/** What a run that was killed has created or changed. */
+export const searchAfter = (run: EarlierRun): Promise<string[]> =>
+  openWatch(run, "A run that was killed").findChanges();
+
+const isText = (known: Known): known is WatchedRun["known"][number] => typeof known.repository.directory === "string";
+
+type WatchPeriod = Omit<EarlierRun, "known"> & { known: Known[] };
+
+function openWatch(period: WatchPeriod, who: string): Omit<RepositoryWatch, "describe"> {
+  const { roots, newRepositories, startedMs, endedMs, isComplete } = period;
   const known = new Map<string, Known>();
   const listings: Listings = new Map();
   const remember = (repository: Repository, signature = signatureOf(repository)) =>
     known.set(`${repository.entry} ${repository.directory}`, { repository, signature });
-  for (const repository of [...withGit, ...nested.repositories]) remember(repository);
-  const isNew = (signature: RepositorySignature) => nested.isComplete || signature.createdMs >= startedMs;
+  for (const { repository, signature } of period.known) remember(repository, signature);
+  // Then others may have changed the workspace since.
+  const isOver = endedMs !== Number.POSITIVE_INFINITY;
+  const isNew = (signature: RepositorySignature) => isComplete || signature.createdMs >= startedMs;
 
   function changeOf(repository: Repository): string | null {
     const { directory, entry } = repository;
     const now = signatureOf(repository);
     const before = known.get(`${entry} ${directory}`)?.signature;
     remember(repository, now);
-    if (now === null) return before && entry === ".git" ? removed(nameIn(roots, directory)) : null;
-    if (before === undefined && now.changedMs < startedMs) return null;
+    if (now === null) return before && entry === ".git" && !isOver ? removed(nameIn(roots, directory)) : null;
+    if (isOver && now.createdMs > endedMs) return null;
+    if (before === undefined && (now.changedMs < startedMs || setAsideHere.get(String(directory)) === now.identity))
+      return null;
     const isReplaced = before === undefined ? isNew(now) : before?.identity !== now.identity;
     if (!isReplaced && before?.settings === now.settings) return null;
     const risks = risksOf(repository);
-    const mayMove =
-      isReplaced && newRepositories === "set-aside" && !(entry === ".git" && roots.includes(String(directory)));
-    const moved = mayMove && risks.length > 0 ? setAside(repository) : null;
+    const isRoot = entry === ".git" && roots.includes(String(directory));
+    const mayMove = isReplaced && newRepositories === "set-aside" && !isRoot && risks.length > 0;
+    const moved = mayMove ? setAside(repository) : null;
     if (moved !== null) {
       remember(repository, null);
       // What was `.git` is a bare repository under its new name, which is reported here.
-      remember({ directory: below(directory, moved), entry: "HEAD" });
+      remember(noteSetAside(below(directory, moved)));
     }
-    return describe(nameIn(roots, directory), { what: isReplaced ? "created" : "changed", entry, risks, moved });
+    const fact = `${who} ${isReplaced ? "created" : "changed"} the git repository in ${nameIn(roots, directory)}.`;
+    return describeChange(fact, { entry, risks, moved });
   }
 
   /** One repository must not keep the others from being looked at. */
@@ -73,13 +120,13 @@ export function watchRepositories({ roots, nested, rootRepositories, newReposito
 
   return {
     async findChanges() {
-      const { repositories, unreadable, isComplete } = await searchRepositories(roots, { maxEntries, listings });
+      const { repositories, unreadable, ...search } = await searchRepositories(roots, { maxEntries, listings });
       const isUnknown = ({ entry, directory }: Repository) => !known.has(`${entry} ${directory}`);
       const all = [...[...known.values()].map(({ repository }) => repository), ...repositories.filter(isUnknown)];
       const sentences = all.flatMap((repository) => tryChangeOf(repository) ?? []);
       const unsearched = unreadable.filter((path) => isChangedSince(path, startedMs));
       sentences.push(...unsearched.map((path) => notSearched(nameIn(roots, path))));
-      if (!isComplete) sentences.push(tooLarge);
+      if (!search.isComplete) sentences.push(tooLarge);
       return shorten(sentences);
     },
     async prepare(signal) {
@@ -88,21 +135,25 @@ export function watchRepositories({ roots, nested, rootRepositories, newReposito
   };
 }
 
+function noteSetAside(directory: DirectoryPath): Repository {
+  const repository: Repository = { directory, entry: "HEAD" };
+  setAsideHere.set(String(directory), signatureOf(repository)?.identity);
+  return repository;
+}
+
 interface Known {
   repository: Repository;
   signature: RepositorySignature | null;
 }
 
 interface Change {
-  what: "created" | "changed";
   entry: Repository["entry"];
   risks: string[];
   /** The new name of the entry. */
   moved: string | null;
 }
 
-function describe(name: string, { what, entry, risks, moved }: Change): string {
-  const fact = `This run ${what} the git repository in ${name}.`;
+function describeChange(fact: string, { entry, risks, moved }: Change): string {
   if (risks.length === 0) return `${fact} Check it before you run git there or add it.`;
   const why = `git could run programs there (${risks.map(printable).join(", ")})`;
   if (moved === null && entry === "HEAD") return `${fact} Check its config and hooks before you run git there: ${why}.`;

@@ -1,11 +1,23 @@
 // What a search finds, what counts as a risk, and what is reported when a run ends.
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, existsSync, lstatSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { findNestedRepositories } from "../../../src/sandbox/repositories/nested.ts";
 import { riskySettings } from "../../../src/sandbox/repositories/risks.ts";
 import { type Listings, searchRepositories } from "../../../src/sandbox/repositories/search.ts";
+import { openUnfinished, searchUnfinished } from "../../../src/sandbox/repositories/unfinished.ts";
 import { watchRepositories } from "../../../src/sandbox/repositories/watch.ts";
 import { temporaryDirectory } from "../../support/locations.ts";
 
@@ -194,5 +206,60 @@ describe("a watch", () => {
       expect.stringMatching(/^0{198}.* cannot be read, so it was not searched/),
     ]);
     execFileSync("rm", ["-rf", root]);
+  });
+
+  /** As of a process that exists no more. */
+  async function killedRun(): Promise<{ notes: string; note: string }> {
+    const notes = join(temporaryDirectory(), "notes");
+    openUnfinished(notes, (await open()).describe).begin();
+    const note = join(notes, String(readdirSync(notes)[0]));
+    return { notes, note };
+  }
+  const bury = (note: string) =>
+    writeFileSync(note, readFileSync(note, "utf8").replace(`"pid":${process.pid}`, '"pid":4194305'));
+
+  test("leaves a run alone that is still going on", async () => {
+    const { notes, note } = await killedRun();
+    init("armed");
+    arm("armed");
+    expect(await searchUnfinished(notes)).toEqual([]);
+    expect([existsSync(join(root, "armed/.git")), existsSync(note)]).toEqual([true, true]);
+  });
+
+  test("does not take for the work of a killed run what a user created or used after it", async () => {
+    init("before");
+    const { notes, note } = await killedRun();
+    bury(note);
+    utimesSync(note, 1, 1);
+    init("later");
+    arm("later");
+    execFileSync("git", [
+      "-C",
+      join(root, "before"),
+      "-c",
+      "user.name=A",
+      "-c",
+      "user.email=a@b",
+      "commit",
+      "-qm",
+      "x",
+      "--allow-empty",
+    ]);
+    expect(await searchUnfinished(notes)).toEqual([]);
+    expect([existsSync(join(root, "later/.git")), existsSync(notes)]).toEqual([true, false]);
+  });
+
+  test("finds what a killed run changed in a repository that existed before it", async () => {
+    init("before");
+    const { notes, note } = await killedRun();
+    bury(note);
+    arm("before");
+    init("armed");
+    arm("armed");
+    expect(await searchUnfinished(notes)).toEqual([
+      expect.stringContaining("A run that was killed changed the git repository in before. Check its .git"),
+      expect.stringContaining("A run that was killed created the git repository in armed. Its .git was renamed"),
+    ]);
+    expect(existsSync(join(root, "before/.git"))).toBe(true);
   });
 });
