@@ -101,7 +101,7 @@ async function loads({ contexts, scratch, root }) {
       program: process.execPath,
       args: ["--require", preload, cli, "exec", "hello"],
       cwd,
-      env: { ...env, BENCH_LOADED_FILE: file },
+      env: { ...env, LOADED_FILE: file },
     });
     loaded.push(JSON.parse(readFileSync(file, "utf8")));
   }

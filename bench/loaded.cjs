@@ -1,4 +1,4 @@
-// Preloaded with `node --require`: at exit it writes to BENCH_LOADED_FILE what the program has loaded.
+// Preloaded with `node --require`: at exit it writes to LOADED_FILE what the program has loaded.
 const fs = require("node:fs");
 
 const files = new Set();
@@ -14,6 +14,7 @@ process.on("exit", () => {
   files.delete(__filename);
   const loaded = [...files].filter((path) => path.includes("/packages/") || path.includes("/node_modules/"));
   const bytes = loaded.reduce((sum, path) => sum + (fs.existsSync(path) ? fs.statSync(path).size : 0), 0);
-  const builtIn = process.moduleLoadList.filter((name) => name.startsWith("NativeModule")).length;
-  fs.writeFileSync(process.env.BENCH_LOADED_FILE, JSON.stringify({ files: loaded.length, bytes, builtIn }));
+  const modules = process.moduleLoadList.filter((name) => name.startsWith("NativeModule"));
+  const report = { files: loaded.length, bytes, builtIn: modules.length, modules };
+  fs.writeFileSync(process.env.LOADED_FILE, JSON.stringify(report));
 });

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import vm from "node:vm";
 import { rolldown } from "rolldown";
 import { declarePlatformSdk, declareSdk } from "./declarations.mjs";
+import { exportValues } from "./export-values.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
@@ -125,6 +126,7 @@ async function build({ directory, input, format = "cjs" }) {
     preserveEntrySignatures: "allow-extension",
     // The runtime of the grammar can evaluate code for grammars that need it; that of bash does not.
     checks: { eval: false },
+    plugins: format === "cjs" ? [exportValues] : [],
   });
   await bundle.write({
     dir: join(root, directory),

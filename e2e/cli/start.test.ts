@@ -1,5 +1,7 @@
+import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { replyWith } from "@agentcli/testkit";
 import { openHarness } from "@agentcli/testkit/cli";
 import { expect, test } from "vitest";
@@ -36,4 +38,32 @@ test("a run loads its code in compiled form before anything else of it", async (
 test("a run without a terminal loads nothing of what only a terminal shows, and no help", async () => {
   const files = await loadedBy(["exec", "hello"]);
   expect(files.filter((name) => /terminal|live|help/.test(name))).toEqual([]);
+});
+
+/** Before the packages were divided anew (194e90a), on Node 20.20. */
+const maxLoaded = { files: 8, bytes: 465_606 };
+
+/** As `npm run bench` counts: the first run tries out the sandbox, every further one is a plain start. */
+async function loadedByStart(): Promise<{ files: number; bytes: number; modules: string[] }> {
+  const harness = await openHarness({ replies: [replyWith("Done."), replyWith("Done.")] });
+  const preload = fileURLToPath(new URL("../../bench/loaded.cjs", import.meta.url));
+  const report = join(harness.home, "loaded.json");
+  const options = { nodeArguments: ["--require", preload], env: { LOADED_FILE: report } };
+  for (const prompt of ["first", "hello"])
+    expect(await harness.run(["exec", prompt], options)).toMatchObject({ code: 0 });
+  return JSON.parse(readFileSync(report, "utf8"));
+}
+
+test("a run loads no more files and bytes than the stated limit", async () => {
+  const { files, bytes } = await loadedByStart();
+  expect(files).toBeLessThanOrEqual(maxLoaded.files);
+  expect(bytes).toBeLessThanOrEqual(maxLoaded.bytes);
+});
+
+test("a run loads Node's cryptography only if a request needs it", async () => {
+  const list = "require('node:http'); console.log(JSON.stringify(process.moduleLoadList))";
+  const neededByRequest: string[] = JSON.parse(execFileSync(process.execPath, ["-e", list], { encoding: "utf8" }));
+  const { modules } = await loadedByStart();
+  const isCryptography = (name: string) => name === "NativeModule crypto";
+  expect(modules.filter(isCryptography)).toEqual(neededByRequest.filter(isCryptography));
 });

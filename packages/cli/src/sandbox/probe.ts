@@ -75,7 +75,8 @@ const bubblewrapsOn = (path: string): number[] =>
 /** Nothing where there is no such file, or none that we may see. */
 function changeOf(path: string): number[] {
   try {
-    return [statSync(path).mtimeMs];
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return stats === undefined ? [] : [stats.mtimeMs];
   } catch {
     return [];
   }

@@ -1,5 +1,5 @@
 // Finds files below a directory within limits of depth, directories and entries; link cycles are not followed.
-import { type Dirent, readdirSync, realpathSync, statSync } from "node:fs";
+import { type Dirent, existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 export interface FoundFile {
@@ -50,7 +50,7 @@ export function findFiles(root: string, { matchesName, skippedDirectories, limit
         visit(classified.file.path, classified.file.realPath, depth + 1);
     }
   };
-  const realRoot = realPathOf(root);
+  const realRoot = existsSync(root) ? realPathOf(root) : null;
   if (realRoot !== null) visit(root, realRoot, 0);
   return { files, isCut: remaining.directories === 0 || remaining.entries === 0 };
 }

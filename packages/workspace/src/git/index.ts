@@ -1,5 +1,4 @@
 // Git repositories, read from their files.
-export { fingerprintRepository, type GitDirectories } from "./fingerprint.ts";
 export {
   findCommonDirectory,
   findGitDirectory,

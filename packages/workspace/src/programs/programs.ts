@@ -1,6 +1,6 @@
 // Finds programs for the host on PATH. npx and npm run put directories of the repository there, and an agent may have
 // written a program into them; so may another user, into a directory that is open to all.
-import { accessSync, constants, realpathSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, realpathSync, statSync } from "node:fs";
 import { basename, delimiter, dirname, join, resolve } from "node:path";
 import { findRepositoryRoot } from "../git/index.ts";
 import { contains, resolveExisting } from "../paths.ts";
@@ -125,6 +125,8 @@ const isOfPackages = (path: string): boolean => basename(path) === ".bin" && bas
 const isOfNode = (path: string): boolean => contains(dirname(process.execPath), path);
 
 function resolveProgram(path: string): string | undefined {
+  // Most directories of PATH do not have it, and an error costs more than the question.
+  if (!existsSync(path)) return undefined;
   try {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile() ? realpathSync(path) : undefined;

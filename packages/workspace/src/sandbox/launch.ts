@@ -4,7 +4,7 @@ import type { Workspace } from "@agentcli/protocol";
 import { connectWorkspace } from "../client/index.ts";
 import type { EgressProxy } from "../egress/index.ts";
 import { type Environment, environmentPolicy } from "../environment/index.ts";
-import type { GitDirectories } from "../git/index.ts";
+import type { GitDirectories } from "../fingerprint.ts";
 import type { OpenedWorkspace } from "../lifecycle/index.ts";
 import { noLimits, type OpenedLimits, openLimits } from "../limits/index.ts";
 import { openServer, type ServerConfig } from "../server/index.ts";

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { realpathSync } from "node:fs";
 import type { Workspace } from "@agentcli/protocol";
 import { type Environment, type EnvironmentPolicy, environmentPolicy, inherits } from "../environment/index.ts";
-import type { GitDirectories } from "../git/index.ts";
+import type { GitDirectories } from "../fingerprint.ts";
 import type { FileScope } from "./file-scope.ts";
 import { openProcesses } from "./processes/processes.ts";
 import { openWatchdog } from "./processes/watchdog.ts";

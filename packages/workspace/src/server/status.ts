@@ -2,7 +2,8 @@
 
 import { userInfo } from "node:os";
 import type { StatusResult } from "@agentcli/protocol";
-import { findRepositoryRoot, fingerprintRepository, type GitDirectories, readHead } from "../git/index.ts";
+import { fingerprintRepository, type GitDirectories } from "../fingerprint.ts";
+import { findRepositoryRoot, readHead } from "../git/index.ts";
 
 export function readStatus(
   server: { root: string; incarnation: string; env: Record<string, string>; shadows: GitDirectories[] },

@@ -1,7 +1,7 @@
 // One shadow during the life of its sandbox: follows the real repository, and exports its changes to it.
 import { randomUUID } from "node:crypto";
 import type { ExecRequest } from "@agentcli/protocol";
-import { fingerprintRepository } from "../../git/index.ts";
+import { fingerprintRepository } from "../../fingerprint.ts";
 import type { OpenedWorkspace } from "../../lifecycle/index.ts";
 import { giveFiles } from "../ownership.ts";
 import type { SandboxPolicy } from "../policy.ts";
