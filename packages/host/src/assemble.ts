@@ -119,7 +119,7 @@ export async function assemble(request: AssemblyRequest): Promise<Assembly> {
     },
     openLog(state, emit) {
       const log = openLog(state, { store: request.store, emit, scrub: request.scrub });
-      sandboxes.main.onConnectionBlocked?.(logBlockedConnections(log));
+      sandboxes.main.onConnectionBlocked(logBlockedConnections(log));
       return repositories?.addTo(log) ?? log;
     },
     async endServers() {

@@ -18,7 +18,7 @@ export interface Sandbox {
   /** Domains that commands may reach through the proxy; absent without a proxy. */
   allowedDomains?: string[] | undefined;
   /** The listener receives every connection that the proxy refuses; a second one replaces it. */
-  onConnectionBlocked?(listener: (denial: Denial) => void): void;
+  onConnectionBlocked(listener: (denial: Denial) => void): void;
 }
 
 /** Throws if commands cannot be confined; never falls back to no sandbox. What hooks run is protected inside. */
@@ -113,8 +113,6 @@ export interface SandboxOptions
   newId(): string;
   /** As named in the prompt; default: those of the policy. */
   allowedDomains?: string[];
-  /** `noted`: connections that the proxy refuses are written into the thread. */
-  denials: "noted" | "ignored";
   /** Attempts to open an unavailable sandbox; default: 1. */
   maxAttempts?: number;
   /** Around each start of the sandbox, with all its attempts. */
@@ -123,7 +121,7 @@ export interface SandboxOptions
 
 /** A sandbox that enforces this policy. It opens on first use; its report is available immediately. */
 export function sandboxFor(policy: SandboxPolicy, probe: SandboxProbe, options: SandboxOptions): Sandbox {
-  const { env, newId, denials, maxAttempts = 1, allowedDomains = policy.allowedDomains, ...others } = options;
+  const { env, newId, maxAttempts = 1, allowedDomains = policy.allowedDomains, ...others } = options;
   const { measureStart = (start) => start(), ...rest } = others;
   let onDenied: (denial: Denial) => void = () => {};
   const open = (incarnation: string) =>
@@ -132,7 +130,7 @@ export function sandboxFor(policy: SandboxPolicy, probe: SandboxProbe, options: 
       env: env(),
       ...(probe.kind === "available" && { backEnd: probe.backEnd }),
       incarnation,
-      ...(denials === "noted" && { onDenied: (denial) => onDenied(denial) }),
+      onDenied: (denial) => onDenied(denial),
     });
   return {
     workspace: lazyWorkspace({
@@ -143,11 +141,9 @@ export function sandboxFor(policy: SandboxPolicy, probe: SandboxProbe, options: 
     report: describeSandbox(policy, probe),
     writableRoots: [policy.root, ...policy.writableRoots],
     ...(policy.network === "proxy" && { allowedDomains }),
-    ...(denials === "noted" && {
-      onConnectionBlocked(listener) {
-        onDenied = listener;
-      },
-    }),
+    onConnectionBlocked(listener) {
+      onDenied = listener;
+    },
   };
 }
 

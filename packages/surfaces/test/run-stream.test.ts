@@ -176,6 +176,14 @@ test("a warning about a repository is shown as a failed call, which is not part 
   expect(frames.map((frame) => StreamFrame.parse(frame))).toEqual(frames);
 });
 
+test("a connection that the sandbox blocked is shown as a failed call that names the rule", () => {
+  const message = "The sandbox blocked a connection: evil.example:80 is not in allowed_domains.";
+  const data = { message, host: "evil.example", port: 80, by: "allowlist" };
+  const frames = openRun().record({ type: "noted", kind: "policy", data }).flat();
+  expect(frames).toMatchObject([{ event: "tool_call", data: { name: "warning", result: { error: { message } } } }]);
+  expect(frames.map((frame) => StreamFrame.parse(frame))).toEqual(frames);
+});
+
 test("a call to an MCP server names server and tool, and has its content", () => {
   const result = { content: [{ type: "text", text: "42" }], structuredContent: null };
   const detail = { kind: "mcp", server: "s", tool: "t", arguments: {}, result, error: null, durationMs: 1 } as const;

@@ -43,7 +43,6 @@ export async function composeWorkspace(settings: SandboxSettings, config: Config
     ...(config.sandbox_workspace_write?.build_cache !== "none" && { cacheDirectory: buildCaches(environment) }),
     unfinishedRuns: unfinishedRuns(environment),
     limits: resourceLimits(config.limits),
-    denials: "noted",
     newId: () => newId(Date.now()),
   });
 }

@@ -39,7 +39,6 @@ export async function openSandbox(mode: SandboxMode, request: SandboxRequest): P
     warmLoginShell: machine.shell,
     cacheDirectory: join(machine.sdkHome, "cache", "builds"),
     limits: resourceLimits(request.limits),
-    denials: "ignored",
     newId: machine.newId,
   });
 }

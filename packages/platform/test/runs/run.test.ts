@@ -93,6 +93,23 @@ interface Result {
   success: { stdout: string };
 }
 
+test("a connection that the sandbox blocked is on the run once, without secrets", async () => {
+  const secret = "10.98.76.54";
+  const attempt = `for host in 10.1.2.3 10.1.2.3 $SECRET; do curl -s --noproxy '' http://$host/; done; true`;
+  const { client, records } = await openRunHarness({ replies: [shell(attempt), replyWith("Tried.")] });
+  const ids = await client.create({ prompt: { text: "go out" }, envVars: { SECRET: secret } });
+  const frames = await client.stream(ids);
+  expect(await client.read(ids)).toMatchObject({ status: "FINISHED" });
+  const warnings = frames.filter(({ event, data }) => event === "tool_call" && data.name === "warning");
+  const blocked = (host: string) => ({
+    error: {
+      message: `The sandbox blocked a connection: ${host}:80 is not in allowed_domains (*). "*" allows names, not addresses.`,
+    },
+  });
+  expect(warnings.map(({ data }) => data.result)).toEqual([blocked("10.1.2.3"), blocked("[REDACTED]")]);
+  expect(JSON.stringify([frames, await records(ids.agentId)])).not.toContain(secret);
+});
+
 test("files in the artifacts directory are sealed, listed and can be downloaded without an API key", async () => {
   const { client, fixture } = await openRunHarness({
     replies: [

@@ -59,7 +59,6 @@ export function openSandboxes(settings: Settings, measureStart?: MeasureStart): 
         limits: agentLimits(settings),
         newId,
         allowedDomains: ["public hosts"],
-        denials: "ignored",
         // The previous driver of the run may still be removing its sandbox from the same directory.
         maxAttempts: 5,
         ...(measureStart && { measureStart }),
