@@ -11,6 +11,7 @@ export const systemTools = [
   { program: "perl", package: "perl", need: "required", purpose: "attempts to break out of the sandbox" },
   { program: "tmux", package: "tmux", need: "required", purpose: "tests of terminals" },
   { program: "ssh", package: "openssh-client", need: "required", purpose: "repositories reached over ssh" },
+  { program: "sshd", package: "openssh-server", need: "required", purpose: "tests of repositories reached over ssh" },
   {
     ...{ program: "python3", package: "python3-venv", need: "required", purpose: "tests of the Python SDK" },
     probe: ["-c", "import ensurepip"],
@@ -44,8 +45,11 @@ export function provideSystemTools(host = {}) {
 const installLine = (packages) =>
   `sudo apt-get update && sudo apt-get install -y --no-install-recommends ${packages.join(" ")}`;
 
+/** Not on the path of ordinary users. */
+const systemFolders = ["/usr/sbin", "/usr/local/sbin"];
+
 function isOnPath(program, path) {
-  return path.split(delimiter).some((folder) => {
+  return [...path.split(delimiter), ...systemFolders].some((folder) => {
     try {
       accessSync(join(folder, program), constants.X_OK);
       return true;

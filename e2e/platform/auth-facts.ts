@@ -50,6 +50,13 @@ export const rows: Record<string, Row> = {
   "get /v1/status": { scope: "admin", sharing: null },
   "get /v1/team/settings": anyKey,
   "patch /v1/team/settings": { scope: "admin", sharing: null, body: () => ({}) },
+  "get /v1/team/credentials": { scope: "admin", sharing: null },
+  "put /v1/team/credentials": {
+    scope: "admin",
+    sharing: null,
+    body: () => ({ host: "git.example.com", kind: "token", value: "t" }),
+  },
+  "delete /v1/team/credentials": { scope: "admin", sharing: null, query: "?host=git.example.com&kind=token" },
   "get /v1/me/settings": anyKey,
   "patch /v1/me/settings": { scope: "agents:write", sharing: null, body: () => ({}) },
   "get /v1/me": anyKey,

@@ -220,6 +220,7 @@ async function stateOf({ harness }: ServedPlatform): Promise<Record<string, stri
     artifacts: "",
     inference_calls: "",
     source_accounts: "",
+    source_credentials: "",
     hosted_repositories: "",
     audit_head: "",
   };

@@ -21,11 +21,20 @@ export async function main(argv: string[], directory: string): Promise<void> {
     userHome: homedir(),
     cwd: process.cwd(),
     directory,
+    readInput,
     print: (text) => process.stdout.write(textFor(process.stdout, text)),
     log,
     signal: stop.signal,
   };
   process.exit(await runCommand(argv, program));
+}
+
+async function readInput(): Promise<string> {
+  if (process.stdin.isTTY)
+    throw new CommandError("usage", "Standard input is a terminal. Pipe the value in, or use --file FILE.");
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
 }
 
 async function runCommand(argv: string[], program: Program): Promise<number> {

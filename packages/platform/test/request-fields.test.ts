@@ -38,6 +38,7 @@ const acting: Record<string, string[]> = {
   [`${platform}/runs/execution/secrets.ts`]: ["mcpServers[].env", "mcpServers[].env.*"],
   [`${platform}/integrations/webhooks/store.ts`]: ["webhook.url", "webhook.secret"],
   [`${platform}/identity/settings/settings.ts`]: ["followUps", "defaultModel"],
+  [`${platform}/repositories/credentials/value.ts`]: ["host", "kind", "user", "value"],
 };
 
 /** In the documents of others, which clients send whatever we do. */

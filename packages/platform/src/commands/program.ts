@@ -7,6 +7,8 @@ export interface Program {
   cwd: string;
   /** Where the built program and the programs beside it are. */
   directory: string;
+  /** Everything on standard input. Throws CommandError if that is a terminal: what is typed there would be shown. */
+  readInput(): Promise<string>;
   /** Writes to standard output: the result of the command, and nothing else. */
   print(text: string): void;
   /** Structured lines on standard error. */

@@ -10,6 +10,7 @@ import {
   type RepositoryChecks,
   reviewersOf,
 } from "./accounts/index.ts";
+import { addCredentialRoutes, openHostCredentials } from "./credentials/index.ts";
 import {
   type GitHost,
   openAuthenticator,
@@ -28,7 +29,14 @@ import {
   openHandoff,
   startChecks,
 } from "./handoff/index.ts";
-import { type GithubAccounts, openAccessRules, openGithub, openSourceHosts, type SourceHosts } from "./scm/index.ts";
+import {
+  type Github,
+  type GithubAccounts,
+  openAccessRules,
+  openGithub,
+  openSourceHosts,
+  type SourceHosts,
+} from "./scm/index.ts";
 import { openSigningKey, serveSigningKey } from "./signing/index.ts";
 import {
   defaultLimits,
@@ -56,20 +64,14 @@ export interface Repositories extends Subject, RepositoryChecks {
 }
 
 export function openRepositories(context: ServerContext, principals: Principals): Repositories {
-  const { db, vault, settings, log, network, publicUrl, serverUrl } = context;
+  const { db, vault, settings, log, publicUrl, serverUrl } = context;
   const { dataDirectory, committer } = settings;
   const signingKey = openSigningKey(settings.signingKey);
   const signer = { platform: committer, sign: signingKey.sign };
   const githost = openGitHost({ db, vault, dataDirectory, signer, serverUrls: () => [publicUrl(), serverUrl()] });
   const github = settings.sourceHosts.github && openGithub(settings.sourceHosts.github, settings.variables);
   const accounts = github?.accounts ?? null;
-  const sources = openSourceHosts({
-    own: ownRepositories(githost),
-    policy: network,
-    sshDirectory: join(dataDirectory, "ssh"),
-    rules: openAccessRules({ ...settings.sourceHosts, teamName: (teamId) => teamName(db, teamId) }),
-    github,
-  });
+  const sources = sourceHostsOf(context, githost, github);
   const locks = openLocks(db);
   const workspaces = openWorkspaces({
     dataDirectory,
@@ -110,10 +112,24 @@ export function openRepositories(context: ServerContext, principals: Principals)
       serveGit(api, { host: githost, authenticator, log });
       servePullRequests(app, { host: githost, authenticator });
       serveSigningKey(app, signingKey, committer);
+      addCredentialRoutes(api, store);
     },
     retention: [mirrorRetention(fileRetention), unfinishedRetention(fileRetention)],
     activities: [{ role: "every server", start: () => announceAddresses(githost) }],
   };
+}
+
+function sourceHostsOf(context: ServerContext, githost: GitHost, github: Github | null): SourceHosts {
+  const { db, vault, settings, network: policy } = context;
+  const nameOf = (teamId: number) => teamName(db, teamId);
+  return openSourceHosts({
+    own: ownRepositories(githost),
+    policy,
+    sshDirectory: join(settings.dataDirectory, "ssh"),
+    rules: openAccessRules({ ...settings.sourceHosts, teamName: nameOf }),
+    github,
+    credentialsOf: openHostCredentials({ db, vault, policy, teamName: nameOf }),
+  });
 }
 
 async function announceAddresses(githost: GitHost): Promise<{ stop(): Promise<void> }> {

@@ -6,7 +6,10 @@ import { silentLog } from "../../src/foundation/telemetry/index.ts";
 import type { TestPlatform } from "./platform.ts";
 
 /** Returns its output. */
-export async function command({ platform }: TestPlatform, ...argv: string[]): Promise<string> {
+export const command = (tested: TestPlatform, ...argv: string[]): Promise<string> => commandWith("", tested, argv);
+
+/** With this text on standard input. */
+export async function commandWith(input: string, { platform }: TestPlatform, argv: string[]): Promise<string> {
   const { dataDirectory, databaseUrl } = platform.settings;
   const line = parseCommandLine([...argv, "--data", dataDirectory], syntax);
   if (line.kind !== "command") throw new Error(`${argv.join(" ")} is not a command`);
@@ -16,6 +19,7 @@ export async function command({ platform }: TestPlatform, ...argv: string[]): Pr
     userHome: dataDirectory,
     cwd: dataDirectory,
     directory: dataDirectory,
+    readInput: async () => input,
     print: (text) => {
       printed += text;
     },

@@ -152,6 +152,7 @@ test("every command that changes something is listed here and leaves an audit en
       userHome: folder.path,
       cwd: folder.path,
       directory: folder.path,
+      readInput: async () => "",
       print(text) {
         printed = text;
       },

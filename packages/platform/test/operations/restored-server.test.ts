@@ -8,6 +8,7 @@ import { openPlatformContext } from "../../src/foundation/context.ts";
 import { silentLog } from "../../src/foundation/telemetry/index.ts";
 import { readKeyFile } from "../../src/foundation/vault/index.ts";
 import { makeBackup, restoreBackup } from "../../src/operations/backup/index.ts";
+import { findCredentials } from "../../src/repositories/credentials/store.ts";
 import { serve } from "../../src/serve.ts";
 import { emptyDatabase } from "../harness/database.ts";
 import { newDataDirectory, openRunHarness } from "../runs/run-harness.ts";
@@ -20,6 +21,8 @@ test.each([
   const { client, fixture, dataDirectory, stop } = await openRunHarness({ replies });
   const ids = await client.create("first");
   await client.waitForRun(ids);
+  const credential = { host: "git.example.com", kind: "token", value: "restored-token" } as const;
+  await client.send("PUT", "/v1/team/credentials", credential);
   const { settings, connection } = fixture.platform;
   const kek = readKeyFile(join(dataDirectory, "kek")) ?? expect.fail("no key");
   const target = newDataDirectory();
@@ -41,10 +44,13 @@ test.each([
   }
   const restored = { ...settings, dataDirectory: target, databaseUrl: database.url, kekFile };
   await restoreBackup({ path, passphrase, settings: restored, signal: new AbortController().signal });
-  const server = await serve(await openPlatformContext(restored, silentLog));
+  const context = await openPlatformContext(restored, silentLog);
+  const server = await serve(context);
   onTestFinished(server.stop);
   const again = openClient(server.url, client.key);
   expect(await again.read(ids)).toMatchObject({ status: "FINISHED", result: "Before." });
   const next = await again.waitForRun(await again.followUp(ids.agentId, "second"));
   expect(next).toMatchObject({ status: "FINISHED", result: "After." });
+  const { teamId } = fixture.principal;
+  expect(await findCredentials(context, { teamId, host: credential.host }, ["token"])).toEqual([credential]);
 });

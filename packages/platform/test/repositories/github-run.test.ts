@@ -1,13 +1,11 @@
 // Complete runs on GitHub, for a user with a connected account and for a service account: authors and checks.
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { Run } from "@agentcli/protocol/api";
 import { eventually } from "@agentcli/testkit";
 import { type FakeGithub, type FakeRepository, startGithub } from "@agentcli/testkit/github";
-import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { openLog } from "../../src/foundation/telemetry/index.ts";
 import { type ConnectedAccount, saveAccount } from "../../src/repositories/accounts/store.ts";
+import { findLeaks } from "../harness/leaks.ts";
 import { type TestServer, testServer } from "../harness/platform.ts";
 import { githubSettings } from "./github-settings.ts";
 
@@ -118,28 +116,12 @@ test("an invalid host response leaves no token and no text of the run in log, da
     fake.planResponse({ operation, response: { status: 403, body: { message: "Forbidden" } } });
   const { run } = await runOn(key);
   expect(run).toMatchObject({ status: "ERROR", error: { code: "pull_request_failed" } });
-  const { dataDirectory } = server.platform.settings;
   const secrets = [
     ...fake.grants.map(({ token }) => token),
     fake.app.client.secret,
     fake.app.privateKey.slice(100, 160),
   ];
   expect(logged.length).toBeGreaterThan(0);
-  for (const secret of [...secrets, "new.txt"]) expect(logged.join("")).not.toContain(secret);
-  for (const entry of readdirSync(dataDirectory, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue;
-    const text = readFileSync(join(entry.parentPath, entry.name), "latin1");
-    for (const secret of secrets) expect(text.includes(secret), entry.name).toBe(false);
-  }
-  const { db } = server.platform;
-  const tables = await sql<{ name: string }>`
-    select table_name as name from information_schema.tables where table_schema = 'public'
-  `.execute(db);
-  for (const { name } of tables.rows) {
-    const { rows } = await sql<{ row: string }>`select t::text as row from ${sql.table(name)} t`.execute(db);
-    const text = rows
-      .map(({ row }) => row.replace(/\\\\x([0-9a-f]+)/g, (_all, hex) => Buffer.from(hex, "hex").toString("latin1")))
-      .join("");
-    for (const secret of secrets) expect(text.includes(secret), name).toBe(false);
-  }
+  expect(logged.join("")).not.toContain("new.txt");
+  expect(await findLeaks(server, logged, secrets)).toEqual([]);
 });

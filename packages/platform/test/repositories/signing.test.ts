@@ -7,7 +7,7 @@ import { type TemporaryDirectory, temporaryDirectory } from "@agentcli/testkit";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openSigningKey, publishedKey } from "../../src/repositories/signing/index.ts";
-import { readOpenSshKey } from "../../src/repositories/signing/openssh-key.ts";
+import { readOpenSshKey } from "../../src/repositories/ssh/index.ts";
 import { identity } from "./git-harness.ts";
 import { userGit } from "./git-host-harness.ts";
 import { serveHttp } from "./git-servers.ts";

@@ -88,6 +88,7 @@ test("platform models tries each model, and names those that do not answer", asy
     userHome: home.path,
     cwd: home.path,
     directory: home.path,
+    readInput: async () => "",
     print: (text) => {
       printed += text;
     },

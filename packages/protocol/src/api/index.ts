@@ -3,6 +3,7 @@ export * from "./agents.ts";
 export * from "./artifacts.ts";
 export * from "./catalogue.ts";
 export * from "./common.ts";
+export * from "./credentials.ts";
 export * from "./diff.ts";
 export * from "./env-vars.ts";
 export * from "./inference.ts";

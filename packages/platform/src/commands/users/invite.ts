@@ -2,9 +2,10 @@
 import { CommandError } from "@agentcli/command-line";
 import type { Settings } from "../../foundation/config/index.ts";
 import { openInvitations } from "../../identity/invitations/index.ts";
-import { type Administration, openAdministration, type TeamEntry } from "../../identity/principals/index.ts";
+import { openAdministration } from "../../identity/principals/index.ts";
 import { findServer } from "../../server-file.ts";
 import type { Invocation } from "../command.ts";
+import { findTeam } from "../find-team.ts";
 import { withVault } from "../principals.ts";
 import type { Program } from "../program.ts";
 import { readEmail, readRole } from "./set.ts";
@@ -21,12 +22,6 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   });
   program.print(`${link}\n`);
   return 0;
-}
-
-async function findTeam({ listTeams }: Administration, name: string): Promise<TeamEntry> {
-  const match = (await listTeams()).find((team) => team.name === name);
-  if (match) return match;
-  throw new CommandError("usage", `There is no team ${name}. Create it first: platform teams create ${name}.`);
 }
 
 function addressOf({ publicUrl, dataDirectory }: Settings): string {

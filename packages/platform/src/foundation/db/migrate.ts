@@ -21,6 +21,7 @@ import * as heldBackFiles from "./migrations/0017-held-back-files.ts";
 import * as unsavedArtifacts from "./migrations/0018-unsaved-artifacts.ts";
 import * as deletedDirectories from "./migrations/0019-deleted-directories.ts";
 import * as settings from "./migrations/0020-settings.ts";
+import * as sourceCredentials from "./migrations/0021-source-credentials.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -47,6 +48,7 @@ const migrations: Record<string, Migration> = {
   "0018-unsaved-artifacts": unsavedArtifacts,
   "0019-deleted-directories": deletedDirectories,
   "0020-settings": settings,
+  "0021-source-credentials": sourceCredentials,
 };
 
 /** Nothing is missing in a database that lacks them. */

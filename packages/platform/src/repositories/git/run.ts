@@ -26,10 +26,12 @@ export interface GitResult {
 
 export class GitFailed extends Error {
   override name = "GitFailed";
+  readonly command: string;
   readonly stderr: string;
 
   constructor(command: string, stderr: string) {
     super(`git ${command} failed: ${stderr || "no error output"}`);
+    this.command = command;
     this.stderr = stderr;
   }
 }

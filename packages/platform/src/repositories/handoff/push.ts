@@ -9,7 +9,7 @@ import {
   RepositoryFault,
   runGit,
 } from "../git/index.ts";
-import type { SourceHost } from "../scm/index.ts";
+import { CredentialFault, type SourceHost } from "../scm/index.ts";
 
 export interface PushOptions {
   host: SourceHost;
@@ -96,6 +96,14 @@ const branchMoved = (branch: string) =>
   );
 
 function forbidden(error: unknown): RepositoryFault | undefined {
+  if (error instanceof CredentialFault) {
+    const { name, setCommand } = error.credential;
+    return new RepositoryFault(
+      "push_rejected",
+      `The host refused the push with the team's ${name}. Give it write access, or set another: ${setCommand}.`,
+      { cause: error },
+    );
+  }
   if (!(error instanceof RepositoryFault) || !(error.cause instanceof GitFailed)) return undefined;
   const { stderr } = error.cause;
   if (

@@ -1,14 +1,34 @@
 // What git's error output says about the host of a repository, in words for users. Pure.
 import { STATUS_CODES } from "node:http";
 import { damagedObject, localFailure } from "../git/index.ts";
+import type { CredentialLabel } from "./host-credentials.ts";
 
 /** Phrased to follow the repository's name. Undefined if the failure is one of this machine, not of the host. */
-export function describeGitFailure(stderr: string): string | undefined {
+export function describeGitFailure(stderr: string, setCommand?: string): string | undefined {
   if (localFailure.test(stderr)) return undefined;
-  const status = Number(/returned error: (\d{3})|HTTP (\d{3})\b/.exec(stderr)?.slice(1).find(Boolean) ?? 0);
+  const status = statusIn(stderr);
+  const isRefused = status === 401 || status === 403 || (status === 0 && authenticationFailed.test(stderr));
+  const noCredential = isRefused && setCommand !== undefined ? `. To give it access: ${setCommand}` : "";
   const damaged = damagedObject(stderr);
   if (damaged !== undefined) return damaged;
-  return (status > 0 ? describeStatus(status) : undefined) ?? describeText(stderr);
+  return `${(status > 0 ? describeStatus(status) : undefined) ?? describeText(stderr)}${noCredential}`;
+}
+
+const statusIn = (stderr: string): number =>
+  Number(/returned error: (\d{3})|HTTP (\d{3})\b/.exec(stderr)?.slice(1).find(Boolean) ?? 0);
+
+const authenticationFailed =
+  /could not read (?:Username|Password)|Authentication failed|Permission denied|Too many authentication/i;
+
+/** For a failure with a credential of the team; undefined if the credential is not the reason. */
+export function refusedCredential(stderr: string, { name, setCommand }: CredentialLabel): string | undefined {
+  if (localFailure.test(stderr)) return undefined;
+  const status = statusIn(stderr);
+  const answer = status > 0 ? ` (${[status, STATUS_CODES[status]].filter(Boolean).join(" ")})` : "";
+  if (status === 404)
+    return `does not exist, or the ${name} may not see it${answer}. Check the address and the credential`;
+  if (status !== 401 && status !== 403 && !authenticationFailed.test(stderr)) return undefined;
+  return `is on a host that refused the team's ${name}${answer}. Check that it is valid and has access to the repository, or set another: ${setCommand}`;
 }
 
 const noAccess =
@@ -48,11 +68,7 @@ export const redirectedElsewhere = (location: string): string =>
   `is not served as a git repository at this address: its host redirects git to ${location}${/log[-_]?in|sign[-_]?in|sso|auth/i.test(location) ? ", a page to log in" : ""}. Check the address, and that the platform was given access`;
 
 const texts: [RegExp, string][] = [
-  [
-    /Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED|no matching host key/i,
-    "is on a host whose ssh key is not the known one. Check the new key with the host's administrator, then have an administrator of the platform replace it in ssh/known_hosts of the data directory",
-  ],
-  [/could not read (?:Username|Password)|Authentication failed|Permission denied|Too many authentication/i, noAccess],
+  [authenticationFailed, noAccess],
   [/not found|not appear to be a git repository|access denied or repository not exported|no such repository/i, missing],
   [/certificate|SSL|TLS/i, "could not be reached over https: its certificate is not valid. Ask its administrator"],
   [

@@ -10,8 +10,11 @@ export {
 export { GithubRefusal } from "./github/api.ts";
 export { readPrivateKey } from "./github/credentials.ts";
 export { type Github, openGithub } from "./github/host.ts";
+export type { Authorization, CredentialLabel, HostCredentials, SshCredentials } from "./host-credentials.ts";
+export { CredentialFault } from "./plain-git.ts";
+export { requestReferences } from "./redirects.ts";
 export { isCommitName, isReference, repositoryOfPullRequest } from "./reference.ts";
-export type { RepositoryUrl } from "./repository-url.ts";
+export { type RepositoryUrl, urlText } from "./repository-url.ts";
 export type {
   Branches,
   Check,

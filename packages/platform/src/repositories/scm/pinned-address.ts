@@ -1,5 +1,4 @@
 // A network repository as git may access it: its host is resolved and checked here, and git uses those addresses without another DNS lookup.
-import { mkdirSync } from "node:fs";
 import { isIPv6 } from "node:net";
 import { hostText } from "@agentcli/workspace/hosts";
 import { type NetworkPolicy, privateAddressReason } from "../../foundation/index.ts";
@@ -12,6 +11,7 @@ export interface PinOptions {
   sshDirectory: string;
 }
 
+/** For all protocols but ssh. */
 export async function pinnedRemote(url: RepositoryUrl, options: PinOptions, signal: AbortSignal): Promise<GitRemote> {
   const addresses = await addressesOf(url, options.policy, signal);
   // Older versions of git ignore the pinned addresses and resolve the name again.
@@ -38,13 +38,7 @@ export async function pinnedRemote(url: RepositoryUrl, options: PinOptions, sign
         variables: { GIT_OVERRIDE_VIRTUAL_HOST: `${hostText(url.host)}:${url.port}` },
       };
     case "ssh":
-      mkdirSync(options.sshDirectory, { recursive: true, mode: 0o700 });
-      return {
-        address: urlText(url),
-        protocol: "ssh",
-        config: [],
-        variables: { GIT_SSH_VARIANT: "ssh", GIT_SSH_COMMAND: sshCommand(url, addresses, options.sshDirectory) },
-      };
+      throw new Error("a repository over ssh is reached with openSshSession");
   }
 }
 
@@ -62,22 +56,3 @@ export async function addressesOf(url: RepositoryUrl, policy: NetworkPolicy, sig
 }
 
 const withBrackets = (address: string) => (isIPv6(address) ? `[${address}]` : address);
-
-/** Git passes the command to a shell, so it contains only validated values and constants. */
-function sshCommand(url: RepositoryUrl, [address = ""]: string[], directory: string): string {
-  const options = {
-    BatchMode: "yes",
-    ConnectTimeout: "15",
-    HostName: address,
-    HostKeyAlias: hostText(url.host),
-    StrictHostKeyChecking: "accept-new",
-    UserKnownHostsFile: `"${directory}/known_hosts"`,
-    IdentityFile: `"${directory}/id"`,
-    IdentitiesOnly: "yes",
-    IdentityAgent: "none",
-    ClearAllForwardings: "yes",
-    PermitLocalCommand: "no",
-  };
-  const words = Object.entries(options).map(([key, value]) => `-o '${key}=${value.replaceAll("'", "'\\''")}'`);
-  return ["ssh", "-F", "/dev/null", ...words].join(" ");
-}

@@ -4,18 +4,13 @@ import { request as httpsRequest } from "node:https";
 import { isIPv6 } from "node:net";
 import { hostText } from "@agentcli/workspace/hosts";
 import type { NetworkPolicy } from "../../foundation/index.ts";
+import type { Authorization } from "./host-credentials.ts";
 import { addressesOf } from "./pinned-address.ts";
 import { type RepositoryUrl, readRepositoryUrl, urlText } from "./repository-url.ts";
 
 const infoRefsPath = "/info/refs?service=git-upload-pack";
 const maxRedirects = 5;
 const responseTimeoutMs = 15_000;
-
-/** Sent to this origin only: some hosts redirect authenticated clients only. */
-export interface Authorization {
-  origin: string;
-  value: string;
-}
 
 export interface RedirectOptions {
   policy: NetworkPolicy;
@@ -64,6 +59,8 @@ export interface ReferencesAnswer {
   /** Of a redirect. */
   location: string | undefined;
   contentType: string;
+  /** How the host wants to be authenticated to; empty if it does not say. */
+  challenge: string;
 }
 
 /** Requests what git requests first, and returns how the host answers. */
@@ -92,7 +89,8 @@ export async function requestReferences(
       const { statusCode: status = 0, headers } = response;
       const isRedirect = [301, 302, 303, 307, 308].includes(status);
       const location = isRedirect ? headers.location : undefined;
-      resolve({ status, location, contentType: (headers["content-type"] ?? "").slice(0, 100) });
+      const challenge = headers["www-authenticate"] ?? "";
+      resolve({ status, location, contentType: (headers["content-type"] ?? "").slice(0, 100), challenge });
       response.destroy();
     });
     request.on("error", reject);

@@ -4,6 +4,7 @@ import { type AgentRepository, ApiError, privateAddressReason } from "../../foun
 import { RepositoryFault } from "../git/index.ts";
 import type { AccessRules } from "./access.ts";
 import type { Github } from "./github/host.ts";
+import type { HostCredentials } from "./host-credentials.ts";
 import type { PinOptions } from "./pinned-address.ts";
 import { plainGitHost } from "./plain-git.ts";
 import { isReference, readPullRequestUrl } from "./reference.ts";
@@ -39,6 +40,8 @@ export interface SourceHostsOptions extends PinOptions {
   rules: AccessRules;
   /** Null if GitHub access is not configured. */
   github: Github | null;
+  /** Of a team. Without them, git authenticates to no other host than GitHub. */
+  credentialsOf?(teamId: number): HostCredentials;
 }
 
 export function openSourceHosts(options: SourceHostsOptions): SourceHosts {
@@ -58,7 +61,12 @@ export function openSourceHosts(options: SourceHostsOptions): SourceHosts {
       const name = await options.own.nameOf(urlText(url));
       const refusal = (target: RepositoryUrl) => options.rules.refusal(teamId, target);
       const access = { policy: options.policy, sshDirectory: options.sshDirectory, refusal };
-      if (name === undefined) return options.github?.open(url, access) ?? plainGitHost(url, access);
+      if (name === undefined) {
+        const credentials = options.credentialsOf?.(teamId);
+        return (
+          options.github?.open(url, access) ?? plainGitHost(url, { ...access, ...(credentials && { credentials }) })
+        );
+      }
       const reason = await refusal(url);
       if (reason !== undefined)
         throw new RepositoryFault("repository_access", `The repository ${shownUrl(url)} ${reason}.`);

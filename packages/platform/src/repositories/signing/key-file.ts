@@ -3,7 +3,7 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject } from "node:cryp
 import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { ExitName } from "@agentcli/protocol/exit-codes";
-import { readOpenSshKey } from "./openssh-key.ts";
+import { readOpenSshKey } from "../ssh/index.ts";
 import { type SigningKey, signingKey } from "./ssh-signature.ts";
 
 export class SigningError extends Error {

@@ -1,6 +1,6 @@
 // Signatures in the format of ssh-keygen (PROTOCOL.sshsig) with an Ed25519 key. Deterministic: the same text gets the same signature.
 import { createHash, createPublicKey, type KeyObject, sign } from "node:crypto";
-import { sshString } from "./ssh-strings.ts";
+import { sshString } from "../ssh/index.ts";
 
 export interface SigningKey {
   /** In the format of `authorized_keys`: `ssh-ed25519 AAAA…` */

@@ -19,7 +19,14 @@ import type {
 } from "./git-host.ts";
 import type { HandoffCheckTable, HandoffTable } from "./handoffs.ts";
 import type { IdentityTable, InvitationTable, LoginLinkTable, SessionTable, UsedLoginAttemptTable } from "./logins.ts";
-import type { ApiKeyTable, ServiceAccountTable, SourceAccountTable, TeamTable, UserTable } from "./principals.ts";
+import type {
+  ApiKeyTable,
+  ServiceAccountTable,
+  SourceAccountTable,
+  SourceCredentialTable,
+  TeamTable,
+  UserTable,
+} from "./principals.ts";
 import type {
   AuditEntryTable,
   AuditHeadTable,
@@ -68,6 +75,7 @@ export interface Tables {
   handoffs: HandoffTable;
   handoff_checks: HandoffCheckTable;
   source_accounts: SourceAccountTable;
+  source_credentials: SourceCredentialTable;
   nodes: NodeTable;
   server_addresses: ServerAddressTable;
   hosted_repositories: HostedRepositoryTable;

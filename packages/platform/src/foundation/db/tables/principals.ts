@@ -1,6 +1,7 @@
-// Teams, their users and service accounts, and what these have: keys, accounts on source hosts.
+// Teams, their users and service accounts, and what these have: keys, accounts and credentials on source hosts.
+import type { CredentialKind } from "@agentcli/protocol/api";
 import type { ColumnType, Generated } from "kysely";
-import type { Perhaps, Stamped, Timestamp } from "./columns.ts";
+import type { Perhaps, Sealed, Stamped, Timestamp } from "./columns.ts";
 
 export interface TeamTable {
   id: Generated<number>;
@@ -66,4 +67,16 @@ export interface SourceAccountTable {
   /** Sealed with the team's key; null where the account was only named. */
   token: Buffer | null;
   created_at: Stamped;
+}
+
+/** What the agents of a team authenticate with at a git host. */
+export interface SourceCredentialTable {
+  team_id: number;
+  /** As in addresses of repositories, with the port if it is not the default; `http://HOST` without TLS. */
+  host: string;
+  kind: CredentialKind;
+  /** User name and value: one JSON document, sealed with the team's key. */
+  sealed: Sealed;
+  created_at: Stamped;
+  updated_at: Stamped;
 }

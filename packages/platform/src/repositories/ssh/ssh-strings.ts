@@ -2,15 +2,27 @@
 
 export function sshString(content: string | Buffer): Buffer {
   const bytes = Buffer.from(content);
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(bytes.length);
-  return Buffer.concat([length, bytes]);
+  return Buffer.concat([sshNumber(bytes.length), bytes]);
+}
+
+export function sshNumber(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}
+
+/** A positive integer, without leading zeros except for one that keeps it positive. */
+export function sshInteger(bytes: Buffer): Buffer {
+  const start = bytes.findIndex((byte) => byte !== 0);
+  const digits = start < 0 ? Buffer.alloc(0) : bytes.subarray(start);
+  return sshString((digits[0] ?? 0) & 0x80 ? Buffer.concat([Buffer.of(0), digits]) : digits);
 }
 
 /** Reads values in sequence. Each call throws RangeError if too few bytes remain. */
 export interface SshReader {
   number(): number;
   string(): Buffer;
+  isAtEnd(): boolean;
 }
 
 export function readSsh(bytes: Buffer): SshReader {
@@ -28,5 +40,6 @@ export function readSsh(bytes: Buffer): SshReader {
       offset += length;
       return bytes.subarray(offset - length, offset);
     },
+    isAtEnd: () => offset === bytes.length,
   };
 }

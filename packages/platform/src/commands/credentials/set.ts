@@ -1,0 +1,48 @@
+// `platform credentials set`
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { CommandError } from "@agentcli/command-line";
+import { acceptHostKey, putCredential } from "../../repositories/credentials/index.ts";
+import type { Invocation } from "../command.ts";
+import type { Program } from "../program.ts";
+import { credentialLine } from "./list.ts";
+import { readName, withCredentials } from "./store.ts";
+
+export async function run(invocation: Invocation, program: Program): Promise<number> {
+  const name = readName(invocation, "platform credentials set HOST --kind KIND < FILE");
+  const fingerprint = invocation.text("fingerprint");
+  if (fingerprint !== undefined && name.kind !== "known_hosts")
+    throw new CommandError("usage", "--fingerprint is for --kind known-hosts only.");
+  const given = await readValue(invocation, program);
+  const value = fingerprint === undefined ? given : accept(given, name.host, fingerprint);
+  const user = invocation.text("login");
+  const request = { ...name, value, ...(user !== undefined && { user }) };
+  const credential = await withCredentials(invocation, program, ({ store, teamId }) =>
+    putCredential(store, teamId, request),
+  );
+  program.print(credentialLine(credential));
+  return 0;
+}
+
+async function readValue(invocation: Invocation, program: Program): Promise<string> {
+  const file = invocation.text("file");
+  const value = file === undefined ? await program.readInput() : readFile(resolve(program.cwd, file));
+  if (value.trim() !== "") return value;
+  throw new CommandError("usage", `The value is empty. Pipe it in, or use --file FILE.`);
+}
+
+function readFile(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new CommandError("usage", `The file ${path} cannot be read: ${(error as Error).message}.`, { cause: error });
+  }
+}
+
+function accept(value: string, host: string, fingerprint: string): string {
+  try {
+    return acceptHostKey(value, host, fingerprint);
+  } catch (error) {
+    throw new CommandError("usage", (error as Error).message);
+  }
+}

@@ -1,0 +1,6 @@
+// Credentials of teams for git hosts.
+
+export { acceptHostKey } from "./accept-host-key.ts";
+export { openHostCredentials } from "./host-credentials.ts";
+export { addCredentialRoutes, deleteCredential, putCredential } from "./routes.ts";
+export { type CredentialStore, listCredentials } from "./store.ts";
