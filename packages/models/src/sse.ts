@@ -24,7 +24,8 @@ export function openSse(onEvent: (data: string, name: string, id: string) => voi
 
   function dispatch(): void {
     const event = data;
-    const [eventName, eventId] = [name, id];
+    const eventName = name;
+    const eventId = id;
     data = undefined;
     name = "";
     id = "";

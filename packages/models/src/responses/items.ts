@@ -23,6 +23,7 @@ export function openItems({ toBlocks, onBlock }: ItemOptions): ResponseItems {
   const announced = new Set<number>();
   const settled = new Map<number, Block[]>();
   const known = new Set<string>();
+  const isRepeated = openRepeats();
   const blocks: Block[] = [];
   let next = 0;
 
@@ -35,10 +36,8 @@ export function openItems({ toBlocks, onBlock }: ItemOptions): ResponseItems {
   }
 
   function settle(given: number | undefined, item: Fields): void {
-    // Servers that send no index: two calls have different ids, a repeated one is the same to the letter.
-    const key = given === undefined ? JSON.stringify(item) : String(given);
-    if (known.has(key) || (given !== undefined && settled.has(given))) return;
-    for (const id of [key, ...idsOf(item)]) known.add(id);
+    if (given === undefined ? isRepeated(item) : settled.has(given)) return;
+    for (const id of idsOf(item)) known.add(id);
     settled.set(given ?? firstFree(settled), toBlocks(item));
     while (settled.has(next)) release(next);
   }
@@ -68,6 +67,25 @@ export function openItems({ toBlocks, onBlock }: ItemOptions): ResponseItems {
 }
 
 const idsOf = (item: Fields): string[] => [text(item.id), text(item.call_id)].flatMap((id) => (id ? [`id ${id}`] : []));
+
+/**
+ * For servers that send no index: two calls have different ids, a repeated one is the same to the letter.
+ * Only items of the same ids are compared: an item can have megabytes.
+ */
+function openRepeats(): (item: Fields) => boolean {
+  const seen = new Map<string, { first: Fields; texts?: Set<string> }>();
+  return (item) => {
+    const key = JSON.stringify([item.type, ...idsOf(item)]);
+    const same = seen.get(key);
+    if (same === undefined) {
+      seen.set(key, { first: item });
+      return false;
+    }
+    same.texts ??= new Set([JSON.stringify(same.first)]);
+    const before = same.texts.size;
+    return same.texts.add(JSON.stringify(item)).size === before;
+  };
+}
 
 function firstFree(settled: Map<number, unknown>): number {
   let index = settled.size;
