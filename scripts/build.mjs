@@ -36,6 +36,7 @@ await build({
   directory: "packages/cli/dist",
   input: { agentcli: entry, ...sandboxPrograms },
 });
+escapeOtherThanAscii(join(root, "packages/cli/dist/chunks/run.cjs"));
 compile(join(root, "packages/cli/dist/chunks/run.cjs"));
 await build({ directory: "packages/platform/dist", input: sandboxPrograms });
 await buildPlatform();
@@ -67,6 +68,12 @@ async function buildTestDatabase() {
   });
   const file = join(root, "packages/testkit/dist/platform-database.mjs");
   await bundle.write({ file, format: "esm", codeSplitting: false });
+}
+
+/** One ellipsis makes the text of a chunk twice as long in memory, and slower to read: 0.6 ms at every start. */
+function escapeOtherThanAscii(path) {
+  const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  writeFileSync(path, readFileSync(path, "utf8").replace(/[^\0-\x7f]/g, escaped));
 }
 
 /** Beside the chunk, for the Node that builds: `packages/cli/src/compiled.ts` loads it. */
