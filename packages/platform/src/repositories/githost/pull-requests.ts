@@ -177,12 +177,12 @@ function recordOf(row: Selectable<PullRequestTable>, key: DataKey): PullRequestR
 
 async function checkBranches(repository: HostedRepository, { head, base }: NewPullRequest): Promise<void> {
   if (head === base) throw new ApiError("validation_error", `"${head}" cannot be merged into itself.`);
+  if (await haveCommonHistory(repository, { head, base })) return;
   for (const branch of [head, base])
     if ((await branchTip(repository, branch)) === undefined)
       throw new ApiError("validation_error", `"${repository.name}" has no branch "${branch}". Push it first.`);
-  if (!(await haveCommonHistory(repository, { head, base })))
-    throw new ApiError(
-      "validation_error",
-      `"${head}" has no history in common with "${base}", which was replaced. Create the branch again from the current one.`,
-    );
+  throw new ApiError(
+    "validation_error",
+    `"${head}" has no history in common with "${base}", which was replaced. Create the branch again from the current one.`,
+  );
 }

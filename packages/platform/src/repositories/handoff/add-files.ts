@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { askGit, GitFailed, type GitLocation, GitTookTooLong, RepositoryFault } from "../git/index.ts";
 import { findHeldBack } from "./find-held-back.ts";
 import type { HeldBackFile } from "./held-back.ts";
+import { withoutWorkTree } from "./host-side.ts";
 
 /** Returns what was not added. Throws RepositoryFault if git cannot process the files. */
 export async function addFiles(location: GitLocation, signal: AbortSignal): Promise<HeldBackFile[]> {
@@ -18,14 +19,11 @@ export async function addFiles(location: GitLocation, signal: AbortSignal): Prom
 
 async function updateFromWorkTree(location: GitLocation, signal: AbortSignal): Promise<HeldBackFile[]> {
   const inspector = openInspector(location.workTree ?? "");
-  const added = await listNames(location, ["--others", "--exclude-standard"], signal);
-  const entries = await listEntries(location, signal);
+  const { added, changed } = await listChanges(location, signal);
+  const entries = await listEntries(withoutWorkTree(location), signal);
   const known = entries.map(({ path }) => path);
   const heldBack = await findHeldBack({ location, added: added.filter((path) => !path.endsWith("/")), known }, signal);
-  const listed = [
-    ...(await listNames(location, ["--modified", "--deleted"], signal)),
-    ...added.filter((path) => !heldBack.covers(path)),
-  ];
+  const listed = [...changed, ...added.filter((path) => !heldBack.covers(path))];
   const submodules = new Set(entries.filter(({ mode }) => mode === "160000").map(({ path }) => path));
   const isExistingSubmodule = (path: string) => submodules.has(path) && inspector.entryAt(path) !== undefined;
   const paths = [...new Set(listed)].filter((path) => !path.endsWith("/") && !isExistingSubmodule(path));
@@ -64,6 +62,21 @@ async function listNames(location: GitLocation, flags: string[], signal: AbortSi
   const { code, out, stderr } = await askGit({ location, args: ["ls-files", "-z", ...flags] }, signal);
   if (code !== 0) throw new GitFailed("ls-files", stderr);
   return out.toString("latin1").split("\0").filter(Boolean);
+}
+
+/** One call for both: each takes a fence of its own. */
+async function listChanges(
+  location: GitLocation,
+  signal: AbortSignal,
+): Promise<{ added: string[]; changed: string[] }> {
+  const flags = ["-t", "--others", "--modified", "--deleted", "--exclude-standard"];
+  const tagged = await listNames(location, flags, signal);
+  const isAdded = (line: string) => line.startsWith("? ");
+  const pathOf = (line: string) => line.slice(2);
+  return {
+    added: tagged.filter(isAdded).map(pathOf),
+    changed: tagged.filter((line) => !isAdded(line)).map(pathOf),
+  };
 }
 
 interface IndexEntry {

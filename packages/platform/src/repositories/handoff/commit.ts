@@ -11,10 +11,10 @@ import { type AgentGit, moveAgent, readAgentGit } from "./agent-git.ts";
 import { copyCommit } from "./copy-commit.ts";
 import { findHeldBack } from "./find-held-back.ts";
 import type { HeldBackFile } from "./held-back.ts";
-import { borrowedBy, workTreeLocation } from "./host-side.ts";
+import { borrowedBy, withoutWorkTree, workTreeLocation } from "./host-side.ts";
 import { rebuildAgentGit, removeUnfinished } from "./rebuild-agent-git.ts";
 import { type SigningOptions, signCommits } from "./sign-commits.ts";
-import { pathsAdded, pathsIn } from "./trees.ts";
+import { pathsAdded, pathsIn, treeOf } from "./trees.ts";
 
 export interface CommitOptions {
   repository: OpenRepository;
@@ -77,8 +77,8 @@ async function readAgent({ repository, last }: CommitOptions, signal: AbortSigna
 async function ownCommits({ head }: AgentGit, options: CommitOptions, signal: AbortSignal): Promise<CommittedWork> {
   const { repository, last, signing } = options;
   const location: GitLocation = { directory: repository.hostDirectory };
-  if (await gitSucceeds({ location, args: ["merge-base", "--is-ancestor", head, last] }, signal))
-    return { commit: last, heldBack: [] };
+  const isOlder = () => gitSucceeds({ location, args: ["merge-base", "--is-ancestor", head, last] }, signal);
+  if (head === last || (await isOlder())) return { commit: last, heldBack: [] };
   const exclude = [last, repository.baseCommit];
   const commits = await commitsOfAgent({ repository, head, exclude }, signal);
   const added = await pathsAdded(location, commits, signal);
@@ -130,11 +130,12 @@ async function commitFiles(
   { location, parent, message, at, signing }: CommitOptions & { location: GitLocation; parent: string },
   signal: AbortSignal,
 ): Promise<CommittedWork> {
+  const host = withoutWorkTree(location);
+  // With the work tree: git marks files whose time cannot prove that they are unchanged, whenever it writes the index.
   await runGit({ location, args: ["read-tree", "-m", "-i", parent] }, signal);
   const heldBack = await addFiles(location, signal);
   const tree = (await runGit({ location, args: ["write-tree"] }, signal)).trim();
-  if (tree === (await runGit({ location, args: ["rev-parse", `${parent}^{tree}`] }, signal)).trim())
-    return { commit: parent, heldBack };
+  if (tree === (await treeOf(host, parent, signal))) return { commit: parent, heldBack };
   const text = commitText({
     tree,
     parents: [parent],
@@ -143,5 +144,5 @@ async function commitFiles(
     at,
     message,
   });
-  return { commit: await writeSigned({ location, text, signer: signing }, signal), heldBack };
+  return { commit: await writeSigned({ location: host, text, signer: signing }, signal), heldBack };
 }

@@ -26,7 +26,7 @@ const answerLimitMs = 45_000;
 
 export async function pushBranch(options: PushOptions, signal: AbortSignal): Promise<void> {
   const { host, branch, commit } = options;
-  const readRemoteTip = () => host.reach((remote) => readTip(remote, branch, signal), signal);
+  const readRemoteTip = () => readTip(host, branch, signal);
   try {
     const tip = await readRemoteTip();
     if (tip !== commit) await pushOnto(tip, options, signal);
@@ -46,12 +46,28 @@ async function pushOnto(tip: string | undefined, options: PushOptions, signal: A
   await host.reach((remote) => push(options, { remote, tip }, signal), signal);
 }
 
-async function readTip(remote: GitRemote, branch: string, signal: AbortSignal): Promise<string | undefined> {
+async function readTip(host: SourceHost, branch: string, signal: AbortSignal): Promise<string | undefined> {
   const name = `refs/heads/${branch}`;
-  const args = ["ls-remote", "--", remote.address, name];
-  const lines = (await runGit({ location: nowhere, remote, args, limitMs: answerLimitMs }, signal)).split("\n");
-  // ls-remote also lists references that only end with this name.
-  return lines.map((line) => line.split("\t")).find(([, listed]) => listed === name)?.[0];
+  const text = await listReferences(host, name, signal);
+  // Git also lists references that only end, or only begin, with this name.
+  return text
+    .split("\n")
+    .map((line) => line.split("\t"))
+    .find(([, listed]) => listed === name)?.[0];
+}
+
+/** On the embedded host without a connection, which would take two more processes. */
+function listReferences(host: SourceHost, name: string, signal: AbortSignal): Promise<string> {
+  const { directory } = host;
+  if (directory !== null)
+    return runGit(
+      { location: { directory }, args: ["for-each-ref", "--format=%(objectname)%09%(refname)", name] },
+      signal,
+    );
+  return host.reach((remote) => {
+    const args = ["ls-remote", "--", remote.address, name];
+    return runGit({ location: nowhere, remote, args, limitMs: answerLimitMs }, signal);
+  }, signal);
 }
 
 const isAncestor = (

@@ -66,8 +66,10 @@ export async function prepareCommit(
 ): Promise<string> {
   const fullName = await findCommit(commit, source, signal);
   const location = { directory: source.directory };
-  await measure(location, { args: ["ls-tree", "-r", "-t", fullName], limits }, signal);
-  if (source.isPartial) await fetchContents(fullName, source, signal);
+  if (source.isPartial) {
+    await measure(location, { args: ["ls-tree", "-r", "-t", fullName], limits }, signal);
+    await fetchContents(fullName, source, signal);
+  }
   await measure(location, { args: ["ls-tree", "-r", "-t", "--long", fullName], limits }, signal);
   return fullName;
 }
