@@ -90,6 +90,37 @@ test("commits of the agent lose what is held back, and one of nothing else is le
   expect(await userGit(root, "status", "--porcelain")).toBe("?? .env");
 });
 
+test("a merge commit loses the secrets that it adds itself, and keeps those of the branch that it merges", async () => {
+  const shop = await harness.shop();
+  await shop.git("update-ref", "refs/heads/upstream", "main");
+  const clone = join(harness.data, "upstream-clone");
+  await userGit(harness.data, "clone", "--quiet", "--branch=upstream", shop.directory, clone);
+  writeAll(clone, { "upstream/.env": "PUBLISHED=1\n" });
+  await userGit(clone, "add", "--all");
+  await userGit(clone, "commit", "--quiet", "--message=Work of the team");
+  await userGit(clone, "push", "--quiet", "origin", "upstream");
+  const agent = await harness.agent([{ url: shop.url }]);
+  const { root } = agent.workspace;
+  await userGit(root, "fetch", "--quiet", shop.directory, "upstream");
+  writeAll(root, { "index.js": "1\n" });
+  await userGit(root, "add", "--all");
+  await userGit(root, "commit", "--quiet", "--message=Add the index");
+  await userGit(root, "merge", "--quiet", "--no-ff", "--no-commit", "FETCH_HEAD");
+  writeAll(root, { ".env": "TOKEN=merged\n", "notes.md": "1\n" });
+  await userGit(root, "add", "--all");
+  await userGit(root, "commit", "--quiet", "--message=Merge the work of the team");
+  const done = await agent.finish("## Summary\n\nMerged.");
+  const branch = await agentBranch(shop.directory);
+  const names = (await shop.git("ls-tree", "-r", "--name-only", branch)).split("\n");
+  expect(names).toEqual(expect.arrayContaining(["index.js", "notes.md", "upstream/.env"]));
+  expect(names).not.toContain(".env");
+  expect(done.branches[0]?.heldBack).toEqual([{ path: ".env", reason: "secret" }]);
+  expect(await shop.git("log", "--merges", "--format=%s", `main..${branch}`)).toBe("Merge the work of the team");
+  writeAll(harness.data, { text: "TOKEN=merged\n" });
+  const objects = await shop.git("cat-file", "--batch-all-objects", "--batch-check=%(objectname)");
+  expect(objects).not.toContain(await userGit(harness.data, "hash-object", "text"));
+});
+
 test("a run that leaves nothing but secrets has no branch and still lists them", async () => {
   const shop = await harness.shop();
   const agent = await harness.agent([{ url: shop.url }]);

@@ -11,17 +11,24 @@ export const treeOf = async (location: GitLocation, commit: string, signal: Abor
 export const pathsIn = (location: GitLocation, commit: string, signal: AbortSignal): Promise<string[]> =>
   listPaths({ location, args: ["ls-tree", "-r", "-z", "--name-only", commit] }, signal);
 
-/** Paths that these commits have added, also if a later one has removed them. */
+/** Paths that these commits have added, also if a later one has removed them. A merge adds what none of its parents has. */
 export async function pathsAdded(location: GitLocation, commits: string[], signal: AbortSignal): Promise<string[]> {
   if (commits.length === 0) return [];
-  const flags = ["--format=", "--name-only", "-z", "--diff-filter=A", "--no-renames", "--no-ext-diff"];
-  return listPaths({ location, args: ["log", "--no-walk", ...flags, "--stdin"], input: commits.join("\n") }, signal);
+  const flags = ["--format=", "--name-status", "-z", "--diff-merges=combined", "--no-renames", "--no-ext-diff"];
+  const args = ["log", "--no-walk", ...flags, "--stdin"];
+  const fields = await listFields({ location, args, input: commits.join("\n") }, signal);
+  // A status, with one letter for each parent, and the path that has it.
+  return [...new Set(fields.filter((_, index) => index % 2 === 1 && /^A+$/.test(fields[index - 1] ?? "")))];
 }
 
 async function listPaths(call: GitCall, signal: AbortSignal): Promise<string[]> {
+  return [...new Set(await listFields(call, signal))];
+}
+
+async function listFields(call: GitCall, signal: AbortSignal): Promise<string[]> {
   const { code, out, stderr } = await askGit(call, signal);
   if (code !== 0) throw new GitFailed(call.args[0] ?? "", stderr);
-  return [...new Set(out.toString("latin1").split("\0").filter(Boolean))];
+  return out.toString("latin1").split("\0").filter(Boolean);
 }
 
 /** The same tree without these paths, whether or not it has them. */
