@@ -315,6 +315,7 @@ test("invalid pull request calls are refused with a code", async () => {
     ["POST", pulls, { title: "T", head: "topic", extra: 1 }, 400],
     ["POST", pulls, "text", 400],
     ["POST", pulls, { title: "T", head: "--all" }, 400],
+    ["POST", pulls, { title: "T", head: "topic^{/.}" }, 400],
     ["POST", pulls, { title: "T", head: "topic", body: "x".repeat(600_000) }, 413],
     ["GET", `${pulls}/2`, undefined, 404],
     ["GET", `${pulls}/zero`, undefined, 404],

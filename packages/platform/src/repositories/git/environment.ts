@@ -46,6 +46,8 @@ export function gitEnvironment({ location, remote, variables, path }: GitEnviron
     GIT_TERMINAL_PROMPT: "0",
     GIT_ASKPASS: "/bin/false",
     GIT_NO_LAZY_FETCH: "1",
+    // A tree of a few megabytes could unpack to all of the memory.
+    GIT_ALLOC_LIMIT: "1g",
     GIT_NO_REPLACE_OBJECTS: "1",
     GIT_ALLOW_PROTOCOL: remote?.protocol ?? "none",
     GIT_CONFIG_COUNT: String(entries.length),
@@ -75,6 +77,8 @@ const neutral: [string, string][] = [
   // Lists no references of alternates. Not ":": git starts a single word without a shell, and tells who pushes that it cannot.
   ["core.alternateRefsCommand", "true"],
   ["core.quotePath", "false"],
+  // Larger files are read piece by piece: small ones could unpack to any size.
+  ["core.bigFileThreshold", "32m"],
   ["credential.helper", ""],
   ["gc.auto", "0"],
   ["maintenance.auto", "false"],

@@ -23,7 +23,10 @@ const baseOf = ({ number }: PullRequestBranchNames) => `refs/pull/${number}/base
 
 /** Undefined if the branch does not exist. */
 export async function branchTip(repository: HostedRepository, branch: string): Promise<string | undefined> {
-  return resolve(repository, `refs/heads/${branch}`);
+  // By its exact name: `rev-parse` would also take an expression such as main^{/text}.
+  const args = ["show-ref", "--verify", "--hash", "--", `refs/heads/${branch}`];
+  const { code, out } = await askGit({ location: { directory: repository.directory }, args });
+  return code === 0 ? out.toString().trim() : undefined;
 }
 
 export const haveCommonHistory = (

@@ -8,6 +8,7 @@ import { startGit } from "../git/index.ts";
 import type { RepositoryAuthenticator } from "./authenticator.ts";
 import type { GitHost } from "./host.ts";
 import type { HostedRepository } from "./repositories.ts";
+import { limitRequest } from "./request-limit.ts";
 
 export interface SmartHttpOptions {
   host: GitHost;
@@ -18,12 +19,19 @@ export interface SmartHttpOptions {
 type Service = "upload-pack" | "receive-pack";
 
 const serviceLimitMs = 30 * 60_000;
+/** Of one that git has to keep in memory: a tree, a commit, or the result of a delta. Large files are not. */
+const maxPushedObject = "256m";
 
 export function serveGit(
   { app, renderErrors }: Pick<Api, "app" | "renderErrors">,
   { host, authenticator, log }: SmartHttpOptions,
 ): void {
   renderErrors(renderForGit);
+  /** The response has been sent: the next push notes what this one could not. */
+  const notePush = (repository: HostedRepository) =>
+    host.notePush(repository).catch((error: Error) => {
+      log.warn("git.push_not_noted", { repository: repository.id, reason: error.message });
+    });
   app.get("/git/:repository{[^/]+\\.git}/info/refs", async (context) => {
     const service = readService(context.req.query("service"));
     // The dumb HTTP protocol is not supported.
@@ -35,7 +43,7 @@ export function serveGit(
     app.post(`/git/:repository{[^/]+\\.git}/git-${service}`, async (context) => {
       const repository = await authenticate(context, authenticator, service);
       await exchange(context, { repository, service, log });
-      if (service === "receive-pack") await host.notePush(repository);
+      if (service === "receive-pack") await notePush(repository);
       return alreadySent();
     });
   }
@@ -109,7 +117,10 @@ async function serve(
   const git = startGit({
     location: { directory },
     args: [service, "--stateless-rpc", ...args, directory],
-    ...(protocol !== undefined && { variables: { GIT_PROTOCOL: protocol } }),
+    variables: {
+      ...(service === "receive-pack" && { GIT_ALLOC_LIMIT: maxPushedObject }),
+      ...(protocol !== undefined && { GIT_PROTOCOL: protocol }),
+    },
   });
   outgoing.on("close", () => {
     // Git may still be exiting after the whole response was sent.
@@ -118,7 +129,11 @@ async function serve(
   const ended = git.ended({ args: [service], limitMs: serviceLimitMs });
   try {
     if (input === null) git.stdin.end();
-    await Promise.all([ended, pipeline(git.stdout, outgoing), ...(input === null ? [] : [feed(input, git.stdin)])]);
+    await Promise.all([
+      ended,
+      pipeline(git.stdout, outgoing),
+      ...(input === null ? [] : [feed(input, git.stdin, service)]),
+    ]);
   } catch (error) {
     git.destroy(error as Error);
     log.warn("git.exchange_ended", { repository: repository.id, service, reason: (error as Error).message });
@@ -127,10 +142,11 @@ async function serve(
 }
 
 /** Git may close its input before the whole request body was read. */
-async function feed(input: IncomingMessage, stdin: NodeJS.WritableStream): Promise<void> {
+async function feed(input: IncomingMessage, stdin: NodeJS.WritableStream, service: Service): Promise<void> {
   const isGzip = /^(?:x-)?gzip$/i.test(input.headers["content-encoding"] ?? "");
+  const limit = limitRequest(service === "receive-pack" ? "push" : "fetch");
   try {
-    await (isGzip ? pipeline(input, createGunzip(), stdin) : pipeline(input, stdin));
+    await (isGzip ? pipeline(input, createGunzip(), limit, stdin) : pipeline(input, limit, stdin));
   } catch (error) {
     if (!/^(?:EPIPE|ERR_STREAM_PREMATURE_CLOSE)$/.test((error as NodeJS.ErrnoException).code ?? "")) throw error;
   }
