@@ -33,6 +33,26 @@ test("an artifact that is too large is listed on the run and on its page, and th
   expect(html).toContain("artifacts/a-large: It is larger than 200 MiB.");
 });
 
+test("artifacts in a path too long for the kernel, and without permissions, are kept; others are listed on the run", async () => {
+  const deeper =
+    "name=$(printf d%.0s $(seq 250)); for level in $(seq 20); do mkdir $name && cd $name; done; echo deep > deep";
+  const { client } = await openRunHarness({
+    replies: [
+      shell(`cd "$PLATFORM_ARTIFACTS_DIR" && echo a > a && mkdir closed && echo b > closed/b && chmod 0 closed/b closed
+printf x > "$(printf 'not-text-\\377')"; ${deeper}`),
+      replyWith("Done."),
+    ],
+  });
+  const ids = await client.create({ prompt: { text: "make files" } });
+  const run = await client.waitForRun(ids);
+  expect(run.unsavedArtifacts).toMatchObject([{ path: "artifacts/not-text-\ufffd", reason: "failed" }]);
+  const { items } = await client.getJson<Listed>(`/v1/agents/${ids.agentId}/artifacts`);
+  const deep = expect.stringMatching(/^artifacts\/(?:d{250}\/){20}deep$/);
+  expect(items.map(({ path }) => path)).toEqual(["artifacts/a", "artifacts/closed/b", deep]);
+  // The harness could not remove such a path.
+  await client.delete(`/v1/agents/${ids.agentId}`);
+});
+
 test("artifacts that could not be stored are listed on the run, and kept as soon as they can be", async () => {
   const { client, dataDirectory } = await openRunHarness({
     replies: [shell('cd "$PLATFORM_ARTIFACTS_DIR" && echo one > one && echo two > two'), replyWith("Done.")],

@@ -1,10 +1,10 @@
 // Moves the files an agent produced for users into sealed storage. No process of the agent runs meanwhile.
+import { isUtf8 } from "node:buffer";
 import { randomUUID } from "node:crypto";
-import { constants } from "node:fs";
-import { mkdir, open, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, rm, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { UnsavedArtifact } from "@agentcli/protocol/api";
-import type { PlatformContext } from "../../foundation/index.ts";
+import { openFile, type PlatformContext, pathTo, type TreeEntry, walk } from "../../foundation/index.ts";
 import type { ArtifactOwner, Artifacts } from "../execution/artifacts.ts";
 import { listArtifacts, storeArtifact } from "./store.ts";
 import { notStored, recordUnsaved, unsaved } from "./unsaved.ts";
@@ -39,17 +39,24 @@ export async function collectFiles(
   from: string,
   platform: PlatformContext,
 ): Promise<UnsavedArtifact[]> {
-  const files = await regularFiles(from);
   const former = new Map((await listArtifacts(platform.db, owner)).map(({ path, blob }) => [path, blob]));
-  const left = files.slice(maxFiles).map((name) => unsaved(pathOf(name), "too_many"));
-  for (const name of files.slice(0, maxFiles)) {
-    const path = pathOf(name);
+  const left: UnsavedArtifact[] = [];
+  let files = 0;
+  for await (const visit of walk(from, { access: "write", order: (names) => names.sort(Buffer.compare) })) {
+    const name = pathTo(visit.entry);
+    const path = pathOf(name.toString());
+    if (visit.kind === "unread") left.push(unsaved(`${path}/`, "failed"));
+    if (visit.kind !== "entry" || !visit.entry.stats.isFile()) continue;
+    files += 1;
+    const obstacle = obstacleTo(visit.entry, { name, number: files });
+    if (obstacle) {
+      left.push(unsaved(path, obstacle));
+      continue;
+    }
     try {
-      const content = await readRegular(join(from, name));
-      if (content === "too large") left.push(unsaved(path, "too_large"));
-      if (!(content instanceof Buffer)) continue;
+      const content = await readRegular(visit.entry);
       await storeFile(owner, { path, content, former: former.get(path) ?? null }, platform);
-      await rm(join(from, name), { force: true });
+      await unlink(visit.entry.address);
     } catch (error) {
       platform.log.error("artifact could not be saved", error, { agentId: owner.agent.id });
       left.push(notStored(path, error));
@@ -57,6 +64,13 @@ export async function collectFiles(
   }
   if (left.some(({ reason }) => reason === "storage_full")) await platform.storage.check();
   return left;
+}
+
+function obstacleTo({ stats }: TreeEntry, { name, number }: { name: Buffer; number: number }) {
+  if (number > maxFiles) return "too_many";
+  if (stats.size > maxFileBytes) return "too_large";
+  // As text it could be the name of another file.
+  return isUtf8(name) ? null : "failed";
 }
 
 const pathOf = (name: string): string => `artifacts/${name}`;
@@ -100,27 +114,14 @@ async function storeFile(
 }
 
 /** Does not follow symbolic links: the target may be a file the agent may not read. */
-async function readRegular(path: string): Promise<Buffer | "too large" | "not a file"> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+async function readRegular(entry: TreeEntry): Promise<Buffer> {
+  const file = await openFile(entry);
+  if (file === null) throw new Error("The file could not be opened.");
   try {
-    const stats = await file.stat();
-    if (!stats.isFile()) return "not a file";
-    return stats.size > maxFileBytes ? "too large" : await file.readFile();
+    return await file.readFile();
   } finally {
     await file.close();
   }
-}
-
-async function regularFiles(directory: string, prefix = ""): Promise<string[]> {
-  const entries = await readdir(join(directory, prefix), { withFileTypes: true }).catch(() => []);
-  const found = await Promise.all(
-    entries.map((entry) => {
-      const path = prefix === "" ? entry.name : `${prefix}/${entry.name}`;
-      if (entry.isDirectory()) return regularFiles(directory, path);
-      return entry.isFile() ? [path] : [];
-    }),
-  );
-  return found.flat().sort();
 }
 
 export const artifactAad = (agentId: string, blob: string): string => `artifact:${agentId}:${blob}`;
