@@ -30,6 +30,11 @@ describe("HTML becomes Markdown", () => {
     expect(markdown(html)).toBe(expected);
   });
 
+  test("code with a million spaces before its last character", () => {
+    const spaces = " ".repeat(1_000_000);
+    expect(markdown(`<pre>a${spaces}b${spaces}</pre>`) === `\`\`\`\na${spaces}b\n\`\`\``).toBe(true);
+  });
+
   test("with the title of the page", () => {
     expect(htmlToMarkdown("<title>A &amp; B\n</title><p>x", "https://example.com").title).toBe("A & B");
   });

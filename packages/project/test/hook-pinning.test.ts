@@ -330,3 +330,14 @@ describe("pinned with a script are", () => {
     expect(hashes()).not.toEqual(before);
   });
 });
+
+test("scripts with a million hostile characters are pinned with the files that they name", async () => {
+  const spaces = " ".repeat(1_000_000);
+  const at = await prepare({
+    "repository/tools/long.sh": `#!/bin/sh\n${"a".repeat(1_000_000)}!\nstrace ./check.sh\n`,
+    "repository/other/long.js": `import${spaces}!\nimport${spaces}"../lib/z.js";\n`,
+    "repository/lib/z.js": "",
+  });
+  expect(pinnedBy(pin("tools/long.sh", at), at)).toEqual(["check.sh", "tools"]);
+  expect(pinnedBy(pin("node other/long.js", at), at)).toEqual(["lib", "other"]);
+});

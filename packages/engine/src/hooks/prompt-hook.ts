@@ -84,7 +84,7 @@ function reserve({ instructions, messages }: ModelRequest, context: HookContext)
 }
 
 function readVerdict(text: string, durationMs: number): HookRun {
-  const verdict = lastObject(text.trim().replace(/^```\w*\s*|\s*```$/g, ""));
+  const verdict = lastObject(text.trim().replace(/^```\w*\s*|(?<!\s)\s*```$/g, ""));
   if (verdict?.ok === true) return { kind: "judged", ok: true, reason: "", durationMs };
   if (verdict?.ok !== false) return { kind: "unclear", reason: "the model gave no verdict", durationMs };
   const reason = typeof verdict.reason === "string" && verdict.reason !== "" ? verdict.reason : "no reason given";

@@ -193,7 +193,7 @@ function openCode(writer: Writer): void {
 }
 
 function closeCode(writer: Writer): void {
-  const text = writer.code?.join("").replace(/^\n|\s+$/g, "");
+  const text = writer.code?.join("").replace(/^\n|(?<!\s)\s+$/g, "");
   writer.code = null;
   if (!text) return;
   const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([mark]) => mark.length));

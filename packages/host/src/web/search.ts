@@ -43,7 +43,7 @@ function readResult(value: unknown): SearchResult[] {
 const textOf = (value: unknown): string =>
   typeof value === "string"
     ? value
-        .replace(/<[^>]*>/g, "")
+        .replace(/<[^<>]*>/g, "")
         .replace(/\s+/g, " ")
         .trim()
         .slice(0, 500)

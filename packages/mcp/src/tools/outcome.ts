@@ -79,7 +79,7 @@ export function describeResource(resource: JsonObject): string {
 
 /** Of base64. */
 const byteLength = (data: Json | undefined): number =>
-  Math.floor(((textOf(data) ?? "").replace(/=+$/, "").length * 3) / 4);
+  Math.floor(((textOf(data) ?? "").replace(/(?<!=)=+$/, "").length * 3) / 4);
 
 const imageTypes = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 

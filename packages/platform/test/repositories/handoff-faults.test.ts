@@ -148,7 +148,9 @@ describe.each(every.slice(1))("on %s", (_name, host) => {
   test("a protected branch fails with the host's message; once unprotected, it receives the kept commit", async () => {
     const shop = await host.open();
     const hook = join(shop.directory, "hooks/pre-receive");
-    writeFileSync(hook, "#!/bin/sh\necho 'GH006: Protected branch update failed' >&2\nexit 1\n", { mode: 0o755 });
+    // The end of the output is read; most of it are spaces.
+    const script = "printf '%60000s.\\nGH006: Protected branch update failed\\n' >&2";
+    writeFileSync(hook, `#!/bin/sh\n${script}\nexit 1\n`, { mode: 0o755 });
     const agent = await workingAgent(shop);
     const { faults, branches } = await agent.finish("One");
     expect(faults).toMatchObject([

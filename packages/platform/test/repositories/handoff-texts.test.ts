@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { commitText } from "../../src/repositories/git/index.ts";
 import { commitMessage, pullRequestTitle } from "../../src/repositories/handoff/describe.ts";
 import type { RunSummary } from "../../src/repositories/handoff/index.ts";
 import {
@@ -86,6 +87,14 @@ test("hostile results of a megabyte still give a subject, with nothing of the te
     const alone = commitMessage(summary({ results: [`${piece.repeat(1_000_000 / piece.length)}end`] }));
     expect(alone.split("\n")[0]?.length).toBeLessThanOrEqual(72);
   }
+});
+
+test("names of a million hostile characters are shortened to what git takes for a name", () => {
+  const noise = " .".repeat(500_000);
+  const person = { name: `${noise}Ada${noise}Lovelace${noise}`, email: `${noise}ada@example.com${noise}` };
+  const parts = { tree: "t", parents: [], author: person, committer: person, at: new Date(0), message: "m" };
+  const [, author = ""] = commitText(parts).split("\n");
+  expect(author === `author Ada${noise}Lovelace <ada@example.com> 0 +0000`).toBe(true);
 });
 
 test("for any input, the message has one subject and no character that git refuses", () => {

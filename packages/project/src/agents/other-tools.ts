@@ -39,7 +39,7 @@ function isPlanOnly(text: string): boolean {
 function mapTools(names: string[]): { tools: string[]; unknown: string[] } {
   const known = (name: string): string[] | undefined => {
     // `Bash(git:*)` is Bash, restricted further than a role can be; `mcp__server__tool` has the same name here.
-    const plain = name.replace(/\(.*$/, "");
+    const plain = name.split("(", 1)[0] ?? "";
     return counterparts[plain] ?? (/^mcp__|^[a-z_]+$/.test(plain) ? [plain] : undefined);
   };
   return {

@@ -71,7 +71,7 @@ export function readBlockScalar(reader: Reader, indent: number, { folded, chomp 
     if (line.trim() !== "") inner ??= here;
     lines.push(line.slice(inner ?? 0).trimEnd());
   }
-  const text = (folded ? fold(lines) : lines.join("\n")).replace(/\n+$/, "");
+  const text = (folded ? fold(lines) : lines.join("\n")).replace(/(?<!\n)\n+$/, "");
   return chomp === "-" || text === "" ? text : `${text}\n`;
 }
 

@@ -119,4 +119,4 @@ function forGit(names: Buffer[]): Buffer[] {
 }
 
 /** A lock of a git operation in progress: restored, it would block every later one. */
-const isLock = (path: string): boolean => /\.git\/(?:.*\/)?[^/]+\.lock$/.test(path);
+const isLock = (path: string): boolean => /\.git\//.test(path) && /[^/]\.lock$/.test(path);

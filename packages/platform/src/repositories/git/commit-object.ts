@@ -31,7 +31,7 @@ const personText = ({ name, email }: Person): string =>
   `${sanitize(name) || sanitize(email) || "unknown"} <${sanitize(email)}>`;
 
 const sanitize = (text: string): string =>
-  text.replace(/[<>\x00-\x1f\x7f]/g, "").replace(/^[\s.,:;"'\\]+|[\s.,:;"'\\]+$/g, "");
+  text.replace(/[<>\x00-\x1f\x7f]/g, "").replace(/^[\s.,:;"'\\]+|(?<![\s.,:;"'\\])[\s.,:;"'\\]+$/g, "");
 
 const toLatin1 = (text: string): string => Buffer.from(text).toString("latin1");
 

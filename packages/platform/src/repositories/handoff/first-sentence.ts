@@ -61,7 +61,7 @@ const abbreviation = /(?:^|[\s(])(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|[A-Za-z]|\
 
 /** Up to the first full stop that ends a sentence; the whole paragraph if there is none. */
 function sentenceLength(paragraph: string): number {
-  for (const { index, 0: stop } of paragraph.matchAll(/[.!?]+["')\]*_`]*(?=\s|$)/g)) {
+  for (const { index, 0: stop } of paragraph.matchAll(/(?<![.!?])[.!?]+["')\]*_`]*(?=\s|$)/g)) {
     const length = index + stop.length;
     if (!abbreviation.test(paragraph.slice(0, index + 1))) return length;
   }

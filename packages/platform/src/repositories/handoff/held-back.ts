@@ -75,6 +75,6 @@ function toolDirectoriesOf(path: string): string[] {
 
 /** Project files of package managers and build tools. */
 const isManifest = (path: string): boolean =>
-  /(?:^|\/)(?:package\.json|deno\.jsonc?|Cargo\.toml|go\.mod|pom\.xml|build\.gradle(?:\.kts)?|pyproject\.toml|setup\.py|CMakeLists\.txt|Makefile|meson\.build|Gemfile|composer\.json|.*\.(?:csproj|sln|gemspec))$/.test(
-    path,
+  /^(?:package\.json|deno\.jsonc?|Cargo\.toml|go\.mod|pom\.xml|build\.gradle(?:\.kts)?|pyproject\.toml|setup\.py|CMakeLists\.txt|Makefile|meson\.build|Gemfile|composer\.json|.*\.(?:csproj|sln|gemspec))$/.test(
+    path.slice(path.lastIndexOf("/") + 1),
   );

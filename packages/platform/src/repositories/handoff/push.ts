@@ -101,7 +101,9 @@ async function push(
 
 /** The rejection reason, with the messages of the host if there are any. */
 function reasonOf(reason: string, stderr: string): string {
-  const lines = stderr.split("\n").flatMap((line) => /^remote: +(.*\S)/.exec(line)?.[1] ?? []);
+  const lines = stderr
+    .split("\n")
+    .flatMap((line) => (line.startsWith("remote: ") ? line.slice("remote: ".length).trim() : []));
   return [reason, ...lines].filter(Boolean).join("; ").slice(0, 500);
 }
 

@@ -75,7 +75,8 @@ export function mayLoad(code: string, language: Language, { directories }: Works
   return importsOf(code).find((name) => !isBuiltin(name)) ?? null;
 }
 
-const importing = /(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*|\brequire\.resolve\s*\(\s*)(["'`])([^"'`\n$]+)\1/g;
+const importing =
+  /(?:\bfrom\s*|\bimport\s*(?:\(\s*)?|\brequire\s*\(\s*|\brequire\.resolve\s*\(\s*)(["'`])([^"'`\n$]+)\1/g;
 
 const importsOf = (text: string): string[] => Array.from(text.matchAll(importing), ([, , name = ""]) => name);
 
@@ -152,6 +153,6 @@ const running =
   /(?:(?:^|[;&|({!]|\b(?:then|do|else|if|exec))[ \t]*(?<loader>(?:source|bash|sh|dash|zsh|node|python3?|\.)(?:[ \t]+-[\w-]+)*[ \t]+)?|(?<other>(?:\b(?:source|bash|sh|dash|zsh|node|python3?)|(?<=^|[\s;&|(])\.)(?:[ \t]+-[\w-]+)*[ \t]+))(?<quote>["']?)(?<name>(?:\.{0,2}\/)?\w[\w.-]*(?:\/[\w.-]+)*)\k<quote>(?=[\s;&|)]|$)/gm;
 
 /** Any path: another program may run it. */
-const mentioned = /(?<=^|[\s"'=(])(?:\.{0,2}\/)?[\w.-]+(?:\/[\w.-]+)*\/?[\w.-]+(?=[\s;&|)"']|$)/gm;
+const mentioned = /(?<=^|[\s"'=(])(?:\.{0,2}\/)?[\w.-]+(?:\/[\w.-]+)*(?=[\s;&|)"']|$)/gm;
 
 const besideScript = /(?:\$\w+|\$\{[^}\n]+\}|\$\([^()\n]*(?:\([^()\n]*\))?[^()\n]*\))["']?(\/[\w./-]+)/g;

@@ -56,7 +56,7 @@ const shell: Interpreter = {
 
 /** A module that is not named by a string in the code counts too. */
 const startsInJavascript =
-  /\b(?:child_process|cluster|constructor|createRequire|dlopen|eval|Function|inspector|mainModule|module|process\.binding|repl|vm|Worker|worker_threads|(?:import|require)(?!\s*\(?\s*["'`][^"'`$]*["'`])(?!\s*[{*\w]))\b/;
+  /\b(?:child_process|cluster|constructor|createRequire|dlopen|eval|Function|inspector|mainModule|module|process\.binding|repl|vm|Worker|worker_threads|(?:import|require)(?!\s*(?:\(\s*)?["'`][^"'`$]*["'`])(?!\s*[{*\w]))\b/;
 const startsInPython =
   /\b(?:__import__|asyncio|builtins|(?<!re\.)compile|ctypes|eval|exec\w*|getattr|importlib|marshal|multiprocessing|pickle|popen\w*|Popen|pty|runpy|spawn\w*|subprocess|sys\.path|system)\b/;
 const startsInOther =
