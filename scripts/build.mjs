@@ -144,7 +144,12 @@ async function build({ directory, input, format = "cjs" }) {
     dynamicImportInCjs: false,
     codeSplitting: {
       includeDependenciesRecursively: false,
-      groups: [group("shared", 3, isShared), group("run", 2, isOfRun), group("main", 1, isOfMain)],
+      groups: [
+        group("shared", 3, isShared),
+        group("run", 2, isOfRun),
+        group("main", 1, isOfMain),
+        group("skills", 0, isOfSkills),
+      ],
     },
     minify: true,
   });
@@ -159,6 +164,11 @@ function isOfRun(id, graph) {
 function isOfMain(id, graph) {
   // What the entry itself needs stays there: it loads the compiled run first, and for --version nothing at all.
   return !reachedFrom(entry, graph).has(id) && reachedFrom("packages/cli/src/main.ts", graph).has(id);
+}
+
+/** A project with skills needs all of this: one file instead of four. */
+function isOfSkills(id, graph) {
+  return reachedFrom("packages/project/src/skills/read.ts", graph).has(id);
 }
 
 /** Except for what the server in the sandbox loads too. */

@@ -19,16 +19,23 @@ const commonEntries = ["packed-refs", "refs", "reftable", "logs/refs/stash", "co
 
 export function fingerprintRepository({ gitDirectory, commonDirectory }: GitDirectories): string {
   const hash = createHash("sha256");
-  for (const name of ownEntries) add(join(gitDirectory, name), hash);
-  for (const name of commonEntries) add(join(commonDirectory, name), hash);
+  for (const path of presentIn(gitDirectory, ownEntries)) add(path, hash);
+  for (const path of presentIn(commonDirectory, commonEntries)) add(path, hash);
   return hash.digest("base64");
+}
+
+/** One listing instead of a look at each: before and after each command, and most of the entries are missing. */
+function presentIn(directory: string, entries: string[]): string[] {
+  const names = readNames(directory);
+  const present = entries.filter((entry) => names?.includes(entry.split("/", 1)[0] ?? "") ?? true);
+  return present.map((entry) => join(directory, entry));
 }
 
 function add(path: string, hash: Hash): void {
   const stats = lstatIfExists(path);
   if (stats === undefined) return;
   if (stats.isDirectory()) {
-    for (const name of readNames(path)) add(join(path, name), hash);
+    for (const name of readNames(path) ?? []) add(join(path, name), hash);
   } else if (!path.endsWith(".lock")) {
     hash.update(`${path}\0${stats.mtimeNs} ${stats.ctimeNs} ${stats.size} ${stats.ino}\0`);
   }
@@ -36,16 +43,17 @@ function add(path: string, hash: Hash): void {
 
 function lstatIfExists(path: string): BigIntStats | undefined {
   try {
-    return lstatSync(path, { bigint: true });
+    return lstatSync(path, { bigint: true, throwIfNoEntry: false });
   } catch {
     return undefined;
   }
 }
 
-function readNames(directory: string): string[] {
+/** Undefined if they cannot be read. */
+function readNames(directory: string): string[] | undefined {
   try {
     return readdirSync(directory).sort();
   } catch {
-    return [];
+    return undefined;
   }
 }

@@ -2,8 +2,10 @@
 export {
   findCommonDirectory,
   findGitDirectory,
+  findRepository,
   findRepositoryRoot,
   type GitHead,
   readHead,
+  readHeadIn,
   readRegularFile,
 } from "./repository.ts";

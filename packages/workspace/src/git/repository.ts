@@ -1,5 +1,5 @@
 // Reads a git repository from its files, without starting git.
-import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 export interface GitHead {
@@ -9,13 +9,22 @@ export interface GitHead {
   commit: string | null;
 }
 
-/** The nearest directory at or above this one that is the top of a working tree. */
-export function findRepositoryRoot(directory: string): string | undefined {
-  for (let here = resolve(directory); ; here = dirname(here)) {
-    if (findGitDirectory(here) !== undefined) return here;
-    if (here === dirname(here)) return undefined;
+export interface FoundRepository {
+  /** The top of its working tree. */
+  root: string;
+  gitDirectory: string;
+}
+
+/** Of the nearest directory at or above this one that is the top of a working tree. */
+export function findRepository(directory: string): FoundRepository | undefined {
+  for (let root = resolve(directory); ; root = dirname(root)) {
+    const gitDirectory = findGitDirectory(root);
+    if (gitDirectory !== undefined) return { root, gitDirectory };
+    if (root === dirname(root)) return undefined;
   }
 }
+
+export const findRepositoryRoot = (directory: string): string | undefined => findRepository(directory)?.root;
 
 /** The git directory of a working tree: `.git`, or where a `.git` file points. */
 export function findGitDirectory(root: string): string | undefined {
@@ -33,7 +42,11 @@ export function findCommonDirectory(gitDirectory: string): string {
 
 export function readHead(root: string): GitHead {
   const directory = findGitDirectory(root);
-  if (directory === undefined) return { branch: null, commit: null };
+  return directory === undefined ? { branch: null, commit: null } : readHeadIn(directory);
+}
+
+/** Of a git directory. */
+export function readHeadIn(directory: string): GitHead {
   const head = readText(join(directory, "HEAD"))?.trim() ?? "";
   // What HEAD contains with the reftable format.
   if (head === "ref: refs/heads/.invalid") return { branch: null, commit: null };
@@ -45,7 +58,10 @@ export function readHead(root: string): GitHead {
 function readReference(gitDirectory: string, reference: string): string | null {
   if (reference.split("/").includes("..")) return null;
   const common = findCommonDirectory(gitDirectory);
-  const loose = readText(join(gitDirectory, reference)) ?? readText(join(common, reference));
+  const directories = new Set([gitDirectory, common]);
+  const loose = [...directories]
+    .map((directory) => readText(join(directory, reference)))
+    .find((text) => text !== undefined);
   if (loose !== undefined) return asCommit(loose.trim());
   const packed = readText(join(common, "packed-refs")) ?? "";
   const line = packed.split("\n").find((entry) => entry.endsWith(` ${reference}`));
@@ -73,6 +89,8 @@ const maxFileBytes = 512 * 1024 * 1024;
 
 /** Undefined if there is no readable regular file, or a huge one. Does not block on a FIFO. */
 export function readRegularFile(path: string | Buffer): Buffer | undefined {
+  // Often there is none, and an error costs more than the question.
+  if (!existsSync(path)) return undefined;
   let descriptor: number | undefined;
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

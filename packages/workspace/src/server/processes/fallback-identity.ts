@@ -4,7 +4,7 @@ import { mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { Environment } from "../../environment/index.ts";
-import { findGitDirectory, findRepositoryRoot, readRegularFile } from "../../git/index.ts";
+import { findRepository, readRegularFile } from "../../git/index.ts";
 import { findProgram } from "../../programs/index.ts";
 
 export interface FallbackIdentity {
@@ -93,9 +93,8 @@ function systemConfigOf(env: Environment): string | undefined {
 function reflogsOf({ argv, cwd }: Command): string[] {
   const named = [...(argv.at(-1) ?? "").matchAll(/(?:\bcd|-C)\s+(?:"([^"]+)"|'([^']+)'|([^\s;&|)]+))/g)];
   const directories = named.map(([, double, single, plain]) => resolve(cwd, double ?? single ?? plain ?? "."));
-  const roots = new Set([cwd, ...directories].flatMap((path) => findRepositoryRoot(path) ?? []));
-  const gitDirectories = [...roots].flatMap((root) => findGitDirectory(root) ?? []);
-  return gitDirectories.flatMap((path) => [join(path, "logs/HEAD"), join(path, "logs/refs/stash")]);
+  const found = [cwd, ...directories].flatMap((path) => findRepository(path)?.gitDirectory ?? []);
+  return [...new Set(found)].flatMap((path) => [join(path, "logs/HEAD"), join(path, "logs/refs/stash")]);
 }
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
