@@ -17,6 +17,8 @@ export const excerptFile = join(root, "packages/testkit/generated/github-api.jso
 const operations = [
   "apps/get-repo-installation",
   "apps/create-installation-access-token",
+  "apps/list-installations",
+  "apps/list-repos-accessible-to-installation",
   "pulls/list",
   "pulls/get",
   "pulls/create",
@@ -32,6 +34,7 @@ const operations = [
   "checks/list-for-ref",
   "repos/check-collaborator",
   "repos/get",
+  "repos/list-for-authenticated-user",
   "users/get-authenticated",
 ];
 

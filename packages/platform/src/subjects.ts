@@ -28,8 +28,8 @@ export async function openSubjects(context: ServerContext): Promise<Subjects> {
     findAgent: agents.findAgent,
     completionQueries: { touchAgent, enqueueDeliveries },
   });
-  const inference = openInference(context, { listRepositories: repositories.listOwn });
-  const v0 = openV0(context, { agents: agents.host, listRepositories: repositories.listOwn });
+  const inference = openInference(context, { listRepositories: repositories.list });
+  const v0 = openV0(context, { agents: agents.host, listRepositories: repositories.list });
   const pages = openPages(context, { identity, agents: agents.host, streams: runs.streams, repositories });
   const status = openStatus(context);
   const subjects: Subject[] = [identity, repositories, agents, runs, integrations, inference, status, v0, pages];

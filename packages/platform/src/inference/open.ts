@@ -1,12 +1,13 @@
 // Models: the catalogue, and model calls by API clients.
 import type { ServerContext, Subject } from "../foundation/index.ts";
+import type { Principal } from "../identity/index.ts";
 import { addCatalogueRoutes } from "./catalogue/index.ts";
 import { openInferenceCalls } from "./routes.ts";
 import { addInferenceUsageRoute } from "./usage.ts";
 
 export interface InferenceOptions {
-  /** Clone URLs of a team's repositories on the embedded git host. */
-  listRepositories(teamId: number): Promise<string[]>;
+  /** URLs of repositories that the principal can start agents on. */
+  listRepositories(principal: Principal): Promise<string[]>;
 }
 
 export function openInference(context: ServerContext, { listRepositories }: InferenceOptions): Subject {

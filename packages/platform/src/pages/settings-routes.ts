@@ -1,12 +1,16 @@
 // The page of a team's settings: all members read them, administrators change them.
 import { ApiError, type FollowUps } from "../foundation/index.ts";
 import { followUps, setFollowUps } from "../identity/index.ts";
+import { listCredentials } from "../repositories/index.ts";
+import { addCredentialForms, credentialSection } from "./credential-pages.ts";
 import type { PageHost, Pages } from "./host.ts";
 import { type Html, html } from "./html.ts";
 import { answerPage, hiddenToken } from "./layout.ts";
 import { isAdmin, requireAdmin } from "./session.ts";
 
-export function addSettingsPages(pages: Pages, { platform: { db } }: PageHost): void {
+export function addSettingsPages(pages: Pages, host: PageHost): void {
+  const { db, vault } = host.platform;
+  addCredentialForms(pages, host);
   pages.get("/settings", async (context, visitor) => {
     const team = await db
       .selectFrom("teams")
@@ -18,7 +22,10 @@ export function addSettingsPages(pages: Pages, { platform: { db } }: PageHost): 
       followUps: team.follow_ups,
       token: isAdmin(visitor) ? visitor.formToken : null,
     });
-    return answerPage(context, { title: "Settings", visitor, body });
+    if (!isAdmin(visitor)) return answerPage(context, { title: "Settings", visitor, body });
+    const credentials = await listCredentials({ db, vault }, visitor.principal.teamId);
+    const whole = html`${body}${credentialSection(credentials, visitor.formToken)}`;
+    return answerPage(context, { title: "Settings", visitor, body: whole });
   });
 
   pages.form("/settings/follow-ups", async (context, visitor, { followUps: selected = "" }) => {

@@ -1,8 +1,9 @@
 // Repositories of agents: their source hosts, access checks, workspaces and the handoff of commits.
 import { join } from "node:path";
 import type { ServerContext, Subject } from "../foundation/index.ts";
-import { type Principals, type RepositoryReading, teamName } from "../identity/index.ts";
+import { type Principal, type Principals, type RepositoryReading, teamName } from "../identity/index.ts";
 import {
+  listOnGithub,
   openRepositoryChecks,
   openRepositoryReading,
   openUserAccess,
@@ -55,8 +56,8 @@ export interface Repositories extends Subject, RepositoryChecks {
   workspaces: Workspaces;
   diffs: Diffs;
   reading: RepositoryReading;
-  /** Clone URLs of the team's repositories on the embedded git host. */
-  listOwn(teamId: number): Promise<string[]>;
+  /** URLs of repositories that the principal can start agents on: of the embedded git host, then of connected hosts. */
+  list(principal: Principal): Promise<string[]>;
   /** Hands off the commits of finished runs. */
   openHandoff(readSummary: HandoffOptions["readSummary"]): Handoff;
   /** Shows the state of runs as checks on their commits until stopped. */
@@ -91,7 +92,11 @@ export function openRepositories(context: ServerContext, principals: Principals)
     diffs: openDiffs({ db, workspaces, sources }),
     reading: openRepositoryReading({ store, github: accounts, now: Date.now }),
     ...openRepositoryChecks({ sources, userAccess: openUserAccess(store, accounts), publicUrl }),
-    listOwn: async (teamId) => (await githost.repositories.list(teamId)).map(({ name }) => githost.cloneUrl(name)),
+    list: async (principal) => {
+      const own = (await githost.repositories.list(principal.teamId)).map(({ name }) => githost.cloneUrl(name));
+      const offered = github === null ? [] : await listOnGithub(store, github, principal);
+      return [...own, ...(await sources.allowed(principal.teamId, offered))];
+    },
     openHandoff: (readSummary) =>
       openHandoff({
         db,

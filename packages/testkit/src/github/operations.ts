@@ -51,15 +51,47 @@ const appOperations = (state: GithubState, shapes: Shapes): Record<string, Opera
     if (!known.includes(id)) throw new GithubError(404, "Not Found");
     if (state.repositories.some(({ owner, isSuspended }) => idOf(owner) === id && isSuspended))
       throw new GithubError(403, "This installation has been suspended");
-    return { status: 201, body: shapes.token(grantFor(state, context.request.requestBody ?? {})) };
+    return { status: 201, body: shapes.token(grantFor(state, { ...context.request.requestBody, installation: id })) };
+  },
+  "apps/list-installations": async (context) => {
+    requireApp(state, headerOf(context, "authorization"));
+    const installed = state.repositories.filter(({ isInstalled }) => isInstalled);
+    const firsts = installed.filter(({ owner }, index) => installed.findIndex((one) => one.owner === owner) === index);
+    // The official description of lists wants an account to be both a user and an enterprise, or none.
+    const listed = firsts.map((repository) => ({ ...shapes.installation(repository), account: null }));
+    return { status: 200, body: pageOf(listed, context) };
+  },
+  "apps/list-repos-accessible-to-installation": async (context) => {
+    const grant = findGrant(state, headerOf(context, "authorization"));
+    if (grant?.installation === undefined) throw new GithubError(401, "Bad credentials");
+    const all = state.repositories.filter(
+      ({ owner, isInstalled }) => isInstalled && idOf(owner) === grant.installation,
+    );
+    const repositories = pageOf(all, context).map((one) => listedRepository(shapes, one, grant.login));
+    return { status: 200, body: { total_count: all.length, repositories } };
   },
 });
+
+/** As the person or the app sees it. */
+const listedRepository = (shapes: Shapes, { id, owner, name, collaborators }: FakeRepository, login: string): object =>
+  shapes.listed("repos/list-for-authenticated-user", {
+    ...{ id, name, full_name: `${owner}/${name}`, owner: shapes.user(owner) },
+    permissions: { admin: false, push: collaborators.includes(login), pull: true },
+  });
 
 const personOperations = (state: GithubState, shapes: Shapes): Record<string, Operation> => ({
   "users/get-authenticated": async (context) => {
     const grant = findGrant(state, headerOf(context, "authorization"));
     if (grant === undefined) throw new GithubError(401, "Bad credentials");
     return { status: 200, body: shapes.with("users/get-authenticated", { login: grant.login, id: idOf(grant.login) }) };
+  },
+  "repos/list-for-authenticated-user": async (context) => {
+    const grant = findGrant(state, headerOf(context, "authorization"));
+    if (grant === undefined) throw new GithubError(401, "Bad credentials");
+    return {
+      status: 200,
+      body: pageOf(state.repositories, context).map((one) => listedRepository(shapes, one, grant.login)),
+    };
   },
   "repos/get": async (context) => {
     const repository = findRepository(state, context);
@@ -155,7 +187,9 @@ const reviewOperations = ({
     const { pull } = onPull(context, ["pull_requests", "read"]);
     return {
       status: 200,
-      body: pageOf(pull.reviews, context).map(({ author }) => shapes.listedReview({ user: shapes.user(author) })),
+      body: pageOf(pull.reviews, context).map(({ author }) =>
+        shapes.listed("pulls/list-reviews", { user: shapes.user(author) }),
+      ),
     };
   },
   "pulls/create-review": async (context) => {

@@ -12,7 +12,8 @@ export interface Shapes {
   installation(repository: FakeRepository): Shape;
   /** The made-up answer of an operation with these fields. */
   with(operation: string, fields: Shape): Shape;
-  listedReview(fields: Shape): Shape;
+  /** The made-up element of an operation that lists, with these fields. */
+  listed(operation: string, fields: Shape): Shape;
   check(operation: string, check: FakeCheck): Shape;
 }
 
@@ -58,11 +59,12 @@ export function openShapes(api: OpenAPIBackend, state: GithubState): Shapes {
       repository_selection: "selected",
     }),
     user,
-    installation: ({ owner }) => ({
+    installation: ({ owner, isSuspended }) => ({
       ...mock("apps/get-repo-installation"),
       id: idOf(owner),
       app_id: Number(state.appId),
       account: user(owner),
+      suspended_at: isSuspended ? new Date(0).toISOString() : null,
       permissions: state.appPermissions,
     }),
     with: (operation, more) => ({ ...mock(operation), ...more }),
@@ -71,7 +73,7 @@ export function openShapes(api: OpenAPIBackend, state: GithubState): Shapes {
       const shown = { ...(shape.output as Shape), ...output };
       return { ...shape, ...check, output: shown, pull_requests: [], check_suite: null };
     },
-    listedReview: (more) => ({ ...first("pulls/list-reviews"), ...more }),
+    listed: (operation, more) => ({ ...first(operation), ...more }),
   };
 }
 

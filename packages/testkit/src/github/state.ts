@@ -86,6 +86,8 @@ export interface Grant {
   /** Author that pull requests show. */
   login: string;
   /** The app itself, or a user, who may push only where they collaborate. */
+  /** Of an app. */
+  installation?: number;
   kind: "app" | "person";
   /** Names without owner; null: all. */
   repositories: string[] | null;

@@ -20,7 +20,13 @@ export function requireApp(state: GithubState, authorization: string | undefined
   if (exp < now || iat > now + 60) throw new GithubError(401, "'Expiration time' claim ('exp') must be in the future");
 }
 
-export function grantFor(state: GithubState, asked: { repositories?: string[]; permissions?: Record<string, string> }) {
+export interface AskedGrant {
+  installation: number;
+  repositories?: string[];
+  permissions?: Record<string, string>;
+}
+
+export function grantFor(state: GithubState, asked: AskedGrant): Grant {
   const unknown = (asked.repositories ?? []).filter(
     (name) => !state.repositories.some((repository) => repository.name === name && repository.isInstalled),
   );
@@ -32,7 +38,7 @@ export function grantFor(state: GithubState, asked: { repositories?: string[]; p
   if (!Object.entries(permissions).every(isGranted))
     throw new GithubError(422, "The permissions requested are not granted to this installation.");
   const repositories = asked.repositories ?? null;
-  return addGrant(state, { kind: "app", login: appLogin, repositories, permissions });
+  return addGrant(state, { kind: "app", login: appLogin, installation: asked.installation, repositories, permissions });
 }
 
 export const appLogin = "platform-app[bot]";

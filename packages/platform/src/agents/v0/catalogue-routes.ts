@@ -1,6 +1,7 @@
 // `GET /v0/me`, `GET /v0/models` and `GET /v0/repositories`.
 import { V0Me, V0Models, V0Repositories } from "@agentcli/protocol/api";
 import type { Api, PlatformContext } from "../../foundation/index.ts";
+import type { Principal } from "../../identity/index.ts";
 import { listModels } from "../../inference/index.ts";
 
 const shared = { method: "get", tag: "v0" } as const;
@@ -8,7 +9,7 @@ const shared = { method: "get", tag: "v0" } as const;
 export function addCatalogueRoutes(
   api: Api,
   { settings }: PlatformContext,
-  repositories: (teamId: number) => Promise<string[]>,
+  repositories: (principal: Principal) => Promise<string[]>,
 ): void {
   api.route(
     {
@@ -44,9 +45,9 @@ export function addCatalogueRoutes(
         { requests: 1, seconds: 60 },
         { requests: 30, seconds: 3_600 },
       ],
-      answer: { status: 200, schema: V0Repositories, description: "Repositories of the embedded git host" },
+      answer: { status: 200, schema: V0Repositories, description: "As of v1" },
     },
-    async ({ principal }) => ({ repositories: (await repositories(principal.teamId)).map(describe) }),
+    async ({ principal }) => ({ repositories: (await repositories(principal)).map(describe) }),
   );
 }
 

@@ -1,5 +1,6 @@
 // API v0 on the same records as v1, for clients from before it.
 import type { ServerContext, Subject } from "../../foundation/index.ts";
+import type { Principal } from "../../identity/index.ts";
 import type { AgentHost } from "../routes/agents.ts";
 import { addAgentRoutes } from "./agent-routes.ts";
 import { addArtifactRoutes } from "./artifact-routes.ts";
@@ -7,8 +8,8 @@ import { addCatalogueRoutes } from "./catalogue-routes.ts";
 
 export interface V0Options {
   agents: AgentHost;
-  /** Clone URLs of a team's repositories on the embedded git host. */
-  listRepositories(teamId: number): Promise<string[]>;
+  /** URLs of repositories that the principal can start agents on. */
+  listRepositories(principal: Principal): Promise<string[]>;
 }
 
 export const openV0 = (context: ServerContext, { agents, listRepositories }: V0Options): Subject => ({

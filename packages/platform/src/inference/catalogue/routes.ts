@@ -4,11 +4,11 @@ import type { Api, PlatformContext } from "../../foundation/index.ts";
 import type { Principal } from "../../identity/index.ts";
 import { listModels } from "./models.ts";
 
-/** `repositories`: clone URLs of a team's repositories on the embedded git host. */
+/** `repositories`: URLs of those that the principal can start agents on. */
 export function addCatalogueRoutes(
   api: Api,
   { settings }: PlatformContext,
-  repositories: (teamId: number) => Promise<string[]>,
+  repositories: (principal: Principal) => Promise<string[]>,
 ): void {
   api.route(
     {
@@ -39,9 +39,17 @@ export function addCatalogueRoutes(
       summary: "List the repositories agents can work on",
       tag: "account",
       scope: "repositories:read",
-      answer: { status: 200, schema: RepositoryList, description: "Repositories of the embedded git host" },
+      rateLimit: [
+        { requests: 1, seconds: 60 },
+        { requests: 30, seconds: 3_600 },
+      ],
+      answer: {
+        status: 200,
+        schema: RepositoryList,
+        description: "Repositories of the embedded git host, then those of connected hosts",
+      },
     },
-    async ({ principal }) => ({ items: (await repositories(principal.teamId)).map((url) => ({ url })) }),
+    async ({ principal }) => ({ items: (await repositories(principal)).map((url) => ({ url })) }),
   );
 }
 

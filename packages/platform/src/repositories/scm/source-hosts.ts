@@ -14,6 +14,8 @@ import type { SourceHost } from "./source-host.ts";
 export interface SourceHosts {
   /** Throws ApiError: `validation_error` for malformed input, `repository_access` if the team's agents may not access it. */
   check(teamId: number, repositories: AgentRepository[], signal: AbortSignal): Promise<void>;
+  /** Those that the administrator has neither blocked nor reserved for another team. */
+  allowed(teamId: number, urls: string[]): Promise<string[]>;
   /** Throws RepositoryFault if the team has no access to such a repository. */
   open(teamId: number, url: string): Promise<SourceHost>;
   /** The same text for all spellings of a repository URL. */
@@ -55,6 +57,10 @@ export function openSourceHosts(options: SourceHostsOptions): SourceHosts {
         throw new ApiError("validation_error", `repos[${duplicate}].url is a duplicate of an earlier one in repos.`);
       for (const [index, url] of urls.entries())
         await checkAccess({ teamId, url, where: `repos[${index}].url` }, options, signal);
+    },
+    async allowed(teamId, urls) {
+      const refusals = await Promise.all(urls.map((url) => options.rules.refusal(teamId, parseStoredUrl(url))));
+      return urls.filter((_url, index) => refusals[index] === undefined);
     },
     async open(teamId, text) {
       const url = parseStoredUrl(text);

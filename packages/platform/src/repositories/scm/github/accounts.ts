@@ -3,6 +3,7 @@ import type { GithubSettings } from "../../../foundation/index.ts";
 import { readRepositoryUrl } from "../repository-url.ts";
 import { readGithubName } from "./address.ts";
 import { type GithubApi, GithubRefusal } from "./api.ts";
+import { repositoriesOfUser } from "./list-repositories.ts";
 
 export interface GithubAccounts {
   /** As in repository URLs. */
@@ -15,6 +16,8 @@ export interface GithubAccounts {
   readUser(token: string, signal: AbortSignal): Promise<{ id: string; login: string }>;
   /** Whether the URL is one of a repository on this host. */
   covers(url: string): boolean;
+  /** Addresses of the repositories that the person may push to. */
+  listRepositories(token: string, signal: AbortSignal): Promise<string[]>;
   /** For a URL that it covers. */
   readPermission(token: string, url: string, signal: AbortSignal): Promise<RepositoryPermission>;
 }
@@ -65,6 +68,15 @@ export function openGithubAccounts({ api, web, client, variables }: AccountsOpti
     async readUser(token, signal) {
       const { id, login } = await api.request({ route: "GET /user", parameters: {}, token }, signal);
       return { id: String(id), login };
+    },
+    async listRepositories(token, signal) {
+      try {
+        return (await repositoriesOfUser({ api, token }, signal)).map((name) => `${web.origin}/${name}`);
+      } catch (error) {
+        if (error instanceof GithubRefusal && error.status === 401)
+          throw new ConnectionRefused(error.message, { cause: error });
+        throw error;
+      }
     },
     async readPermission(token, url, signal) {
       const repository = nameOf(url);

@@ -2,8 +2,9 @@
 import type { Endpoints } from "@octokit/types";
 import type { Check, CheckState, Checks } from "../source-host.ts";
 import { GithubRefusal, githubFault } from "./api.ts";
+import { readPages } from "./pages.ts";
 import type { GithubRepository } from "./repository.ts";
-import { type RepositoryRequest, readPages, requestAsPlatform } from "./requests.ts";
+import { type RepositoryRequest, requestAsPlatform } from "./requests.ts";
 
 export function githubChecks(github: GithubRepository): Checks {
   const { owner, repo } = github.repository;

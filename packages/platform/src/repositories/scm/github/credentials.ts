@@ -4,11 +4,15 @@ import type { GithubSettings } from "../../../foundation/index.ts";
 import { RepositoryFault } from "../../git/index.ts";
 import type { RepositoryName } from "./address.ts";
 import { type GithubApi, GithubRefusal, githubFault } from "./api.ts";
+import { repositoriesOfInstallation, repositoriesOfUser } from "./list-repositories.ts";
+import { readPages } from "./pages.ts";
 
 export interface GithubCredentials {
   kind: GithubSettings["credentials"]["kind"];
   /** Valid for at least a few minutes; an app's token is limited to this repository. Throws RepositoryFault. */
   token(repository: RepositoryName, signal: AbortSignal): Promise<string>;
+  /** Names of all repositories that it gives access to, as `owner/repo`. Throws GithubRefusal. */
+  repositories(signal: AbortSignal): Promise<string[]>;
   /** Drops the cached token. False if there is none to replace. */
   forget(repository: RepositoryName): boolean;
 }
@@ -23,8 +27,15 @@ export function openCredentials({ api, settings, variables }: CredentialOptions)
   switch (settings.kind) {
     case "app":
       return appCredentials(api, settings);
-    case "token":
-      return { kind: "token", token: async () => variables[settings.variable] ?? "", forget: () => false };
+    case "token": {
+      const token = () => variables[settings.variable] ?? "";
+      return {
+        kind: "token",
+        token: async () => token(),
+        repositories: (signal) => repositoriesOfUser({ api, token: token() }, signal),
+        forget: () => false,
+      };
+    }
   }
 }
 
@@ -55,6 +66,7 @@ function appCredentials(api: GithubApi, app: App): GithubCredentials {
       const isValid = cached !== undefined && cached.expiresAt - expiryMarginMs > Date.now();
       return (isValid ? cached : await renew(repository, signal)).text;
     },
+    repositories: (signal) => repositoriesOfApp(api, app, signal),
     forget: (repository) => tokens.delete(keyOf(repository)),
   };
 }
@@ -110,6 +122,20 @@ async function createToken(
   const parameters = { installation_id: installation, ...repositories, permissions };
   const granted = await api.request({ route, parameters, token }, signal);
   return { text: granted.token, expiresAt: Date.parse(granted.expires_at) };
+}
+
+async function repositoriesOfApp(api: GithubApi, app: App, signal: AbortSignal): Promise<string[]> {
+  const token = await createAppJwt(api, app);
+  const installations = await readPages((page) =>
+    api.request({ route: "GET /app/installations", parameters: page, token }, signal),
+  );
+  const names: string[] = [];
+  for (const { id } of installations.filter(({ suspended_at }) => !suspended_at)) {
+    const grant: Grant = { api, token, installation: id };
+    const access = await createToken(grant, { permissions: { metadata: "read" } }, signal);
+    names.push(...(await repositoriesOfInstallation({ api, token: access.text }, signal)));
+  }
+  return names;
 }
 
 const isUnknownName = (error: unknown): boolean => error instanceof GithubRefusal && error.status === 422;

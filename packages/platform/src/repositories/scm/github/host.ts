@@ -6,7 +6,7 @@ import type { RepositoryUrl } from "../repository-url.ts";
 import type { SourceHost } from "../source-host.ts";
 import { type GithubAccounts, openGithubAccounts } from "./accounts.ts";
 import { githubUrl, readGithubName, webOrigin } from "./address.ts";
-import { openGithubApi } from "./api.ts";
+import { githubFault, openGithubApi } from "./api.ts";
 import { githubChecks } from "./checks.ts";
 import { openCredentials } from "./credentials.ts";
 import { githubPullRequests } from "./pull-requests.ts";
@@ -17,6 +17,8 @@ export interface Github {
   open(url: RepositoryUrl, access: GitAccess): SourceHost | undefined;
   /** Null if users cannot connect accounts. */
   accounts: GithubAccounts | null;
+  /** Addresses of the repositories that the platform has access to. Throws RepositoryFault. */
+  list(signal: AbortSignal): Promise<string[]>;
 }
 
 export function openGithub(settings: GithubSettings, variables: NodeJS.ProcessEnv): Github {
@@ -26,6 +28,13 @@ export function openGithub(settings: GithubSettings, variables: NodeJS.ProcessEn
   const { client } = settings;
   return {
     accounts: client && openGithubAccounts({ api, web, client, variables }),
+    async list(signal) {
+      try {
+        return (await credentials.repositories(signal)).map((name) => `${web.origin}/${name}`);
+      } catch (error) {
+        throw githubFault(error, { what: `list the repositories on ${web.host}`, code: "repository_unreachable" });
+      }
+    },
     open(url, access) {
       const repository = readGithubName(url, web);
       return repository && githubHost({ repository, web, api, credentials }, access);

@@ -1,6 +1,7 @@
 // Selects the reviewers to request: collaborators who were not requested yet and have not reviewed.
 import { GithubRefusal } from "./api.ts";
-import { type RepositoryRequest, readPages } from "./requests.ts";
+import { readPages } from "./pages.ts";
+import type { RepositoryRequest } from "./requests.ts";
 
 export async function missingReviewers(
   request: RepositoryRequest,
