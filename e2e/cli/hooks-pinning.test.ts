@@ -199,19 +199,34 @@ describe("for an ordinary user", () => {
   });
   afterAll(() => user.remove());
 
-  test("a trusted hook is not replaced either", async () => {
-    const replies = [run(`mv tools old; ${plant("tools/x.sh")}`), run("echo 1"), replyWith("Done.")];
+  async function runTrusted(replies: Reply[], { flags, inside }: { flags: string[]; inside: string[] }) {
     const harness = await openHarness({ replies, files: files(forms.timeout) });
     for (const directory of [harness.repository, harness.home]) user.own(directory);
     const env = { PATH: process.env.PATH ?? "", HOME: harness.home, AGENT_HOME: harness.home, SHELL: "/bin/bash" };
     const options = { cwd: harness.repository, env };
     expect((await user.run(["hooks", "trust", "--all"], options)).code).toBe(0);
-    const { code, stdout } = await user.run(["exec", "--json", ...writing, "go on"], options);
+    const { code, stdout } = await user.run(["exec", "--json", ...flags, "go on"], { ...options, inside });
     expect(code).toBe(0);
-    expect(itemsOf(jsonLines(stdout) as Event[], "hook")).toMatchObject([
+    return { harness, events: jsonLines(stdout) as Event[] };
+  }
+
+  test("denies under Landlock once an agent has changed it", async () => {
+    const replies = [run(plant("tools/x.sh")), run("echo 1"), replyWith("Done.")];
+    const flags = [...writing, "--sandbox-min", "landlock"];
+    const outer = ["bwrap", "--unshare-user", "--bind", "/", "/", "--dev-bind", "/dev", "/dev", "--proc", "/proc"];
+    const { harness, events } = await runTrusted(replies, { flags, inside: [...outer, "--disable-userns", "--"] });
+    expect(events[0]).toMatchObject({ sandbox: { backend: "landlock" } });
+    expect(ran(harness)).not.toContain("evil");
+    expect(itemsOf(events, "hook")).toMatchObject([
       { status: "completed" },
-      { status: "completed" },
+      { status: "blocked", reason: "hook modified" },
     ]);
+  });
+
+  test("a trusted hook is not replaced either", async () => {
+    const replies = [run(`mv tools old; ${plant("tools/x.sh")}`), run("echo 1"), replyWith("Done.")];
+    const { harness, events } = await runTrusted(replies, { flags: writing, inside: [] });
+    expect(itemsOf(events, "hook")).toMatchObject([{ status: "completed" }, { status: "completed" }]);
     expect(toolOutputs(harness.requests().at(-1))[0]).toMatch(/busy|Read-only/);
     expect(ran(harness).match(/honest \S+hook-copies/g)).toHaveLength(2);
     expect(ran(harness)).not.toContain("evil");

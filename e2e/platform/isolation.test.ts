@@ -113,6 +113,9 @@ test("lists, filters, cursors and names of one team show another team nothing", 
   expect(refused).toMatchObject({ status: 400, body: { error: { code: "repository_access" } } });
   const taken = await stranger.post("/v1/agents", { prompt: { text: "x" }, agentId: made.agentId });
   expect(taken).toMatchObject({ status: 409, body: { error: { code: "agent_id_conflict" } } });
+  // As for an id of the own team: it does not tell whose agent it is.
+  const own = await owner.post("/v1/agents", { prompt: { text: "x" }, agentId: made.agentId });
+  expect(taken.body).toEqual(own.body);
   expect((await stranger.get("/v1/agents")).body).toEqual({ items: [] });
 });
 

@@ -101,7 +101,8 @@ function expectNothingSeen(output: string): void {
 const isAble = (user: string) => isRoot || user === "an ordinary user";
 
 describe.each(["root", "an ordinary user"].filter(isAble))("a server that runs as %s", (user) => {
-  test("shows its agents only programs of the system and their own files", async () => {
+  /** What a script in the sandbox of an agent prints. */
+  async function openServer() {
     const directory = mkdtempSync("/var/tmp/isolation-");
     onTestFinished(() => rmSync(directory, { recursive: true }));
     chmodSync(directory, 0o755);
@@ -109,13 +110,36 @@ describe.each(["root", "an ordinary user"].filter(isAble))("a server that runs a
     mkdirSync(data);
     cpSync(join(import.meta.dirname, "../../dist"), programs, { recursive: true });
     const child = await bundleInto(directory, "runs/sandbox-child.ts");
-    const secrets = hideSecrets([...parents, data]);
     const drops = isRoot && user === "an ordinary user";
-    if (drops) chownSync(data, unprivilegedId, unprivilegedId);
     const lowered = ["setpriv", `--reuid=${unprivilegedId}`, `--regid=${unprivilegedId}`, "--clear-groups", "--"];
-    const script = `${attackOn([...secrets, join(directory, "data/other")])}; echo mine > own; cat own; ls -d /etc/shadow /root /home /opt /srv`;
-    const [program = "", ...args] = [...(drops ? lowered : []), process.execPath, child, data, programs, script];
-    const { stdout } = await promisify(execFile)(program, args, { cwd: "/", env: { PATH: process.env.PATH } });
+    const run = async (script: string, limits: object = {}) => {
+      if (drops) chownSync(data, unprivilegedId, unprivilegedId);
+      const call = [process.execPath, child, data, programs, script, JSON.stringify(limits)];
+      const [program = "", ...args] = [...(drops ? lowered : []), ...call];
+      const { stdout } = await promisify(execFile)(program, args, { cwd: "/", env: { PATH: process.env.PATH } });
+      return stdout;
+    };
+    return { data, run };
+  }
+
+  test("limits memory, processes, the private /tmp and the disk space of its agents, also in directories that they close", async () => {
+    const { run } = await openServer();
+    const memory = `perl -e '$x = "x" x (600 * 1024 * 1024); print "TA", "KEN"'; echo "exit code $?"`;
+    const taken = await run(`df --output=size -B1 /tmp; ${memory}`, { memory: "300m", tmp: "16m" });
+    expect(taken).toContain(String(16 * 1024 ** 2));
+    expect(taken).toMatch(/exit code [1-9]/);
+    expect(taken).not.toContain("TAKEN");
+    const flood = "for i in $(seq 300); do sleep 600 & done 2>&1 | grep -m1 -o 'Resource temporarily unavailable'";
+    expect(await run(flood, { processes: 100 })).toContain("Resource temporarily unavailable");
+    const fill = "for i in 1 2 3 4 5; do head -c 3M /dev/zero > hidden/$i; done; chmod 0 hidden; sleep 600";
+    expect(await run(`mkdir hidden; ${fill}`, { disk: "8m" })).toContain("disk limit exceeded");
+  });
+
+  test("shows its agents only programs of the system and their own files", async () => {
+    const { data, run } = await openServer();
+    const secrets = hideSecrets([...parents, data]);
+    const script = `${attackOn([...secrets, join(data, "other")])}; echo mine > own; cat own; ls -d /etc/shadow /root /home /opt /srv`;
+    const stdout = await run(script);
     expectNothingSeen(stdout);
     expect(stdout).toContain("mine\n");
     for (const path of ["/etc/shadow", "/root", "/home", "/opt", "/srv"])
