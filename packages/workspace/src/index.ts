@@ -25,7 +25,7 @@ export {
   WorkspaceLost,
 } from "./lifecycle/index.ts";
 export type { LimitsReport, ResourceLimits } from "./limits/index.ts";
-export { isRunning, ownIdentity, type ProcessIdentity } from "./process-identity.ts";
+export { identityOf, isRunning, ownIdentity, type ProcessIdentity } from "./process-identity.ts";
 export {
   findProgram,
   type HostPrograms,
@@ -45,6 +45,8 @@ export {
   hiddenByDefault,
   identifyPeer,
   knownGapsOf,
+  loadMachineParts,
+  type MachineParts,
   openWorkspace,
   type PolicyOptions,
   type ProbeOptions,

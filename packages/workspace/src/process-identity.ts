@@ -7,7 +7,9 @@ export interface ProcessIdentity {
   startedAt: string | null;
 }
 
-export const ownIdentity = (): ProcessIdentity => ({ pid: process.pid, startedAt: startTime(process.pid) });
+export const identityOf = (pid: number): ProcessIdentity => ({ pid, startedAt: startTime(pid) });
+
+export const ownIdentity = (): ProcessIdentity => identityOf(process.pid);
 
 export const isRunning = ({ pid, startedAt }: ProcessIdentity): boolean => isAlive(pid) && startTime(pid) === startedAt;
 
@@ -19,10 +21,12 @@ function isAlive(pid: number): boolean {
   }
 }
 
+/** Null also for a process that has ended and waits for its parent. */
 function startTime(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
+    const [state = "", ...fields] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return state === "Z" || state === "X" ? null : (fields[18] ?? null);
   } catch {
     return null;
   }

@@ -6,7 +6,7 @@ import type { EgressRules } from "./rules.ts";
 export { isOwn } from "./addresses.ts";
 export { isProxied } from "./connections.ts";
 export type { Denial } from "./dial.ts";
-export type { EgressProxy } from "./proxy.ts";
+export type { Bridge, EgressProxy } from "./proxy.ts";
 
 export const openEgressProxy = async (options: EgressOptions): Promise<EgressProxy> =>
   (await import("./proxy.ts")).openEgressProxy(options);

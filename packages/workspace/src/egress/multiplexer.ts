@@ -6,12 +6,14 @@ import { type Frame, frameReader, writeFrame } from "./frames.ts";
 export interface MultiplexerOptions {
   stream: Duplex;
   /** Called for each connection the other side opens; absent: it may not open any. */
-  onChannel?(kind: number, channel: Duplex): void;
+  onChannel?(kind: number, channel: Duplex, detail: Buffer): void;
+  /** Channels opened here are numbered from this on; the other side needs other numbers. */
+  firstChannel?: number;
 }
 
 export interface Multiplexer {
-  /** A new connection; closed at once if the other side refuses it. */
-  open(kind: number): Duplex;
+  /** A new connection; closed at once if the other side refuses it. The detail is for its `onChannel`. */
+  open(kind: number, detail?: Buffer): Duplex;
 }
 
 const maxChannels = 512;
@@ -19,7 +21,7 @@ const maxChannels = 512;
 const maxUnsentBytes = 256 * 1024 * 1024;
 
 // Over 60 lines because all of it works on one table of channels.
-export function openMultiplexer({ stream, onChannel }: MultiplexerOptions): Multiplexer {
+export function openMultiplexer({ stream, onChannel, firstChannel = 0 }: MultiplexerOptions): Multiplexer {
   const channels = new Map<number, Channel>();
   let lastOpened = 0;
 
@@ -64,7 +66,7 @@ export function openMultiplexer({ stream, onChannel }: MultiplexerOptions): Mult
     const kind = payload[0];
     if (onChannel === undefined || kind === undefined || channels.has(id)) return false;
     if (channels.size >= maxChannels) send("reset", id);
-    else onChannel(kind, add(id));
+    else onChannel(kind, add(id), payload.subarray(1));
     return true;
   }
 
@@ -84,10 +86,11 @@ export function openMultiplexer({ stream, onChannel }: MultiplexerOptions): Mult
   stream.on("close", end);
 
   return {
-    open(kind) {
-      lastOpened = (lastOpened + 1) % 2 ** 32;
-      const duplex = add(lastOpened);
-      send("open", lastOpened, Buffer.of(kind));
+    open(kind, detail = Buffer.alloc(0)) {
+      lastOpened = (lastOpened + 1) % 2 ** 31;
+      const id = firstChannel + lastOpened;
+      const duplex = add(id);
+      send("open", id, Buffer.concat([Buffer.of(kind), detail]));
       if (stream.destroyed) duplex.destroy();
       return duplex;
     },

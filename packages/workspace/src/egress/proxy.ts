@@ -2,7 +2,7 @@
 
 import { promises as dns } from "node:dns";
 import type { Duplex } from "node:stream";
-import { type ChannelKind, kindOf } from "../wire/index.ts";
+import { type ChannelKind, firstHostChannel, kindOf, portKind } from "../wire/index.ts";
 import { type Denial, type Dial, openDialer, type Resolve } from "./dial.ts";
 import { openHttpProxy } from "./http-proxy.ts";
 import { openMultiplexer } from "./multiplexer.ts";
@@ -20,7 +20,12 @@ export interface EgressProxy {
   /** Serves one client connection of this protocol. */
   accept(kind: ChannelKind, connection: Duplex): void;
   /** Serves all connections of a bridge, until its stream ends. */
-  serveBridge(stream: Duplex): void;
+  serveBridge(stream: Duplex): Bridge;
+}
+
+export interface Bridge {
+  /** A connection to a port inside; closed at once if nothing listens there. */
+  dial(port: number): Duplex;
 }
 
 export function openEgressProxy({ rules, onDenied, resolve = lookUp }: EgressOptions): EgressProxy {
@@ -39,16 +44,25 @@ export function openEgressProxy({ rules, onDenied, resolve = lookUp }: EgressOpt
 
   return {
     accept,
-    serveBridge: (stream) =>
-      void openMultiplexer({
+    serveBridge(stream) {
+      const multiplexer = openMultiplexer({
         stream,
+        firstChannel: firstHostChannel,
         onChannel(number, channel) {
           const kind = kindOf(number);
           if (kind === undefined) channel.destroy();
           else accept(kind, channel);
         },
-      }),
+      });
+      return { dial: (port) => multiplexer.open(portKind, portDetail(port)) };
+    },
   };
+}
+
+function portDetail(port: number): Buffer {
+  const detail = Buffer.alloc(2);
+  detail.writeUInt16BE(port);
+  return detail;
 }
 
 const lookUp: Resolve = (name) => dns.lookup(name, { all: true, verbatim: true });

@@ -1,7 +1,7 @@
 // Where a control group could be created, read from the kernel's tables. Pure.
 import { dirname, join } from "node:path";
 
-export type Controller = "memory" | "pids";
+export type Controller = "memory" | "pids" | "cpu" | "freezer";
 
 export interface CgroupTree {
   version: 1 | 2;
@@ -18,9 +18,12 @@ export interface KernelTables {
 }
 
 /** Version 1 before version 2: if both are mounted, a controller belongs to version 1. */
-export function findTrees({ mounts, memberships }: KernelTables): CgroupTree[] {
+export function findTrees(
+  { mounts, memberships }: KernelTables,
+  controllers: Controller[] = ["memory", "pids"],
+): CgroupTree[] {
   const mounted = mounts.split("\n").flatMap(readMount);
-  return (["memory", "pids"] as const).flatMap((controller): CgroupTree[] => {
+  return controllers.flatMap((controller): CgroupTree[] => {
     const old = mounted.find(({ type, options }) => type === "cgroup" && options.includes(controller));
     if (old) return [{ version: 1, controller, parents: [ownDirectory(old, memberOf(memberships, controller))] }];
     const unified = mounted.find(({ type }) => type === "cgroup2");

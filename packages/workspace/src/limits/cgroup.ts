@@ -7,6 +7,7 @@ import type { CgroupTree, Controller } from "./cgroup-trees.ts";
 export interface Cgroup {
   controller: Controller;
   version: 1 | 2;
+  directory: string;
   /** A process joins by writing its pid here. */
   membersFile: string;
   /** How often the limit was reached. */
@@ -36,7 +37,8 @@ export const groupName = (token: string): string => `${namePrefix}${process.pid}
 
 function create({ version, controller }: CgroupTree, parent: string, name: string): string | undefined {
   try {
-    if (version === 2) {
+    // Every group of version 2 can be frozen.
+    if (version === 2 && controller !== "freezer") {
       const passedOn = readFileSync(join(parent, "cgroup.subtree_control"), "utf8").trim().split(/\s+/);
       if (!passedOn.includes(controller)) return undefined;
       // Moving a process requires write access here as well.
@@ -54,7 +56,8 @@ function create({ version, controller }: CgroupTree, parent: string, name: strin
 
 function setLimit({ version, controller }: CgroupTree, directory: string, limit: number): boolean {
   const [first, ...others] = limitFiles[controller][version].map(({ file, value }) => ({ file, value: value(limit) }));
-  if (first === undefined || !tryWrite(join(directory, first.file), first.value)) return false;
+  if (first === undefined) return true;
+  if (!tryWrite(join(directory, first.file), first.value)) return false;
   // Only some systems account for swap.
   for (const { file, value } of others) tryWrite(join(directory, file), value);
   return true;
@@ -77,20 +80,31 @@ const limitFiles: Record<Controller, Record<1 | 2, LimitFile[]>> = {
     ],
   },
   pids: { 1: [{ file: "pids.max", value: String }], 2: [{ file: "pids.max", value: String }] },
+  cpu: {
+    1: [{ file: "cpu.cfs_quota_us", value: (cpus) => String(Math.round(cpus * periodUs)) }],
+    2: [{ file: "cpu.max", value: (cpus) => `${Math.round(cpus * periodUs)} ${periodUs}` }],
+  },
+  freezer: { 1: [], 2: [] },
 };
 
-const eventFiles: Record<Controller, Record<1 | 2, { file: string; word: string }>> = {
+/** The kernel's own default, in microseconds. */
+const periodUs = 100_000;
+
+const eventFiles: Record<Controller, Record<1 | 2, { file: string; word: string } | undefined>> = {
   memory: { 1: { file: "memory.oom_control", word: "oom_kill" }, 2: { file: "memory.events", word: "oom_kill" } },
   pids: { 1: { file: "pids.events", word: "max" }, 2: { file: "pids.events", word: "max" } },
+  cpu: { 1: undefined, 2: undefined },
+  freezer: { 1: undefined, 2: undefined },
 };
 
 function describe({ version, controller }: CgroupTree, directory: string): Cgroup {
-  const { file, word } = eventFiles[controller][version];
+  const events = eventFiles[controller][version];
   return {
     controller,
     version,
+    directory,
     membersFile: join(directory, "cgroup.procs"),
-    timesReached: () => readCount(join(directory, file), word),
+    timesReached: () => (events ? readCount(join(directory, events.file), events.word) : 0),
     async remove() {
       // Busy until the last zombie is reaped.
       for (let waited = 0; !tryRemove(directory) && waited < removeTimeoutMs; waited += pollMs) await delay(pollMs);

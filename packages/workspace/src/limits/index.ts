@@ -1,7 +1,9 @@
 // Limits on the memory and the processes of a sandbox.
+export { freezeGroup, killGroup, thawGroup } from "./freezer.ts";
 export {
   describeLimits,
   type LimitsReport,
+  type MachineLimits,
   noLimits,
   type OpenedLimits,
   openLimits,

@@ -1,8 +1,9 @@
 // Limits of one sandbox: control groups if possible, else rlimits per process, and a report of what is enforced.
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { type Cgroup, groupName, openCgroup } from "./cgroup.ts";
-import { type Controller, findTrees, type KernelTables } from "./cgroup-trees.ts";
+import { type CgroupTree, type Controller, findTrees, type KernelTables } from "./cgroup-trees.ts";
 
 export interface ResourceLimits {
   memoryBytes: number | null;
@@ -15,6 +16,14 @@ export interface ResourceLimits {
 
 export const noLimits: ResourceLimits = { memoryBytes: null, processes: null, temporaryBytes: null, fileBytes: null };
 
+/** What only a machine has. */
+export interface MachineLimits extends ResourceLimits {
+  /** How many processors it can use at most, such as 1.5. */
+  cpus?: number | null;
+  /** Whether a group is needed that can be frozen. */
+  freezable?: boolean;
+}
+
 export type Enforcer = "cgroup-v1" | "cgroup-v2" | "rlimit" | "nothing";
 
 export interface LimitsReport {
@@ -26,6 +35,8 @@ export interface LimitsReport {
 
 export interface OpenedLimits {
   report: LimitsReport;
+  /** The control groups; the processes inside are in all of them. */
+  groups: Pick<Cgroup, "controller" | "version" | "directory">[];
   /** The command line that starts the program within the limits. */
   enter(program: string, argv: string[]): { program: string; argv: string[] };
   /** Limits reached since the last call, as sentences. */
@@ -34,18 +45,13 @@ export interface OpenedLimits {
   close(): Promise<void>;
 }
 
-export function openLimits(limits: ResourceLimits, tables: KernelTables = readTables()): OpenedLimits {
-  const amounts: Record<Controller, number | null> = { memory: limits.memoryBytes, pids: limits.processes };
-  const name = groupName(randomBytes(6).toString("hex"));
-  const groups = findTrees(tables).flatMap((tree): Cgroup[] => {
-    const amount = amounts[tree.controller];
-    const group = amount === null ? undefined : openCgroup(tree, amount, name);
-    return group ? [group] : [];
-  });
+export function openLimits(limits: MachineLimits, tables: KernelTables = readTables()): OpenedLimits {
+  const groups = openGroups(limits, tables);
   const report = reportOf(limits, groups);
   const reached = new Map(groups.map((group) => [group, 0]));
   return {
     report,
+    groups,
     enter: (program, argv) => enter({ report, groups, fileBytes: limits.fileBytes }, [program, ...argv]),
     newlyReached: () =>
       groups.flatMap((group) => {
@@ -56,6 +62,24 @@ export function openLimits(limits: ResourceLimits, tables: KernelTables = readTa
       }),
     close: async () => void (await Promise.all(groups.map((group) => group.remove()))),
   };
+}
+
+function openGroups({ memoryBytes, processes, cpus = null, freezable }: MachineLimits, tables: KernelTables): Cgroup[] {
+  const amounts = { memory: memoryBytes, pids: processes, cpu: cpus, freezer: freezable ? 0 : null };
+  const name = groupName(randomBytes(6).toString("hex"));
+  const wanted = (["memory", "pids", "cpu", "freezer"] as const).filter((controller) => amounts[controller] !== null);
+  const groups: Cgroup[] = [];
+  for (const tree of findTrees(tables, wanted)) {
+    const group = openCgroup(besideOthers(tree, groups), amounts[tree.controller] ?? 0, name);
+    if (group) groups.push(group);
+  }
+  return groups;
+}
+
+/** In version 2 a process is in one group, so that has to serve all controllers. */
+function besideOthers(tree: CgroupTree, groups: Cgroup[]): CgroupTree {
+  const other = groups.find(({ version }) => version === 2 && tree.version === 2);
+  return other ? { ...tree, parents: [dirname(other.directory)] } : tree;
 }
 
 /** What would be enforced here, found out by trying. */

@@ -8,6 +8,7 @@ import { inheritedDescriptors } from "../descriptors/index.ts";
 import { bridgeDescriptor } from "../wire/index.ts";
 
 export interface ConfinedProcess {
+  pid: number;
   stdin: Writable;
   stdout: Readable;
   /** The end of its stderr. */
@@ -72,6 +73,7 @@ export function startConfined({ program, argv, setup, files = [], onBridge }: Co
     clearTimeout(limit);
   };
   return {
+    pid: child.pid ?? 0,
     stdin,
     stdout,
     stderr: () => stderrTail,

@@ -52,3 +52,8 @@ export const identifyPeer = async (ends: ConnectionEnds): Promise<Peer> =>
 /** One sentence for each repository that runs with notes in this directory have created or changed before they were killed. */
 export const searchUnfinished = async (directory: string): Promise<string[]> =>
   (await import("./repositories/unfinished.ts")).searchUnfinished(directory);
+
+/** What a machine is started with. */
+export type MachineParts = typeof import("./machine/parts.ts");
+
+export const loadMachineParts = async (): Promise<MachineParts> => import("./machine/parts.ts");

@@ -11,6 +11,11 @@ const kinds: ChannelKind[] = ["http", "socks"];
 export const numberOf = (kind: ChannelKind): number => kinds.indexOf(kind);
 export const kindOf = (number: number): ChannelKind | undefined => kinds[number];
 
+/** The host opens these: a connection to a port inside, which follows in two bytes. */
+export const portKind = 2;
+/** Of the channels that the host opens. */
+export const firstHostChannel = 2 ** 31;
+
 /** ALL_PROXY is HTTP too: many clients fail on a SOCKS address they do not support. */
 export function proxyVariables(): Record<string, string> {
   const proxy = `http://127.0.0.1:${bridgePorts.http}`;

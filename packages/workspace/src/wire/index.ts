@@ -1,3 +1,12 @@
 // What both ends of a stream into a sandbox agree on: JSON lines, and the bridge to the proxy.
-export { bridgeDescriptor, bridgePorts, type ChannelKind, kindOf, numberOf, proxyVariables } from "./bridge.ts";
+export {
+  bridgeDescriptor,
+  bridgePorts,
+  type ChannelKind,
+  firstHostChannel,
+  kindOf,
+  numberOf,
+  portKind,
+  proxyVariables,
+} from "./bridge.ts";
 export { type LineWriter, maxLineBytes, openLineWriter, readLines } from "./json-lines.ts";

@@ -9,6 +9,8 @@ export interface FilterOptions {
   internetSockets: "allowed" | "refused";
   /** Whether processes may create user namespaces, as nested sandboxes do. */
   nestedSandboxes: "allowed" | "refused";
+  /** Whether files may get the set-id bits. Only where their owner has no rights outside. */
+  setIdFiles?: "allowed" | "refused";
 }
 
 export function seccompProgram(options: FilterOptions): Buffer {
@@ -95,7 +97,7 @@ const families = { unix: 1, inet: 2, inet6: 10, netlink: 16 };
 
 /** Each body ends with a verdict, because it has overwritten the call number. */
 function argumentRules(options: FilterOptions): Instruction[] {
-  const { architecture, unixSockets, internetSockets, nestedSandboxes } = options;
+  const { architecture, unixSockets, internetSockets, nestedSandboxes, setIdFiles = "refused" } = options;
   const calls = argumentNumbers(architecture);
   const allowed = [families.netlink];
   if (internetSockets === "allowed") allowed.push(families.inet, families.inet6);
@@ -106,16 +108,19 @@ function argumentRules(options: FilterOptions): Instruction[] {
     ...whenCall(calls.clone, refuseBits(0, newUserNamespace)),
     ...whenCall(calls.unshare, refuseBits(0, newUserNamespace)),
   ];
-  return [
-    ...(nestedSandboxes === "refused" ? namespaces : []),
+  const setIdRules = [
     // Its mode is in memory too.
     ...whenCall(calls.openat2, [verdict(refuse(errno.ENOSYS))]),
+    ...calls.modeAt.flatMap(({ number, argument }) => whenCall(number, refuseBits(argument, setIdBits))),
+    ...calls.createAt.flatMap(({ number, flags, mode }) => whenCall(number, refuseBitsOnCreate(flags, mode))),
+  ];
+  return [
+    ...(nestedSandboxes === "refused" ? namespaces : []),
     ...whenCall(calls.ioctl, refuseValues(1, terminalInjection)),
     ...whenCall(calls.socket, allowOnlyValues(0, allowed)),
     // With shared processes, a limit could end processes of others.
     ...whenCall(calls.prlimit, allowOnlyZero(0)),
-    ...calls.modeAt.flatMap(({ number, argument }) => whenCall(number, refuseBits(argument, setIdBits))),
-    ...calls.createAt.flatMap(({ number, flags, mode }) => whenCall(number, refuseBitsOnCreate(flags, mode))),
+    ...(setIdFiles === "refused" ? setIdRules : []),
   ];
 }
 

@@ -1,0 +1,14 @@
+// Machines: a computer of its own for each agent.
+export { type LocalOptions, openLocalProvider } from "./local/index.ts";
+export {
+  type EgressOptions,
+  type Machine,
+  type MachineCapabilities,
+  type MachineLimits,
+  type MachineProvider,
+  type MachineSpec,
+  type MachineStats,
+  MachineUnavailable,
+  type Supervisor,
+} from "./provider.ts";
+export { type MachineWorkspaceOptions, openMachineWorkspace } from "./workspace.ts";

@@ -1,0 +1,54 @@
+// Directories that are complete once they have their name: made as drafts, published by a rename, removed as drafts again.
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readdirSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import { removeTree } from "./command.ts";
+import { hasLiveOwner, ownerSuffix } from "./owner-name.ts";
+
+/** `.draft-<name>-<owner>-<random>` */
+export function makeDraft(parent: string, name: string): string {
+  const path = draftPath(parent, name);
+  mkdirSync(path, { mode: 0o700 });
+  return path;
+}
+
+const draftPath = (parent: string, name: string) =>
+  join(parent, `.draft-${name}-${ownerSuffix()}-${randomBytes(4).toString("hex")}`);
+
+/** False if the name was taken in between. The draft is then removed. */
+export async function publish(draft: string, path: string): Promise<boolean> {
+  try {
+    renameSync(draft, path);
+    return true;
+  } catch (error) {
+    if (!["ENOTEMPTY", "EEXIST"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    await removeTree(draft);
+    return false;
+  }
+}
+
+/** Takes the name away first, so that a removal that is cut short leaves no half of it. */
+export async function unpublish(parent: string, name: string): Promise<void> {
+  const draft = draftPath(parent, name);
+  try {
+    renameSync(join(parent, name), draft);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+    throw error;
+  }
+  await removeTree(draft);
+}
+
+export const published = (parent: string): string[] => readdirSync(parent).filter((name) => !name.startsWith("."));
+
+/** The names that drafts of live processes will have. */
+export const beingMade = (parent: string): string[] =>
+  readdirSync(parent)
+    .filter((name) => name.startsWith(".") && hasLiveOwner(name))
+    .map((name) => name.replace(/^\.draft-(.*)-\d+-\d+-[0-9a-f]+$/, "$1"));
+
+/** Removes the drafts of processes that are gone. */
+export async function collectDrafts(parent: string): Promise<void> {
+  for (const name of readdirSync(parent))
+    if (name.startsWith(".draft-") && !hasLiveOwner(name)) await removeTree(join(parent, name));
+}

@@ -1,0 +1,41 @@
+// Ends what a record says is running, also when another server started it.
+import { rmdirSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { isRunning, type MachineParts } from "@agentcli/workspace";
+import { awaitDetached } from "./disk.ts";
+import { type RunningRecord, readRunning, removeRunning } from "./records.ts";
+
+const pollMs = 5;
+
+/** Settles when nothing of it is left; no error if nothing runs. */
+export async function endRunning(parts: MachineParts, directory: string): Promise<void> {
+  const running = readRunning(directory);
+  if (running === undefined) return;
+  await killAll(parts, running);
+  await awaitDetached(directory);
+  for (const group of running.groups) removeGroup(group);
+  removeRunning(directory);
+}
+
+/** Whether a process of the machine may be there, or a server that is about to start one. */
+export const isActive = ({ main, owner }: RunningRecord): boolean => isRunning(main ?? owner);
+
+async function killAll(parts: MachineParts, { main, freezer }: RunningRecord): Promise<void> {
+  if (freezer !== null) await parts.killGroup(freezer);
+  while (main !== null && isRunning(main)) {
+    try {
+      process.kill(main.pid, "SIGKILL");
+    } catch {
+      // It ended in between.
+    }
+    await delay(pollMs);
+  }
+}
+
+function removeGroup(directory: string): void {
+  try {
+    rmdirSync(directory);
+  } catch {
+    // Removed already, or by the next machine that is started: it removes those of dead servers.
+  }
+}

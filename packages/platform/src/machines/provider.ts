@@ -1,0 +1,102 @@
+// What every provider of machines promises; `machineContract` of the testkit checks it.
+import type { Duplex, Readable } from "node:stream";
+import type { Connection, Denial, ServerConfig } from "@agentcli/workspace";
+
+export interface MachineProvider {
+  readonly kind: "host" | "local" | "docker" | "kubernetes" | "qemu" | "worker";
+  capabilities(): Promise<MachineCapabilities>;
+  /** Unpacks a tar archive as a layer; the same bytes give the same layer. */
+  importBase(archive: Readable): Promise<string>;
+  /** The machine with this id, stopped. Returns the existing one if there is one. */
+  create(spec: MachineSpec): Promise<Machine>;
+  find(id: string): Promise<Machine | undefined>;
+  list(): Promise<Machine[]>;
+  /** Ends and removes what a killed server left behind. Disks stay, and so does what a live server uses. */
+  collect(): Promise<void>;
+  /** Removes the layers that neither a machine nor this list uses. */
+  removeLayers(keep: string[]): Promise<void>;
+}
+
+export interface Machine {
+  readonly id: string;
+  /** What its disk began with, top first. */
+  readonly layers: string[];
+  state(): Promise<"stopped" | "running" | "frozen">;
+  /** Throws if it runs already. */
+  start(egress: EgressOptions): Promise<Supervisor>;
+  /** Kills everything inside. The disk stays. */
+  stop(): Promise<void>;
+  /** No process inside goes on until `thaw`. */
+  freeze(): Promise<void>;
+  thaw(): Promise<void>;
+  /** The disk as layers for new machines, top first; a running machine is frozen meanwhile. */
+  snapshot(): Promise<string[]>;
+  stats(): Promise<MachineStats>;
+  /** Stops it, and removes its disk and everything else of it. */
+  remove(): Promise<void>;
+}
+
+/** The workspace server inside, at the other end of one byte stream. It reads its configuration from the first line. */
+export interface Supervisor extends Connection {
+  /** The part of the configuration that depends on the machine. */
+  config: Pick<ServerConfig, "orphans" | "egress" | "terminalModule">;
+  /** A connection to a port of the machine's loopback; closed at once if nothing listens there. */
+  dial(port: number): Duplex;
+}
+
+export interface MachineSpec {
+  /** Lower-case letters, digits and dashes. */
+  id: string;
+  /** Top first. Empty: the system directories of the host. */
+  layers: string[];
+  limits: MachineLimits;
+}
+
+/** Null: no limit. */
+export interface MachineLimits {
+  memoryBytes: number | null;
+  /** How many processors, such as 1.5. */
+  cpus: number | null;
+  /** Threads count as processes. */
+  processes: number | null;
+  /** What it may add to its layers. */
+  diskBytes: number | null;
+  /** The size of /tmp, of /run and of /dev/shm, which are in memory. */
+  temporaryBytes: number | null;
+}
+
+/** Hosts that can be reached; nothing else of the network is there. */
+export interface EgressOptions {
+  allowed: string[];
+  denied: string[];
+  onDenied(denial: Denial): void;
+}
+
+export interface MachineCapabilities {
+  /** Why there can be no machines here, and what to do; null if there can. */
+  obstacle: string | null;
+  /** "shared": a hole in the kernel of the host is a way out. */
+  kernel: "shared" | "own";
+  /** User ids inside: 65,536 that no other machine has, 65,536 that all machines share, or one. */
+  users: "own-range" | "shared-range" | "single";
+  /** What enforces each limit; "process": each process for itself. */
+  limits: {
+    memory: "machine" | "process" | "nothing";
+    processes: "machine" | "process" | "nothing";
+    cpu: "machine" | "nothing";
+    disk: "machine" | "nothing";
+  };
+  /** "group": no process notices. "signals": a parent can see that its child was stopped. */
+  freeze: "group" | "signals";
+  /** What a machine without layers has: the programs of the host, which it cannot change. */
+  base: "host-read-only" | "none";
+}
+
+export interface MachineStats {
+  memoryBytes: number | null;
+  processes: number | null;
+  diskBytes: number;
+}
+
+/** There can be no machine here, or not this one. */
+export class MachineUnavailable extends Error {}

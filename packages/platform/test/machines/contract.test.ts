@@ -1,0 +1,48 @@
+// The provider `local` keeps the contract of machines, for a server that runs as root and as an ordinary user.
+import { execFile } from "node:child_process";
+import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { machineScenarios } from "@agentcli/testkit/machines";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { MachineCapabilities } from "../../src/machines/index.ts";
+import { bundleInto } from "../harness/bundled.ts";
+
+const isRoot = process.geteuid?.() === 0;
+const unprivilegedId = 65534;
+const users = isRoot ? ["root", "an ordinary user"] : ["an ordinary user"];
+const run = promisify(execFile);
+
+describe.each(users)("machines of a server that runs as %s", (user) => {
+  const directory = mkdtempSync("/var/tmp/machines-");
+  let found: { capabilities: MachineCapabilities; failures: Record<string, string | null> };
+
+  beforeAll(async () => {
+    chmodSync(directory, 0o755);
+    const [data, programs] = [join(directory, "data"), join(directory, "programs")];
+    mkdirSync(data, { mode: 0o700 });
+    cpSync(join(import.meta.dirname, "../../dist"), programs, { recursive: true });
+    const child = await bundleInto(directory, "machines/machine-child.ts");
+    const drops = isRoot && user === "an ordinary user";
+    if (drops) chownSync(data, unprivilegedId, unprivilegedId);
+    const lowered = ["setpriv", `--reuid=${unprivilegedId}`, `--regid=${unprivilegedId}`, "--clear-groups", "--"];
+    const server = join(programs, "workspace-server.cjs");
+    const [program = "", ...args] = [...(drops ? lowered : []), process.execPath, child, data, server];
+    const { stdout } = await run(program, args, { cwd: "/", env: { PATH: process.env.PATH }, maxBuffer: 2 ** 24 });
+    found = JSON.parse(stdout);
+  });
+  // Files of other users and of no rights are among them.
+  afterAll(() => run("unshare", [...(isRoot ? [] : ["--user", "--map-root-user"]), "rm", "-rf", directory]));
+
+  test.each(Object.keys(machineScenarios))("%s", (name) => {
+    expect(found.failures[name]).toBe(null);
+  });
+
+  test("say what is enforced", () => {
+    const { obstacle, kernel, users: ids, limits } = found.capabilities;
+    expect(kernel).toBe("shared");
+    if (obstacle !== null) expect(obstacle).toContain("Machines cannot be made here: ");
+    if (user === "an ordinary user") expect({ ids, ...limits }).toMatchObject({ ids: "single", disk: "nothing" });
+    else expect(["own-range", "shared-range"]).toContain(ids);
+  });
+});

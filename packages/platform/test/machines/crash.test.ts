@@ -1,0 +1,91 @@
+// A server is killed at any moment: the next one finds its machines, and nothing else is left of it.
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import { bundled } from "../harness/bundled.ts";
+
+const run = promisify(execFile);
+const serverProgram = join(import.meta.dirname, "../../dist/workspace-server.cjs");
+const killAtStep = join(import.meta.dirname, "../harness/kill-at-step.cjs");
+
+function dataDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), "machines-"));
+  const asRoot = process.geteuid?.() === 0 ? [] : ["--user", "--map-root-user"];
+  onTestFinished(async () => void (await run("unshare", [...asRoot, "rm", "-rf", directory])));
+  return directory;
+}
+
+const start = async (mode: string, directory: string, env: Record<string, string> = {}) =>
+  spawn(
+    process.execPath,
+    ["--require", killAtStep, await bundled("machines/crash-child.ts"), mode, directory, serverProgram],
+    {
+      env: { PATH: process.env.PATH, ...env },
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
+
+/** Where there can be no machines, the reason is given, and there is nothing to kill. */
+async function isPossible(): Promise<boolean> {
+  const program = await bundled("machines/crash-child.ts");
+  const { stdout } = await run(process.execPath, [program, "probe", dataDirectory(), serverProgram], {
+    env: { PATH: process.env.PATH },
+  });
+  const obstacle = JSON.parse(stdout);
+  if (obstacle !== null) expect(obstacle).toContain("Machines cannot be made here: ");
+  return obstacle === null;
+}
+
+interface Found {
+  states: string[];
+  file: string | null;
+  left: string[];
+}
+
+async function check(directory: string, killed: ChildProcess): Promise<Found> {
+  const program = await bundled("machines/crash-child.ts");
+  const { stdout } = await run(process.execPath, [program, "check", directory, serverProgram, String(killed.pid)], {
+    env: { PATH: process.env.PATH },
+  });
+  return JSON.parse(stdout);
+}
+
+test("after a kill while its machine was frozen, the machine is stopped and its disk is as it was", async () => {
+  if (!(await isPossible())) return;
+  const directory = dataDirectory();
+  const child = await start("wait-frozen", directory);
+  await once(child.stdout, "data");
+  child.kill("SIGKILL");
+  await once(child, "close");
+  expect(await check(directory, child)).toEqual({ states: ["stopped"], file: "text\n", left: [] });
+});
+
+test("after a kill before, during or after any program that a server starts for its machines, nothing is left", async () => {
+  if (!(await isPossible())) return;
+  const first = dataDirectory();
+  const log = join(first, "steps");
+  const whole = await start("work", first, { KILL_LOG: log });
+  expect(await once(whole, "close")).toEqual([0, null]);
+  expect(await check(first, whole)).toEqual({ states: ["stopped"], file: "text\n", left: [] });
+  const steps = readFileSync(log, "utf8").trim().split("\n").length;
+  for (let point = 1; point <= points; point += 1) {
+    const at = Math.floor((steps * point) / (points + 1));
+    const directory = dataDirectory();
+    const child = await start("work", directory, { KILL_AT: String(at) });
+    let output = "";
+    child.stdout.on("data", (data) => {
+      output += data;
+    });
+    expect(await once(child, "close")).toEqual([null, "SIGKILL"]);
+    const found = await check(directory, child);
+    expect({ at, left: found.left }).toEqual({ at, left: [] });
+    expect(new Set([...found.states, "stopped"])).toEqual(new Set(["stopped"]));
+    if (output.includes("started")) expect(found.file).toBe("text\n");
+  }
+});
+
+const points = 6;
