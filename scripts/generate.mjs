@@ -68,9 +68,12 @@ function jsonSchemas({ schemas, toJsonSchema }) {
     "platform-config": schemas.PlatformConfig,
     "operation-frame": schemas.OperationFrame,
   };
-  return Object.entries(published).map(([name, schema]) => [
+  const written = Object.entries(published).map(([name, schema]) => [name, toJsonSchema(schema)]);
+  // People open this one in their editors.
+  const environment = toJsonSchema(schemas.EnvironmentFile, "inline");
+  return [...written, ["environment", environment]].map(([name, schema]) => [
     join(target, `${name}.schema.json`),
-    `${JSON.stringify(toJsonSchema(schema), null, 2)}\n`,
+    `${JSON.stringify(schema, null, 2)}\n`,
   ]);
 }
 

@@ -1,5 +1,6 @@
 export * from "./config.ts";
 export * from "./config-servers.ts";
+export * from "./environment-file.ts";
 export * from "./errors.ts";
 export * from "./exec-events.ts";
 export * from "./exit-codes.ts";
