@@ -1,5 +1,7 @@
 // Authorization facts, written by hand: what each operation needs, and who may use it. A new operation needs a row here.
 
+import { randomUUID } from "node:crypto";
+
 export const everyday = [
   "agents:read",
   "agents:write",
@@ -14,6 +16,8 @@ export interface Row {
   scope: Scope | null;
   /** What is done with an agent; null where the operation has no existing agent. */
   sharing: "read" | "follow_up" | "manage" | null;
+  /** The operation is about a personal environment of the user `owner`. */
+  about?: "environment" | "new environment";
   /** Required state of the agent. */
   state?: "at work";
   query?: string;
@@ -26,6 +30,8 @@ const manage = { scope: "agents:write", sharing: "manage" } as const;
 const followUp = { scope: "agents:write", sharing: "follow_up", body: () => ({ prompt }) } as const;
 const inference = { scope: "inference:create", sharing: null } as const;
 const anyKey = { scope: null, sharing: null } as const;
+const readsEnvironment = { scope: "agents:read", sharing: null, about: "environment" } as const;
+const changesEnvironment = { scope: "agents:write", sharing: null, about: "environment" } as const;
 const lists = { scope: "agents:read", sharing: null } as const;
 
 export const rows: Record<string, Row> = {
@@ -47,6 +53,24 @@ export const rows: Record<string, Row> = {
   "get /v1/agents/{id}/runs/{runId}": read,
   "get /v1/agents/{id}/runs/{runId}/stream": read,
   "post /v1/agents/{id}/runs/{runId}/cancel": { ...manage, state: "at work" },
+  "post /v1/environments": {
+    scope: "agents:write",
+    sharing: null,
+    about: "new environment",
+    body: () => ({ owner: "personal", name: `environment ${randomUUID()}`, repos: [], environmentJson: "{}" }),
+  },
+  "get /v1/environments": lists,
+  "get /v1/environments/{environmentId}": readsEnvironment,
+  "patch /v1/environments/{environmentId}": { ...changesEnvironment, body: () => ({ buildIntervalHours: 1 }) },
+  "delete /v1/environments/{environmentId}": changesEnvironment,
+  "get /v1/environments/{environmentId}/history": readsEnvironment,
+  "post /v1/environments/{environmentId}/builds": { ...changesEnvironment, body: () => ({}) },
+  "get /v1/environments/{environmentId}/builds": readsEnvironment,
+  "get /v1/environments/{environmentId}/builds/active": readsEnvironment,
+  "get /v1/environments/{environmentId}/builds/{buildId}": readsEnvironment,
+  "get /v1/environments/{environmentId}/builds/{buildId}/logs": readsEnvironment,
+  "post /v1/environments/{environmentId}/builds/{buildId}/activate": changesEnvironment,
+  "post /v1/environments/{environmentId}/builds/{buildId}/cancel": changesEnvironment,
   "get /v1/status": { scope: "admin", sharing: null },
   "get /v1/team/settings": anyKey,
   "patch /v1/team/settings": { scope: "admin", sharing: null, body: () => ({}) },
@@ -89,6 +113,7 @@ export interface Sender {
   scopes: readonly Scope[];
   /** Whether another site could make a browser send it. */
   isForgeable?: true;
+  isAccount?: true;
 }
 
 export type Expected = 401 | 403 | 404 | "done";
@@ -100,10 +125,14 @@ const shared: Record<"owner" | "teammate" | "admin", NonNullable<Row["sharing"]>
   teammate: ["read"],
 };
 
-export function expected(method: string, { scope, sharing }: Row, { is, scopes, isForgeable }: Sender): Expected {
+export function expected(method: string, { scope, sharing, about }: Row, sender: Sender): Expected {
+  const { is, scopes, isForgeable, isAccount } = sender;
   if (is === null) return 401;
   if (isForgeable && method !== "get") return 403;
   if (scope !== null && !scopes.includes(scope)) return 403;
+  if (about === "environment") return is === "owner" && !isAccount ? "done" : 404;
+  // A service account has none of its own.
+  if (about === "new environment" && isAccount) return 403;
   if (sharing === null) return "done";
   if (is === "of another team") return 404;
   return shared[is].includes(sharing) ? "done" : 403;

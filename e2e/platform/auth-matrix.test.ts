@@ -1,6 +1,7 @@
 // Every operation of the document with every kind of sender: each is done or refused as the facts say, and a refused one
 // has changed nothing.
 
+import { randomUUID } from "node:crypto";
 import { eventually } from "@agentcli/testkit";
 import {
   type ApiResponse,
@@ -108,6 +109,13 @@ interface World {
   idle: Record<"user" | "account", Target>;
   atWork: Record<"user" | "account", Target>;
   repositories: Record<"own" | "theirs", string>;
+  /** Personal, of the user. */
+  environment: EnvironmentTarget;
+}
+
+interface EnvironmentTarget {
+  environmentId: string;
+  buildId: string;
 }
 
 async function furnish(): Promise<World> {
@@ -132,6 +140,7 @@ async function furnish(): Promise<World> {
     ...world,
     idle: { user: await idleAgent(world, "user"), account: await idleAgent(world, "account") },
     atWork: { user: await busyAgent(world, "user"), account: await busyAgent(world, "account") },
+    environment: await newEnvironment(world, "FAILED"),
     repositories: {
       own: await platform.repository("sample", readme),
       theirs: await platform.repository("theirs", readme, "--team", "strangers"),
@@ -160,6 +169,35 @@ async function busyAgent({ platform, keys }: Owned, owner: "user" | "account"): 
   return { ...made, deliveryId: "none" };
 }
 
+/** Its first build is left in that state. */
+async function newEnvironment({ platform, keys }: Owned, state: BuildState): Promise<EnvironmentTarget> {
+  const client = openClient(platform.server.url, keys.user);
+  const body = { owner: "personal", name: `${word} ${randomUUID()}`, repos: [], environmentJson: "{}" };
+  const { id } = (await client.post("/v1/environments", body)).body as { id: string };
+  const readBuild = async () => {
+    const { items } = await client.getJson<{ items: { id: string; status: string }[] }>(
+      `/v1/environments/${id}/builds`,
+    );
+    return items[0] ?? expect.fail("no build");
+  };
+  await eventually(async () => (await readBuild()).status === "FAILED");
+  const lease = state === "IN_PROGRESS" ? "infinity" : null;
+  await platform.harness.database.query(
+    "update environment_builds set status = $1, lease_owner = 'another', lease_until = $2 where environment_id = $3",
+    [state, lease, id],
+  );
+  return { environmentId: id, buildId: (await readBuild()).id };
+}
+
+type BuildState = "FAILED" | "SUCCEEDED" | "IN_PROGRESS";
+
+/** A request that will change its environment gets a new one. */
+async function environmentOf(world: World, { name, method }: Asked, wanted: Expected): Promise<EnvironmentTarget> {
+  if (wanted !== "done" || method === "get" || !name.includes("{environmentId}")) return world.environment;
+  const state = name.endsWith("/activate") ? "SUCCEEDED" : name.endsWith("/cancel") ? "IN_PROGRESS" : "FAILED";
+  return newEnvironment(world, state);
+}
+
 interface Cell {
   name: string;
   who: string;
@@ -173,7 +211,8 @@ async function attempt(world: World, operation: Asked, who: string): Promise<Cel
   const wanted = expectedOf(operation, sender);
   const { method, path, row, success, name } = operation;
   const { deliveryId, agentId, runId } = await targetOf(world, operation, sender, wanted);
-  const ids: Record<string, string> = { id: agentId, runId, deliveryId };
+  const environment = await environmentOf(world, operation, wanted);
+  const ids: Record<string, string> = { id: agentId, runId, deliveryId, ...environment };
   const filled = path.replace(/\{(\w+)\}/g, (_, key: string) => ids[key] ?? expect.fail(`what is {${key}}?`));
   const repository = world.repositories[sender.is === "of another team" ? "theirs" : "own"];
   const body = row.body?.({ repository });
@@ -222,6 +261,9 @@ async function stateOf({ harness }: ServedPlatform): Promise<Record<string, stri
     source_accounts: "",
     source_credentials: "",
     hosted_repositories: "",
+    environments: "",
+    environment_versions: "",
+    environment_builds: "lease_owner lease_epoch lease_until updated_at",
     audit_head: "",
   };
   const read = async ([table, without]: [string, string]) => {

@@ -66,11 +66,18 @@ async function keySenders({ harness }: ServedPlatform, keys: OwnerKeys): Promise
     },
     member: { is: "teammate", scopes: everyday, asksFor: "user", headers: () => bearer(ofMate) },
     admin: { is: "admin", scopes: asAdmin, asksFor: "user", headers: () => bearer(admin) },
-    "service account": { is: "teammate", scopes: everyday, asksFor: "user", headers: () => bearer(bot) },
+    "service account": {
+      is: "teammate",
+      scopes: everyday,
+      asksFor: "user",
+      isAccount: true,
+      headers: () => bearer(bot),
+    },
     "service account, owner": {
       is: "owner",
       scopes: everyday,
       asksFor: "account",
+      isAccount: true,
       headers: () => bearer(keys.account),
     },
   };

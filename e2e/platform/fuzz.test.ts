@@ -136,7 +136,9 @@ function judgeBy(document: Document): (request: GeneratedRequest, client: Platfo
   const validators = new Map<unknown, ReturnType<typeof ajv.compile>>();
   const schemaComplaint = (operation: Operation, { status, body, headers }: ApiResponse): string | null => {
     const [type = ""] = headers["content-type"]?.split(";") ?? [];
-    const content = operation.responses[status]?.content[type];
+    const described = operation.responses[status];
+    if (described && described.content === undefined && type === "") return null;
+    const content = described?.content?.[type];
     if (!content) return `an answer of ${status} as ${type} is not in the document`;
     if (type !== "application/json") return null;
     const validator = validators.get(content) ?? ajv.compile({ ...content.schema, components: document.components });

@@ -10,7 +10,8 @@ export interface Document {
 export interface Operation {
   parameters: { name: string; in: "path" | "query"; required: boolean; schema: Schema }[];
   requestBody?: { content: { "application/json": { schema: Schema } } };
-  responses: Record<string, { content: Record<string, { schema: Schema }> }>;
+  /** Without content: the answer has no body. */
+  responses: Record<string, { content?: Record<string, { schema: Schema }> }>;
 }
 
 export interface GeneratedRequest {

@@ -1,5 +1,6 @@
 // Every subject of the platform, one line each, in the order in which their routes are documented.
 import { openAgents, openV0, touchAgent } from "./agents/index.ts";
+import { type BuildExecutor, openEnvironments } from "./environments/index.ts";
 import type { ServerContext } from "./foundation/context.ts";
 import type { Subject } from "./foundation/subject.ts";
 import { type Identity, openIdentity } from "./identity/index.ts";
@@ -16,12 +17,19 @@ export interface Subjects {
   subjects: Subject[];
 }
 
-export async function openSubjects(context: ServerContext): Promise<Subjects> {
+/** What a server has beyond the platform itself. */
+export interface Attachments {
+  /** Builds environments on machines; absent: this server has none. */
+  buildExecutor?: BuildExecutor;
+}
+
+export async function openSubjects(context: ServerContext, { buildExecutor }: Attachments = {}): Promise<Subjects> {
   const identity = openIdentity(context);
+  const { authenticate } = identity;
   const repositories = openRepositories(context, identity.principals);
+  const environments = openEnvironments(context, { authenticate, repositories, executor: buildExecutor ?? null });
   const integrations = openIntegrations(context);
   const agents = openAgents(context, { repositories, integrations });
-  const { authenticate } = identity;
   const runs = await openRuns(context, {
     authenticate,
     repositories,
@@ -32,7 +40,18 @@ export async function openSubjects(context: ServerContext): Promise<Subjects> {
   const v0 = openV0(context, { agents: agents.host, listRepositories: repositories.list });
   const pages = openPages(context, { identity, agents: agents.host, streams: runs.streams, repositories });
   const status = openStatus(context);
-  const subjects: Subject[] = [identity, repositories, agents, runs, integrations, inference, status, v0, pages];
+  const subjects: Subject[] = [
+    identity,
+    repositories,
+    agents,
+    runs,
+    environments,
+    integrations,
+    inference,
+    status,
+    v0,
+    pages,
+  ];
   const rules = subjects.flatMap(({ retention = [] }) => retention);
   return { identity, subjects: [...subjects, openRetention(context, rules)] };
 }

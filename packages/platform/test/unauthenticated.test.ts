@@ -23,6 +23,7 @@ const publicRoutes: Record<string, number> = {
   "GET /openapi.json": 200,
   "GET /docs": 200,
   "GET /.well-known/platform-signing-key": 200,
+  "GET /schemas/environment.schema.json": 200,
   // Login routes; each requires its own secret.
   "GET /login": 401,
   "POST /login": 401,

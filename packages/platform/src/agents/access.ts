@@ -1,8 +1,7 @@
 // Finds agents of the caller's team, and refuses actions that the caller may not perform on them.
 import type { Kysely } from "kysely";
-import type { Tables } from "../foundation/index.ts";
+import type { Position, Tables } from "../foundation/index.ts";
 import { type AgentAction, type Principal, relationOf, type Sharing } from "../identity/index.ts";
-import type { Position } from "./cursor.ts";
 import { type AgentFilter, findAgent, findRun, listAgents } from "./store.ts";
 import type { ListedAgent } from "./views/views.ts";
 

@@ -31,4 +31,11 @@ export {
 } from "./handoff/index.ts";
 export { openRepositories, type Repositories } from "./open.ts";
 export { isReference, repositoryOfPullRequest } from "./scm/index.ts";
-export { branchName, type OpenWorkspace, type Workspaces } from "./workspaces/index.ts";
+export {
+  branchName,
+  type CommitFiles,
+  type CommitReader,
+  type OpenWorkspace,
+  readStartingFile,
+  type Workspaces,
+} from "./workspaces/index.ts";

@@ -40,8 +40,11 @@ import {
 } from "./scm/index.ts";
 import { openSigningKey, serveSigningKey } from "./signing/index.ts";
 import {
+  type CommitReader,
   defaultLimits,
+  directoryNames,
   mirrorRetention,
+  openCommitReader,
   openLocks,
   openWorkspaces,
   unfinishedRetention,
@@ -54,6 +57,10 @@ export interface Repositories extends Subject, RepositoryChecks {
   /** Accounts that users can connect; null without a GitHub host. */
   accounts: GithubAccounts | null;
   workspaces: Workspaces;
+  /** Reads commits without a workspace. */
+  commits: CommitReader;
+  /** Names of the folders of repositories side by side. */
+  namesOf(repositories: { url: string }[]): string[];
   diffs: Diffs;
   reading: RepositoryReading;
   /** URLs of repositories that the principal can start agents on: of the embedded git host, then of connected hosts. */
@@ -74,12 +81,9 @@ export function openRepositories(context: ServerContext, principals: Principals)
   const accounts = github?.accounts ?? null;
   const sources = sourceHostsOf(context, githost, github);
   const locks = openLocks(db);
+  const checkouts = { dataDirectory, sources, locks, limits: defaultLimits, identity: committer };
   const workspaces = openWorkspaces({
-    dataDirectory,
-    sources,
-    locks,
-    limits: defaultLimits,
-    identity: committer,
+    ...checkouts,
     findPushed: (agentId, url) => findPushed(db, { agentId, repoUrl: sources.shown(url) }),
   });
   const fileRetention = { dataDirectory, locks, ...settings.retention, now: Date.now };
@@ -89,6 +93,8 @@ export function openRepositories(context: ServerContext, principals: Principals)
     sources,
     accounts,
     workspaces,
+    commits: openCommitReader(checkouts),
+    namesOf: (repositories) => directoryNames(repositories, sources),
     diffs: openDiffs({ db, workspaces, sources }),
     reading: openRepositoryReading({ store, github: accounts, now: Date.now }),
     ...openRepositoryChecks({ sources, userAccess: openUserAccess(store, accounts), publicUrl }),

@@ -1,4 +1,5 @@
 // Every change leaves an entry with its actor in the audit log: each route of the OpenAPI document and each command.
+import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseCommandLine } from "@agentcli/command-line";
@@ -57,11 +58,29 @@ async function createDelivered(): Promise<CreatedAgent & { deliveryId: string }>
   return { ...created, deliveryId };
 }
 
+interface CreatedEnvironment {
+  environmentId: string;
+  buildId: string;
+}
+
+async function createEnvironment(status: "IN_PROGRESS" | "SUCCEEDED" = "IN_PROGRESS"): Promise<CreatedEnvironment> {
+  const { bytes } = await call("POST", "/v1/environments", environment());
+  const { id } = JSON.parse(bytes.toString());
+  const { id: buildId } = await server.platform.db
+    .updateTable("environment_builds")
+    .set({ status })
+    .where("environment_id", "=", id)
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  return { environmentId: id, buildId };
+}
+
+const environment = () => ({ owner: "team", name: randomUUID(), repos: [], environmentJson: "{}" });
+
+type Targets = CreatedAgent & CreatedEnvironment & { deliveryId: string };
+
 /** A request per route that changes something. A new route must be added here or to `changesNothing`. */
-const requests: Record<
-  string,
-  { prepare?: () => Promise<Partial<CreatedAgent & { deliveryId: string }>>; body?: object }
-> = {
+const requests: Record<string, { prepare?: () => Promise<Partial<Targets>>; body?: object }> = {
   "post /v1/agents": { body: { prompt } },
   "post /v1/agents/{id}/archive": { prepare: create },
   "post /v1/agents/{id}/unarchive": { prepare: createArchived },
@@ -71,6 +90,15 @@ const requests: Record<
   "post /v1/agents/{id}/webhooks/deliveries/{deliveryId}/redeliver": { prepare: createDelivered },
   "patch /v1/team/settings": { body: { followUps: "all" } },
   "patch /v1/me/settings": { body: { defaultModel: { id: "practice" } } },
+  "post /v1/environments": { body: environment() },
+  "patch /v1/environments/{environmentId}": {
+    prepare: () => createEnvironment(),
+    body: { environmentJson: '{"start": "a"}' },
+  },
+  "delete /v1/environments/{environmentId}": { prepare: () => createEnvironment() },
+  "post /v1/environments/{environmentId}/builds": { prepare: () => createEnvironment(), body: {} },
+  "post /v1/environments/{environmentId}/builds/{buildId}/activate": { prepare: () => createEnvironment("SUCCEEDED") },
+  "post /v1/environments/{environmentId}/builds/{buildId}/cancel": { prepare: () => createEnvironment() },
   "post /v0/agents": { body: { prompt, source: { repository: "https://nowhere.invalid/o/r" } } },
   "post /v0/agents/{id}/followup": { prepare: createFinished, body: { prompt } },
   "post /v0/agents/{id}/stop": { prepare: create },
@@ -100,16 +128,13 @@ test("every route that changes something is listed here and leaves an audit entr
     Object.keys(requests).toSorted(),
   );
   for (const [route, { prepare = async () => ({}), body }] of Object.entries(requests)) {
-    const {
-      agentId = "",
-      runId = "",
-      deliveryId = "",
-    }: Partial<CreatedAgent & { deliveryId: string }> = await prepare();
+    const { agentId, ...targets }: Partial<Targets> = await prepare();
+    const ids: Record<string, string | undefined> = { id: agentId, ...targets };
     const [method = "", path = ""] = route.split(" ");
-    const target = path.replace("{id}", agentId).replace("{runId}", runId).replace("{deliveryId}", deliveryId);
+    const target = path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? expect.fail(`what is {${name}}?`));
     const before = await headSeq();
     const response = await call(method.toUpperCase(), target, body);
-    expect(response.status, `${route}: ${response.bytes}`).toBe(200);
+    expect([200, 201, 204], `${route}: ${response.bytes}`).toContain(response.status);
     const entries = await server.platform.db
       .selectFrom("audit_entries")
       .select("entry")

@@ -11,6 +11,7 @@ import type { Settings } from "../../src/foundation/config/index.ts";
 import type { Log } from "../../src/foundation/telemetry/index.ts";
 import { openGitHost } from "../../src/repositories/githost/index.ts";
 import { serve } from "../../src/serve.ts";
+import { type Attachments, openSubjects } from "../../src/subjects.ts";
 import { type AgentFixture, openFixture } from "../harness/fixture.ts";
 import { noRateLimits } from "../harness/settings.ts";
 import { testSigner } from "../harness/signer.ts";
@@ -36,6 +37,7 @@ export interface RunHarnessOptions {
   /** Beside the scripted model. */
   providers?: Settings["models"]["model_providers"];
   settings?: Partial<Settings>;
+  attachments?: Attachments;
 }
 
 const repositoryRoot = fileURLToPath(new URL("../../../..", import.meta.url));
@@ -77,7 +79,7 @@ export const usualSettings = {
 
 /** Closed at the end of the test. */
 export async function openRunHarness(
-  { replies, wireApi, models, providers, settings }: RunHarnessOptions,
+  { replies, wireApi, models, providers, settings, attachments }: RunHarnessOptions,
   log?: Log,
 ): Promise<RunHarness> {
   const model = await startModelServer(replies);
@@ -89,7 +91,8 @@ export async function openRunHarness(
     models: withProviders({ ...scriptedModel(model.url, wireApi), ...models }, providers),
     ...settings,
   });
-  const server = await serve({ ...fixture.platform, ...(log && { log }) });
+  const platform = { ...fixture.platform, ...(log && { log }) };
+  const server = await serve(platform, (context) => openSubjects(context, attachments));
   let stopping: Promise<void> | undefined;
   const stop = () => {
     stopping ??= server.stop();

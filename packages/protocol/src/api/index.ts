@@ -6,6 +6,7 @@ export * from "./common.ts";
 export * from "./credentials.ts";
 export * from "./diff.ts";
 export * from "./env-vars.ts";
+export * from "./environments.ts";
 export * from "./inference.ts";
 export * from "./problem.ts";
 export * from "./prompts.ts";

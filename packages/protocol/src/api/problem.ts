@@ -21,6 +21,8 @@ export const problemStatus = {
   repository_not_found: 404,
   pull_request_not_found: 404,
   delivery_not_found: 404,
+  environment_not_found: 404,
+  build_not_found: 404,
   method_not_allowed: 405,
   agent_busy: 409,
   agent_archived: 409,
@@ -29,6 +31,9 @@ export const problemStatus = {
   idempotency_conflict: 409,
   repository_name_conflict: 409,
   pull_request_conflict: 409,
+  environment_name_conflict: 409,
+  build_not_cancellable: 409,
+  build_not_ready: 409,
   stream_expired: 410,
   cursor_expired: 410,
   payload_too_large: 413,
@@ -46,6 +51,7 @@ export const ProblemBody = z
       message: z.string().describe("For people: the thing, what is wrong with it and what to do next"),
       helpUrl: z.string().optional(),
       provider: z.string().optional(),
+      environmentId: z.string().optional(),
     }),
   })
   .meta({ id: "Problem" });

@@ -1,6 +1,7 @@
 // The built platform and its clients: a harness for whole servers, a client of API v1, a receiver of webhooks.
 export * from "./client.ts";
 export * from "./database.ts";
+export { type DirectoryExecutor, openDirectoryExecutor } from "./directory-executor.ts";
 export * from "./harness.ts";
 export * from "./http.ts";
 export * from "./served.ts";

@@ -1,9 +1,8 @@
 // Deliveries of an agent's webhook over HTTP: list them, and send one again.
 import { DeliveryPage, DeliveryQuery, WebhookDelivery } from "@agentcli/protocol/api";
 import { z } from "zod";
-import { type Api, ApiError } from "../../foundation/index.ts";
+import { type Api, ApiError, decodeCursor, encodeCursor } from "../../foundation/index.ts";
 import { listDeliveries, redeliver } from "../../integrations/index.ts";
-import { decodeCursor, encodeCursor } from "../cursor.ts";
 import type { AgentHost } from "./agents.ts";
 
 const ofAgent = z.object({ id: z.string() });

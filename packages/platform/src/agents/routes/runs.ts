@@ -1,7 +1,7 @@
 // Runs over HTTP: follow up, list, read, cancel.
 import { Acknowledged, CreateRun, PageQuery, Run, RunCreated, RunPage } from "@agentcli/protocol/api";
 import { z } from "zod";
-import { type Api, ApiError } from "../../foundation/index.ts";
+import { type Api, decodeNumber } from "../../foundation/index.ts";
 import { findRun, readGit } from "../store.ts";
 import type { Submission } from "../submit/index.ts";
 import { runAsCreated, runOf } from "../views/views.ts";
@@ -70,7 +70,7 @@ function addList(api: Api, host: AgentHost): void {
     },
     async ({ params, query, principal }) => {
       const agent = await access.find(principal, params.id, "read");
-      const before = numberIn(query.cursor);
+      const before = decodeNumber(query.cursor);
       const rows = await db
         .selectFrom("runs")
         .selectAll()
@@ -134,13 +134,4 @@ function addCancel(api: Api, { platform, access }: AgentHost): void {
       return { id };
     },
   );
-}
-
-const largestNumber = 2 ** 31 - 1;
-
-function numberIn(cursor: string | undefined): number {
-  if (cursor === undefined) return largestNumber;
-  const number = /^\d{1,10}$/.test(cursor) ? Number(cursor) : 0;
-  if (number > 0 && number <= largestNumber) return number;
-  throw new ApiError("validation_error", "cursor: is not a cursor of this list.");
 }

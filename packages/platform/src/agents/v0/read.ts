@@ -1,7 +1,7 @@
 // Agents with their latest run and hand-off, one or a page of them.
 import type { V0Agent } from "@agentcli/protocol/api";
+import { decodeCursor, encodeCursor } from "../../foundation/index.ts";
 import type { Principal } from "../../identity/index.ts";
-import { decodeCursor, encodeCursor } from "../cursor.ts";
 import type { AgentHost } from "../routes/agents.ts";
 import type { ListedAgent } from "../views/views.ts";
 import { viewAgent } from "./views.ts";

@@ -1,10 +1,9 @@
 // Agents as the API and the pages show them, decrypted.
 import type { Agent, AgentListItem, Run } from "@agentcli/protocol/api";
-import type { PlatformContext } from "../../foundation/index.ts";
+import { decodeCursor, encodeCursor, type PlatformContext } from "../../foundation/index.ts";
 import type { Principal } from "../../identity/index.ts";
 import { type RunRequest, requestAad } from "../../runs/index.ts";
 import type { AgentAccess } from "../access.ts";
-import { decodeCursor, encodeCursor } from "../cursor.ts";
 import { type AgentFilter, readGit } from "../store.ts";
 import { agentOf, type ListedAgent, listItemOf, runOf } from "./views.ts";
 

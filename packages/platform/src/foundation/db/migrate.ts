@@ -22,6 +22,7 @@ import * as unsavedArtifacts from "./migrations/0018-unsaved-artifacts.ts";
 import * as deletedDirectories from "./migrations/0019-deleted-directories.ts";
 import * as settings from "./migrations/0020-settings.ts";
 import * as sourceCredentials from "./migrations/0021-source-credentials.ts";
+import * as environments from "./migrations/0022-environments.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -49,6 +50,7 @@ const migrations: Record<string, Migration> = {
   "0019-deleted-directories": deletedDirectories,
   "0020-settings": settings,
   "0021-source-credentials": sourceCredentials,
+  "0022-environments": environments,
 };
 
 /** Nothing is missing in a database that lacks them. */

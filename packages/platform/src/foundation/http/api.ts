@@ -5,7 +5,7 @@ import type { Principal } from "../principal.ts";
 import { type AdmissionLimits, openAdmission } from "./admission.ts";
 import { answerError, toApiError } from "./answers.ts";
 import { ApiError } from "./api-error.ts";
-import { defaultBodyLimitBytes, readJson } from "./body.ts";
+import { defaultBodyLimitBytes, isEmpty, readJson } from "./body.ts";
 import type { Env } from "./env.ts";
 import { type FollowOptions, followRequests } from "./requests.ts";
 import type { AnyRoute, Api, Authenticate, Call, ErrorRenderer } from "./route.ts";
@@ -55,7 +55,9 @@ export function createApi({ authenticate, limits, ...following }: ApiOptions): A
         const call = { ...(await readCall(context, route as AnyRoute)), principal } as Parameters<typeof answer>[0];
         const answered = await (route.method === "get" ? retryOnce(() => answer(call)) : answer(call));
         if (answered instanceof Response) return answered;
-        return context.json(answered as object, route.answer.status, { "cache-control": "no-store" });
+        const headers = { "cache-control": "no-store" };
+        const { status } = route.answer;
+        return status === 204 ? context.body(null, status, headers) : context.json(answered as object, status, headers);
       });
     },
   };
@@ -65,7 +67,9 @@ const nameOf = ({ method, path }: AnyRoute): string => `${method} ${path}`;
 
 async function readCall(context: Context<Env>, route: AnyRoute): Promise<Omit<AnyCall, "principal">> {
   const { params, query, body, bodyTexts, bodyLimitBytes = defaultBodyLimitBytes } = route;
-  const sent = body && (await readJson(context.env.incoming, bodyLimitBytes));
+  const isLeftOut = route.bodyIsOptional && isEmpty(context.env.incoming);
+  const sent =
+    body && (isLeftOut ? { raw: Buffer.alloc(0), json: {} } : await readJson(context.env.incoming, bodyLimitBytes));
   return {
     params: params && validate(strictly(params), context.req.param(), "path"),
     query: query && validate(strictly(query), onlyOnce(context.req.queries()), "query"),

@@ -12,6 +12,10 @@ export async function readJson(incoming: IncomingMessage, limitBytes: number): P
   return { raw, json: parse(decode(raw)) };
 }
 
+/** Announced by its headers: a body has a length, or comes in chunks. */
+export const isEmpty = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0;
+
 function checkContentType(header: string | undefined): void {
   const [type = "", ...parameters] = (header ?? "").split(";").map((part) => part.trim().toLowerCase());
   const charset = parameters.find((parameter) => parameter.startsWith("charset="))?.slice("charset=".length);

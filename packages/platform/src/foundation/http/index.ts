@@ -4,6 +4,7 @@ export { alreadySent } from "./already-sent.ts";
 export { type ApiOptions, answerUnserved, createApi } from "./api.ts";
 export { ApiError, type ApiErrorDetails } from "./api-error.ts";
 export { readBody, readJson } from "./body.ts";
+export { decodeCursor, decodeNumber, encodeCursor, type Page, type Position, pageOf } from "./cursor.ts";
 export type { Env } from "./env.ts";
 export { fileResponse } from "./file.ts";
 export type { AnswerDefinition, Api, Authenticate, Call, Caller, ErrorRenderer, Route } from "./route.ts";

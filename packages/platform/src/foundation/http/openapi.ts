@@ -55,9 +55,12 @@ function operation(route: AnyRoute, components: Map<string, Json>): Json {
     ...(route.scope === null ? {} : { "x-scope": route.scope }),
     ...(route.sharing === undefined ? {} : { "x-sharing": route.sharing }),
     parameters: [...parameters(route.params, "path", components), ...parameters(route.query, "query", components)],
-    ...(route.body ? { requestBody: requestBody(route.body, components) } : {}),
+    ...(route.body ? { requestBody: requestBody(route.body, route.bodyIsOptional !== true, components) } : {}),
     responses: {
-      [answer.status]: { description: answer.description, content: contentOf(answer, components) },
+      [answer.status]: {
+        description: answer.description,
+        ...(answer.status !== 204 && { content: contentOf(answer, components) }),
+      },
       ...problems(route, components),
     },
   };
@@ -75,8 +78,8 @@ const contentOf = (answer: AnyRoute["answer"], components: Map<string, Json>): J
   ...("contentType" in answer && { [answer.contentType]: { schema: { type: "string" } } }),
 });
 
-const requestBody = (body: z.ZodType, components: Map<string, Json>): Json => ({
-  required: true,
+const requestBody = (body: z.ZodType, required: boolean, components: Map<string, Json>): Json => ({
+  required,
   content: { "application/json": { schema: schemaOf(strictly(body), components) } },
 });
 

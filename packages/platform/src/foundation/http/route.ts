@@ -33,6 +33,8 @@ export interface Route<Params extends z.ZodType, Query extends z.ZodType, Body e
   /** Of texts, as they stand in the address. */
   query?: Query;
   body?: Body;
+  /** No body at all stands for an empty object. */
+  bodyIsOptional?: true;
   /** Max bytes of the body; 1 MiB by default. */
   bodyLimitBytes?: number;
   /** Texts of the body may hold any character, as nothing of it is stored. Otherwise NUL is refused. */
@@ -50,7 +52,9 @@ export type AnyRoute = Route<z.ZodType, z.ZodType, z.ZodType, unknown>;
 export type AnswerDefinition<Answer> =
   | { status: 200 | 201; schema: z.ZodType<Answer>; description: string }
   | { status: 200; schema: z.ZodType<Answer>; contentType: string; description: string }
-  | { status: 200; contentType: string; description: string };
+  | { status: 200; contentType: string; description: string }
+  /** The route returns `noContent`. */
+  | { status: 204; description: string };
 
 /** Types of what was sent, after its schemas. `undefined` where the route declares none. */
 export interface Call<Params, Query, Body> {

@@ -1,7 +1,8 @@
 // Workspaces of agents.
 export { branchName } from "./branch-name.ts";
+export { type CommitFiles, type CommitReader, openCommitReader, readStartingFile } from "./commit-files.ts";
 export { defaultLimits, type RepositoryLimits } from "./limits.ts";
 export { type Locks, openLocks } from "./lock.ts";
-export { openWorkspaces, type PushedWork, type WorkspacesOptions } from "./open.ts";
+export { directoryNames, openWorkspaces, type PushedWork, type WorkspacesOptions } from "./open.ts";
 export { type FileRetention, mirrorRetention, unfinishedRetention } from "./retention.ts";
 export type { AgentWork, OpenRepository, OpenWorkspace, Workspaces } from "./workspaces.ts";

@@ -10,9 +10,9 @@ import { branchName } from "./branch-name.ts";
 import { checkOut, keepHostSide, makeParent, prepareCommit } from "./checkout.ts";
 import type { RepositoryLimits } from "./limits.ts";
 import type { Locks } from "./lock.ts";
-import { openMirror, type Source } from "./mirror.ts";
-import { ownSource } from "./own-source.ts";
+import type { Source } from "./mirror.ts";
 import { removedMark } from "./retention.ts";
+import { openSource } from "./source.ts";
 import { chooseStart, guessPullRequest, type PullRequestBranches, type StartingPoint } from "./starting-point.ts";
 import type { AgentWork, OpenRepository, OpenWorkspace, Workspaces } from "./workspaces.ts";
 
@@ -150,7 +150,7 @@ async function makeRepository(
   signal: AbortSignal,
 ): Promise<void> {
   const { limits, identity } = options;
-  const source = await openSource({ agent, repository, options }, signal);
+  const source = await openSource({ teamId: agent.teamId, url: repository.url }, options, signal);
   if (source.advertisement.references.size === 0)
     throw new RepositoryFault(
       "ref_not_found",
@@ -217,14 +217,6 @@ async function renameOrDiscard(draft: string, path: string): Promise<void> {
 
 type SourceContext = Pick<RepositoryContext, "agent" | "repository" | "options">;
 
-async function openSource({ agent, repository, options }: SourceContext, signal: AbortSignal): Promise<Source> {
-  const host = await options.sources.open(agent.teamId, repository.url);
-  if (host.directory !== null) return ownSource(host, host.directory, signal);
-  const { dataDirectory, locks, limits } = options;
-  const key = `${agent.teamId} ${options.sources.canonical(repository.url)}`;
-  return openMirror({ key, host }, { directory: join(dataDirectory, "mirrors"), locks, limits }, signal);
-}
-
 async function resolveStart(
   { agent, repository, options, source }: SourceContext & { source: Source },
   signal: AbortSignal,
@@ -279,7 +271,7 @@ async function readExisting({ workspace, host }: AgentDirectories): Promise<Open
 }
 
 /** Named after the repositories; duplicates get a numeric suffix. */
-function directoryNames(repositories: AgentRepository[], sources: SourceHosts): string[] {
+export function directoryNames(repositories: { url: string }[], sources: SourceHosts): string[] {
   const used = new Set<string>();
   return repositories.map(({ url }) => {
     const name = sources.directoryName(url);

@@ -1,6 +1,6 @@
 // Agents and their runs, with their threads, frames and artifacts.
 import type { ColumnType } from "kysely";
-import type { Json, Sealed, Stamped, Timestamp } from "./columns.ts";
+import type { Json, Perhaps, Sealed, Stamped, Timestamp } from "./columns.ts";
 
 export interface AgentTable {
   /** `bc-<uuid>` */
@@ -81,6 +81,8 @@ export interface RunTable {
   unsaved_artifacts: Sealed | null;
   /** When to try again to keep them; null: not at all. */
   retry_artifacts_at: Timestamp | null;
+  /** Which environment it uses and why, once that is known: one sealed JSON document. */
+  environment: Perhaps<Sealed>;
   input_tokens: ColumnType<number, number | undefined, number>;
   output_tokens: ColumnType<number, number | undefined, number>;
   cache_read_tokens: ColumnType<number, number | undefined, number>;

@@ -12,6 +12,12 @@ import type {
   ThreadTable,
 } from "./agents.ts";
 import type {
+  EnvironmentBuildLogTable,
+  EnvironmentBuildTable,
+  EnvironmentTable,
+  EnvironmentVersionTable,
+} from "./environments.ts";
+import type {
   HostedRepositoryTable,
   PullRequestCommentTable,
   PullRequestReviewTable,
@@ -40,6 +46,7 @@ import type { WebhookAttemptTable, WebhookDeliveryTable, WebhookTable } from "./
 
 export type * from "./agents.ts";
 export type { Sealed } from "./columns.ts";
+export type * from "./environments.ts";
 export type * from "./git-host.ts";
 export type * from "./handoffs.ts";
 export type * from "./logins.ts";
@@ -86,6 +93,10 @@ export interface Tables {
   audit_entries: AuditEntryTable;
   audit_head: AuditHeadTable;
   job_pools: JobPoolTable;
+  environments: EnvironmentTable;
+  environment_versions: EnvironmentVersionTable;
+  environment_builds: EnvironmentBuildTable;
+  environment_build_logs: EnvironmentBuildLogTable;
   webhooks: WebhookTable;
   webhook_deliveries: WebhookDeliveryTable;
   webhook_attempts: WebhookAttemptTable;

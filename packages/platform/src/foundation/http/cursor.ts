@@ -1,9 +1,21 @@
 // Where a page ends, as text that clients hand back. Rows are stamped in milliseconds, so nothing is lost on the way.
-import { ApiError } from "../foundation/index.ts";
+import { ApiError } from "./api-error.ts";
 
 export interface Position {
   createdAt: Date;
   id: string;
+}
+
+/** What was asked for, of one row more than that, and the position of the next page where there is one. */
+export function pageOf<Row>(rows: Row[], limit: number, positionOf: (row: Row) => Position): Page<Row> {
+  const items = rows.slice(0, limit);
+  const last = items.at(-1);
+  return rows.length > limit && last ? { items, nextCursor: encodeCursor(positionOf(last)) } : { items };
+}
+
+export interface Page<Row> {
+  items: Row[];
+  nextCursor?: string;
 }
 
 export const encodeCursor = ({ createdAt, id }: Position): string =>
@@ -24,3 +36,13 @@ export function decodeCursor(cursor: string | undefined): Position | null {
   }
   throw new ApiError("validation_error", "cursor: is not a cursor of this list.");
 }
+
+/** For lists whose rows are counted, newest first: those before that number. */
+export function decodeNumber(cursor: string | undefined): number {
+  if (cursor === undefined) return largestNumber;
+  const number = /^\d{1,10}$/.test(cursor) ? Number(cursor) : 0;
+  if (number > 0 && number <= largestNumber) return number;
+  throw new ApiError("validation_error", "cursor: is not a cursor of this list.");
+}
+
+const largestNumber = 2 ** 31 - 1;

@@ -1,0 +1,50 @@
+// Environments: saved configurations of machines, their builds, and the API about them.
+import type { Authenticate, ServerContext, Subject } from "../foundation/index.ts";
+import type { Repositories } from "../repositories/index.ts";
+import { openEnvironmentAccess } from "./access.ts";
+import { type BuildExecutor, withoutMachines } from "./builds/executor.ts";
+import { startBuildRunner } from "./builds/runner.ts";
+import { startBuildSchedule } from "./builds/schedule.ts";
+import type { EnvironmentHost } from "./host.ts";
+import { addBuildRoutes } from "./routes/builds.ts";
+import { addEnvironmentRoutes } from "./routes/environments.ts";
+import { addLogRoute } from "./routes/logs.ts";
+import { serveSchema } from "./routes/schema.ts";
+
+export interface Environments extends Subject {
+  host: EnvironmentHost;
+}
+
+export interface EnvironmentsOptions {
+  authenticate: Authenticate;
+  repositories: Repositories;
+  /** Null: this server has no machines; its builds fail and say so. */
+  executor: BuildExecutor | null;
+}
+
+export function openEnvironments(
+  context: ServerContext,
+  { authenticate, repositories, executor }: EnvironmentsOptions,
+): Environments {
+  const host: EnvironmentHost = {
+    platform: context,
+    authenticate,
+    access: openEnvironmentAccess(context, repositories.reading),
+    checkRepositories: repositories.checkAtCreation,
+  };
+  const buildHost = { platform: context, content: repositories, executor: executor ?? withoutMachines };
+  return {
+    host,
+    routes(api) {
+      addEnvironmentRoutes(api, host);
+      addBuildRoutes(api, host);
+      addLogRoute(api, host);
+      serveSchema(api, context.publicUrl);
+    },
+    activities: [
+      { role: "runner", start: () => startBuildRunner(buildHost) },
+      // Without machines a recurring build would only fail every day.
+      ...(executor === null ? [] : [{ role: "scheduler" as const, start: () => startBuildSchedule(context) }]),
+    ],
+  };
+}
