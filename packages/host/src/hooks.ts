@@ -8,6 +8,13 @@ import { type CopyOptions, copyHooks, type HookCopies } from "./hook-copies.ts";
 import { type HostRunner, hostRunner } from "./hook-runner.ts";
 import { workspaceRunner } from "./workspace-hook-runner.ts";
 
+interface InSandbox {
+  in: "sandbox";
+  shell: string;
+  /** The definition with paths of the host, which checks its files; absent if commands see the same paths. */
+  onHost?(definition: HookDefinition): HookDefinition;
+}
+
 export interface HookSource {
   definitions: HookDefinition[];
   /** Hooks that do not run, each with the reason. */
@@ -18,7 +25,7 @@ export interface HookSource {
   /** Where hooks run: as processes of the host, or inside the sandbox. */
   runner:
     | ({ in: "host"; environment: NodeJS.ProcessEnv; programs: HostPrograms; shell: string } & CopyOptions)
-    | { in: "sandbox"; shell: string };
+    | InSandbox;
   limitMs: number | null;
   projectRoot: string;
   servers: Record<string, ServerLocation>;
@@ -58,7 +65,13 @@ function openRunner({ runner, definitions, projectRoot }: HookSource, { workspac
     return openCopiedRunner(host, copyHooks(definitions, runner));
   }
   const inside = workspaceRunner({ workspace, shell, version, newId });
-  return { runner: inside, isUnchanged, notices: [], async close() {} };
+  const { onHost = (definition) => definition } = runner;
+  return {
+    runner: inside,
+    isUnchanged: (definition: HookDefinition) => isUnchanged(onHost(definition)),
+    notices: [],
+    async close() {},
+  };
 }
 
 /** Runs every hook from its copy. Files in the workspace that were changed since count as a change of the hook. */

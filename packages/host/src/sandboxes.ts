@@ -3,6 +3,7 @@ import type { SandboxMode, SandboxReport, TurnSettings } from "@agentcli/protoco
 import {
   type Denial,
   describeSandbox,
+  insidePath,
   type LazyWorkspace,
   lazyWorkspace,
   openWorkspace,
@@ -123,6 +124,7 @@ export interface SandboxOptions
 export function sandboxFor(policy: SandboxPolicy, probe: SandboxProbe, options: SandboxOptions): Sandbox {
   const { env, newId, maxAttempts = 1, allowedDomains = policy.allowedDomains, ...others } = options;
   const { measureStart = (start) => start(), ...rest } = others;
+  const inside = (path: string) => insidePath(policy.placement, path);
   let onDenied: (denial: Denial) => void = () => {};
   const open = (incarnation: string) =>
     openWorkspace(policy, {
@@ -134,12 +136,12 @@ export function sandboxFor(policy: SandboxPolicy, probe: SandboxProbe, options: 
     });
   return {
     workspace: lazyWorkspace({
-      root: policy.root,
+      root: inside(policy.root),
       newIncarnation: newId,
       open: (incarnation) => measureStart(() => retryUnavailable(() => open(incarnation), maxAttempts)),
     }),
     report: describeSandbox(policy, probe),
-    writableRoots: [policy.root, ...policy.writableRoots],
+    writableRoots: [policy.root, ...policy.writableRoots].map(inside),
     ...(policy.network === "proxy" && { allowedDomains }),
     onConnectionBlocked(listener) {
       onDenied = listener;

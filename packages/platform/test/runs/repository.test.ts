@@ -9,7 +9,7 @@ const rule = (matter: string, body: string) => `---\n${matter}\n---\n${body}\n`;
 
 test("AGENTS.md, rules and skills of the repository apply to the run, nested ones once their directory is touched", async () => {
   const { client, requests, repository } = await openRunHarness({
-    replies: [call("read_file", { path: "inner/code.ts" }), replyWith("Read.")],
+    replies: [call("read_file", { path: "/workspace/shaped/inner/code.ts" }), replyWith("Read.")],
   });
   const url = await repository("shaped", {
     "AGENTS.md": "Write short words.",
@@ -29,6 +29,8 @@ test("AGENTS.md, rules and skills of the repository apply to the run, nested one
     expect(first).not.toContain(text);
     expect(second).toContain(text);
   }
+  expect(first).toContain("/workspace/shaped/.agents/skills/tidy/SKILL.md");
+  expect(second).not.toMatch(/workspaces.bc-/);
 });
 
 test("symbolic links out of a repository are not read into the conversation", async () => {

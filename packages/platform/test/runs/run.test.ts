@@ -63,12 +63,12 @@ test("a follow-up continues with the conversation and the files", async () => {
   for (const text of ["begin", "First.", "and now?"]) expect(input).toContain(text);
 });
 
-test("an agent can read and write only its own part of the data directory", async () => {
-  const { client, dataDirectory } = await openRunHarness({
+test("an agent works in /workspace, sees nothing of the data directory, and no path of the host reaches the model", async () => {
+  const { client, dataDirectory, requests } = await openRunHarness({
     replies: {
       replies: [
         shell(
-          'ls "$DATA" "$DATA/workspaces" | tr "\\n" " "; cat "$DATA/kek" 2>&1; echo x > "$DATA/x"; echo x > "$DATA/workspaces/x"; echo mine > "$HOME/mine" && cat "$HOME/mine"',
+          'ls "$DATA" "$DATA/workspaces" | tr "\\n" " "; cat "$DATA/kek" 2>&1; echo x > "$DATA/x"; echo x > "$DATA/workspaces/x"; pwd; echo $(ls -A /workspace); echo mine > "$HOME/mine" && cat "$HOME/mine"',
         ),
         replyWith("Looked."),
       ],
@@ -80,11 +80,14 @@ test("an agent can read and write only its own part of the data directory", asyn
   const ids = await client.create({ prompt: { text: "look around" }, envVars: { DATA: dataDirectory } });
   const frames = await client.stream(ids);
   const ran = frames.find(({ data }) => data.status === "completed")?.data.result as Result;
-  expect(ran.success.stdout).toContain(ids.agentId);
-  expect(ran.success.stdout).not.toContain(other.agentId);
-  expect(ran.success.stdout).not.toMatch(/\bartifacts /);
   // stderr is a separate pipe and may arrive earlier or later.
-  expect(ran.success.stdout).toContain("mine\n");
+  for (const line of ["/workspace/workspace", ".artifacts .home workspace", "mine"])
+    expect(ran.success.stdout.split("\n")).toContain(line);
+  expect(ran.success.stdout).not.toContain(other.agentId);
+  for (const { body } of requests()) {
+    expect(JSON.stringify(body)).toContain("/workspace/workspace");
+    expect(JSON.stringify(body)).not.toMatch(/workspaces.bc-/);
+  }
   expect(() => readFileSync(join(dataDirectory, "x"))).toThrow("ENOENT");
   expect(() => readFileSync(join(dataDirectory, "workspaces/x"))).toThrow("ENOENT");
 });

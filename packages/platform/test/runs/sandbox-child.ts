@@ -3,21 +3,23 @@
 import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { agentPaths } from "../../src/runs/execution/agent-paths.ts";
 import { watchDisk } from "../../src/runs/execution/sandbox/disk-quota.ts";
 import { agentLimits } from "../../src/runs/execution/sandbox/limits.ts";
 import { openSandboxes } from "../../src/runs/execution/sandbox/sandboxes.ts";
 import { testSettings } from "../harness/settings.ts";
 
 const [dataDirectory = "", programDirectory = "", script = "", limits = "{}"] = process.argv.slice(2);
-const agentDirectory = join(dataDirectory, "workspaces", `bc-${randomUUID()}`);
-const root = join(agentDirectory, "workspace");
+const name = `bc-${randomUUID()}`;
+const root = join(dataDirectory, "workspaces", name, "workspace");
 mkdirSync(root, { recursive: true });
+const paths = agentPaths(dataDirectory, name);
 const base = testSettings(dataDirectory);
 const settings = { ...base, programDirectory, models: { ...base.models, limits: JSON.parse(limits) } };
 const sandboxes = openSandboxes(settings);
 const stop = new AbortController();
 const disk = watchDisk({
-  directory: agentDirectory,
+  directory: paths.directory,
   maxBytes: agentLimits(settings).diskBytes ?? Number.POSITIVE_INFINITY,
   onExceeded() {
     process.stdout.write("disk limit exceeded\n");
@@ -28,7 +30,7 @@ await disk.ready;
 const { workspace } = await sandboxes.open({
   mode: "workspace-write",
   workspace: { root, repositories: [] },
-  agentDirectory,
+  paths,
   variables: {},
 });
 const start = { argv: ["bash", "-c", script] };

@@ -15,7 +15,9 @@ import { withCache, withSeed, withTemporaryCache } from "./build-cache.ts";
 import { ShadowUnavailable, withCommits } from "./commits/commits.ts";
 import type { ConfinedProcess } from "./confined-process.ts";
 import { withLimitNotes } from "./limit-notes.ts";
+import { insidePath } from "./placement.ts";
 import type { SandboxPolicy } from "./policy.ts";
+import { policyInside } from "./policy-inside.ts";
 import { withRefusalNotes } from "./refusals/notes.ts";
 import { explainStartLimit, SandboxUnavailable } from "./sandbox-unavailable.ts";
 import type { ServerProgram, StartedSandbox } from "./started-sandbox.ts";
@@ -52,7 +54,12 @@ export async function openSandbox(wanted: SandboxPolicy, given: WorkspaceOptions
   try {
     const { shadows = [] } = sandbox;
     const env = withTemporaryCache(sandbox.config.env, policy, options);
-    const config = { ...configOf(policy, options), ...sandbox.config, env, shadows: shadows.map(toDirectories) };
+    const config = {
+      ...configOf(policy, options),
+      ...sandbox.config,
+      env,
+      shadows: shadows.map(directoriesInside(policy)),
+    };
     const { stdout } = sandbox.process;
     const connected = {
       ...(await connect(sandbox.process, egress ? withProxy(config) : config)),
@@ -65,7 +72,10 @@ export async function openSandbox(wanted: SandboxPolicy, given: WorkspaceOptions
     const watched = addWatch(opened);
     const temporary = config.env.TMPDIR ?? "/tmp";
     const committing = await withCommits(watched, { policy, path: options.env.PATH ?? "", shadows });
-    return withLimitNotes(withRefusalNotes(committing, { policy, backEnd: backEnd.kind, temporary }), limits);
+    return withLimitNotes(
+      withRefusalNotes(committing, { policy: policyInside(policy), backEnd: backEnd.kind, temporary }),
+      limits,
+    );
   } catch (error) {
     await close();
     // The repository is read-only then: commands see git's own error.
@@ -110,8 +120,8 @@ async function startSandboxed(
 }
 
 /** Only mounts can build another root directory, and only root with them can change the user. */
-function refuseUnsupported({ view, userId }: SandboxPolicy, { kind }: BackEnd): void {
-  if (kind === "bubblewrap" || (view === "machine" && userId === null)) return;
+function refuseUnsupported({ view, userId, placement }: SandboxPolicy, { kind }: BackEnd): void {
+  if (kind === "bubblewrap" || (view === "machine" && userId === null && placement === null)) return;
   throw new SandboxUnavailable(
     `A root directory of its own cannot be made with ${kind}.`,
     "Install bubblewrap, or fix what keeps it from working.",
@@ -171,14 +181,19 @@ async function connect(confined: ConfinedProcess, config: ServerConfig): Promise
   }
 }
 
-const toDirectories = ({ gitDirectory, commonDirectory }: GitDirectories) => ({ gitDirectory, commonDirectory });
+const directoriesInside =
+  ({ placement }: SandboxPolicy) =>
+  ({ gitDirectory, commonDirectory }: GitDirectories): GitDirectories => ({
+    gitDirectory: insidePath(placement, gitDirectory),
+    commonDirectory: insidePath(placement, commonDirectory),
+  });
 
 type SharedConfig = Omit<ServerConfig, "env" | "writable" | "orphans" | "terminalModule" | "shadows">;
 
 function configOf(policy: SandboxPolicy, options: WorkspaceOptions): SharedConfig {
   const { incarnation, warmLoginShell, environmentPolicy, allowLoginShell = true } = options;
   return {
-    root: policy.root,
+    root: insidePath(policy.placement, policy.root),
     incarnation,
     ...(allowLoginShell ? warmLoginShell && { warmLoginShell } : { allowLoginShell }),
     ...(environmentPolicy && { environmentPolicy }),

@@ -2,6 +2,7 @@
 import { realpathSync } from "node:fs";
 import type { SandboxMode } from "@agentcli/protocol";
 import { contains, resolveExisting } from "../paths.ts";
+import type { Placement } from "./placement.ts";
 
 export interface SandboxPolicy {
   mode: SandboxMode;
@@ -24,6 +25,8 @@ export interface SandboxPolicy {
   view: "machine" | "system";
   /** The user and group that commands run as; null: those of this process. Only root can change them. */
   userId: number | null;
+  /** The directory of the workspace, if commands see it at another path than the host; only with the view "system". */
+  placement: Placement | null;
   /** Directly under every writable root these cannot be changed, nor created if missing. */
   protectedNames: string[];
   /** Existing files and directories that cannot be changed, moved or replaced, also inside writable roots. */
@@ -60,6 +63,7 @@ export function sandboxPolicy(options: PolicyOptions): SandboxPolicy {
     shown: [],
     view: "machine",
     userId: null,
+    placement: null,
     protectedNames,
     git: "commit",
     nestedRepositories: "protected",

@@ -80,6 +80,7 @@ async function bubblewrapFailure(
     nestedSandboxes: "refused",
     processes,
     userId,
+    placement: null,
     mounts: privateMounts({ euid: process.geteuid?.() ?? 0 }),
   } as const;
   const { code, stderr } = await runProgram(

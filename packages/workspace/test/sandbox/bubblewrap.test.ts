@@ -16,6 +16,7 @@ const plan = (more: Partial<MountPlan> = {}): MountPlan => ({
   nestedSandboxes: "refused",
   processes: "own",
   userId: null,
+  placement: null,
   mounts: privateMounts({ euid: 1000 }),
   ...more,
 });

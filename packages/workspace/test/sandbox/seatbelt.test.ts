@@ -13,6 +13,7 @@ const policy = (more: Partial<SandboxPolicy> = {}): SandboxPolicy => ({
   hidden: ["/Users/me/.ssh"],
   view: "machine",
   userId: null,
+  placement: null,
   shown: ["/Users/me/.node/bin/node"],
   protectedNames: [".git", ".agentcli"],
   protectedPaths: [],

@@ -67,7 +67,7 @@ export async function resume({ history, activeRun, plan, turn, assembly }: Resum
         },
         program: { name: "platform", version },
         // After a restore the agent has another directory with the same content.
-        onMove: "ignore",
+        onMove: "announce",
       })),
     );
   return log;

@@ -1,5 +1,4 @@
 // Executes one run from its claim to its end. After a crash at any point it is called again and continues from the log.
-import { join } from "node:path";
 import { driveServiceTurn } from "@agentcli/host";
 import type { TurnEnd } from "@agentcli/protocol";
 import { isStorageFull, type NetworkPolicy, type PlatformContext, storageFullMessage } from "../../foundation/index.ts";
@@ -7,6 +6,7 @@ import type { Handoff, OpenWorkspace, Workspaces } from "../../repositories/inde
 import { type ClaimedRun, maxCrashedServers } from "../leases/lease.ts";
 import type { Hub, Recorder } from "../streams/index.ts";
 import { type Allowance, allowanceOf, priceUnknown, spendLimitReached } from "../usage/index.ts";
+import { agentPaths } from "./agent-paths.ts";
 import type { Artifacts } from "./artifacts.ts";
 import { openAssembly, planRun, type RunAssembly, type RunPlan, turnSettings } from "./compose/index.ts";
 import { readHistory, resume } from "./conversation.ts";
@@ -16,7 +16,7 @@ import { startRunLimits } from "./limits.ts";
 import { findUnpriced, modelsOfSubagents } from "./pricing.ts";
 import { openRunRecorder } from "./recorder.ts";
 import { type ActiveRun, openRun, recordModel } from "./records.ts";
-import { relocateHooks } from "./repository-files/index.ts";
+import { hookInside } from "./repository-files/index.ts";
 import type { Sandboxes } from "./sandbox/index.ts";
 import { openSessionStore } from "./session-store.ts";
 import { openRunTelemetry, type RunTelemetry } from "./telemetry.ts";
@@ -118,16 +118,16 @@ async function driveInWorkspace(
   const store = openSessionStore({ db, key, agentId: agent.id, fence, recorder, onCharged: telemetry.charged });
   const history = await readHistory(activeRun, store, recorder);
   const isNewThread = history.state.seq === 0;
-  const turn = turnSettings(plan, workspace.root, allowance.budget);
-  const agentDirectory = join(settings.dataDirectory, "workspaces", agent.directory);
+  const paths = agentPaths(settings.dataDirectory, agent.directory);
+  const turn = turnSettings(plan, paths.inside(workspace.root), allowance.budget);
   const assembly = await openAssembly(
     {
       plan,
       turn,
       workspace,
-      agentDirectory,
+      paths,
       store,
-      recordedHooks: isNewThread ? null : relocateHooks(history.state.frozen.hooks ?? [], agentDirectory),
+      recordedHooks: isNewThread ? null : (history.state.frozen.hooks?.map((hook) => hookInside(hook, paths)) ?? []),
       host: { settings, sandboxes: host.sandboxes, network: host.network },
       onProgress(progress) {
         telemetry.progressed(progress);

@@ -1,5 +1,6 @@
 // The command line of bubblewrap for a list of mounts. Pure.
 import { contains } from "../../paths.ts";
+import { insidePath, type Placement } from "../placement.ts";
 
 export type Mount =
   /** Empty at first, writable, discarded at the end. */
@@ -34,6 +35,8 @@ export interface MountPlan {
   processes: "own" | "shared";
   /** Null: the user of this process, in a user namespace. Otherwise root starts the command as this user. */
   userId: number | null;
+  /** Mounts are named by paths of the host; this one is elsewhere inside. */
+  placement: Placement | null;
   mounts: Mount[];
 }
 
@@ -62,6 +65,8 @@ export interface CommandInside {
 
 export function bubblewrapArguments(plan: MountPlan, inside: CommandInside): string[] {
   const own = plan.processes === "own";
+  const root = insidePath(plan.placement, plan.root);
+  const mounts = parentsFirst(plan.mounts.map((mount) => ({ mount, path: insidePath(plan.placement, mount.path) })));
   return [
     ...(plan.userId === null ? ["--unshare-user"] : []),
     ...[...(own ? ["--unshare-pid"] : []), "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
@@ -71,15 +76,15 @@ export function bubblewrapArguments(plan: MountPlan, inside: CommandInside): str
     // It writes a kernel setting. Without it, only the system-call filter refuses user namespaces.
     ...(plan.nestedSandboxes === "refused" && own && plan.userId === null ? ["--disable-userns"] : []),
     ...["--hostname", "sandbox"],
-    ...parentsFirst(plan.mounts).flatMap((mount) => argumentsOf(mount, plan.processes)),
+    ...mounts.flatMap((placed) => argumentsOf(placed, plan.processes)),
     // After all mounts: a path shown inside a hidden one needs its mount point created first.
-    ...parentsFirst(plan.mounts).flatMap((mount) => (isEmptied(mount) ? ["--remount-ro", mount.path] : [])),
+    ...mounts.flatMap(({ mount, path }) => (isEmptied(mount) ? ["--remount-ro", path] : [])),
     // Tools must not write kernel settings, interrupts or the memory of the server beside them.
     ...(plan.nestedSandboxes === "refused" && own ? ["--remount-ro", "/proc"] : []),
-    ...["--chdir", plan.userId === null ? plan.root : "/"],
+    ...["--chdir", plan.userId === null ? root : "/"],
     ...(inside.seccompDescriptor === undefined ? [] : ["--seccomp", String(inside.seccompDescriptor)]),
     "--",
-    ...(plan.userId === null ? [] : asUser(plan.userId, plan.root)),
+    ...(plan.userId === null ? [] : asUser(plan.userId, root)),
     ...inside.argv,
   ];
 }
@@ -98,7 +103,13 @@ const asUser = (id: number, directory: string): string[] => [
 export const userProgram = "/usr/bin/setpriv";
 
 /** A mount covers everything below it, so deeper ones come later; stable for equal depth. */
-const parentsFirst = (mounts: Mount[]) => [...mounts].sort((one, other) => depth(one.path) - depth(other.path));
+const parentsFirst = (mounts: PlacedMount[]) => [...mounts].sort((one, other) => depth(one.path) - depth(other.path));
+
+interface PlacedMount {
+  mount: Mount;
+  /** Inside. */
+  path: string;
+}
 
 /** The deepest mount at or above the path; of several at one path the last. */
 export function decidingMount(path: string, mounts: Mount[]): Mount | undefined {
@@ -114,39 +125,39 @@ const emptyKinds: Mount["kind"][] = ["hidden-directory", "absent", "rebuilt", "e
 
 const depth = (path: string) => path.split("/").filter((name) => name !== "").length;
 
-function argumentsOf(mount: Mount, processes: MountPlan["processes"]): string[] {
+function argumentsOf({ mount, path }: PlacedMount, processes: MountPlan["processes"]): string[] {
   switch (mount.kind) {
     case "private":
     case "shadow":
       return [
         ...["--perms", mount.mode],
         ...(mount.bytes === undefined ? [] : ["--size", String(mount.bytes)]),
-        ...["--tmpfs", mount.path],
+        ...["--tmpfs", path],
       ];
     case "devices":
-      return ["--dev", mount.path];
+      return ["--dev", path];
     case "processes":
-      return processes === "own" ? ["--proc", mount.path] : ["--ro-bind", mount.path, mount.path];
+      return processes === "own" ? ["--proc", path] : ["--ro-bind", mount.path, path];
     case "read-only":
-      return ["--ro-bind", mount.source, mount.path];
+      return ["--ro-bind", mount.source, path];
     case "writable":
-      return ["--bind", mount.path, mount.path];
+      return ["--bind", mount.path, path];
     case "symlink":
-      return ["--symlink", mount.target, mount.path];
+      return ["--symlink", mount.target, path];
     case "generated":
-      return ["--perms", "0644", "--ro-bind-data", String(mount.descriptor), mount.path];
+      return ["--perms", "0644", "--ro-bind-data", String(mount.descriptor), path];
     case "directory":
-      return ["--perms", "0755", "--dir", mount.path];
+      return ["--perms", "0755", "--dir", path];
     case "empty-root":
       return [];
     case "rebuilt":
-      return ["--perms", "0755", "--tmpfs", mount.path];
+      return ["--perms", "0755", "--tmpfs", path];
     case "entry":
-      return ["--ro-bind-try", mount.path, mount.path];
+      return ["--ro-bind-try", mount.path, path];
     case "hidden-directory":
     case "absent":
-      return ["--perms", "0555", "--tmpfs", mount.path];
+      return ["--perms", "0555", "--tmpfs", path];
     case "hidden-file":
-      return ["--ro-bind", "/dev/null", mount.path];
+      return ["--ro-bind", "/dev/null", path];
   }
 }

@@ -7,6 +7,7 @@ import { contains, resolveExisting } from "../../paths.ts";
 import { findShadows, hostDirectory, type Shadow } from "../commits/shadow.ts";
 import { isMountPoint } from "../mount-points.ts";
 import { hiddenFromRoot, refuseSymlink } from "../paths.ts";
+import { insidePath } from "../placement.ts";
 import { mayBeLink, type SandboxPolicy } from "../policy.ts";
 import { SandboxUnavailable } from "../sandbox-unavailable.ts";
 import { decidingMount, type Mount, type MountPlan, type PrivateMountOptions, privateMounts } from "./arguments.ts";
@@ -42,17 +43,23 @@ export function planMounts(policy: SandboxPolicy, options: PlanOptions): Planned
     mounts.push(...protectRepositories(policy.protectedRepositories, mounts).filter((mount) => !isShadowed(mount)));
   mounts.push(...shadows.flatMap((shadow) => shadowMounts(shadow, policy, options)));
   for (const path of [policy.root, ...policy.shown]) mounts.push(...show(path, mounts));
-  if (policy.view === "system") mounts.push(...parentDirectories(mounts));
+  if (policy.view === "system") mounts.push(...parentDirectories(mounts.map(placedBy(policy))));
   return {
     root: policy.root,
     network: policy.network,
     nestedSandboxes: policy.nestedSandboxes,
     processes: "own",
     userId: policy.userId,
+    placement: policy.placement,
     shadows,
     mounts: mounts.filter((mount) => !isHiding(mount) || !isInPrivate(mount.path, mounts)),
   };
 }
+
+const placedBy =
+  ({ placement }: SandboxPolicy) =>
+  (mount: Mount): Mount =>
+    ({ ...mount, path: insidePath(placement, mount.path) }) as Mount;
 
 /** All files of the machine except the hidden ones. */
 function machineView(policy: SandboxPolicy, roots: string[], options: PlanOptions): Mount[] {

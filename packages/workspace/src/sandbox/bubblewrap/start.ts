@@ -5,6 +5,7 @@ import type { BackEnd } from "../back-end.ts";
 import { setupDescriptor, startConfined } from "../confined-process.ts";
 import { makeMountPoints, removeMountPoints } from "../mount-points.ts";
 import type { SandboxPolicy } from "../policy.ts";
+import { policyInside } from "../policy-inside.ts";
 import { findTerminalLibrary, showRuntime } from "../runtime.ts";
 import { SandboxUnavailable } from "../sandbox-unavailable.ts";
 import { filterOf, type ServerProgram, type StartedSandbox, writableOf } from "../started-sandbox.ts";
@@ -40,7 +41,7 @@ export function startWithBubblewrap(
     shadows: plan.shadows,
     config: {
       env: sandboxedEnvironment(env),
-      writable: writableOf(policy, "/tmp"),
+      writable: writableOf(policyInside(policy), "/tmp"),
       orphans: processes === "own" ? "ended-by-namespace" : "ended-by-watchdog",
       ...(terminals && { terminalModule: terminals.module }),
     },

@@ -5,6 +5,7 @@ import { join, relative, resolve } from "node:path";
 import { findCommonDirectory, findGitDirectory, findRepositoryRoot } from "../../git/index.ts";
 import { contains } from "../../paths.ts";
 import { isMountPoint } from "../mount-points.ts";
+import { insidePath } from "../placement.ts";
 import type { SandboxPolicy } from "../policy.ts";
 
 export interface Shadow {
@@ -49,6 +50,18 @@ export function findShadows(policy: SandboxPolicy): Shadow[] {
     .filter(({ commonDirectory }) => within.some((directory) => contains(directory, commonDirectory)));
   const shadows = [...own, ...nested];
   return shadows.filter(({ commonDirectory }, index) => isFirst(commonDirectory, shadows.slice(0, index)));
+}
+
+/** With the paths that scripts inside the sandbox use. */
+export function shadowInside(shadow: Shadow, { placement }: SandboxPolicy): Shadow {
+  const inside = (path: string) => insidePath(placement, path);
+  return {
+    ...shadow,
+    root: inside(shadow.root),
+    gitDirectory: inside(shadow.gitDirectory),
+    commonDirectory: inside(shadow.commonDirectory),
+    alternates: shadow.alternates.map(inside),
+  };
 }
 
 const isFirst = (directory: string, earlier: Shadow[]) =>

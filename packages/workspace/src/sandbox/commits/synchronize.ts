@@ -9,7 +9,7 @@ import { readReferences, readRepositoryExport } from "./export.ts";
 import type { HostGit } from "./host-git.ts";
 import { type BaseState, importRepository, readBaseState } from "./import.ts";
 import { exportStart, settleStart, synchronizeStart } from "./scripts.ts";
-import type { Shadow } from "./shadow.ts";
+import { type Shadow, shadowInside } from "./shadow.ts";
 
 export interface OpenedShadow {
   /** If the real repository was changed outside the sandbox. */
@@ -31,15 +31,16 @@ export async function openShadow({ shadow, git, workspace, policy }: ShadowOptio
   let [realPrint, shadowPrint] = ["", ""];
   let base: BaseState;
 
+  const inside = shadowInside(shadow, policy);
   const newGitlinks = policy.nestedRepositories === "allowed" ? "allowed" : "refused";
   const giveToUser = async () => {
     if (policy.userId !== null) await giveFiles(shadow.commonDirectory, policy.userId);
   };
-  const readShadowPrint = async () => (await workspace.status()).repositories?.[shadow.commonDirectory] ?? "";
+  const readShadowPrint = async () => (await workspace.status()).repositories?.[inside.commonDirectory] ?? "";
 
   async function synchronize(): Promise<void> {
     realPrint = fingerprintRepository(shadow);
-    const output = await runInside(workspace, synchronizeStart(shadow));
+    const output = await runInside(workspace, synchronizeStart(inside));
     base = readBaseState(shadow, readReferences(output));
     shadowPrint = await readShadowPrint();
   }
@@ -59,10 +60,10 @@ export async function openShadow({ shadow, git, workspace, policy }: ShadowOptio
     if (print === shadowPrint || git === undefined) return [];
     shadowPrint = print;
     const isCurrent = fingerprintRepository(shadow) === realPrint;
-    const exported = readRepositoryExport(await runInside(workspace, exportStart(shadow)));
+    const exported = readRepositoryExport(await runInside(workspace, exportStart(inside)));
     if (exported === undefined) throw new Error("the sandbox did not export it.");
     const notes = await importRepository(exported, { git, shadow, base, newGitlinks }).finally(giveToUser);
-    await runInside(workspace, settleStart(shadow));
+    await runInside(workspace, settleStart(inside));
     base = readBaseState(shadow, exported.references);
     realPrint = isCurrent ? fingerprintRepository(shadow) : "";
     return notes;

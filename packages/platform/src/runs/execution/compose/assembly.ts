@@ -5,8 +5,9 @@ import type { HookDefinition, TurnSettings } from "@agentcli/protocol";
 import type { CustomSubagent } from "@agentcli/protocol/api";
 import { checkedLookup, type NetworkPolicy, type Settings, version } from "../../../foundation/index.ts";
 import type { OpenWorkspace } from "../../../repositories/index.ts";
+import type { AgentPaths } from "../agent-paths.ts";
 import { newId } from "../ids.ts";
-import { readHooks, readInstructions, repositoryGuard } from "../repository-files/index.ts";
+import { hookOutside, readHooks, readInstructions, repositoryGuard } from "../repository-files/index.ts";
 import { artifactsDirectory, type Sandboxes } from "../sandbox/index.ts";
 import { subagentModels } from "./model.ts";
 import type { RunPlan } from "./plan.ts";
@@ -15,8 +16,7 @@ export interface AssemblyContext {
   plan: RunPlan;
   turn: TurnSettings;
   workspace: OpenWorkspace;
-  /** The agent's repositories and the directories beside them. */
-  agentDirectory: string;
+  paths: AgentPaths;
   store: SessionStore;
   /** The hooks that the conversation began with; null if it begins now. */
   recordedHooks: HookDefinition[] | null;
@@ -30,7 +30,7 @@ export interface RunAssembly extends ServiceAssembly {
 }
 
 export async function openAssembly(context: AssemblyContext, signal: AbortSignal): Promise<RunAssembly> {
-  const { plan, turn, workspace, agentDirectory, recordedHooks, host } = context;
+  const { plan, turn, workspace, paths, recordedHooks, host } = context;
   const { variables, servers } = plan;
   const { limits, prices } = host.settings.models;
   const roots = rootsOf(workspace);
@@ -43,8 +43,8 @@ export async function openAssembly(context: AssemblyContext, signal: AbortSignal
       subagentModels: subagentModels(host.settings),
       prices,
       limits,
-      openSandbox: (mode) => host.sandboxes.open({ mode, workspace, agentDirectory, variables }),
-      instructions: readInstructions(roots, workspace.root, plan.contextWindow),
+      openSandbox: (mode) => host.sandboxes.open({ mode, workspace, paths, variables }),
+      instructions: readInstructions(roots, { cwd: workspace.root, paths, contextWindow: plan.contextWindow }),
       guard: await repositoryGuard(roots, host.settings.programDirectory),
       roles: {
         sources: roots.map((root) => ({ root, cwd: root, agentHome: null })),
@@ -52,8 +52,8 @@ export async function openAssembly(context: AssemblyContext, signal: AbortSignal
       },
       hooks: {
         recordedHooks,
-        read: () => readHooks(roots),
-        runner: { in: "sandbox", shell: turn.shell },
+        read: () => readHooks(roots, paths),
+        runner: { in: "sandbox", shell: turn.shell, onHost: (hook) => hookOutside(hook, paths) },
         projectRoot: turn.cwd,
       },
       servers: {
@@ -68,7 +68,7 @@ export async function openAssembly(context: AssemblyContext, signal: AbortSignal
     },
     signal,
   );
-  return Object.assign(assembly, { artifacts: artifactsDirectory(agentDirectory) });
+  return Object.assign(assembly, { artifacts: artifactsDirectory(paths.directory) });
 }
 
 /** An agent without repositories works in the workspace root. */

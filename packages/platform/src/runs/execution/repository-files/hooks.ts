@@ -3,16 +3,18 @@ import type { FoundHooks } from "@agentcli/host";
 import { repositoryHookFiles } from "@agentcli/project";
 import { readHookFiles, selectHooks } from "@agentcli/project/hooks";
 import type { HookDefinition } from "@agentcli/protocol";
+import type { AgentPaths } from "../agent-paths.ts";
+import { hookInside } from "./relocate-hooks.ts";
 
-/** `roots` are the directories of the repositories. */
-export function readHooks(roots: string[]): FoundHooks {
+/** `roots` are the directories of the repositories, on the host. */
+export function readHooks(roots: string[], paths: AgentPaths): FoundHooks {
   const read = roots.map((root) =>
     readHookFiles(repositoryHookFiles(root), { directories: [root], repository: root, pinning: "script" }),
   );
-  const definitions = read.flatMap((files) => files.definitions);
+  const definitions = read.flatMap((files) => files.definitions).map((hook) => hookInside(hook, paths));
   return {
     ...selectHooks(definitions.map((definition) => ({ definition, reason: whyNot(definition) }))),
-    warnings: read.flatMap(({ warnings }) => warnings),
+    warnings: read.flatMap(({ warnings }) => warnings).map(paths.inside),
   };
 }
 

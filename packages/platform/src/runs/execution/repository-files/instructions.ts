@@ -1,8 +1,16 @@
-// Instructions, rules and skills in the repositories of an agent, joined.
+// Instructions, rules and skills in the repositories of an agent, joined, with the paths that the model uses.
 import { joinContexts, openContext, type ProjectContext, repositorySkillRoots } from "@agentcli/project";
+import type { ContextMessage } from "@agentcli/protocol";
+import type { AgentPaths } from "../agent-paths.ts";
 
-/** `cwd` is the working directory of the model: the parent of its repositories if there are several. */
-export function readInstructions(roots: string[], cwd: string, contextWindow: number): ProjectContext {
+export interface InstructionOptions {
+  /** Working directory of the model, on the host: the parent of its repositories if there are several. */
+  cwd: string;
+  paths: AgentPaths;
+  contextWindow: number;
+}
+
+export function readInstructions(roots: string[], { cwd, paths, contextWindow }: InstructionOptions): ProjectContext {
   const contexts = roots.map((root) =>
     openContext({
       root,
@@ -12,5 +20,39 @@ export function readInstructions(roots: string[], cwd: string, contextWindow: nu
       contextWindow,
     }),
   );
-  return joinContexts(contexts, cwd);
+  return seenInside(joinContexts(contexts, cwd), paths);
 }
+
+type Part = ContextMessage["parts"][number];
+
+const partInside = (part: Part, inside: AgentPaths["inside"]): Part =>
+  part.type === "text" ? { ...part, text: inside(part.text) } : part;
+
+const seenInside = (context: ProjectContext, { inside, outside }: AgentPaths): ProjectContext => ({
+  sources: () => context.sources().map(inside),
+  async forThread() {
+    const { rules, catalogues, warnings, ...texts } = await context.forThread();
+    return {
+      ...texts,
+      rules: rules.map(inside),
+      catalogues: catalogues.map(inside),
+      warnings: warnings.map(inside),
+    };
+  },
+  async forPrompt(prompt) {
+    const { messages, warnings } = await context.forPrompt(outside(prompt));
+    return {
+      messages: messages.map(({ role, parts }) => ({ role, parts: parts.map((part) => partInside(part, inside)) })),
+      warnings: warnings.map(inside),
+    };
+  },
+  repository: {
+    async textsFor(touched, sent) {
+      const read = await context.repository.textsFor(touched.map(outside), sent.map(outside));
+      return {
+        texts: read.texts.map(({ source, text }) => ({ source: inside(source), text: inside(text) })),
+        warnings: read.warnings.map(inside),
+      };
+    },
+  },
+});

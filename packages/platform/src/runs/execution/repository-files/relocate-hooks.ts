@@ -1,16 +1,25 @@
-// Rewrites the paths of the hooks a conversation began with: after a restore, the agent's directory may be elsewhere.
+// Rewrites the paths of hooks: for commands, also of those that conversations of earlier versions have recorded with the
+// directory of the host they began on; and back, for the host that checks their files.
 import { basename } from "node:path";
 import type { HookDefinition } from "@agentcli/protocol";
+import { type AgentPaths, workspacePath } from "../agent-paths.ts";
 
-/** Only paths change; the expected content of scripts stays the same. */
-export function relocateHooks(hooks: HookDefinition[], agentDirectory: string): HookDefinition[] {
-  const formerDirectory = new RegExp(`^/.*?/${basename(agentDirectory)}(?=/|$)`);
-  const relocate = (path: string): string => path.replace(formerDirectory, () => agentDirectory);
-  return hooks.map((hook) => ({
+export function hookInside(hook: HookDefinition, { directory }: AgentPaths): HookDefinition {
+  const onHost = new RegExp(`^/.*?/${basename(directory)}(?=/|$)`);
+  return relocate(hook, (path) => path.replace(onHost, workspacePath));
+}
+
+export const hookOutside = (hook: HookDefinition, { outside }: AgentPaths): HookDefinition => relocate(hook, outside);
+
+/** Only paths change; the expected content of files stays the same. */
+function relocate(hook: HookDefinition, move: (path: string) => string): HookDefinition {
+  const { source, key, directory, script, files } = hook;
+  return {
     ...hook,
-    source: { ...hook.source, path: relocate(hook.source.path) },
-    key: relocate(hook.key),
-    ...(hook.directory !== undefined && { directory: relocate(hook.directory) }),
-    ...(hook.script && { script: { ...hook.script, path: relocate(hook.script.path) } }),
-  }));
+    source: { ...source, path: move(source.path) },
+    key: move(key),
+    ...(directory !== undefined && { directory: move(directory) }),
+    ...(script && { script: { ...script, path: move(script.path) } }),
+    ...(files && { files: files.map((file) => ({ ...file, path: move(file.path) })) }),
+  };
 }

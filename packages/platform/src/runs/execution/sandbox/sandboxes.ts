@@ -13,6 +13,7 @@ import {
 } from "@agentcli/workspace";
 import type { Settings } from "../../../foundation/index.ts";
 import type { OpenWorkspace } from "../../../repositories/index.ts";
+import type { AgentPaths } from "../agent-paths.ts";
 import { newId } from "../ids.ts";
 import { agentUser } from "./agent-user.ts";
 import { agentLimits } from "./limits.ts";
@@ -22,8 +23,7 @@ import type { MeasureStart } from "./starts.ts";
 export interface SandboxRequest {
   mode: SandboxMode;
   workspace: Pick<OpenWorkspace, "root" | "repositories">;
-  /** The agent's repositories and the directories beside them. */
-  agentDirectory: string;
+  paths: AgentPaths;
   /** Environment variables of commands, including the agent's own. */
   variables: Record<string, string>;
 }
@@ -47,9 +47,10 @@ export function openSandboxes(settings: Settings, measureStart?: MeasureStart): 
     async open(request) {
       const result = await probe();
       if (result.kind === "unavailable") throw new SandboxUnavailable(result.reason, result.remedy);
-      const own = ownDirectories(request.agentDirectory);
-      const userId = result.sharedUser === undefined ? agentUser(request.agentDirectory) : null;
-      if (userId !== null) await giveFiles(request.agentDirectory, userId);
+      const { directory } = request.paths;
+      const own = ownDirectories(directory);
+      const userId = result.sharedUser === undefined ? agentUser(directory) : null;
+      if (userId !== null) await giveFiles(directory, userId);
       const policy = { ...policyOf(request, own, settings), userId };
       const env = environmentOf(request, own, settings);
       return sandboxFor(policy, result, {
@@ -69,7 +70,7 @@ export function openSandboxes(settings: Settings, measureStart?: MeasureStart): 
 
 /** Paths that commands must not write, such as `.git`, are protected in each repository. */
 function policyOf(
-  { mode, workspace, agentDirectory }: SandboxRequest,
+  { mode, workspace, paths }: SandboxRequest,
   own: OwnDirectories,
   { readableDirectories }: Settings,
 ): SandboxPolicy {
@@ -82,7 +83,8 @@ function policyOf(
     writableRoots: mode === "workspace-write" ? [...repositories, ...Object.values(own)] : [],
     ...(mode === "workspace-write" && { network: "proxy", allowedDomains: ["*"] }),
     view: "system",
-    shown: [agentDirectory, ...readableDirectories],
+    shown: [paths.directory, ...readableDirectories],
+    placement: paths.placement,
   });
 }
 
@@ -112,15 +114,15 @@ export const artifactsDirectory = (agentDirectory: string): string => join(agent
 
 /** Nothing of the server's own environment except PATH and LANG. */
 function environmentOf(
-  { variables }: SandboxRequest,
+  { variables, paths: { inside } }: SandboxRequest,
   { home, artifacts }: OwnDirectories,
   settings: Settings,
 ): Record<string, string> {
   const { PATH, LANG = "C.UTF-8" } = settings.variables;
   return {
-    ...toolEnvironment({ PATH, LANG }, { home }),
+    ...toolEnvironment({ PATH, LANG }, { home: inside(home) }),
     CI: "1",
-    PLATFORM_ARTIFACTS_DIR: artifacts,
+    PLATFORM_ARTIFACTS_DIR: inside(artifacts),
     ...variables,
   };
 }
