@@ -2,8 +2,9 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { median, minimum, run } from "./measure.mjs";
+import { cpuMs, median, minimum, run } from "./measure.mjs";
 import { message, startServer } from "./model-server.mjs";
+import { writeThread } from "./thread.mjs";
 
 /** Rows of the comparison: what, this build, the other build, this / other. */
 export async function compareBuilds({ root, against, scratch, rounds }) {
@@ -19,6 +20,7 @@ export async function compareBuilds({ root, against, scratch, rounds }) {
     return [
       ["", root, other, "ratio"],
       ...(await times({ contexts, server, root, rounds })),
+      ...(await cpuRows({ contexts, rounds })),
       ...(await loads({ contexts, scratch, root })),
     ];
   } finally {
@@ -78,6 +80,50 @@ async function times({ contexts, server, root, rounds }) {
     `${(ours / theirs).toFixed(3)}x`,
   ]);
   return [...rows, ...ratios];
+}
+
+/** CPU time, which the load of the machine changes less than wall time. The reply has 2 MB in 65,536 deltas. */
+async function cpuRows({ contexts, rounds }) {
+  const long = message("0123456789abcdef0123456789abcde\n".repeat(65_536), 65_536);
+  const longServer = await startServer(() => long);
+  const builds = contexts.map(({ cli, cwd, env }) => ({
+    cli,
+    cwd,
+    env,
+    thread: writeThread(env.AGENT_HOME, cwd, 10_000),
+  }));
+  const cases = {
+    "hello, CPU": ({ cli }) => [cli, "exec", "hello"],
+    "resume of 10,000 records, CPU": ({ cli, thread }) => [cli, "exec", "resume", thread, "hello"],
+    "2 MB reply, CPU": ({ cli }) => [
+      cli,
+      "exec",
+      "-c",
+      `model_providers.scripted.base_url="${longServer.url}"`,
+      "hello",
+    ],
+  };
+  const rows = [];
+  for (const [name, argumentsOf] of Object.entries(cases)) {
+    const times = builds.map(() => []);
+    for (let round = 0; round < rounds; round += 1) {
+      for (const index of round % 2 === 0 ? [0, 1] : [1, 0]) {
+        const { cwd, env } = builds[index];
+        times[index].push(await cpuMs({ program: process.execPath, args: argumentsOf(builds[index]), cwd, env }));
+      }
+    }
+    for (const [kind, of] of Object.entries({ median, minimum })) {
+      const [ours, theirs] = times.map(of);
+      rows.push([
+        `${name}, ${kind}`,
+        `${ours.toFixed(1)} ms`,
+        `${theirs.toFixed(1)} ms`,
+        `${(ours / theirs).toFixed(3)}x`,
+      ]);
+    }
+  }
+  longServer.close();
+  return rows;
 }
 
 async function measure(program, { server, times, counts }) {

@@ -1,5 +1,5 @@
 // `npm run bench`: start-up, tool calls, memory and streams as ratios against what Node itself needs.
-// --row 'name=command with {url}' adds another program as a row. --against DIR compares start-up with another built checkout.
+// --row 'name=command with {url}' adds another program as a row. --against DIR compares start-up and CPU time with another built checkout.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,6 +12,7 @@ import { command, message, startServer } from "./model-server.mjs";
 import { platformRows } from "./platform.mjs";
 import { reviewRows } from "./review.mjs";
 import { sandboxRows } from "./sandbox.mjs";
+import { writeThread } from "./thread.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const cli = join(root, "packages/cli/bin/agentcli.cjs");
@@ -166,7 +167,8 @@ async function longReply(cwd) {
 async function longThread(cwd) {
   const server = await startServer(() => message("Hello."));
   const times = { short: [], long: [] };
-  const ids = { short: thread(cwd, 6), long: thread(cwd, 10_000) };
+  const home = join(scratch, "home");
+  const ids = { short: writeThread(home, cwd, 6), long: writeThread(home, cwd, 10_000) };
   for (let round = 0; round < 9; round += 1) {
     for (const name of ["short", "long"]) {
       times[name].push((await run({ ...agent(server.url, ["exec", "resume", ids[name], "hello"]), cwd })).wallMs);
@@ -211,69 +213,6 @@ async function fullProject(empty) {
 function writeWithFolders(path, text) {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
-}
-
-/** A session file as the program itself writes it. */
-function thread(cwd, count) {
-  const id = `0198c0de-0000-7000-8000-${String(count).padStart(12, "0")}`;
-  const settings = {
-    model: "scripted",
-    provider: "scripted",
-    cwd,
-    shell: "/bin/bash",
-    sandbox: "read-only",
-    approval: "never",
-    compactAt: 100_000_000,
-  };
-  const usage = {
-    inputTokens: 10,
-    cachedInputTokens: 0,
-    cacheWriteInputTokens: 0,
-    outputTokens: 2,
-    reasoningOutputTokens: 0,
-  };
-  const records = [
-    {
-      type: "thread.created",
-      threadId: id,
-      frozen: { instructions: "Be brief.", tools: [], context: [] },
-      settings,
-      program: { name: "agentcli", version: "0.1.0" },
-    },
-    { type: "turn.begun", turnId: "t", input: [{ type: "text", text: "Begin." }], settings },
-  ];
-  for (let seq = 3; records.length + 4 <= count; seq += 3) {
-    const call = {
-      type: "call",
-      wireId: `call_${seq}`,
-      name: "exec_command",
-      form: "function",
-      input: '{"cmd":"echo hello"}',
-    };
-    const outcome = {
-      status: "completed",
-      parts: [{ type: "text", text: "Process exited with code 0\nOutput:\nhello\n" }],
-      detail: { kind: "command", output: "hello\n", exitCode: 0, cursor: 1, durationMs: 2 },
-    };
-    records.push({ type: "model.replied", blocks: [call], usage, model: "scripted" });
-    records.push({
-      type: "tool.begun",
-      callId: `${seq}.0`,
-      name: "exec_command",
-      args: { cmd: "echo hello" },
-      incarnation: "i",
-      onResume: "once",
-    });
-    records.push({ type: "tool.settled", callId: `${seq}.0`, outcome });
-  }
-  records.push({ type: "model.replied", blocks: [{ type: "message", text: "Done." }], usage, model: "scripted" });
-  records.push({ type: "turn.ended", turnId: "t", end: { status: "completed", message: "Done." } });
-  const directory = join(scratch, "home/sessions/2026/01/01");
-  mkdirSync(directory, { recursive: true });
-  const at = "2026-01-01T00:00:00.000Z";
-  const lines = records.map((record, index) => `${JSON.stringify({ v: 1, seq: index + 1, at, record })}\n`);
-  writeFileSync(join(directory, `rollout-2026-01-01T00-00-00-${id}.jsonl`), lines.join(""));
-  return id;
 }
 
 function agent(url, args) {
