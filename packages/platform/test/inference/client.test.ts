@@ -19,6 +19,14 @@ test.each([
   ["a member that is not known", { seed: 7 }, "seed: unknown field"],
   ["stored responses", { store: true }, "store: must be false: nothing is stored here"],
   ["truncation", { truncation: "auto" }, "truncation: must be disabled"],
+  ["a setting of reasoning", { reasoning: { context: "all" } }, "reasoning.context: unknown field"],
+  ["a setting of the text", { text: { tone: "dry" } }, "text.tone: unknown field"],
+  ["a setting of a tool", { tools: [{ type: "function", name: "f", cached: true }] }, "tools.0.cached: unknown field"],
+  [
+    "a schema that is not enforced",
+    { text: { format: { type: "json_schema", schema: {}, strict: false } } },
+    "text.format.strict: must be true: the schema is always enforced",
+  ],
   ["what a response should include", { include: ["web_search_call.results"] }, "include.0: must be reasoning."],
 ])("%s is refused by name, not ignored", async (_case, more, message) => {
   const { client } = await openRunHarness({ replies: [] });

@@ -1,5 +1,5 @@
 // Inference over the Responses wire, with a key of the platform: `POST /v1/inference/responses`, and what it has cost.
-// Other members are accepted and ignored: clients of that wire send many.
+// Items of a conversation may have other members, as clients return what they were sent; those of settings are refused.
 import { z } from "zod";
 import { Cost, TokenUsage } from "./usage.ts";
 
@@ -53,20 +53,21 @@ const CustomToolCallOutput = z.looseObject({
 const InputItem = z.union([Message, Reasoning, FunctionCall, FunctionCallOutput, CustomToolCall, CustomToolCallOutput]);
 export type InferenceItem = z.infer<typeof InputItem>;
 
-const FunctionTool = z.looseObject({
+const FunctionTool = z.strictObject({
   type: z.literal("function"),
   name,
   description: z.string().nullish(),
   parameters: z.record(z.string(), z.unknown()).nullish(),
+  strict: z.boolean().nullish().describe("Without effect: the parameters are not enforced"),
 });
-const CustomTool = z.looseObject({
+const CustomTool = z.strictObject({
   type: z.literal("custom"),
   name,
   description: z.string().nullish(),
   format: z
     .union([
-      z.looseObject({ type: z.literal("text") }),
-      z.looseObject({ type: z.literal("grammar"), syntax: z.literal("lark"), definition: z.string() }),
+      z.strictObject({ type: z.literal("text") }),
+      z.strictObject({ type: z.literal("grammar"), syntax: z.literal("lark"), definition: z.string() }),
     ])
     .nullish(),
 });
@@ -74,6 +75,17 @@ const InferenceTool = z.union([FunctionTool, CustomTool]);
 export type InferenceTool = z.infer<typeof InferenceTool>;
 
 const word = z.string().max(100).nullish();
+
+const TextFormat = z.union([
+  z.strictObject({ type: z.literal("text") }),
+  z.strictObject({
+    type: z.literal("json_schema"),
+    schema: z.record(z.string(), z.unknown()),
+    name: z.string().max(1_000).nullish().describe("A label, which is not passed on"),
+    description: z.string().nullish().describe("A label, which is not passed on"),
+    strict: z.literal(true, { error: "must be true: the schema is always enforced" }).nullish(),
+  }),
+]);
 
 /** Refused, because ignoring them would change the meaning of the response. */
 const stateless = z
@@ -108,18 +120,8 @@ export const InferenceRequest = z
     tools: z.array(InferenceTool).max(1_000).nullish(),
     tool_choice: z.enum(["auto", "none"], { error: "must be auto or none" }).nullish(),
     parallel_tool_calls: z.literal(true, { error: "must be true" }).nullish(),
-    reasoning: z.looseObject({ effort: word, summary: word }).nullish(),
-    text: z
-      .looseObject({
-        verbosity: word,
-        format: z
-          .union([
-            z.looseObject({ type: z.literal("text") }),
-            z.looseObject({ type: z.literal("json_schema"), schema: z.record(z.string(), z.unknown()) }),
-          ])
-          .nullish(),
-      })
-      .nullish(),
+    reasoning: z.strictObject({ effort: word, summary: word }).nullish(),
+    text: z.strictObject({ verbosity: word, format: TextFormat.nullish() }).nullish(),
     max_output_tokens: z.int().min(1).max(10_000_000).nullish(),
     stream: z.boolean().nullish(),
     prompt_cache_key: z.string().max(1_000).nullish(),

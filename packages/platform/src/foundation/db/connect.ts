@@ -8,8 +8,15 @@ import type { Tables } from "./tables/index.ts";
 /** Of one database of one server. */
 export type Connection = { url: string } | { socketDirectory: string; password: string; database: string };
 
+/**
+ * Queries of background work have no time limit: some have much to do, and one that waits for a database that hangs goes on
+ * with it. But a database that is gone without a word must be noticed; by default the system asks after two hours.
+ */
+const silenceBeforeProbeMs = 30_000;
+
 export function clientOptions(connection: Connection): pg.ClientConfig {
-  const shared = { types, application_name: "platform", keepAlive: true, connectionTimeoutMillis: 10_000 };
+  const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: silenceBeforeProbeMs };
+  const shared = { types, application_name: "platform", ...keepAlive, connectionTimeoutMillis: 10_000 };
   if ("url" in connection) return { ...shared, connectionString: connection.url };
   const { socketDirectory: host, password, database } = connection;
   return { ...shared, host, port: 5432, user: "platform", password, database };
