@@ -46,7 +46,17 @@ export {
   type WebhookAttemptTable,
   type WebhookVersion,
 } from "./db/index.ts";
-export { listNames, listStale, openFile, pathTo, randomId, removeTree, type TreeEntry, walk } from "./files/index.ts";
+export {
+  listNames,
+  listStale,
+  openFile,
+  pathTo,
+  randomId,
+  removeTree,
+  type TreeEntry,
+  unlockDirectory,
+  walk,
+} from "./files/index.ts";
 export {
   type Admission,
   type Api,

@@ -1,10 +1,11 @@
 // A team, a key and agents in a separate database, for tests that need no server.
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { insertAgent, insertFollowUp } from "../../src/agents/submit/insert.ts";
 import type { Settings } from "../../src/foundation/config/index.ts";
 import { openNotifications } from "../../src/foundation/db/index.ts";
+import { removeTree } from "../../src/foundation/files/index.ts";
 import { openStorage } from "../../src/foundation/storage/index.ts";
 import { openMetrics, silentLog } from "../../src/foundation/telemetry/index.ts";
 import { openVault } from "../../src/foundation/vault/index.ts";
@@ -67,7 +68,7 @@ export async function openFixture(given: Partial<Settings> = {}): Promise<AgentF
     async close() {
       await notifications.close();
       await database.close();
-      rmSync(dataDirectory, { recursive: true, force: true });
+      await removeTree(dataDirectory);
     },
   };
 }

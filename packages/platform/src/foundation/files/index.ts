@@ -2,4 +2,5 @@
 export { openFile } from "./open.ts";
 export { removeTree } from "./remove.ts";
 export { listNames, listStale, randomId } from "./stale.ts";
+export { unlockDirectory } from "./unlock.ts";
 export { pathTo, type TreeEntry, type Visit, walk } from "./walk.ts";

@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { unlockDirectory } from "../../foundation/index.ts";
 import { askGit, commitText, copyIndex, type GitLocation, gitSucceeds, runGit, writeSigned } from "../git/index.ts";
 import type { OpenRepository } from "../workspaces/index.ts";
 import { addFiles } from "./add-files.ts";
@@ -35,6 +36,7 @@ export interface CommittedWork {
 export async function commitLeftovers(options: CommitOptions, signal: AbortSignal): Promise<CommittedWork> {
   const { repository, signing } = options;
   const { hostDirectory } = repository;
+  unlockDirectory(repository.path);
   await removeUnfinished(repository);
   const agent = await readAgent(options, signal);
   const own = agent ? await ownCommits(agent, options, signal) : { commit: options.last, heldBack: [] };

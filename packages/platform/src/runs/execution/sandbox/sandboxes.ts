@@ -1,5 +1,5 @@
 // The sandbox of an agent: programs of the system and its own directory, and the network through the proxy only.
-import { chmodSync, lstatSync, mkdirSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { openProbeCache, type Sandbox, sandboxFor } from "@agentcli/host";
 import type { SandboxMode } from "@agentcli/protocol";
@@ -11,7 +11,7 @@ import {
   sandboxPolicy,
   toolEnvironment,
 } from "@agentcli/workspace";
-import type { Settings } from "../../../foundation/index.ts";
+import { type Settings, unlockDirectory } from "../../../foundation/index.ts";
 import type { OpenWorkspace } from "../../../repositories/index.ts";
 import type { AgentPaths } from "../agent-paths.ts";
 import { newId } from "../ids.ts";
@@ -76,7 +76,7 @@ function policyOf(
 ): SandboxPolicy {
   const { root } = workspace;
   const repositories = workspace.repositories.map(({ path }) => path);
-  for (const directory of [root, ...repositories]) unlock(directory);
+  for (const directory of [root, ...repositories]) unlockDirectory(directory);
   return sandboxPolicy({
     mode,
     root,
@@ -86,15 +86,6 @@ function policyOf(
     shown: [paths.directory, ...readableDirectories],
     placement: paths.placement,
   });
-}
-
-/**
- * An agent may remove its own permissions on its directory; the next run could not even enter it. It cannot replace the
- * directory: its parent belongs to the host.
- */
-function unlock(directory: string): void {
-  const stats = lstatSync(directory);
-  if (stats.isDirectory() && (stats.mode & 0o700) !== 0o700) chmodSync(directory, (stats.mode & 0o777) | 0o700);
 }
 
 /** Stored beside the repositories, so that they are not part of any commit. */
