@@ -34,9 +34,18 @@ test("overrides of a turn persist, an output schema applies to its turn only", a
     required: ["ok"],
     additionalProperties: false,
   };
-  const first = await runTurn(client, threadId, "One.", { model: "other", effort: "high", outputSchema });
+  const first = await runTurn(client, threadId, "One.", {
+    model: "other",
+    effort: "high",
+    serviceTier: "flex",
+    outputSchema,
+  });
   expect(first.items).toMatchObject([{ text: '{"ok":true}' }]);
-  expect(bodyOf(harness.requests()[0])).toMatchObject({ model: "other", reasoning: { effort: "high" } });
+  expect(bodyOf(harness.requests()[0])).toMatchObject({
+    model: "other",
+    service_tier: "flex",
+    reasoning: { effort: "high" },
+  });
   expect(JSON.stringify(bodyOf(harness.requests()[0]).text)).toContain("json_schema");
   const second = await runTurn(client, threadId, "Two.", {
     cwd: join(harness.repository, "sub"),

@@ -434,13 +434,53 @@ describe("settings with an effect on every run", () => {
     expect(requests()).toEqual([]);
   });
 
+  test.each([
+    ["responses", "flex", "flex"],
+    ["chat", "flex", "flex"],
+    ["responses", "fast", "priority"],
+  ] as const)("service_tier is part of requests on the %s wire: %s is %s", async (wireApi, tier, sent) => {
+    const { run, requests } = await openHarness({ replies: [replyWith("Done."), replyWith("Done.")], wireApi });
+    await run(["exec", "-c", `service_tier=${tier}`, "hi"]);
+    await run(["exec", "hi"]);
+    const [with_, without] = requests().map(({ body }) => body as { service_tier?: string });
+    expect([with_?.service_tier, without?.service_tier]).toEqual([sent, undefined]);
+  });
+
+  test("hide_agent_reasoning leaves reasoning out of the output and in the session", async () => {
+    const reasoned = { ...replyWith("Done."), reasoning: { summary: ["Let me look."], encrypted: "opaque" } };
+    const { run, requests, sessionFile } = await openHarness({ replies: [reasoned, reasoned, replyWith("More.")] });
+    const hide = ["-c", "hide_agent_reasoning=true"];
+    const person = await run(["exec", "--ephemeral", ...hide, "hi"]);
+    const program = await run(["exec", "--json", ...hide, "hi"]);
+    expect([person.code, program.code]).toEqual([0, 0]);
+    expect(person.stderr + program.stdout + program.stderr).not.toContain("Let me look.");
+    expect(readFileSync(sessionFile(), "utf8")).toContain("Let me look.");
+    await run(["exec", "resume", "--last", "more"]);
+    expect(JSON.stringify(requests().at(-1)?.body)).toContain("opaque");
+  });
+
+  test("compact_prompt asks for the summary of a long history", async () => {
+    const long = { inputTokens: 9_000, cachedInputTokens: 0, outputTokens: 10 };
+    const { run, requests } = await openHarness({
+      replies: [call("exec_command", { cmd: "echo one" }, { usage: long }), replyWith("Summary."), replyWith("Done.")],
+    });
+    const flags = ["-c", "model_auto_compact_token_limit=8000", "-c", "compact_prompt='In one haiku, please.'"];
+    expect(await run(["exec", ...flags, "hi"])).toMatchObject({ code: 0, stdout: "Done.\n" });
+    const asked = JSON.stringify(requests()[1]?.body);
+    expect(asked).toContain("In one haiku, please.");
+    expect(asked).not.toContain("hand-over summary");
+  });
+
   test("a key without effect warns at each start, and --strict-config refuses it", async () => {
     const { run, home } = await openHarness({ replies: [replyWith("Done.")] });
     const file = join(home, "config.toml");
-    writeFileSync(file, `hide_agent_reasoning = true\n${readFileSync(file, "utf8")}supports_websockets = false\n`);
+    writeFileSync(
+      file,
+      `cli_auth_credentials_store = "keyring"\n${readFileSync(file, "utf8")}supports_websockets = false\n`,
+    );
     const { code, stderr } = await run(["exec", "hi"]);
     expect(code).toBe(0);
-    expect(stderr).toContain(`warning: ${file}: hide_agent_reasoning = true has no effect in agentcli.`);
+    expect(stderr).toContain(`warning: ${file}: cli_auth_credentials_store has no effect in agentcli.`);
     expect(stderr).not.toContain("supports_websockets");
     expect((await run(["exec", "--strict-config", "hi"])).code).toBe(2);
   });

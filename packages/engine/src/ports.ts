@@ -31,6 +31,8 @@ export interface ModelRequest {
   reasoningSummary?: string;
   /** Length of answers: low, medium or high. */
   verbosity?: string;
+  /** As the provider names it. */
+  serviceTier?: string;
   /** The final message must satisfy this JSON Schema. */
   outputSchema?: object;
   /** The provider may search the web itself; not every wire can. */

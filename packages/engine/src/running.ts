@@ -27,6 +27,8 @@ export interface Dependencies {
   wait(ms: number, signal: AbortSignal): Promise<void>;
   costOf: ModelAccess["costOf"];
   requestOptions: RequestOptions;
+  /** Asks for the summary of a compaction. Absent: the built-in text. */
+  compactionPrompt?: string | undefined;
   /** Checks the final message. Absent: any message is accepted. */
   finalMessageCheck?: Answer | undefined;
   /** Runs approved calls without a sandbox. Absent: no call can be approved to leave the sandbox. */

@@ -39,6 +39,7 @@ export interface AssemblyRequest {
   model: Model;
   costOf: Dependencies["costOf"];
   requestOptions?: Dependencies["requestOptions"];
+  compactionPrompt?: Dependencies["compactionPrompt"];
   /** Checks the final message. Absent: any message is accepted. */
   finalMessageCheck?: Dependencies["finalMessageCheck"];
   /** Opens the sandbox of one mode. Called once for each mode that is used. */
@@ -176,6 +177,7 @@ function fixedDependencies(request: AssemblyRequest, { main, unsandboxedWorkspac
     toolOutputTokens: limits.toolOutputTokens,
     wait,
     requestOptions: request.requestOptions ?? {},
+    compactionPrompt: request.compactionPrompt,
     finalMessageCheck,
     approver: observers.approver,
     onProgress(progress) {

@@ -11,15 +11,12 @@ import { withValueAt } from "../src/config/table.ts";
 const warning: Record<string, [value: unknown, works?: unknown]> = {
   "agents.interrupt_message": [true],
   "model_providers.any.supports_websockets": [true, false],
-  compact_prompt: ["Short."],
-  service_tier: ["flex"],
   "features.shell_tool": [false, true],
   "features.view_image": [false, true],
   "features.unified_exec": [false, true],
   "features.skill_search": [true, false],
   "features.plugins": [true, false],
   "features.network_proxy": [true],
-  hide_agent_reasoning: [true, false],
   cli_auth_credentials_store: ["keyring", "file"],
   tui: [{ theme: "dark" }],
 };

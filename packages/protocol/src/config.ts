@@ -215,8 +215,11 @@ export const Config = z.object({
     .optional()
     .describe("File that replaces the built-in instructions of new threads"),
   developer_instructions: z.string().optional().describe("More instructions for the model, in new threads"),
-  compact_prompt: idle(z.string(), "How to summarise the history"),
-  service_tier: idle(z.string(), "Tier requested from the provider"),
+  compact_prompt: z.string().optional().describe("How the model is asked to summarise the history (built in)"),
+  service_tier: z
+    .string()
+    .optional()
+    .describe("Tier requested from the provider: fast, flex or one of its own (its default)"),
   web_search: z
     .enum(["disabled", "cached", "indexed", "live"])
     .optional()
@@ -267,7 +270,7 @@ export const Config = z.object({
   notify: strings
     .optional()
     .describe("Program and arguments, started at the end of each completed turn with one more argument: JSON about it"),
-  hide_agent_reasoning: idle(z.boolean(), "Leave reasoning out of the progress", [false]),
+  hide_agent_reasoning: z.boolean().optional().describe("Leave reasoning out of the output (false)"),
   cli_auth_credentials_store: idle(z.enum(["file", "keyring", "auto", "ephemeral"]), "Where a login is stored", [
     "file",
     "auto",

@@ -182,6 +182,12 @@ export const PlatformConfig = z.object({
     .optional()
     .describe("Context window in tokens, where the model is not known"),
   prices: z.record(z.string(), PriceConfig).optional().describe("Prices by model, over those that are built in"),
+  compatible_folders: z
+    .boolean()
+    .optional()
+    .describe(
+      "Also read skills, commands and agents of other tools in repositories: .codex/skills, .claude/skills, .claude/commands, .claude/agents (true)",
+    ),
   limits: Limits.extend({
     disk: Size.optional().describe("Files of an agent on disk; a run that exceeds it is ended (20g)"),
   })

@@ -16,10 +16,11 @@ export interface SettingsChange {
   config?: Maybe<Record<string, unknown>>;
   effort?: Maybe<string>;
   summary?: Maybe<string>;
+  serviceTier?: Maybe<string>;
 }
 
 export function withChange(options: RunOptions, change: SettingsChange): RunOptions {
-  const { model, modelProvider, cwd, approvalPolicy, sandbox, config, effort, summary } = change;
+  const { model, modelProvider, cwd, approvalPolicy, sandbox, config, effort, summary, serviceTier } = change;
   return withPolicy(
     {
       ...options,
@@ -32,6 +33,7 @@ export function withChange(options: RunOptions, change: SettingsChange): RunOpti
         ["model_provider", modelProvider],
         ["model_reasoning_effort", effort],
         ["model_reasoning_summary", summary],
+        ["service_tier", serviceTier],
       ]),
     },
     change.sandboxPolicy,

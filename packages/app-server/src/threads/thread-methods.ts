@@ -104,8 +104,8 @@ function opened(thread: OwnThread): Omit<ThreadStartResponse, "thread"> {
 }
 
 function changeOf(params: SettingsChange): SettingsChange {
-  const { model, modelProvider, cwd, approvalPolicy, sandbox, config } = params;
-  return { model, modelProvider, cwd, approvalPolicy, sandbox, config };
+  const { model, modelProvider, cwd, approvalPolicy, sandbox, config, serviceTier } = params;
+  return { model, modelProvider, cwd, approvalPolicy, sandbox, config, serviceTier };
 }
 
 export function readPast(threadId: string, table: ThreadTable, { environment }: Program): StoredRecord[] {

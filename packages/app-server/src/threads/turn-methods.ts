@@ -60,12 +60,12 @@ export function loaded(threadId: string, table: ThreadTable): OwnThread {
 }
 
 async function requestOf(params: ParamsOf<"turn/start">, client: Client, agentInput: Input): Promise<TurnRequest> {
-  const { input, cwd, approvalPolicy, sandboxPolicy, model, effort, summary, outputSchema } = params;
+  const { input, cwd, approvalPolicy, sandboxPolicy, model, effort, summary, serviceTier, outputSchema } = params;
   const clientId = params.clientUserMessageId;
   return {
     kind: "work",
     client,
-    change: { cwd, approvalPolicy, sandboxPolicy, model, effort, summary },
+    change: { cwd, approvalPolicy, sandboxPolicy, model, effort, summary, serviceTier },
     shape: await readSchema(outputSchema, agentInput),
     open: ({ settings }) => ({ input: readInput(input, settings.cwd, agentInput), ...(clientId && { clientId }) }),
   };

@@ -48,18 +48,16 @@ export async function openRun(options: RunOptions, program: Program, context: Ru
   // A review looks at a change with the built-in tools alone.
   const isReview = options.purpose === "review";
   const { subagents, warnings } = isReview ? noSubagents : await configuredSubagents(loaded, cwd, environment);
+  const hiding = config.hide_agent_reasoning ? await import("./hide-reasoning.ts") : null;
+  const observers = hiding?.withoutReasoning(context.observers) ?? context.observers;
   const assembly = await assemble({
     program: { name: "agentcli", version: program.version },
     settings,
     thread: context.recorded ? "existing" : "new",
     model: chosen.model,
     costOf: chosen.price,
-    requestOptions: {
-      reasoningSummary: config.model_reasoning_summary,
-      verbosity: config.model_verbosity,
-      outputSchema: schema?.strict,
-      ...(!isReview && hostedSearch(config, chosen.wireApi)),
-    },
+    requestOptions: requestOptions(chosen, schema, isReview ? "review" : "work"),
+    compactionPrompt: config.compact_prompt,
     webTools: isReview ? [] : await configuredWebTools(config, chosen.wireApi),
     finalMessageCheck: schema?.answer,
     openSandbox: (sandbox, protectedPaths) =>
@@ -74,11 +72,11 @@ export async function openRun(options: RunOptions, program: Program, context: Ru
     store: context.store,
     scrub: program.scrub,
     newId: () => newId(Date.now()),
-    observers: context.observers,
+    observers,
     warnings: [...chosen.warnings, ...warnings, ...(await findLeftovers(environment))],
   });
   // The same object: sub-agents and MCP servers change and read what `assemble` has made.
-  return Object.assign(assembly, {
+  return Object.assign(assembly, hiding?.openingLogs(assembly), {
     program,
     options,
     settings,
@@ -94,6 +92,20 @@ export async function openRun(options: RunOptions, program: Program, context: Ru
     sessionPath: context.store.path,
   } satisfies Omit<ProgramRun, keyof Assembly>);
 }
+
+/** A review does not search the web. */
+const requestOptions = (
+  { loaded: { config }, wireApi }: Values,
+  schema: OutputSchema | null,
+  purpose: "review" | "work",
+): AssemblyRequest["requestOptions"] => ({
+  reasoningSummary: config.model_reasoning_summary,
+  verbosity: config.model_verbosity,
+  // The name of codex for what the provider calls priority.
+  serviceTier: config.service_tier === "fast" ? "priority" : config.service_tier,
+  outputSchema: schema?.strict,
+  ...(purpose === "work" && hostedSearch(config, wireApi)),
+});
 
 interface Values {
   settings: TurnSettings;

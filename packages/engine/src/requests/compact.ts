@@ -40,15 +40,15 @@ export async function compact(run: ThreadRun): Promise<void> {
 
 /** If even this request is too long for the model, its size is halved and it is sent again. */
 async function requestSummary(run: ThreadRun): Promise<ModelReply> {
-  const { log } = run;
+  const { log, compactionPrompt: prompt } = run;
   const { frozen, tokens, turn } = log.state;
   const full = requestFor(log.state, run.requestOptions);
   let room = turn?.settings.compactAt ?? tokens;
   // The limit is nine tenths of the window, or less.
-  const whole = wholeCompactionRequest(full);
+  const whole = wholeCompactionRequest(full, prompt);
   let next = Math.max(tokens, estimateRequest(whole)) < room / 0.9 ? whole : null;
   for (let attempt = 1; ; attempt += 1) {
-    const reply = await send(next ?? shortCompactionRequest(full, frozen.context, room), run);
+    const reply = await send(next ?? shortCompactionRequest(full, { context: frozen.context, room, prompt }), run);
     const tooLong = reply.kind === "fault" && reply.fault.code === "context_window";
     if (!tooLong || attempt === maxAttempts) return reply;
     if (next === null || turn?.settings.compactAt === undefined) room = Math.floor(room / 2);

@@ -8,6 +8,7 @@ import type { ThreadState } from "../state/state.ts";
 export interface RequestOptions {
   reasoningSummary?: string;
   verbosity?: string;
+  serviceTier?: string;
   outputSchema?: object;
   webSearch?: HostedSearch;
 }

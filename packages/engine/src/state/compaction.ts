@@ -15,12 +15,10 @@ export const compactionPrompt = `Write a hand-over summary of this conversation 
 - open questions: what is undecided, or waits for an answer
 Be complete about facts and short about everything else. Answer with the summary only.`;
 
-const ask: Message = { role: "user", parts: [{ type: "text", text: compactionPrompt }] };
-
 /** The request for the summary, after everything that a prompt cache already has: the tools stay, but must not be called. */
-export const wholeCompactionRequest = (request: ModelRequest): ModelRequest => ({
+export const wholeCompactionRequest = (request: ModelRequest, prompt = compactionPrompt): ModelRequest => ({
   ...request,
-  messages: [...request.messages, ask],
+  messages: [...request.messages, { role: "user", parts: [{ type: "text", text: prompt }] }],
   toolChoice: "none",
   outputSchema: undefined,
 });
@@ -29,10 +27,13 @@ export const estimateRequest = ({ instructions, tools, messages }: ModelRequest)
   messages.reduce(addSize, estimateText(instructions) + estimateText(JSON.stringify(tools)));
 
 /** The same with the oldest messages dropped, so that it fits the window. */
-export function shortCompactionRequest(request: ModelRequest, contextMessages: Message[], room: number): ModelRequest {
-  const spent = estimateRequest(wholeCompactionRequest({ ...request, messages: contextMessages }));
-  const recent = newestWithin(request.messages.slice(contextMessages.length), room - spent);
-  return wholeCompactionRequest({ ...request, messages: [...contextMessages, ...recent] });
+export function shortCompactionRequest(
+  request: ModelRequest,
+  { context, room, prompt }: { context: Message[]; room: number; prompt?: string | undefined },
+): ModelRequest {
+  const spent = estimateRequest(wholeCompactionRequest({ ...request, messages: context }, prompt));
+  const recent = newestWithin(request.messages.slice(context.length), room - spent);
+  return wholeCompactionRequest({ ...request, messages: [...context, ...recent] }, prompt);
 }
 
 /** User messages that are kept verbatim: the newest, up to their budget. */

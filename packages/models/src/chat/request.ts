@@ -4,7 +4,7 @@ import type { Block, CallBlock, Part, ToolSpec } from "@agentcli/protocol";
 import { samplingOf } from "../sampling.ts";
 
 export function chatBody(request: ModelRequest): object {
-  const { effort, verbosity, maxOutputTokens, outputSchema, tools } = request;
+  const { effort, verbosity, maxOutputTokens, outputSchema, tools, serviceTier } = request;
   return {
     model: request.model,
     messages: [systemOf(request), ...conversationOf(request.messages)],
@@ -15,6 +15,7 @@ export function chatBody(request: ModelRequest): object {
     }),
     ...(effort && { reasoning_effort: effort }),
     ...(verbosity && { verbosity }),
+    ...(serviceTier && { service_tier: serviceTier }),
     ...(outputSchema && {
       response_format: {
         type: "json_schema",

@@ -5,7 +5,7 @@ import { modelFacts } from "../catalog.ts";
 import { samplingOf } from "../sampling.ts";
 
 export function responsesBody(request: ModelRequest): object {
-  const { effort, reasoningSummary: summary, verbosity, maxOutputTokens } = request;
+  const { effort, reasoningSummary: summary, verbosity, maxOutputTokens, serviceTier } = request;
   // Models without reasoning refuse a request with reasoning options.
   const { reasoning } = modelFacts(request.model, "responses");
   return {
@@ -24,6 +24,7 @@ export function responsesBody(request: ModelRequest): object {
     prompt_cache_key: request.cacheKey,
     text: { ...(verbosity && { verbosity }), ...formatOf(request.outputSchema) },
     ...(maxOutputTokens !== undefined && { max_output_tokens: maxOutputTokens }),
+    ...(serviceTier && { service_tier: serviceTier }),
     ...samplingOf(request),
     client_metadata: { thread_id: request.cacheKey, turn_id: request.turnId },
   };

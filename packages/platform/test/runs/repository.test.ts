@@ -111,6 +111,25 @@ test("sub-agents with a model of another provider are asked there", async () => 
   expect(JSON.stringify(requests().at(-1)?.body)).toContain("Counted elsewhere.");
 });
 
+test("skills, commands and agents of other tools in the repository are used, unless the server does not read them", async () => {
+  const files = {
+    ".claude/agents/critic.md": "---\nname: critic\ndescription: Finds faults.\ntools: Read\n---\nYou criticise.\n",
+    ".claude/commands/ship.md": "Ship $1 today.\n",
+    ".codex/skills/tidy/SKILL.md": skill("tidy", "Sweep the floor."),
+  };
+  const firstRequest = async (models: { compatible_folders?: boolean }) => {
+    const { client, requests, repository } = await openRunHarness({ replies: [replyWith("Done.")], models });
+    const url = await repository("shared", files);
+    await client.stream(await client.create({ prompt: { text: "/ship parcels" }, repos: [{ url }] }));
+    return JSON.stringify(requests()[0]?.body);
+  };
+  const texts = ["critic: Finds faults.", "Ship parcels today.", "How to tidy."];
+  const read = await firstRequest({});
+  expect(texts.filter((text) => !read.includes(text))).toEqual([]);
+  const ignored = await firstRequest({ compatible_folders: false });
+  expect(texts.filter((text) => ignored.includes(text))).toEqual([]);
+});
+
 const hooks = (entries: object) => JSON.stringify({ version: 1, hooks: entries });
 
 test("hooks of the repository run in the workspace: they deny calls and receive events", async () => {

@@ -10,11 +10,21 @@ export interface CommandRoot {
   prefix: string;
 }
 
+export interface CommandDirectories {
+  root: string;
+  cwd: string;
+  /** Null if there is no user. */
+  userHome: string | null;
+}
+
 /** The nearest first. */
-export function commandRoots({ root, cwd, userHome }: { root: string; cwd: string; userHome: string }): CommandRoot[] {
-  const repository = directoriesBetween(root, cwd).reverse();
+export function commandRoots({ root, cwd, userHome }: CommandDirectories): CommandRoot[] {
+  const repository = directoriesBetween(root, cwd)
+    .reverse()
+    .map((directory) => ({ path: join(directory, ".claude", "commands"), within: root, prefix: "" }));
+  if (userHome === null) return repository;
   return [
-    ...repository.map((directory) => ({ path: join(directory, ".claude", "commands"), within: root, prefix: "" })),
+    ...repository,
     { path: join(userHome, ".claude", "commands"), within: null, prefix: "" },
     { path: join(userHome, ".codex", "prompts"), within: null, prefix: "prompts:" },
   ];

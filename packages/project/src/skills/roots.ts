@@ -34,9 +34,13 @@ export const repositoryFolders = [".agents", ".agentcli", ".platform"];
 export const otherToolFolders = [".codex", ".claude"];
 
 /** For a server without a user, which has files of several owners: links that leave the repository are not followed. */
-export const repositorySkillRoots = (root: string, cwd: string): SkillRoot[] => [
+export const repositorySkillRoots = ({
+  root,
+  cwd,
+  otherTools,
+}: Pick<SkillDirectories, "root" | "cwd" | "otherTools">): SkillRoot[] => [
   ...foldersBetween(root, cwd).map((path): SkillRoot => ({ path, scope: "repository", within: root })),
-  ...otherToolRoots(root, cwd),
+  ...(otherTools === "ignored" ? [] : otherToolRoots(root, cwd)),
 ];
 
 const otherToolRoots = (root: string, cwd: string): SkillRoot[] =>

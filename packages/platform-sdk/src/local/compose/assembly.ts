@@ -84,7 +84,10 @@ const withoutSecrets = (variables: Machine["variables"], secrets: string[]): Nod
 /** Without the project, the user's own folder is all there is to read. */
 function roleFiles({ root, cwd, resolved: { sources }, machine: { settingsHome } }: Intent) {
   const agentHome = sources.has("user") ? settingsHome : null;
-  return sources.has("project") ? { root, cwd, agentHome } : { root: settingsHome, cwd: settingsHome, agentHome };
+  const otherTools = { userHome: null };
+  return sources.has("project")
+    ? { root, cwd, agentHome, otherTools }
+    : { root: settingsHome, cwd: settingsHome, agentHome };
 }
 
 const requestedRoles = ({ options: { agents = {} } }: Intent) =>

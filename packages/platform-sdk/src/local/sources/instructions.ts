@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { noRepository } from "@agentcli/engine";
 import type { ServiceInstructions } from "@agentcli/host";
-import { openContext, repositorySkillRoots, type SkillRoot } from "@agentcli/project";
+import { commandRoots, openContext, repositorySkillRoots, type SkillRoot } from "@agentcli/project";
 import { readRules, ruleTexts } from "@agentcli/project/instructions";
 import type { Machine } from "../machine.ts";
 import type { ResolvedOptions } from "../options.ts";
@@ -32,10 +32,11 @@ export function readInstructions({
   if (!sources.has("project") && !isOfUser) return { ...none, forThread: async () => ({ ...noTexts, rules: added }) };
   // Without the project, the user's own folder is all there is to read.
   const location = sources.has("project") ? { root, cwd } : { root: settingsHome, cwd: settingsHome };
-  const skills = sources.has("project") ? repositorySkillRoots(root, cwd) : [];
+  const skills = sources.has("project") ? repositorySkillRoots({ root, cwd, otherTools: "read" }) : [];
   const context = openContext({
     ...location,
     home: isOfUser && sources.has("project") ? settingsHome : null,
+    commands: sources.has("project") ? commandRoots({ root, cwd, userHome: null }) : [],
     skills: { roots: [...skills, ...(isOfUser ? userSkills(machine) : [])], catalogue: "listed" },
     contextWindow,
   });

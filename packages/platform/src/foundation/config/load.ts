@@ -125,11 +125,12 @@ function namedVariables({ metrics, oidc, source_hosts: { github } = {} }: Platfo
 
 /** The practice model only if nothing at all is configured. */
 function modelSettings(config: PlatformConfig, { AGENT_API_KEY }: NodeJS.ProcessEnv): ModelSettings {
-  const { openai_base_url, model_provider, model_providers, models, model_context_window, prices } = config;
+  const { openai_base_url, model_provider, model_providers, models, model_context_window, prices, compatible_folders } =
+    config;
   const isConfigured = Boolean(AGENT_API_KEY || model_provider || openai_base_url);
   const { limits, budget, model = isConfigured ? defaults.model : "practice" } = config;
   const providers = { openai_base_url, model_provider, model_providers };
-  return { model, ...providers, models, model_context_window, prices, limits, budget };
+  return { model, ...providers, models, model_context_window, prices, compatible_folders, limits, budget };
 }
 
 function readAddress(text: string): Settings["listen"] {

@@ -125,6 +125,7 @@ export type ModelSettings = Pick<
   | "models"
   | "model_context_window"
   | "prices"
+  | "compatible_folders"
   | "limits"
   | "budget"
 > & { model: string };

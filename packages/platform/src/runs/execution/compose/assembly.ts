@@ -31,8 +31,9 @@ export interface RunAssembly extends ServiceAssembly {
 
 export async function openAssembly(context: AssemblyContext, signal: AbortSignal): Promise<RunAssembly> {
   const { plan, turn, workspace, paths, recordedHooks, host } = context;
-  const { variables, servers } = plan;
-  const { limits, prices } = host.settings.models;
+  const { variables, servers, contextWindow } = plan;
+  const { limits, prices, compatible_folders: readsOtherTools = true } = host.settings.models;
+  const otherTools = readsOtherTools ? "read" : "ignored";
   const roots = rootsOf(workspace);
   const assembly = await assembleService(
     {
@@ -44,10 +45,15 @@ export async function openAssembly(context: AssemblyContext, signal: AbortSignal
       prices,
       limits,
       openSandbox: (mode) => host.sandboxes.open({ mode, workspace, paths, variables }),
-      instructions: readInstructions(roots, { cwd: workspace.root, paths, contextWindow: plan.contextWindow }),
+      instructions: readInstructions(roots, { cwd: workspace.root, paths, contextWindow, otherTools }),
       guard: await repositoryGuard(roots, host.settings.programDirectory),
       roles: {
-        sources: roots.map((root) => ({ root, cwd: root, agentHome: null })),
+        sources: roots.map((root) => ({
+          root,
+          cwd: root,
+          agentHome: null,
+          ...(otherTools === "read" && { otherTools: { userHome: null } }),
+        })),
         requested: plan.agent.private.customSubagents.map(customRole),
       },
       hooks: {

@@ -1,5 +1,5 @@
 // Instructions, rules and skills in the repositories of an agent, joined, with the paths that the model uses.
-import { joinContexts, openContext, type ProjectContext, repositorySkillRoots } from "@agentcli/project";
+import { commandRoots, joinContexts, openContext, type ProjectContext, repositorySkillRoots } from "@agentcli/project";
 import type { ContextMessage } from "@agentcli/protocol";
 import type { AgentPaths } from "../agent-paths.ts";
 
@@ -8,15 +8,19 @@ export interface InstructionOptions {
   cwd: string;
   paths: AgentPaths;
   contextWindow: number;
+  /** Skills and commands of other tools. */
+  otherTools: "read" | "ignored";
 }
 
-export function readInstructions(roots: string[], { cwd, paths, contextWindow }: InstructionOptions): ProjectContext {
+export function readInstructions(roots: string[], options: InstructionOptions): ProjectContext {
+  const { cwd, paths, contextWindow, otherTools } = options;
   const contexts = roots.map((root) =>
     openContext({
       root,
       cwd: root,
       home: null,
-      skills: { roots: repositorySkillRoots(root, root), catalogue: "listed" },
+      skills: { roots: repositorySkillRoots({ root, cwd: root, otherTools }), catalogue: "listed" },
+      commands: otherTools === "read" ? commandRoots({ root, cwd: root, userHome: null }) : [],
       contextWindow,
     }),
   );
