@@ -30,6 +30,8 @@ export function cacheVariables({ directory, env, network }: CacheOptions): Envir
     GRADLE_USER_HOME: inCache("gradle"),
     ...readable("GRADLE_RO_DEP_CACHE", join(home, ".gradle/caches"), "modules-2"),
     MAVEN_ARGS: mavenArguments(inCache("maven"), home, network),
+    // Before 3.9, as in Debian, Maven does not know MAVEN_ARGS.
+    MAVEN_OPTS: `-Dmaven.repo.local=${inCache("maven")}`,
     CCACHE_DIR: inCache("ccache"),
     SCCACHE_DIR: inCache("sccache"),
   });

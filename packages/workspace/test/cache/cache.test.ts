@@ -75,6 +75,7 @@ const writes = [
   'mkdir -p "$UV_CACHE_DIR/archive-v0" && echo wheel > "$UV_CACHE_DIR/archive-v0/wheel"',
   'mkdir -p "$GRADLE_USER_HOME/daemon" && echo log > "$GRADLE_USER_HOME/daemon/log"',
   'set -- $MAVEN_ARGS; mkdir -p "${1#-Dmaven.repo.local=}" && echo jar > "${1#-Dmaven.repo.local=}/b.jar"',
+  'echo jar > "${MAVEN_OPTS#-Dmaven.repo.local=}/c.jar"',
   'mkdir -p "$CCACHE_DIR/0" && echo object > "$CCACHE_DIR/0/object"',
 ];
 /** What each finds of the user's. */
