@@ -80,7 +80,7 @@ const environment = () => ({ owner: "team", name: randomUUID(), repos: [], envir
 type Targets = CreatedAgent & CreatedEnvironment & { deliveryId: string };
 
 /** A request per route that changes something. A new route must be added here or to `changesNothing`. */
-const requests: Record<string, { prepare?: () => Promise<Partial<Targets>>; body?: object }> = {
+const requests: Record<string, { prepare?: () => Promise<Partial<Targets>>; query?: string; body?: object }> = {
   "post /v1/agents": { body: { prompt } },
   "post /v1/agents/{id}/archive": { prepare: create },
   "post /v1/agents/{id}/unarchive": { prepare: createArchived },
@@ -90,6 +90,8 @@ const requests: Record<string, { prepare?: () => Promise<Partial<Targets>>; body
   "post /v1/agents/{id}/webhooks/deliveries/{deliveryId}/redeliver": { prepare: createDelivered },
   "patch /v1/team/settings": { body: { followUps: "all" } },
   "patch /v1/me/settings": { body: { defaultModel: { id: "practice" } } },
+  "put /v1/team/credentials": { body: { host: "git.example.com", kind: "token", value: "t" } },
+  "delete /v1/team/credentials": { query: "?host=git.example.com&kind=token" },
   "post /v1/environments": { body: environment() },
   "patch /v1/environments/{environmentId}": {
     prepare: () => createEnvironment(),
@@ -127,13 +129,13 @@ test("every route that changes something is listed here and leaves an audit entr
   expect(routes.filter((route) => !changesNothing.includes(route)).toSorted()).toEqual(
     Object.keys(requests).toSorted(),
   );
-  for (const [route, { prepare = async () => ({}), body }] of Object.entries(requests)) {
+  for (const [route, { prepare = async () => ({}), query = "", body }] of Object.entries(requests)) {
     const { agentId, ...targets }: Partial<Targets> = await prepare();
     const ids: Record<string, string | undefined> = { id: agentId, ...targets };
     const [method = "", path = ""] = route.split(" ");
     const target = path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? expect.fail(`what is {${name}}?`));
     const before = await headSeq();
-    const response = await call(method.toUpperCase(), target, body);
+    const response = await call(method.toUpperCase(), `${target}${query}`, body);
     expect([200, 201, 204], `${route}: ${response.bytes}`).toContain(response.status);
     const entries = await server.platform.db
       .selectFrom("audit_entries")
@@ -151,6 +153,7 @@ const withoutAuditEntry = [
   "keys list",
   "users list",
   "teams list",
+  "credentials list",
   "invitations list",
   "signing-key",
   "doctor",
@@ -167,6 +170,8 @@ test("every command that changes something is listed here and leaves an audit en
   });
   const secret = join(folder.path, "passphrase");
   writeFileSync(secret, "correct horse battery staple\n");
+  const token = join(folder.path, "token");
+  writeFileSync(token, "one-token\n");
   const sealed = ["--passphrase-file", secret];
   let printed = "";
   const perform = async (name: string, args: string[], target = database, data = join(folder.path, "data")) => {
@@ -196,6 +201,8 @@ test("every command that changes something is listed here and leaves an audit en
       announceServer(join(folder.path, "data"), { url: "http://127.0.0.1:1", roles: ["api"] });
       return [];
     },
+    "credentials set": () => ["git.example.com", "--kind", "token", "--file", token],
+    "credentials remove": () => ["git.example.com", "--kind", "token"],
     "teams create": () => ["red"],
     "teams set": () => ["red", "--spend-limit", "5"],
     "users create": () => ["ada@example.com", "--team", "red"],
