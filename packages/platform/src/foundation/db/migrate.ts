@@ -23,6 +23,7 @@ import * as deletedDirectories from "./migrations/0019-deleted-directories.ts";
 import * as settings from "./migrations/0020-settings.ts";
 import * as sourceCredentials from "./migrations/0021-source-credentials.ts";
 import * as environments from "./migrations/0022-environments.ts";
+import * as activeBuilds from "./migrations/0023-active-builds.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -51,6 +52,7 @@ const migrations: Record<string, Migration> = {
   "0020-settings": settings,
   "0021-source-credentials": sourceCredentials,
   "0022-environments": environments,
+  "0023-active-builds": activeBuilds,
 };
 
 /** Nothing is missing in a database that lacks them. */
