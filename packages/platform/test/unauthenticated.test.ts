@@ -61,6 +61,8 @@ const forms: Record<string, "member" | "admin"> = {
   "/sessions/end-others": "member",
   "/accounts/:host/disconnect": "member",
   "/settings/follow-ups": "admin",
+  "/settings/credentials": "admin",
+  "/settings/credentials/remove": "admin",
 };
 
 interface Served {
