@@ -1,6 +1,6 @@
 // System programs that agentcli and its tests use: finds missing ones and installs them where it runs as root on Debian or Ubuntu.
 import { spawnSync } from "node:child_process";
-import { accessSync, constants, readFileSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
 /** Program → its Debian package and purpose. `probe`: arguments that must succeed, where presence alone is not enough. */
@@ -77,9 +77,23 @@ function readOsRelease() {
 function installPackages(packages) {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   const steps = [["update"], ["install", "-y", "--no-install-recommends", ...packages]];
-  return steps.every((args) => {
-    const run = spawnSync("apt-get", args, { env, encoding: "utf8" });
-    if (run.status !== 0) process.stderr.write(run.error ? `${run.error.message}\n` : `${run.stdout}${run.stderr}`);
-    return run.status === 0;
-  });
+  return withoutServices(() =>
+    steps.every((args) => {
+      const run = spawnSync("apt-get", args, { env, encoding: "utf8" });
+      if (run.status !== 0) process.stderr.write(run.error ? `${run.error.message}\n` : `${run.stdout}${run.stderr}`);
+      return run.status === 0;
+    }),
+  );
+}
+
+/** Tests start their own ssh server on loopback: the package must not open one to the network. */
+function withoutServices(install) {
+  const policy = "/usr/sbin/policy-rc.d";
+  if (existsSync(policy)) return install();
+  writeFileSync(policy, "#!/bin/sh\nexit 101\n", { mode: 0o755 });
+  try {
+    return install();
+  } finally {
+    rmSync(policy, { force: true });
+  }
 }
