@@ -17,11 +17,15 @@ export function readStatus(
     shell: env.SHELL || shellOfUser(),
     git: repository === undefined ? null : { root: repository.root, ...readHeadIn(repository.gitDirectory) },
     processes,
-    ...(shadows.length > 0 && {
-      repositories: Object.fromEntries(shadows.map((one) => [one.commonDirectory, fingerprintRepository(one)])),
-    }),
+    ...repositoryStates(shadows),
   };
 }
+
+/** Nothing where there are none. */
+export const repositoryStates = (shadows: GitDirectories[]): Pick<StatusResult, "repositories"> =>
+  shadows.length === 0
+    ? {}
+    : { repositories: Object.fromEntries(shadows.map((one) => [one.commonDirectory, fingerprintRepository(one)])) };
 
 function shellOfUser(): string {
   try {

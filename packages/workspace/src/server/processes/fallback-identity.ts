@@ -58,10 +58,15 @@ export function openFallbackIdentity(): FallbackIdentity {
     },
     watch(command) {
       if (isNoted) return () => undefined;
-      const before = new Map(reflogsOf(command).map((path) => [path, sizeOf(path)]));
+      const repositories = directoriesOf(command).map((path) => ({ path, repository: findRepository(path) }));
+      const before = new Map(repositories.flatMap(reflogsOf).map((path) => [path, sizeOf(path)]));
       return () => {
         if (isNoted) return undefined;
-        isNoted = reflogsOf(command).some((path) => sizeOf(path) > (before.get(path) ?? 0) && isByFallback(path));
+        // The command may have made one in a directory that had none of its own.
+        const now = repositories.map(({ path, repository }) => ({
+          repository: repository?.root === path ? repository : findRepository(path),
+        }));
+        isNoted = now.flatMap(reflogsOf).some((path) => sizeOf(path) > (before.get(path) ?? 0) && isByFallback(path));
         return isNoted ? note : undefined;
       };
     },
@@ -89,13 +94,15 @@ function systemConfigOf(env: Environment): string | undefined {
   return prefix === "/usr" || prefix === "/" ? "/etc/gitconfig" : join(prefix, "etc/gitconfig");
 }
 
-/** Of the repositories that a command starts in, or names by `cd` or `-C`. */
-function reflogsOf({ argv, cwd }: Command): string[] {
+/** Those that a command starts in, or names by `cd` or `-C`. */
+function directoriesOf({ argv, cwd }: Command): string[] {
   const named = [...(argv.at(-1) ?? "").matchAll(/(?:\bcd|-C)\s+(?:"([^"]+)"|'([^']+)'|([^\s;&|)]+))/g)];
   const directories = named.map(([, double, single, plain]) => resolve(cwd, double ?? single ?? plain ?? "."));
-  const found = [cwd, ...directories].flatMap((path) => findRepository(path)?.gitDirectory ?? []);
-  return [...new Set(found)].flatMap((path) => [join(path, "logs/HEAD"), join(path, "logs/refs/stash")]);
+  return [...new Set([cwd, ...directories])];
 }
+
+const reflogsOf = ({ repository }: { repository: ReturnType<typeof findRepository> }): string[] =>
+  repository === undefined ? [] : ["logs/HEAD", "logs/refs/stash"].map((name) => join(repository.gitDirectory, name));
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
