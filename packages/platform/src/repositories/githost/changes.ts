@@ -29,6 +29,15 @@ export async function branchTip(repository: HostedRepository, branch: string): P
   return code === 0 ? out.toString().trim() : undefined;
 }
 
+/** Undefined if all exist, which one process finds out. */
+export async function findMissingBranch(repository: HostedRepository, branches: string[]): Promise<string | undefined> {
+  const args = ["show-ref", "--verify", "--quiet", "--", ...branches.map((branch) => `refs/heads/${branch}`)];
+  if (await gitSucceeds({ location: { directory: repository.directory }, args })) return undefined;
+  for (const branch of branches) if ((await branchTip(repository, branch)) === undefined) return branch;
+  return undefined;
+}
+
+/** Of branches that exist. */
 export const haveCommonHistory = (
   { directory }: HostedRepository,
   { head, base }: { head: string; base: string },

@@ -1,7 +1,7 @@
 // Records of the pull requests of hosted repositories. Text written by users is sealed.
 import type { Kysely, Selectable } from "kysely";
 import { ApiError, type DataKey, type PullRequestTable, type Tables, type Vault } from "../../foundation/index.ts";
-import { branchTip, haveCommonHistory, type PullRequestBranchNames, rememberHeads } from "./changes.ts";
+import { findMissingBranch, haveCommonHistory, type PullRequestBranchNames, rememberHeads } from "./changes.ts";
 import type { HostedRepository } from "./repositories.ts";
 
 export interface PullRequestRecord {
@@ -177,12 +177,12 @@ function recordOf(row: Selectable<PullRequestTable>, key: DataKey): PullRequestR
 
 async function checkBranches(repository: HostedRepository, { head, base }: NewPullRequest): Promise<void> {
   if (head === base) throw new ApiError("validation_error", `"${head}" cannot be merged into itself.`);
-  if (await haveCommonHistory(repository, { head, base })) return;
-  for (const branch of [head, base])
-    if ((await branchTip(repository, branch)) === undefined)
-      throw new ApiError("validation_error", `"${repository.name}" has no branch "${branch}". Push it first.`);
-  throw new ApiError(
-    "validation_error",
-    `"${head}" has no history in common with "${base}", which was replaced. Create the branch again from the current one.`,
-  );
+  const missing = await findMissingBranch(repository, [head, base]);
+  if (missing !== undefined)
+    throw new ApiError("validation_error", `"${repository.name}" has no branch "${missing}". Push it first.`);
+  if (!(await haveCommonHistory(repository, { head, base })))
+    throw new ApiError(
+      "validation_error",
+      `"${head}" has no history in common with "${base}", which was replaced. Create the branch again from the current one.`,
+    );
 }
