@@ -59,7 +59,7 @@ export class StorageFull extends Error {
 const systemCodes = ["ENOSPC", "EDQUOT"];
 const databaseCode = "53100";
 /** As programs print it; what a remote host prints about its own disk is not ours. */
-const printed = /^(?!remote:).*(?:No space left on device|Disk quota exceeded|ENOSPC|EDQUOT)/im;
+const printed = /^(?!remote:).*(?:No space left on device|Out of diskspace|Disk quota exceeded|ENOSPC|EDQUOT)/im;
 
 /** Whether it or what caused it says that the disk is full. */
 export function isStorageFull(error: unknown): boolean {
