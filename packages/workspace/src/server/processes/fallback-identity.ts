@@ -104,7 +104,14 @@ function directoriesOf({ argv, cwd }: Command): string[] {
 const reflogsOf = ({ repository }: { repository: ReturnType<typeof findRepository> }): string[] =>
   repository === undefined ? [] : ["logs/HEAD", "logs/refs/stash"].map((name) => join(repository.gitDirectory, name));
 
-const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+/** 0 if it cannot be read: the command may have locked the repository, or put a link in its place. */
+function sizeOf(path: string): number {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  } catch {
+    return 0;
+  }
+}
 
 /** The committer of the last entry. */
 function isByFallback(reflog: string): boolean {

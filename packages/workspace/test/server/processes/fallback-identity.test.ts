@@ -67,6 +67,14 @@ describe.each([["danger-full-access", unconfined] as const, ...sandboxes])("in %
     expect(output).toMatchObject({ result: { exitCode: 0 }, stdout: "agentcli@localhost\n" });
   });
 
+  test("a log of the repository that cannot be read ends neither the command nor the workspace", async () => {
+    const inside = await open();
+    await bash(inside, "git init -q inner");
+    const output = await bash(inside, "cd inner && rm -rf .git/logs && ln -s logs .git/logs && echo done");
+    expect(output).toMatchObject({ result: { exitCode: 0 }, stdout: "done\n" });
+    expect(await bash(inside, "echo again")).toMatchObject({ result: { exitCode: 0 }, stdout: "again\n" });
+  });
+
   test("any identity that the user or the command gives wins", async () => {
     writeFileSync(join(base, "system"), "[user]\n\tname = Ada\n\temail = ada@example.com\n");
     const inside = await open({ GIT_CONFIG_NOSYSTEM: "false", GIT_CONFIG_SYSTEM: join(base, "system") });
