@@ -45,18 +45,8 @@ export const OutputFile = z.object({
 });
 export type OutputFile = z.infer<typeof OutputFile>;
 
-const RepositoryStates = z
-  .record(z.string(), z.string())
-  .optional()
-  .describe("Of repositories that commands see a copy of: a text that changes with branches, HEAD or index");
-
 export const ExecResult = z.discriminatedUnion("state", [
-  z.object({
-    state: z.literal("running"),
-    seq: z.int(),
-    outputFile: OutputFile.optional(),
-    repositories: RepositoryStates,
-  }),
+  z.object({ state: z.literal("running"), seq: z.int(), outputFile: OutputFile.optional() }),
   z.object({
     state: z.literal("exited"),
     seq: z.int(),
@@ -65,7 +55,6 @@ export const ExecResult = z.discriminatedUnion("state", [
     timedOut: z.boolean(),
     droppedBytes: z.int().describe("Output cut from the middle of the replay buffer"),
     outputFile: OutputFile.optional(),
-    repositories: RepositoryStates,
   }),
   z.object({ state: z.literal("unknown"), message: z.string().describe("No such process, and nothing to start") }),
   z.object({ state: z.literal("not-started"), message: z.string() }),
@@ -232,7 +221,10 @@ export const StatusResult = z.object({
     })
     .nullable(),
   processes: z.array(z.object({ id: z.string(), state: z.enum(["running", "exited"]) })),
-  repositories: RepositoryStates,
+  repositories: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe("Of repositories that commands see a copy of: a text that changes with branches, HEAD or index"),
 });
 export type StatusResult = z.infer<typeof StatusResult>;
 

@@ -17,15 +17,11 @@ export function readStatus(
     shell: env.SHELL || shellOfUser(),
     git: repository === undefined ? null : { root: repository.root, ...readHeadIn(repository.gitDirectory) },
     processes,
-    ...repositoryStates(shadows),
+    ...(shadows.length > 0 && {
+      repositories: Object.fromEntries(shadows.map((one) => [one.commonDirectory, fingerprintRepository(one)])),
+    }),
   };
 }
-
-/** Nothing where there are none. */
-export const repositoryStates = (shadows: GitDirectories[]): Pick<StatusResult, "repositories"> =>
-  shadows.length === 0
-    ? {}
-    : { repositories: Object.fromEntries(shadows.map((one) => [one.commonDirectory, fingerprintRepository(one)])) };
 
 function shellOfUser(): string {
   try {

@@ -1,13 +1,12 @@
 // Git in a workspace whose repository is protected: commands work on a shadow of it, and after each of them the host
 // imports what is safe. No command is parsed, and running something else there gains nothing.
 
-import type { ExecResult } from "@agentcli/protocol";
 import type { OpenedWorkspace } from "../../lifecycle/index.ts";
 import type { SandboxPolicy } from "../policy.ts";
 import { openHostGit } from "./host-git.ts";
 import { type Note, openNotes } from "./notes.ts";
 import type { Shadow } from "./shadow.ts";
-import { type OpenedShadow, openShadow, type ShadowStates } from "./synchronize.ts";
+import { type OpenedShadow, openShadow } from "./synchronize.ts";
 
 export interface CommitOptions {
   policy: SandboxPolicy;
@@ -40,7 +39,7 @@ export async function withCommits(workspace: OpenedWorkspace, options: CommitOpt
     last = run.catch(() => {});
     return run;
   };
-  const importAll = (states?: ShadowStates) => inTurn(async () => notes.add(await importShadows(shadows, states)));
+  const importAll = () => inTurn(async () => notes.add(await importShadows(shadows)));
 
   const synchronizeAll = () => inTurn(async () => notes.add(await synchronizeShadows(shadows)));
 
@@ -50,7 +49,7 @@ export async function withCommits(workspace: OpenedWorkspace, options: CommitOpt
     awaited.add(id);
     const ended = workspace.exec({ id, afterSeq: Number.MAX_SAFE_INTEGER }, () => {}, new AbortController().signal);
     void ended
-      .then(() => importAll())
+      .then(importAll)
       .catch(() => {})
       .finally(() => awaited.delete(id));
   }
@@ -61,9 +60,9 @@ export async function withCommits(workspace: OpenedWorkspace, options: CommitOpt
       // Input that follows a start at once must not overtake it.
       if (request.start !== undefined) starting.set(request.id, synchronizeAll());
       await starting.get(request.id);
-      const { states, seen } = withoutStates(await workspace.exec(request, onChunk, signal));
+      const seen = await workspace.exec(request, onChunk, signal);
       if (seen.state === "running") importAtEnd(request.id);
-      await importAll(states);
+      await importAll();
       const { result, note } = notes.addTo(request.id, seen);
       if (note !== undefined && note.seq > (request.afterSeq ?? 0)) onChunk(note);
       return result;
@@ -79,13 +78,6 @@ export async function withCommits(workspace: OpenedWorkspace, options: CommitOpt
   };
 }
 
-/** They are for the host alone. */
-function withoutStates(result: ExecResult): { seen: ExecResult; states: ShadowStates } {
-  if (result.state !== "exited" && result.state !== "running") return { seen: result, states: undefined };
-  const { repositories, ...seen } = result;
-  return { seen, states: repositories };
-}
-
 async function synchronizeShadows(shadows: OpenedShadow[]): Promise<Note[]> {
   const notes = shadows.map(async (shadow): Promise<Note[]> => {
     try {
@@ -99,14 +91,14 @@ async function synchronizeShadows(shadows: OpenedShadow[]): Promise<Note[]> {
   return (await Promise.all(notes)).flat();
 }
 
-async function importShadows(shadows: OpenedShadow[], states: ShadowStates): Promise<Note[]> {
-  const notes = await Promise.all(shadows.map((shadow) => importShadow(shadow, states)));
+async function importShadows(shadows: OpenedShadow[]): Promise<Note[]> {
+  const notes = await Promise.all(shadows.map(importShadow));
   return notes.flat();
 }
 
-async function importShadow(shadow: OpenedShadow, states: ShadowStates): Promise<Note[]> {
+async function importShadow(shadow: OpenedShadow): Promise<Note[]> {
   try {
-    return (await shadow.importChanges(states)).map((text) => ({ text, isFailure: false }));
+    return (await shadow.importChanges()).map((text) => ({ text, isFailure: false }));
   } catch (error) {
     const text = `The commit could not be imported into the repository: ${(error as Error).message}`;
     return [{ text, isFailure: true }];

@@ -1,6 +1,6 @@
 // One shadow during the life of its sandbox: follows the real repository, and exports its changes to it.
 import { randomUUID } from "node:crypto";
-import type { ExecRequest, StatusResult } from "@agentcli/protocol";
+import type { ExecRequest } from "@agentcli/protocol";
 import { fingerprintRepository } from "../../fingerprint.ts";
 import type { OpenedWorkspace } from "../../lifecycle/index.ts";
 import { giveFiles } from "../ownership.ts";
@@ -14,14 +14,9 @@ import { type Shadow, shadowInside } from "./shadow.ts";
 export interface OpenedShadow {
   /** If the real repository was changed outside the sandbox. */
   synchronizeIfChanged(): Promise<void>;
-  /**
-   * Returns what stays in the sandbox, as sentences. Throws with what could not be imported. `states` is of the shadows when
-   * a command ended; absent: as they are now.
-   */
-  importChanges(states?: ShadowStates): Promise<string[]>;
+  /** Returns what stays in the sandbox, as sentences. Throws with what could not be imported. */
+  importChanges(): Promise<string[]>;
 }
-
-export type ShadowStates = StatusResult["repositories"];
 
 export interface ShadowOptions {
   shadow: Shadow;
@@ -41,8 +36,7 @@ export async function openShadow({ shadow, git, workspace, policy }: ShadowOptio
   const giveToUser = async () => {
     if (policy.userId !== null) await giveFiles(shadow.commonDirectory, policy.userId);
   };
-  const readShadowPrint = async (states?: ShadowStates) =>
-    (states ?? (await workspace.status()).repositories)?.[inside.commonDirectory] ?? "";
+  const readShadowPrint = async () => (await workspace.status()).repositories?.[inside.commonDirectory] ?? "";
 
   async function synchronize(): Promise<void> {
     realPrint = fingerprintRepository(shadow);
@@ -61,8 +55,8 @@ export async function openShadow({ shadow, git, workspace, policy }: ShadowOptio
     importChanges,
   };
 
-  async function importChanges(states?: ShadowStates): Promise<string[]> {
-    const print = await readShadowPrint(states);
+  async function importChanges(): Promise<string[]> {
+    const print = await readShadowPrint();
     if (print === shadowPrint || git === undefined) return [];
     shadowPrint = print;
     const isCurrent = fingerprintRepository(shadow) === realPrint;
