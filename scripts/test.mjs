@@ -1,6 +1,7 @@
 // `npm test`: sets up a fresh clone, then checks and tests everything. --long runs every sweep in full.
 import { spawnSync } from "node:child_process";
 import { setUp } from "./setup.mjs";
+import { isRoot, runUserTests } from "./user-tests.mjs";
 import { runTests } from "./vitest-run.mjs";
 
 const long = process.argv.includes("--long");
@@ -10,6 +11,7 @@ await setUp();
 step("types", () => npx("tsc", "--noEmit"));
 step("lint and format", () => npx("biome", "check", "."));
 step("tests", () => runTests(only, long ? { SWEEP: "full", FUZZ_RUNS: "5000" } : {}).status);
+if (isRoot && only.length === 0) step("tests of security as an ordinary user", () => runUserTests());
 if (long && only.length === 0) step("MCP conformance", () => npx("node", "packages/mcp/test/conformance/run.mjs"));
 
 function step(name, run) {

@@ -1,6 +1,6 @@
 // What a hostile model on the platform can see of the machine: nothing of its operator, nothing of other agents.
 
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
 import {
   chmodSync,
@@ -104,7 +104,11 @@ describe.each(["root", "an ordinary user"].filter(isAble))("a server that runs a
   /** What a script in the sandbox of an agent prints. */
   async function openServer() {
     const directory = mkdtempSync("/var/tmp/isolation-");
-    onTestFinished(() => rmSync(directory, { recursive: true }));
+    onTestFinished(() => {
+      // An ordinary user cannot empty a directory that an agent closed.
+      execFileSync("chmod", ["-R", "u+rwX", directory]);
+      rmSync(directory, { recursive: true });
+    });
     chmodSync(directory, 0o755);
     const [data, programs] = [join(directory, "data"), join(directory, "programs")];
     mkdirSync(data);

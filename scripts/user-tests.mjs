@@ -1,0 +1,71 @@
+// `npm run test:user`: tests of security as an ordinary user, or the given test files. Root runs them in a copy that this user owns.
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { runTests } from "./vitest-run.mjs";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const unprivilegedId = 65534;
+export const isRoot = process.geteuid?.() === 0;
+
+/** Others of the escape suites change the user themselves, so that one run has both. */
+const securityTests = [
+  "checks/lock-file.test.ts",
+  "e2e/cli/terminal.test.ts",
+  "packages/command-line/test/terminal-text.test.ts",
+  "packages/platform/test/foundation/admission.test.ts",
+  "packages/platform/test/identity/audit-anchor.test.ts",
+  "packages/platform/test/identity/audit-tampering.test.ts",
+  "packages/platform/test/identity/oidc-claims.test.ts",
+  "packages/platform/test/integrations/webhooks.test.ts",
+  "packages/platform/test/operations/restore-hostile.test.ts",
+  "packages/platform/test/runs/isolation.test.ts",
+];
+
+/** Returns the exit status. */
+export function runUserTests(files = securityTests) {
+  const missing = files.filter((file) => !existsSync(join(root, file)));
+  if (missing.length > 0) {
+    console.error(`No such test file: ${missing.join(", ")}. Fix the name and run again.`);
+    return 1;
+  }
+  return isRoot ? runInCopy(files) : runTests(files).status;
+}
+
+/** Another user can read neither a clone in a private directory nor the database that the tests of root share. */
+function runInCopy(files) {
+  const copy = mkdtempSync("/var/tmp/user-tests-");
+  try {
+    const entries = readdirSync(root).filter((name) => name !== ".git");
+    run("cp", ["-a", ...entries.map((name) => join(root, name)), copy]);
+    rmSync(join(copy, "node_modules/.cache"), { recursive: true, force: true });
+    const home = join(copy, "home");
+    mkdirSync(home);
+    run("chown", ["-R", `${unprivilegedId}:${unprivilegedId}`, copy]);
+    const { status } = spawnSync(process.execPath, [join(copy, "scripts/user-tests.mjs"), ...files], {
+      cwd: copy,
+      env: { ...environment(), HOME: home },
+      uid: unprivilegedId,
+      gid: unprivilegedId,
+      stdio: "inherit",
+    });
+    return status ?? 1;
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
+
+/** npm tells its scripts where the cache of the user who started it is. */
+const environment = () => Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("npm_")));
+
+function run(program, args) {
+  const { status, error, stderr } = spawnSync(program, args, { encoding: "utf8" });
+  if (error) throw new Error(`${program} could not be started: ${error.message}`, { cause: error });
+  if (status !== 0) throw new Error(`${program} failed: ${stderr}`);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const files = process.argv.slice(2);
+  process.exit(runUserTests(files.length > 0 ? files : undefined));
+}
