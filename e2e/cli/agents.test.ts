@@ -88,6 +88,32 @@ test("a sub-agent whose role names another provider is asked there, on its own w
   expect(JSON.stringify(harness.requests().at(-1)?.body)).toContain("From elsewhere.");
 });
 
+test("a sub-agent with a model of its own is compacted where the window of that model ends", async () => {
+  const full = { inputTokens: 15_000, cachedInputTokens: 0, outputTokens: 10, reasoningOutputTokens: 0 };
+  const replies = [
+    call("spawn_agent", { message: "do your part", agent_type: "helper" }),
+    call("wait_agent", { targets: ["helper"] }),
+    replyWith("All done."),
+  ];
+  const other = await startModelServer([
+    { ...call("exec_command", { cmd: "echo much" }), usage: full },
+    replyWith("A summary."),
+    replyWith("My part is done."),
+  ]);
+  onTestFinished(() => other.close());
+  const config = `[model_providers.other]\nbase_url = "${other.url}"\n`;
+  const harness = await openHarness({ replies, config });
+  mkdirSync(join(harness.home, "agents"));
+  const role = 'model = "gpt-3.5-turbo"\nmodel_provider = "other"\n';
+  writeFileSync(join(harness.home, "agents/helper.toml"), helper(role));
+  expect(await harness.run(["exec", "-c", "compact_prompt='In one haiku, please.'", "go"])).toMatchObject({
+    code: 0,
+    stdout: "All done.\n",
+  });
+  const asked = other.requests().map(({ body }) => JSON.stringify(body).includes("In one haiku"));
+  expect(asked).toEqual([false, true, false]);
+});
+
 test("a sub-agent with the practice model is not asked at the provider of the run", async () => {
   const replies = [
     call("spawn_agent", { message: "run echo from-practice", model: "practice" }),

@@ -119,6 +119,22 @@ describe("a prompt hook", () => {
     expect(cost.total).toMatchObject({ requests: 5 });
   });
 
+  test("that names a model is asked at the provider of that model", async () => {
+    const judging = { ...question, model: "judge" };
+    const hooks = { hooks: { PreToolUse: [{ matcher: "Bash", hooks: [judging] }] } };
+    const harness = await openTrustingHarness({
+      replies: [replyWith('{"ok": false, "reason": "not on Fridays"}')],
+      files: { ".agentcli/hooks.json": JSON.stringify(hooks) },
+    });
+    const { events } = await harness.events(["-m", "practice", "run echo hi"]);
+    expect(itemsOf(events, "hook")).toMatchObject([{ status: "blocked", reason: "not on Fridays" }]);
+    expect(harness.requests()).toMatchObject([{ body: { model: "judge" } }]);
+    const nowhere = await harness.events(["-m", "practice", "-c", "model_provider='gone'", "run echo hi"]);
+    expect(itemsOf(nowhere.events, "hook")).toMatchObject([
+      { status: "failed", reason: expect.stringContaining("the model judge cannot be asked: ") },
+    ]);
+  });
+
   test("of type agent is not run, with a warning", async () => {
     const hooks = { hooks: { Stop: [{ hooks: [{ type: "agent", prompt: "look around" }] }] } };
     const harness = await openHarness({

@@ -108,6 +108,12 @@ export interface Model {
   reply(request: ModelRequest, onProgress: (progress: ModelProgress) => void, signal: AbortSignal): Promise<ModelReply>;
 }
 
+export interface NamedModel {
+  model: Model;
+  /** As its provider knows it. */
+  name: string;
+}
+
 export interface StoredRecord {
   seq: number;
   /** RFC 3339, UTC. */

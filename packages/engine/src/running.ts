@@ -15,6 +15,7 @@ import type { Tool } from "./tools/tool.ts";
 
 export interface Dependencies {
   model: Model;
+  openModel?: ModelAccess["openModel"];
   workspace: Workspace;
   tools: Tool[];
   guard: Guard;

@@ -24,6 +24,7 @@ import type { Today } from "./date.ts";
 import { logBlockedConnections } from "./denials.ts";
 import type { HookSource, OpenHooks } from "./hooks.ts";
 import type { RunObservers } from "./observers.ts";
+import { type OtherModels, openNamedModels } from "./other-models.ts";
 import type { RepositoryWarnings } from "./repository-changes.ts";
 import { type OpenSandbox, openSandboxes, type Sandboxes } from "./sandboxes.ts";
 import type { RunningServers, ServerSource } from "./servers.ts";
@@ -37,6 +38,8 @@ export interface AssemblyRequest {
   /** A new thread reads its instructions from the project's files now; an existing one has them in its first record. */
   thread: "new" | "existing";
   model: Model;
+  /** Absent: the provider of `model` has all models. */
+  models?: OtherModels | undefined;
   costOf: Dependencies["costOf"];
   requestOptions?: Dependencies["requestOptions"];
   compactionPrompt?: Dependencies["compactionPrompt"];
@@ -168,6 +171,7 @@ function fixedDependencies(request: AssemblyRequest, { main, unsandboxedWorkspac
   const { model, costOf, limits, finalMessageCheck, observers, instructions, guard } = request;
   return {
     model,
+    openModel: request.models && openNamedModels(request.models, request),
     costOf,
     workspace: main.workspace,
     unsandboxedWorkspace,

@@ -16,6 +16,7 @@ export { type LineFile, LineFileFault, openLineFile } from "./line-file.ts";
 export { isLockHeld, type Lock, type LockAttempt, takeLock } from "./lock.ts";
 export { sandboxNote, takeNotes, threadCreated } from "./notes.ts";
 export { observersFor, type RunObservers } from "./observers.ts";
+export type { OtherModels } from "./other-models.ts";
 export { makePrivateDirectory } from "./private-directory.ts";
 export { openProbeCache, type ProbeCache } from "./probe-cache.ts";
 export type { Environment, Reporter } from "./program.ts";
@@ -32,7 +33,6 @@ export {
   type RequestedRole,
   readRoles,
   requestedRole,
-  type SubagentModels,
   type SubagentSettings,
 } from "./sub-agents.ts";
 export {

@@ -3,7 +3,6 @@ import {
   agentTools,
   type Dependencies,
   drive,
-  type Model,
   openSubagents,
   type Scrub,
   type SessionStore,
@@ -13,6 +12,7 @@ import {
 } from "@agentcli/engine";
 import { type AgentRole, describeProblem, readAgentRoles } from "@agentcli/project";
 import type { TurnSettings } from "@agentcli/protocol";
+import type { OtherModels } from "./other-models.ts";
 import type { Sandboxes } from "./sandboxes.ts";
 
 export interface SubagentSettings {
@@ -23,15 +23,8 @@ export interface SubagentSettings {
   maxDepth: number;
   defaultModel?: string | undefined;
   defaultEffort?: string | undefined;
-  /** Models of other providers than the main thread's. Absent: there are none. */
-  models?: SubagentModels | undefined;
   /** `hidden`: progress of sub-agents is not reported as progress of the run. */
   progress: "shown" | "hidden";
-}
-
-export interface SubagentModels {
-  locate(name: string): Pick<TurnSettings, "model" | "provider">;
-  open(settings: TurnSettings): Promise<Model>;
 }
 
 export const defaultMaxOpen = 6;
@@ -45,6 +38,7 @@ export interface SubagentRequest {
   subagents: SubagentSettings | null;
   /** Of the main thread. */
   settings: TurnSettings;
+  models?: OtherModels | undefined;
   store: SessionStore;
   scrub: Scrub;
   newId(): string;
@@ -60,9 +54,9 @@ export function assembleSubagents(
   sandboxes: Sandboxes,
   current: () => Dependencies,
 ): AssembledSubagents {
-  const { subagents, settings, store, scrub, newId, program, observers } = request;
+  const { subagents, settings, models, store, scrub, newId, program, observers } = request;
   if (!subagents) return { supervisor: undefined, tools: [] };
-  const { roles, maxOpen, maxDepth, defaultModel, defaultEffort, models, progress } = subagents;
+  const { roles, maxOpen, maxDepth, defaultModel, defaultEffort, progress } = subagents;
   const dependenciesFor = async (child: TurnSettings): Promise<Dependencies | null> => {
     const { sandbox, provider } = child;
     const isElsewhere = models !== undefined && provider !== settings.provider;
@@ -81,7 +75,7 @@ export function assembleSubagents(
   const supervisor = openSubagents({
     ...{ store, scrub, roles, maxOpen, maxDepth, defaultModel, defaultEffort, newId, program, dependenciesFor },
     drive: driveAgent,
-    ...(models && { locateModel: models.locate }),
+    ...(models && { locateModel: models.locate, compactAtOf: models.compactAt }),
     ...(observers.watch && { watch: observers.watch }),
   });
   return { supervisor, tools: agentTools(roles) };

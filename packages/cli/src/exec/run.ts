@@ -19,7 +19,7 @@ import { findRepositoryRoot } from "@agentcli/workspace";
 import { openContext } from "../config/context.ts";
 import { compactAt, settle } from "../config/settings.ts";
 import type { EffortWire } from "../model/effort.ts";
-import { chooseModel, subagentModels } from "../model/model.ts";
+import { chooseModel, otherModels } from "../model/model.ts";
 import type { OutputSchema } from "../output-schema/load.ts";
 import type { Program } from "../program.ts";
 import { findLeftovers } from "../sandbox/unfinished-runs.ts";
@@ -55,6 +55,7 @@ export async function openRun(options: RunOptions, program: Program, context: Ru
     settings,
     thread: context.recorded ? "existing" : "new",
     model: chosen.model,
+    models: otherModels(settings, config, program),
     costOf: chosen.price,
     requestOptions: requestOptions(chosen, schema, isReview ? "review" : "work"),
     compactionPrompt: config.compact_prompt,
@@ -64,7 +65,7 @@ export async function openRun(options: RunOptions, program: Program, context: Ru
       composeWorkspace({ ...withMode(sandbox, settings, options), protectedPaths }, config, program),
     instructions,
     guard: chosen.guard,
-    subagents: subagents && { ...subagents, models: subagentModels(settings, config, program) },
+    subagents,
     hooks: chooseHooks(chosen, options, { program, context }),
     servers: isReview ? null : chooseServers(chosen, program, context.observers),
     limits: { toolTimeoutMs: durationMs(config.limits.tool), toolOutputTokens: config.tool_output_token_limit },

@@ -1,9 +1,10 @@
 // The model of a run: the practice model, or one behind a provider.
 import type { Model } from "@agentcli/engine";
-import type { SubagentModels } from "@agentcli/host";
+import type { OtherModels } from "@agentcli/host";
 import { type ModelFacts, modelFacts, openModel, practice } from "@agentcli/models";
 import type { EffectiveConfig } from "@agentcli/project";
 import type { Config, TurnSettings, WireApi } from "@agentcli/protocol";
+import { compactAt } from "../config/settings.ts";
 import type { Program } from "../program.ts";
 import { resolveProvider } from "./provider.ts";
 
@@ -24,13 +25,19 @@ export async function chooseModel(
   return { model: openModel(provider, client), facts: modelFacts(settings.model, wireApi), wireApi };
 }
 
-/** Sub-agents have models of the run's provider, or the practice model; only a role can name another provider. */
-export const subagentModels = (main: TurnSettings, config: EffectiveConfig, program: Program): SubagentModels => ({
+/** Sub-agents and hooks have models of the run's provider, or the practice model; only a role can name another provider. */
+export const otherModels = (main: TurnSettings, config: EffectiveConfig, program: Program): OtherModels => ({
   locate(model) {
     if (model === practice) return { model, provider: practice };
     return { model, provider: main.provider === practice ? config.model_provider : main.provider };
   },
   open: async (settings) => (await chooseModel(settings, config, program)).model,
+  compactAt(model) {
+    const { contextWindow } = modelFacts(model, "responses");
+    // The configured window is that of the run's model.
+    const window = Math.min(contextWindow, config.model_context_window ?? contextWindow);
+    return compactAt({ ...config, model_context_window: window }, window);
+  },
 });
 
 const unusedByPractice =

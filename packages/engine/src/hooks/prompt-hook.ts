@@ -3,7 +3,7 @@ import type { HookOf } from "@agentcli/protocol";
 import { addLedgers, emptyLedger, outputCap, reservation, spentPart } from "../budget/ledger.ts";
 import type { HookContext } from "../hook-gate.ts";
 import { truncateForModel } from "../output.ts";
-import type { ModelRequest } from "../ports.ts";
+import type { ModelRequest, NamedModel } from "../ports.ts";
 import { charged, request } from "../requests/request.ts";
 import { spentByOtherAgents } from "../running.ts";
 import { lastMessage, textPart } from "../state/messages.ts";
@@ -18,19 +18,35 @@ export async function runPromptHook(
 ): Promise<HookRunResult> {
   const startedAt = performance.now();
   const elapsedMs = () => performance.now() - startedAt;
-  const question = questionOf(definition, payload, context);
+  const unanswered = (reason: string): HookRunResult => ({
+    run: { kind: "unanswered", reason, durationMs: elapsedMs() },
+    charge: null,
+  });
+  const target = await openTarget(definition, context);
+  if ("problem" in target) return unanswered(target.problem);
+  const question = { ...questionOf(definition, payload, context), model: target.name };
   const reserved = reserve(question, context);
-  if (reserved.kind === "spent") {
-    return { run: { kind: "unanswered", reason: reserved.reason, durationMs: 0 }, charge: null };
-  }
+  if (reserved.kind === "spent") return unanswered(reserved.reason);
   try {
-    const reply = await request(question, { ...context, onProgress() {} });
-    if (reply.kind === "fault") {
-      return { run: { kind: "unanswered", reason: reply.fault.message, durationMs: elapsedMs() }, charge: null };
-    }
+    const reply = await request(question, { ...context, model: target.model, onProgress() {} });
+    if (reply.kind === "fault") return unanswered(reply.fault.message);
     return { run: readVerdict(lastMessage(reply.blocks) ?? "", elapsedMs()), charge: charged(reply, context) };
   } finally {
     reserved.release();
+  }
+}
+
+/** The model that the hook names, or that of the thread. */
+async function openTarget(
+  { model: name }: HookOf<"prompt">,
+  { model, openModel, log }: HookContext,
+): Promise<NamedModel | { problem: string }> {
+  const { turn, settings } = log.state;
+  if (name === undefined) return { model, name: turn?.settings.model ?? settings?.model ?? "" };
+  try {
+    return (await openModel?.(name)) ?? { model, name };
+  } catch (error) {
+    return { problem: `the model ${name} cannot be asked: ${error instanceof Error ? error.message : String(error)}` };
   }
 }
 
@@ -48,14 +64,13 @@ const verdictSchema = {
 // A payload may hold a whole tool output; a verdict does not need all of it.
 const maxPayloadTokens = 20_000;
 
-function questionOf({ prompt, model }: HookOf<"prompt">, payload: object, { log }: HookContext): ModelRequest {
-  const { turn, settings, threadId } = log.state;
+function questionOf({ prompt }: HookOf<"prompt">, payload: object, { log }: HookContext): Omit<ModelRequest, "model"> {
+  const { turn, threadId } = log.state;
   const document = truncateForModel(JSON.stringify(payload), maxPayloadTokens);
   const text = prompt.includes("$ARGUMENTS")
     ? prompt.replaceAll("$ARGUMENTS", () => document)
     : `${prompt}\n\n${document}`;
   return {
-    model: model ?? turn?.settings.model ?? settings?.model ?? "",
     instructions,
     messages: [{ role: "user", parts: [textPart(text)] }],
     tools: [],

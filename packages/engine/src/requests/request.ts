@@ -2,7 +2,16 @@
 import type { ThreadRecord, Usage } from "@agentcli/protocol";
 import { outputCap } from "../budget/ledger.ts";
 import type { Log } from "../log/log.ts";
-import type { HostedSearch, Message, Model, ModelFault, ModelProgress, ModelReply, ModelRequest } from "../ports.ts";
+import type {
+  HostedSearch,
+  Message,
+  Model,
+  ModelFault,
+  ModelProgress,
+  ModelReply,
+  ModelRequest,
+  NamedModel,
+} from "../ports.ts";
 import type { ThreadState } from "../state/state.ts";
 
 export interface RequestOptions {
@@ -16,6 +25,8 @@ export interface RequestOptions {
 /** The parts of a thread that a model request needs. */
 export interface ModelAccess {
   model: Model;
+  /** Opens a model by its name, at its provider. Throws if it cannot be used. Absent: `model` knows all names. */
+  openModel?: ((name: string) => Promise<NamedModel>) | undefined;
   log: Log;
   /** USD for this usage, or null if the price is not known. */
   costOf(model: string, usage: Usage): number | null;

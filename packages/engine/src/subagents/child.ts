@@ -16,6 +16,8 @@ export interface Defaults {
   defaultEffort?: string;
   /** The provider of a named model, and its name there. Absent: the parent's provider has all of them. */
   locateModel?(name: string): ModelLocation;
+  /** Where a thread with this model is compacted. Absent: where its parent is. */
+  compactAtOf?(model: string): number;
 }
 
 export type ModelLocation = Pick<TurnSettings, "model" | "provider">;
@@ -23,9 +25,12 @@ export type ModelLocation = Pick<TurnSettings, "model" | "provider">;
 export function childSettings(parent: ThreadState, options: ChildOptions, defaults: Defaults): TurnSettings {
   const parentSettings = settingsOf(parent);
   const { role } = options;
+  const location = locate(parentSettings, options, defaults);
+  const hasOwnModel = location.model !== parentSettings.model || location.provider !== parentSettings.provider;
   return {
     ...parentSettings,
-    ...locate(parentSettings, options, defaults),
+    ...location,
+    ...(hasOwnModel && defaults.compactAtOf && { compactAt: defaults.compactAtOf(location.model) }),
     effort: role.effort ?? options.effort ?? defaults.defaultEffort ?? parentSettings.effort,
     sandbox: narrower(parentSettings.sandbox, role.sandbox),
   };

@@ -6,7 +6,7 @@ import type { Config } from "@agentcli/protocol";
 import { type Assembly, type AssemblyRequest, assemble } from "../assemble.ts";
 import { utcToday } from "../date.ts";
 import { joinServers } from "../join-servers.ts";
-import { defaultMaxOpen, type RoleSource, readRoles, type SubagentModels } from "../sub-agents.ts";
+import { defaultMaxOpen, type RoleSource, readRoles } from "../sub-agents.ts";
 import type { ServiceHooks } from "./hooks.ts";
 import type { ServiceServers } from "./servers.ts";
 
@@ -19,8 +19,6 @@ export interface ServiceRequest extends Omit<AssemblyRequest, ChosenHere | Descr
   servers: ServiceServers;
   /** Sources of sub-agent roles; roles of the request have precedence. */
   roles: { sources: RoleSource[]; requested: AgentRole[] };
-  /** Absent: sub-agents have models of the run's provider. */
-  subagentModels?: SubagentModels;
   prices?: Parameters<typeof priceBook>[0];
   /** As configured. */
   limits?: Config["limits"];
@@ -38,13 +36,13 @@ const toolOutputTokens = 10_000;
 
 /** Settles when MCP servers have started, or on abort. */
 export async function assembleService(request: ServiceRequest, signal: AbortSignal): Promise<ServiceAssembly> {
-  const { roles: declared, subagentModels: models, prices, limits = {}, onProgress, ...chosen } = request;
+  const { roles: declared, prices, limits = {}, onProgress, ...chosen } = request;
   const { roles, warnings } = await readRoles(declared.sources, declared.requested);
   const assembly = await assemble({
     ...chosen,
     costOf: priceBook({ [practice]: { input: 0, output: 0 }, ...prices }),
     // Clients follow the main thread only.
-    subagents: { roles, maxOpen: defaultMaxOpen, maxDepth, models, progress: "hidden" },
+    subagents: { roles, maxOpen: defaultMaxOpen, maxDepth, progress: "hidden" },
     hooks: () => hookSource(request),
     servers: request.servers.list.length === 0 ? null : () => serverSource(request),
     limits: { toolTimeoutMs: durationMs(limits.tool ?? "10m"), toolOutputTokens },

@@ -4,5 +4,5 @@ export type { FoundHooks, ServiceHooks } from "./hooks.ts";
 export { type ChosenModel, openChosenModel } from "./model.ts";
 export { headerSecrets, variableSecrets } from "./secrets.ts";
 export type { ServiceServer, ServiceServers } from "./servers.ts";
-export { effortOf, serviceSettings } from "./settings.ts";
+export { compactAtWindow, effortOf, serviceSettings } from "./settings.ts";
 export { type ServiceTurn, serviceTurnRecords } from "./turn.ts";

@@ -17,8 +17,11 @@ export const serviceSettings = ({ model, effort, budget, contextWindow, ...rest 
   sandbox: rest.sandbox,
   approval: "never",
   ...(budget && { budget }),
-  compactAt: Math.floor(contextWindow * 0.9),
+  compactAt: compactAtWindow(contextWindow),
 });
+
+/** The history is summarised before it fills the window. */
+export const compactAtWindow = (contextWindow: number): number => Math.floor(contextWindow * 0.9);
 
 /** Of a model as a client selects it. */
 export const effortOf = (

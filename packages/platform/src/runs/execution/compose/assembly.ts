@@ -9,7 +9,7 @@ import type { AgentPaths } from "../agent-paths.ts";
 import { newId } from "../ids.ts";
 import { hookOutside, readHooks, readInstructions, repositoryGuard } from "../repository-files/index.ts";
 import { artifactsDirectory, type Sandboxes } from "../sandbox/index.ts";
-import { subagentModels } from "./model.ts";
+import { otherModels } from "./model.ts";
 import type { RunPlan } from "./plan.ts";
 
 export interface AssemblyContext {
@@ -41,7 +41,7 @@ export async function openAssembly(context: AssemblyContext, signal: AbortSignal
       settings: turn,
       thread: recordedHooks === null ? "new" : "existing",
       model: plan.selectedModel.model,
-      subagentModels: subagentModels(host.settings),
+      models: otherModels(host.settings),
       prices,
       limits,
       openSandbox: (mode) => host.sandboxes.open({ mode, workspace, paths, variables }),

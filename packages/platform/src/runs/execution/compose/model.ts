@@ -1,7 +1,7 @@
 // The model of a run: the practice model where it was chosen, or a model of a provider in the server's configuration. No model
 // stands in for another: one that cannot be used answers every request with the reason.
 import type { ModelFault, Secret } from "@agentcli/engine";
-import { type ChosenModel, openChosenModel, providerTimeouts, type SubagentModels } from "@agentcli/host";
+import { type ChosenModel, compactAtWindow, type OtherModels, openChosenModel, providerTimeouts } from "@agentcli/host";
 import { describeProvider, findProvider, modelFacts, type Provider, ProviderError, practice } from "@agentcli/models";
 import { openPracticeModel } from "@agentcli/models/practice";
 import type { RunModel } from "@agentcli/protocol/api";
@@ -36,13 +36,17 @@ export function identifyModel(id: string | undefined, { models }: Settings): Req
   return { id: name, provider: providerId };
 }
 
-/** Models of sub-agents: named like those of agents. */
-export const subagentModels = (settings: Settings): SubagentModels => ({
+/** Models of sub-agents and prompt hooks: named like those of agents. */
+export const otherModels = (settings: Settings): OtherModels => ({
   locate(name) {
     const { id, provider } = identifyModel(name, settings);
     return { model: id, provider };
   },
   open: async ({ model, provider }) => openModelAt({ name: model, providerId: provider }, settings).model,
+  compactAt(model) {
+    const { contextWindow } = modelFacts(model, "responses");
+    return compactAtWindow(Math.min(contextWindow, settings.models.model_context_window ?? contextWindow));
+  },
 });
 
 /** The keys of all providers: a sub-agent may use any of them. */
