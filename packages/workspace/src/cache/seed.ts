@@ -19,6 +19,7 @@ export function openSeed(cache: PreparedCache, variables: Record<string, string>
     ...(variables.CARGO_HOME ? [cargo] : []),
     ...(variables.npm_config_cache ? [npm] : []),
     ...(variables.GRADLE_USER_HOME ? [gradle] : []),
+    ...(variables.PIP_CACHE_DIR ? [pip] : []),
   ];
   return {
     script: [links, ...parts, "true"].join("\n"),
@@ -28,18 +29,18 @@ export function openSeed(cache: PreparedCache, variables: Record<string, string>
 
 /** Directories that change whenever something is downloaded. */
 function stateOf(home: string): [path: string, changed: number][] {
-  const registries = join(home, ".cargo/registry/cache");
-  const paths = [
-    ...entriesOf(registries).map((name) => join(registries, name)),
-    ...[".cargo/git/db", ".npm/_cacache", ".npm/_cacache/tmp", ".npm/_cacache/index-v5", ".gradle/wrapper/dists"].map(
-      (path) => join(home, path),
-    ),
-  ];
+  const below = parents.flatMap((parent) => entriesOf(join(home, parent)).map((name) => join(parent, name)));
+  const paths = [...directories, ...parents, ...below].map((path) => join(home, path));
   return paths.flatMap((path) => {
     const stats = statSync(path, { throwIfNoEntry: false });
     return stats === undefined ? [] : [[path, stats.mtimeMs]];
   });
 }
+
+const directories = [".cargo/git/db", ".npm/_cacache", ".npm/_cacache/tmp", ".npm/_cacache/index-v5"];
+
+/** The directories in these change. */
+const parents = [".cargo/registry/cache", ".gradle/wrapper/dists", ".cache/pip/http-v2", ".cache/pip/wheels"];
 
 function entriesOf(directory: string): string[] {
   try {
@@ -72,4 +73,9 @@ const npm = `if [ -d "$HOME/.npm/_cacache/index-v5" ]; then
   mkdir -p "$npm_config_cache/_cacache/index-v5" && cp -rn "$HOME/.npm/_cacache/index-v5/." "$npm_config_cache/_cacache/index-v5"
 fi`;
 
-const gradle = `links "$HOME/.gradle/wrapper/dists" "$GRADLE_USER_HOME/wrapper/dists"`;
+/** The wrapper opens its lock files for writing. */
+const gradle = `if links "$HOME/.gradle/wrapper/dists" "$GRADLE_USER_HOME/wrapper/dists"; then
+  find "$GRADLE_USER_HOME/wrapper/dists" -maxdepth 3 -name "*.lck" -type l -delete
+fi`;
+
+const pip = `for part in http-v2 wheels; do links "$HOME/.cache/pip/$part" "$PIP_CACHE_DIR/$part"; done`;

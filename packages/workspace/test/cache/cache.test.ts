@@ -43,6 +43,11 @@ beforeEach(() => {
   put("go/pkg/mod/cache/download/example.com/m/@v/list", "v1.0.0\n");
   put(".m2/repository/a/a.jar", "jar");
   put(".gradle/caches/modules-2/files", "files");
+  put(".gradle/wrapper/dists/gradle-8-bin/1a/gradle-8-bin.zip.lck", "");
+  put(".gradle/wrapper/dists/gradle-8-bin/1a/gradle-8-bin.zip.ok", "");
+  put(".gradle/wrapper/dists/gradle-8-bin/1a/gradle-8/bin/gradle", "program");
+  put(".cache/pip/wheels/aa/bb/tool-1.0-py3-none-any.whl", "wheel");
+  put(".cache/pip/http-v2/a/b/c/d/e/abcde.body", "body");
 });
 afterEach(() => {
   clearCaches(caches());
@@ -73,6 +78,9 @@ const writes = [
   'mkdir -p "$npm_config_cache/_cacache/tmp" && echo more >> "$npm_config_cache/_cacache/index-v5/aa/entry"',
   'mkdir -p "$PIP_CACHE_DIR/http-v2" && echo wheel > "$PIP_CACHE_DIR/http-v2/wheel"',
   'mkdir -p "$UV_CACHE_DIR/archive-v0" && echo wheel > "$UV_CACHE_DIR/archive-v0/wheel"',
+  // The wrapper locks a distribution before it looks whether that is complete.
+  'exec 7<> "$GRADLE_USER_HOME/wrapper/dists/gradle-8-bin/1a/gradle-8-bin.zip.lck" && flock -n 7',
+  'echo more > "$PIP_CACHE_DIR/wheels/aa/bb/other-1.0-py3-none-any.whl"',
   'mkdir -p "$GRADLE_USER_HOME/daemon" && echo log > "$GRADLE_USER_HOME/daemon/log"',
   'set -- $MAVEN_ARGS; mkdir -p "${1#-Dmaven.repo.local=}" && echo jar > "${1#-Dmaven.repo.local=}/b.jar"',
   'echo jar > "${MAVEN_OPTS#-Dmaven.repo.local=}/c.jar"',
@@ -86,6 +94,14 @@ const reads: [commandLine: string, output: string][] = [
   ['cat "$npm_config_cache/_cacache/content-v2/sha512/aa/content"', "content"],
   ['downloads="${GOPROXY#file://}"; cat "${downloads%,off}/example.com/m/@v/list"', "v1.0.0\n"],
   ['cat "$GRADLE_RO_DEP_CACHE/modules-2/files"', "files"],
+  [
+    'cd "$GRADLE_USER_HOME/wrapper/dists/gradle-8-bin/1a" && test -f gradle-8-bin.zip.ok && cat gradle-8/bin/gradle',
+    "program",
+  ],
+  [
+    'cat "$PIP_CACHE_DIR/wheels/aa/bb/tool-1.0-py3-none-any.whl" "$PIP_CACHE_DIR/http-v2/a/b/c/d/e/abcde.body"',
+    "wheelbody",
+  ],
   ['set -- $MAVEN_ARGS; cat "${2#-Dmaven.repo.local.tail=}/a/a.jar"; echo "$3"', "jar--offline\n"],
 ];
 /** None of these may reach the user's own files. */
@@ -95,6 +111,8 @@ const attacks = [
   'echo evil > "$npm_config_cache/_cacache/content-v2/sha512/aa/content"',
   'downloads="${GOPROXY#file://}"; echo evil > "${downloads%,off}/example.com/m/@v/list"',
   'echo evil > "$HOME/.m2/repository/a/a.jar"',
+  'echo evil > "$PIP_CACHE_DIR/wheels/aa/bb/tool-1.0-py3-none-any.whl"',
+  'echo evil > "$GRADLE_USER_HOME/wrapper/dists/gradle-8-bin/1a/gradle-8/bin/gradle"',
   'echo evil > "$HOME/.cargo/registry/cache/index.crates.io-1/serde-1.0.0.crate"',
 ];
 
