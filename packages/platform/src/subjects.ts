@@ -4,8 +4,10 @@ import { type BuildExecutor, openEnvironments } from "./environments/index.ts";
 import type { ServerContext } from "./foundation/context.ts";
 import type { Subject } from "./foundation/subject.ts";
 import { type Identity, openIdentity } from "./identity/index.ts";
+import { openImages } from "./images/index.ts";
 import { openInference } from "./inference/index.ts";
 import { enqueueDeliveries, openIntegrations } from "./integrations/index.ts";
+import { openMachines } from "./machines/index.ts";
 import { openRetention } from "./operations/index.ts";
 import { openPages } from "./pages/index.ts";
 import { openRepositories } from "./repositories/index.ts";
@@ -19,15 +21,18 @@ export interface Subjects {
 
 /** What a server has beyond the platform itself. */
 export interface Attachments {
-  /** Builds environments on machines; absent: this server has none. */
-  buildExecutor?: BuildExecutor;
+  /** Builds environments in place of the server's machines; null: it has none. */
+  buildExecutor?: BuildExecutor | null;
 }
 
 export async function openSubjects(context: ServerContext, { buildExecutor }: Attachments = {}): Promise<Subjects> {
   const identity = openIdentity(context);
   const { authenticate } = identity;
   const repositories = openRepositories(context, identity.principals);
-  const environments = openEnvironments(context, { authenticate, repositories, executor: buildExecutor ?? null });
+  const machines = openMachines(context.settings);
+  const images = openImages({ settings: context.settings, provider: machines.provider });
+  const building = { machines, images, executor: buildExecutor };
+  const environments = openEnvironments(context, { authenticate, repositories, ...building });
   const integrations = openIntegrations(context);
   const agents = openAgents(context, { repositories, integrations });
   const runs = await openRuns(context, {
@@ -42,6 +47,7 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
   const status = openStatus(context);
   const subjects: Subject[] = [
     identity,
+    machines,
     repositories,
     agents,
     runs,

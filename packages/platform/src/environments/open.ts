@@ -1,8 +1,11 @@
 // Environments: saved configurations of machines, their builds, and the API about them.
 import type { Authenticate, ServerContext, Subject } from "../foundation/index.ts";
+import type { Images } from "../images/index.ts";
+import type { Machines } from "../machines/index.ts";
 import type { Repositories } from "../repositories/index.ts";
 import { openEnvironmentAccess } from "./access.ts";
 import { type BuildExecutor, withoutMachines } from "./builds/executor.ts";
+import { openMachineExecutor } from "./builds/machine-executor.ts";
 import { startBuildRunner } from "./builds/runner.ts";
 import { startBuildSchedule } from "./builds/schedule.ts";
 import type { EnvironmentHost } from "./host.ts";
@@ -18,14 +21,17 @@ export interface Environments extends Subject {
 export interface EnvironmentsOptions {
   authenticate: Authenticate;
   repositories: Repositories;
-  /** Null: this server has no machines; its builds fail and say so. */
-  executor: BuildExecutor | null;
+  /** Null: this server has no machines; its builds fail and say so. Absent: it builds in its machines. */
+  executor?: BuildExecutor | null | undefined;
+  machines: Machines;
+  images: Images;
 }
 
 export function openEnvironments(
   context: ServerContext,
-  { authenticate, repositories, executor }: EnvironmentsOptions,
+  { authenticate, repositories, machines, images, ...options }: EnvironmentsOptions,
 ): Environments {
+  const executor = options.executor === undefined ? openMachineExecutor({ machines, images }) : options.executor;
   const host: EnvironmentHost = {
     platform: context,
     authenticate,

@@ -1,5 +1,6 @@
 // Machines: a computer of its own for each agent.
-export { type LocalOptions, openLocalProvider } from "./local/index.ts";
+export { type LocalOptions, openLocalProvider, runProgram } from "./local/index.ts";
+export { type Machines, machinesDirectory, openMachines } from "./open.ts";
 export {
   type EgressOptions,
   type Machine,

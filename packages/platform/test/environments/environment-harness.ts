@@ -30,8 +30,8 @@ export interface EnvironmentHarness extends RunHarness {
 export interface EnvironmentHarnessOptions {
   replies?: Reply[];
   settings?: Partial<Settings>;
-  /** Absent: one that runs real processes in directories. */
-  executor?: DirectoryExecutor | null;
+  /** Absent: one that runs real processes in directories. "machines": the server's own. */
+  executor?: DirectoryExecutor | "machines" | null;
 }
 
 const roles: Settings["roles"] = ["api", "runner", "scheduler"];
@@ -42,11 +42,12 @@ export async function openEnvironmentHarness({
   executor: given,
 }: EnvironmentHarnessOptions = {}): Promise<EnvironmentHarness> {
   const directory = mkdtempSync(join(tmpdir(), "builds-"));
-  const executor = given ?? openDirectoryExecutor(directory);
+  const executor =
+    given === null || given === undefined || given === "machines" ? openDirectoryExecutor(directory) : given;
   const harness = await openRunHarness({
     replies: { replies, repeat: "always" },
     settings: { roles, ...settings },
-    attachments: given === null ? {} : { buildExecutor: executor },
+    attachments: given === "machines" ? {} : { buildExecutor: given === null ? null : executor },
   });
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const { client, fixture } = harness;

@@ -75,7 +75,7 @@ async function run(context: BuildContext, signal: AbortSignal): Promise<BuildEnd
   const { build, buildId } = claimed;
   if (build.crashed_servers >= maxCrashedServers) {
     log(`${maxCrashedServers} servers in a row stopped while they executed this build. It is not tried again.\n`);
-    return { status: "FAILED", failure: { type: "TERMINAL_FAILURE", code: "server_lost" } };
+    return { status: "FAILED", failure: { type: "TERMINAL_FAILURE", code: "server_lost" }, output: null };
   }
   if (claimed.wasInterrupted) {
     log("The server that executed this build stopped. It begins again.\n");
@@ -126,7 +126,7 @@ async function execute(
   const outcome = await host.executor.execute(order, log, signal);
   return outcome.status === "succeeded"
     ? { status: "SUCCEEDED", output: outcome.output }
-    : { status: "FAILED", failure: outcome.failure };
+    : { status: "FAILED", failure: outcome.failure, output: outcome.output ?? null };
 }
 
 const isUserFacing = (error: unknown): error is Error =>
@@ -136,12 +136,12 @@ function failureOf(error: unknown, log: (text: string) => void): BuildEnd {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof EnvironmentFault) {
     log(`${message}\n`);
-    return { status: "FAILED", failure: { type: "TERMINAL_FAILURE", code: "environment_json_invalid" } };
+    return { status: "FAILED", failure: { type: "TERMINAL_FAILURE", code: "environment_json_invalid" }, output: null };
   }
   if (error instanceof RepositoryFault) {
     log(`${message}\n`);
-    return { status: "FAILED", failure: { type: "TERMINAL_FAILURE", code: error.code } };
+    return { status: "FAILED", failure: { type: "TERMINAL_FAILURE", code: error.code }, output: null };
   }
   log(`The machine failed: ${message}\n`);
-  return { status: "FAILED", failure: { type: "TERMINAL_FAILURE", code: "machine_failed" } };
+  return { status: "FAILED", failure: { type: "TERMINAL_FAILURE", code: "machine_failed" }, output: null };
 }

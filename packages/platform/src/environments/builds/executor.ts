@@ -36,8 +36,10 @@ export interface BuildRepository {
 }
 
 export type BuildOutcome =
-  /** `output`: what the executor needs in order to start machines from it. */
-  { status: "succeeded"; output: string } | { status: "failed"; failure: BuildFailure };
+  /** `output`: what machines are started with. */
+  | { status: "succeeded"; output: string }
+  /** `output`: where there is enough of it to start machines from. */
+  | { status: "failed"; failure: BuildFailure; output?: string };
 
 /** Of a server without machines: no build can claim to have run. */
 export const withoutMachines: BuildExecutor = {

@@ -264,7 +264,7 @@ export async function recordContent(
 
 export type BuildEnd =
   | { status: "SUCCEEDED"; output: string }
-  | { status: "FAILED"; failure: BuildFailure }
+  | { status: "FAILED"; failure: BuildFailure; output: string | null }
   | { status: "CANCELLED" }
   | { status: "SKIPPED" };
 
@@ -277,7 +277,7 @@ export async function endBuild(db: Kysely<Tables>, { buildId, epoch }: BuildFenc
       .set({
         status: end.status,
         ...(end.status === "FAILED" && { failure_type: end.failure.type, failure_code: end.failure.code ?? null }),
-        ...(end.status === "SUCCEEDED" && { output: end.output }),
+        ...("output" in end && { output: end.output }),
         ...{ completed_at: now, updated_at: now, lease_owner: null, lease_until: null },
       })
       .where("id", "=", buildId)

@@ -1,0 +1,45 @@
+// Runs `install` in the machine of a build, with its output in the log as it comes.
+import type { Machine } from "../../machines/index.ts";
+import { openMachineWorkspace } from "../../machines/index.ts";
+import { allowedHosts, machineVariables, projectRoot, shellCommand, workspaceDirectory } from "../machine-settings.ts";
+import type { BuildLogger, BuildOrder } from "./executor.ts";
+
+export interface InstallRequest {
+  machine: Machine;
+  order: BuildOrder;
+  /** Variables of the image. */
+  env: Record<string, string>;
+}
+
+const timeoutMs = 2 * 3_600_000;
+
+/** Null where it succeeded; else why not. */
+export async function install(
+  { machine, order: { config, repositories }, env }: InstallRequest,
+  log: BuildLogger,
+  signal: AbortSignal,
+): Promise<string | null> {
+  if (config.install === undefined) return null;
+  const { install: command, user = "root" } = config;
+  const supervisor = await machine.start({
+    allowed: allowedHosts(config),
+    denied: [],
+    onDenied: ({ host, port, reason }) => log(`Blocked: ${host}:${port}. ${reason}\n`),
+  });
+  const variables = machineVariables(env);
+  const root = projectRoot(repositories);
+  const workspace = await openMachineWorkspace(supervisor, { root, incarnation: machine.id, env: variables });
+  const run = (id: string, argv: string[]) =>
+    workspace.exec({ id, start: { argv, cwd: root, timeoutMs } }, ({ text }) => log(text), signal);
+  if (user !== "root") {
+    const given = await run("owner", ["chown", "--recursive", `${user}:`, workspaceDirectory]);
+    if (given.state !== "exited" || given.exitCode !== 0)
+      return `The machine has no user ${user}. Create it in the Dockerfile, or remove "user" from environment.json.`;
+  }
+  log(`$ ${command}\n`);
+  const ended = await run("install", shellCommand(command, user));
+  signal.throwIfAborted();
+  if (ended.state !== "exited") return `install could not be run: ${"message" in ended ? ended.message : ended.state}`;
+  if (ended.timedOut) return `install did not end within ${timeoutMs / 3_600_000} hours.`;
+  return ended.exitCode === 0 ? null : `install ended with ${ended.exitCode}`;
+}

@@ -1,0 +1,65 @@
+// Builds environments in machines: base, repositories, `install`, then the disk becomes the layers that agents start from.
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Images } from "../../images/index.ts";
+import type { Machine, Machines } from "../../machines/index.ts";
+import { platformBase } from "./base.ts";
+import { importCheckout } from "./checkout-layer.ts";
+import type { BuildExecutor, BuildLogger, BuildOutcome } from "./executor.ts";
+import { type InstallRequest, install } from "./install.ts";
+import { writeOutput } from "./output.ts";
+
+export interface MachineExecutorOptions {
+  machines: Machines;
+  images: Images;
+}
+
+export function openMachineExecutor({ machines, images }: MachineExecutorOptions): BuildExecutor {
+  const directoryOf = (buildId: string) => join(machines.directory, "builds", buildId);
+  return {
+    async execute(order, log, signal) {
+      const provider = await machines.provider();
+      const { obstacle } = await provider.capabilities();
+      if (obstacle !== null) {
+        log(`${obstacle}\nAgents work in a directory of the server until then, without install and start.\n`);
+        return { status: "failed", failure: { type: "TERMINAL_FAILURE", code: "machines_unavailable" } };
+      }
+      if (order.config.build || order.config.image) {
+        log("This server cannot build images yet: remove build and image from environment.json.\n");
+        return { status: "failed", failure: { type: "TERMINAL_FAILURE", code: "builder_unavailable" } };
+      }
+      const base = await platformBase({ provider, images }, log);
+      log("Checking out\n");
+      const files = await importCheckout({ order, provider, directory: directoryOf(order.buildId) }, signal);
+      const spec = { id: order.buildId, layers: [files, ...base.layers], limits: machines.limits };
+      const machine = await provider.create(spec);
+      try {
+        return await prepare({ machine, order, env: base.env }, log, signal);
+      } finally {
+        await machine.remove();
+      }
+    },
+    async discard(buildId) {
+      await rm(directoryOf(buildId), { recursive: true, force: true });
+      const provider = await machines.provider();
+      await (await provider.find(buildId))?.remove();
+    },
+  };
+}
+
+/** What a failed `install` left is kept too: an agent can be started from it to find out why. */
+async function prepare(request: InstallRequest, log: BuildLogger, signal: AbortSignal): Promise<BuildOutcome> {
+  const { machine, env } = request;
+  const failure = await install(request, log, signal);
+  signal.throwIfAborted();
+  const output = writeOutput({ layers: await layersOf(machine), env });
+  if (failure === null) return { status: "succeeded", output };
+  log(`${failure}\n`);
+  return { status: "failed", failure: { type: "INSTALL_FAILED" }, output };
+}
+
+/** From a stopped machine: nothing changes while it is read. */
+async function layersOf(machine: Machine): Promise<string[]> {
+  await machine.stop();
+  return machine.snapshot();
+}

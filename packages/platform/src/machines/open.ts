@@ -1,0 +1,54 @@
+// The machines of a server: where they are kept, the provider that makes them, and their limits.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { resourceLimits, sizeBytes } from "@agentcli/host";
+import type { Settings, Subject } from "../foundation/index.ts";
+import { openLocalProvider } from "./local/index.ts";
+import type { MachineLimits, MachineProvider } from "./provider.ts";
+
+export interface Machines extends Subject {
+  /** Opened when it is first used. */
+  provider(): Promise<MachineProvider>;
+  limits: MachineLimits;
+  /** Disks and layers are here; everything else in it is kept too. */
+  directory: string;
+}
+
+export const machinesDirectory = ({ dataDirectory }: Pick<Settings, "dataDirectory">): string =>
+  join(dataDirectory, "machines");
+
+export function openMachines(settings: Settings): Machines {
+  const directory = machinesDirectory(settings);
+  let opened: Promise<MachineProvider> | undefined;
+  const provider = () => {
+    opened ??= openLocalProvider({
+      directory,
+      path: settings.variables.PATH ?? "",
+      serverProgram: join(settings.programDirectory, "workspace-server.cjs"),
+    });
+    return opened;
+  };
+  // What a killed server left behind goes when the next one starts.
+  const collect = async () => {
+    if (existsSync(directory)) await (await provider()).collect();
+    return { stop: async () => {} };
+  };
+  return {
+    provider,
+    directory,
+    limits: machineLimits(settings),
+    activities: [{ role: "runner", start: collect }],
+  };
+}
+
+const defaults = { memory: "4g", tmp: "2g", disk: "20g" };
+
+function machineLimits({ models: { limits = {} } }: Pick<Settings, "models">): MachineLimits {
+  const { memory = defaults.memory, tmp = defaults.tmp, disk = defaults.disk, processes: chosen } = limits;
+  const { memoryBytes, temporaryBytes, processes } = resourceLimits({
+    memory,
+    tmp,
+    ...(chosen && { processes: chosen }),
+  });
+  return { memoryBytes, temporaryBytes, processes, cpus: null, diskBytes: sizeBytes(disk) };
+}

@@ -1,0 +1,103 @@
+// Builds of environments in machines of the server's own host.
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Build } from "@agentcli/protocol/api";
+import { unlimited } from "@agentcli/testkit/machines";
+import { expect, test } from "vitest";
+import { readOutput } from "../../src/environments/builds/output.ts";
+import { openMachines, openMachineWorkspace } from "../../src/machines/index.ts";
+import { type EnvironmentHarness, openEnvironmentHarness } from "./environment-harness.ts";
+
+const machinesOf = ({ fixture }: EnvironmentHarness) => openMachines(fixture.platform.settings);
+
+/** Where there can be no machines, the log of the build says why. */
+async function built(harness: EnvironmentHarness, environmentId: string): Promise<Build & { log: string }> {
+  const build = await harness.ended((await harness.builds(environmentId))[0] ?? expect.fail("no build"));
+  return { ...build, log: await harness.log(build) };
+}
+
+async function layersOf({ fixture }: EnvironmentHarness, { id }: Build): Promise<string[]> {
+  const builds = fixture.platform.db.selectFrom("environment_builds").select("output");
+  const { output } = await builds.where("id", "=", id).executeTakeFirstOrThrow();
+  return readOutput(output)?.layers ?? [];
+}
+
+/** In a new machine that starts from these layers. */
+async function runFrom(harness: EnvironmentHarness, layers: string[], command: string): Promise<string> {
+  const provider = await machinesOf(harness).provider();
+  const machine = await provider.create({ id: `check-${process.pid}`, layers, limits: unlimited });
+  try {
+    const supervisor = await machine.start({ allowed: [], denied: [], onDenied: () => {} });
+    const env = { PATH: "/usr/bin:/bin" };
+    const workspace = await openMachineWorkspace(supervisor, { root: "/", incarnation: "check", env });
+    let text = "";
+    const start = { argv: ["/bin/sh", "-c", command] };
+    const take = (chunk: { text: string }) => {
+      text += chunk.text;
+    };
+    await workspace.exec({ id: "check", start }, take, new AbortController().signal);
+    return text;
+  } finally {
+    await machine.remove();
+  }
+}
+
+const obstacle = async (harness: EnvironmentHarness) =>
+  (await (await machinesOf(harness).provider()).capabilities()).obstacle;
+
+test("a build runs install in a machine, and machines that start from it have its disk", async () => {
+  const harness = await openEnvironmentHarness({ executor: "machines" });
+  const url = await harness.repository("shop", { "package.json": "{}" });
+  const install =
+    "pwd; ls; git status --short; echo made > made; echo home > ~/home; echo gone > /tmp/gone; sleep 1000 &";
+  const { id } = await harness.create("shop", { repos: [url], config: { install } });
+  const build = await built(harness, id);
+  const reason = await obstacle(harness);
+  if (reason !== null) return expect(build.log).toContain(reason);
+  expect(build, build.log).toMatchObject({ status: "SUCCEEDED" });
+  expect(build.log).toContain("Base: the system directories of the host, read-only");
+  expect(build.log).toContain(`$ ${install}\n/workspace/shop\npackage.json\n`);
+  const layers = await layersOf(harness, build);
+  const command =
+    "cat /root/home /workspace/shop/made; cat /tmp/gone 2> /dev/null; git -C /workspace/shop status --short";
+  expect(await runFrom(harness, layers, command)).toBe("home\nmade\n?? made\n");
+  const { directory } = machinesOf(harness);
+  expect([...readdirSync(join(directory, "machines")), ...readdirSync(join(directory, "builds"))]).toEqual([]);
+});
+
+test("a failed install keeps the active build, shows its log, and what it left can be looked at", async () => {
+  const harness = await openEnvironmentHarness({ executor: "machines" });
+  const { id } = await harness.create("shop", { config: { install: "true" } });
+  const good = await built(harness, id);
+  if ((await obstacle(harness)) !== null) return expect(good.status).toBe("FAILED");
+  const environmentJson = JSON.stringify({ install: "echo half > /root/half; echo broken >&2; exit 3" });
+  await harness.client.send("PATCH", `/v1/environments/${id}`, { environmentJson });
+  const bad = await built(harness, id);
+  expect(bad).toMatchObject({ status: "FAILED", failure: { type: "INSTALL_FAILED" } });
+  expect(bad.log).toMatch(/broken\ninstall ended with 3\n$/);
+  expect(await harness.active(id)).toBe(good.id);
+  expect(await runFrom(harness, await layersOf(harness, bad), "cat /root/half")).toBe("half\n");
+});
+
+test("several repositories are side by side, and install runs in the directory above them", async () => {
+  const harness = await openEnvironmentHarness({ executor: "machines" });
+  const repos = [await harness.repository("shop", { a: "" }), await harness.repository("api", { b: "" })];
+  const { id } = await harness.create("both", { repos, config: { install: "pwd; ls *" } });
+  const build = await built(harness, id);
+  if ((await obstacle(harness)) !== null) return expect(build.status).toBe("FAILED");
+  expect(build.log).toContain("/workspace\napi:\nb\n\nshop:\na\n");
+});
+
+test("a cancelled build ends its processes and leaves no machine", async () => {
+  const harness = await openEnvironmentHarness({ executor: "machines" });
+  const { id } = await harness.create("shop", { config: { install: "echo begun; sleep 1000" } });
+  const [begun] = await harness.builds(id);
+  if (begun === undefined) return expect.fail("no build");
+  if ((await obstacle(harness)) !== null) return expect((await built(harness, id)).status).toBe("FAILED");
+  await expect.poll(() => harness.log(begun), { timeout: 120_000 }).toContain("\nbegun\n");
+  await harness.client.post(`/v1/environments/${id}/builds/${begun.id}/cancel`, undefined);
+  expect(await built(harness, id)).toMatchObject({ status: "CANCELLED" });
+  const { directory } = machinesOf(harness);
+  expect(readdirSync(join(directory, "machines"))).toEqual([]);
+  expect(existsSync(join(directory, "builds", begun.id))).toBe(false);
+});
