@@ -45,8 +45,18 @@ export const OutputFile = z.object({
 });
 export type OutputFile = z.infer<typeof OutputFile>;
 
+const RepositoryStates = z
+  .record(z.string(), z.string())
+  .optional()
+  .describe("Of repositories that commands see a copy of: a text that changes with branches, HEAD or index");
+
 export const ExecResult = z.discriminatedUnion("state", [
-  z.object({ state: z.literal("running"), seq: z.int(), outputFile: OutputFile.optional() }),
+  z.object({
+    state: z.literal("running"),
+    seq: z.int(),
+    outputFile: OutputFile.optional(),
+    repositories: RepositoryStates,
+  }),
   z.object({
     state: z.literal("exited"),
     seq: z.int(),
@@ -55,6 +65,7 @@ export const ExecResult = z.discriminatedUnion("state", [
     timedOut: z.boolean(),
     droppedBytes: z.int().describe("Output cut from the middle of the replay buffer"),
     outputFile: OutputFile.optional(),
+    repositories: RepositoryStates,
   }),
   z.object({ state: z.literal("unknown"), message: z.string().describe("No such process, and nothing to start") }),
   z.object({ state: z.literal("not-started"), message: z.string() }),
@@ -221,10 +232,7 @@ export const StatusResult = z.object({
     })
     .nullable(),
   processes: z.array(z.object({ id: z.string(), state: z.enum(["running", "exited"]) })),
-  repositories: z
-    .record(z.string(), z.string())
-    .optional()
-    .describe("Of repositories that commands see a copy of: a text that changes with branches, HEAD or index"),
+  repositories: RepositoryStates,
 });
 export type StatusResult = z.infer<typeof StatusResult>;
 

@@ -1,6 +1,6 @@
 // Tells from names, sizes and times whether the state of a repository has changed, without starting git.
-import { createHash, type Hash } from "node:crypto";
-import { type BigIntStats, lstatSync, readdirSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { lstatSync, readdirSync, type Stats } from "node:fs";
 import { join } from "node:path";
 
 export interface GitDirectories {
@@ -17,33 +17,80 @@ const ownEntries = [
 ];
 const commonEntries = ["packed-refs", "refs", "reftable", "logs/refs/stash", "config", "info"];
 
-export function fingerprintRepository({ gitDirectory, commonDirectory }: GitDirectories): string {
-  const hash = createHash("sha256");
-  for (const path of presentIn(gitDirectory, ownEntries)) add(path, hash);
-  for (const path of presentIn(commonDirectory, commonEntries)) add(path, hash);
-  return hash.digest("base64");
+/** Returns the same text as long as the repository is the same. Called before and after each command, so it lists nothing twice. */
+export function openFingerprint(directories: GitDirectories): () => string {
+  let last: { entries: Entry[]; text: string } | undefined;
+  return () => {
+    if (last?.entries.every(isUnchanged)) return last.text;
+    const entries = listEntries(directories);
+    const text = textOf(entries);
+    last = entries.every(isSettled) ? { entries, text } : undefined;
+    return text;
+  };
 }
 
-/** One listing instead of a look at each: before and after each command, and most of the entries are missing. */
-function presentIn(directory: string, entries: string[]): string[] {
-  const names = readNames(directory);
-  const present = entries.filter((entry) => names?.includes(entry.split("/", 1)[0] ?? "") ?? true);
-  return present.map((entry) => join(directory, entry));
+/** What was at a path. */
+interface Entry {
+  path: string;
+  stats: Stats | undefined;
+  /** In milliseconds since 1970. */
+  seenAt: number;
 }
 
-function add(path: string, hash: Hash): void {
-  const stats = lstatIfExists(path);
-  if (stats === undefined) return;
-  if (stats.isDirectory()) {
-    for (const name of readNames(path) ?? []) add(join(path, name), hash);
-  } else if (!path.endsWith(".lock")) {
-    hash.update(`${path}\0${stats.mtimeNs} ${stats.ctimeNs} ${stats.size} ${stats.ino}\0`);
+function listEntries({ gitDirectory, commonDirectory }: GitDirectories): Entry[] {
+  const entries: Entry[] = [];
+  if (gitDirectory === commonDirectory) addPresent(gitDirectory, [...ownEntries, ...commonEntries], entries);
+  else {
+    addPresent(gitDirectory, ownEntries, entries);
+    addPresent(commonDirectory, commonEntries, entries);
+  }
+  return entries;
+}
+
+/** One listing instead of a look at each: most of them are missing. */
+function addPresent(directory: string, names: string[], entries: Entry[]): void {
+  entries.push(entryAt(directory));
+  const found = readNames(directory);
+  for (const name of names) {
+    if (found === undefined || found.includes(name.split("/", 1)[0] ?? "")) addTree(join(directory, name), entries);
   }
 }
 
-function lstatIfExists(path: string): BigIntStats | undefined {
+function addTree(path: string, entries: Entry[]): void {
+  const entry = entryAt(path);
+  entries.push(entry);
+  if (!entry.stats?.isDirectory()) return;
+  for (const name of readNames(path) ?? []) addTree(join(path, name), entries);
+}
+
+const entryAt = (path: string): Entry => ({ path, seenAt: Date.now(), stats: readStats(path) });
+
+/** Directories count by what is in them: a lock that came and went changes nothing. */
+function textOf(entries: Entry[]): string {
+  const hash = createHash("sha256");
+  for (const { path, stats } of entries) {
+    if (stats === undefined || stats.isDirectory() || path.endsWith(".lock")) continue;
+    hash.update(`${path}\0${stats.mtimeMs} ${stats.ctimeMs} ${stats.size} ${stats.ino}\0`);
+  }
+  return hash.digest("base64");
+}
+
+function isUnchanged({ path, stats }: Entry): boolean {
+  const now = readStats(path);
+  if (stats === undefined || now === undefined) return stats === now;
+  return (
+    stats.mtimeMs === now.mtimeMs && stats.ctimeMs === now.ctimeMs && stats.size === now.size && stats.ino === now.ino
+  );
+}
+
+/** What is younger may change again within the same tick of the file system's clock. */
+const settledAfterMs = 50;
+
+const isSettled = ({ stats, seenAt }: Entry): boolean => stats === undefined || stats.ctimeMs < seenAt - settledAfterMs;
+
+function readStats(path: string): Stats | undefined {
   try {
-    return lstatSync(path, { bigint: true, throwIfNoEntry: false });
+    return lstatSync(path, { throwIfNoEntry: false });
   } catch {
     return undefined;
   }

@@ -64,6 +64,7 @@ export const isExecResult = either<ExecResult>(
     state: oneOf("running"),
     seq: whole,
     outputFile: optional(isOutputFile),
+    repositories: optional(mapOf(text)),
   }),
   record<Of<ExecResult, "state", "exited">>({
     state: oneOf("exited"),
@@ -73,6 +74,7 @@ export const isExecResult = either<ExecResult>(
     timedOut: flag,
     droppedBytes: whole,
     outputFile: optional(isOutputFile),
+    repositories: optional(mapOf(text)),
   }),
   record<Of<ExecResult, "state", "unknown">>({ state: oneOf("unknown"), message: text }),
   record<Of<ExecResult, "state", "not-started">>({ state: oneOf("not-started"), message: text }),

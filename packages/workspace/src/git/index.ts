@@ -1,5 +1,6 @@
 // Git repositories, read from their files.
 export {
+  type FoundRepository,
   findCommonDirectory,
   findGitDirectory,
   findRepository,

@@ -8,7 +8,7 @@ import type { GitDirectories } from "../fingerprint.ts";
 import type { FileScope } from "./file-scope.ts";
 import { openProcesses } from "./processes/processes.ts";
 import { openWatchdog } from "./processes/watchdog.ts";
-import { readStatus } from "./status.ts";
+import { openRepositoryStates, readStatus } from "./status.ts";
 
 export interface ServerConfig {
   root: string;
@@ -45,6 +45,7 @@ export function openServer(config: ServerConfig): WorkspaceServer {
   const root = realpathSync(config.root);
   const scope: FileScope = { root, writable: config.writable };
   const incarnation = config.incarnation ?? randomUUID();
+  const readStates = openRepositoryStates(config.shadows ?? []);
   const processes = openProcesses({
     ...config,
     root,
@@ -55,13 +56,17 @@ export function openServer(config: ServerConfig): WorkspaceServer {
   return {
     root,
     incarnation,
-    exec: processes.exec,
+    async exec(request, onChunk, signal) {
+      const result = await processes.exec(request, onChunk, signal);
+      // With the result: to ask for them would take another round trip for each command.
+      return result.state === "exited" || result.state === "running" ? { ...result, ...readStates() } : result;
+    },
     read: async (request) => (await import("./files/index.ts")).readFiles(scope, request),
     list: async (request) => (await import("./files/index.ts")).listDirectory(scope, request),
     search: async (request) => (await import("./files/index.ts")).searchFiles(scope, request),
     edit: async (request) => (await import("./edit/index.ts")).applyEdits(scope, request),
     status: async () =>
-      readStatus({ root, incarnation, env: config.env, shadows: config.shadows ?? [] }, processes.list()),
+      readStatus({ root, incarnation, env: config.env }, { processes: processes.list(), ...readStates() }),
     release: processes.release,
     holdOutput: processes.holdOutput,
     resumeOutput: processes.resumeOutput,

@@ -2,25 +2,31 @@
 
 import { userInfo } from "node:os";
 import type { StatusResult } from "@agentcli/protocol";
-import { fingerprintRepository, type GitDirectories } from "../fingerprint.ts";
+import { type GitDirectories, openFingerprint } from "../fingerprint.ts";
 import { findRepository, readHeadIn } from "../git/index.ts";
 
+export type RepositoryStates = Pick<StatusResult, "repositories">;
+
 export function readStatus(
-  server: { root: string; incarnation: string; env: Record<string, string>; shadows: GitDirectories[] },
-  processes: StatusResult["processes"],
+  server: { root: string; incarnation: string; env: Record<string, string> },
+  states: Pick<StatusResult, "processes" | "repositories">,
 ): StatusResult {
-  const { root, incarnation, env, shadows } = server;
+  const { root, incarnation, env } = server;
   const repository = findRepository(root);
   return {
     root,
     incarnation,
     shell: env.SHELL || shellOfUser(),
     git: repository === undefined ? null : { root: repository.root, ...readHeadIn(repository.gitDirectory) },
-    processes,
-    ...(shadows.length > 0 && {
-      repositories: Object.fromEntries(shadows.map((one) => [one.commonDirectory, fingerprintRepository(one)])),
-    }),
+    ...states,
   };
+}
+
+/** Reads nothing where there are none. */
+export function openRepositoryStates(shadows: GitDirectories[]): () => RepositoryStates {
+  if (shadows.length === 0) return () => ({});
+  const fingerprints = shadows.map((one) => ({ name: one.commonDirectory, read: openFingerprint(one) }));
+  return () => ({ repositories: Object.fromEntries(fingerprints.map(({ name, read }) => [name, read()])) });
 }
 
 function shellOfUser(): string {

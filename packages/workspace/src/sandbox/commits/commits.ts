@@ -1,12 +1,13 @@
 // Git in a workspace whose repository is protected: commands work on a shadow of it, and after each of them the host
 // imports what is safe. No command is parsed, and running something else there gains nothing.
 
+import type { ExecResult } from "@agentcli/protocol";
 import type { OpenedWorkspace } from "../../lifecycle/index.ts";
 import type { SandboxPolicy } from "../policy.ts";
 import { openHostGit } from "./host-git.ts";
 import { type Note, openNotes } from "./notes.ts";
 import type { Shadow } from "./shadow.ts";
-import { type OpenedShadow, openShadow } from "./synchronize.ts";
+import { type OpenedShadow, openShadow, type ShadowStates } from "./synchronize.ts";
 
 export interface CommitOptions {
   policy: SandboxPolicy;
@@ -30,6 +31,7 @@ export async function withCommits(workspace: OpenedWorkspace, options: CommitOpt
   if (shadows.length === 0) return workspace;
   const notes = openNotes();
   const awaited = new Set<string>();
+  const overlap = trackOverlap();
   const starting = new Map<string, Promise<void>>();
   // One at a time: the second starts from the result of the first.
   let last: Promise<void> = Promise.resolve();
@@ -39,7 +41,7 @@ export async function withCommits(workspace: OpenedWorkspace, options: CommitOpt
     last = run.catch(() => {});
     return run;
   };
-  const importAll = () => inTurn(async () => notes.add(await importShadows(shadows)));
+  const importAll = (states?: ShadowStates) => inTurn(async () => notes.add(await importShadows(shadows, states)));
 
   const synchronizeAll = () => inTurn(async () => notes.add(await synchronizeShadows(shadows)));
 
@@ -49,7 +51,7 @@ export async function withCommits(workspace: OpenedWorkspace, options: CommitOpt
     awaited.add(id);
     const ended = workspace.exec({ id, afterSeq: Number.MAX_SAFE_INTEGER }, () => {}, new AbortController().signal);
     void ended
-      .then(importAll)
+      .then(() => importAll())
       .catch(() => {})
       .finally(() => awaited.delete(id));
   }
@@ -57,17 +59,20 @@ export async function withCommits(workspace: OpenedWorkspace, options: CommitOpt
   return {
     ...workspace,
     async exec(request, onChunk, signal) {
+      const isAlone = overlap.begin();
       // Input that follows a start at once must not overtake it.
       if (request.start !== undefined) starting.set(request.id, synchronizeAll());
-      await starting.get(request.id);
-      const seen = await workspace.exec(request, onChunk, signal);
+      const executed = Promise.resolve(starting.get(request.id)).then(() => workspace.exec(request, onChunk, signal));
+      const { states, seen } = withoutStates(await executed.finally(overlap.end));
       if (seen.state === "running") importAtEnd(request.id);
-      await importAll();
+      // Otherwise what came with the result may be older than the last import.
+      await importAll(isAlone() && awaited.size === 0 ? states : undefined);
       const { result, note } = notes.addTo(request.id, seen);
       if (note !== undefined && note.seq > (request.afterSeq ?? 0)) onChunk(note);
       return result;
     },
     async release(ids) {
+      overlap.interrupt();
       await workspace.release(ids);
       notes.forget(ids);
       for (const id of ids.length === 0 ? [...starting.keys()] : ids) starting.delete(id);
@@ -76,6 +81,40 @@ export async function withCommits(workspace: OpenedWorkspace, options: CommitOpt
       if (failures.length > 0) throw new CommitLost(failures.join(" "));
     },
   };
+}
+
+interface Overlap {
+  /** Returns whether the command has been alone until now. */
+  begin(): () => boolean;
+  end(): void;
+  /** Something else than a command: those that run are no longer alone. */
+  interrupt(): void;
+}
+
+/** Which commands ran at the same time as others. */
+function trackOverlap(): Overlap {
+  let [running, begun] = [0, 0];
+  return {
+    begin() {
+      const [others, before] = [running, begun];
+      running += 1;
+      begun += 1;
+      return () => others === 0 && begun === before + 1;
+    },
+    end() {
+      running -= 1;
+    },
+    interrupt() {
+      begun += 1;
+    },
+  };
+}
+
+/** They are for the host alone. */
+function withoutStates(result: ExecResult): { seen: ExecResult; states: ShadowStates } {
+  if (result.state !== "exited" && result.state !== "running") return { seen: result, states: undefined };
+  const { repositories, ...seen } = result;
+  return { seen, states: repositories };
 }
 
 async function synchronizeShadows(shadows: OpenedShadow[]): Promise<Note[]> {
@@ -91,14 +130,14 @@ async function synchronizeShadows(shadows: OpenedShadow[]): Promise<Note[]> {
   return (await Promise.all(notes)).flat();
 }
 
-async function importShadows(shadows: OpenedShadow[]): Promise<Note[]> {
-  const notes = await Promise.all(shadows.map(importShadow));
+async function importShadows(shadows: OpenedShadow[], states: ShadowStates): Promise<Note[]> {
+  const notes = await Promise.all(shadows.map((shadow) => importShadow(shadow, states)));
   return notes.flat();
 }
 
-async function importShadow(shadow: OpenedShadow): Promise<Note[]> {
+async function importShadow(shadow: OpenedShadow, states: ShadowStates): Promise<Note[]> {
   try {
-    return (await shadow.importChanges()).map((text) => ({ text, isFailure: false }));
+    return (await shadow.importChanges(states)).map((text) => ({ text, isFailure: false }));
   } catch (error) {
     const text = `The commit could not be imported into the repository: ${(error as Error).message}`;
     return [{ text, isFailure: true }];

@@ -1,7 +1,7 @@
 // One shadow during the life of its sandbox: follows the real repository, and exports its changes to it.
 import { randomUUID } from "node:crypto";
-import type { ExecRequest } from "@agentcli/protocol";
-import { fingerprintRepository } from "../../fingerprint.ts";
+import type { ExecRequest, StatusResult } from "@agentcli/protocol";
+import { openFingerprint } from "../../fingerprint.ts";
 import type { OpenedWorkspace } from "../../lifecycle/index.ts";
 import { giveFiles } from "../ownership.ts";
 import type { SandboxPolicy } from "../policy.ts";
@@ -14,9 +14,14 @@ import { type Shadow, shadowInside } from "./shadow.ts";
 export interface OpenedShadow {
   /** If the real repository was changed outside the sandbox. */
   synchronizeIfChanged(): Promise<void>;
-  /** Returns what stays in the sandbox, as sentences. Throws with what could not be imported. */
-  importChanges(): Promise<string[]>;
+  /**
+   * Returns what stays in the sandbox, as sentences. Throws with what could not be imported. `states` is of the shadows when
+   * a command ended; absent: as they are now.
+   */
+  importChanges(states?: ShadowStates): Promise<string[]>;
 }
+
+export type ShadowStates = StatusResult["repositories"];
 
 export interface ShadowOptions {
   shadow: Shadow;
@@ -32,14 +37,16 @@ export async function openShadow({ shadow, git, workspace, policy }: ShadowOptio
   let base: BaseState;
 
   const inside = shadowInside(shadow, policy);
+  const readRealPrint = openFingerprint(shadow);
   const newGitlinks = policy.nestedRepositories === "allowed" ? "allowed" : "refused";
   const giveToUser = async () => {
     if (policy.userId !== null) await giveFiles(shadow.commonDirectory, policy.userId);
   };
-  const readShadowPrint = async () => (await workspace.status()).repositories?.[inside.commonDirectory] ?? "";
+  const readShadowPrint = async (states?: ShadowStates) =>
+    (states ?? (await workspace.status()).repositories)?.[inside.commonDirectory] ?? "";
 
   async function synchronize(): Promise<void> {
-    realPrint = fingerprintRepository(shadow);
+    realPrint = readRealPrint();
     const output = await runInside(workspace, synchronizeStart(inside));
     base = readBaseState(shadow, readReferences(output));
     shadowPrint = await readShadowPrint();
@@ -48,24 +55,24 @@ export async function openShadow({ shadow, git, workspace, policy }: ShadowOptio
   await synchronize();
   return {
     async synchronizeIfChanged() {
-      if (fingerprintRepository(shadow) === realPrint) return;
+      if (readRealPrint() === realPrint) return;
       // What a process in the background has committed meanwhile is not overwritten.
       await importChanges().finally(synchronize);
     },
     importChanges,
   };
 
-  async function importChanges(): Promise<string[]> {
-    const print = await readShadowPrint();
+  async function importChanges(states?: ShadowStates): Promise<string[]> {
+    const print = await readShadowPrint(states);
     if (print === shadowPrint || git === undefined) return [];
     shadowPrint = print;
-    const isCurrent = fingerprintRepository(shadow) === realPrint;
+    const isCurrent = readRealPrint() === realPrint;
     const exported = readRepositoryExport(await runInside(workspace, exportStart(inside)));
     if (exported === undefined) throw new Error("the sandbox did not export it.");
     const notes = await importRepository(exported, { git, shadow, base, newGitlinks }).finally(giveToUser);
     await runInside(workspace, settleStart(inside));
     base = readBaseState(shadow, exported.references);
-    realPrint = isCurrent ? fingerprintRepository(shadow) : "";
+    realPrint = isCurrent ? readRealPrint() : "";
     return notes;
   }
 }

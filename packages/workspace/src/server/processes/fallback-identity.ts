@@ -4,7 +4,7 @@ import { mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { Environment } from "../../environment/index.ts";
-import { findRepository, readRegularFile } from "../../git/index.ts";
+import { type FoundRepository, findRepository, readRegularFile } from "../../git/index.ts";
 import { findProgram } from "../../programs/index.ts";
 
 export interface FallbackIdentity {
@@ -27,6 +27,7 @@ export function openFallbackIdentity(): FallbackIdentity {
   const files = new Map<string, string>();
   /** Few environments start all processes. */
   const known = new WeakMap<Environment, Environment>();
+  const repositoryOf = openRepositoryFinder();
   let directory: string | undefined;
   let isNoted = false;
 
@@ -58,7 +59,7 @@ export function openFallbackIdentity(): FallbackIdentity {
     },
     watch(command) {
       if (isNoted) return () => undefined;
-      const repositories = directoriesOf(command).map((path) => ({ path, repository: findRepository(path) }));
+      const repositories = directoriesOf(command).map((path) => ({ path, repository: repositoryOf(path) }));
       const before = new Map(repositories.flatMap(reflogsOf).map((path) => [path, sizeOf(path)]));
       return () => {
         if (isNoted) return undefined;
@@ -75,6 +76,18 @@ export function openFallbackIdentity(): FallbackIdentity {
       files.clear();
       directory = undefined;
     },
+  };
+}
+
+/** Most commands start in the same directory, and each would look for its repository again. */
+function openRepositoryFinder(): (path: string) => FoundRepository | undefined {
+  const tops = new Map<string, FoundRepository>();
+  return (path) => {
+    const top = tops.get(path);
+    if (top !== undefined && sizeOf(join(top.gitDirectory, "logs/HEAD")) > 0) return top;
+    const found = findRepository(path);
+    if (found?.root === path) tops.set(path, found);
+    return found;
   };
 }
 

@@ -34,6 +34,7 @@ export function openPipeSupply(): PipeSupply {
   const pool: number[] = [];
   let state: "open" | "unavailable" | "closed" = process.platform === "linux" ? "open" : "unavailable";
   let refilling: Promise<void> | undefined;
+  const ready = openReadyPipes(pool);
 
   function refill(): Promise<void> {
     refilling ??= makeBatch().finally(() => {
@@ -49,12 +50,20 @@ export function openPipeSupply(): PipeSupply {
     if (batch.length === 0) state = "unavailable";
   }
 
+  function openAhead(): void {
+    if (state !== "open") return;
+    ready.fill();
+    if (pool.length < minPooled) void refill();
+  }
+
   return {
     warm: () => void refill(),
     async take(direction) {
+      setImmediate(openAhead);
+      const opened = ready.take(direction);
+      if (opened !== undefined) return opened;
       if (pool.length === 0) await refill();
       const both = pool.shift();
-      if (pool.length < minPooled) void refill();
       return both === undefined ? undefined : openEnds(both, direction);
     },
     async settle() {
@@ -64,6 +73,38 @@ export function openPipeSupply(): PipeSupply {
       state = "closed";
       await refilling;
       for (const both of pool.splice(0)) closeSync(both);
+      ready.close();
+    },
+  };
+}
+
+/** Those of the next process: opened while the one before runs, not while one waits to be started. */
+function openReadyPipes(pool: number[]): { take(direction: Direction): Pipe | undefined; fill(): void; close(): void } {
+  const opened: Record<Direction, Pipe[]> = { "to-child": [], "from-child": [] };
+
+  function open(direction: Direction, count: number): void {
+    while (opened[direction].length < count) {
+      const both = pool.shift();
+      if (both === undefined) return;
+      opened[direction].push(openEnds(both, direction));
+    }
+  }
+
+  return {
+    take: (direction) => opened[direction].shift(),
+    fill() {
+      try {
+        open("to-child", 1);
+        open("from-child", 2);
+      } catch {
+        // Too many files are open: reported by the process that needs them.
+      }
+    },
+    close() {
+      for (const { socket, childEnd } of Object.values(opened).flatMap((pipes) => pipes.splice(0))) {
+        socket.destroy();
+        closeSync(childEnd);
+      }
     },
   };
 }
