@@ -10,6 +10,7 @@ import { largeWorkspaceRows } from "./large-workspace.mjs";
 import { cpuMs, median, minimum, peakMemoryMb, run } from "./measure.mjs";
 import { command, message, startServer } from "./model-server.mjs";
 import { platformRows } from "./platform.mjs";
+import { responsesProxyRows } from "./responses-proxy.mjs";
 import { reviewRows } from "./review.mjs";
 import { sandboxRows } from "./sandbox.mjs";
 import { writeThread } from "./thread.mjs";
@@ -44,6 +45,7 @@ async function measureAll() {
   await longThread(repository);
   await fullProject(repository);
   for (const row of await reviewRows({ scratch, agent })) add(...row);
+  for (const row of await responsesProxyRows({ root, scratch })) add(...row);
   for (const row of await largeWorkspaceRows({ scratch, empty: repository, agent, rounds })) add(...row);
   for (const row of await platformRows({ root, scratch, rounds })) add(...row);
 }

@@ -13,6 +13,8 @@ interface UserRun {
   cwd: string;
   env: Record<string, string>;
   inside?: string[];
+  /** Text for standard input, which is empty otherwise. */
+  stdin?: string;
 }
 
 export interface OrdinaryUser {
@@ -38,10 +40,12 @@ export function ordinaryUser(): OrdinaryUser {
   const lowered = isRoot
     ? ["setpriv", `--reuid=${unprivilegedId}`, `--regid=${unprivilegedId}`, "--clear-groups", "--"]
     : [];
-  function start(args: string[], { cwd, env, inside = [] }: UserRun): ChildProcess {
+  function start(args: string[], { cwd, env, inside = [], stdin }: UserRun): ChildProcess {
     const program = [process.execPath, join(directory, "bin/agentcli.cjs")];
     const [command = "", ...rest] = [...lowered, ...inside, ...program, ...args];
-    return spawn(command, rest, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(command, rest, { cwd, env, stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"] });
+    child.stdin?.end(stdin);
+    return child;
   }
   return {
     modules: join(directory, "node_modules"),

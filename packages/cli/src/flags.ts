@@ -128,6 +128,13 @@ const table = {
   pr: { help: "Let the platform open a draft pull request" },
   follow: { help: "Show what the agent does until it has ended" },
   cursor: { value: "CURSOR", help: "Cursor printed by the previous page" },
+  "token-file": { value: "FILE", repeatable: true, help: "File for the token of one client; it is created" },
+  "upstream-url": { value: "URL", help: "Address of the Responses API that gets the key" },
+  "server-info": { value: "FILE", help: "Write address, port and process id here as JSON" },
+  "http-shutdown": { help: "Let clients stop the proxy: POST /shutdown" },
+  "end-with": { value: "PID", help: "End when this process ends" },
+  "max-body-bytes": { value: "N", help: "Largest request (67108864)" },
+  "max-concurrent": { value: "N", help: "Requests at a time (512)" },
   help: { short: "h", help: "Show help" },
   version: { short: "V", help: "Show the version" },
 } as const satisfies Record<string, Flag>;

@@ -9,6 +9,7 @@ import { execCommands } from "./exec/index.ts";
 import { hooksCommands } from "./hooks/index.ts";
 import { loginCommands } from "./login/index.ts";
 import { mcpCommands } from "./mcp/index.ts";
+import { responsesProxyCommands } from "./responses-proxy/index.ts";
 import { sandboxCommands } from "./sandbox/index.ts";
 import { sanitizeCommands } from "./sanitize/index.ts";
 import { sessionsCommands } from "./sessions/index.ts";
@@ -28,4 +29,5 @@ export const commands: Command[] = [
   ...skillsCommands,
   ...sanitizeCommands,
   ...mcpCommands,
+  ...responsesProxyCommands,
 ];

@@ -1,6 +1,6 @@
 // Drops rights of this process for good, by system calls that Node does not offer.
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
-import { createRequire } from "node:module";
+import { loadKoffi } from "../../koffi.ts";
 import type { Rule } from "./plan.ts";
 import { rightsOf, ruleAttribute, rulesetAttribute } from "./rights.ts";
 
@@ -79,17 +79,6 @@ const pathBeneath = 1;
 const versionFlag = 1;
 const control = { setSeccomp: 22, filterMode: 2, setNoNewPrivileges: 38, setDescriptorFlags: 2 };
 const capabilityFormat = 0x20080522;
-
-/** The native part of the package koffi, as far as it is used here. */
-interface Koffi {
-  load(library: null): { func(name: string, result: string, parameters: unknown[]): (...args: unknown[]) => number };
-  struct(members: Record<string, string>): unknown;
-  pointer(type: unknown): unknown;
-  errno(): number;
-}
-
-/** Required directly: the package around it has an install script, of which npm warns and which builds nothing here. */
-const loadKoffi = (): Koffi => createRequire(import.meta.url)(`@koromix/koffi-linux-${process.arch}`);
 
 function openLibrary() {
   const koffi = loadKoffi();
