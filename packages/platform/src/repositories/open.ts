@@ -1,6 +1,6 @@
 // Repositories of agents: their source hosts, access checks, workspaces and the handoff of commits.
 import { join } from "node:path";
-import type { ServerContext, Subject } from "../foundation/index.ts";
+import type { NetworkPolicy, ServerContext, Subject } from "../foundation/index.ts";
 import { type Principal, type Principals, type RepositoryReading, teamName } from "../identity/index.ts";
 import {
   listOnGithub,
@@ -11,7 +11,13 @@ import {
   type RepositoryChecks,
   reviewersOf,
 } from "./accounts/index.ts";
-import { addCredentialRoutes, openHostCredentials } from "./credentials/index.ts";
+import {
+  addCredentialRoutes,
+  type CredentialStore,
+  listWithCredentials,
+  type OfferedRepositories,
+  openHostCredentials,
+} from "./credentials/index.ts";
 import {
   type GitHost,
   openAuthenticator,
@@ -63,8 +69,8 @@ export interface Repositories extends Subject, RepositoryChecks {
   namesOf(repositories: { url: string }[]): string[];
   diffs: Diffs;
   reading: RepositoryReading;
-  /** URLs of repositories that the principal can start agents on: of the embedded git host, then of connected hosts. */
-  list(principal: Principal): Promise<string[]>;
+  /** Repositories that the principal can start agents on: of the embedded git host, then of connected hosts. */
+  list(principal: Principal): Promise<OfferedRepositories>;
   /** Hands off the commits of finished runs. */
   openHandoff(readSummary: HandoffOptions["readSummary"]): Handoff;
   /** Shows the state of runs as checks on their commits until stopped. */
@@ -72,7 +78,7 @@ export interface Repositories extends Subject, RepositoryChecks {
 }
 
 export function openRepositories(context: ServerContext, principals: Principals): Repositories {
-  const { db, vault, settings, log, publicUrl, serverUrl } = context;
+  const { db, vault, settings, network, log, publicUrl, serverUrl } = context;
   const { dataDirectory, committer } = settings;
   const signingKey = openSigningKey(settings.signingKey);
   const signer = { platform: committer, sign: signingKey.sign };
@@ -98,11 +104,7 @@ export function openRepositories(context: ServerContext, principals: Principals)
     diffs: openDiffs({ db, workspaces, sources }),
     reading: openRepositoryReading({ store, github: accounts, now: Date.now }),
     ...openRepositoryChecks({ sources, userAccess: openUserAccess(store, accounts), publicUrl }),
-    list: async (principal) => {
-      const own = (await githost.repositories.list(principal.teamId)).map(({ name }) => githost.cloneUrl(name));
-      const offered = github === null ? [] : await listOnGithub(store, github, principal);
-      return [...own, ...(await sources.allowed(principal.teamId, offered))];
-    },
+    list: (principal) => listRepositories({ store, githost, github, sources, policy: network }, principal),
     openHandoff: (readSummary) =>
       openHandoff({
         db,
@@ -128,6 +130,28 @@ export function openRepositories(context: ServerContext, principals: Principals)
     retention: [mirrorRetention(fileRetention), unfinishedRetention(fileRetention)],
     activities: [{ role: "every server", start: () => announceAddresses(githost) }],
   };
+}
+
+interface ListingHosts {
+  store: CredentialStore;
+  githost: GitHost;
+  github: Github | null;
+  sources: SourceHosts;
+  policy: NetworkPolicy;
+}
+
+async function listRepositories(
+  { store, githost, github, sources, policy }: ListingHosts,
+  principal: Principal,
+): Promise<OfferedRepositories> {
+  const { teamId } = principal;
+  const own = (await githost.repositories.list(teamId)).map(({ name }) => githost.cloneUrl(name));
+  const [onGithub, offered] = await Promise.all([
+    github === null ? [] : listOnGithub(store, github, principal),
+    listWithCredentials({ ...store, policy, except: github?.origin }, teamId),
+  ]);
+  const allowed = await sources.allowed(teamId, [...onGithub, ...offered.urls]);
+  return { ...offered, urls: [...own, ...allowed] };
 }
 
 function sourceHostsOf(context: ServerContext, githost: GitHost, github: Github | null): SourceHosts {

@@ -34,5 +34,11 @@ export const ModelList = z.object({ items: z.array(ModelEntry) }).meta({ id: "Mo
 export type ModelList = z.infer<typeof ModelList>;
 
 export const RepositoryList = z
-  .object({ items: z.array(z.object({ url: z.string() })) })
+  .object({
+    items: z.array(z.object({ url: z.string() })),
+    unavailable: z
+      .array(z.object({ host: z.string(), message: z.string() }))
+      .optional()
+      .describe("Hosts with a credential of the team that did not list their repositories; absent if there are none"),
+  })
   .meta({ id: "RepositoryList" });

@@ -3,13 +3,14 @@ import { V0Me, V0Models, V0Repositories } from "@agentcli/protocol/api";
 import type { Api, PlatformContext } from "../../foundation/index.ts";
 import type { Principal } from "../../identity/index.ts";
 import { listModels } from "../../inference/index.ts";
+import type { OfferedRepositories } from "../../repositories/index.ts";
 
 const shared = { method: "get", tag: "v0" } as const;
 
 export function addCatalogueRoutes(
   api: Api,
   { settings }: PlatformContext,
-  repositories: (principal: Principal) => Promise<string[]>,
+  repositories: (principal: Principal) => Promise<OfferedRepositories>,
 ): void {
   api.route(
     {
@@ -47,7 +48,7 @@ export function addCatalogueRoutes(
       ],
       answer: { status: 200, schema: V0Repositories, description: "As of v1" },
     },
-    async ({ principal }) => ({ repositories: (await repositories(principal)).map(describe) }),
+    async ({ principal }) => ({ repositories: (await repositories(principal)).urls.map(describe) }),
   );
 }
 

@@ -2,13 +2,14 @@
 import { Me, ModelList, RepositoryList } from "@agentcli/protocol/api";
 import type { Api, PlatformContext } from "../../foundation/index.ts";
 import type { Principal } from "../../identity/index.ts";
+import type { OfferedRepositories } from "../../repositories/index.ts";
 import { listModels } from "./models.ts";
 
-/** `repositories`: URLs of those that the principal can start agents on. */
+/** `repositories`: those that the principal can start agents on. */
 export function addCatalogueRoutes(
   api: Api,
   { settings }: PlatformContext,
-  repositories: (principal: Principal) => Promise<string[]>,
+  repositories: (principal: Principal) => Promise<OfferedRepositories>,
 ): void {
   api.route(
     {
@@ -49,7 +50,10 @@ export function addCatalogueRoutes(
         description: "Repositories of the embedded git host, then those of connected hosts",
       },
     },
-    async ({ principal }) => ({ items: (await repositories(principal)).map((url) => ({ url })) }),
+    async ({ principal }) => {
+      const { urls, unavailable } = await repositories(principal);
+      return { items: urls.map((url) => ({ url })), ...(unavailable.length > 0 && { unavailable }) };
+    },
   );
 }
 

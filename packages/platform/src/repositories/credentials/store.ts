@@ -60,22 +60,23 @@ export async function removeCredential(
   return (await deleteRow(db, teamId, name)) > 0;
 }
 
-/** Of these kinds, for this host of this team and no other. */
+/** Of these kinds, for this host of this team and no other; without a host, for all hosts. */
 export async function findCredentials(
   { db, vault }: CredentialStore,
-  { teamId, host }: { teamId: number; host: string },
+  { teamId, host: only }: { teamId: number; host?: string },
   kinds: CredentialKind[],
 ): Promise<StoredCredential[]> {
   const rows = await db
     .selectFrom("source_credentials")
-    .select(["kind", "sealed"])
+    .select(["host", "kind", "sealed"])
     .where("team_id", "=", teamId)
-    .where("host", "=", host)
+    .$if(only !== undefined, (query) => query.where("host", "=", only ?? ""))
     .where("kind", "in", kinds)
+    .orderBy("host")
     .execute();
   if (rows.length === 0) return [];
   const key = await keyOf({ db, vault }, teamId);
-  return rows.map(({ kind, sealed }) => open(key, sealed, { teamId, host, kind }));
+  return rows.map(({ host, kind, sealed }) => open(key, sealed, { teamId, host, kind }));
 }
 
 async function deleteRow(db: Kysely<Tables>, teamId: number, { host, kind }: CredentialName): Promise<number> {

@@ -11,10 +11,11 @@ export { GithubRefusal } from "./github/api.ts";
 export { readPrivateKey } from "./github/credentials.ts";
 export { type Github, openGithub } from "./github/host.ts";
 export type { Authorization, CredentialLabel, HostCredentials, SshCredentials } from "./host-credentials.ts";
+export { type ListingAccess, listOffered } from "./offered-repositories.ts";
 export { CredentialFault } from "./plain-git.ts";
 export { requestReferences } from "./redirects.ts";
 export { isCommitName, isReference, repositoryOfPullRequest } from "./reference.ts";
-export { type RepositoryUrl, urlText } from "./repository-url.ts";
+export { type RepositoryUrl, readRepositoryUrl, urlText } from "./repository-url.ts";
 export type {
   Branches,
   Check,

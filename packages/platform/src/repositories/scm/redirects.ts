@@ -1,16 +1,11 @@
 // Follows HTTP redirects of a repository that has moved. Each target is checked before it is contacted.
-import { request as httpRequest, type RequestOptions } from "node:http";
-import { request as httpsRequest } from "node:https";
-import { isIPv6 } from "node:net";
-import { hostText } from "@agentcli/workspace/hosts";
 import type { NetworkPolicy } from "../../foundation/index.ts";
 import type { Authorization } from "./host-credentials.ts";
-import { addressesOf } from "./pinned-address.ts";
+import { sendPinned } from "./pinned-request.ts";
 import { type RepositoryUrl, readRepositoryUrl, urlText } from "./repository-url.ts";
 
 const infoRefsPath = "/info/refs?service=git-upload-pack";
 const maxRedirects = 5;
-const responseTimeoutMs = 15_000;
 
 export interface RedirectOptions {
   policy: NetworkPolicy;
@@ -70,30 +65,14 @@ export async function requestReferences(
   signal: AbortSignal,
 ): Promise<ReferencesAnswer> {
   const isSameOrigin = authorization !== undefined && new URL(urlText(url)).origin === authorization.origin;
-  const [address = ""] = await addressesOf(url, policy, signal);
-  const options: RequestOptions = {
-    host: hostText(url.host),
-    port: url.port,
-    path: `${url.path}${infoRefsPath}`,
-    headers: { "user-agent": "git/2 (platform)", ...(isSameOrigin && { authorization: authorization.value }) },
-    // The address was checked above; no second DNS lookup.
-    lookup: (_name, { all }, done) => {
-      const family = isIPv6(address) ? 6 : 4;
-      if (all) done(null, [{ address, family }]);
-      else done(null, address, family);
-    },
-    signal: AbortSignal.any([signal, AbortSignal.timeout(responseTimeoutMs)]),
+  const headers: Record<string, string> = isSameOrigin ? { authorization: authorization.value } : {};
+  const response = await sendPinned(url, { path: `${url.path}${infoRefsPath}`, headers, policy }, signal);
+  const { statusCode: status = 0, headers: answered } = response;
+  response.on("error", () => {}).destroy();
+  return {
+    status,
+    location: [301, 302, 303, 307, 308].includes(status) ? answered.location : undefined,
+    contentType: (answered["content-type"] ?? "").slice(0, 100),
+    challenge: answered["www-authenticate"] ?? "",
   };
-  return new Promise((resolve, reject) => {
-    const request = (url.scheme === "https" ? httpsRequest : httpRequest)(options, (response) => {
-      const { statusCode: status = 0, headers } = response;
-      const isRedirect = [301, 302, 303, 307, 308].includes(status);
-      const location = isRedirect ? headers.location : undefined;
-      const challenge = headers["www-authenticate"] ?? "";
-      resolve({ status, location, contentType: (headers["content-type"] ?? "").slice(0, 100), challenge });
-      response.destroy();
-    });
-    request.on("error", reject);
-    request.end();
-  });
 }

@@ -13,6 +13,8 @@ import { githubPullRequests } from "./pull-requests.ts";
 import type { GithubRepository } from "./repository.ts";
 
 export interface Github {
+  /** Of its web pages and repositories. */
+  origin: string;
   /** Undefined if the URL is not one of a repository on GitHub. */
   open(url: RepositoryUrl, access: GitAccess): SourceHost | undefined;
   /** Null if users cannot connect accounts. */
@@ -27,6 +29,7 @@ export function openGithub(settings: GithubSettings, variables: NodeJS.ProcessEn
   const credentials = openCredentials({ api, settings: settings.credentials, variables });
   const { client } = settings;
   return {
+    origin: web.origin,
     accounts: client && openGithubAccounts({ api, web, client, variables }),
     async list(signal) {
       try {
