@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { call, freeform, replyWith, type ScriptedCall } from "@agentcli/testkit";
-import { itemsOf, openHarness, toolOutputs } from "@agentcli/testkit/cli";
+import { type Event, itemsOf, openHarness, toolOutputs } from "@agentcli/testkit/cli";
 import Ajv from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import eventSchema from "../../packages/protocol/generated/exec-event.schema.json" with { type: "json" };
@@ -24,6 +24,8 @@ const editAndRun = [
   call("exec_command", { cmd: "cat greeting.txt new.txt; exit 3" }),
   replyWith("All done.", { usage: { inputTokens: 200, outputTokens: 7, reasoningOutputTokens: 2 } }),
 ];
+
+const numberOf = ({ item }: Event): number => Number((item as { id: string }).id.replace("item_", ""));
 
 describe("exec --json", () => {
   test("prints thread, turn, items and usage, each line valid by the published schema", async () => {
@@ -85,20 +87,43 @@ describe("exec --json", () => {
     expect(cost_usd).toBeNull();
   });
 
-  test("the chat wire gives the same events", async () => {
+  test("the same task gives the same items on every wire", async () => {
     const patch = "*** Begin Patch\n*** Add File: new.txt\n+made\n*** End Patch";
+    const commands = ["cat new.txt", "exit 3"].map((cmd) => ({ name: "exec_command", arguments: { cmd } }));
     const replies = [
-      call("apply_patch", { input: patch }),
-      call("exec_command", { cmd: "cat new.txt" }),
+      {
+        reasoning: { summary: ["A file is needed."] },
+        messages: ["I make it."],
+        calls: [{ name: "apply_patch", arguments: { input: patch } }],
+      },
+      { reasoning: { summary: ["Look at it."] }, calls: commands },
+      call("read_file", { path: "missing.txt" }),
       replyWith("Done."),
     ];
-    const { events: run } = await openHarness({ replies, wireApi: "chat" });
-    const { code, events } = await run(["-s", "workspace-write", "make a file"]);
-    expect(code).toBe(0);
-    expect(itemsOf(events, "file_change")).toMatchObject([
+    const items: unknown[] = [];
+    for (const wireApi of ["responses", "chat", "anthropic"] as const) {
+      const { events: run } = await openHarness({ replies, wireApi });
+      const { code, events } = await run(["-s", "workspace-write", "make a file"]);
+      expect(code).toBe(0);
+      // Calls of one reply may complete in any order.
+      items.push(
+        events
+          .filter(({ type }) => type === "item.completed")
+          .toSorted((left, right) => numberOf(left) - numberOf(right)),
+      );
+    }
+    expect(items[1]).toEqual(items[0]);
+    expect(items[2]).toEqual(items[0]);
+    const first = items[0] as Event[];
+    expect(itemsOf(first, "file_change")).toMatchObject([
       { changes: [{ path: "new.txt", kind: "add" }], status: "completed" },
     ]);
-    expect(itemsOf(events, "command_execution")).toMatchObject([{ aggregated_output: "made\n", exit_code: 0 }]);
+    expect(itemsOf(first, "command_execution")).toMatchObject([
+      { aggregated_output: "made\n", exit_code: 0 },
+      { exit_code: 3, status: "failed" },
+    ]);
+    expect(itemsOf(first, "reasoning")).toMatchObject([{ text: "A file is needed." }, { text: "Look at it." }]);
+    expect(itemsOf(first, "agent_message")).toMatchObject([{ text: "I make it." }, { text: "Done." }]);
   });
 
   test("a plan is one item that starts, is updated, and completes with the turn", async () => {

@@ -17,7 +17,14 @@ export type { Workspace };
 export type Message =
   | ContextMessage
   | { role: "assistant"; blocks: Block[] }
-  | { role: "tool"; wireId: string; form: "function" | "freeform"; parts: Part[] };
+  | {
+      role: "tool";
+      wireId: string;
+      form: "function" | "freeform";
+      parts: Part[];
+      /** The call did not do what it was meant to. */
+      failed?: true;
+    };
 
 export interface ModelRequest {
   model: string;

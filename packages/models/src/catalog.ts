@@ -4,6 +4,8 @@ import type { WireApi } from "@agentcli/protocol";
 export interface ModelFacts {
   /** Tokens of prompt and reply together. */
   contextWindow: number;
+  /** Of one reply, reasoning included. */
+  maxOutputTokens: number;
   /** Whether tools may take free text under a grammar. */
   freeform: boolean;
   images: boolean;
@@ -11,6 +13,8 @@ export interface ModelFacts {
   patches: boolean;
   /** Whether the model reasons, and its reasoning can be sent back. */
   reasoning: boolean;
+  /** On the Anthropic wire: as much as the model decides, as many tokens as the request allows, or not at all. */
+  thinking: "adaptive" | "extended" | "none";
 }
 
 export function modelFacts(model: string, wireApi: WireApi): ModelFacts {
@@ -25,10 +29,12 @@ const familyName = (model: string): string => model.slice(model.lastIndexOf("/")
 
 const unknownModel: ModelFacts = {
   contextWindow: 128_000,
+  maxOutputTokens: 16_384,
   freeform: false,
   images: true,
   patches: false,
   reasoning: true,
+  thinking: "none",
 };
 
 const families: [family: RegExp, facts: Partial<ModelFacts>][] = [
@@ -40,6 +46,8 @@ const families: [family: RegExp, facts: Partial<ModelFacts>][] = [
   [/^o[134]/, { contextWindow: 200_000, patches: true }],
   [/^gpt-oss/, { contextWindow: 131_072, images: false, patches: true }],
   [/^practice$/, { patches: true }],
+  [/^claude-(haiku|sonnet|opus)-4-5/, { contextWindow: 200_000, maxOutputTokens: 64_000, thinking: "extended" }],
+  [/^claude-[a-z]+-[4-9]/, { contextWindow: 1_000_000, maxOutputTokens: 64_000, thinking: "adaptive" }],
   [/^claude/, { contextWindow: 200_000 }],
   [/^gemini/, { contextWindow: 1_048_576 }],
   [/^(deepseek|qwen\d*-coder|kimi-k2|glm-\d|devstral|codestral)/, { images: false }],

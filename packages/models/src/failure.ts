@@ -8,7 +8,12 @@ export interface AttemptFailure {
   retry: "request" | "stream" | "never";
 }
 
-export type Attempt = Extract<ModelReply, { kind: "replied" }> | AttemptFailure;
+export type Attempt = RepliedAttempt | AttemptFailure;
+
+export type RepliedAttempt = Extract<ModelReply, { kind: "replied" }> & {
+  /** The server paused: the reply goes on if its content so far is sent back. */
+  paused?: object[];
+};
 
 export function failAttempt(
   code: FaultCode,

@@ -10,8 +10,16 @@ export function openModel(provider: Provider, client: Client): Model {
   return openWire(wires[provider.wireApi], provider, client);
 }
 
+const bearer = { keyHeader: "authorization", headers: {} };
+
 const wires: Record<WireApi, Wire> = {
   // Nearly every run speaks this one.
-  responses: { path: "responses", load: async () => responsesFormat },
-  chat: { path: "chat/completions", load: async () => (await import("./chat/model.ts")).chatFormat },
+  responses: { path: "responses", ...bearer, load: async () => responsesFormat },
+  chat: { path: "chat/completions", ...bearer, load: async () => (await import("./chat/model.ts")).chatFormat },
+  anthropic: {
+    path: "messages",
+    keyHeader: "x-api-key",
+    headers: { "anthropic-version": "2023-06-01" },
+    load: async () => (await import("./anthropic/model.ts")).anthropicFormat,
+  },
 };

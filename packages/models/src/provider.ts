@@ -5,12 +5,14 @@ export interface Provider {
   id: string;
   /** Shown to users. */
   name: string;
-  /** Requests go to baseUrl/responses or baseUrl/chat/completions. */
+  /** Requests go to baseUrl/responses, baseUrl/chat/completions or baseUrl/messages. */
   baseUrl: string;
   wireApi: WireApi;
   headers: Record<string, string>;
   query: Record<string, string>;
   apiKey?: string | KeySource;
+  /** The header that has the key; absent: as the wire does it. */
+  keyHeader?: string | undefined;
   /** Advice where the provider does not know the model: a sentence after a space, or nothing. */
   modelHint?(): string;
   requestMaxRetries: number;

@@ -1,6 +1,8 @@
 // Retries failures that may pass, with growing delays, and reports every retry.
 import type { ModelProgress, ModelReply } from "@agentcli/engine";
-import { type Attempt, type AttemptFailure, interrupted } from "./failure.ts";
+import { type Attempt, type AttemptFailure, interrupted, type RepliedAttempt } from "./failure.ts";
+
+type FaultReply = Extract<ModelReply, { kind: "fault" }>;
 
 export interface RetryPlan {
   requestMaxRetries: number;
@@ -17,7 +19,7 @@ export async function withRetries(
   attempt: () => Promise<Attempt>,
   onProgress: (progress: ModelProgress) => void,
   signal: AbortSignal,
-): Promise<ModelReply> {
+): Promise<RepliedAttempt | FaultReply> {
   const used = { request: 0, stream: 0 };
   const allowed = { request: plan.requestMaxRetries, stream: plan.streamMaxRetries };
   for (;;) {
@@ -57,7 +59,7 @@ function delayBefore(number: number, { fault }: AttemptFailure, plan: RetryPlan)
   return Math.round(backoffMs * (0.9 + 0.2 * plan.random()));
 }
 
-function gaveUp({ fault }: AttemptFailure, retries: number): ModelReply {
+function gaveUp({ fault }: AttemptFailure, retries: number): FaultReply {
   const message = retries > 0 ? `${fault.message} Gave up after ${retries} ${plural(retries)}.` : fault.message;
   return { kind: "fault", fault: { ...fault, message } };
 }

@@ -2,6 +2,7 @@
 import type { Model, ModelProgress, ModelRequest } from "@agentcli/engine";
 import { attempt, type StreamReader } from "./attempt.ts";
 import { withKey } from "./key.ts";
+import { continuePaused } from "./paused.ts";
 import type { Client, Provider } from "./provider.ts";
 import { delay, withRetries } from "./retry.ts";
 
@@ -9,11 +10,15 @@ import { delay, withRetries } from "./retry.ts";
 export interface Wire {
   /** Below the base URL of the provider. */
   path: string;
+  /** The header with the key, unless the provider has another one. */
+  keyHeader: string;
+  headers: Record<string, string>;
   load(): Promise<WireFormat>;
 }
 
 export interface WireFormat {
-  body(request: ModelRequest): object;
+  /** With what the server has written of a reply that it paused. */
+  body(request: ModelRequest, paused?: object[]): object;
   reader(context: ReplyContext): StreamReader;
 }
 
@@ -36,13 +41,17 @@ export function openWire(wire: Wire, provider: Provider, client: Client): Model 
   return {
     async reply(request, onProgress, signal) {
       const format = await wire.load();
-      const headers = headersOf(provider, client, request);
-      const body = JSON.stringify(format.body(request));
-      const attemptWith = (key: string | undefined) => {
-        const reader = format.reader({ serverName: provider.name, request, onProgress });
-        return attempt({ provider, key, url, headers: { ...bearer(key), ...headers }, body, reader }, signal);
+      const headers = { ...wire.headers, ...headersOf(provider, client, request) };
+      const ask = (paused?: object[]) => {
+        const body = JSON.stringify(format.body(request, paused));
+        const attemptWith = (key: string | undefined) => {
+          const reader = format.reader({ serverName: provider.name, request, onProgress });
+          const signed = { ...keyHeader(provider.keyHeader ?? wire.keyHeader, key), ...headers };
+          return attempt({ provider, key, url, headers: signed, body, reader }, signal);
+        };
+        return withRetries(plan, () => withKey(provider, attemptWith, signal), onProgress, signal);
       };
-      return withRetries(plan, () => withKey(provider, attemptWith, signal), onProgress, signal);
+      return continuePaused(ask);
     },
   };
 }
@@ -69,8 +78,10 @@ function headersOf(provider: Provider, client: Client, request: ModelRequest): R
   };
 }
 
-const bearer = (key: string | undefined): Record<string, string> =>
-  key === undefined ? {} : { authorization: `Bearer ${key}` };
+function keyHeader(name: string, key: string | undefined): Record<string, string> {
+  if (key === undefined) return {};
+  return { [name.toLowerCase()]: name.toLowerCase() === "authorization" ? `Bearer ${key}` : key };
+}
 
 // Same case, so that a configured header replaces the default one.
 const lowerCased = (headers: Record<string, string>): Record<string, string> =>

@@ -1,47 +1,12 @@
-import type { ModelRequest } from "@agentcli/engine";
 import { garbage, replyWith } from "@agentcli/testkit";
 import { expect, test } from "vitest";
+import { everything } from "./everything.ts";
 import { openHarness, textOf } from "./harness.ts";
 
-const image = { type: "image", url: "data:image/png;base64,AA==" } as const;
-const text = (value: string) => ({ type: "text" as const, text: value });
 const chunks = (...lines: object[]) => garbage(lines.map((line) => `data: ${JSON.stringify(line)}\n\n`).join(""));
 const delta = (fields: object, finish_reason: string | null = null) => ({
   choices: [{ delta: fields, finish_reason }],
 });
-
-const everything: Partial<ModelRequest> = {
-  effort: "high",
-  verbosity: "low",
-  maxOutputTokens: 900,
-  outputSchema: { type: "object" },
-  tools: [
-    { form: "function", name: "exec_command", description: "Run", parameters: { type: "object" } },
-    {
-      form: "freeform",
-      name: "apply_patch",
-      description: "Patch",
-      grammar: { syntax: "lark", definition: "start: x" },
-    },
-  ],
-  messages: [
-    { role: "developer", parts: [text("Rules")] },
-    { role: "user", parts: [text("Look"), { ...image, detail: "original", name: "shot.png" }] },
-    {
-      role: "assistant",
-      blocks: [
-        { type: "reasoning", summary: [], text: "Hm" },
-        { type: "message", text: "Looking" },
-        { type: "call", wireId: "call_1", name: "view_image", form: "function", input: '{"path":"a.png"}' },
-        { type: "call", wireId: "call_2", name: "apply_patch", form: "freeform", input: "*** Begin Patch" },
-      ],
-    },
-    { role: "tool", wireId: "call_1", form: "function", parts: [image] },
-    { role: "tool", wireId: "call_2", form: "freeform", parts: [text("done"), text("twice")] },
-    { role: "developer", parts: [text("More rules")] },
-    { role: "user", parts: [text("And?")] },
-  ],
-};
 
 test("a full request has the format of the wire", async () => {
   const { ask, requests } = await openHarness("chat", [replyWith("ok")]);
@@ -50,7 +15,7 @@ test("a full request has the format of the wire", async () => {
   expect(requests()[0]?.body).toEqual({
     model: "gpt-5.4",
     messages: [
-      { role: "system", content: "Be brief.\n\nRules\n\nMore rules" },
+      { role: "system", content: "Be brief.\n\nRules" },
       {
         role: "user",
         content: [
@@ -74,6 +39,7 @@ test("a full request has the format of the wire", async () => {
       { role: "tool", tool_call_id: "call_1", content: "The image follows." },
       { role: "tool", tool_call_id: "call_2", content: "done\ntwice" },
       { role: "user", content: [{ type: "image_url", image_url: { url: "data:image/png;base64,AA==" } }] },
+      { role: "user", content: "More rules" },
       { role: "user", content: "And?" },
     ],
     tools: [
@@ -82,7 +48,7 @@ test("a full request has the format of the wire", async () => {
         type: "function",
         function: {
           name: "apply_patch",
-          description: "Patch",
+          description: "Patch\n\nThe input follows this lark grammar:\nstart: x",
           parameters: {
             type: "object",
             properties: { input: { type: "string" } },

@@ -32,7 +32,7 @@ export interface LocalProvider {
   /** Requests go to baseUrl/responses or baseUrl/chat/completions. */
   baseUrl: string;
   /** `responses` unless given. */
-  wireApi?: "responses" | "chat";
+  wireApi?: "responses" | "chat" | "anthropic";
   apiKey?: string;
   /** Name of the environment variable that has the key. */
   apiKeyEnv?: string;

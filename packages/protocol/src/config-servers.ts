@@ -1,14 +1,17 @@
 // Servers a configuration can name to answer model requests.
 import { z } from "zod";
 
-export const WireApi = z.enum(["responses", "chat"]);
+export const WireApi = z.enum(["responses", "chat", "anthropic"]);
 export type WireApi = z.infer<typeof WireApi>;
 
 const stringTable = z.record(z.string(), z.string());
 
 export const ModelProvider = z.object({
   name: z.string().optional().describe("Name shown to people"),
-  base_url: z.string().optional().describe("Requests go to base_url/responses or base_url/chat/completions"),
+  base_url: z
+    .string()
+    .optional()
+    .describe("Requests go to base_url/responses, base_url/chat/completions or base_url/messages"),
   env_key: z.string().optional().describe("Environment variable that holds the API key"),
   env_key_instructions: z.string().optional().describe("How to get the key, shown when it is missing"),
   wire_api: WireApi.optional().describe("Protocol of the server (responses)"),

@@ -29,6 +29,8 @@ export const Block = z.discriminatedUnion("type", [
     summary: z.array(z.string()),
     text: z.string().optional(),
     encrypted: z.string().optional(),
+    signature: z.string().optional().describe("Of the text, from the Anthropic wire: sent back unchanged"),
+    redacted: z.string().optional().describe("Encrypted reasoning without a text, from the Anthropic wire"),
     wireId: z.string().optional(),
   }),
   z.object({

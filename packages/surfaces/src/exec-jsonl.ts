@@ -157,8 +157,13 @@ function shownBlock(stream: Stream, block: Block): ExecEvent[] {
     return [completed(stream, { type: "agent_message", text, ...(phase && { phase }) })];
   }
   if (block.type === "web_search") return wholeItem(stream, webSearchItem(block.action));
-  const text = block.summary.filter((part) => part.trim() !== "").join("\n");
+  const text = shownReasoning(block);
   return text === "" ? [] : [completed(stream, { type: "reasoning", text })];
+}
+
+/** Servers of the chat wire send no summary but the reasoning itself. */
+function shownReasoning({ summary, text = "" }: Extract<Block, { type: "reasoning" }>): string {
+  return summary.filter((part) => part.trim() !== "").join("\n") || text.trim();
 }
 
 function begun(stream: Stream, record: RecordOf<"tool.begun">): ExecEvent[] {

@@ -5,7 +5,11 @@ import { nearest } from "@agentcli/project/nearest";
 import type { Config, TurnSettings, WireApi } from "@agentcli/protocol";
 
 const common = ["none", "minimal", "low", "medium", "high", "xhigh"];
-const efforts: Record<WireApi, string[]> = { responses: [...common, "max", "ultra"], chat: common };
+const efforts: Record<WireApi, string[]> = {
+  responses: [...common, "max", "ultra"],
+  chat: common,
+  anthropic: [...common, "max"],
+};
 
 /** Throws for a value that the wire does not have; warns where the model takes none. */
 export function checkEffort({ effort, model }: TurnSettings, { agents }: Config, wire: EffortWire): string[] {

@@ -152,7 +152,9 @@ function applySettled(state: ThreadState, record: RecordOf<"tool.settled">): voi
   turn.calls = turn.calls.filter((open) => open !== call);
   turn.streak = countCall(turn.streak, call, record.outcome);
   state.touched.push(...touchedPaths(call.begun, record.outcome));
-  addMessage(state, { role: "tool", wireId: call.block.wireId, form: call.block.form, parts: record.outcome.parts });
+  const { parts, status } = record.outcome;
+  const { wireId, form } = call.block;
+  addMessage(state, { role: "tool", wireId, form, parts, ...(status !== "completed" && { failed: true }) });
   trackSession(state, call, record.outcome);
   noteSettled(state.agents, call.begun, record.outcome);
   noteWork(state.work, call.begun, record.outcome);

@@ -17,7 +17,9 @@ const functionHelp = `${description} Format:
 -removed line
 +added line
 *** End Patch
-Paths are relative to the workspace. Give about three lines of context around a change.`;
+Paths are relative to the workspace. Give about three lines of context around a change.
+As a lark grammar:
+${patchGrammar}`;
 
 export const applyPatch: Tool = {
   name: "apply_patch",

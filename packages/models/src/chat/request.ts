@@ -1,13 +1,15 @@
 // A model request as the body of POST /chat/completions. The same request gives the same bytes.
 import type { Message, ModelRequest } from "@agentcli/engine";
 import type { Block, CallBlock, Part, ToolSpec } from "@agentcli/protocol";
+import { splitContext } from "../context.ts";
+import { freeformParameters, withGrammar } from "../freeform.ts";
 import { samplingOf } from "../sampling.ts";
 
 export function chatBody(request: ModelRequest): object {
   const { effort, verbosity, maxOutputTokens, outputSchema, tools, serviceTier } = request;
   return {
     model: request.model,
-    messages: [systemOf(request), ...conversationOf(request.messages)],
+    messages: messagesOf(request),
     ...(tools.length > 0 && {
       tools: tools.map(toolOf),
       tool_choice: request.toolChoice ?? "auto",
@@ -29,10 +31,14 @@ export function chatBody(request: ModelRequest): object {
   };
 }
 
-// Chat templates of many open models allow only one system message, at the start.
-function systemOf({ instructions, messages }: ModelRequest): object {
-  const rules = messages.flatMap((message) => (message.role === "developer" ? [textOf(message.parts)] : []));
-  return { role: "system", content: [instructions, ...rules].filter((part) => part !== "").join("\n\n") };
+/**
+ * Chat templates of many open models allow only one system message, at the start. Rules that come later stay in their
+ * place, as messages of the user: a changed start would not be found in the prompt cache.
+ */
+function messagesOf({ instructions, messages }: ModelRequest): object[] {
+  const { rules, conversation } = splitContext(messages);
+  const system = [instructions, ...rules.map(textOf)].filter((part) => part !== "").join("\n\n");
+  return [{ role: "system", content: system }, ...conversationOf(conversation)];
 }
 
 function conversationOf(messages: Message[]): object[] {
@@ -45,7 +51,8 @@ function conversationOf(messages: Message[]): object[] {
   };
   for (const message of messages) {
     if (message.role !== "tool") showImages();
-    if (message.role === "user") conversation.push({ role: "user", content: contentOf(message.parts) });
+    if (message.role === "user" || message.role === "developer")
+      conversation.push({ role: "user", content: contentOf(message.parts) });
     if (message.role === "assistant") conversation.push(...assistantOf(message.blocks));
     if (message.role !== "tool") continue;
     conversation.push({ role: "tool", tool_call_id: message.wireId, content: toolText(message.parts) });
@@ -86,17 +93,13 @@ function contentOf(parts: Part[]): string | object[] {
 }
 
 function toolOf(tool: ToolSpec): object {
-  const { name, description } = tool;
-  const parameters = tool.form === "function" ? tool.parameters : freeformParameters;
-  return { type: "function", function: { name, description, parameters } };
+  const { name } = tool;
+  const offered =
+    tool.form === "function"
+      ? { name, description: tool.description, parameters: tool.parameters }
+      : { name, description: withGrammar(tool), parameters: freeformParameters };
+  return { type: "function", function: offered };
 }
-
-const freeformParameters = {
-  type: "object",
-  properties: { input: { type: "string" } },
-  required: ["input"],
-  additionalProperties: false,
-};
 
 // Reasoning models of OpenAI refuse max_tokens; most other servers know only that name.
 const tokenLimitName = (model: string): string =>

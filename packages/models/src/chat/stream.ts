@@ -2,6 +2,7 @@
 import type { Block, CallBlock, Usage } from "@agentcli/protocol";
 import type { StreamReader } from "../attempt.ts";
 import { type Attempt, failAttempt } from "../failure.ts";
+import { freeformInput, freeformNames } from "../freeform.ts";
 import { count, type Fields, fields, list, parseJson, text } from "../untrusted.ts";
 import type { ReplyContext } from "../wire.ts";
 import { chatFailure, finishFailure } from "./errors.ts";
@@ -45,9 +46,8 @@ export function chatReader({ serverName, request, onProgress }: ReplyContext): S
   }
 
   function blocks(): Block[] {
-    const freeform = new Set(request.tools.flatMap((tool) => (tool.form === "freeform" ? [tool.name] : [])));
     const reasoning: Block[] = reasoningText ? [{ type: "reasoning", summary: [], text: reasoningText }] : [];
-    const called = calls.blocks(`call_${request.messages.length}`, freeform);
+    const called = calls.blocks(`call_${request.messages.length}`, freeformNames(request.tools));
     // Servers put an empty text beside reasoning and calls; alone it is what the model said.
     const isMessage = messageText || (messageText === "" && !reasoningText && called.length === 0);
     const message: Block[] = isMessage ? [{ type: "message", text: messageText ?? "" }] : [];
@@ -137,8 +137,6 @@ function once(args: string): string {
   }
   return args;
 }
-
-const freeformInput = (args: string): string => text(fields(parseJson(args)).input) ?? args;
 
 function usageOf(usage: Fields): Usage {
   return {

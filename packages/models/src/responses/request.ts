@@ -42,7 +42,12 @@ function itemOf(block: Block): object[] {
     case "message": {
       const { text, phase } = block;
       return [
-        { type: "message", role: "assistant", content: [{ type: "output_text", text }], ...(phase && { phase }) },
+        {
+          type: "message",
+          role: "assistant",
+          content: [{ type: "output_text", text }],
+          ...(phase && { phase }),
+        },
       ];
     }
     case "reasoning":
@@ -65,10 +70,15 @@ function itemOf(block: Block): object[] {
 }
 
 // The server stores nothing, so reasoning is sent back: encrypted if it came encrypted, otherwise as text.
-function reasoningOf({ summary, text, encrypted, wireId }: Extract<Block, { type: "reasoning" }>): object[] {
+function reasoningOf({ summary, text, ...block }: Extract<Block, { type: "reasoning" }>): object[] {
+  const { encrypted, signature, wireId } = block;
+  // It came from another wire.
+  if (signature !== undefined) return [];
   const item = { type: "reasoning", summary: summary.map((part) => ({ type: "summary_text", text: part })) };
   if (encrypted !== undefined) return [{ ...item, ...(wireId && { id: wireId }), encrypted_content: encrypted }];
-  return text === undefined ? [] : [{ ...item, content: [{ type: "reasoning_text", text }] }];
+  return text === undefined
+    ? []
+    : [{ ...item, ...(wireId && { id: wireId }), content: [{ type: "reasoning_text", text }] }];
 }
 
 const outputOf = (parts: Part[]): string | object[] =>

@@ -10,6 +10,13 @@ const patchTool = {
   grammar: { syntax: "lark", definition: "start: /.+/" },
 } as const;
 
+const bearer = { authorization: `Bearer ${secretKey}` };
+const keyHeader: Record<WireName, object> = {
+  responses: bearer,
+  chat: bearer,
+  anthropic: { "x-api-key": secretKey, "anthropic-version": "2023-06-01" },
+};
+
 export function answers(wire: WireName): void {
   test("text is shown as it arrives and returned complete, with model and usage", async () => {
     const usage = { inputTokens: 1200, cachedInputTokens: 1000, outputTokens: 34, reasoningOutputTokens: 12 };
@@ -112,7 +119,7 @@ export function answers(wire: WireName): void {
     expect(requests()[0]?.headers).toMatchObject({
       accept: "text/event-stream",
       "content-type": "application/json",
-      authorization: `Bearer ${secretKey}`,
+      ...keyHeader[wire],
       originator: "mine",
       "x-team": "blue",
       "user-agent": `agentcli/1.2.3 (${process.platform}; ${process.arch})`,
@@ -124,7 +131,7 @@ export function answers(wire: WireName): void {
   test("without a key no authorization is sent", async () => {
     const { ask, requests } = await openHarness(wire, [replyWith("hi")], { apiKey: undefined });
     await ask();
-    expect(requests()[0]?.headers).not.toHaveProperty("authorization");
+    for (const header of ["authorization", "x-api-key"]) expect(requests()[0]?.headers).not.toHaveProperty(header);
     expect(requests()[0]?.headers.originator).toBe("agent_exec");
   });
 

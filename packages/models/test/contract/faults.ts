@@ -107,7 +107,7 @@ export function faults(wire: WireName): void {
     const echo = { error: { message: `key ${secretKey} and tenant-secret-1 are wrong`, code: "server_error" } };
     const replies = [fault(401, { body: echo }), fault(500, { body: echo }), fail("oops", echo.error.message)];
     const { ask } = await openHarness(wire, replies, {
-      headers: { "x-api-key": "tenant-secret-1" },
+      headers: { "x-tenant-key": "tenant-secret-1" },
       requestMaxRetries: 0,
       streamMaxRetries: 0,
     });
@@ -121,7 +121,7 @@ export function faults(wire: WireName): void {
     const { ask } = await openHarness(wire, [], { apiKey: "sk-line\nbreak" });
     const { code, message } = await faultOf(ask());
     expect(code).toBe("refused");
-    expect(message).toContain("authorization");
+    expect(message).toContain(wire === "anthropic" ? "x-api-key" : "authorization");
     expect(message).not.toContain("sk-line");
   });
 }

@@ -44,7 +44,7 @@ export interface HarnessOptions {
   replies?: Reply[] | Script | Answering;
   files?: Record<string, string>;
   config?: string;
-  wireApi?: "responses" | "chat";
+  wireApi?: "responses" | "chat" | "anthropic";
 }
 
 export async function openHarness({

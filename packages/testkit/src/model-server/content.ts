@@ -1,4 +1,4 @@
-// A scripted reply with all defaults filled in, the same for both wires.
+// A scripted reply with all defaults filled in, the same for all wires.
 import type { PlainReply, ScriptedCall, ScriptedUsage } from "./script.ts";
 
 export interface Content {
@@ -17,6 +17,8 @@ export type Piece =
 
 export type Ending =
   | { kind: "completed" }
+  /** Only on the Anthropic wire; complete on the others. */
+  | { kind: "paused" }
   | { kind: "failed"; code: string; message: string }
   | { kind: "incomplete"; reason: string };
 

@@ -2,13 +2,14 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
+import { anthropicFrames, anthropicObject } from "./anthropic.ts";
 import { chatFrames, chatObject } from "./chat.ts";
 import { type Content, type Ending, fillIn } from "./content.ts";
 import { responsesFrames, responsesObject } from "./responses.ts";
 import type { PlainReply, Reply } from "./script.ts";
 
 export interface ModelRequest {
-  wire: "responses" | "chat";
+  wire: "responses" | "chat" | "anthropic";
   /** How many model requests came before this one. */
   number: number;
   model: string;
@@ -114,11 +115,27 @@ async function pause(ms: number | undefined, gone: AbortSignal): Promise<void> {
 function endingOf(reply: StreamReply): Ending {
   if ("failed" in reply) return { kind: "failed", ...reply.failed };
   if ("incomplete" in reply) return { kind: "incomplete", reason: reply.incomplete };
-  return { kind: "completed" };
+  return { kind: "paused" in reply ? "paused" : "completed" };
 }
 
-const framesOf = (content: Content, request: ModelRequest): Generator<string> =>
-  request.wire === "responses" ? responsesFrames(content) : chatFrames(content, request.usage);
+function framesOf(content: Content, { wire, usage }: ModelRequest): Generator<string> {
+  switch (wire) {
+    case "responses":
+      return responsesFrames(content);
+    case "chat":
+      return chatFrames(content, usage);
+    case "anthropic":
+      return anthropicFrames(content);
+  }
+}
 
-const wholeOf = (content: Content, request: ModelRequest): object =>
-  request.wire === "responses" ? responsesObject(content) : chatObject(content);
+function wholeOf(content: Content, { wire }: ModelRequest): object {
+  switch (wire) {
+    case "responses":
+      return responsesObject(content);
+    case "chat":
+      return chatObject(content);
+    case "anthropic":
+      return anthropicObject(content);
+  }
+}

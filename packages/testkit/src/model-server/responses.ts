@@ -12,20 +12,22 @@ export function* responsesFrames(content: Content): Generator<string> {
       yield frame(type, { item_id: piece.id, output_index: index, ...fields });
     yield frame("response.output_item.done", { output_index: index, item: doneItem(piece) });
   }
-  yield frame(`response.${content.ending.kind}`, { response: responsesObject(content) });
+  yield frame(`response.${statusOf(content)}`, { response: responsesObject(content) });
 }
 
 export function responsesObject(content: Content): object {
   const { ending } = content;
   return {
     ...responseHead(content),
-    status: ending.kind,
+    status: statusOf(content),
     error: ending.kind === "failed" ? { code: ending.code, message: ending.message } : null,
     incomplete_details: ending.kind === "incomplete" ? { reason: ending.reason } : null,
     output: content.pieces.map(doneItem),
     usage: usageOf(content),
   };
 }
+
+const statusOf = ({ ending }: Content): string => (ending.kind === "paused" ? "completed" : ending.kind);
 
 const responseHead = (content: Content) => ({
   id: content.id,

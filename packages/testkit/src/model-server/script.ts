@@ -63,6 +63,10 @@ export const GarbageFault = z.strictObject({
 export const FailedFault = PlainReply.extend({ failed: z.strictObject({ code: z.string(), message: z.string() }) });
 export const IncompleteFault = PlainReply.extend({ incomplete: z.string().describe("Why the answer stops early") });
 
+export const PausedReply = PlainReply.extend({
+  paused: z.literal(true).describe("The server wants to be asked to go on"),
+});
+
 const replyKinds = {
   status: HttpFault,
   cutAfter: CutFault,
@@ -70,6 +74,7 @@ const replyKinds = {
   garbage: GarbageFault,
   failed: FailedFault,
   incomplete: IncompleteFault,
+  paused: PausedReply,
 } as const;
 
 export const Reply = z.union([PlainReply, ...Object.values(replyKinds)]);

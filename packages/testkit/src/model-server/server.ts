@@ -1,6 +1,7 @@
 // A model server on 127.0.0.1 that replies from a script and logs its requests.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { refusalOf } from "./anthropic-rules.ts";
 import { openScript, type Picker } from "./pick.ts";
 import { type ModelRequest, play, sendStatus } from "./play.ts";
 import { parseScript, type Reply, type Script } from "./script.ts";
@@ -59,9 +60,12 @@ function respondFrom(picker: Picker): Responder {
   let answered = 0;
   return async (request, text, response) => {
     if (request.method === "GET" && request.path.endsWith("/models")) return sendStatus(response, modelList);
+    if (request.path.endsWith("/messages/count_tokens")) return sendStatus(response, counted(text));
     const wire = wireOf(request);
     if (!wire) return sendStatus(response, notFound(request));
     if (typeof request.body !== "object") return sendStatus(response, notJson);
+    const refusal = wire === "anthropic" ? refusalOf(request.headers, request.body) : undefined;
+    if (refusal) return sendStatus(response, { status: 400, body: anthropicError("invalid_request_error", refusal) });
     const number = answered++;
     const reply = picker.next(text);
     if (!reply) return sendStatus(response, exhausted(number));
@@ -83,6 +87,7 @@ function wireOf({ method, path }: LoggedRequest): ModelRequest["wire"] | undefin
   const { pathname } = new URL(path, "http://127.0.0.1");
   if (method !== "POST") return undefined;
   if (pathname.endsWith("/responses")) return "responses";
+  if (pathname.endsWith("/messages")) return "anthropic";
   return pathname.endsWith("/chat/completions") ? "chat" : undefined;
 }
 
@@ -106,13 +111,21 @@ const modelList = {
   body: { object: "list", data: [{ id: "scripted", object: "model", created: 0, owned_by: "testkit" }] },
 };
 
+/** About four characters each. */
+const counted = (text: string) => ({ status: 200, body: { input_tokens: Math.ceil(text.length / 4) } });
+
+const anthropicError = (type: string, message: string) => ({ type: "error", error: { type, message } });
+
 const errorBody = (code: string, message: string) => ({ error: { message, type: code, code } });
 
 const notJson = { status: 400, body: errorBody("invalid_json", "The body of the request is not a JSON object.") };
 
 const notFound = ({ method, path }: LoggedRequest) => ({
   status: 404,
-  body: errorBody("not_found", `${method} ${path} is not served here: POST …/responses or …/chat/completions.`),
+  body: errorBody(
+    "not_found",
+    `${method} ${path} is not served here: POST …/responses, …/chat/completions or …/messages.`,
+  ),
 });
 
 const exhausted = (number: number) => ({

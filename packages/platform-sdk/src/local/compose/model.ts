@@ -42,7 +42,7 @@ function ownProvider(own: LocalProvider, variables: ModelRequest["variables"]): 
   const { baseUrl, wireApi = "responses", apiKeyEnv, headers } = own;
   if (!/^https?:\/\/[^/]+/.test(baseUrl))
     throw invalid(`local.provider.baseUrl: ${baseUrl} is not an http or https address.`);
-  if (wireApi !== "responses" && wireApi !== "chat") throw invalid("local.provider.wireApi: is responses or chat.");
+  if (!wireApis.includes(wireApi)) throw invalid("local.provider.wireApi: is responses, chat or anthropic.");
   const apiKey = own.apiKey ?? (apiKeyEnv === undefined ? undefined : variables[apiKeyEnv]);
   if (apiKeyEnv !== undefined && !apiKey) throw invalid(`local.provider.apiKeyEnv: ${apiKeyEnv} is not set.`);
   return {
@@ -51,6 +51,8 @@ function ownProvider(own: LocalProvider, variables: ModelRequest["variables"]): 
     ...(apiKey && { apiKey }),
   };
 }
+
+const wireApis: string[] = ["responses", "chat", "anthropic"] satisfies Provider["wireApi"][];
 
 const invalid = (message: string): ConfigurationError =>
   new ConfigurationError(message, { code: "invalid_option", operation: "agent.send" });

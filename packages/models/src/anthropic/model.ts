@@ -1,0 +1,6 @@
+// The Anthropic Messages wire.
+import type { WireFormat } from "../wire.ts";
+import { messagesBody } from "./request.ts";
+import { messagesReader } from "./stream.ts";
+
+export const anthropicFormat: WireFormat = { body: messagesBody, reader: messagesReader };
